@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrapy_winnow import stats
-from scrapy_winnow.fields import SWITCHES, CleanedItem, CleaningOptions, clean_item
+from scrapy_winnow.fields import CleanedItem, CleaningOptions, clean_item
 from scrapy_winnow.pool import CleaningPool, ProcessDiedError, ReadPage
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.worker import CleaningTask
@@ -29,6 +29,9 @@ T = TypeVar("T")
 
 MAX_WAITING: Final = 16
 """Pages that wait for a process before the crawl's own process cleans light ones itself."""
+
+_SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scope", "favor", "hidden")
+"""Settings that are arguments of :func:`winnow.clean`."""
 
 
 def tags_of(html: str | bytes) -> int:
@@ -55,7 +58,7 @@ class Cleaner:
             limits=Limits(max_bytes=config.max_bytes, max_nodes=config.max_nodes),
             outputs=tuple(sorted(config.outputs)),
             sketch=config.duplicates_sketch,
-            **{name: getattr(config, name) for name in SWITCHES},
+            switches={name: getattr(config, name) for name in _SWITCHES},
         )
         self._model_name = config.model
         self._max_tags = config.thread_tags

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn, Self
 from weakref import WeakKeyDictionary, WeakSet
@@ -27,7 +26,7 @@ from scrapy_winnow.storage.keys import describe_other_layouts, sample_keys
 from scrapy_winnow.worker import freeze_loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable
+    from collections.abc import Awaitable, Callable, Hashable, Iterator
 
     from scrapy.crawler import Crawler
 
@@ -74,7 +73,7 @@ class Winnow(Component):
         self._redis_url: str | None = None
         self._connection: Connection | None = None
         self._server: EmbeddedServer | None = None
-        self.failed_steps: set[str] = set()
+        self._failed_steps: set[str] = set()
         self._warned: set[Hashable] = set()
         crawler.signals.connect(self.sources.leave, signals.request_scheduled)
         crawler.signals.connect(self.open, signals.spider_opened)
@@ -95,9 +94,19 @@ class Winnow(Component):
             self._warned.add(about)
             self.log.log(level, message, *args)
 
-    def step(self, doing: str, stat: str, url: str | None) -> Step:
-        """Return a context for a step that may fail alone: errors are counted, and the first of each step is logged."""
-        return Step(self, doing, stat, url)
+    @contextmanager
+    def step(self, doing: str, stat: str, url: str | None) -> Iterator[None]:
+        """Run a step that may fail alone: its errors are counted, and the first of each step is logged."""
+        try:
+            yield
+        except DropItem:
+            raise
+        except Exception as error:
+            self.count(stat)
+            level = logging.DEBUG if doing in self._failed_steps else logging.ERROR
+            message = "Could not %s of %s; %s counts how often this happens"
+            self.log.log(level, message, doing, url, stat, exc_info=error)
+            self._failed_steps.add(doing)
 
     async def clean(self, html: str | bytes, url: str | None, site: str | None, options: RequestOptions) -> CleanedItem:
         """Clean a page that the middleware has not read, with the counts of its site; it is not counted itself."""
@@ -224,33 +233,6 @@ class Winnow(Component):
         self.count(stats.REDIS_FAILURES)
         if begins:
             self.count(stats.REDIS_OUTAGES)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A context that swallows errors, ``DropItem`` excepted; see :meth:`Winnow.step`."""
-
-    winnow: Winnow
-    doing: str
-    stat: str
-    url: str | None
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
-        if not isinstance(error, Exception) or isinstance(error, DropItem):
-            return False
-        winnow = self.winnow
-        winnow.count(self.stat)
-        winnow.log.log(
-            logging.DEBUG if self.doing in winnow.failed_steps else logging.ERROR,
-            "Could not %s of %s; %s counts how often this happens",
-            *(self.doing, self.url, self.stat),
-            exc_info=error,
-        )
-        winnow.failed_steps.add(self.doing)
-        return True
 
 
 def winnow_of(crawler: Crawler) -> Winnow:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from winnow.cleaning import clean
 from winnow.counting import MIN_PAGES
@@ -12,16 +12,14 @@ from winnow.page.page import DEFAULT_LIMITS, Limits, Page
 from winnow.site import PageCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
     from scrapy_winnow.storage.evidence import SiteEvidence, UnitCounts
     from winnow.cleaned import Cleaned
-    from winnow.evidence.comments import Comments
-    from winnow.models.scores import Favor, Model, Scope
-    from winnow.page.hidden import Hidden
+    from winnow.models.scores import Model
     from winnow.rules import Rule
 
 
@@ -95,8 +93,6 @@ WRITTEN_FIELDS: Final = tuple(field.name for field in FIELDS if not field.option
 OPTIONAL_FIELDS: Final = tuple(field.name for field in FIELDS if field.optional)
 """What the pipeline writes when ``WINNOW_OUTPUTS`` names it."""
 
-SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scope", "favor", "hidden")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanedItem:
@@ -118,21 +114,13 @@ class CleaningOptions:
     Attributes:
         outputs: names of the optional fields to compute.
         sketch: number of shingles of the clean text to compute.
-
-    The others are those of :func:`winnow.clean`.
+        switches: further arguments of :func:`winnow.clean`, by name.
     """
 
     limits: Limits = DEFAULT_LIMITS
     outputs: tuple[str, ...] = ()
-    comments: Comments = "separate"
     sketch: int = KEEP
-    links: bool = True
-    images: bool = True
-    tables: bool = True
-    deduplicate: bool = True
-    scope: Scope = "auto"
-    favor: Favor = "balanced"
-    hidden: Hidden = "drop"
+    switches: Mapping[str, Any] = field(default_factory=dict)
 
 
 def clean_item(
@@ -149,12 +137,10 @@ def clean_item(
     Raises:
         ValueError: the counts are those of another page.
     """
-    limits = options.limits
     site = None
     if counts is not None:
-        html = html if isinstance(html, Page) else Page.parse(html, url, limits=limits)
+        html = html if isinstance(html, Page) else Page.parse(html, url, limits=options.limits)
         site = PageCounts(counts.frequencies(html), counts.pages)
-    switches = {name: getattr(options, name) for name in SWITCHES}
-    cleaned = clean(html, url, model=model, limits=limits, site=site, rules=rules, **switches)
+    cleaned = clean(html, url, model=model, limits=options.limits, site=site, rules=rules, **options.switches)
     outcome = Outcome(cleaned, counts, shingles(cleaned.text, keep=options.sketch))
     return CleanedItem(outcome.values(options.outputs), outcome.shingles)

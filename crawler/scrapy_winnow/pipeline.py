@@ -124,7 +124,7 @@ class CleanItems(Component):
         with step("clean the item", stats.ITEMS_FAILED, page.url):
             cleaned = await self._clean(page, source)
         if cleaned is None:
-            return adapter.item
+            return adapter.item  # type: ignore[unreachable] # the step has failed
         if cleaned.values["comments"]:
             winnow.count(stats.ITEMS_WITH_COMMENTS)
         if cleaned.values["label_source"] == "site":

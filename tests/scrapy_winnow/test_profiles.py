@@ -9,15 +9,13 @@ import redis
 from hypothesis import given
 from hypothesis import strategies as st
 from parsel import Selector
-from rich.console import Console
 
 from scrapy_winnow.commands import main
-from scrapy_winnow.commands.hosts import make_table
 from scrapy_winnow.profiles import Profile, ProfileError, Selectors
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import HashedPage
-from scrapy_winnow.storage.hosts import HostLabels, HostRecord
+from scrapy_winnow.storage.hosts import HostLabels
 from tests.scrapy_winnow.inspector.browsing import story
 from winnow import Page
 
@@ -148,19 +146,6 @@ def test_too_little_is_known_of_a_host_of_nine_pages(
     _crawl(redis_url, prefix, 9)
     assert hosts("--export", HOST) == 1
     assert "fewer than 10 of its pages" in capsys.readouterr().err
-
-
-def test_watching_shows_what_has_come_since_the_last_look(hosts, capsys: pytest.CaptureFixture[str]) -> None:
-    host = HostRecord("[::1]:80", "settled", 70, 0, 53, 1, 0, 904)
-    console = Console(width=100, record=True, file=None)
-    with console.capture() as written:
-        console.print(make_table([host, host], {"[::1]:80": 64}, 1))
-    text = written.get()
-    assert "[::1]:80" in text
-    assert "+6" in text
-    assert "and 1 more" in text
-    assert hosts("--watch") == 2
-    assert "needs a terminal" in capsys.readouterr().err
 
 
 NAMES = st.sampled_from(["div", "p", "ul", "li", "span", "a", "h2", "nav", "table", "x-card"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -30,12 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from redis import Redis
-    from rich.table import Table
 
     from scrapy_winnow.storage.hosts import HostRecord, HostRecords
 
-_WATCH_INTERVAL_S: Final = 2.0
-_OTHER_LINES: Final = 6  # of the screen
 _MAX_SAMPLED: Final = 50
 _HELP = """\
 show the hosts that were counted; forget, reopen, export or import some
@@ -49,7 +45,7 @@ examples:
   winnow hosts --redis-url redis://localhost:6379/0 --json | jq -s 'sort_by(-.bytes) | .[:10]'
   winnow hosts --redis-url redis://localhost:6379/0 --reopen news.example    its template has changed
   winnow hosts --redis-url redis://localhost:6379/0 --forget news.example
-  winnow hosts --watch                                                       while a crawl runs
+  watch winnow hosts                                                         while a crawl runs
   winnow hosts --export news.example --sample mirror/news.example -o news.json
   winnow hosts --import news.json                                            a settled start for another crawl
 """
@@ -73,7 +69,6 @@ def add_parser(commands: Commands) -> None:
     what = parser.add_mutually_exclusive_group()
     add_option(what, "--forget", "delete the counts and labels of each HOST")
     add_option(what, "--reopen", "have each HOST that is settled count again")
-    add_option(what, "--watch", "show the hosts again every other second, in a terminal")
     add_option(what, "--export", "write what was learned of one HOST as JSON")
     add_option(what, "--import", "each HOST is a file of --export: make its host settled", dest="import_")
     add(
@@ -95,8 +90,6 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError("--export needs one HOST")
     if options.import_ and (not options.hosts or options.ttl < 1):
         raise CommandError("--import needs a FILE, and --ttl at least 1")
-    if options.watch and not sys.stdout.isatty():
-        raise CommandError("--watch needs a terminal; programs can use winnow hosts --json")
     names = [] if options.import_ else [_host_name(host) for host in options.hosts]
     _find_server(options)
     with connect_to(options.redis_url, options.state_dir, create=options.import_) as client:
@@ -105,8 +98,6 @@ def run(options: argparse.Namespace) -> int:
             return export_profile(client, options.prefix, names[0], options.sample, options.output)
         if options.import_:
             return import_profiles(client, options.prefix, options.hosts, options.ttl)
-        if options.watch:
-            watch_hosts(records, names)
         if options.forget or options.reopen:
             return _change_hosts(records, names, forget=options.forget)
         unknown = _show_hosts(records.named(names) if names else records.all(), set(names), as_json=options.json)
@@ -180,49 +171,6 @@ def _show_hosts(records: Iterable[HostRecord], names: set[str], *, as_json: bool
         sums = f"{hosts:,} host{'' if hosts == 1 else 's'}, {settled:,} of them settled, {size:,} bytes"
         print(sums, file=sys.stderr)
     return names
-
-
-def watch_hosts(records: HostRecords, names: Sequence[str]) -> None:
-    """Show hosts until interrupted, those with the latest pages first."""
-    from rich.live import Live
-
-    before: dict[str, int] = {}
-    with Live(screen=True, auto_refresh=False) as live:
-        while True:
-            found = sorted(records.named(names) if names else records.all(), key=lambda host: (-host.used, host.host))
-            rows = max(live.console.height - _OTHER_LINES, 1)
-            live.update(make_table(found, before, rows), refresh=True)
-            before = {host.host: host.pages for host in found}
-            time.sleep(_WATCH_INTERVAL_S)
-
-
-def make_table(hosts: Sequence[HostRecord], before: dict[str, int], rows: int) -> Table:
-    """Return a table of hosts with the pages since ``before``, and sums."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from scrapy_winnow.storage.hosts import ago
-
-    settled = sum(host.state == "settled" for host in hosts)
-    size = sum(host.bytes or 0 for host in hosts)
-    table = Table(
-        title=f"{len(hosts):,} hosts, {settled:,} settled, {sum(host.pages for host in hosts):,} pages, {size:,} bytes",
-        caption=f"and {len(hosts) - rows:,} more" if len(hosts) > rows else None,
-        expand=True,
-    )
-    table.add_column("host", overflow="ellipsis", no_wrap=True, ratio=1)
-    table.add_column("state")
-    for name in ("pages", "new", "nodes", "labels", "bytes", "used"):
-        table.add_column(name, justify="right")
-    for host in hosts[:rows]:
-        new = host.pages - before.get(host.host, host.pages)
-        table.add_row(
-            Text(host.host),
-            f"[green]{host.state}" if host.state == "settled" else host.state,
-            *(f"{host.pages:,}", f"+{new:,}" if new > 0 else "", f"{host.nodes:,}", f"{host.labels:,}"),
-            *("-" if host.bytes is None else f"{host.bytes:,}", f"{ago(host.used)} ago"),
-        )
-    return table
 
 
 def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path], output: Path | None) -> int:
