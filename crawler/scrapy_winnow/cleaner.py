@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrapy_winnow import stats
 from scrapy_winnow.fields import CleanedItem, CleaningOptions, clean_item
+from scrapy_winnow.messages import CleaningTask
 from scrapy_winnow.pool import CleaningPool, ProcessDiedError, ReadPage
 from scrapy_winnow.storage.evidence import HashedPage
-from scrapy_winnow.worker import CleaningTask
 from winnow.models import load_model
 from winnow.page.page import Limits, Page, PageTooLarge
 from winnow.page.parsing import kind_of_data

@@ -5,24 +5,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import pickle
 import socket
 import subprocess
 import sys
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from scrapy_winnow.messages import Message, MessageReader, pack_reading, pack_task, unpack_cleaned, unpack_hashed
 from scrapy_winnow.storage.evidence import HashedUnits
-from scrapy_winnow.worker import FORGOTTEN, LENGTH, CleaningTask, ReadingTask
-from winnow.page.page import PageTooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from scrapy_winnow.fields import CleanedItem
+    from scrapy_winnow.messages import CleaningTask
     from winnow.page.page import Limits
 
 START_TIMEOUT_S: Final = 60.0
@@ -49,14 +48,14 @@ class ProcessDiedError(Exception):
 
 
 class CleaningProcess(asyncio.Protocol):
-    """A process that works on tasks one after the other, in their order.
+    """A process that answers messages one after the other, in their order.
 
     It is a program of its own rather than a fork or a :mod:`multiprocessing` child: none of the crawl's threads and
     sockets are copied, and the user's main module is not imported again.
 
     Attributes:
         pid: number of the process.
-        bytes_in_hand: bytes of the pages whose tasks are not done yet.
+        bytes_in_hand: bytes of the pages whose messages are not answered yet.
     """
 
     def __init__(
@@ -70,9 +69,9 @@ class CleaningProcess(asyncio.Protocol):
         self._process = process
         self._answered = answered
         self._died = died
-        self._received = bytearray()
+        self._reader = MessageReader()
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._pending: deque[tuple[asyncio.Future[Any], int]] = deque()
+        self._pending: deque[tuple[asyncio.Future[Message], int]] = deque()
         self._transport: asyncio.Transport | None = None
         self._hung: asyncio.TimerHandle | None = None
 
@@ -110,7 +109,7 @@ class CleaningProcess(asyncio.Protocol):
 
     @property
     def has_ended(self) -> bool:
-        """Whether the process takes no more tasks."""
+        """Whether the process takes no more messages."""
         return self._transport is None or self._transport.is_closing()
 
     def has_room(self, size: int) -> bool:
@@ -118,16 +117,16 @@ class CleaningProcess(asyncio.Protocol):
         is_light = self.bytes_in_hand + size <= _MAX_BYTES_IN_HAND
         return not self._pending or (is_light and len(self._pending) < _MAX_PAGES_IN_HAND)
 
-    async def run(self, task: ReadingTask | CleaningTask, size: int) -> Any:
-        """Send a task about a page of so many bytes and return its result."""
+    async def ask(self, message: bytes, size: int) -> Message:
+        """Send a message about a page of so many bytes and wait for its answer."""
         if self._transport is None or self.has_ended:
             raise ProcessDiedError
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self._pending.append((answer, size))
         self.bytes_in_hand += size
         if len(self._pending) == 1:
             self._watch()
-        self._transport.write(pickle.dumps(task))
+        self._transport.write(message)
         return await answer
 
     def kill(self) -> None:
@@ -151,14 +150,16 @@ class CleaningProcess(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Called by the event loop."""
-        self._received += data
-        while len(self._received) >= LENGTH.size:
-            end = LENGTH.size + LENGTH.unpack_from(self._received)[0]
-            if len(self._received) < end:
-                return
-            answer = pickle.loads(self._received[LENGTH.size : end])  # noqa: S301 - from a program of our own
-            del self._received[:end]
-            self._take_answer(answer)
+        for message in self._reader.feed(data):
+            if not self._ready.done():
+                self._ready.set_result(None)
+                continue
+            answer, size = self._pending.popleft()
+            self.bytes_in_hand -= size
+            self._watch()
+            if not answer.done():
+                answer.set_result(message)
+            self._answered()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """Called by the event loop."""
@@ -174,17 +175,6 @@ class CleaningProcess(asyncio.Protocol):
         self._pending.clear()
         self.bytes_in_hand = 0
         self._died(self)
-
-    def _take_answer(self, result: object) -> None:
-        if not self._ready.done():
-            self._ready.set_result(None)
-            return
-        answer, size = self._pending.popleft()
-        self.bytes_in_hand -= size
-        self._watch()
-        if not answer.done():
-            answer.set_result(result)
-        self._answered()
 
     def _watch(self) -> None:
         """Restart the time that the next answer may take."""
@@ -211,7 +201,7 @@ def _spawn(other: socket.socket, model: str | None) -> subprocess.Popen[bytes]:
         "MKL_NUM_THREADS": "1",
     }
     return subprocess.Popen(  # noqa: S603 - our own module, by the running interpreter
-        [sys.executable, "-P", "-c", "from scrapy_winnow.worker import main; main()", str(number), model or ""],
+        [sys.executable, "-P", "-m", "scrapy_winnow.worker", str(number), model or ""],
         env=environment,
         pass_fds=(number,),
         stdin=subprocess.DEVNULL,
@@ -281,10 +271,11 @@ class CleaningPool:
             ProcessDiedError: ``TRIES`` processes died of it.
         """
         number = next(self._numbers)
-        found, process = await self._run_anywhere(ReadingTask(number, html, url, limits, self._model))
-        if isinstance(found, tuple):
-            raise PageTooLarge(*found)
-        return None if found is None or process is None else ReadPage(**found, process=process, number=number)
+        asked = await self._ask_any(len(html), lambda: pack_reading(number, html, url, limits, self._model))
+        if asked is None or (found := unpack_hashed(asked[0])) is None:
+            return None
+        values: dict[str, Any] = {each.name: getattr(found, each.name) for each in fields(found)}
+        return ReadPage(**values, process=asked[1], number=number)
 
     async def clean(self, task: CleaningTask, read: ReadPage | None = None) -> CleanedItem | None:
         """Clean a page, in the process that has read it where :meth:`read` was called.
@@ -294,17 +285,17 @@ class CleaningPool:
             processes died of the page, and if there are none any more.
         """
         tries = TRIES
-        cleaned: CleanedItem | None
         if read is not None and not read.process.has_ended:
-            kept = replace(task, html=b"", kept=read.number)
             try:
-                if (cleaned := await self._run_in(read.process, kept, len(task.html))) != FORGOTTEN:
-                    return cleaned
+                kept = pack_task(replace(task, kept=read.number))
+                answer = await self._ask(read.process, kept, len(task.html))
+                if "forgotten" not in answer.head:
+                    return unpack_cleaned(answer)
             except ProcessDiedError:
                 tries -= 1
         with suppress(ProcessDiedError):
-            cleaned, _ = await self._run_anywhere(task, tries)
-            return cleaned
+            asked = await self._ask_any(len(task.html), lambda: pack_task(task), tries)
+            return unpack_cleaned(asked[0]) if asked is not None else None
         return None
 
     async def close(self) -> None:
@@ -316,23 +307,22 @@ class CleaningPool:
         await asyncio.gather(*(process.close() for process in [*self._processes, *self._dead]))
         self._wake(len(self._waiting))
 
-    async def _run_anywhere(
-        self, task: ReadingTask | CleaningTask, tries: int = TRIES
-    ) -> tuple[Any, CleaningProcess | None]:
-        """Run a task in the process with the least to do, or another if that one dies; ``None`` where there is none."""
-        size = len(task.html)
+    async def _ask_any(
+        self, size: int, message: Callable[[], bytes], tries: int = TRIES
+    ) -> tuple[Message, CleaningProcess] | None:
+        """Ask the process with the least to do, or another if that one dies; ``None`` when there will be none."""
         for _ in range(tries):
             process = await self._find_free_process(size)
             if process is None:
-                return None, None
+                return None
             with suppress(ProcessDiedError):
-                return await self._run_in(process, task, size), process
+                return await self._ask(process, message(), size), process
         raise ProcessDiedError
 
-    async def _run_in(self, process: CleaningProcess, task: ReadingTask | CleaningTask, size: int) -> Any:
-        result = await process.run(task, size)
+    async def _ask(self, process: CleaningProcess, message: bytes, size: int) -> Message:
+        answer = await process.ask(message, size)
         self._failures = 0
-        return result
+        return answer
 
     async def _find_free_process(self, size: int) -> CleaningProcess | None:
         """Wait for a process that takes a page of so many bytes; ``None`` when there will be none."""

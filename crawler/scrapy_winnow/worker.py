@@ -1,39 +1,37 @@
-"""The program of a cleaning process, which only a crawl starts.
+"""The program of a cleaning process: ``python -m scrapy_winnow.worker SOCKET MODEL``, which only a crawl starts.
 
-It reads tasks from the socket and answers one after the other: each is a pickle, an answer after its length. It ends
-when the other end of the socket is closed, which the system does even if the crawl is killed.
+It reads messages from the socket and answers one after the other. It ends when the other end of the socket is closed,
+which the system does even if the crawl is killed.
 """
 
 from __future__ import annotations
 
 import gc
 import logging
-import pickle
 import signal
 import socket
-import struct
 import sys
 from contextlib import suppress
-from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from scrapy_winnow.fields import clean_item
-from scrapy_winnow.storage.evidence import HashedPage, HashedUnits
+from scrapy_winnow.messages import (
+    FAILED,
+    FORGOTTEN,
+    Message,
+    MessageReader,
+    pack_cleaned,
+    pack_hashed,
+    unpack_reading,
+    unpack_task,
+)
+from scrapy_winnow.storage.evidence import HashedPage
 from winnow.models import load_model
 from winnow.page.page import Page, PageTooLarge
 
-if TYPE_CHECKING:
-    from scrapy_winnow.fields import CleanedItem, CleaningOptions
-    from scrapy_winnow.storage.evidence import UnitCounts
-    from winnow.page.page import Limits
-    from winnow.rules import Rule
-
-LENGTH: Final = struct.Struct("<I")
-"""The bytes of an answer, before it."""
-
-FORGOTTEN: Final = "forgotten"
-"""The answer for a page that is not kept any more: the page itself must be sent."""
+READ_BYTES: Final = 1 << 18
+"""Bytes read from the socket at a time."""
 
 MAX_KEPT_UNITS: Final = 1 << 14
 """Units of all pages that are kept: ten large ones, with which a process takes 60 MB more, or some dozens of others."""
@@ -51,34 +49,6 @@ def freeze_loaded() -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadingTask:
-    """A page to read; it is cleaned later by its ``number``, and ``model`` computes its places."""
-
-    number: int
-    html: str | bytes
-    url: str
-    limits: Limits
-    model: str | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CleaningTask:
-    """The arguments of :func:`scrapy_winnow.fields.clean_item`.
-
-    Attributes:
-        kept: number of a page that the process has read and may have kept; then the page itself is not sent.
-    """
-
-    html: str | bytes
-    url: str | None
-    counts: UnitCounts | None
-    options: CleaningOptions
-    model: str | None
-    rules: tuple[Rule, ...] = ()
-    kept: int | None = None
 
 
 class KeptPages:
@@ -104,45 +74,48 @@ class KeptPages:
         return page
 
 
-def main() -> None:
-    """Clean pages until the crawl's process has gone; the arguments are the number of the socket, and the model."""
-    _, number, model = sys.argv
+def main(arguments: list[str]) -> None:
+    """Clean pages until the crawl's process has gone."""
+    number, model = arguments
     for request in (signal.SIGINT, signal.SIGTERM):
         signal.signal(request, signal.SIG_IGN)  # this process ends with the crawl, which may have pages to finish
     load_model(model or None)
     freeze_loaded()
-    kept = KeptPages()
-    with socket.socket(fileno=int(number)) as crawl, crawl.makefile("rb") as tasks, suppress(ConnectionError, EOFError):
-        answer: object = "ready"
-        while True:
-            data = pickle.dumps(answer)
-            crawl.sendall(LENGTH.pack(len(data)) + data)
-            answer = _answer(pickle.load(tasks), kept)  # noqa: S301 - from the crawl, which has started this process
+    reader, kept = MessageReader(), KeptPages()
+    with socket.socket(fileno=int(number)) as crawl, suppress(ConnectionError):
+        crawl.sendall(Message({}).packed())  # ready
+        while data := crawl.recv(READ_BYTES):
+            for message in reader.feed(data):
+                crawl.sendall(_answer(message, kept))
 
 
-def _answer(task: ReadingTask | CleaningTask, kept: KeptPages) -> object:
+def _answer(message: Message, kept: KeptPages) -> bytes:
     try:
-        return _read(task, kept) if isinstance(task, ReadingTask) else _clean(task, kept)
+        return _read(message, kept) if "read" in message.head else _clean(message, kept)
     except Exception:
         # The crawl's process then works on the page itself, and logs the error.
         logger.debug("A page could not be read or cleaned", exc_info=True)
-        return None
+        return FAILED.packed()
 
 
-def _read(task: ReadingTask, kept: KeptPages) -> dict[str, Any] | tuple[str, int, int]:
-    """Return the values of :class:`HashedUnits`, or the arguments of :class:`PageTooLarge`."""
+def _read(message: Message, kept: KeptPages) -> bytes:
+    number, html, url, limits, model = unpack_reading(message)
     try:
-        page = Page.parse(task.html, task.url, limits=task.limits)
+        page = Page.parse(html, url, limits=limits)
     except PageTooLarge as error:
-        return error.reason, error.size, error.limit
-    kept.put(task.number, page)
-    hashed = HashedPage.of(page, load_model(task.model))
-    return {field.name: getattr(hashed, field.name) for field in fields(HashedUnits)}
+        return pack_hashed(error)
+    kept.put(number, page)
+    return pack_hashed(HashedPage.of(page, load_model(model)))
 
 
-def _clean(task: CleaningTask, kept: KeptPages) -> CleanedItem | str:
+def _clean(message: Message, kept: KeptPages) -> bytes:
+    task = unpack_task(message)
     page = task.html if task.kept is None else kept.take(task.kept)
     if page is None:
-        return FORGOTTEN
+        return FORGOTTEN.packed()
     model = load_model(task.model)
-    return clean_item(page, task.url, task.counts, model=model, options=task.options, rules=task.rules)
+    return pack_cleaned(clean_item(page, task.url, task.counts, model=model, options=task.options, rules=task.rules))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -13,9 +13,9 @@ import pytest_asyncio
 
 from scrapy_winnow import pool as process_module
 from scrapy_winnow.fields import OPTIONAL_FIELDS, CleaningOptions, clean_item
+from scrapy_winnow.messages import CleaningTask, Message, MessageReader
 from scrapy_winnow.pool import CleaningPool, ProcessDiedError
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
-from scrapy_winnow.worker import CleaningTask
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow import Limits, Page, load_model
 
@@ -140,14 +140,14 @@ async def test_a_killed_process_is_replaced_and_its_pages_are_cleaned_again(pool
 @contextmanager
 def dying() -> Iterator[None]:
     """Every process dies of what it is sent."""
-    run = process_module.CleaningProcess.run
+    ask = process_module.CleaningProcess.ask
 
-    async def die_of(process, *task):
+    async def die_of(process, *message):
         os.kill(process.pid, signal.SIGKILL)
-        return await run(process, *task)
+        return await ask(process, *message)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(process_module.CleaningProcess, "run", die_of)
+        patch.setattr(process_module.CleaningProcess, "ask", die_of)
         yield
 
 
@@ -220,3 +220,8 @@ async def test_a_process_ends_when_the_crawl_has_gone(pool):
     (process,) = pool._processes
     process._transport.abort()  # as the system does for a crawl that was killed
     await until(lambda: process._process.poll() is not None)
+
+
+def only(data: bytes) -> Message:
+    (message,) = MessageReader().feed(data)
+    return message
