@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from winnow.core import core
 from winnow.fingerprints import UNSEEN
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_NAMES, tag_set
-from winnow.page.tree import once_per_page, runs_of_blocks, subtree_sums, sums_over_runs, within
+from winnow.page.tree import once_per_page, prefix_sums, runs_of_blocks, subtree_sums, sums_over_runs, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,9 +74,17 @@ def countable(page: Page) -> Flags:
     Returns:
         bool[n + m], elements first.
     """
-    chosen = np.empty(page.n + page.m, bool)
-    core.countable(page.arrays, UNSEEN, _MEDIA, WHOLE_PAGE, IS_BLOCK_LEVEL, page.has_ink, chosen)
-    return chosen
+    seen = ~within(page, UNSEEN[page.tag])
+    has_media = subtree_sums(page, seen & _MEDIA[page.tag]) > 0
+    ink = np.flatnonzero(page.has_ink)
+    begins_block, ends_block = np.zeros((2, page.r + 1), bool)
+    begins_block[page.block_run_begin] = ends_block[page.block_run_end - 1] = True
+    ink_before = prefix_sums(page.has_ink)
+    first, behind = ink_before[page.run_begin], ink_before[page.run_end]
+    ink = np.append(ink, page.r)  # read for elements without text, which are told apart below
+    is_whole_lines = begins_block[ink[first]] & ends_block[ink[behind - 1]]
+    is_counted = np.where(first < behind, IS_BLOCK_LEVEL[page.tag] | is_whole_lines, has_media)
+    return np.append(is_counted & seen & ~WHOLE_PAGE[page.tag], np.ones(page.m, bool))
 
 
 def leaves(page: Page) -> Flags:
@@ -86,8 +93,9 @@ def leaves(page: Page) -> Flags:
     Returns:
         bool[n + m], elements first.
     """
-    found = np.empty(page.n + page.m, bool)
-    core.leaves(page.arrays, page.has_ink, countable(page), found)
+    found = countable(page).copy()
+    found[: page.n] &= sums_over_runs(page, page.has_ink) == 0
+    found[: page.n] &= subtree_sums(page, found[: page.n]) == 1  # the innermost of several
     return found
 
 
@@ -103,9 +111,25 @@ def frequencies_from_leaves(page: Page, df: Integers, leaf: Flags | None = None)
         int64[n + m]: ``df`` of leaves, the smallest ``df`` inside other countable elements, 0 for everything else.
     """
     leaf = leaves(page) if leaf is None else leaf
-    found = np.empty(page.n + page.m, np.int64)
-    core.leaf_frequencies(page.arrays, page.has_ink, countable(page), leaf, np.ascontiguousarray(df, np.int64), found)
-    return found
+    begins_block = np.zeros(page.r, bool)
+    begins_block[page.block_run_begin] = True
+    of_runs = np.where(page.has_ink, df[page.n + np.cumsum(begins_block) - 1], _UNKNOWN)
+    of_elements = np.where(leaf[: page.n], df[: page.n], _UNKNOWN)
+    smallest = np.minimum(
+        _smallest(of_runs, page.run_begin, page.run_end), _smallest(of_elements, np.arange(page.n), page.end)
+    )
+    smallest[~countable(page)[: page.n] | (smallest == _UNKNOWN)] = 0
+    return np.append(smallest, df[page.n :])
+
+
+_UNKNOWN: Final = np.iinfo(np.int64).max
+
+
+def _smallest(values: Integers, begin: NDArray[np.integer], end: NDArray[np.integer]) -> Integers:
+    """int64[n], the smallest value of each slice, :data:`_UNKNOWN` of an empty one."""
+    slices = np.column_stack([begin, end]).ravel()
+    smallest = np.minimum.reduceat(np.append(values, _UNKNOWN), slices)[::2]
+    return np.where(begin < end, smallest, _UNKNOWN)
 
 
 def spread_frequencies(page: Page, counted: Integers, df: Integers) -> Integers:

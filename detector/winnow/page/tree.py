@@ -107,8 +107,8 @@ def innermost_holding(begin: NDArray[np.int32], end: NDArray[np.int32], mass: ND
 
 def within(tree: Tree, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[n], whether each element is chosen or has a chosen ancestor."""
-    inside = np.empty(len(tree.end), bool)
-    core.within(tree.end, np.ascontiguousarray(chosen), inside)
+    ends = np.maximum.accumulate(np.where(chosen, tree.end, 0))
+    inside: NDArray[np.bool_] = ends > np.arange(len(ends))
     return inside
 
 
