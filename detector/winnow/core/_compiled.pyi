@@ -83,10 +83,9 @@ def node_fingerprints(
     hashes: WriteableBuffer,
     /,
 ) -> None: ...
-def nearest(parent: ReadableBuffer, chosen: ReadableBuffer, found: WriteableBuffer, /) -> bool: ...
+def nearest(parent: ReadableBuffer, chosen: ReadableBuffer, found: WriteableBuffer, /) -> None: ...
 def limit_attributes(html: bytes, most: int, /) -> bytes: ...
 def find_end(html: bytes, /) -> int: ...
-def within(end: ReadableBuffer, chosen: ReadableBuffer, inside: WriteableBuffer, /) -> None: ...
 def shingles(
     text: bytes,
     kinds: ReadableBuffer,
@@ -97,28 +96,6 @@ def shingles(
     smallest: WriteableBuffer,
     /,
 ) -> int: ...
-def countable(
-    page: tuple[ReadableBuffer, ...],
-    unseen: ReadableBuffer,
-    media: ReadableBuffer,
-    whole_page: ReadableBuffer,
-    block_level: ReadableBuffer,
-    has_ink: ReadableBuffer,
-    chosen: WriteableBuffer,
-    /,
-) -> None: ...
-def leaves(
-    page: tuple[ReadableBuffer, ...], has_ink: ReadableBuffer, countable: ReadableBuffer, leaf: WriteableBuffer, /
-) -> None: ...
-def leaf_frequencies(
-    page: tuple[ReadableBuffer, ...],
-    has_ink: ReadableBuffer,
-    countable: ReadableBuffer,
-    leaf: ReadableBuffer,
-    df: ReadableBuffer,
-    least: WriteableBuffer,
-    /,
-) -> None: ...
 def name_parts(
     data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, seed: int, number: int, parts: WriteableBuffer, /
 ) -> bytearray: ...

@@ -12,7 +12,23 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; winnow.core expects the same number. */
-#define CORE_VERSION 20
+#define CORE_VERSION 21
+
+/* A variable that lets go of what it holds where its block ends, on whichever way. */
+#define SCOPED(release) __attribute__((cleanup(release)))
+
+/* SCOPED(free_memory): a pointer to memory of malloc, calloc or realloc. */
+static inline void free_memory(void *pointer)
+{
+    free(*(void **)pointer);
+}
+
+/* Give a pointer room for so many items, and go on behind them in the block of memory. */
+#define CARVE(at, pointer, count) ((pointer) = (void *)(at), (at) += sizeof *(pointer) * (count))
+
+/* Make the memory behind a pointer at least `wanted` bytes long, twice as long as before or more; `capacity` is its length
+   in bytes. 0, or -1 without memory, and no exception set, since the GIL may have been released. */
+int reserve(void *pointer, size_t *capacity, size_t wanted);
 
 /* A buffer that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -21,22 +37,19 @@ typedef struct {
     size_t capacity;
 } Bytes;
 
-/* Make room for `more` bytes behind `used`; 0, or -1 without memory. */
-int bytes_reserve(Bytes *bytes, size_t more);
+/* A slice of bytes. */
+typedef struct {
+    const unsigned char *begin, *end;
+} Span;
 
-static inline int bytes_append(Bytes *bytes, const void *from, size_t length)
+static inline int is_all_ascii(Span text)
 {
-    if (bytes->capacity - bytes->used < length && bytes_reserve(bytes, length) < 0) {
-        return -1;
+    unsigned char all = 0;
+    for (; text.begin < text.end; text.begin++) {
+        all |= *text.begin;
     }
-    if (length) {
-        memcpy(bytes->data + bytes->used, from, length);
-    }
-    bytes->used += length;
-    return 0;
+    return all < 0x80;
 }
-
-void bytes_free(Bytes *bytes);
 
 /* A contiguous array borrowed from numpy. */
 typedef struct {
@@ -58,6 +71,20 @@ int arrays_borrow(Array *arrays, PyObject *const *objects, const int *sizes, con
 void arrays_release(Array *arrays, int count);
 
 #define ITEMS(array, type) ((type *)(array).view.buf)
+
+/* Converters for "O&" of PyArg_ParseTuple. They borrow an Array of items of 1, 4 or 8 bytes, to be read or written, or the
+   table of properties below, and give a Span of the UTF-8 of a str. Arrays are SCOPED(array_release). */
+int in_1(PyObject *object, void *array);
+int in_4(PyObject *object, void *array);
+int in_8(PyObject *object, void *array);
+int out_1(PyObject *object, void *array);
+int out_4(PyObject *object, void *array);
+int out_8(PyObject *object, void *array);
+int in_properties(PyObject *object, void *array);
+int in_text(PyObject *object, void *span);
+
+/* Whether the arrays of a call fit each other; sets a ValueError if not. */
+int check_arrays(int fit);
 
 /* Read one character of UTF-8 and advance `at`, which is below `end`; never reads beyond `end`. A byte that begins no valid
    character counts as one. */
@@ -119,6 +146,12 @@ static inline unsigned property_of(const uint8_t *properties, uint32_t code)
     return code < CODE_POINTS ? properties[code] : 0;
 }
 
+/* Read one character of a text, which must not be empty, and return its properties. */
+static inline unsigned next_property(const uint8_t *properties, Span *text)
+{
+    return *text->begin < 0x80 ? properties[*text->begin++] : property_of(properties, next_character(&text->begin, text->end));
+}
+
 PyObject *core_flatten(PyObject *module, PyObject *arguments);
 PyObject *core_count_kinds(PyObject *module, PyObject *arguments);
 PyObject *core_block_texts(PyObject *module, PyObject *arguments);
@@ -130,11 +163,7 @@ PyObject *core_text_hashes(PyObject *module, PyObject *arguments);
 PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments);
 PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments);
 PyObject *core_nearest(PyObject *module, PyObject *arguments);
-PyObject *core_within(PyObject *module, PyObject *arguments);
 PyObject *core_shingles(PyObject *module, PyObject *arguments);
-PyObject *core_countable(PyObject *module, PyObject *arguments);
-PyObject *core_leaves(PyObject *module, PyObject *arguments);
-PyObject *core_leaf_frequencies(PyObject *module, PyObject *arguments);
 PyObject *core_name_parts(PyObject *module, PyObject *arguments);
 PyObject *core_class_signatures(PyObject *module, PyObject *arguments);
 PyObject *core_match_predicates(PyObject *module, PyObject *arguments);

@@ -135,13 +135,13 @@ static unsigned signs_of(const Text *text, int longest)
 }
 
 /* The signs of a text that is short enough, or UNDECIDED. */
-static unsigned read_text(const unsigned char *at, const unsigned char *end, int longest)
+static unsigned read_text(Span utf8, int longest)
 {
     Text text;
     int digits = 0, unknown = 0;
     text.length = 0;
-    while (at < end && text.length < MAX_CHARACTERS) {
-        uint32_t code = next_character(&at, end);
+    while (utf8.begin < utf8.end && text.length < MAX_CHARACTERS) {
+        uint32_t code = next_character(&utf8.begin, utf8.end);
         int kind = kind_of(code);
         digits |= kind == DIGIT;
         unknown |= kind == UNKNOWN;
@@ -155,39 +155,23 @@ static unsigned read_text(const unsigned char *at, const unsigned char *end, int
 /* date_signs(texts: list of m, longest, signs: uint8[m]); texts of words with single spaces between them */
 PyObject *core_date_signs(PyObject *module, PyObject *arguments)
 {
-    PyObject *texts, *signs, *result = NULL;
-    Array found = {0};
+    SCOPED(array_release) Array signs = {0};
+    PyObject *texts;
     Py_ssize_t i;
     int longest;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "O!iO", &PyList_Type, &texts, &longest, &signs)) {
+    if (!PyArg_ParseTuple(arguments, "O!iO&", &PyList_Type, &texts, &longest, out_1, &signs)
+        || !check_arrays(longest >= 0 && longest <= MAX_CHARACTERS && signs.length == PyList_Size(texts))) {
         return NULL;
     }
-    if (array_borrow(&found, signs, 1, 1, "signs") < 0) {
-        goto done;
-    }
-    if (longest < 0 || longest > MAX_CHARACTERS || found.length != PyList_Size(texts)) {
-        PyErr_SetString(PyExc_ValueError, "expected one sign per text of at most 255 characters");
-        goto done;
-    }
-    for (i = 0; i < found.length; i++) {
+    for (i = 0; i < signs.length; i++) {
         PyObject *text = PyList_GetItem(texts, i);
-        const char *data;
-        Py_ssize_t size, length = text ? PyUnicode_GetLength(text) : -1;
-        ITEMS(found, uint8_t)[i] = 0;
-        if (length < 0) {
-            goto done;
+        Py_ssize_t length = text ? PyUnicode_GetLength(text) : -1;
+        Span utf8;
+        if (length < 0 || (length <= longest && !in_text(text, &utf8))) {
+            return NULL;
         }
-        if (length <= longest) {
-            if ((data = PyUnicode_AsUTF8AndSize(text, &size)) == NULL) {
-                goto done;
-            }
-            ITEMS(found, uint8_t)[i]
-                = (uint8_t)read_text((const unsigned char *)data, (const unsigned char *)data + size, longest);
-        }
+        ITEMS(signs, uint8_t)[i] = length <= longest ? (uint8_t)read_text(utf8, longest) : 0;
     }
-    result = Py_NewRef(Py_None);
-done:
-    array_release(&found);
-    return result;
+    Py_RETURN_NONE;
 }

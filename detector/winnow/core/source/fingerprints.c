@@ -1,27 +1,137 @@
-/* Fingerprints of the units of a page, in one walk over its events: an element opens, a run of text, an element closes. */
+/* Fingerprints of the units of a page and the hashes of their text, for winnow.fingerprints. */
 #include "fingerprints.h"
+
+/* Prefix sums over the characters of a page: see winnow.fingerprints. */
+
+#define EMPTY 1 /* stands for a hash that happens to be 0, which means "no text" */
+
+typedef struct {
+    const uint64_t *tokens;     /* of each UTF-16 code, then of each after a gap */
+    const uint8_t *properties;
+    uint64_t base, power, sum;
+    int64_t exponent;           /* number of codes so far, without white space */
+    uint32_t row;               /* of the last of them */
+    int gap;                    /* whether white space or the border of a block precedes the next */
+    Py_ssize_t pending;         /* first border without a code after it so far */
+    uint64_t *correction;
+} Sums;
+
+static void correct(Sums *sums, Py_ssize_t border)
+{
+    uint64_t correction = sums->tokens[sums->row & (CODES - 1)] - sums->tokens[sums->row];
+    for (; sums->pending <= border; sums->pending++) {
+        sums->correction[sums->pending] = correction;
+    }
+}
+
+static inline void add_code(Sums *sums, uint32_t code, Py_ssize_t border)
+{
+    sums->row = code + (sums->gap ? CODES : 0);
+    sums->gap = 0;
+    if (sums->pending <= border) {
+        correct(sums, border);
+    }
+    sums->sum += sums->tokens[sums->row] * sums->power;
+    sums->power *= sums->base;
+    sums->exponent++;
+}
+
+/* Add the next characters, those of a run. */
+static void add_run(Sums *sums, Span *text, int64_t characters, Py_ssize_t run)
+{
+    while (characters-- > 0 && text->begin < text->end) {
+        uint32_t code = *text->begin < 0x80 ? *text->begin++ : next_character(&text->begin, text->end);
+        if (property_of(sums->properties, code) & WHITE_SPACE) {
+            sums->gap = 1;
+        }
+        else if (code < CODES) {
+            add_code(sums, code, run);
+        }
+        else {
+            add_code(sums, first_half(code), run);
+            add_code(sums, second_half(code), run);
+        }
+    }
+}
+
+/* Hash each run of text by itself; 0 for one without ink. */
+static void hash_runs(Span text, const int64_t *offset, Py_ssize_t runs, const uint8_t *properties, const uint64_t *tokens,
+                      uint64_t base, uint64_t *hashes)
+{
+    Py_ssize_t r;
+    for (r = 0; r < runs; r++) {
+        uint64_t correction = 0, hash;
+        Sums sums = {tokens, properties, base, 1, 0, 0, 0, 0, 0, &correction};
+        add_run(&sums, &text, offset[r + 1] - offset[r], 0);
+        hash = mix(sums.sum + correction);
+        hashes[r] = sums.exponent ? hash ? hash : EMPTY : 0;
+    }
+}
+
+/* text_hashes(text, run_offset: int64[r + 1], starts: bool[r], properties, tokens: uint64[2 * CODES], base,
+               exponent: int64[r + 1], sums: uint64[r + 1], correction: uint64[r + 1]) */
+PyObject *core_text_hashes(PyObject *module, PyObject *arguments)
+{
+    SCOPED(array_release) Array offset = {0}, starts = {0}, properties = {0}, tokens = {0};
+    SCOPED(array_release) Array exponent = {0}, sums = {0}, correction = {0};
+    unsigned long long base;
+    Span text;
+    Py_ssize_t r;
+    Sums state;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&KO&O&O&", in_text, &text, in_8, &offset, in_1, &starts, in_properties,
+                          &properties, in_8, &tokens, &base, out_8, &exponent, out_8, &sums, out_8, &correction)
+        || !check_arrays(tokens.length == 2 * CODES && offset.length >= 1 && starts.length == offset.length - 1
+                         && exponent.length == offset.length && sums.length == offset.length
+                         && correction.length == offset.length)) {
+        return NULL;
+    }
+    state = (Sums){ITEMS(tokens, uint64_t), ITEMS(properties, uint8_t), base, 1, 0, 0, 0, 1, 0, ITEMS(correction, uint64_t)};
+    Py_BEGIN_ALLOW_THREADS
+    for (r = 0; r < offset.length; r++) {
+        ITEMS(exponent, int64_t)[r] = state.exponent;
+        ITEMS(sums, uint64_t)[r] = state.sum;
+        if (r < starts.length) {
+            state.gap |= ITEMS(starts, uint8_t)[r];
+            add_run(&state, &text, ITEMS(offset, int64_t)[r + 1] - ITEMS(offset, int64_t)[r], r);
+        }
+    }
+    if (state.exponent) {
+        correct(&state, starts.length); /* borders after the last code take its row */
+    }
+    else {
+        memset(state.correction, 0, sizeof(uint64_t) * (size_t)offset.length);
+    }
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
+/* The fingerprints of units, in one walk over events: an element opens, a run of text, an element closes. */
 
 enum {
     TAG_TOKENS, BLOCK_LEVEL, UNSEEN, FIRST, BEGIN, TOKENS, MARKS, UNKNOWN, OFFSET, PROPERTIES, CHARACTERS, HASHES, ARRAYS
 };
-
-/* Where a slice of events begins: the sum of the tokens before it, and the inverse power of its first token. */
-typedef struct {
-    uint64_t sum, inverse;
-} Start;
 
 typedef struct {
     PageArrays page;
     Array arrays[ARRAYS];
     uint64_t base, inverse, close, block;
     int input;
-    const uint64_t *run_hashes;
+    uint64_t *run_hashes;
     Start *starts;         /* of n + m units */
     uint64_t sum, power;
     Start here, border;    /* now, and after the last border of a block-level element */
     Py_ssize_t run, begun, ended; /* runs met, blocks begun and ended */
     int hidden;            /* open elements whose content is not hashed */
 } Walk;
+
+static void walk_release(Walk *walk)
+{
+    free(walk->run_hashes);
+    free(walk->starts);
+    page_release(&walk->page);
+    arrays_release(walk->arrays, ARRAYS);
+}
 
 static void add(Walk *walk, uint64_t token)
 {
@@ -140,8 +250,7 @@ static int is_sound(const Walk *walk)
     if (arrays[BLOCK_LEVEL].length != arrays[TAG_TOKENS].length || arrays[UNSEEN].length != arrays[TAG_TOKENS].length
         || arrays[BEGIN].length != n + 1 || arrays[TOKENS].length != a || arrays[MARKS].length != a
         || arrays[UNKNOWN].length != n || arrays[OFFSET].length != walk->page.r + 1
-        || arrays[PROPERTIES].length != CODE_POINTS || arrays[CHARACTERS].length != 2 * CODES
-        || arrays[HASHES].length != n + walk->page.m) {
+        || arrays[CHARACTERS].length != 2 * CODES || arrays[HASHES].length != n + walk->page.m) {
         return 0;
     }
     for (i = 0; i < a; i++) {
@@ -165,181 +274,33 @@ static int is_sound(const Walk *walk)
    tokens, marks: of attribute_tokens. unknown: of the names of elements that have no tag, 0 for others. */
 PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments)
 {
-    static const char *const names[ARRAYS] = {"tag_tokens", "block_level", "unseen", "first", "attribute_begin", "tokens",
-                                              "marks", "unknown", "run_offset", "properties", "characters", "hashes"};
-    static const int sizes[ARRAYS] = {8, 1, 1, 4, 4, 8, 1, 8, 8, 1, 8, 8};
-    PyObject *tuple, *text, *objects[ARRAYS], *result = NULL;
+    SCOPED(walk_release) Walk walk = {0};
+    PyObject *page;
+    Span text;
     unsigned long long base, inverse, close, block;
-    uint64_t *run_hashes = NULL;
-    const char *data;
-    Py_ssize_t size;
-    Walk walk;
+    Array *arrays = walk.arrays;
     (void)module;
-    memset(&walk, 0, sizeof walk);
-    if (!PyArg_ParseTuple(arguments, "OOOOOOOOOUOOOKKKKiO", &tuple, &objects[TAG_TOKENS], &objects[BLOCK_LEVEL],
-                          &objects[UNSEEN], &objects[FIRST], &objects[BEGIN], &objects[TOKENS], &objects[MARKS],
-                          &objects[UNKNOWN], &text, &objects[OFFSET], &objects[PROPERTIES], &objects[CHARACTERS], &base,
-                          &inverse, &close, &block, &walk.input, &objects[HASHES])
-        || (data = PyUnicode_AsUTF8AndSize(text, &size)) == NULL) {
+    if (!PyArg_ParseTuple(arguments, "OO&O&O&O&O&O&O&O&O&O&O&O&KKKKiO&", &page, in_8, &arrays[TAG_TOKENS], in_1,
+                          &arrays[BLOCK_LEVEL], in_1, &arrays[UNSEEN], in_4, &arrays[FIRST], in_4, &arrays[BEGIN], in_8,
+                          &arrays[TOKENS], in_1, &arrays[MARKS], in_8, &arrays[UNKNOWN], in_text, &text, in_8,
+                          &arrays[OFFSET], in_properties, &arrays[PROPERTIES], in_8, &arrays[CHARACTERS], &base, &inverse,
+                          &close, &block, &walk.input, out_8, &arrays[HASHES])
+        || page_borrow(&walk.page, page, arrays[TAG_TOKENS].length) < 0 || !check_arrays(is_sound(&walk))) {
         return NULL;
     }
-    if (arrays_borrow(walk.arrays, objects, sizes, names, ARRAYS, HASHES) < 0
-        || page_borrow(&walk.page, tuple, walk.arrays[TAG_TOKENS].length) < 0) {
-        goto done;
-    }
-    if (!is_sound(&walk)) {
-        PyErr_SetString(PyExc_ValueError, "not the arrays of a page and its attributes");
-        goto done;
-    }
-    run_hashes = malloc(sizeof(uint64_t) * (size_t)walk.page.r + 1);
+    walk.run_hashes = malloc(sizeof(uint64_t) * (size_t)walk.page.r + 1);
     walk.starts = calloc((size_t)(walk.page.n + walk.page.m) + 1, sizeof(Start));
-    if (run_hashes == NULL || walk.starts == NULL) {
-        PyErr_NoMemory();
-        goto done;
+    if (walk.run_hashes == NULL || walk.starts == NULL) {
+        return PyErr_NoMemory();
     }
     walk.base = base;
     walk.inverse = inverse;
     walk.close = close;
     walk.block = block;
-    walk.run_hashes = run_hashes;
     Py_BEGIN_ALLOW_THREADS
-    hash_runs((const unsigned char *)data, (const unsigned char *)data + size, ITEMS(walk.arrays[OFFSET], int64_t),
-              walk.page.r, ITEMS(walk.arrays[PROPERTIES], uint8_t), ITEMS(walk.arrays[CHARACTERS], uint64_t), base,
-              run_hashes);
+    hash_runs(text, ITEMS(arrays[OFFSET], int64_t), walk.page.r, ITEMS(arrays[PROPERTIES], uint8_t),
+              ITEMS(arrays[CHARACTERS], uint64_t), base, walk.run_hashes);
     walk_page(&walk);
     Py_END_ALLOW_THREADS
-    result = Py_NewRef(Py_None);
-done:
-    free(run_hashes);
-    free(walk.starts);
-    page_release(&walk.page);
-    arrays_release(walk.arrays, ARRAYS);
-    return result;
-}
-
-/* Prefix sums over the characters of a page: see winnow.fingerprints. */
-
-#define EMPTY 1 /* stands for a hash that happens to be 0, which means "no text" */
-
-typedef struct {
-    const uint64_t *tokens;     /* of each UTF-16 code, then of each after a gap */
-    const uint8_t *properties;
-    uint64_t base, power, sum;
-    int64_t exponent;           /* number of codes so far, without white space */
-    uint32_t row;               /* of the last of them */
-    int gap;                    /* whether white space or the border of a block precedes the next */
-    Py_ssize_t pending;         /* first border without a code after it so far */
-    uint64_t *correction;
-} Sums;
-
-static void correct(Sums *sums, Py_ssize_t border)
-{
-    uint64_t correction = sums->tokens[sums->row & (CODES - 1)] - sums->tokens[sums->row];
-    for (; sums->pending <= border; sums->pending++) {
-        sums->correction[sums->pending] = correction;
-    }
-}
-
-static inline void add_code(Sums *sums, uint32_t code, Py_ssize_t border)
-{
-    sums->row = code + (sums->gap ? CODES : 0);
-    sums->gap = 0;
-    if (sums->pending <= border) {
-        correct(sums, border);
-    }
-    sums->sum += sums->tokens[sums->row] * sums->power;
-    sums->power *= sums->base;
-    sums->exponent++;
-}
-
-/* Add the characters of a run. */
-static void add_run(Sums *sums, const unsigned char **at, const unsigned char *end, int64_t characters, Py_ssize_t run)
-{
-    while (characters-- > 0 && *at < end) {
-        uint32_t code = **at < 0x80 ? *(*at)++ : next_character(at, end);
-        if (property_of(sums->properties, code) & WHITE_SPACE) {
-            sums->gap = 1;
-        }
-        else if (code < CODES) {
-            add_code(sums, code, run);
-        }
-        else {
-            add_code(sums, first_half(code), run);
-            add_code(sums, second_half(code), run);
-        }
-    }
-}
-
-void hash_runs(const unsigned char *at, const unsigned char *end, const int64_t *offset, Py_ssize_t runs,
-               const uint8_t *properties, const uint64_t *tokens, uint64_t base, uint64_t *hashes)
-{
-    Py_ssize_t r;
-    for (r = 0; r < runs; r++) {
-        uint64_t correction = 0, hash;
-        Sums sums = {tokens, properties, base, 1, 0, 0, 0, 0, 0, &correction};
-        add_run(&sums, &at, end, offset[r + 1] - offset[r], 0);
-        hash = mix(sums.sum + correction);
-        hashes[r] = sums.exponent ? hash ? hash : EMPTY : 0;
-    }
-}
-
-/* text_hashes(text, run_offset: int64[r + 1], starts: bool[r], properties, tokens: uint64[2 * CODES], base,
-               exponent: int64[r + 1], sums: uint64[r + 1], correction: uint64[r + 1]) */
-PyObject *core_text_hashes(PyObject *module, PyObject *arguments)
-{
-    PyObject *text, *offset, *starts, *properties, *tokens, *exponent, *sums, *correction, *result = NULL;
-    Array offsets = {0}, begins = {0}, table = {0}, token = {0}, exponents = {0}, totals = {0}, corrections = {0};
-    const char *data;
-    Py_ssize_t size;
-    unsigned long long base;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "UOOOOKOOO", &text, &offset, &starts, &properties, &tokens, &base, &exponent, &sums,
-                          &correction)
-        || (data = PyUnicode_AsUTF8AndSize(text, &size)) == NULL) {
-        return NULL;
-    }
-    if (array_borrow(&offsets, offset, 8, 0, "run_offset") < 0 || array_borrow(&begins, starts, 1, 0, "starts") < 0
-        || array_borrow(&table, properties, 1, 0, "properties") < 0 || array_borrow(&token, tokens, 8, 0, "tokens") < 0
-        || array_borrow(&exponents, exponent, 8, 1, "exponent") < 0 || array_borrow(&totals, sums, 8, 1, "sums") < 0
-        || array_borrow(&corrections, correction, 8, 1, "correction") < 0) {
-        goto done;
-    }
-    if (table.length != CODE_POINTS || token.length != 2 * CODES || offsets.length < 1
-        || begins.length != offsets.length - 1 || exponents.length != offsets.length
-        || totals.length != offsets.length || corrections.length != offsets.length) {
-        PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
-        goto done;
-    }
-    Py_BEGIN_ALLOW_THREADS
-    {
-        const unsigned char *at = (const unsigned char *)data, *end = at + size;
-        const int64_t *border = ITEMS(offsets, int64_t);
-        Sums state = {ITEMS(token, uint64_t), ITEMS(table, uint8_t), base, 1, 0, 0, 0, 1, 0, ITEMS(corrections, uint64_t)};
-        Py_ssize_t r;
-        for (r = 0; r < begins.length; r++) {
-            ITEMS(exponents, int64_t)[r] = state.exponent;
-            ITEMS(totals, uint64_t)[r] = state.sum;
-            state.gap |= ITEMS(begins, uint8_t)[r];
-            add_run(&state, &at, end, border[r + 1] - border[r], r);
-        }
-        ITEMS(exponents, int64_t)[r] = state.exponent;
-        ITEMS(totals, uint64_t)[r] = state.sum;
-        if (state.exponent) {
-            correct(&state, r); /* borders after the last code take its row */
-        }
-        else {
-            memset(state.correction, 0, sizeof(uint64_t) * (size_t)(r + 1));
-        }
-    }
-    Py_END_ALLOW_THREADS
-    result = Py_NewRef(Py_None);
-done:
-    array_release(&corrections);
-    array_release(&totals);
-    array_release(&exponents);
-    array_release(&token);
-    array_release(&table);
-    array_release(&begins);
-    array_release(&offsets);
-    return result;
+    Py_RETURN_NONE;
 }

@@ -42,11 +42,6 @@ static inline void piece_put(Piece *piece, const unsigned char *from, size_t len
     piece->length += length;
 }
 
-/* A slice of bytes. */
-typedef struct {
-    const unsigned char *begin, *end;
-} Span;
-
 /* Words for states, such as "active": whole words, beginnings and endings of words; one a line. */
 typedef struct {
     Span words, beginnings, endings;
@@ -63,15 +58,6 @@ static inline int is_ascii_space(unsigned char c)
     return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31);
 }
 
-static inline int is_all_ascii(Span text)
-{
-    unsigned char all = 0;
-    for (; text.begin < text.end; text.begin++) {
-        all |= *text.begin;
-    }
-    return all < 0x80;
-}
-
 /* Whether one of the lines is the given text. */
 int is_line_of(Span lines, Span text);
 
@@ -84,9 +70,10 @@ int put_stable_name(Piece *to, Span value, const States *states);
 /* The token of a link's target; 0 if that is left to Python. */
 int token_of_link(Span link, const Place *place, uint64_t *token);
 
-/* Hash each run of text by itself; 0 for one without ink. */
-void hash_runs(const unsigned char *at, const unsigned char *end, const int64_t *offset, Py_ssize_t runs,
-               const uint8_t *properties, const uint64_t *tokens, uint64_t base, uint64_t *hashes);
+/* Where a slice of tokens begins: the sum of those before it, and the inverse power of its first one. */
+typedef struct {
+    uint64_t sum, inverse;
+} Start;
 
 /* The finaliser of splitmix64: winnow.hashing.mix. */
 static inline uint64_t mix(uint64_t value)

@@ -36,68 +36,80 @@ done:
     return result;
 }
 
-static const Node *node_of(PyObject *object)
+/* A converter as in core.h. */
+static int in_node(PyObject *object, void *node)
 {
-    const Node *node;
     if (!PyObject_TypeCheck(object, element_type)) {
         PyErr_SetString(PyExc_TypeError, "expected an lxml element");
-        return NULL;
+        return 0;
     }
-    node = ((LxmlElement *)object)->node;
-    if (node == NULL) {
+    if ((*(const Node **)node = ((LxmlElement *)object)->node) == NULL) {
         PyErr_SetString(PyExc_ValueError, "the element has no node");
+        return 0;
     }
-    return node;
+    return 1;
+}
+
+int append_bytes(Bytes *to, const void *from, size_t length)
+{
+    if (to->capacity - to->used < length && reserve(&to->data, &to->capacity, to->used + length) < 0) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (length) {
+        memcpy(to->data + to->used, from, length);
+    }
+    to->used += length;
+    return 0;
+}
+
+int append_content(Bytes *to, const Node *node)
+{
+    return node->content ? append_bytes(to, node->content, strlen((const char *)node->content)) : 0;
+}
+
+const Node *next_node(const Node *node, const Node *root, size_t *depth)
+{
+    if (node->type == ELEMENT && node->children != NULL) {
+        ++*depth;
+        return node->children;
+    }
+    while (node != root && node->next == NULL) {
+        node = node->parent;
+        --*depth;
+    }
+    return node == root ? NULL : node->next;
 }
 
 static Size size_of(const Node *root)
 {
     Size size = {0, 0, 0, 0, 0};
     size_t depth = 0;
-    const Node *node = root;
-    for (;;) {
+    const Node *node;
+    for (node = root; node != NULL; node = next_node(node, root, &depth)) {
         if (node->type == ELEMENT) {
             const Attribute *attribute;
-            size.nodes++;
             size.elements++;
-            if (++depth > size.levels) {
-                size.levels = depth;
-            }
+            size.levels = depth < size.levels ? size.levels : depth + 1;
             for (attribute = node->properties; attribute != NULL; attribute = attribute->next) {
                 size.attributes++;
             }
-            if (node->children != NULL) {
-                node = node->children;
-                continue;
-            }
-            depth--;
         }
-        else if (IS_TEXT(node)) {
-            size.texts++;
-        }
-        else if (IS_NODE(node)) {
-            size.nodes++;
-        }
-        while (node != root && node->next == NULL) {
-            node = node->parent;
-            depth--;
-        }
-        if (node == root) {
-            return size;
-        }
-        node = node->next;
+        size.nodes += node->type == ELEMENT || IS_NODE(node);
+        size.texts += IS_TEXT(node);
     }
+    return size;
 }
 
 static void flat_free(Flat *flat)
 {
-    free(flat->block_memory);
+    free(flat->memory);
     free(flat->table);
     free(flat->tags.slots);
     free(flat->attribute_names.slots);
-    bytes_free(&flat->text);
-    bytes_free(&flat->values);
-    bytes_free(&flat->title);
+    free(flat->text.data);
+    free(flat->values.data);
+    free(flat->title.data);
     Py_XDECREF(flat->raw_texts);
     Py_XDECREF(flat->unknown);
     Py_XDECREF(flat->name_numbers);
@@ -109,44 +121,37 @@ static int flat_allocate(Flat *flat)
     size_t n = flat->size.elements, r = flat->size.texts, a = flat->size.attributes, slots = 64;
     size_t wide = (r + 1) + (a + 1);
     size_t narrow = 9 * n + 1 + 4 * r + 3 * a;
-    char *at = calloc(1, 8 * wide + 4 * narrow + 2 * n + 2 * r + 8);
-    if (at == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    flat->block_memory = at;
-#define TAKE(field, type, count) (flat->field = (type *)(void *)at, at += sizeof(type) * (count))
-    TAKE(run_offset, int64_t, r + 1);
-    TAKE(value_begin, int64_t, a + 1);
-    TAKE(parent, int32_t, n);
-    TAKE(end, int32_t, n);
-    TAKE(depth, int32_t, n);
-    TAKE(run_begin, int32_t, n);
-    TAKE(run_end, int32_t, n);
-    TAKE(block_begin, int32_t, n);
-    TAKE(block_end, int32_t, n);
-    TAKE(container, int32_t, n);
-    TAKE(attribute_begin, int32_t, n + 1);
-    TAKE(run_node, int32_t, r);
-    TAKE(block_node, int32_t, r);
-    TAKE(block_run_begin, int32_t, r);
-    TAKE(block_run_end, int32_t, r);
-    TAKE(first, int32_t, a);
-    TAKE(place, int32_t, a);
-    TAKE(name_of, int32_t, a);
-    TAKE(tag, int16_t, n);
-    TAKE(has_ink, uint8_t, r);
-    TAKE(has_unseen, uint8_t, r);
-#undef TAKE
+    char *at = flat->memory = calloc(1, 8 * wide + 4 * narrow + 2 * n + 2 * r + 8);
     while (slots < 2 * a) {
         slots *= 2;
     }
     flat->table = calloc(slots, sizeof(uint32_t));
     flat->table_mask = slots - 1;
-    if (flat->table == NULL) {
+    if (flat->memory == NULL || flat->table == NULL) {
         PyErr_NoMemory();
         return -1;
     }
+    CARVE(at, flat->run_offset, r + 1);
+    CARVE(at, flat->value_begin, a + 1);
+    CARVE(at, flat->parent, n);
+    CARVE(at, flat->end, n);
+    CARVE(at, flat->depth, n);
+    CARVE(at, flat->run_begin, n);
+    CARVE(at, flat->run_end, n);
+    CARVE(at, flat->block_begin, n);
+    CARVE(at, flat->block_end, n);
+    CARVE(at, flat->container, n);
+    CARVE(at, flat->attribute_begin, n + 1);
+    CARVE(at, flat->run_node, r);
+    CARVE(at, flat->block_node, r);
+    CARVE(at, flat->block_run_begin, r);
+    CARVE(at, flat->block_run_end, r);
+    CARVE(at, flat->first, a);
+    CARVE(at, flat->place, a);
+    CARVE(at, flat->name_of, a);
+    CARVE(at, flat->tag, n);
+    CARVE(at, flat->has_ink, r);
+    CARVE(at, flat->has_unseen, r);
     flat->unknown = PyDict_New();
     flat->name_numbers = PyDict_New();
     flat->name_list = PyList_New(0);
@@ -216,60 +221,39 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
 }
 
 /* flatten(root, tag_ids, title, image, block_level: bool[tags], unseen: bool[tags], raw: bool[tags], properties, seed,
-           most_nodes, most_levels) -> dict of arrays, None where the tree cannot be read, or the nodes and levels of one too large */
+           max_nodes, max_levels) -> dict of arrays, None where the tree cannot be read, or the nodes and levels of one too large */
 PyObject *core_flatten(PyObject *module, PyObject *arguments)
 {
-    PyObject *root, *tag_ids, *block_level, *unseen, *raw, *properties, *result = NULL;
-    Array blocks = {0}, hidden = {0}, kept = {0}, table = {0};
+    SCOPED(array_release) Array block_level = {0}, unseen = {0}, raw = {0}, properties = {0};
+    SCOPED(flat_free) Flat flat = {0};
     unsigned long long seed;
-    const Node *node;
-    Py_ssize_t most_nodes, most_levels;
-    Flat flat;
-    int read, title, image;
+    const Node *root;
+    Py_ssize_t max_nodes, max_levels;
+    int is_read, title, image;
     (void)module;
-    memset(&flat, 0, sizeof flat);
-    if (!PyArg_ParseTuple(arguments, "OO!iiOOOOKnn", &root, &PyDict_Type, &tag_ids, &title, &image, &block_level, &unseen,
-                          &raw, &properties, &seed, &most_nodes, &most_levels)
-        || (node = node_of(root)) == NULL) {
+    if (!PyArg_ParseTuple(arguments, "O&O!iiO&O&O&O&Knn", in_node, &root, &PyDict_Type, &flat.tag_ids, &title, &image, in_1,
+                          &block_level, in_1, &unseen, in_1, &raw, in_properties, &properties, &seed, &max_nodes,
+                          &max_levels)) {
         return NULL;
     }
-    if (array_borrow(&blocks, block_level, 1, 0, "block_level") < 0 || array_borrow(&hidden, unseen, 1, 0, "unseen") < 0
-        || array_borrow(&kept, raw, 1, 0, "raw") < 0 || array_borrow(&table, properties, 1, 0, "properties") < 0) {
-        goto done;
-    }
-    if (table.length != CODE_POINTS) {
-        PyErr_SetString(PyExc_ValueError, "properties: expected one byte per code point");
-        goto done;
-    }
-    if (node->type != ELEMENT) {
-        result = Py_NewRef(Py_None);
-        goto done;
+    if (root->type != ELEMENT) {
+        Py_RETURN_NONE;
     }
     flat.seed = seed;
-    flat.size = size_of(node);
-    if (flat.size.nodes > (size_t)most_nodes || flat.size.levels > (size_t)most_levels) {
-        result = Py_BuildValue("nn", (Py_ssize_t)flat.size.nodes, (Py_ssize_t)flat.size.levels);
-        goto done;
+    flat.size = size_of(root);
+    if (flat.size.nodes > (size_t)max_nodes || flat.size.levels > (size_t)max_levels) {
+        return Py_BuildValue("nn", (Py_ssize_t)flat.size.nodes, (Py_ssize_t)flat.size.levels);
     }
     if (flat.size.elements >= INT32_MAX || flat.size.attributes >= INT32_MAX || flat.size.texts >= INT32_MAX) {
         PyErr_SetString(PyExc_OverflowError, "the tree is too large");
-        goto done;
+        return NULL;
     }
-    if (flat_allocate(&flat) < 0) {
-        goto done;
+    is_read = flat_allocate(&flat);
+    if (is_read == 0) {
+        is_read = read_tree(&flat, root, title, image, &block_level, &unseen, &raw, ITEMS(properties, uint8_t));
     }
-    read = read_tree(&flat, node, tag_ids, title, image, &blocks, &hidden, &kept, ITEMS(table, uint8_t));
-    if (read > 0) {
-        result = result_of(&flat, ITEMS(table, uint8_t));
+    if (is_read > 0) {
+        return result_of(&flat, ITEMS(properties, uint8_t));
     }
-    else if (read == 0) {
-        result = Py_NewRef(Py_None);
-    }
-done:
-    flat_free(&flat);
-    array_release(&table);
-    array_release(&kept);
-    array_release(&hidden);
-    array_release(&blocks);
-    return result;
+    return is_read == 0 ? Py_NewRef(Py_None) : NULL;
 }

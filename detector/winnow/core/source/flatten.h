@@ -13,11 +13,11 @@ typedef struct {
     size_t levels;     /* of elements */
 } Size;
 
-/* Names by the addresses of their strings, which libxml2 stores once per document. */
+/* Numbers of names by the addresses of their strings, which libxml2 stores once per document. */
 typedef struct {
     const unsigned char *name;
     const Namespace *space;
-    int32_t value;
+    int32_t number;
 } Name;
 
 typedef struct {
@@ -39,32 +39,39 @@ typedef struct {
     /* attributes */
     int32_t *first, *place, *name_of;
     int64_t *value_begin;
-    size_t n, r, m, a, d;
+    size_t n, r, m, a, d; /* elements, runs, blocks, attributes, and different ones of these so far */
     Bytes text, values, title;
-    int titled;
+    int has_title;
+    PyObject *tag_ids; /* of winnow.page.tags */
     Names tags, attribute_names;
     uint32_t *table; /* 1 + number of a different attribute, by hash of name and value */
     size_t table_mask;
     uint64_t seed;
     PyObject *unknown, *name_numbers, *name_list;
     PyObject *raw_texts; /* of scripts and style sheets, by element */
-    void *block_memory;
+    char *memory;        /* of the arrays */
 } Flat;
 
-/* The slot of a name, empty if the name is new. NULL without memory. */
-Name *names_find(Names *names, const unsigned char *name, const Namespace *space);
+/* Append bytes to a buffer; 0, or -1 with an exception. */
+int append_bytes(Bytes *to, const void *from, size_t length);
+
+/* Append the text of a node; 0, or -1 with an exception. */
+int append_content(Bytes *to, const Node *node);
+
+/* The node after another in the order of the document, NULL behind the last one in `root`; `depth` follows. */
+const Node *next_node(const Node *node, const Node *root, size_t *depth);
 
 /* lxml's name of a node: "{namespace}name". */
 PyObject *full_name(const unsigned char *name, const Namespace *space);
 
-/* The number of an element's name; 0, or -1 with an exception. */
-int tag_of(Flat *flat, const Node *node, PyObject *tag_ids, int32_t *tag);
+/* The number of an element's name in tag_ids, 0 for unknown ones; -1 with an exception. */
+int32_t tag_of(Flat *flat, const Node *node);
 
 /* Store the attributes of an element: 1, 0 if a value holds entities, -1 with an exception. */
 int read_attributes(Flat *flat, const Node *node);
 
 /* 1, 0 if an attribute holds entities, -1 with an exception. */
-int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, int32_t title, int32_t image, const Array *block_level,
+int read_tree(Flat *flat, const Node *root, int32_t title, int32_t image, const Array *block_level,
               const Array *unseen, const Array *raw, const uint8_t *properties);
 
 #endif

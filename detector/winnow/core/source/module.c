@@ -1,37 +1,19 @@
 /* The module winnow.core._compiled, for the stable ABI of CPython 3.11 and later. */
 #include "core.h"
 
-int bytes_reserve(Bytes *bytes, size_t more)
+int reserve(void *pointer, size_t *capacity, size_t wanted)
 {
-    size_t wanted = bytes->used + more;
-    size_t capacity = bytes->capacity ? bytes->capacity : 1024;
-    char *data;
-    if (wanted < more) {
-        PyErr_NoMemory();
+    size_t larger = *capacity ? *capacity : 1024;
+    void *memory;
+    while (larger < wanted && larger <= SIZE_MAX / 2) {
+        larger *= 2;
+    }
+    if (larger < wanted || (memory = realloc(*(void **)pointer, larger)) == NULL) {
         return -1;
     }
-    while (capacity < wanted) {
-        if (capacity > SIZE_MAX / 2) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        capacity *= 2;
-    }
-    data = realloc(bytes->data, capacity);
-    if (data == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    bytes->data = data;
-    bytes->capacity = capacity;
+    *(void **)pointer = memory;
+    *capacity = larger;
     return 0;
-}
-
-void bytes_free(Bytes *bytes)
-{
-    free(bytes->data);
-    bytes->data = NULL;
-    bytes->used = bytes->capacity = 0;
 }
 
 int array_borrow(Array *array, PyObject *object, Py_ssize_t size, int writable, const char *name)
@@ -76,6 +58,64 @@ void arrays_release(Array *arrays, int count)
     }
 }
 
+static int borrow(PyObject *object, void *array, Py_ssize_t size, int writable)
+{
+    return array_borrow(array, object, size, writable, "an array") == 0;
+}
+
+int in_1(PyObject *object, void *array)
+{
+    return borrow(object, array, 1, 0);
+}
+
+int in_4(PyObject *object, void *array)
+{
+    return borrow(object, array, 4, 0);
+}
+
+int in_8(PyObject *object, void *array)
+{
+    return borrow(object, array, 8, 0);
+}
+
+int out_1(PyObject *object, void *array)
+{
+    return borrow(object, array, 1, 1);
+}
+
+int out_4(PyObject *object, void *array)
+{
+    return borrow(object, array, 4, 1);
+}
+
+int out_8(PyObject *object, void *array)
+{
+    return borrow(object, array, 8, 1);
+}
+
+int in_properties(PyObject *object, void *array)
+{
+    return in_1(object, array) && check_arrays(((Array *)array)->length == CODE_POINTS);
+}
+
+int in_text(PyObject *object, void *span)
+{
+    Py_ssize_t size;
+    const char *data = PyUnicode_AsUTF8AndSize(object, &size);
+    if (data != NULL) {
+        *(Span *)span = (Span){(const unsigned char *)data, (const unsigned char *)data + size};
+    }
+    return data != NULL;
+}
+
+int check_arrays(int fit)
+{
+    if (!fit) {
+        PyErr_SetString(PyExc_ValueError, "arrays of other lengths, or with other numbers, than expected");
+    }
+    return fit;
+}
+
 static PyMethodDef methods[] = {
     {"flatten", core_flatten, METH_VARARGS, "Flat arrays of an lxml tree, for winnow.page.page."},
     {"count_kinds", core_count_kinds, METH_VARARGS, "Totals of characters by kind, for winnow.page.text."},
@@ -88,10 +128,6 @@ static PyMethodDef methods[] = {
     {"attribute_tokens", core_attribute_tokens, METH_VARARGS, "Tokens of attributes, for winnow.fingerprints."},
     {"node_fingerprints", core_node_fingerprints, METH_VARARGS, "Fingerprints of units, for winnow.fingerprints."},
     {"nearest", core_nearest, METH_VARARGS, "Nearest chosen ancestor of every node."},
-    {"within", core_within, METH_VARARGS, "Whether each element is inside a chosen one."},
-    {"countable", core_countable, METH_VARARGS, "Which units are counted, for winnow.counting."},
-    {"leaves", core_leaves, METH_VARARGS, "Which counted units are leaves."},
-    {"leaf_frequencies", core_leaf_frequencies, METH_VARARGS, "Frequencies of all units from those of leaves."},
     {"shingles", core_shingles, METH_VARARGS, "The smallest hashes of a text's shingles."},
     {"name_parts", core_name_parts, METH_VARARGS, "Hashes of the parts of names."},
     {"class_signatures", core_class_signatures, METH_VARARGS, "Checksums of values without their numbers."},

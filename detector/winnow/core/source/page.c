@@ -86,73 +86,29 @@ void page_release(PageArrays *page)
     }
 }
 
-/* The nearest chosen ancestor of every node, and the nodes inside chosen ones: see winnow.page.tree. */
-
-/* nearest(parent: int32[k], chosen: bool[k], found: int32[k]) -> bool, False where a parent stands behind its child */
+/* nearest(parent: int32[k], chosen: bool[k], found: int32[k]), for winnow.page.tree: the nearest chosen ancestor of
+   every node, -1 without one. Parents come before their children. */
 PyObject *core_nearest(PyObject *module, PyObject *arguments)
 {
-    enum { PARENT, CHOSEN, FOUND, ARRAYS };
-    static const char *const names[ARRAYS] = {"parent", "chosen", "found"};
-    static const int sizes[ARRAYS] = {4, 1, 4};
-    PyObject *objects[ARRAYS], *result = NULL;
-    Array arrays[ARRAYS] = {{{0}, 0, 0}};
-    Py_ssize_t i, k;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOO", &objects[PARENT], &objects[CHOSEN], &objects[FOUND])) {
-        return NULL;
-    }
-    if (arrays_borrow(arrays, objects, sizes, names, ARRAYS, FOUND) < 0) {
-        goto done;
-    }
-    k = arrays[PARENT].length;
-    if (arrays[CHOSEN].length != k || arrays[FOUND].length != k) {
-        PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
-        goto done;
-    }
-    for (i = 0; i < k; i++) {
-        int32_t parent = ITEMS(arrays[PARENT], int32_t)[i];
-        if (parent < -1 || parent >= i) {
-            break;
-        }
-        ITEMS(arrays[FOUND], int32_t)[i] = ITEMS(arrays[CHOSEN], uint8_t)[i] ? (int32_t)i
-                                           : parent < 0                      ? -1
-                                                                             : ITEMS(arrays[FOUND], int32_t)[parent];
-    }
-    result = PyBool_FromLong(i == k);
-done:
-    arrays_release(arrays, ARRAYS);
-    return result;
-}
-
-/* within(end: int32[n], chosen: bool[n], inside: bool[n]) */
-PyObject *core_within(PyObject *module, PyObject *arguments)
-{
-    enum { END, CHOSEN, INSIDE, ARRAYS };
-    static const char *const names[ARRAYS] = {"end", "chosen", "inside"};
-    static const int sizes[ARRAYS] = {4, 1, 1};
-    PyObject *objects[ARRAYS], *result = NULL;
-    Array arrays[ARRAYS] = {{{0}, 0, 0}};
+    SCOPED(array_release) Array parent = {0}, chosen = {0}, found = {0};
     Py_ssize_t i;
-    int32_t until = 0;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOO", &objects[END], &objects[CHOSEN], &objects[INSIDE])) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_4, &parent, in_1, &chosen, out_4, &found)
+        || !check_arrays(chosen.length == parent.length && found.length == parent.length)) {
         return NULL;
     }
-    if (arrays_borrow(arrays, objects, sizes, names, ARRAYS, INSIDE) < 0) {
-        goto done;
-    }
-    if (arrays[CHOSEN].length != arrays[END].length || arrays[INSIDE].length != arrays[END].length) {
-        PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
-        goto done;
-    }
-    for (i = 0; i < arrays[END].length; i++) {
-        if (ITEMS(arrays[CHOSEN], uint8_t)[i] && ITEMS(arrays[END], int32_t)[i] > until) {
-            until = ITEMS(arrays[END], int32_t)[i];
+    for (i = 0; i < parent.length; i++) {
+        int32_t above = ITEMS(parent, int32_t)[i];
+        if (above < -1 || above >= i) {
+            check_arrays(0);
+            return NULL;
         }
-        ITEMS(arrays[INSIDE], uint8_t)[i] = i < until;
+        if (ITEMS(chosen, uint8_t)[i]) {
+            ITEMS(found, int32_t)[i] = (int32_t)i;
+        }
+        else {
+            ITEMS(found, int32_t)[i] = above < 0 ? -1 : ITEMS(found, int32_t)[above];
+        }
     }
-    result = Py_NewRef(Py_None);
-done:
-    arrays_release(arrays, ARRAYS);
-    return result;
+    Py_RETURN_NONE;
 }

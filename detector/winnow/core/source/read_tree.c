@@ -1,28 +1,28 @@
 /* One walk over a tree, without recursion: elements, runs of text, blocks. */
 #include "flatten.h"
 
-/* Store all text inside the title element; 0, or -1 without memory. */
-static int read_title(Flat *flat, const Node *root)
+/* Store all text inside the title element; 0, or -1 with an exception. */
+static int read_title(Flat *flat, const Node *title)
 {
-    const Node *node = root;
-    flat->titled = 1;
-    for (;;) {
-        if (IS_TEXT(node) && node->content != NULL
-            && bytes_append(&flat->title, node->content, strlen((const char *)node->content)) < 0) {
+    const Node *node;
+    size_t depth = 0;
+    flat->has_title = 1;
+    for (node = title; node != NULL; node = next_node(node, title, &depth)) {
+        if (IS_TEXT(node) && append_content(&flat->title, node) < 0) {
             return -1;
         }
-        if (node->type == ELEMENT && node->children != NULL) {
-            node = node->children;
-            continue;
-        }
-        while (node != root && node->next == NULL) {
-            node = node->parent;
-        }
-        if (node == root) {
-            return 0;
-        }
-        node = node->next;
     }
+    return 0;
+}
+
+/* found[number] = text, stealing the reference; 0, or -1 with an exception. */
+static int put_by_number(PyObject *found, int32_t number, PyObject *text)
+{
+    PyObject *key = PyLong_FromLong(number);
+    int failed = key == NULL || text == NULL || PyDict_SetItem(found, key, text) < 0;
+    Py_XDECREF(key);
+    Py_XDECREF(text);
+    return failed ? -1 : 0;
 }
 
 /* Store the text of a script or style sheet as it is; 0, or -1 with an exception. */
@@ -30,20 +30,16 @@ static int read_raw_text(Flat *flat, const Node *element, int32_t number)
 {
     Bytes raw = {0};
     const Node *node;
-    PyObject *key = NULL, *text = NULL;
     int failed = 0;
     for (node = element->children; node != NULL && IS_TEXT(node) && !failed; node = node->next) {
-        failed = node->content != NULL && bytes_append(&raw, node->content, strlen((const char *)node->content)) < 0;
+        failed = append_content(&raw, node);
     }
     if (!failed) {
-        key = PyLong_FromLong(number);
-        text = PyBytes_FromStringAndSize(raw.data ? raw.data : "", (Py_ssize_t)raw.used);
-        failed = key == NULL || text == NULL || PyDict_SetItem(flat->raw_texts, key, text) < 0;
+        PyObject *text = PyBytes_FromStringAndSize(raw.data ? raw.data : "", (Py_ssize_t)raw.used);
+        failed = put_by_number(flat->raw_texts, number, text);
     }
-    Py_XDECREF(text);
-    Py_XDECREF(key);
-    bytes_free(&raw);
-    return failed ? -1 : 0;
+    free(raw.data);
+    return failed;
 }
 
 /* End the current run. */
@@ -70,7 +66,7 @@ static void end_run(Flat *flat, int32_t border, int32_t *last_border, const uint
     flat->block_run_end[flat->m - 1] = (int32_t)r + 1;
 }
 
-int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, int32_t title, int32_t image, const Array *block_level,
+int read_tree(Flat *flat, const Node *root, int32_t title, int32_t image, const Array *block_level,
               const Array *unseen, const Array *raw, const uint8_t *properties)
 {
     const Node *node = root;
@@ -81,14 +77,15 @@ int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, int32_t title, in
     for (;;) {
         if (node->type == ELEMENT) {
             int32_t tag, i = (int32_t)flat->n;
-            int known, is_block;
+            int is_read, is_block;
             END_RUN();
             reading = 1;
             if (flat->n >= flat->size.elements) {
                 PyErr_SetString(PyExc_RuntimeError, "the tree has changed while it was read");
                 return -1;
             }
-            if (tag_of(flat, node, tag_ids, &tag) < 0) {
+            if ((tag = tag_of(flat, node)) < 0
+                || (tag == 0 && put_by_number(flat->unknown, i, full_name(node->name, node->space)) < 0)) {
                 return -1;
             }
             flat->n++;
@@ -97,24 +94,15 @@ int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, int32_t title, in
             flat->depth[i] = deep++;
             flat->run_begin[i] = (int32_t)flat->r;
             flat->block_begin[i] = (int32_t)flat->m;
-            if (tag == 0) {
-                PyObject *key = PyLong_FromLong(i), *name = full_name(node->name, node->space);
-                int failed = key == NULL || name == NULL || PyDict_SetItem(flat->unknown, key, name) < 0;
-                Py_XDECREF(key);
-                Py_XDECREF(name);
-                if (failed) {
-                    return -1;
-                }
-            }
-            if (tag == title && !flat->titled && (current < 0 || flat->tag[current] != image)
+            if (tag == title && !flat->has_title && (current < 0 || flat->tag[current] != image)
                 && read_title(flat, node) < 0) {
                 return -1;
             }
             if (IN_TABLE(raw, tag) && read_raw_text(flat, node, i) < 0) {
                 return -1;
             }
-            if ((known = read_attributes(flat, node)) != 1) {
-                return known;
+            if ((is_read = read_attributes(flat, node)) != 1) {
+                return is_read;
             }
             flat->attribute_begin[i + 1] = (int32_t)flat->a;
             is_block = IN_TABLE(block_level, tag);
@@ -137,7 +125,7 @@ int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, int32_t title, in
                     flat->run_node[flat->r] = current;
                     in_run = 1;
                 }
-                if (bytes_append(&flat->text, node->content, strlen((const char *)node->content)) < 0) {
+                if (append_content(&flat->text, node) < 0) {
                     return -1;
                 }
             }

@@ -4,16 +4,11 @@
 /* Of UTF-16 codes: winnow.page.text. */
 enum { SEPARATOR, WORD, UNSPACED, LOW_SURROGATE };
 
-/* Where a word begins: the sum of the tokens before it, and the inverse power of its first token. */
-typedef struct {
-    uint64_t sum, inverse;
-} Begin;
-
 typedef struct {
     const uint8_t *kinds;
     const uint64_t *tokens;
     uint64_t base, inverse, sum, power;
-    Begin here, *begins; /* of the words; room for one per code, and one more */
+    Start here, *begins; /* of the words; room for one per code, and one more */
     Py_ssize_t words;
     unsigned before;     /* kind of the last code */
 } Words;
@@ -66,42 +61,32 @@ static Py_ssize_t keep(uint64_t hash, uint64_t *kept, Py_ssize_t number, Py_ssiz
    text: in UTF-8. smallest: output, distinct and ascending. */
 PyObject *core_shingles(PyObject *module, PyObject *arguments)
 {
-    enum { KINDS, TOKENS, SMALLEST, ARRAYS };
-    static const char *const names[ARRAYS] = {"kinds", "tokens", "smallest"};
-    static const int sizes[ARRAYS] = {1, 8, 8};
-    PyObject *objects[ARRAYS], *result = NULL;
-    Array arrays[ARRAYS] = {{{0}, 0, 0}};
+    SCOPED(array_release) Array kinds = {0}, tokens = {0}, smallest = {0};
+    SCOPED(free_memory) Start *begins = NULL;
     unsigned long long base, inverse;
-    const unsigned char *at, *end;
-    const char *data;
+    const char *text;
     Py_ssize_t length, size, i, number = 0;
     Words words = {0};
+    Span rest;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "y#OOKKnO", &data, &length, &objects[KINDS], &objects[TOKENS], &base, &inverse, &size,
-                          &objects[SMALLEST])) {
+    if (!PyArg_ParseTuple(arguments, "y#O&O&KKnO&", &text, &length, in_1, &kinds, in_8, &tokens, &base, &inverse, &size,
+                          out_8, &smallest)
+        || !check_arrays(kinds.length == CODES && tokens.length == 2 * CODES && smallest.length >= 1 && size >= 1)) {
         return NULL;
     }
-    if (arrays_borrow(arrays, objects, sizes, names, ARRAYS, SMALLEST) < 0) {
-        goto done;
+    if ((begins = malloc(sizeof(Start) * ((size_t)length + 1))) == NULL) { /* a character has no fewer bytes than codes */
+        return PyErr_NoMemory();
     }
-    if (arrays[KINDS].length != CODES || arrays[TOKENS].length != 2 * CODES || arrays[SMALLEST].length < 1 || size < 1) {
-        PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
-        goto done;
-    }
-    if ((words.begins = malloc(sizeof(Begin) * ((size_t)length + 1))) == NULL) { /* a character has no fewer bytes than codes */
-        PyErr_NoMemory();
-        goto done;
-    }
-    words.kinds = ITEMS(arrays[KINDS], uint8_t);
-    words.tokens = ITEMS(arrays[TOKENS], uint64_t);
+    words.kinds = ITEMS(kinds, uint8_t);
+    words.tokens = ITEMS(tokens, uint64_t);
     words.base = base;
     words.inverse = inverse;
     words.power = words.here.inverse = 1;
-    at = (const unsigned char *)data;
-    end = at + length;
+    words.begins = begins;
+    rest = (Span){(const unsigned char *)text, (const unsigned char *)text + length};
     Py_BEGIN_ALLOW_THREADS
-    while (at < end) {
-        uint32_t code = next_character(&at, end);
+    while (rest.begin < rest.end) {
+        uint32_t code = next_character(&rest.begin, rest.end);
         if (code < CODES) {
             add(&words, code);
         }
@@ -110,16 +95,12 @@ PyObject *core_shingles(PyObject *module, PyObject *arguments)
             add(&words, second_half(code));
         }
     }
-    words.begins[words.words] = words.here;
+    begins[words.words] = words.here;
     size = size < words.words ? size : words.words;
     for (i = 0; words.words && i + size <= words.words; i++) {
-        uint64_t sum = words.begins[i + size].sum - words.begins[i].sum;
-        number = keep(mix(sum * words.begins[i].inverse), ITEMS(arrays[SMALLEST], uint64_t), number, arrays[SMALLEST].length);
+        uint64_t sum = begins[i + size].sum - begins[i].sum;
+        number = keep(mix(sum * begins[i].inverse), ITEMS(smallest, uint64_t), number, smallest.length);
     }
     Py_END_ALLOW_THREADS
-    result = PyLong_FromSsize_t(number);
-done:
-    free(words.begins);
-    arrays_release(arrays, ARRAYS);
-    return result;
+    return PyLong_FromSsize_t(number);
 }

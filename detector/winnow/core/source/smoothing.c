@@ -16,7 +16,7 @@ enum { COARSE_STEPS = 1024 };
 enum { PARENT, IN_TREE, SCORE, WEIGHT, PENALTY, VALUE, SECTION, ARRAYS };
 
 typedef struct {
-    uint64_t key; /* bits of a score from 0 to 1, which are in the order of the scores */
+    double score;
     int64_t node;
 } Ranked;
 
@@ -42,7 +42,7 @@ typedef struct {
     int32_t *parent, *unit, *index, *head_of; /* v: in the forest of visible units; number of the score; of the head */
     int32_t *next_member;                     /* v: of the same head, -1 for none */
     int64_t *weight, *price, *bound;          /* v */
-    Ranked *ranked, *spare;                   /* v */
+    Ranked *ranked;                           /* v: ascending */
     int64_t *X;                               /* size: distinct scores in fixed point */
     double *lowest;                           /* size: the lowest score that is each of them */
     int32_t *head, *above, *depth;            /* m: as visible unit; the head above, -1 for none; heads above */
@@ -50,51 +50,49 @@ typedef struct {
     int32_t *change;                          /* m: first change passed on by the children, -1 for none */
     Py_ssize_t *region;                       /* m + 1: a head's regions begin behind those of the heads after it */
     char *memory;
+    Array arrays[ARRAYS];
 
     int64_t *a, *b;    /* size: changes of the node that is being solved */
     uint64_t *touched; /* bits: where there are any */
     Piece *pieces;     /* size */
     Change *changes;
-    Py_ssize_t changed, change_capacity;
-    int32_t unused; /* first free change, -1 for none */
     Region *regions;
-    Py_ssize_t found, region_capacity;
+    Py_ssize_t changed, found; /* changes and regions in use */
+    size_t change_bytes, region_bytes;
+    int32_t unused; /* first free change, -1 for none */
 } Forest;
 
 static int allocate(Forest *forest, Py_ssize_t k)
 {
     size_t units = (size_t)k;
-    char *at = calloc(1, (units + 1) * (2 * sizeof(Ranked) + sizeof(Piece) + 8 * 8 + 12 * 4 + 1) + 64);
+    char *at = calloc(1, (units + 1) * (sizeof(Ranked) + sizeof(Piece) + 8 * 8 + 12 * 4 + 1) + 64);
     if ((forest->memory = at) == NULL) {
         return -1;
     }
     forest->k = k;
     forest->unused = -1;
-#define TAKE(to, type) (to = (type *)(void *)at, at += sizeof(type) * (units + 1))
-    TAKE(forest->ranked, Ranked);
-    TAKE(forest->spare, Ranked);
-    TAKE(forest->pieces, Piece);
-    TAKE(forest->weight, int64_t);
-    TAKE(forest->price, int64_t);
-    TAKE(forest->bound, int64_t);
-    TAKE(forest->X, int64_t);
-    TAKE(forest->lowest, double);
-    TAKE(forest->a, int64_t);
-    TAKE(forest->b, int64_t);
-    TAKE(forest->region, Py_ssize_t);
-    TAKE(forest->place, int32_t);
-    TAKE(forest->parent, int32_t);
-    TAKE(forest->unit, int32_t);
-    TAKE(forest->index, int32_t);
-    TAKE(forest->head_of, int32_t);
-    TAKE(forest->next_member, int32_t);
-    TAKE(forest->head, int32_t);
-    TAKE(forest->above, int32_t);
-    TAKE(forest->depth, int32_t);
-    TAKE(forest->member, int32_t);
-    TAKE(forest->chosen, int32_t);
-    TAKE(forest->change, int32_t);
-#undef TAKE
+    CARVE(at, forest->ranked, units + 1);
+    CARVE(at, forest->pieces, units + 1);
+    CARVE(at, forest->weight, units + 1);
+    CARVE(at, forest->price, units + 1);
+    CARVE(at, forest->bound, units + 1);
+    CARVE(at, forest->X, units + 1);
+    CARVE(at, forest->lowest, units + 1);
+    CARVE(at, forest->a, units + 1);
+    CARVE(at, forest->b, units + 1);
+    CARVE(at, forest->region, units + 1);
+    CARVE(at, forest->place, units + 1);
+    CARVE(at, forest->parent, units + 1);
+    CARVE(at, forest->unit, units + 1);
+    CARVE(at, forest->index, units + 1);
+    CARVE(at, forest->head_of, units + 1);
+    CARVE(at, forest->next_member, units + 1);
+    CARVE(at, forest->head, units + 1);
+    CARVE(at, forest->above, units + 1);
+    CARVE(at, forest->depth, units + 1);
+    CARVE(at, forest->member, units + 1);
+    CARVE(at, forest->chosen, units + 1);
+    CARVE(at, forest->change, units + 1);
     forest->touched = calloc(units / 64 + 1, sizeof(uint64_t));
     return forest->touched == NULL ? -1 : 0;
 }
@@ -105,11 +103,13 @@ static void release(Forest *forest)
     free(forest->changes);
     free(forest->touched);
     free(forest->memory);
+    arrays_release(forest->arrays, ARRAYS);
 }
 
 /* Remove the hidden units; their children are attached to the nearest visible ancestor. NULL, or an error message. */
-static const char *gather(Forest *forest, const Array *arrays)
+static const char *gather(Forest *forest)
 {
+    const Array *arrays = forest->arrays;
     const int32_t *parent = ITEMS(arrays[PARENT], int32_t);
     const uint8_t *in_tree = ITEMS(arrays[IN_TREE], uint8_t);
     Py_ssize_t i, v = 0;
@@ -138,40 +138,17 @@ static const char *gather(Forest *forest, const Array *arrays)
         forest->unit[v] = (int32_t)i;
         forest->parent[v] = parent[i] < 0 ? -1 : forest->place[parent[i]];
         forest->weight[v] = weight;
-        memcpy(&forest->ranked[v].key, &score, sizeof score);
-        forest->ranked[v].node = v;
+        forest->ranked[v] = (Ranked){score, v};
         v++;
     }
     forest->v = v;
     return NULL;
 }
 
-/* Sort by score, by merging; leaves the result in `ranked`. */
-static void rank(Forest *forest)
+static int compare_scores(const void *one, const void *other)
 {
-    Py_ssize_t width, begin;
-    for (width = 1; width < forest->v; width *= 2) {
-        Ranked *swap = forest->ranked;
-        for (begin = 0; begin < forest->v; begin += 2 * width) {
-            Py_ssize_t middle = begin + width < forest->v ? begin + width : forest->v;
-            Py_ssize_t end = begin + 2 * width < forest->v ? begin + 2 * width : forest->v, a = begin, b = middle, to;
-            for (to = begin; to < end; to++) {
-                int left = a < middle && (b == end || forest->ranked[a].key <= forest->ranked[b].key);
-                forest->spare[to] = forest->ranked[left ? a++ : b++];
-            }
-        }
-        forest->ranked = forest->spare;
-        forest->spare = swap;
-    }
-}
-
-static int bits_of(int64_t number)
-{
-    int bits = 0;
-    for (; number; number >>= 1) {
-        bits++;
-    }
-    return bits;
+    double a = ((const Ranked *)one)->score, b = ((const Ranked *)other)->score;
+    return (a > b) - (a < b);
 }
 
 /* Number the distinct scores; scores that are equal when rounded to 1/steps are one. */
@@ -181,8 +158,7 @@ static void number_scores(Forest *forest, double steps, double scale)
     Py_ssize_t i;
     forest->size = 0;
     for (i = 0; i < forest->v; i++) {
-        double score;
-        memcpy(&score, &forest->ranked[i].key, sizeof score);
+        double score = forest->ranked[i].score;
         if (rint(score * steps) != last) {
             last = rint(score * steps);
             forest->X[forest->size] = (int64_t)rint(score * scale);
@@ -246,14 +222,10 @@ static int pass_on(Forest *forest, int32_t head, int32_t at, int64_t a, int64_t 
         forest->unused = forest->changes[number].next;
     }
     else {
-        if (forest->changed == forest->change_capacity) {
-            Py_ssize_t capacity = forest->change_capacity ? 2 * forest->change_capacity : 1024;
-            Change *larger = capacity < INT32_MAX ? realloc(forest->changes, sizeof(Change) * (size_t)capacity) : NULL;
-            if (larger == NULL) {
-                return -1;
-            }
-            forest->changes = larger;
-            forest->change_capacity = capacity;
+        size_t wanted = sizeof(Change) * ((size_t)forest->changed + 1);
+        if (wanted > forest->change_bytes
+            && (forest->changed == INT32_MAX || reserve(&forest->changes, &forest->change_bytes, wanted) < 0)) {
+            return -1;
         }
         number = (int32_t)forest->changed++;
     }
@@ -264,14 +236,9 @@ static int pass_on(Forest *forest, int32_t head, int32_t at, int64_t a, int64_t 
 
 static int add_region(Forest *forest, int32_t begin, int32_t end, int32_t target)
 {
-    if (forest->found == forest->region_capacity) {
-        Py_ssize_t capacity = forest->region_capacity ? 2 * forest->region_capacity : 1024;
-        Region *larger = realloc(forest->regions, sizeof(Region) * (size_t)capacity);
-        if (larger == NULL) {
-            return -1;
-        }
-        forest->regions = larger;
-        forest->region_capacity = capacity;
+    size_t wanted = sizeof(Region) * ((size_t)forest->found + 1);
+    if (wanted > forest->region_bytes && reserve(&forest->regions, &forest->region_bytes, wanted) < 0) {
+        return -1;
     }
     forest->regions[forest->found++] = (Region){begin, end, target};
     return 0;
@@ -448,9 +415,9 @@ static void spread(Forest *forest, double *value, int32_t *section)
 }
 
 /* Smooth, and write the least cost. NULL, or what is wrong with the numbers; "" without memory. */
-static const char *smooth(Forest *forest, const Array *arrays, Py_ssize_t max_work, double *cost)
+static const char *smooth(Forest *forest, Py_ssize_t max_work, double *cost)
 {
-    const char *wrong = gather(forest, arrays);
+    const char *wrong = gather(forest);
     int64_t weights = 1, optimum;
     Py_ssize_t i;
     int bits;
@@ -461,16 +428,16 @@ static const char *smooth(Forest *forest, const Array *arrays, Py_ssize_t max_wo
     for (i = 0; i < forest->v; i++) {
         weights += forest->weight[i];
     }
-    bits = BUDGET_BITS - bits_of(forest->v) - bits_of(weights);
+    bits = BUDGET_BITS - (64 - __builtin_clzll((uint64_t)forest->v)) - (64 - __builtin_clzll((uint64_t)weights));
     bits = bits < SCALE_BITS ? bits : SCALE_BITS;
     if (bits < MIN_SCALE_BITS) {
         return "weight: the sum over so many nodes is too large for exact sums in 64 bits";
     }
     scale = (double)((int64_t)1 << bits);
     for (i = 0; i < forest->v; i++) {
-        forest->price[i] = (int64_t)rint(smaller(ITEMS(arrays[PENALTY], double)[forest->unit[i]], (double)weights) * scale);
+        forest->price[i] = (int64_t)rint(smaller(ITEMS(forest->arrays[PENALTY], double)[forest->unit[i]], (double)weights) * scale);
     }
-    rank(forest);
+    qsort(forest->ranked, (size_t)forest->v, sizeof(Ranked), compare_scores);
     number_scores(forest, scale, scale);
     if (merge(forest) > max_work) {
         number_scores(forest, COARSE_STEPS, scale);
@@ -479,7 +446,7 @@ static const char *smooth(Forest *forest, const Array *arrays, Py_ssize_t max_wo
     if (solve(forest, &optimum) < 0) {
         return "";
     }
-    spread(forest, ITEMS(arrays[VALUE], double), ITEMS(arrays[SECTION], int32_t));
+    spread(forest, ITEMS(forest->arrays[VALUE], double), ITEMS(forest->arrays[SECTION], int32_t));
     *cost = (double)optimum / scale;
     return NULL;
 }
@@ -488,47 +455,32 @@ static const char *smooth(Forest *forest, const Array *arrays, Py_ssize_t max_wo
           section: int32[k], max_work) -> the least cost; raises ValueError for numbers that cannot be smoothed */
 PyObject *core_smooth(PyObject *module, PyObject *arguments)
 {
-    static const char *const names[ARRAYS] = {"parent", "in_tree", "score", "weight", "penalty", "value", "section"};
-    static const int sizes[ARRAYS] = {4, 1, 8, 8, 8, 8, 4};
-    PyObject *objects[ARRAYS], *result = NULL;
-    Array arrays[ARRAYS] = {{{0}, 0, 0}};
-    Forest forest = {0};
+    SCOPED(release) Forest forest = {0};
+    Array *arrays = forest.arrays;
     const char *wrong;
     Py_ssize_t max_work;
     double cost = 0;
-    int k;
+    int k, fit = 1;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOOOOOOn", &objects[PARENT], &objects[IN_TREE], &objects[SCORE], &objects[WEIGHT],
-                          &objects[PENALTY], &objects[VALUE], &objects[SECTION], &max_work)) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&n", in_4, &arrays[PARENT], in_1, &arrays[IN_TREE], in_8, &arrays[SCORE],
+                          in_8, &arrays[WEIGHT], in_8, &arrays[PENALTY], out_8, &arrays[VALUE], out_4, &arrays[SECTION],
+                          &max_work)) {
         return NULL;
     }
-    if (arrays_borrow(arrays, objects, sizes, names, ARRAYS, VALUE) < 0) {
-        goto done;
-    }
     for (k = 1; k < ARRAYS; k++) {
-        if (arrays[k].length != arrays[PARENT].length || arrays[k].length >= INT32_MAX) {
-            PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
-            goto done;
-        }
+        fit &= arrays[k].length == arrays[PARENT].length && arrays[k].length < INT32_MAX;
+    }
+    if (!check_arrays(fit)) {
+        return NULL;
     }
     if (allocate(&forest, arrays[PARENT].length) < 0) {
-        PyErr_NoMemory();
-        goto done;
+        return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
-    wrong = arrays[PARENT].length ? smooth(&forest, arrays, max_work, &cost) : NULL;
+    wrong = arrays[PARENT].length ? smooth(&forest, max_work, &cost) : NULL;
     Py_END_ALLOW_THREADS
     if (wrong == NULL) {
-        result = PyFloat_FromDouble(cost);
+        return PyFloat_FromDouble(cost);
     }
-    else if (*wrong) {
-        PyErr_SetString(PyExc_ValueError, wrong);
-    }
-    else {
-        PyErr_NoMemory();
-    }
-done:
-    release(&forest);
-    arrays_release(arrays, ARRAYS);
-    return result;
+    return *wrong ? (PyErr_SetString(PyExc_ValueError, wrong), NULL) : PyErr_NoMemory();
 }

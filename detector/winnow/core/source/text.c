@@ -6,17 +6,27 @@ enum { SPACE, UNSPACED, LETTER, UPPER, DIGIT, COMMA, SENTENCE_END, OTHER, KINDS 
 /* Rows of the result, the fields of TextStatistics. */
 enum { CHARACTERS, WORDS, LETTERS, DIGITS, UPPER_CASE, COMMAS, SENTENCE_ENDS, SYMBOLS, ROWS };
 
-static void count_kinds(const unsigned char *at, const unsigned char *end, const int64_t *offset, Py_ssize_t runs,
-                        const uint8_t *properties, int64_t *totals)
+/* count_kinds(text, run_offset: int64[r + 1], properties, totals: int64[8, r + 1]) */
+PyObject *core_count_kinds(PyObject *module, PyObject *arguments)
 {
+    SCOPED(array_release) Array run_offset = {0}, properties = {0}, totals = {0};
+    Span text;
     int64_t kinds[KINDS] = {0}, words = 0;
-    Py_ssize_t r, row = runs + 1;
-    for (r = 0; r < runs; r++) {
-        int64_t left = offset[r + 1] - offset[r];
+    Py_ssize_t r, row;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_text, &text, in_8, &run_offset, in_properties, &properties, out_8,
+                          &totals)
+        || !check_arrays(run_offset.length >= 1 && totals.length == ROWS * run_offset.length)) {
+        return NULL;
+    }
+    row = run_offset.length;
+    Py_BEGIN_ALLOW_THREADS
+    for (r = 0; r < row - 1; r++) {
+        int64_t left = ITEMS(run_offset, int64_t)[r + 1] - ITEMS(run_offset, int64_t)[r];
         unsigned before = SPACE;
-        int64_t *to = totals + r + 1;
-        while (left-- > 0 && at < end) {
-            unsigned kind = *at < 0x80 ? properties[*at++] & KIND : property_of(properties, next_character(&at, end)) & KIND;
+        int64_t *to = ITEMS(totals, int64_t) + r + 1;
+        while (left-- > 0 && text.begin < text.end) {
+            unsigned kind = KIND & next_property(ITEMS(properties, uint8_t), &text);
             words += before == SPACE && kind >= LETTER;
             kinds[kind]++;
             before = kind;
@@ -31,50 +41,18 @@ static void count_kinds(const unsigned char *at, const unsigned char *end, const
         to[SENTENCE_ENDS * row] = kinds[SENTENCE_END];
         to[SYMBOLS * row] = kinds[OTHER];
     }
-}
-
-/* count_kinds(text, run_offset: int64[r + 1], properties, totals: int64[8, r + 1]) */
-PyObject *core_count_kinds(PyObject *module, PyObject *arguments)
-{
-    PyObject *text, *offset, *properties, *totals, *result = NULL;
-    Array offsets = {0}, table = {0}, to = {0};
-    const char *data;
-    Py_ssize_t size;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "UOOO", &text, &offset, &properties, &totals)
-        || (data = PyUnicode_AsUTF8AndSize(text, &size)) == NULL) {
-        return NULL;
-    }
-    if (array_borrow(&offsets, offset, 8, 0, "run_offset") < 0 || array_borrow(&table, properties, 1, 0, "properties") < 0
-        || array_borrow(&to, totals, 8, 1, "totals") < 0) {
-        goto done;
-    }
-    if (table.length != CODE_POINTS || offsets.length < 1 || to.length != ROWS * offsets.length) {
-        PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
-        goto done;
-    }
-    Py_BEGIN_ALLOW_THREADS
-    count_kinds((const unsigned char *)data, (const unsigned char *)data + size, ITEMS(offsets, int64_t),
-                offsets.length - 1, ITEMS(table, uint8_t), ITEMS(to, int64_t));
     Py_END_ALLOW_THREADS
-    result = Py_NewRef(Py_None);
-done:
-    array_release(&to);
-    array_release(&table);
-    array_release(&offsets);
-    return result;
+    Py_RETURN_NONE;
 }
 
-/* Write the words between two places with a space between them and a line feed behind: 0, or -1 without memory. */
-static int write_line(char **out, const unsigned char **place, int64_t characters, const unsigned char *end,
-                      const uint8_t *properties)
+/* Write the words of the next characters with a space between them, and a line feed; returns what is behind it. */
+static char *write_line(char *to, Span *text, int64_t characters, const uint8_t *properties)
 {
-    const unsigned char *at = *place, *word = NULL;
-    char *to = *out;
+    const unsigned char *word = NULL;
     int written = 0;
-    while (characters-- > 0 && at < end) {
-        const unsigned char *begin = at;
-        if (property_of(properties, *at < 0x80 ? *at++ : next_character(&at, end)) & WHITE_SPACE) {
+    while (characters-- > 0 && text->begin < text->end) {
+        const unsigned char *begin = text->begin;
+        if (next_property(properties, text) & WHITE_SPACE) {
             if (word != NULL) {
                 memcpy(to, word, (size_t)(begin - word));
                 to += begin - word;
@@ -89,34 +67,32 @@ static int write_line(char **out, const unsigned char **place, int64_t character
         }
     }
     if (word != NULL) {
-        memcpy(to, word, (size_t)(at - word));
-        to += at - word;
+        memcpy(to, word, (size_t)(text->begin - word));
+        to += text->begin - word;
     }
     *to++ = '\n';
-    *place = at;
-    *out = to;
-    return 0;
+    return to;
 }
 
-/* Returns the length written, or -1 where the blocks do not follow each other. `to` holds size + blocks bytes. */
-static Py_ssize_t write_blocks(char *to, const unsigned char *at, Py_ssize_t size, const Array *offsets,
-                               const Array *begins, const Array *ends, const uint8_t *properties)
+/* Returns the length written, or -1 where the blocks do not follow each other. `to` holds a byte more for each block than
+   the text has. */
+static Py_ssize_t write_blocks(char *to, Span text, const Array *offsets, const Array *begins, const Array *ends,
+                               const uint8_t *properties)
 {
-    const unsigned char *end = at + size;
     const int64_t *offset = ITEMS(*offsets, int64_t);
     char *start = to;
     int64_t place = 0;
     Py_ssize_t b;
     for (b = 0; b < begins->length; b++) {
-        int64_t first = ITEMS(*begins, int32_t)[b], behind = ITEMS(*ends, int32_t)[b];
+        int32_t first = ITEMS(*begins, int32_t)[b], behind = ITEMS(*ends, int32_t)[b];
         if (first < 0 || behind < first || behind >= offsets->length || offset[first] < place
             || offset[behind] < offset[first]) {
             return -1;
         }
-        for (; place < offset[first] && at < end; place++) {
-            next_character(&at, end);
+        for (; place < offset[first] && text.begin < text.end; place++) {
+            next_character(&text.begin, text.end);
         }
-        write_line(&to, &at, offset[behind] - offset[first], end, properties);
+        to = write_line(to, &text, offset[behind] - offset[first], properties);
         place = offset[behind];
     }
     return to - start;
@@ -125,65 +101,47 @@ static Py_ssize_t write_blocks(char *to, const unsigned char *at, Py_ssize_t siz
 /* block_texts(text, run_offset: int64[r + 1], begin: int32[m], end: int32[m], properties) -> str, a line per block */
 PyObject *core_block_texts(PyObject *module, PyObject *arguments)
 {
-    PyObject *text, *offset, *begin, *end, *properties, *result = NULL;
-    Array offsets = {0}, begins = {0}, ends = {0}, table = {0};
-    const char *data;
-    char *written = NULL;
-    Py_ssize_t size, length;
+    SCOPED(array_release) Array run_offset = {0}, begin = {0}, end = {0}, properties = {0};
+    SCOPED(free_memory) char *written = NULL;
+    Span text;
+    Py_ssize_t length;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "UOOOO", &text, &offset, &begin, &end, &properties)
-        || (data = PyUnicode_AsUTF8AndSize(text, &size)) == NULL) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_text, &text, in_8, &run_offset, in_4, &begin, in_4, &end,
+                          in_properties, &properties)
+        || !check_arrays(begin.length == end.length)) {
         return NULL;
     }
-    if (array_borrow(&offsets, offset, 8, 0, "run_offset") < 0 || array_borrow(&begins, begin, 4, 0, "begin") < 0
-        || array_borrow(&ends, end, 4, 0, "end") < 0 || array_borrow(&table, properties, 1, 0, "properties") < 0) {
-        goto done;
-    }
-    if (table.length != CODE_POINTS || begins.length != ends.length) {
-        PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
-        goto done;
-    }
-    if ((written = malloc((size_t)size + 2 * (size_t)begins.length + 1)) == NULL) {
-        PyErr_NoMemory();
-        goto done;
+    if ((written = malloc((size_t)(text.end - text.begin) + 2 * (size_t)begin.length + 1)) == NULL) {
+        return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
-    length = write_blocks(written, (const unsigned char *)data, size, &offsets, &begins, &ends, ITEMS(table, uint8_t));
+    length = write_blocks(written, text, &run_offset, &begin, &end, ITEMS(properties, uint8_t));
     Py_END_ALLOW_THREADS
-    if (length < 0) {
-        PyErr_SetString(PyExc_ValueError, "blocks do not follow each other");
-        goto done;
+    if (!check_arrays(length >= 0)) {
+        return NULL;
     }
-    result = PyUnicode_DecodeUTF8(written, length ? length - 1 : 0, "strict"); /* without the last line feed */
-done:
-    free(written);
-    array_release(&table);
-    array_release(&ends);
-    array_release(&begins);
-    array_release(&offsets);
-    return result;
+    return PyUnicode_DecodeUTF8(written, length ? length - 1 : 0, "strict"); /* without the last line feed */
 }
 
 /* str.lower without Python's tables, for texts whose only capitals are ASCII, as on most pages. */
 
 /* Write a text in lower case; 0 if it has other capitals than those of ASCII. */
-static int lower_ascii(unsigned char *to, const unsigned char *from, Py_ssize_t size, const uint8_t *properties)
+static int lower_ascii(unsigned char *to, Span text, const uint8_t *properties)
 {
-    const unsigned char *at = from, *end = from + size;
-    Py_ssize_t i;
-    for (i = 0; i < size; i++) {
-        to[i] = (unsigned char)(from[i] | ((unsigned char)(from[i] - 'A') < 26) << 5);
+    const unsigned char *at;
+    for (at = text.begin; at < text.end; at++) {
+        *to++ = (unsigned char)(*at | ((unsigned char)(*at - 'A') < 26) << 5);
     }
-    while (at < end) {
+    while (text.begin < text.end) {
         uint64_t eight;
-        if (end - at >= 8 && (memcpy(&eight, at, 8), (eight & 0x8080808080808080u) == 0)) {
-            at += 8;
+        if (text.end - text.begin >= 8 && (memcpy(&eight, text.begin, 8), (eight & 0x8080808080808080u) == 0)) {
+            text.begin += 8;
         }
-        else if (*at < 0x80) {
-            at++;
+        else if (*text.begin < 0x80) {
+            text.begin++;
         }
         else {
-            unsigned property = property_of(properties, next_character(&at, end));
+            unsigned property = next_property(properties, &text);
             if ((property & KIND) == UPPER_KIND || property & IS_UPPER_CASE) {
                 return 0;
             }
@@ -195,39 +153,25 @@ static int lower_ascii(unsigned char *to, const unsigned char *from, Py_ssize_t 
 /* lower_case(text, properties) -> str, equal to text.lower() */
 PyObject *core_lower_case(PyObject *module, PyObject *arguments)
 {
-    PyObject *text, *properties, *result = NULL;
-    Array table = {0};
-    const char *data;
-    unsigned char *lowered = NULL;
-    Py_ssize_t size;
+    SCOPED(array_release) Array properties = {0};
+    SCOPED(free_memory) unsigned char *lowered = NULL;
+    PyObject *text;
+    Span utf8;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "UO", &text, &properties)
-        || (data = PyUnicode_AsUTF8AndSize(text, &size)) == NULL) {
+    if (!PyArg_ParseTuple(arguments, "UO&", &text, in_properties, &properties) || !in_text(text, &utf8)) {
         return NULL;
     }
-    if (array_borrow(&table, properties, 1, 0, "properties") < 0) {
-        goto done;
+    if ((lowered = malloc((size_t)(utf8.end - utf8.begin) + 1)) == NULL) {
+        return PyErr_NoMemory();
     }
-    if (table.length != CODE_POINTS) {
-        PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
-        goto done;
-    }
-    if ((lowered = malloc((size_t)size + 1)) == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    result = lower_ascii(lowered, (const unsigned char *)data, size, ITEMS(table, uint8_t))
-                 ? PyUnicode_DecodeUTF8((const char *)lowered, size, "strict")
-                 : PyObject_CallMethod(text, "lower", NULL);
-done:
-    free(lowered);
-    array_release(&table);
-    return result;
+    return lower_ascii(lowered, utf8, ITEMS(properties, uint8_t))
+               ? PyUnicode_DecodeUTF8((const char *)lowered, utf8.end - utf8.begin, "strict")
+               : PyObject_CallMethod(text, "lower", NULL);
 }
 
 /* The checksum of zlib.crc32; linking zlib is not worth it. */
 
-static uint32_t table[256];
+static uint32_t crc_table[256];
 
 void core_prepare_crc32(void)
 {
@@ -238,7 +182,7 @@ void core_prepare_crc32(void)
         for (bit = 0; bit < 8; bit++) {
             crc = crc & 1 ? crc >> 1 ^ 0xEDB88320u : crc >> 1;
         }
-        table[i] = crc;
+        crc_table[i] = crc;
     }
 }
 
@@ -246,7 +190,7 @@ uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned cha
 {
     uint32_t crc = ~before;
     while (at < end) {
-        crc = crc >> 8 ^ table[(crc ^ *at++) & 0xFF];
+        crc = crc >> 8 ^ crc_table[(crc ^ *at++) & 0xFF];
     }
     return ~crc;
 }

@@ -32,13 +32,12 @@ static size_t slot_of(const Title *title, const unsigned char *word, size_t leng
 }
 
 /* Read words, each followed by a line feed; 0, or -1 without memory. */
-static int read_title(Title *title, const unsigned char *at, Py_ssize_t size)
+static int read_title(Title *title, Span words)
 {
-    const unsigned char *end = at + size, *word = at;
+    const unsigned char *at, *word = words.begin;
     size_t count = 0, slots = 16;
-    Py_ssize_t i;
-    for (i = 0; i < size; i++) {
-        count += at[i] == '\n';
+    for (at = words.begin; at < words.end; at++) {
+        count += *at == '\n';
     }
     while (slots < 2 * count) {
         slots *= 2;
@@ -49,13 +48,11 @@ static int read_title(Title *title, const unsigned char *at, Py_ssize_t size)
     if (title->words == NULL || title->slots == NULL) {
         return -1;
     }
-    for (; at < end; at++) {
+    for (at = words.begin; at < words.end; at++) {
         if (*at == '\n') {
             size_t length = (size_t)(at - word), slot = slot_of(title, word, length);
             if (title->slots[slot] == 0) {
-                title->words[title->count].begin = word;
-                title->words[title->count].length = length;
-                title->words[title->count].line = -1;
+                title->words[title->count] = (TitleWord){word, length, -1};
                 title->slots[slot] = (uint32_t)++title->count;
                 title->begins[*word] = 1;
             }
@@ -73,11 +70,17 @@ typedef struct {
     size_t hashed;
 } Scan;
 
-/* Read one line; `at` is left behind its line feed, or at the end. */
-static void scan_line(Scan *scan, const unsigned char **place, const unsigned char *end, Py_ssize_t line, int32_t *words,
-                      int32_t *overlap)
+static void scan_release(Scan *scan)
 {
-    const unsigned char *at = *place, *word = at;
+    free(scan->hashes);
+    free(scan->title.words);
+    free(scan->title.slots);
+}
+
+/* Read a line; the text then begins behind its line feed. */
+static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, int32_t *overlap)
+{
+    const unsigned char *at = text->begin, *end = text->end, *word = at;
     int characters = 0, digits = 1, hashed = 0, hashing = 1;
     int last = scan->title.count ? OVERLAP_CHARACTERS : HASHED_CHARACTERS;
     for (;;) {
@@ -116,7 +119,7 @@ static void scan_line(Scan *scan, const unsigned char **place, const unsigned ch
     if (at < end && (at = memchr(at, '\n', (size_t)(end - at))) == NULL) {
         at = end;
     }
-    *place = at < end ? at + 1 : end;
+    text->begin = at < end ? at + 1 : end;
 }
 
 /* leading_words(lines, title, properties, prefix, number, words: int32[m], overlap: int32[m]) -> uint32 hashes
@@ -124,111 +127,73 @@ static void scan_line(Scan *scan, const unsigned char **place, const unsigned ch
    `lines` are m lines of words with single spaces between them; `title` different words with a line feed behind each. */
 PyObject *core_leading_words(PyObject *module, PyObject *arguments)
 {
-    PyObject *lines, *title, *properties, *words, *overlap, *result = NULL;
-    Array table = {0}, counts = {0}, found = {0};
-    Scan scan;
-    const char *data, *named;
-    Py_ssize_t size, named_size;
-    unsigned int prefix, number;
+    SCOPED(array_release) Array properties = {0}, words = {0}, overlap = {0};
+    SCOPED(scan_release) Scan scan = {0};
+    Span lines, title;
+    Py_ssize_t line;
     (void)module;
-    memset(&scan, 0, sizeof scan);
-    if (!PyArg_ParseTuple(arguments, "UUOIIOO", &lines, &title, &properties, &prefix, &number, &words, &overlap)
-        || (data = PyUnicode_AsUTF8AndSize(lines, &size)) == NULL
-        || (named = PyUnicode_AsUTF8AndSize(title, &named_size)) == NULL) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&IIO&O&", in_text, &lines, in_text, &title, in_properties, &properties,
+                          &scan.prefix, &scan.number, out_4, &words, out_4, &overlap)
+        || !check_arrays(words.length == overlap.length)) {
         return NULL;
     }
-    if (array_borrow(&table, properties, 1, 0, "properties") < 0 || array_borrow(&counts, words, 4, 1, "words") < 0
-        || array_borrow(&found, overlap, 4, 1, "overlap") < 0) {
-        goto done;
-    }
-    if (table.length != CODE_POINTS || counts.length != found.length) {
-        PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
-        goto done;
-    }
-    scan.properties = ITEMS(table, uint8_t);
-    scan.prefix = prefix;
-    scan.number = number;
-    scan.hashes = malloc((size_t)counts.length * HASHED_WORDS * sizeof(uint32_t) + 1);
-    if (scan.hashes == NULL || read_title(&scan.title, (const unsigned char *)named, named_size) < 0) {
-        PyErr_NoMemory();
-        goto done;
+    scan.properties = ITEMS(properties, uint8_t);
+    scan.hashes = malloc((size_t)words.length * HASHED_WORDS * sizeof(uint32_t) + 1);
+    if (scan.hashes == NULL || read_title(&scan.title, title) < 0) {
+        return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
-    {
-        const unsigned char *at = (const unsigned char *)data, *end = at + size;
-        Py_ssize_t line;
-        for (line = 0; line < counts.length; line++) {
-            ITEMS(found, int32_t)[line] = 0;
-            scan_line(&scan, &at, end, line, ITEMS(counts, int32_t) + line, ITEMS(found, int32_t) + line);
-        }
+    for (line = 0; line < words.length; line++) {
+        ITEMS(overlap, int32_t)[line] = 0;
+        scan_line(&scan, &lines, line, ITEMS(words, int32_t) + line, ITEMS(overlap, int32_t) + line);
     }
     Py_END_ALLOW_THREADS
-    result = PyByteArray_FromStringAndSize((const char *)scan.hashes, (Py_ssize_t)(scan.hashed * sizeof(uint32_t)));
-done:
-    free(scan.hashes);
-    free(scan.title.words);
-    free(scan.title.slots);
-    array_release(&found);
-    array_release(&counts);
-    array_release(&table);
-    return result;
+    return PyByteArray_FromStringAndSize((const char *)scan.hashes, (Py_ssize_t)(scan.hashed * sizeof(uint32_t)));
 }
 
 /* ---- Parts of names of elements. Names that are not ASCII are left to Python, which knows the letters of all scripts */
 
 #define MAX_PARTS 12
 
-static int is_ascii(const unsigned char *at, const unsigned char *end)
-{
-    unsigned char all = 0;
-    while (at < end) {
-        all |= *at++;
-    }
-    return all < 0x80;
-}
-
 #define IS_LOWER(c) ((c) >= 'a' && (c) <= 'z')
 #define IS_UPPER(c) ((c) >= 'A' && (c) <= 'Z')
 #define IS_NUMBER(c) ((c) >= '0' && (c) <= '9')
 
-/* Hash the distinct parts among the first 12 of a name; returns how many. */
-static int divide(const unsigned char *at, const unsigned char *end, uint32_t seed, uint32_t number, uint32_t *hashes)
+/* The checksum of ASCII letters in lower case. */
+static uint32_t hash_letters(uint32_t seed, const unsigned char *at, const unsigned char *end)
 {
+    unsigned char lower[64];
+    while (at < end) {
+        size_t length = 0;
+        while (at < end && length < sizeof lower) {
+            lower[length++] = *at++ | 0x20;
+        }
+        seed = core_crc32(seed, lower, lower + length);
+    }
+    return seed;
+}
+
+/* Hash the distinct parts among the first 12 of a name; returns how many. */
+static int hash_parts(Span name, uint32_t seed, uint32_t number, uint32_t *hashes)
+{
+    const unsigned char *at = name.begin, *end = name.end;
     int parts = 0, different = 0, i;
     while (at < end && parts < MAX_PARTS) {
-        const unsigned char *begin = at;
-        uint32_t hash;
-        if (IS_NUMBER(*at)) {
+        const unsigned char *begin = at++;
+        uint32_t hash = number;
+        if (IS_NUMBER(*begin)) {
             while (at < end && IS_NUMBER(*at)) {
                 at++;
             }
-            hash = number;
         }
-        else if (IS_LOWER(*at) || IS_UPPER(*at)) {
-            unsigned char lower[64];
-            uint32_t crc = seed;
-            at++;
-            if (IS_LOWER(*begin) || (at < end && IS_LOWER(*at))) { /* at most one capital, then small letters */
-                while (at < end && IS_LOWER(*at)) {
-                    at++;
-                }
+        else if (IS_LOWER(*begin) || IS_UPPER(*begin)) {
+            int is_lower = IS_LOWER(*begin) || (at < end && IS_LOWER(*at)); /* behind one capital at most */
+            while (at < end && (is_lower ? IS_LOWER(*at) : IS_UPPER(*at))) {
+                at++;
             }
-            else {
-                while (at < end && IS_UPPER(*at)) {
-                    at++;
-                }
-            }
-            while (begin < at) {
-                size_t length = 0;
-                while (begin < at && length < sizeof lower) {
-                    lower[length++] = *begin++ | 0x20;
-                }
-                crc = core_crc32(crc, lower, lower + length);
-            }
-            hash = crc;
+            hash = hash_letters(seed, begin, at);
         }
         else {
-            at++;
             continue;
         }
         parts++;
@@ -241,18 +206,25 @@ static int divide(const unsigned char *at, const unsigned char *end, uint32_t se
     return different;
 }
 
-/* Total bytes of the chosen values, or -1 if one is out of range. */
-static int all_inside(const Array *begins, const Array *chosen, Py_ssize_t size)
+/* Whether all chosen values lie in the data. */
+static int are_inside(const Array *begins, const Array *chosen, const Array *data)
 {
     Py_ssize_t i;
     for (i = 0; i < chosen->length; i++) {
         int64_t at = ITEMS(*chosen, int64_t)[i];
         if (at < 0 || at >= begins->length - 1 || ITEMS(*begins, int64_t)[at] < 0
-            || ITEMS(*begins, int64_t)[at + 1] < ITEMS(*begins, int64_t)[at] || ITEMS(*begins, int64_t)[at + 1] > size) {
+            || ITEMS(*begins, int64_t)[at + 1] < ITEMS(*begins, int64_t)[at]
+            || ITEMS(*begins, int64_t)[at + 1] > data->length) {
             return 0;
         }
     }
     return 1;
+}
+
+static Span value_at(const Array *data, const Array *begins, int64_t at)
+{
+    const int64_t *bounds = ITEMS(*begins, int64_t) + at;
+    return (Span){ITEMS(*data, unsigned char) + bounds[0], ITEMS(*data, unsigned char) + bounds[1]};
 }
 
 /* name_parts(data, begin: int64[d + 1], chosen: int64[k], seed, number, parts: int32[k]) -> uint32 hashes
@@ -260,45 +232,28 @@ static int all_inside(const Array *begins, const Array *chosen, Py_ssize_t size)
    parts: how many of them each chosen value has, -1 where it is not ASCII. */
 PyObject *core_name_parts(PyObject *module, PyObject *arguments)
 {
-    PyObject *data, *begin, *chosen, *parts, *result = NULL;
-    Array bytes = {0}, begins = {0}, choice = {0}, counts = {0};
+    SCOPED(array_release) Array data = {0}, begins = {0}, chosen = {0}, parts = {0};
+    SCOPED(free_memory) uint32_t *hashes = NULL;
     unsigned int seed, number;
-    uint32_t *hashes = NULL;
     size_t used = 0;
     Py_ssize_t i;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOOIIO", &data, &begin, &chosen, &seed, &number, &parts)) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&IIO&", in_1, &data, in_8, &begins, in_8, &chosen, &seed, &number, out_4, &parts)
+        || !check_arrays(parts.length == chosen.length && are_inside(&begins, &chosen, &data))) {
         return NULL;
     }
-    if (array_borrow(&bytes, data, 1, 0, "data") < 0 || array_borrow(&begins, begin, 8, 0, "begin") < 0
-        || array_borrow(&choice, chosen, 8, 0, "chosen") < 0 || array_borrow(&counts, parts, 4, 1, "parts") < 0) {
-        goto done;
-    }
-    if (counts.length != choice.length || !all_inside(&begins, &choice, bytes.length)) {
-        PyErr_SetString(PyExc_ValueError, "values outside the data");
-        goto done;
-    }
-    if ((hashes = malloc(sizeof(uint32_t) * MAX_PARTS * (size_t)choice.length + 1)) == NULL) {
-        PyErr_NoMemory();
-        goto done;
+    if ((hashes = malloc(sizeof(uint32_t) * MAX_PARTS * (size_t)chosen.length + 1)) == NULL) {
+        return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
-    for (i = 0; i < choice.length; i++) {
-        const int64_t *bounds = ITEMS(begins, int64_t) + ITEMS(choice, int64_t)[i];
-        const unsigned char *at = ITEMS(bytes, unsigned char) + bounds[0], *end = ITEMS(bytes, unsigned char) + bounds[1];
-        int found = is_ascii(at, end) ? divide(at, end, seed, number, hashes + used) : -1;
-        ITEMS(counts, int32_t)[i] = found;
+    for (i = 0; i < chosen.length; i++) {
+        Span name = value_at(&data, &begins, ITEMS(chosen, int64_t)[i]);
+        int found = is_all_ascii(name) ? hash_parts(name, seed, number, hashes + used) : -1;
+        ITEMS(parts, int32_t)[i] = found;
         used += found > 0 ? (size_t)found : 0;
     }
     Py_END_ALLOW_THREADS
-    result = PyByteArray_FromStringAndSize((const char *)hashes, (Py_ssize_t)(used * sizeof(uint32_t)));
-done:
-    free(hashes);
-    array_release(&counts);
-    array_release(&choice);
-    array_release(&begins);
-    array_release(&bytes);
-    return result;
+    return PyByteArray_FromStringAndSize((const char *)hashes, (Py_ssize_t)(used * sizeof(uint32_t)));
 }
 
 /* class_signatures(data, begin: int64[d + 1], chosen: int64[k], signatures: int64[k])
@@ -306,46 +261,33 @@ done:
    Of each chosen value 1 + the checksum, with "#" for every number. */
 PyObject *core_class_signatures(PyObject *module, PyObject *arguments)
 {
-    enum { DATA, BEGIN, CHOSEN, SIGNATURES, ARRAYS };
-    static const char *const names[ARRAYS] = {"data", "begin", "chosen", "signatures"};
-    static const int sizes[ARRAYS] = {1, 8, 8, 8};
+    SCOPED(array_release) Array data = {0}, begins = {0}, chosen = {0}, signatures = {0};
     static const unsigned char number = '#';
-    PyObject *o[ARRAYS], *result = NULL;
-    Array arrays[ARRAYS] = {{{0}, 0, 0}};
     Py_ssize_t i;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOOO", &o[DATA], &o[BEGIN], &o[CHOSEN], &o[SIGNATURES])
-        || arrays_borrow(arrays, o, sizes, names, ARRAYS, SIGNATURES) < 0) {
-        goto done;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_1, &data, in_8, &begins, in_8, &chosen, out_8, &signatures)
+        || !check_arrays(signatures.length == chosen.length && are_inside(&begins, &chosen, &data))) {
+        return NULL;
     }
-    if (arrays[SIGNATURES].length != arrays[CHOSEN].length
-        || !all_inside(&arrays[BEGIN], &arrays[CHOSEN], arrays[DATA].length)) {
-        PyErr_SetString(PyExc_ValueError, "values outside the data");
-        goto done;
-    }
-    for (i = 0; i < arrays[CHOSEN].length; i++) {
-        const int64_t *bounds = ITEMS(arrays[BEGIN], int64_t) + ITEMS(arrays[CHOSEN], int64_t)[i];
-        const unsigned char *data = ITEMS(arrays[DATA], unsigned char), *at = data + bounds[0], *end = data + bounds[1];
+    for (i = 0; i < chosen.length; i++) {
+        Span rest = value_at(&data, &begins, ITEMS(chosen, int64_t)[i]);
         uint32_t checksum = 0;
-        while (at < end) {
-            const unsigned char *begin = at;
-            while (at < end && !(*at >= '0' && *at <= '9')) {
-                at++;
+        while (rest.begin < rest.end) {
+            const unsigned char *begin = rest.begin;
+            while (rest.begin < rest.end && !IS_NUMBER(*rest.begin)) {
+                rest.begin++;
             }
-            checksum = core_crc32(checksum, begin, at);
-            if (at < end) {
+            checksum = core_crc32(checksum, begin, rest.begin);
+            if (rest.begin < rest.end) {
                 checksum = core_crc32(checksum, &number, &number + 1);
             }
-            while (at < end && *at >= '0' && *at <= '9') {
-                at++;
+            while (rest.begin < rest.end && IS_NUMBER(*rest.begin)) {
+                rest.begin++;
             }
         }
-        ITEMS(arrays[SIGNATURES], int64_t)[i] = 1 + (int64_t)checksum;
+        ITEMS(signatures, int64_t)[i] = 1 + (int64_t)checksum;
     }
-    result = Py_NewRef(Py_None);
-done:
-    arrays_release(arrays, ARRAYS);
-    return result;
+    Py_RETURN_NONE;
 }
 
 /* ---- Features by tables of log-odds */
@@ -380,126 +322,100 @@ static int write_words(const Array *blocks, const Array *words, const Array *odd
    together, in the order of the blocks. */
 PyObject *core_word_features(PyObject *module, PyObject *arguments)
 {
-    enum { BLOCK, WORD, ODDS, ROWS, ARRAYS };
-    static const char *const names[ARRAYS] = {"word_block", "word", "odds", "rows"};
-    static const int sizes[ARRAYS] = {8, 8, 4, 4};
-    PyObject *objects[ARRAYS], *result = NULL;
-    Array arrays[ARRAYS] = {{{0}, 0, 0}};
+    SCOPED(array_release) Array block = {0}, word = {0}, odds = {0}, rows = {0};
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOOO", &objects[0], &objects[1], &objects[2], &objects[3])) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_8, &block, in_8, &word, in_4, &odds, out_4, &rows)
+        || !check_arrays(block.length == word.length && rows.length % 4 == 0
+                         && write_words(&block, &word, &odds, ITEMS(rows, float), rows.length / 4) == 0)) {
         return NULL;
     }
-    if (arrays_borrow(arrays, objects, sizes, names, ARRAYS, ROWS) < 0) {
-        goto done;
-    }
-    if (arrays[BLOCK].length != arrays[WORD].length || arrays[ROWS].length % 4
-        || write_words(&arrays[BLOCK], &arrays[WORD], &arrays[ODDS], ITEMS(arrays[ROWS], float), arrays[ROWS].length / 4)
-               < 0) {
-        PyErr_SetString(PyExc_ValueError, "not the arrays of words");
-        goto done;
-    }
-    result = Py_NewRef(Py_None);
-done:
-    arrays_release(arrays, ARRAYS);
-    return result;
+    Py_RETURN_NONE;
 }
 
 /* By element: log-odds of its own names, their sum from the root to it, and the lowest and highest on this path. */
 typedef struct {
     double own, closed, path, lowest, highest;
-} Names;
+} NameOdds;
 
-static void follow_paths(Names *names, const int32_t *parent, const int32_t *end, Py_ssize_t n)
+static void follow_paths(NameOdds *elements, const int32_t *parent, const int32_t *end, Py_ssize_t n)
 {
     double path = 0;
     Py_ssize_t i;
     for (i = 0; i < n; i++) {
-        const Names *above = &names[parent[i] < 0 ? 0 : parent[i]];
-        double own = names[i].own;
-        names[end[i]].closed += own; /* there is one more than elements */
-        path += own - names[i].closed;
-        names[i].path = path;
-        names[i].lowest = own < 0 ? own : 0;
-        names[i].highest = own > 0 ? own : 0;
-        names[i].lowest = above->lowest < names[i].lowest ? above->lowest : names[i].lowest;
-        names[i].highest = above->highest > names[i].highest ? above->highest : names[i].highest;
+        const NameOdds *above = &elements[parent[i] < 0 ? 0 : parent[i]];
+        double own = elements[i].own;
+        elements[end[i]].closed += own; /* there is one more than elements */
+        path += own - elements[i].closed;
+        elements[i].path = path;
+        elements[i].lowest = own < 0 ? own : 0;
+        elements[i].highest = own > 0 ? own : 0;
+        elements[i].lowest = smaller(above->lowest, elements[i].lowest);
+        elements[i].highest = larger(above->highest, elements[i].highest);
     }
+}
+
+static int are_below(const Array *numbers, Py_ssize_t n)
+{
+    Py_ssize_t i;
+    for (i = 0; i < numbers->length; i++) {
+        int64_t number = numbers->view.itemsize == 8 ? ITEMS(*numbers, int64_t)[i] : ITEMS(*numbers, int32_t)[i];
+        if (number < 0 || number >= n) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int is_tree(const int32_t *parent, const int32_t *end, Py_ssize_t n)
+{
+    Py_ssize_t i;
+    for (i = 0; i < n; i++) {
+        if (parent[i] < -1 || parent[i] >= i || end[i] <= i || end[i] > n) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* name_features(name_element: int64[k], name: int64[k], odds: float32[size], parent: int32[n], end: int32[n],
                  owner: int32[m], levels: int64[l, m], rows: float32[4 + l, m]) */
 PyObject *core_name_features(PyObject *module, PyObject *arguments)
 {
-    enum { ELEMENT, NAME, ODDS, PARENT, END, OWNER, OF_LEVELS, ROWS, ARRAYS };
-    static const char *const names_of[ARRAYS] = {"name_element", "name", "odds", "parent", "end", "owner", "levels", "rows"};
-    static const int sizes[ARRAYS] = {8, 8, 4, 4, 4, 4, 8, 4};
-    PyObject *objects[ARRAYS], *result = NULL;
-    Array arrays[ARRAYS] = {{{0}, 0, 0}};
-    Names *names = NULL;
-    const int32_t *parent, *end, *owner;
-    const int64_t *element, *entry, *level;
-    float *rows;
+    SCOPED(array_release) Array element = {0}, name = {0}, odds = {0}, parent = {0};
+    SCOPED(array_release) Array end = {0}, owner = {0}, levels = {0}, rows = {0};
+    SCOPED(free_memory) NameOdds *elements = NULL;
+    float *row;
     Py_ssize_t n, m, i;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOOOOOOO", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
-                          &objects[5], &objects[6], &objects[7])) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&", in_8, &element, in_8, &name, in_4, &odds, in_4, &parent, in_4, &end,
+                          in_4, &owner, in_8, &levels, out_4, &rows)) {
         return NULL;
     }
-    if (arrays_borrow(arrays, objects, sizes, names_of, ARRAYS, ROWS) < 0) {
-        goto done;
+    n = parent.length;
+    m = owner.length;
+    if (!check_arrays(name.length == element.length && end.length == n && rows.length == 4 * m + levels.length
+                      && (m == 0 || levels.length % m == 0) && are_below(&element, n) && are_below(&name, odds.length)
+                      && are_below(&owner, n) && are_below(&levels, n)
+                      && is_tree(ITEMS(parent, int32_t), ITEMS(end, int32_t), n))) {
+        return NULL;
     }
-    n = arrays[PARENT].length;
-    m = arrays[OWNER].length;
-    element = ITEMS(arrays[ELEMENT], int64_t);
-    entry = ITEMS(arrays[NAME], int64_t);
-    parent = ITEMS(arrays[PARENT], int32_t);
-    end = ITEMS(arrays[END], int32_t);
-    owner = ITEMS(arrays[OWNER], int32_t);
-    level = ITEMS(arrays[OF_LEVELS], int64_t);
-    rows = ITEMS(arrays[ROWS], float);
-    if (arrays[NAME].length != arrays[ELEMENT].length || arrays[END].length != n
-        || arrays[ROWS].length != 4 * m + arrays[OF_LEVELS].length || (m && arrays[OF_LEVELS].length % m)) {
-        goto wrong;
+    if ((elements = calloc((size_t)n + 1, sizeof(NameOdds))) == NULL) {
+        return PyErr_NoMemory();
     }
-    if ((names = calloc((size_t)n + 1, sizeof(Names))) == NULL) {
-        PyErr_NoMemory();
-        goto done;
+    for (i = 0; i < element.length; i++) {
+        elements[ITEMS(element, int64_t)[i]].own += ITEMS(odds, float)[ITEMS(name, int64_t)[i]];
     }
-    for (i = 0; i < arrays[ELEMENT].length; i++) {
-        if (element[i] < 0 || element[i] >= n || entry[i] < 0 || entry[i] >= arrays[ODDS].length) {
-            goto wrong;
-        }
-        names[element[i]].own += ITEMS(arrays[ODDS], float)[entry[i]];
-    }
-    for (i = 0; i < n; i++) {
-        if (parent[i] < -1 || parent[i] >= i || end[i] <= i || end[i] > n) {
-            goto wrong;
-        }
-    }
-    follow_paths(names, parent, end, n);
+    follow_paths(elements, ITEMS(parent, int32_t), ITEMS(end, int32_t), n);
+    row = ITEMS(rows, float);
     for (i = 0; i < m; i++) {
-        const Names *own;
-        if (owner[i] < 0 || owner[i] >= n) {
-            goto wrong;
-        }
-        own = &names[owner[i]];
-        rows[i] = (float)own->path;
-        rows[m + i] = (float)own->lowest;
-        rows[2 * m + i] = (float)own->highest;
-        rows[3 * m + i] = (float)own->own;
+        const NameOdds *around = &elements[ITEMS(owner, int32_t)[i]];
+        row[i] = (float)around->path;
+        row[m + i] = (float)around->lowest;
+        row[2 * m + i] = (float)around->highest;
+        row[3 * m + i] = (float)around->own;
     }
-    for (i = 0; i < arrays[OF_LEVELS].length; i++) {
-        if (level[i] < 0 || level[i] >= n) {
-            goto wrong;
-        }
-        rows[4 * m + i] = (float)names[level[i]].path;
+    for (i = 0; i < levels.length; i++) {
+        row[4 * m + i] = (float)elements[ITEMS(levels, int64_t)[i]].path;
     }
-    result = Py_NewRef(Py_None);
-    goto done;
-wrong:
-    PyErr_SetString(PyExc_ValueError, "not the arrays of names");
-done:
-    free(names);
-    arrays_release(arrays, ARRAYS);
-    return result;
+    Py_RETURN_NONE;
 }

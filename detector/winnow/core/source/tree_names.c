@@ -1,6 +1,11 @@
 /* Names of elements and attributes, by the addresses of their strings. */
 #include "flatten.h"
 
+static size_t first_slot(const unsigned char *name, size_t mask)
+{
+    return ((uintptr_t)name >> 3) * 0x9E3779B97F4A7C15u >> 20 & mask;
+}
+
 static int names_grow(Names *names)
 {
     size_t count = names->slots ? 2 * (names->mask + 1) : 256, i;
@@ -11,7 +16,7 @@ static int names_grow(Names *names)
     }
     for (i = 0; old != NULL && i <= names->mask; i++) {
         if (old[i].name != NULL) {
-            size_t at = ((uintptr_t)old[i].name >> 3) * 0x9E3779B97F4A7C15u >> 20 & (count - 1);
+            size_t at = first_slot(old[i].name, count - 1);
             while (slots[at].name != NULL) {
                 at = (at + 1) & (count - 1);
             }
@@ -24,19 +29,6 @@ static int names_grow(Names *names)
     return 0;
 }
 
-Name *names_find(Names *names, const unsigned char *name, const Namespace *space)
-{
-    size_t at;
-    if (2 * names->used >= names->mask && names_grow(names) < 0) {
-        return NULL;
-    }
-    at = ((uintptr_t)name >> 3) * 0x9E3779B97F4A7C15u >> 20 & names->mask;
-    while (names->slots[at].name != NULL && (names->slots[at].name != name || names->slots[at].space != space)) {
-        at = (at + 1) & names->mask;
-    }
-    return &names->slots[at];
-}
-
 PyObject *full_name(const unsigned char *name, const Namespace *space)
 {
     if (space == NULL || space->href == NULL) {
@@ -45,16 +37,43 @@ PyObject *full_name(const unsigned char *name, const Namespace *space)
     return PyUnicode_FromFormat("{%s}%s", (const char *)space->href, (const char *)name);
 }
 
-/* Number of a name in winnow.page.tags.TAG_ID, of its local part in lower case where it is not there itself, or 0. No
-   Python code runs, so no other thread can come in between. */
-static int32_t tag_id_of(PyObject *tag_ids, PyObject *name)
+/* The number of a name; `assign` gives a new one its number, -1 with an exception. */
+static int32_t number_of(Flat *flat, Names *names, const unsigned char *name, const Namespace *space,
+                         int32_t (*assign)(Flat *, PyObject *))
 {
-    PyObject *number = PyDict_GetItemWithError(tag_ids, name), *parts = NULL, *lower = NULL;
+    size_t at;
+    PyObject *full;
+    int32_t number;
+    if (2 * names->used >= names->mask && names_grow(names) < 0) {
+        return -1;
+    }
+    at = first_slot(name, names->mask);
+    while (names->slots[at].name != NULL) {
+        if (names->slots[at].name == name && names->slots[at].space == space) {
+            return names->slots[at].number;
+        }
+        at = (at + 1) & names->mask;
+    }
+    full = full_name(name, space);
+    number = full ? assign(flat, full) : -1;
+    Py_XDECREF(full);
+    if (number >= 0) {
+        names->slots[at] = (Name){name, space, number};
+        names->used++;
+    }
+    return number;
+}
+
+/* Number of a name in tag_ids, of its local part in lower case where it is not there itself, or 0. No Python code runs, so
+   no other thread can come in between. */
+static int32_t find_tag_id(Flat *flat, PyObject *name)
+{
+    PyObject *number = PyDict_GetItemWithError(flat->tag_ids, name), *parts = NULL, *lower = NULL;
     int32_t id = 0;
     if (number == NULL && !PyErr_Occurred()) {
         parts = PyObject_CallMethod(name, "rpartition", "s", "}");
         lower = parts ? PyObject_CallMethod(PyTuple_GetItem(parts, 2), "lower", NULL) : NULL;
-        number = lower ? PyDict_GetItemWithError(tag_ids, lower) : NULL;
+        number = lower ? PyDict_GetItemWithError(flat->tag_ids, lower) : NULL;
     }
     if (number != NULL) {
         id = (int32_t)PyLong_AsLong(number);
@@ -64,26 +83,25 @@ static int32_t tag_id_of(PyObject *tag_ids, PyObject *name)
     return PyErr_Occurred() ? -1 : id;
 }
 
-int tag_of(Flat *flat, const Node *node, PyObject *tag_ids, int32_t *tag)
+int32_t tag_of(Flat *flat, const Node *node)
 {
-    Name *slot = names_find(&flat->tags, node->name, node->space);
-    if (slot == NULL) {
-        return -1;
+    return number_of(flat, &flat->tags, node->name, node->space, find_tag_id);
+}
+
+/* Number of an attribute's name, by its text. */
+static int32_t number_attribute(Flat *flat, PyObject *name)
+{
+    PyObject *known = PyDict_GetItemWithError(flat->name_numbers, name), *number;
+    Py_ssize_t next = PyList_Size(flat->name_list);
+    int failed;
+    if (known != NULL || PyErr_Occurred()) {
+        return known ? (int32_t)PyLong_AsLong(known) : -1;
     }
-    if (slot->name == NULL) {
-        PyObject *name = full_name(node->name, node->space);
-        int32_t id = name ? tag_id_of(tag_ids, name) : -1;
-        Py_XDECREF(name);
-        if (id < 0) {
-            return -1;
-        }
-        slot->name = node->name;
-        slot->space = node->space;
-        slot->value = id;
-        flat->tags.used++;
-    }
-    *tag = slot->value;
-    return 0;
+    number = PyLong_FromSsize_t(next);
+    failed = number == NULL || PyDict_SetItem(flat->name_numbers, name, number) < 0
+             || PyList_Append(flat->name_list, name) < 0;
+    Py_XDECREF(number);
+    return failed ? -1 : (int32_t)next;
 }
 
 /* The attributes of elements; equal ones are stored once. */
@@ -106,43 +124,6 @@ static uint64_t hash_value(uint64_t seed, int32_t name, const unsigned char *val
     h ^= h >> 32;
     h = (h + seed) * 0xBF58476D1CE4E5B9u;
     return h ^ h >> 30;
-}
-
-/* Number of an attribute's name, by its text. */
-static int32_t attribute_name(Flat *flat, const Attribute *attribute)
-{
-    Name *slot = names_find(&flat->attribute_names, attribute->name, attribute->space);
-    PyObject *name, *number;
-    if (slot == NULL) {
-        return -1;
-    }
-    if (slot->name != NULL) {
-        return slot->value;
-    }
-    name = full_name(attribute->name, attribute->space);
-    if (name == NULL) {
-        return -1;
-    }
-    number = PyDict_GetItemWithError(flat->name_numbers, name);
-    if (number == NULL) {
-        Py_ssize_t next = PyList_Size(flat->name_list);
-        if (PyErr_Occurred() || (number = PyLong_FromSsize_t(next)) == NULL) {
-            Py_DECREF(name);
-            return -1;
-        }
-        if (PyDict_SetItem(flat->name_numbers, name, number) < 0 || PyList_Append(flat->name_list, name) < 0) {
-            Py_DECREF(number);
-            Py_DECREF(name);
-            return -1;
-        }
-        Py_DECREF(number); /* the dictionary holds it */
-    }
-    slot->name = attribute->name;
-    slot->space = attribute->space;
-    slot->value = (int32_t)PyLong_AsLong(number);
-    flat->attribute_names.used++;
-    Py_DECREF(name);
-    return slot->value;
 }
 
 int read_attributes(Flat *flat, const Node *node)
@@ -169,7 +150,8 @@ int read_attributes(Flat *flat, const Node *node)
             PyErr_SetString(PyExc_RuntimeError, "the tree has changed while it was read");
             return -1;
         }
-        if ((name = attribute_name(flat, attribute)) < 0) {
+        name = number_of(flat, &flat->attribute_names, attribute->name, attribute->space, number_attribute);
+        if (name < 0) {
             return -1;
         }
         length = strlen((const char *)value);
@@ -184,7 +166,7 @@ int read_attributes(Flat *flat, const Node *node)
             at = (at + 1) & flat->table_mask;
         }
         if (found == 0) {
-            if (bytes_append(&flat->values, value, length) < 0) {
+            if (append_bytes(&flat->values, value, length) < 0) {
                 return -1;
             }
             flat->name_of[flat->d] = name;
