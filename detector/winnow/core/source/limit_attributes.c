@@ -45,7 +45,7 @@ static void skip_spaces(Reader *html)
 }
 
 /* Skip to the end of a tag whose name has been read; returns where its attributes exceed the limit, or NULL. */
-static const char *skip_attributes(Reader *html, Py_ssize_t most)
+static const char *skip_attributes(Reader *html, Py_ssize_t max_attributes)
 {
     const char *many = NULL;
     html->is_closed = 0;
@@ -54,7 +54,7 @@ static const char *skip_attributes(Reader *html, Py_ssize_t most)
             html->is_closed = *html->at++ == '/' && html->at < html->end && *html->at == '>';
             continue;
         }
-        if (most-- == 0) {
+        if (max_attributes-- == 0) {
             many = html->at;
         }
         skip_name(html, 1);
@@ -92,13 +92,16 @@ static void skip_raw_text(Reader *html, const char *name)
     enum { TEXT, COMMENT, SCRIPT_IN_COMMENT } state = TEXT;
     int is_script = strcmp(name, "script") == 0;
     for (; html->at < html->end; html->at++) {
-        const char *at = html->at;
-        Py_ssize_t left = html->end - at;
+        const char *at;
+        Py_ssize_t left;
         if (state == TEXT) {
             skip_to(html, '<');
-            at = html->at;
-            left = html->end - at;
+            if (html->at == html->end) {
+                return;
+            }
         }
+        at = html->at;
+        left = html->end - at;
         if (state != TEXT && *at == '-' && left > 2 && at[1] == '-' && at[2] == '>') {
             state = TEXT;
         }
@@ -125,19 +128,17 @@ static void skip_raw_text(Reader *html, const char *name)
 static void skip_comment(Reader *html)
 {
     const char *begin = html->at;
-    for (; html->at < html->end; html->at++) {
-        skip_to(html, '>');
-        if (html->at < html->end
-            && (html->at == begin || (html->at == begin + 1 && *begin == '-')
-                || (html->at - begin >= 2 && memcmp(html->at - 2, "--", 2) == 0)
-                || (html->at - begin >= 3 && memcmp(html->at - 3, "--!", 3) == 0))) {
+    for (skip_to(html, '>'); html->at < html->end; html->at++, skip_to(html, '>')) {
+        if (html->at == begin || (html->at == begin + 1 && *begin == '-')
+            || (html->at - begin >= 2 && memcmp(html->at - 2, "--", 2) == 0)
+            || (html->at - begin >= 3 && memcmp(html->at - 3, "--!", 3) == 0)) {
             return;
         }
     }
 }
 
 /* Skip what begins with "<"; returns where the attributes of a tag exceed the limit, or NULL. */
-static const char *skip_markup(Reader *html, Py_ssize_t most)
+static const char *skip_markup(Reader *html, Py_ssize_t max_attributes)
 {
     static const char *const raw[] = {"script", "style", "title", "textarea", "iframe", "noframes", "noembed", "xmp", NULL};
     const char *name = ++html->at, *many, *const *of;
@@ -149,14 +150,14 @@ static const char *skip_markup(Reader *html, Py_ssize_t most)
     else if (left > 1 && *name == '/' && is_letter(name[1])) {
         html->at++;
         skip_name(html, 0);
-        skip_attributes(html, most);
+        skip_attributes(html, max_attributes);
     }
     else if (left > 0 && (*name == '!' || *name == '?' || *name == '/')) {
         skip_to(html, '>');
     }
     else if (left > 0 && is_letter(*name)) {
         skip_name(html, 0);
-        many = skip_attributes(html, most);
+        many = skip_attributes(html, max_attributes);
         if (html->at < html->end && !html->is_closed) {
             for (of = raw; *of; of++) {
                 if (is_named(name, html->end, *of)) {
@@ -172,42 +173,41 @@ static const char *skip_markup(Reader *html, Py_ssize_t most)
     return NULL;
 }
 
-/* limit_attributes(html, most) -> bytes; `html` itself if no tag has more attributes */
+/* limit_attributes(html, max_attributes) -> bytes; `html` itself if no tag has more attributes */
 PyObject *core_limit_attributes(PyObject *module, PyObject *arguments)
 {
-    PyObject *given, *result;
+    SCOPED(free_memory) char *shorter = NULL;
+    PyObject *given;
     const char *kept;
-    char *to = NULL, *written = NULL;
-    Py_ssize_t size, most;
+    char *to = NULL; /* behind what has been written */
+    Py_ssize_t size, max_attributes;
     int failed = 0;
     Reader html;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "Sn", &given, &most) || PyBytes_AsStringAndSize(given, (char **)&kept, &size) < 0) {
+    if (!PyArg_ParseTuple(arguments, "Sn", &given, &max_attributes) || PyBytes_AsStringAndSize(given, (char **)&kept, &size) < 0) {
         return NULL;
     }
     html = (Reader){kept, kept + size, NULL, 0};
     Py_BEGIN_ALLOW_THREADS
     for (skip_to(&html, '<'); html.at < html.end; skip_to(&html, '<')) {
-        const char *many = skip_markup(&html, most);
+        const char *many = skip_markup(&html, max_attributes);
         if (many == NULL) {
             continue;
         }
-        if (to == NULL && (to = written = malloc((size_t)size)) == NULL) {
+        if (shorter == NULL && (to = shorter = malloc((size_t)size)) == NULL) {
             failed = 1;
             break;
         }
-        memcpy(written, kept, (size_t)(many - kept));
-        written += many - kept;
+        memcpy(to, kept, (size_t)(many - kept));
+        to += many - kept;
         kept = html.tag_end;
     }
     Py_END_ALLOW_THREADS
-    if (to == NULL) {
+    if (shorter == NULL) {
         return failed ? PyErr_NoMemory() : Py_NewRef(given);
     }
-    memcpy(written, kept, (size_t)(html.end - kept));
-    result = PyBytes_FromStringAndSize(to, written - to + (html.end - kept));
-    free(to);
-    return result;
+    memcpy(to, kept, (size_t)(html.end - kept));
+    return PyBytes_FromStringAndSize(shorter, to - shorter + (html.end - kept));
 }
 
 /* find_end(html) -> where the first "</html" or "<frameset" begins, -1 without one */
