@@ -3,9 +3,6 @@
 #define WINNOW_CORE_H
 
 #define PY_SSIZE_T_CLEAN
-#ifndef Py_LIMITED_API
-#define Py_LIMITED_API 0x030B0000
-#endif
 #include <Python.h>
 #include <stdint.h>
 #include <stdlib.h>

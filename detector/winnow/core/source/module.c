@@ -1,4 +1,4 @@
-/* The module winnow.core._compiled, for the stable ABI of CPython 3.11 and later. */
+/* The module winnow.core._compiled, for the stable ABI of CPython 3.11 and later, and for free-threaded CPython. */
 #include "core.h"
 
 int reserve(void *pointer, size_t *capacity, size_t wanted)
@@ -153,6 +153,9 @@ static int execute(PyObject *module)
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, execute},
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED}, /* what calls share is written before the first of them */
+#endif
     {0, NULL},
 };
 
