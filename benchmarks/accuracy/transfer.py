@@ -6,27 +6,29 @@
 FOLDS has a model without each fold of the sources, as `winnow train --folds` writes them: each page is cleaned by the
 one that has seen neither its site nor, where a gold file has several collections, any page of its collection. Pages of
 sources that no fold has are cleaned by the first model, and must be of sources that taught none. Precision, recall and
-F1 are those of the words of the text, mean over pages; all extractors have their default options but one row.
+F1 are those of the words of the text, mean over pages; rows that say no other have the default options.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.shared.common import parser_of, shown, table, write_json
-from benchmarks.shared.peers import peers, trafilatura_precision_text
+from benchmarks.shared.peers import peers, trafilatura_precision_text, trafilatura_recall_text
 from winnow import clean
 from winnow.models import ModelError
-from winnow.models.scores import SCOPES
+from winnow.models.scores import FAVORS, SCOPES
 from winnow.training.evaluation import models_of_folds, page_accuracy
 from winnow.training.gold import gold_examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from winnow.models.scores import Favor
     from winnow.training.evaluation import Accuracy
     from winnow.training.gold import GoldExample
 
@@ -46,14 +48,19 @@ def main() -> None:
     except (OSError, ModelError) as error:
         sys.exit(str(error))
 
-    def winnow(html: bytes, example: GoldExample) -> str:
-        return clean(html, example.gold.url, model=model_of(example.source), scope=options.scope).text
+    def winnow(html: bytes, example: GoldExample, favor: Favor) -> str:
+        return clean(html, example.gold.url, model=model_of(example.source), scope=options.scope, favor=favor).text
 
-    extractors: dict[str, Callable[[bytes, GoldExample], str]] = {"winnow": winnow}
+    extractors: dict[str, Callable[[bytes, GoldExample], str]] = {
+        "winnow" if favor == "balanced" else f"winnow, {favor}": partial(winnow, favor=favor) for favor in FAVORS
+    }
     if not options.no_peers:
         others = peers()
         if "trafilatura" in others:
-            others["trafilatura, precision"] = trafilatura_precision_text
+            others |= {
+                "trafilatura, precision": trafilatura_precision_text,
+                "trafilatura, recall": trafilatura_recall_text,
+            }
         extractors |= {name: lambda html, _, extract=extract: extract(html) for name, extract in others.items()}
     examples = gold_examples(options.gold, options.sites)
     results: dict[str, dict[str, list[Accuracy]]] = defaultdict(lambda: defaultdict(list))
