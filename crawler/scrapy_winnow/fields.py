@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from winnow.cleaning import clean
 from winnow.counting import MIN_PAGES
@@ -109,7 +109,7 @@ class CleanedItem:
 
 @dataclass(frozen=True, slots=True)
 class CleaningOptions:
-    """The options for all pages of a crawl; plain values, since they are sent to processes with each page.
+    """The options for all pages of a crawl.
 
     Attributes:
         outputs: names of the optional fields to compute.
@@ -121,11 +121,6 @@ class CleaningOptions:
     outputs: tuple[str, ...] = ()
     sketch: int = KEEP
     switches: Mapping[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, plain: Mapping[str, Any]) -> Self:
-        """Return the options from what :func:`dataclasses.asdict` and JSON have made of them."""
-        return cls(**{**plain, "limits": Limits(**plain["limits"]), "outputs": tuple(plain["outputs"])})
 
 
 def clean_item(

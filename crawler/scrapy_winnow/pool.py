@@ -6,22 +6,21 @@ import asyncio
 import logging
 import os
 import socket
-import subprocess
 import sys
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from scrapy_winnow.messages import Message, MessageReader, pack_reading, pack_task, unpack_cleaned, unpack_hashed
+from scrapy_winnow.messages import FORGOTTEN, LENGTH, CleaningTask, ReadingTask, pack, unpack
 from scrapy_winnow.storage.evidence import HashedUnits
+from winnow.page.page import PageTooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from scrapy_winnow.fields import CleanedItem
-    from scrapy_winnow.messages import CleaningTask
     from winnow.page.page import Limits
 
 START_TIMEOUT_S: Final = 60.0
@@ -31,7 +30,6 @@ PAGE_TIMEOUT_S: Final = 60.0
 """Time without an answer after which a process counts as hung: ten times what the largest page takes."""
 
 _END_TIMEOUT_S: Final = 2.0
-_POLL_INTERVAL_S: Final = 0.01
 
 TRIES: Final = 2
 """Processes that are tried with a page before it counts as deadly."""
@@ -39,6 +37,7 @@ TRIES: Final = 2
 _MAX_PAGES_IN_HAND: Final = 8  # of a process, so that it can go on while the event loop is busy
 _MAX_BYTES_IN_HAND: Final = 1 << 18  # of more than one page, so that light ones do not wait behind heavy ones
 _MAX_FAILURES: Final = 3
+_BUFFER_BYTES: Final = 1 << 20
 
 logger = logging.getLogger(__name__)
 
@@ -47,33 +46,36 @@ class ProcessDiedError(Exception):
     """The process has ended before it answered, or was ended because it hung."""
 
 
-class CleaningProcess(asyncio.Protocol):
-    """A process that answers messages one after the other, in their order.
+class CleaningProcess:
+    """A process that works on tasks one after the other, in their order.
 
     It is a program of its own rather than a fork or a :mod:`multiprocessing` child: none of the crawl's threads and
     sockets are copied, and the user's main module is not imported again.
 
     Attributes:
         pid: number of the process.
-        bytes_in_hand: bytes of the pages whose messages are not answered yet.
+        bytes_in_hand: bytes of the pages whose tasks are not done yet.
     """
 
     def __init__(
         self,
-        process: subprocess.Popen[bytes],
+        process: asyncio.subprocess.Process,
+        results: asyncio.StreamReader,
+        tasks: asyncio.StreamWriter,
         answered: Callable[[], object],
         died: Callable[[CleaningProcess], object],
     ) -> None:
         self.bytes_in_hand = 0
         self.pid = process.pid
         self._process = process
+        self._results = results
+        self._tasks = tasks
         self._answered = answered
         self._died = died
-        self._reader = MessageReader()
-        self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._pending: deque[tuple[asyncio.Future[Message], int]] = deque()
-        self._transport: asyncio.Transport | None = None
+        self._pending: deque[tuple[asyncio.Future[Any], int]] = deque()
         self._hung: asyncio.TimerHandle | None = None
+        self._reading = asyncio.create_task(self._read_results())
+        self._reading.add_done_callback(self._end)
 
     @classmethod
     async def start(
@@ -86,128 +88,108 @@ class CleaningProcess(asyncio.Protocol):
             ProcessDiedError: it ended at once, or was not ready in time.
         """
         own, other = socket.socketpair()
-        own.setblocking(False)
         try:
             with other:
-                process = cls(_spawn(other, model), answered, died)
-        except OSError:
+                process = await asyncio.create_subprocess_exec(
+                    *(sys.executable, "-P", "-c", "from scrapy_winnow.worker import main; main()", model or ""),
+                    env={
+                        **os.environ,
+                        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # what is importable here is so there
+                        "OMP_NUM_THREADS": "1",
+                        "OPENBLAS_NUM_THREADS": "1",
+                        "MKL_NUM_THREADS": "1",
+                    },
+                    stdin=other.fileno(),
+                    stdout=asyncio.subprocess.DEVNULL,
+                    start_new_session=True,  # Ctrl-C in a terminal is for the crawl, which has pages to finish
+                )
+            results, tasks = await asyncio.open_connection(sock=own, limit=_BUFFER_BYTES)
+        except BaseException:
             own.close()
             raise
+        started = cls(process, results, tasks, answered, died)
+        ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        started._pending.append((ready, 0))
         try:
-            await asyncio.get_running_loop().create_connection(lambda: process, sock=own)
-            await asyncio.wait_for(process._ready, START_TIMEOUT_S)
-            if process.has_ended:
-                raise ProcessDiedError  # noqa: TRY301
+            await asyncio.wait_for(ready, START_TIMEOUT_S)
         except BaseException as error:
-            own.close()
-            process.kill()
-            await process.close()
+            if not started.has_ended:
+                started.kill()
+            await started.close()
             if isinstance(error, TimeoutError):
                 raise ProcessDiedError from None
             raise
-        return process
+        return started
 
     @property
     def has_ended(self) -> bool:
-        """Whether the process takes no more messages."""
-        return self._transport is None or self._transport.is_closing()
+        """Whether the process takes no more tasks."""
+        return self._reading.done() or self._tasks.is_closing()
 
     def has_room(self, size: int) -> bool:
         """Whether the process takes a page of so many bytes besides those that it has in hand."""
         is_light = self.bytes_in_hand + size <= _MAX_BYTES_IN_HAND
         return not self._pending or (is_light and len(self._pending) < _MAX_PAGES_IN_HAND)
 
-    async def ask(self, message: bytes, size: int) -> Message:
-        """Send a message about a page of so many bytes and wait for its answer."""
-        if self._transport is None or self.has_ended:
+    async def run(self, task: ReadingTask | CleaningTask, size: int) -> Any:
+        """Send a task about a page of so many bytes and return its result."""
+        if self.has_ended:
             raise ProcessDiedError
-        answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-        self._pending.append((answer, size))
+        result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._pending.append((result, size))
         self.bytes_in_hand += size
         if len(self._pending) == 1:
             self._watch()
-        self._transport.write(message)
-        return await answer
+        self._tasks.write(pack(task))
+        return await result
 
     def kill(self) -> None:
         """End the process at once."""
-        self._process.kill()
-        if self._transport is not None:
-            self._transport.abort()
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        self._reading.cancel()
 
     async def close(self) -> None:
         """Let the process end by itself, or end it after two seconds, and wait for its end."""
-        if self._transport is not None:
-            self._transport.close()
-        if not await self._wait_for_end(_END_TIMEOUT_S):
+        self._tasks.close()
+        try:
+            await asyncio.wait_for(self._process.wait(), _END_TIMEOUT_S)
+        except TimeoutError:
             self.kill()
-            await self._wait_for_end(_END_TIMEOUT_S)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), _END_TIMEOUT_S)
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Called by the event loop."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - what asyncio promises of sockets
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        """Called by the event loop."""
-        for message in self._reader.feed(data):
-            if not self._ready.done():
-                self._ready.set_result(None)
-                continue
-            answer, size = self._pending.popleft()
+    async def _read_results(self) -> None:
+        """Hand on the result of each task, until the process ends."""
+        while True:
+            (length,) = LENGTH.unpack(await self._results.readexactly(LENGTH.size))
+            found = unpack(await self._results.readexactly(length))
+            result, size = self._pending.popleft()
             self.bytes_in_hand -= size
             self._watch()
-            if not answer.done():
-                answer.set_result(message)
+            if not result.done():
+                result.set_result(found)
             self._answered()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        """Called by the event loop."""
+    def _end(self, reading: asyncio.Task[None]) -> None:
+        """Give up the tasks that have no result: the process has ended, or has closed its end."""
+        if not reading.cancelled():
+            logger.debug("A cleaning process has ended: %r", reading.exception())
+        self._tasks.close()
         if self._hung is not None:
             self._hung.cancel()
-        self._process.kill()  # gone already, unless it has closed its end without ending
-        waiting: list[asyncio.Future[Any]] = [self._ready, *(answer for answer, _ in self._pending)]
-        for answer in waiting:
-            if not answer.done():
-                answer.set_exception(ProcessDiedError())
-        if not self._ready.cancelled():
-            self._ready.exception()  # retrieved, where nothing awaits it any more
+        for result, _ in self._pending:
+            if not result.done():
+                result.set_exception(ProcessDiedError())
         self._pending.clear()
         self.bytes_in_hand = 0
         self._died(self)
 
     def _watch(self) -> None:
-        """Restart the time that the next answer may take."""
+        """Restart the time that the next result may take."""
         if self._hung is not None:
             self._hung.cancel()
         self._hung = asyncio.get_running_loop().call_later(PAGE_TIMEOUT_S, self.kill) if self._pending else None
-
-    async def _wait_for_end(self, seconds: float) -> bool:
-        """Wait for the end of the process and reap it; return whether it has ended."""
-        for _ in range(int(seconds / _POLL_INTERVAL_S)):
-            if self._process.poll() is not None:
-                return True
-            await asyncio.sleep(_POLL_INTERVAL_S)
-        return False
-
-
-def _spawn(other: socket.socket, model: str | None) -> subprocess.Popen[bytes]:
-    number = other.fileno()
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # what is importable here is importable there
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
-    }
-    return subprocess.Popen(  # noqa: S603 - our own module, by the running interpreter
-        [sys.executable, "-P", "-m", "scrapy_winnow.worker", str(number), model or ""],
-        env=environment,
-        pass_fds=(number,),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        process_group=0,  # Ctrl-C in a terminal is for the crawl, which has pages to finish
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -271,11 +253,10 @@ class CleaningPool:
             ProcessDiedError: ``TRIES`` processes died of it.
         """
         number = next(self._numbers)
-        asked = await self._ask_any(len(html), lambda: pack_reading(number, html, url, limits, self._model))
-        if asked is None or (found := unpack_hashed(asked[0])) is None:
-            return None
-        values: dict[str, Any] = {each.name: getattr(found, each.name) for each in fields(found)}
-        return ReadPage(**values, process=asked[1], number=number)
+        found, process = await self._run_anywhere(ReadingTask(number, html, url, limits, self._model))
+        if isinstance(found, list):
+            raise PageTooLarge(*found)
+        return None if found is None or process is None else ReadPage(**found, process=process, number=number)
 
     async def clean(self, task: CleaningTask, read: ReadPage | None = None) -> CleanedItem | None:
         """Clean a page, in the process that has read it where :meth:`read` was called.
@@ -285,17 +266,17 @@ class CleaningPool:
             processes died of the page, and if there are none any more.
         """
         tries = TRIES
+        cleaned: CleanedItem | None
         if read is not None and not read.process.has_ended:
+            kept = replace(task, html=b"", kept=read.number)
             try:
-                kept = pack_task(replace(task, kept=read.number))
-                answer = await self._ask(read.process, kept, len(task.html))
-                if "forgotten" not in answer.head:
-                    return unpack_cleaned(answer)
+                if (cleaned := await self._run_in(read.process, kept, len(task.html))) != FORGOTTEN:
+                    return cleaned
             except ProcessDiedError:
                 tries -= 1
         with suppress(ProcessDiedError):
-            asked = await self._ask_any(len(task.html), lambda: pack_task(task), tries)
-            return unpack_cleaned(asked[0]) if asked is not None else None
+            cleaned, _ = await self._run_anywhere(task, tries)
+            return cleaned
         return None
 
     async def close(self) -> None:
@@ -307,22 +288,23 @@ class CleaningPool:
         await asyncio.gather(*(process.close() for process in [*self._processes, *self._dead]))
         self._wake(len(self._waiting))
 
-    async def _ask_any(
-        self, size: int, message: Callable[[], bytes], tries: int = TRIES
-    ) -> tuple[Message, CleaningProcess] | None:
-        """Ask the process with the least to do, or another if that one dies; ``None`` when there will be none."""
+    async def _run_anywhere(
+        self, task: ReadingTask | CleaningTask, tries: int = TRIES
+    ) -> tuple[Any, CleaningProcess | None]:
+        """Run a task in the process with the least to do, or another if that one dies; ``None`` where there is none."""
+        size = len(task.html)
         for _ in range(tries):
             process = await self._find_free_process(size)
             if process is None:
-                return None
+                return None, None
             with suppress(ProcessDiedError):
-                return await self._ask(process, message(), size), process
+                return await self._run_in(process, task, size), process
         raise ProcessDiedError
 
-    async def _ask(self, process: CleaningProcess, message: bytes, size: int) -> Message:
-        answer = await process.ask(message, size)
+    async def _run_in(self, process: CleaningProcess, task: ReadingTask | CleaningTask, size: int) -> Any:
+        result = await process.run(task, size)
         self._failures = 0
-        return answer
+        return result
 
     async def _find_free_process(self, size: int) -> CleaningProcess | None:
         """Wait for a process that takes a page of so many bytes; ``None`` when there will be none."""

@@ -1,7 +1,7 @@
-"""The program of a cleaning process: ``python -m scrapy_winnow.worker SOCKET MODEL``, which only a crawl starts.
+"""The program of a cleaning process, which only a crawl starts.
 
-It reads messages from the socket and answers one after the other. It ends when the other end of the socket is closed,
-which the system does even if the crawl is killed.
+Its standard input is a socket. It reads tasks from there and sends back the result of each. It ends when the other end
+of the socket is closed, which the system does even if the crawl is killed.
 """
 
 from __future__ import annotations
@@ -12,26 +12,19 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from dataclasses import fields
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_winnow.fields import clean_item
-from scrapy_winnow.messages import (
-    FAILED,
-    FORGOTTEN,
-    Message,
-    MessageReader,
-    pack_cleaned,
-    pack_hashed,
-    unpack_reading,
-    unpack_task,
-)
-from scrapy_winnow.storage.evidence import HashedPage
+from scrapy_winnow.messages import FORGOTTEN, LENGTH, CleaningTask, ReadingTask, pack, unpack
+from scrapy_winnow.storage.evidence import HashedPage, HashedUnits
 from winnow.models import load_model
 from winnow.page.page import Page, PageTooLarge
+from winnow.rules import Rule
 
-READ_BYTES: Final = 1 << 18
-"""Bytes read from the socket at a time."""
+if TYPE_CHECKING:
+    from scrapy_winnow.fields import CleanedItem
 
 MAX_KEPT_UNITS: Final = 1 << 14
 """Units of all pages that are kept: ten large ones, with which a process takes 60 MB more, or some dozens of others."""
@@ -74,48 +67,44 @@ class KeptPages:
         return page
 
 
-def main(arguments: list[str]) -> None:
-    """Clean pages until the crawl's process has gone."""
-    number, model = arguments
+def main() -> None:
+    """Clean pages until the crawl's process has gone; the argument is the model."""
+    _, model = sys.argv
     for request in (signal.SIGINT, signal.SIGTERM):
         signal.signal(request, signal.SIG_IGN)  # this process ends with the crawl, which may have pages to finish
     load_model(model or None)
     freeze_loaded()
-    reader, kept = MessageReader(), KeptPages()
-    with socket.socket(fileno=int(number)) as crawl, suppress(ConnectionError):
-        crawl.sendall(Message({}).packed())  # ready
-        while data := crawl.recv(READ_BYTES):
-            for message in reader.feed(data):
-                crawl.sendall(_answer(message, kept))
+    kept = KeptPages()
+    with socket.socket(fileno=0) as crawl, crawl.makefile("rb") as tasks, suppress(ConnectionError):
+        crawl.sendall(pack("ready"))
+        while length := tasks.read(LENGTH.size):
+            task = unpack(tasks.read(*LENGTH.unpack(length)))
+            crawl.sendall(pack(_work(task, kept)))
 
 
-def _answer(message: Message, kept: KeptPages) -> bytes:
+def _work(task: ReadingTask | CleaningTask, kept: KeptPages) -> object:
     try:
-        return _read(message, kept) if "read" in message.head else _clean(message, kept)
+        return _read(task, kept) if isinstance(task, ReadingTask) else _clean(task, kept)
     except Exception:
         # The crawl's process then works on the page itself, and logs the error.
         logger.debug("A page could not be read or cleaned", exc_info=True)
-        return FAILED.packed()
+        return None
 
 
-def _read(message: Message, kept: KeptPages) -> bytes:
-    number, html, url, limits, model = unpack_reading(message)
+def _read(task: ReadingTask, kept: KeptPages) -> dict[str, Any] | tuple[str, int, int]:
+    """Return the values of :class:`HashedUnits`, or the arguments of :class:`PageTooLarge`."""
     try:
-        page = Page.parse(html, url, limits=limits)
+        page = Page.parse(task.html, task.url, limits=task.limits)
     except PageTooLarge as error:
-        return pack_hashed(error)
-    kept.put(number, page)
-    return pack_hashed(HashedPage.of(page, load_model(model)))
+        return error.reason, error.size, error.limit
+    kept.put(task.number, page)
+    hashed = HashedPage.of(page, load_model(task.model))
+    return {field.name: getattr(hashed, field.name) for field in fields(HashedUnits)}
 
 
-def _clean(message: Message, kept: KeptPages) -> bytes:
-    task = unpack_task(message)
+def _clean(task: CleaningTask, kept: KeptPages) -> CleanedItem | str:
     page = task.html if task.kept is None else kept.take(task.kept)
     if page is None:
-        return FORGOTTEN.packed()
-    model = load_model(task.model)
-    return pack_cleaned(clean_item(page, task.url, task.counts, model=model, options=task.options, rules=task.rules))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+        return FORGOTTEN
+    model, rules = load_model(task.model), tuple(Rule(*rule) for rule in task.rules)
+    return clean_item(page, task.url, task.counts, model=model, options=task.options, rules=rules)

@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from scrapy_winnow import pool as process_module
 from scrapy_winnow.fields import OPTIONAL_FIELDS, CleaningOptions, clean_item
-from scrapy_winnow.messages import CleaningTask, Message, MessageReader
+from scrapy_winnow.messages import CleaningTask
 from scrapy_winnow.pool import CleaningPool, ProcessDiedError
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from tests.scrapy_winnow.waiting import SECONDS
@@ -140,14 +140,14 @@ async def test_a_killed_process_is_replaced_and_its_pages_are_cleaned_again(pool
 @contextmanager
 def dying() -> Iterator[None]:
     """Every process dies of what it is sent."""
-    ask = process_module.CleaningProcess.ask
+    run = process_module.CleaningProcess.run
 
-    async def die_of(process, *message):
+    async def die_of(process, *task):
         os.kill(process.pid, signal.SIGKILL)
-        return await ask(process, *message)
+        return await run(process, *task)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(process_module.CleaningProcess, "ask", die_of)
+        patch.setattr(process_module.CleaningProcess, "run", die_of)
         yield
 
 
@@ -218,10 +218,5 @@ async def test_a_page_that_is_cancelled_while_it_waits_holds_up_no_other(pool):
 
 async def test_a_process_ends_when_the_crawl_has_gone(pool):
     (process,) = pool._processes
-    process._transport.abort()  # as the system does for a crawl that was killed
-    await until(lambda: process._process.poll() is not None)
-
-
-def only(data: bytes) -> Message:
-    (message,) = MessageReader().feed(data)
-    return message
+    process._tasks.close()  # as the system does for a crawl that was killed
+    await until(lambda: process._process.returncode is not None)
