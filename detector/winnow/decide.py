@@ -137,8 +137,8 @@ def cut_unwanted(draft: Draft) -> None:
     """Cut leftovers of markup, controls of comments, toolbars of web archives, and tables with ``tables=False``."""
     page = draft.page
     draft.overrule(find_conditional_comments(draft.texts) | draft.comments.controls, Reason.UNWANTED, cut=True)
-    if bars := page.attributes.matching(_ARCHIVE_BARS):
-        is_bar = np.isin(np.arange(page.n), page.attributes.elements_with([place for place, _ in bars]))
+    if bars := page.attributes.elements_matching(_ARCHIVE_BARS):
+        is_bar = np.isin(np.arange(page.n), bars)
         draft.overrule(within(page, is_bar)[page.block_node], Reason.UNWANTED, cut=True)
     if not draft.options.tables:
         draft.overrule(in_table(page), Reason.UNWANTED, cut=True)

@@ -88,10 +88,10 @@ class Formulas:
 def find_formulas(page: Page) -> Formulas:
     """Find the formulas of a page; most pages have none."""
     table = page.attributes
-    classes = [place for place, value in table.matching(_CLASSES) if _CONTAINER.search(value)]
-    scripts = table.elements_with([place for place, _ in table.matching(_SCRIPTS)])
+    classes = table.elements_matching(_CLASSES, _CONTAINER)
+    scripts = table.elements_matching(_SCRIPTS)
     emoji = [place for place, value in table.matching(_PICTURES) if _EMOJI.search(value) and "/" not in value]
-    pictures = [place for place, value in table.matching(_PICTURES) if _TEX_PICTURE.search(value)]
+    pictures = table.elements_matching(_PICTURES, _TEX_PICTURE)
     has_tex = any(map(table.places_by_value, _TEX_ATTRIBUTES))
     custom = [element for element, name in page.unknown_names.items() if name == "mjx-container"]
     is_math = page.tag == _MATH
@@ -101,7 +101,7 @@ def find_formulas(page: Page) -> Formulas:
     for at, tex in (pair for name in _TEX_ATTRIBUTES for pair in page.attribute(name).items()):
         found[at] = Formula(_clean_tex(tex), bool(IS_BLOCK_LEVEL[page.tag[at]]))
     descriptions = page.attribute("alt") if pictures or emoji else {}
-    for element in table.elements_with(pictures):
+    for element in pictures:
         if page.tag[element] == TAG_ID["img"] and (tex := _clean_tex(descriptions.get(element, ""))):
             found[element] = Formula(tex, _is_display(page, element))
     for element in table.elements_with(emoji):
@@ -113,7 +113,7 @@ def find_formulas(page: Page) -> Formulas:
             found[element] = Formula(tex, _is_display(page, element))
     found = {element: formula for element, formula in sorted(found.items()) if formula.tex}
     is_form = np.zeros(page.n, bool)
-    is_form[[*table.elements_with(classes), *custom, *found]] = True
+    is_form[[*classes, *custom, *found]] = True
     return _choose_forms(page, found, outermost(page.parent, is_form))
 
 
@@ -121,9 +121,7 @@ def find_formulas(page: Page) -> Formulas:
 def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
     """Split the runs that hold TeX between delimiters, on pages where a script renders it."""
     table = page.attributes
-    containers = table.elements_with(
-        [place for place, value in table.matching(_CLASSES) if _TEX_CONTAINER.search(value)]
-    )
+    containers = table.elements_matching(_CLASSES, _TEX_CONTAINER)
     has_renderer = any(_RENDERER.search(value) and "/" in value for _, value in table.matching(_PICTURES))
     if not (containers or has_renderer):
         return {}

@@ -32,7 +32,7 @@ _LINE_NUMBERS: Final = re.compile(
     r"hljs-ln-numbers|hljs-ln-n|crayon-nums?|code-line-number|CodeMirror-linenumber|lntd?|ln)(?:$|\s)"
 )
 _PLAYERS: Final = tag_set("video", "audio")  # what stands in them is for readers without them
-_PLAYED: Final = tag_set("source", "track", "img", "picture")
+_IN_PLAYERS: Final = _PLAYERS | tag_set("source", "track", "img", "picture")
 _COPY_CANDIDATES: Final = attribute_predicate("class", "aria-label", "title", parts=("copy",))
 _COPY: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
 _COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
@@ -44,7 +44,7 @@ _CLASSES: Final = attribute_predicate(
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
 _WIKI_LINK: Final = re.compile(r"(?:^|\s)mw-(?:editsection|cite-backlink)(?:$|\s)")
 _PLACES: Final = attribute_predicate("href", parts=("#",))
-_MAX_SIGNS: Final = 3  # of a link that only marks a place: ¶ behind a heading, ↩ behind a footnote
+_SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ behind a heading, ↩ behind a footnote
 _MAX_EMAIL: Final = 600  # hexadecimal digits
 
 RAISED: Final = {
@@ -59,7 +59,7 @@ _MAX_RAISED_RUNS: Final = 8  # of an element; those with more text hold others o
 QUOTED: Final = {"q": ("“", "”"), "rt": ("(", ")")}
 """What plain text has around the text of an element."""
 
-_MARKED: Final = tag_set("input", *RAISED, *QUOTED)
+_MARKED: Final = tag_set(*RAISED, *QUOTED)
 
 
 def run_texts(page: Page) -> list[str]:
@@ -100,25 +100,15 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
     These are all forms of a formula but one, line numbers and copy buttons of code, and links that only mark a place:
     ¶ and # of headings, ↩ and ^ of footnotes, "[edit]" of a wiki.
     """
-    chosen = find_formulas(page).is_replaced | _PLAYERS[page.tag]
-    chosen[_line_numbers(page, _elements_of_class(page, _LINE_NUMBERS))] = True
-    chosen[_elements_of_class(page, _WIKI_LINK)] = True
-    table = page.attributes
-    links = np.array(table.elements_with([place for place, _ in table.matching(_PLACES)]), np.intp)
-    links = links[page.run_end[links] == page.run_begin[links] + 1]
-    labels = ((link, _label(page, link, _MAX_SIGNS)) for link in links.tolist())
-    chosen[[link for link, label in labels if label and not any(map(str.isalnum, label))]] = True
+    table, chosen = page.attributes, find_formulas(page).is_replaced | _PLAYERS.take(page.tag)
+    chosen[_line_numbers(page, table.elements_matching(_CLASSES, _LINE_NUMBERS))] = True
+    chosen[table.elements_matching(_CLASSES, _WIKI_LINK)] = True
+    links = np.array(table.elements_matching(_PLACES), int)
+    chosen[_labelled(page, links[page.run_end[links] == page.run_begin[links] + 1].tolist(), _SIGNS)] = True
     if (page.tag == TAG_ID["pre"]).any():
         buttons = np.flatnonzero(page.tag == TAG_ID["button"]).tolist()
-        buttons += table.elements_with([at for at, value in table.matching(_COPY_CANDIDATES) if _COPY.search(value)])
-        chosen[[button for button in buttons if _COPY_LABEL.fullmatch(_label(page, button, _MAX_LABEL))]] = True
-    omitted: NDArray[np.bool_] = within(page, chosen) & ~(_PLAYERS[page.tag] | _PLAYED[page.tag])
-    return omitted
-
-
-def _elements_of_class(page: Page, pattern: re.Pattern[str]) -> list[int]:
-    table = page.attributes
-    return table.elements_with([place for place, value in table.matching(_CLASSES) if pattern.search(value)])
+        chosen[_labelled(page, [*buttons, *table.elements_matching(_COPY_CANDIDATES, _COPY)], _COPY_LABEL)] = True
+    return within(page, chosen) & ~_IN_PLAYERS.take(page.tag) if chosen.any() else chosen
 
 
 def is_code_line(element: etree._Element) -> bool:
@@ -128,14 +118,17 @@ def is_code_line(element: etree._Element) -> bool:
 
 def code_line_elements(page: Page) -> list[int]:
     """Elements that are a line of code, see :func:`is_code_line`."""
-    return _elements_of_class(page, _CODE_LINE)
+    return page.attributes.elements_matching(_CLASSES, _CODE_LINE)
 
 
-def _label(page: Page, element: int, max_characters: int) -> str:
-    """Text of an element; "" for a longer one."""
-    begin, end = page.run_offset[page.run_begin[element]], page.run_offset[page.run_end[element]]
-    text = page.text[begin:end].strip() if end - begin <= _MAX_LABEL else ""
-    return text if len(text) <= max_characters else ""
+def _labelled(page: Page, elements: list[int], pattern: re.Pattern[str]) -> list[int]:
+    """Those of some elements whose whole text, which is short, a pattern matches."""
+    begin, end = page.run_offset[page.run_begin[elements]].tolist(), page.run_offset[page.run_end[elements]].tolist()
+    return [
+        element
+        for element, at, behind in zip(elements, begin, end, strict=True)
+        if behind - at <= _MAX_LABEL and pattern.fullmatch(page.text[at:behind].strip())
+    ]
 
 
 def decode_email(code: str) -> str:
@@ -154,15 +147,12 @@ def tex_runs(page: Page) -> dict[int, list[str | Formula]]:
 @once_per_page
 def plain_text_rewrites(page: Page) -> dict[int, str]:
     """:func:`run_rewrites`, and in plain text formulas, raised digits, and signs for ``rt``, ``q`` and checkboxes."""
-    changed, places, marked = dict(run_rewrites(page)), formula_positions(page).in_runs, _MARKED[page.tag]
+    changed, places, boxes = dict(run_rewrites(page)), formula_positions(page).in_runs, checkboxes(page)
     changed |= {run: "".join(map(str, pieces)) for run, pieces in tex_runs(page).items()}
     for run, formulas in places.items():
         before, instead, behind = (" ".join(str(each) for at, each in formulas if at == how) for how in range(3))
         changed[run] = f"{before}{instead or run_text(page, run, changed)}{behind}"
-    if not marked.any():
-        return changed
-    boxes = checkboxes(page)
-    for element in np.flatnonzero(marked).tolist():
+    for element in sorted([*boxes, *np.flatnonzero(_MARKED.take(page.tag)).tolist()]):
         begin, end = int(page.run_begin[element]), int(page.run_end[element])
         name = TAG_NAMES[page.tag[element]]
         if element in boxes:
@@ -186,20 +176,16 @@ def has_ruby_parentheses(rt: etree._Element) -> bool:
 @once_per_page
 def checkboxes(page: Page) -> dict[int, str]:
     """``[x]`` or ``[ ]`` by element, for the checkboxes at the beginning of list items."""
-    is_input = page.tag == TAG_ID["input"]
-    kinds = page.attribute("type") if is_input.any() else {}
-    boxes = [element for element, kind in kinds.items() if kind.lower() == "checkbox" and is_input[element]]
-    if not boxes:
+    types = page.attributes.places_by_value("type").items()
+    boxes = np.array(page.attributes.elements_with([place for kind, place in types if kind.lower() == "checkbox"]), int)
+    boxes = boxes[page.tag[boxes] == TAG_ID["input"]]
+    if not boxes.size:
         return {}
-    item, ticked = nearest(page.parent, page.tag == TAG_ID["li"]), page.attribute("checked")
-    visible = prefix_sums(page.has_ink)
-    return {
-        box: "[x]" if box in ticked else "[ ]"
-        for box in boxes
-        if item[box] >= 0
-        and visible[page.run_begin[box]] == visible[page.run_begin[item[box]]]
-        and visible[page.run_end[item[box]]] > visible[page.run_end[box]]
-    }
+    item, visible = nearest(page.parent, page.tag == TAG_ID["li"])[boxes], prefix_sums(page.has_ink)
+    is_first = (item >= 0) & (visible[page.run_begin[boxes]] == visible[page.run_begin[item]])
+    is_first &= visible[page.run_end[item]] > visible[page.run_end[boxes]]
+    ticked = page.attribute("checked")
+    return {box: "[x]" if box in ticked else "[ ]" for box in boxes[is_first].tolist()}
 
 
 def _line_numbers(page: Page, elements: list[int]) -> list[int]:
@@ -217,10 +203,13 @@ def _separated_buttons(page: Page) -> dict[int, str]:
     """A space before each run that touches another one over the borders of two buttons or unknown elements."""
     boxes = page.tag == TAG_ID["button"]
     boxes[[element for element, name in page.unknown_names.items() if "-" in name]] = True
-    if not boxes.any() or page.r < 2:
+    borders = np.concatenate([page.run_begin[boxes], page.run_end[boxes]])
+    touching = borders[(borders > 0) & (borders < page.r)]
+    touching = touching[page.has_ink[touching] & page.has_ink[touching - 1]]
+    if not len(touching):
         return {}
-    box = nearest(page.parent, boxes)[page.run_node]
-    apart = (box[1:] != box[:-1]) & (box[1:] >= 0) & (box[:-1] >= 0)
-    touching = np.flatnonzero(apart & page.has_ink[1:] & page.has_ink[:-1]) + 1
+    box = nearest(page.parent, boxes)
+    before, after = box[page.run_node[touching - 1]], box[page.run_node[touching]]
+    touching = touching[(before != after) & (before >= 0) & (after >= 0)]
     pairs = ((run, run_text(page, run - 1), run_text(page, run)) for run in touching.tolist())
     return {run: f" {text}" for run, before, text in pairs if not text[0].isspace() and not before[-1].isspace()}

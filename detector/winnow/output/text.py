@@ -71,7 +71,7 @@ def block_texts(page: Page) -> list[str]:
     """Text of each block (``m`` strings): white space normalised, but preserved inside ``pre``."""
     texts, rewrites = page.block_texts(), plain_text_rewrites(page)
     begins, ends = page.block_run_begin, page.block_run_end
-    for block in np.unique(np.searchsorted(ends, list(rewrites), side="right")).tolist() if rewrites else ():
+    for block in set(np.searchsorted(ends, list(rewrites), side="right").tolist() if rewrites else ()):
         if block < page.m:  # blank runs between blocks belong to none
             runs = range(begins[block], ends[block])
             texts[block] = " ".join("".join(run_text(page, run, rewrites) for run in runs).split())

@@ -18,6 +18,8 @@ import numpy as np
 from winnow.core import core
 
 if TYPE_CHECKING:
+    import re
+
     from numpy.typing import NDArray
 
     Indices = NDArray[np.int32]
@@ -245,12 +247,18 @@ class AttributeTable(Sequence[Pairs]):
         """Places and values of the distinct attributes that match a predicate."""
         return self.by_name.matching(predicate)
 
-    def elements_with(self, places: Sequence[int]) -> list[int]:
+    def elements_matching(self, predicate: AttributePredicate, pattern: re.Pattern[str] | None = None) -> list[int]:
+        """Elements, in document order, with an attribute that matches a predicate, and whose value a pattern finds."""
+        if pattern is None:
+            return self.elements_with(self.by_name.place[self.by_name.numbers_matching(predicate)])
+        return self.elements_with([place for place, value in self.matching(predicate) if pattern.search(value)])
+
+    def elements_with(self, places: Sequence[int] | Indices) -> list[int]:
         """Elements, in document order, that have one of the attributes at these places of ``first``."""
         if not len(places):
             return []
         chosen = np.zeros(len(self.first), bool)
-        chosen[list(places)] = True
+        chosen[places] = True
         elements: list[int] = self.element[chosen[self.first]].tolist()
         return elements
 
