@@ -54,7 +54,7 @@ _COMMENT_STARTS: Final = ("<", "[", "-")
 @once_per_page
 def _kinds_around(page: Page) -> NDArray[np.uint8]:
     """uint8[m], bits of the kinds of elements around each block."""
-    found, of_element = np.zeros(page.m, np.uint8), _KINDS_OF_TAG[page.tag]
+    found, of_element = np.zeros(page.m, np.uint8), _KINDS_OF_TAG.take(page.tag)
     present = int(np.bitwise_or.reduce(of_element, initial=0))
     for kind in (1 << bit for bit in range(len(_KINDS)) if present >> bit & 1):
         found[within(page, (of_element & kind) != 0)[page.block_node]] |= kind

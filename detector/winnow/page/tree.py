@@ -26,6 +26,11 @@ class Tree(Protocol):
     """A tree whose elements are in preorder: subtree ``i`` is the slice ``[i, end[i])``."""
 
     @property
+    def parent(self) -> NDArray[np.int32]:
+        """int32[n], parent of each element, -1 for a root."""
+        ...
+
+    @property
     def end(self) -> NDArray[np.int32]:
         """int32[n], end of the slice of each subtree."""
         ...
@@ -107,8 +112,7 @@ def innermost_holding(begin: NDArray[np.int32], end: NDArray[np.int32], mass: ND
 
 def within(tree: Tree, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[n], whether each element is chosen or has a chosen ancestor."""
-    ends = np.maximum.accumulate(np.where(chosen, tree.end, 0))
-    inside: NDArray[np.bool_] = ends > np.arange(len(ends))
+    inside: NDArray[np.bool_] = nearest(tree.parent, chosen) >= 0
     return inside
 
 
