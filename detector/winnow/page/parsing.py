@@ -209,7 +209,7 @@ def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element
         body = text.strip().encode("utf-8", "replace")
     body = with_all_text(body.strip().replace(b"\x00", b"")).strip()
     body = core.limit_attributes(body, MAX_ATTRIBUTES)
-    parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8")
+    parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8", collect_ids=False)
     root = etree.fromstring(body or b"<html/>", parser=parser)
     return root if root is not None else etree.fromstring(b"<html/>", parser=parser)
 
