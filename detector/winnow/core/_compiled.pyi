@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from typing import Any
 
 from _typeshed import ReadableBuffer, WriteableBuffer
@@ -97,10 +98,21 @@ def shingles(
     /,
 ) -> int: ...
 def name_parts(
-    data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, seed: int, number: int, parts: WriteableBuffer, /
-) -> bytearray: ...
+    data: bytes,
+    begin: ReadableBuffer,
+    place: ReadableBuffer,
+    chosen: ReadableBuffer,
+    first: ReadableBuffer,
+    attribute_begin: ReadableBuffer,
+    block_begin: ReadableBuffer,
+    block_end: ReadableBuffer,
+    seed: int,
+    number: int,
+    known: Mapping[str, tuple[int, ...]],
+    /,
+) -> tuple[bytearray, bytearray]: ...
 def class_signatures(
-    data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, signatures: WriteableBuffer, /
+    data: bytes, begin: ReadableBuffer, place: ReadableBuffer, chosen: ReadableBuffer, signatures: WriteableBuffer, /
 ) -> None: ...
 def hiding_rules(sheet: bytes, /) -> list[tuple[str, str]]: ...
 def match_predicates(
@@ -158,7 +170,7 @@ def static_features(
     /,
 ) -> None: ...
 def word_features(
-    word_block: ReadableBuffer, word: ReadableBuffer, odds: ReadableBuffer, rows: WriteableBuffer, /
+    number: ReadableBuffer, word: ReadableBuffer, odds: ReadableBuffer, rows: WriteableBuffer, /
 ) -> None: ...
 def name_features(
     name_element: ReadableBuffer,

@@ -201,12 +201,8 @@ def features_of(page: Page) -> BlockFeatures:
 
 def _class_signatures(table: AttributeTable) -> NDArray[np.int64]:
     """int64 by first attribute: a checksum of each ``class`` without its digits (``post-12``), 0 for all others."""
-    values = table.by_name
-    classes = values.numbers_of("class")
-    checksums = np.empty(len(classes), np.int64)
-    core.class_signatures(values.data, values.begin, classes, checksums)
-    signatures = np.zeros(len(table.first), np.int64)
-    signatures[values.place[classes]] = checksums
+    values, signatures = table.by_name, np.zeros(len(table.first), np.int64)
+    core.class_signatures(values.data, values.begin, values.place, values.numbers_of("class"), signatures)
     return signatures
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 from zlib import crc32
 
@@ -29,6 +28,9 @@ if TYPE_CHECKING:
 
 TABLE_SIZE: Final = 1 << 15
 """Entries of a table; words with the same hash share one."""
+
+_ENTRY: Final = np.uint32(TABLE_SIZE - 1)
+"""Bits of a hash that are its entry."""
 
 _TABLED_LEVELS: Final = 4
 
@@ -104,18 +106,20 @@ class Tokens:
     """Hashed names and words of a page, with the parts of its tree that their features need, without lxml nodes.
 
     Attributes:
-        name_element, name: int64[...], element and table entry of each name part.
-        word_block, word: int64[...], block and table entry of each leading word.
+        name_element, name: int32[...] and uint32[...], element and table entry of each name part of the elements with
+            blocks, in document order.
+        words_per_block: int32[m], number of leading words of each block.
+        word: uint32[...], table entry of each leading word, block after block.
         parent, end: int32[n], tree of the elements.
         block_begin, block_end: int32[n], slice of the blocks inside each element.
         owner: int32[m], element that the first run of each block belongs to.
         levels: int64[4, m], the innermost containers of each block.
     """
 
-    name_element: Indices
-    name: Indices
-    word_block: Indices
-    word: Indices
+    name_element: NDArray[np.int32]
+    name: NDArray[np.uint32]
+    words_per_block: NDArray[np.int32]
+    word: NDArray[np.uint32]
     parent: NDArray[np.int32]
     end: NDArray[np.int32]
     block_begin: NDArray[np.int32]
@@ -133,12 +137,16 @@ class Tokens:
             owner: int32[m], element that the first run of each block belongs to.
             levels: int64[..., m], the containers of each block, innermost first.
         """
-        name_element, name = _name_entries(page)
+        table, values = page.attributes, page.attributes.by_name
+        elements, names = core.name_parts(
+            *(values.data, values.begin, values.place, values.numbers_matching(_NAMING), table.first, table.begin),
+            *(page.block_begin, page.block_end, _NAME_SEED, _NUMBER_PART, _NAME_HASHES),
+        )
         return cls(
-            name_element=name_element,
-            name=name,
-            word_block=np.arange(page.m).repeat(words.number),
-            word=words.hashes.astype(np.int64) % TABLE_SIZE,
+            name_element=np.frombuffer(elements, np.int32),
+            name=np.frombuffer(names, np.uint32) & _ENTRY,
+            words_per_block=words.number,
+            word=words.hashes & _ENTRY,
             parent=page.parent,
             end=page.end,
             block_begin=page.block_begin,
@@ -148,37 +156,10 @@ class Tokens:
         )
 
     def name_bag(self, entries: int) -> Indices:
-        """int64[...], the distinct names of the page, as indices into a table with this many entries."""
-        return np.flatnonzero(np.bincount(self.name % entries, minlength=entries))
-
-
-def _name_entries(page: Page) -> tuple[Indices, Indices]:
-    """Element and table entry of each name part, int64[...] each, in document order."""
-    table, values = page.attributes, page.attributes.by_name
-    chosen = values.numbers_matching(_NAMING)
-    number = np.empty(len(chosen), np.int32)
-    hashes = np.frombuffer(
-        core.name_parts(values.data, values.begin, chosen, _NAME_SEED, _NUMBER_PART, number), np.uint32
-    )
-    others = np.flatnonzero(number < 0)
-    if len(others):  # non-ASCII names, which the core does not split, are appended
-        divided = list(map(_NAME_HASHES.__getitem__, values.strings(chosen[others])))
-        hashes = np.append(hashes, np.fromiter(chain.from_iterable(divided), np.uint32))
-        known = np.flatnonzero(number >= 0)
-        number = np.append(number[known], np.fromiter(map(len, divided), np.int32, len(divided)))
-        chosen = np.append(chosen[known], chosen[others])
-    begins, counts = np.zeros((2, len(table.first)), np.int64)  # by first attribute
-    place = values.place[chosen]
-    counts[place] = number
-    begins[place] = np.cumsum(number) - number
-    repeats = counts.take(table.first)
-    repeats *= (page.block_end > page.block_begin).take(table.element)  # elements without blocks are not needed
-    named = repeats.nonzero()[0]
-    repeats, first = repeats.take(named), table.first.take(named)
-    ends = repeats.cumsum()
-    part = np.arange(ends[-1] if len(ends) else 0) + (begins.take(first) - ends + repeats).repeat(repeats)
-    entries = hashes.take(part).astype(np.int64) % TABLE_SIZE
-    return table.element.take(named).astype(np.int64).repeat(repeats), entries
+        """int64[...], the distinct names of the page, as indices into a table with a power of two entries."""
+        found = np.zeros(entries, bool)
+        found[self.name & np.uint32(entries - 1)] = True
+        return found.nonzero()[0]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -210,7 +191,7 @@ class TokenTables:
 
 def write_word_features(rows: Matrix, tokens: Tokens, odds: Matrix) -> None:
     """Write total, mean, lowest and highest log-odds of each block's words into float32[4, m]."""
-    core.word_features(tokens.word_block, tokens.word, odds, rows)
+    core.word_features(tokens.words_per_block, tokens.word, odds, rows)
 
 
 def word_features(tokens: Tokens, odds: Matrix) -> Matrix:

@@ -287,7 +287,7 @@ def word_odds(pages: Sequence[CommentPage], weight: Floats, min_sources: int) ->
     for page, page_weight in zip(pages, weight, strict=True):
         tokens = page.features.tokens
         mass = np.where(np.isnan(page.comment), 0, page.mass)
-        of_word = (values[tokens.word_block] for values in (mass, mass * np.nan_to_num(page.comment)))
+        of_word = (values.repeat(tokens.words_per_block) for values in (mass, mass * np.nan_to_num(page.comment)))
         votes += page_weight * token_votes(tokens.word, *of_word)
         sources[page.source][tokens.word] = True
     known = np.sum(list(sources.values()), axis=0) >= min_sources

@@ -206,7 +206,7 @@ def _votes(page: BlockPage) -> Floats:
         - sums[tokens.block_begin[tokens.name_element]]
         for values in (mass, content)
     ]
-    of_word = [values[tokens.word_block] for values in (mass, content)]
+    of_word = [values.repeat(tokens.words_per_block) for values in (mass, content)]
     return np.stack([token_votes(tokens.name, *of_name), token_votes(tokens.word, *of_word)])
 
 

@@ -258,25 +258,6 @@ static int read_lines(const char *text, Py_ssize_t size, Line *lines, Py_ssize_t
     return 1;
 }
 
-static int are_attributes(const int32_t *first, Py_ssize_t attributes, const int32_t *begin, Py_ssize_t elements)
-{
-    Py_ssize_t i;
-    if (begin[0] != 0 || begin[elements] != attributes) {
-        return 0;
-    }
-    for (i = 0; i < elements; i++) {
-        if (begin[i] > begin[i + 1]) {
-            return 0;
-        }
-    }
-    for (i = 0; i < attributes; i++) {
-        if (first[i] < 0 || first[i] >= attributes) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 /* Allocate all arrays at once; the lines come first, since they need the widest alignment. */
 static char *allocate(Features *f, Line **lines)
 {
@@ -371,7 +352,7 @@ PyObject *core_static_features(PyObject *module, PyObject *arguments)
     for (i = 0; fits && i < arrays[GROUP].length; i++) {
         fits = ITEMS(arrays[GROUP], int8_t)[i] >= 0 && ITEMS(arrays[GROUP], int8_t)[i] <= GROUPS;
     }
-    if (!fits || !are_attributes(ITEMS(arrays[FIRST], int32_t), a, ITEMS(arrays[BEGIN], int32_t), n)) {
+    if (!fits || !are_attributes(&arrays[FIRST], &arrays[BEGIN])) {
         PyErr_SetString(PyExc_ValueError, "not the arrays of a page");
         goto done;
     }

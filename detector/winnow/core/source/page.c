@@ -86,6 +86,26 @@ void page_release(PageArrays *page)
     }
 }
 
+int are_attributes(const Array *first, const Array *begin)
+{
+    const int32_t *bound = ITEMS(*begin, int32_t);
+    Py_ssize_t n = begin->length - 1, i;
+    if (n < 0 || bound[0] != 0 || bound[n] != first->length) {
+        return 0;
+    }
+    for (i = 0; i < n; i++) {
+        if (bound[i] > bound[i + 1]) {
+            return 0;
+        }
+    }
+    for (i = 0; i < first->length; i++) {
+        if (ITEMS(*first, int32_t)[i] < 0 || ITEMS(*first, int32_t)[i] >= first->length) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* nearest(parent: int32[k], chosen: bool[k], found: int32[k]), for winnow.page.tree: the nearest chosen ancestor of
    every node, -1 without one. Parents come before their children. */
 PyObject *core_nearest(PyObject *module, PyObject *arguments)

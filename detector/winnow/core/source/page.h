@@ -24,4 +24,7 @@ int page_borrow(PageArrays *page, PyObject *tuple, Py_ssize_t tags);
 
 void page_release(PageArrays *page);
 
+/* Whether `begin`, int32[n + 1], divides the attributes among elements, and each of `first`, int32[a], is an attribute. */
+int are_attributes(const Array *first, const Array *begin);
+
 #endif

@@ -171,26 +171,33 @@ PyObject *core_lower_case(PyObject *module, PyObject *arguments)
 
 /* The checksum of zlib.crc32; linking zlib is not worth it. */
 
-static uint32_t crc_table[256];
+static uint32_t crc_table[4][256]; /* crc_table[k]: of a byte with k bytes of zero behind it */
 
 void core_prepare_crc32(void)
 {
     uint32_t i;
     for (i = 0; i < 256; i++) {
         uint32_t crc = i;
-        int bit;
-        for (bit = 0; bit < 8; bit++) {
-            crc = crc & 1 ? crc >> 1 ^ 0xEDB88320u : crc >> 1;
+        int bit, k;
+        for (k = 0; k < 4; k++) {
+            for (bit = 0; bit < 8; bit++) {
+                crc = crc & 1 ? crc >> 1 ^ 0xEDB88320u : crc >> 1;
+            }
+            crc_table[k][i] = crc;
         }
-        crc_table[i] = crc;
     }
 }
 
 uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned char *end)
 {
     uint32_t crc = ~before;
+    for (; end - at >= 4; at += 4) {
+        crc ^= at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+        crc = crc_table[3][crc & 0xFF] ^ crc_table[2][crc >> 8 & 0xFF] ^ crc_table[1][crc >> 16 & 0xFF]
+              ^ crc_table[0][crc >> 24];
+    }
     while (at < end) {
-        crc = crc >> 8 ^ crc_table[(crc ^ *at++) & 0xFF];
+        crc = crc >> 8 ^ crc_table[0][(crc ^ *at++) & 0xFF];
     }
     return ~crc;
 }

@@ -1,5 +1,5 @@
 /* Words and names as hashes, and the features that tables of log-odds make of them, for winnow.features.tokens. */
-#include "core.h"
+#include "page.h"
 
 /* ---- The leading words of blocks, and which of them the title has */
 
@@ -206,71 +206,154 @@ static int hash_parts(Span name, uint32_t seed, uint32_t number, uint32_t *hashe
     return different;
 }
 
-/* Whether all chosen values lie in the data. */
-static int are_inside(const Array *begins, const Array *chosen, const Array *data)
+/* The values of the distinct attributes of a page: see winnow.page.attributes. */
+typedef struct {
+    Array data, begin, place, chosen;
+} Values;
+
+static void values_release(Values *values)
 {
+    array_release(&values->data);
+    array_release(&values->begin);
+    array_release(&values->place);
+    array_release(&values->chosen);
+}
+
+/* Whether all chosen values lie in the data, and their places among so many attributes. */
+static int are_inside(const Values *values, Py_ssize_t attributes)
+{
+    const int64_t *begin = ITEMS(values->begin, int64_t);
     Py_ssize_t i;
-    for (i = 0; i < chosen->length; i++) {
-        int64_t at = ITEMS(*chosen, int64_t)[i];
-        if (at < 0 || at >= begins->length - 1 || ITEMS(*begins, int64_t)[at] < 0
-            || ITEMS(*begins, int64_t)[at + 1] < ITEMS(*begins, int64_t)[at]
-            || ITEMS(*begins, int64_t)[at + 1] > data->length) {
+    for (i = 0; i < values->chosen.length; i++) {
+        int64_t at = ITEMS(values->chosen, int64_t)[i];
+        if (at < 0 || at >= values->begin.length - 1 || at >= values->place.length || begin[at] < 0
+            || begin[at + 1] < begin[at] || begin[at + 1] > values->data.length
+            || ITEMS(values->place, int32_t)[at] < 0 || ITEMS(values->place, int32_t)[at] >= attributes) {
             return 0;
         }
     }
     return 1;
 }
 
-static Span value_at(const Array *data, const Array *begins, int64_t at)
+static Span chosen_value(const Values *values, Py_ssize_t number)
 {
-    const int64_t *bounds = ITEMS(*begins, int64_t) + at;
-    return (Span){ITEMS(*data, unsigned char) + bounds[0], ITEMS(*data, unsigned char) + bounds[1]};
+    const int64_t *bounds = ITEMS(values->begin, int64_t) + ITEMS(values->chosen, int64_t)[number];
+    return (Span){ITEMS(values->data, unsigned char) + bounds[0], ITEMS(values->data, unsigned char) + bounds[1]};
 }
 
-/* name_parts(data, begin: int64[d + 1], chosen: int64[k], seed, number, parts: int32[k]) -> uint32 hashes
+static int32_t chosen_place(const Values *values, Py_ssize_t number)
+{
+    return ITEMS(values->place, int32_t)[ITEMS(values->chosen, int64_t)[number]];
+}
 
-   parts: how many of them each chosen value has, -1 where it is not ASCII. */
+/* Read the hashes of a name that is not ASCII from a mapping of strings to tuples; how many, or -1 with an exception set. */
+static int known_parts(Span name, PyObject *known, uint32_t *hashes)
+{
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)name.begin, name.end - name.begin, "strict");
+    PyObject *found = text ? PyObject_GetItem(known, text) : NULL;
+    Py_ssize_t parts = found ? PyTuple_Size(found) : -1, i;
+    parts = parts < MAX_PARTS ? parts : MAX_PARTS;
+    for (i = 0; i < parts; i++) {
+        hashes[i] = (uint32_t)PyLong_AsUnsignedLongMask(PyTuple_GetItem(found, i));
+    }
+    Py_XDECREF(found);
+    Py_XDECREF(text);
+    return PyErr_Occurred() ? -1 : (int)parts;
+}
+
+/* Where the parts of a value begin and end. */
+typedef struct {
+    const uint32_t *begin, *end;
+} Parts;
+
+/* Write the element and the hash of each part of the elements with blocks, unless they are NULL; returns how many. */
+static Py_ssize_t spread_parts(const Parts *of_attribute, const Array *first, const Array *begin, const Array *block_begin,
+                               const Array *block_end, int32_t *element, uint32_t *hash)
+{
+    Py_ssize_t n = block_begin->length, parts = 0, i;
+    int32_t k;
+    for (i = 0; i < n; i++) {
+        int32_t end = ITEMS(*begin, int32_t)[i + 1];
+        if (ITEMS(*block_begin, int32_t)[i] == ITEMS(*block_end, int32_t)[i]) {
+            continue;
+        }
+        for (k = ITEMS(*begin, int32_t)[i]; k < end; k++) {
+            const Parts *own = &of_attribute[ITEMS(*first, int32_t)[k]];
+            const uint32_t *part;
+            for (part = own->begin; part < own->end; part++, parts++) {
+                if (hash != NULL) {
+                    element[parts] = (int32_t)i;
+                    hash[parts] = *part;
+                }
+            }
+        }
+    }
+    return parts;
+}
+
+/* name_parts(data, begin: int64[d + 1], place: int32[d], chosen: int64[k], first: int32[a], attribute_begin: int32[n + 1],
+              block_begin: int32[n], block_end: int32[n], seed, number, known) -> int32, uint32: elements and hashes
+
+   The parts of the chosen values of the elements with blocks. `known` maps names that are not ASCII to their hashes. */
 PyObject *core_name_parts(PyObject *module, PyObject *arguments)
 {
-    SCOPED(array_release) Array data = {0}, begins = {0}, chosen = {0}, parts = {0};
+    SCOPED(values_release) Values values = {0};
+    SCOPED(array_release) Array first = {0}, begin = {0}, block_begin = {0}, block_end = {0};
     SCOPED(free_memory) uint32_t *hashes = NULL;
+    SCOPED(free_memory) Parts *of_attribute = NULL;
     unsigned int seed, number;
-    size_t used = 0;
-    Py_ssize_t i;
+    uint32_t *to;
+    PyObject *known, *elements, *parts;
+    Py_ssize_t size, i;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&IIO&", in_1, &data, in_8, &begins, in_8, &chosen, &seed, &number, out_4, &parts)
-        || !check_arrays(parts.length == chosen.length && are_inside(&begins, &chosen, &data))) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&IIO", in_1, &values.data, in_8, &values.begin, in_4, &values.place,
+                          in_8, &values.chosen, in_4, &first, in_4, &begin, in_4, &block_begin, in_4, &block_end,
+                          &seed, &number, &known)
+        || !check_arrays(begin.length == block_begin.length + 1 && block_end.length == block_begin.length
+                         && are_attributes(&first, &begin) && are_inside(&values, first.length))) {
         return NULL;
     }
-    if ((hashes = malloc(sizeof(uint32_t) * MAX_PARTS * (size_t)chosen.length + 1)) == NULL) {
+    to = hashes = malloc(sizeof(uint32_t) * MAX_PARTS * (size_t)values.chosen.length + 1);
+    of_attribute = calloc((size_t)first.length + 1, sizeof(Parts));
+    if (hashes == NULL || of_attribute == NULL) {
         return PyErr_NoMemory();
     }
-    Py_BEGIN_ALLOW_THREADS
-    for (i = 0; i < chosen.length; i++) {
-        Span name = value_at(&data, &begins, ITEMS(chosen, int64_t)[i]);
-        int found = is_all_ascii(name) ? hash_parts(name, seed, number, hashes + used) : -1;
-        ITEMS(parts, int32_t)[i] = found;
-        used += found > 0 ? (size_t)found : 0;
+    for (i = 0; i < values.chosen.length; i++) {
+        Span name = chosen_value(&values, i);
+        int found = is_all_ascii(name) ? hash_parts(name, seed, number, to) : known_parts(name, known, to);
+        if (found < 0) {
+            return NULL;
+        }
+        of_attribute[chosen_place(&values, i)] = (Parts){to, to + found};
+        to += found;
     }
-    Py_END_ALLOW_THREADS
-    return PyByteArray_FromStringAndSize((const char *)hashes, (Py_ssize_t)(used * sizeof(uint32_t)));
+    size = 4 * spread_parts(of_attribute, &first, &begin, &block_begin, &block_end, NULL, NULL);
+    elements = PyByteArray_FromStringAndSize(NULL, size);
+    parts = PyByteArray_FromStringAndSize(NULL, size);
+    if (elements != NULL && parts != NULL) {
+        spread_parts(of_attribute, &first, &begin, &block_begin, &block_end, (void *)PyByteArray_AsString(elements),
+                     (void *)PyByteArray_AsString(parts));
+    }
+    return Py_BuildValue("NN", elements, parts);
 }
 
-/* class_signatures(data, begin: int64[d + 1], chosen: int64[k], signatures: int64[k])
+/* class_signatures(data, begin: int64[d + 1], place: int32[d], chosen: int64[k], signatures: int64[a])
 
-   Of each chosen value 1 + the checksum, with "#" for every number. */
+   At the place of each chosen value 1 + its checksum, with "#" for every number. */
 PyObject *core_class_signatures(PyObject *module, PyObject *arguments)
 {
-    SCOPED(array_release) Array data = {0}, begins = {0}, chosen = {0}, signatures = {0};
+    SCOPED(values_release) Values values = {0};
+    SCOPED(array_release) Array signatures = {0};
     static const unsigned char number = '#';
     Py_ssize_t i;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_1, &data, in_8, &begins, in_8, &chosen, out_8, &signatures)
-        || !check_arrays(signatures.length == chosen.length && are_inside(&begins, &chosen, &data))) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_1, &values.data, in_8, &values.begin, in_4, &values.place, in_8,
+                          &values.chosen, out_8, &signatures)
+        || !check_arrays(are_inside(&values, signatures.length))) {
         return NULL;
     }
-    for (i = 0; i < chosen.length; i++) {
-        Span rest = value_at(&data, &begins, ITEMS(chosen, int64_t)[i]);
+    for (i = 0; i < values.chosen.length; i++) {
+        Span rest = chosen_value(&values, i);
         uint32_t checksum = 0;
         while (rest.begin < rest.end) {
             const unsigned char *begin = rest.begin;
@@ -285,7 +368,7 @@ PyObject *core_class_signatures(PyObject *module, PyObject *arguments)
                 rest.begin++;
             }
         }
-        ITEMS(signatures, int64_t)[i] = 1 + (int64_t)checksum;
+        ITEMS(signatures, int64_t)[chosen_place(&values, i)] = 1 + (int64_t)checksum;
     }
     Py_RETURN_NONE;
 }
@@ -293,40 +376,43 @@ PyObject *core_class_signatures(PyObject *module, PyObject *arguments)
 /* ---- Features by tables of log-odds */
 
 /* Write total, mean, lowest and highest log-odds of the words of each block; 0, or -1 if an index is out of range. */
-static int write_words(const Array *blocks, const Array *words, const Array *odds, float *rows, Py_ssize_t m)
+static int write_words(const Array *numbers, const Array *words, const Array *odds, float *rows)
 {
-    const int64_t *block = ITEMS(*blocks, int64_t), *word = ITEMS(*words, int64_t);
-    Py_ssize_t k = 0, b;
+    const uint32_t *word = ITEMS(*words, uint32_t), *end = word + words->length;
+    Py_ssize_t m = numbers->length, b;
     for (b = 0; b < m; b++) {
+        int32_t number = ITEMS(*numbers, int32_t)[b], left;
         double total = 0, lowest = 0, highest = 0;
-        Py_ssize_t begin = k;
-        for (; k < words->length && block[k] == b; k++) {
+        if (number < 0 || number > end - word) {
+            return -1;
+        }
+        for (left = number; left > 0; left--, word++) {
             double each;
-            if (word[k] < 0 || word[k] >= odds->length) {
+            if (*word >= odds->length) {
                 return -1;
             }
-            each = ITEMS(*odds, float)[word[k]];
+            each = ITEMS(*odds, float)[*word];
             total += each;
-            lowest = each < lowest ? each : lowest;
-            highest = each > highest ? each : highest;
+            lowest = smaller(each, lowest);
+            highest = larger(each, highest);
         }
         rows[b] = (float)total;
-        rows[m + b] = (float)(total / (double)(k > begin ? k - begin : 1));
+        rows[m + b] = (float)(total / (double)(number > 1 ? number : 1));
         rows[2 * m + b] = (float)lowest;
         rows[3 * m + b] = (float)highest;
     }
-    return k == words->length ? 0 : -1;
+    return word == end ? 0 : -1;
 }
 
-/* word_features(word_block: int64[w], word: int64[w], odds: float32[size], rows: float32[4, m]); a block's words stand
-   together, in the order of the blocks. */
+/* word_features(number: int32[m], word: uint32[w], odds: float32[size], rows: float32[4, m]); `number` words of each block,
+   block after block. */
 PyObject *core_word_features(PyObject *module, PyObject *arguments)
 {
-    SCOPED(array_release) Array block = {0}, word = {0}, odds = {0}, rows = {0};
+    SCOPED(array_release) Array number = {0}, word = {0}, odds = {0}, rows = {0};
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_8, &block, in_8, &word, in_4, &odds, out_4, &rows)
-        || !check_arrays(block.length == word.length && rows.length % 4 == 0
-                         && write_words(&block, &word, &odds, ITEMS(rows, float), rows.length / 4) == 0)) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_4, &number, in_4, &word, in_4, &odds, out_4, &rows)
+        || !check_arrays(rows.length == 4 * number.length
+                         && write_words(&number, &word, &odds, ITEMS(rows, float)) == 0)) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -377,7 +463,7 @@ static int is_tree(const int32_t *parent, const int32_t *end, Py_ssize_t n)
     return 1;
 }
 
-/* name_features(name_element: int64[k], name: int64[k], odds: float32[size], parent: int32[n], end: int32[n],
+/* name_features(name_element: int32[k], name: uint32[k], odds: float32[size], parent: int32[n], end: int32[n],
                  owner: int32[m], levels: int64[l, m], rows: float32[4 + l, m]) */
 PyObject *core_name_features(PyObject *module, PyObject *arguments)
 {
@@ -387,7 +473,7 @@ PyObject *core_name_features(PyObject *module, PyObject *arguments)
     float *row;
     Py_ssize_t n, m, i;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&", in_8, &element, in_8, &name, in_4, &odds, in_4, &parent, in_4, &end,
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&", in_4, &element, in_4, &name, in_4, &odds, in_4, &parent, in_4, &end,
                           in_4, &owner, in_8, &levels, out_4, &rows)) {
         return NULL;
     }
@@ -403,7 +489,7 @@ PyObject *core_name_features(PyObject *module, PyObject *arguments)
         return PyErr_NoMemory();
     }
     for (i = 0; i < element.length; i++) {
-        elements[ITEMS(element, int64_t)[i]].own += ITEMS(odds, float)[ITEMS(name, int64_t)[i]];
+        elements[ITEMS(element, int32_t)[i]].own += ITEMS(odds, float)[ITEMS(name, int32_t)[i]];
     }
     follow_paths(elements, ITEMS(parent, int32_t), ITEMS(end, int32_t), n);
     row = ITEMS(rows, float);
