@@ -69,11 +69,6 @@ class Cleaner:
         if config.processes:
             self._pool = CleaningPool(config.processes, self._model_name, died=lambda: count(stats.PROCESSES_DIED))
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether pages are cleaned in processes by now."""
-        return self._pool is not None and self._pool.is_ready
-
     def start(self) -> None:
         """Start the processes, if there are to be any that have not started yet."""
         if self._pool is not None:

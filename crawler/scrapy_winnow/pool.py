@@ -205,9 +205,13 @@ class CleaningPool:
 
     A process that dies is replaced, and its pages are cleaned again in another one. If several in a row end before they
     have cleaned a page, as without enough memory, no more are started, and one warning says so.
+
+    Attributes:
+        waiting: number of pages that wait for a process.
     """
 
     def __init__(self, size: int, model: str | None = None, *, died: Callable[[], object] = lambda: None) -> None:
+        self.waiting = 0
         self._size = size
         self._model = model
         self._on_death = died
@@ -215,25 +219,16 @@ class CleaningPool:
         self._dead: list[CleaningProcess] = []
         self._starting = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._next_page = asyncio.Lock()  # held by the page that looks for a process; the others wait in their order
+        self._changed = asyncio.Event()
         self._failures = 0
         self._numbers = count()
         self._closed = False
 
     @property
-    def pids(self) -> list[int]:
-        """Numbers of the processes that are ready."""
-        return [process.pid for process in self._processes]
-
-    @property
     def is_ready(self) -> bool:
         """Whether there is a process."""
         return bool(self._processes)
-
-    @property
-    def waiting(self) -> int:
-        """Number of pages that wait for a process."""
-        return len(self._waiting)
 
     def start(self) -> None:
         """Start the processes that are missing; they are ready some time later."""
@@ -286,7 +281,7 @@ class CleaningPool:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await asyncio.gather(*(process.close() for process in [*self._processes, *self._dead]))
-        self._wake(len(self._waiting))
+        self._changed.set()
 
     async def _run_anywhere(
         self, task: ReadingTask | CleaningTask, tries: int = TRIES
@@ -308,37 +303,24 @@ class CleaningPool:
 
     async def _find_free_process(self, size: int) -> CleaningProcess | None:
         """Wait for a process that takes a page of so many bytes; ``None`` when there will be none."""
-        is_first = True
-        while not self._closed and (self._processes or self._starting):
-            alive = [process for process in self._processes if not process.has_ended]
-            process = min(alive, key=lambda process: process.bytes_in_hand, default=None)
-            is_next = not is_first or not self._waiting
-            if is_next and process is not None and process.has_room(size):
-                return process
-            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            # A page that was woken and has to wait again is the next one.
-            (self._waiting.append if is_first else self._waiting.appendleft)(waiting)
-            is_first = False
-            try:
-                await waiting
-            except asyncio.CancelledError:
-                self._wake()
-                raise
-        return None
-
-    def _wake(self, number: int = 1) -> None:
-        """Let so many of the waiting pages look for a process again."""
-        while self._waiting and number:
-            waiting = self._waiting.popleft()
-            if not waiting.done():
-                waiting.set_result(None)
-                number -= 1
+        self.waiting += 1
+        try:
+            async with self._next_page:
+                while not self._closed and (self._processes or self._starting):
+                    free = [each for each in self._processes if not each.has_ended and each.has_room(size)]
+                    if free:
+                        return min(free, key=lambda process: process.bytes_in_hand)
+                    self._changed.clear()
+                    await self._changed.wait()
+                return None
+        finally:
+            self.waiting -= 1
 
     async def _start_one(self) -> None:
         try:
             while self._may_start:
                 try:
-                    process = await CleaningProcess.start(self._model, self._wake, self._died)
+                    process = await CleaningProcess.start(self._model, self._changed.set, self._died)
                 except (OSError, ProcessDiedError) as error:
                     logger.debug("A cleaning process did not start: %r", error)
                     self._on_death()
@@ -375,8 +357,8 @@ class CleaningPool:
             )  # fmt: skip
 
     def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run work beside the crawl; after it, waiting pages look for a process again."""
+        """Run work beside the crawl; after it, the next page looks for a process again."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(lambda _: self._wake(len(self._waiting)))
+        task.add_done_callback(lambda _: self._changed.set())

@@ -25,7 +25,7 @@ async def ready(cleaner: Cleaner) -> None:
     """Wait for a cleaner's process."""
     cleaner.start()
     async with asyncio.timeout(SECONDS):
-        while not cleaner.is_ready:  # noqa: ASYNC110 - a process is a process
+        while not cleaner._pool.is_ready:  # noqa: ASYNC110 - a process is a process
             await asyncio.sleep(0.01)
 
 

@@ -36,7 +36,7 @@ async def running(size: int, **options: object) -> AsyncIterator[CleaningPool]:
     pool = CleaningPool(size, **options)
     pool.start()
     try:
-        await until(lambda: len(pool.pids) == size)
+        await until(lambda: len(pids_of(pool)) == size)
         yield pool
     finally:
         await pool.close()
@@ -51,9 +51,14 @@ async def shared_pool() -> AsyncIterator[CleaningPool]:
 @pytest_asyncio.fixture(loop_scope="module")
 async def pool(shared_pool: CleaningPool) -> CleaningPool:
     """One process: that of the test before, or the one that has taken its place."""
-    await until(lambda: shared_pool.pids)
+    await until(lambda: pids_of(shared_pool))
     assert (await shared_pool.clean(task(HTML))).status == "cleaned"
     return shared_pool
+
+
+def pids_of(pool: CleaningPool) -> list[int]:
+    """Numbers of the processes that are ready."""
+    return [process.pid for process in pool._processes]
 
 
 async def until(holds) -> None:
@@ -125,14 +130,14 @@ async def test_a_killed_process_is_replaced_and_its_pages_are_cleaned_again(pool
     died = []
     monkeypatch.setattr(pool, "_on_death", lambda: died.append(1))
     read = await pool.read(HTML, URL, Limits())
-    (first,) = pool.pids
+    (first,) = pids_of(pool)
     os.kill(first, signal.SIGSTOP)  # it is not to be done with them before it is killed
     under_way = [asyncio.create_task(pool.clean(*page)) for page in ((task(HEAVY),), (task(HTML), read))]
     await until(lambda: pool._processes[0]._pending)
     os.kill(first, signal.SIGKILL)
     cleaned = [await page for page in under_way]
     assert [page.status for page in cleaned] == ["cleaned", "cleaned"]
-    assert pool.pids != [first]
+    assert pids_of(pool) != [first]
     assert died == [1]
     await until(lambda: not is_alive(first))  # nothing is left of it
 
@@ -164,11 +169,11 @@ async def test_a_page_that_processes_die_of_is_left_to_the_caller(pool, monkeypa
 
 async def test_a_process_that_hangs_is_ended(pool, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(process_module, "PAGE_TIMEOUT_S", 0.5)
-    (first,) = pool.pids
+    (first,) = pids_of(pool)
     os.kill(first, signal.SIGSTOP)
     cleaned = await pool.clean(task(HTML))
     assert cleaned is None or cleaned.status == "cleaned"  # the replacement may be slow on a busy machine
-    assert pool.pids != [first]
+    assert pids_of(pool) != [first]
     await until(lambda: not is_alive(first))
 
 
@@ -195,8 +200,8 @@ async def test_a_program_that_is_not_there_is_no_error(monkeypatch: pytest.Monke
 async def test_closing_ends_the_processes_and_the_pages_that_wait_go_back():
     pool = CleaningPool(1)
     pool.start()
-    await until(lambda: pool.pids)
-    pids = pool.pids
+    await until(lambda: pids_of(pool))
+    pids = pids_of(pool)
     os.kill(pids[0], signal.SIGSTOP)  # it is not to be done with any of them, nor to end by itself
     pages = [asyncio.create_task(pool.clean(task(HTML))) for _ in range(12)]
     await until(lambda: pool._processes[0]._pending)

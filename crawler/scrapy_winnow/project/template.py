@@ -19,12 +19,8 @@ from winnow.papers.menus import AGREEING, MAX_PAGES, SIZE, Menus, template_page
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    import numpy as np
-    from numpy.typing import NDArray
     from scrapy.http import Response
     from twisted.python.failure import Failure
-
-    from winnow.papers.menus import MenuSearch
 
 
 class TemplateSpider(Spider):
@@ -67,84 +63,57 @@ class TemplateSpider(Spider):
         self._out = Path(out or f"{str(site_of(self._url)).replace(':', '-')}.template.html")
         if not self._out.parent.is_dir():
             raise ValueError(f"-a out: there is no folder {self._out.parent} to write to")
-        self._loaded = 0
-        self._key_page: Page | None = None
-        self._search: MenuSearch | None = None
 
     async def start(self) -> AsyncIterator[Request]:
         """Ask for the key page."""
-        yield Request(self._url, callback=self.parse, errback=self.without_key_page, dont_filter=True)
+        yield Request(self._url, errback=self.without_key_page, dont_filter=True)
 
-    async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
-        """Take the key page, and go on to its menu."""
-        self._loaded += 1
+    async def parse(self, response: Response, **_: Any) -> AsyncIterator[dict[str, Any]]:
+        """Load the pages of the key page's menu, one after the other, and write the template."""
         page = self._page_of(response)
         if page is None:
             raise CloseSpider("no_key_page")
-        self._key_page = page
-        self._search = self._menus.search_from(page)
-        async for each in self._go_on():
-            yield each
-
-    async def parse_menu(self, response: Response) -> AsyncIterator[Any]:
-        """Take a page that the key page links to."""
-        self._loaded += 1
-        if self._search is not None:
-            await asyncio.to_thread(self._search.add, self._page_of(response))
-        async for each in self._go_on():
-            yield each
-
-    async def without_menu_page(self, failure: Failure) -> AsyncIterator[Any]:
-        """Do without a page that could not be loaded or may not be."""
-        self._loaded += hasattr(failure.value, "response")
-        self.logger.info("Goes on without %s: %s", getattr(failure, "request", None), failure.value)
-        if self._search is not None:
-            self._search.add(None)
-        async for each in self._go_on():
-            yield each
+        search, loaded = self._menus.search_from(page), 1
+        while (address := search.wanted()) is not None:
+            try:
+                found = await self.crawler.engine.download_async(Request(address))
+            except Exception as error:
+                self.logger.info("Goes on without %s: %s", address, error)
+                search.add(None)
+            else:
+                loaded += 1
+                await asyncio.to_thread(search.add, self._page_of(found))
+        if not search.found:
+            self.logger.error(
+                "%s has no links to pages of its site that could be loaded, so that its template cannot be told from "
+                "its content; give the address of a page with a menu",
+                page.url,
+            )
+            raise CloseSpider("no_menu")
+        template = await asyncio.to_thread(search.template)
+        self._out.write_text(template_page(page, template), encoding="utf-8")
+        nodes, template_nodes = len(template), int(template.sum())
+        self.logger.info(
+            "Template of %s: %d of %d nodes, from %d pages loaded, written to %s",
+            *(page.url, template_nodes, nodes, loaded, self._out),
+        )
+        yield {
+            "url": page.url,
+            "pages_loaded": loaded,
+            "menu_pages": [search.addresses[key] for key in search.found],
+            "nodes": nodes,
+            "template_nodes": template_nodes,
+            "template_file": str(self._out),
+        }
 
     def without_key_page(self, failure: Failure) -> None:
         """End a crawl that has nothing to start from."""
         self.logger.error("Could not load the key page %s: %s", self._url, failure.value)
         raise CloseSpider("no_key_page")
 
-    async def _go_on(self) -> AsyncIterator[Any]:
-        """Ask for the next page that is needed, or write the template."""
-        if self._search is None or self._key_page is None:
-            return
-        if (address := self._search.wanted()) is not None:
-            yield Request(address, callback=self.parse_menu, errback=self.without_menu_page, dont_filter=True)
-        else:
-            yield await self._written(self._key_page, self._search)
-
-    async def _written(self, key_page: Page, search: MenuSearch) -> dict[str, Any]:
-        found = search.found
-        if not found:
-            self.logger.error(
-                "%s has no links to pages of its site that could be loaded, so that its template cannot be told from "
-                "its content; give the address of a page with a menu",
-                key_page.url,
-            )
-            raise CloseSpider("no_menu")
-
-        def work() -> NDArray[np.bool_]:
-            template = search.template()
-            self._out.write_text(template_page(key_page, template), encoding="utf-8")
-            return template
-
-        template = await asyncio.to_thread(work)
-        item: dict[str, Any] = {"url": key_page.url, "pages_loaded": self._loaded}
-        item |= {"menu_pages": [search.addresses[key] for key in found], "nodes": len(template)}
-        item |= {"template_nodes": int(template.sum()), "template_file": str(self._out)}
-        self.logger.info(
-            "Template of %s: %d of %d nodes, from %d pages loaded, written to %s",
-            *(item["url"], item["template_nodes"], item["nodes"], self._loaded, self._out),
-        )
-        return item
-
     def _page_of(self, response: Response) -> Page | None:
-        if not isinstance(response, HtmlResponse):
-            self.logger.info("%s is no HTML page", response.url)
+        if not isinstance(response, HtmlResponse) or not 200 <= response.status < 300:
+            self.logger.info("%s is no HTML page (status %d)", response.url, response.status)
             return None
         try:
             return Page.from_tree(response.selector.root, response.url)
