@@ -73,6 +73,13 @@ def run_text(page: Page, run: int, rewrites: Mapping[int, str] = MappingProxyTyp
     return rewrites[run] if run in rewrites else page.text[page.run_offset[run] : page.run_offset[run + 1]]
 
 
+def joined_text(page: Page, begin: int, end: int, rewrites: Mapping[int, str]) -> str:
+    """Text of some runs that follow each other."""
+    if rewrites.keys().isdisjoint(range(begin, end)):
+        return page.text[page.run_offset[begin] : page.run_offset[end]]
+    return "".join(run_text(page, run, rewrites) for run in range(begin, end))
+
+
 @once_per_page
 def run_rewrites(page: Page) -> dict[int, str]:
     """Text of the runs that are not written as they stand, "" for one that is left out; as a rule there are none.

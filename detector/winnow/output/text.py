@@ -9,7 +9,14 @@ import numpy as np
 from lxml import etree
 
 from winnow.output.formulas import formula_positions
-from winnow.output.runs import code_line_elements, is_code_line, omitted_elements, plain_text_rewrites, run_text
+from winnow.output.runs import (
+    code_line_elements,
+    is_code_line,
+    joined_text,
+    omitted_elements,
+    plain_text_rewrites,
+    run_text,
+)
 from winnow.output.tables import table_around, table_texts
 from winnow.page.hidden import is_hidden
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
@@ -57,7 +64,7 @@ def _kinds_around(page: Page) -> NDArray[np.uint8]:
     found, of_element = np.zeros(page.m, np.uint8), _KINDS_OF_TAG.take(page.tag)
     present = int(np.bitwise_or.reduce(of_element, initial=0))
     for kind in (1 << bit for bit in range(len(_KINDS)) if present >> bit & 1):
-        found[within(page, (of_element & kind) != 0)[page.block_node]] |= kind
+        found[within(page, (of_element & kind) != 0).take(page.block_node)] |= kind
     return found
 
 
@@ -73,15 +80,14 @@ def block_texts(page: Page) -> list[str]:
     begins, ends = page.block_run_begin, page.block_run_end
     for block in set(np.searchsorted(ends, list(rewrites), side="right").tolist() if rewrites else ()):
         if block < page.m:  # blank runs between blocks belong to none
-            runs = range(begins[block], ends[block])
-            texts[block] = " ".join("".join(run_text(page, run, rewrites) for run in runs).split())
+            texts[block] = " ".join(joined_text(page, begins[block], ends[block], rewrites).split())
     if (in_code := blocks_inside(page, CODE)).any():
         first_run = page.run_begin[nearest(page.parent, page.tag == TAG_ID["pre"])[page.block_node[in_code]]]
         for block, least in zip(np.flatnonzero(in_code).tolist(), first_run.tolist(), strict=True):
             begin = begins[block]
             while begin > least and run_text(page, begin - 1, rewrites).isspace():  # indentation before the markup
                 begin -= 1
-            text = "".join(run_text(page, run, rewrites) for run in range(begin, ends[block]))
+            text = joined_text(page, begin, ends[block], rewrites)
             texts[block] = text.replace("\r\n", "\n").strip("\n").rstrip()
     for block, formulas in formula_positions(page).beside_blocks.items():
         texts[block] = "\n\n".join(filter(None, [texts[block], *map(str, formulas)]))

@@ -259,19 +259,19 @@ class AttributeTable(Sequence[Pairs]):
             return []
         chosen = np.zeros(len(self.first), bool)
         chosen[places] = True
-        elements: list[int] = self.element[chosen[self.first]].tolist()
+        elements: list[int] = self.element[chosen.take(self.first)].tolist()
         return elements
 
     def firsts(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """bool[a], by first attribute, whether one of the chosen elements (bool[n]) has the attribute."""
         firsts = np.zeros(len(self.first), bool)
-        firsts[self.first[chosen[self.element]]] = True
+        firsts[self.first[chosen.take(self.element)]] = True
         return firsts
 
     def sum_per_element(self, by_first: NDArray[Number]) -> NDArray[Number]:
         """[n], sum over each element's attributes of a number by first attribute, of the same dtype."""
         sums = np.zeros(len(self.first) + 1, by_first.dtype)
-        np.cumsum(by_first[self.first], out=sums[1:])
+        np.cumsum(by_first.take(self.first), out=sums[1:])
         return sums[self.begin[1:]] - sums[self.begin[:-1]]
 
     def markup_length(self) -> NDArray[np.int64]:

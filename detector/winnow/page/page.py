@@ -240,7 +240,7 @@ class Page:
             return {}
         chosen = np.zeros(len(table.first), bool)
         chosen[list(named.values())] = True
-        at = np.flatnonzero(chosen[table.first])
+        at = np.flatnonzero(chosen.take(table.first))
         value_of = {place: value for value, place in named.items()}
         return dict(zip(table.element[at].tolist(), map(value_of.__getitem__, table.first[at].tolist()), strict=True))
 

@@ -75,7 +75,7 @@ def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.
 def outermost(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
     """int32[k], the chosen ancestor-or-self nearest to the root, -1 where none is chosen."""
     around = nearest(parent, chosen)
-    above = np.append(around, -1)[parent]  # parent -1 reads the appended entry
+    above = np.append(around, -1).take(parent)  # parent -1 reads the appended entry
     return nearest(parent, chosen & (above < 0))
 
 
@@ -93,7 +93,7 @@ def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
 def subtree_sums(tree: Tree, values: NDArray[np.generic]) -> NDArray[np.int64]:
     """int64[n], sum over each element's subtree, itself included, of one integer or boolean per element."""
     sums = prefix_sums(values)
-    return sums[tree.end] - sums[:-1]
+    return sums.take(tree.end) - sums[:-1]
 
 
 def innermost_holding(begin: NDArray[np.int32], end: NDArray[np.int32], mass: NDArray[np.generic], share: float) -> int:
@@ -140,10 +140,10 @@ def runs_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def sums_over_runs(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
     """int64[n], sum over each subtree of one integer or boolean per run."""
     sums = prefix_sums(values)
-    return sums[page.run_end] - sums[page.run_begin]
+    return sums.take(page.run_end) - sums.take(page.run_begin)
 
 
 @once_per_page
 def linked_runs(page: Page) -> NDArray[np.bool_]:
     """bool[r], whether each run is inside a link."""
-    return within(page, page.tag == TAG_ID["a"])[page.run_node]
+    return within(page, page.tag == TAG_ID["a"]).take(page.run_node)
