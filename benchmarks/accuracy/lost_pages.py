@@ -18,7 +18,7 @@ from benchmarks.shared.common import parser_of, say, write_json
 from winnow.page.text import WORD
 from winnow.site import PageCounts
 from winnow.training.evaluation import models_of_folds
-from winnow.training.site_evidence import SEEN, SitePages
+from winnow.training.site_evidence import SEEN, CountedSite
 from winnow.training.sites import find_sites
 
 _MIN_WORDS = 10  # of a page alone
@@ -38,7 +38,7 @@ def main() -> None:
         for site in find_sites(options.sites):
             model, random, before = model_of(site.name), np.random.default_rng(0), len(lost)
             files = [(file.relative_to(site.folder).as_posix(), file, site.url(file)) for file in site.files]
-            counted = SitePages(files, model)
+            counted = CountedSite(files, model)
             for index, (name, page) in enumerate(zip(counted.names, counted.pages, strict=True)):
                 counts = PageCounts(*counted.counts(index, max(SEEN), random))
                 alone, text = (winnow.clean(page, model=model, site=site).text for site in (None, counts))

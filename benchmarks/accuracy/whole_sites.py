@@ -34,7 +34,7 @@ from winnow.training.site_evidence import (
     CONTENT,
     MAYBE,
     SEEN,
-    SitePages,
+    CountedSite,
     block_examples,
     learn_evidence,
     marked_sites,
@@ -86,7 +86,7 @@ def main() -> None:  # noqa: C901
             say(site.name)
             model = model_of(site.name)
             site_counts.LEARNED = evidence.get(site.name, site_counts.LEARNED)
-            counted, random = SitePages(_files(site), model), np.random.default_rng(0)
+            counted, random = CountedSite(_files(site), model), np.random.default_rng(0)
             for index, name in enumerate(counted.names):
                 if name not in pages:
                     continue
@@ -133,7 +133,7 @@ def _evidence_by_site(
         say(f"{site.name}: examples")
         letters_of = {name: page.of_blocks for name, page in pages.items()}
         model = model_of(site.name)
-        examples[site.name] = block_examples(SitePages(_files(site), model), letters_of, model)
+        examples[site.name] = block_examples(CountedSite(_files(site), model), letters_of, model)
     names = np.random.default_rng(0).permutation(list(examples)).tolist()
     learned = {}
     for fold in range(folds):

@@ -31,7 +31,7 @@ from winnow.papers.methods import METHODS
 from winnow.training.evaluation import by_page_type, page_accuracy
 from winnow.training.examples import label_sites
 from winnow.training.gold import source_of
-from winnow.training.networks import RECIPE, fit_block_model
+from winnow.training.networks import DROPOUT_WITHOUT_GOLD, RECIPE, fit_block_model
 from winnow.training.sites import find_sites
 
 
@@ -55,7 +55,7 @@ def main() -> None:
     some = [
         replace(sites[number], files=tuple(spread(sites[number].files, options.counted))) for number in sorted(chosen)
     ]
-    recipe = replace(RECIPE, dropout=RECIPE.dropout_without_gold)
+    recipe = replace(RECIPE, dropout=DROPOUT_WITHOUT_GOLD)
     rows: dict[str, dict[str, Any]] = {}
     pages, domains = [page for page, _ in gold], [source_of(page) for page, _ in gold]
     first = None
@@ -66,7 +66,7 @@ def main() -> None:
             say(f"{name}: no labels")
             continue
         model = fit_block_model([], examples, seed=options.seed, recipe=recipe)
-        labels = np.concatenate([page.content[page.labelled] for page in examples])
+        labels = np.concatenate([page.label[page.labelled] for page in examples])
         accuracies = [
             page_accuracy(clean(html, page.url, model=model).text, page) for page, html in shown(gold, "gold pages")
         ]

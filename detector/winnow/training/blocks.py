@@ -31,7 +31,7 @@ from winnow.models.scores import expected_f1_threshold, log_odds
 from winnow.training.evaluation import page_accuracy
 from winnow.training.examples import label_gold_pages, label_marked_pages, label_sites
 from winnow.training.gold import FOLDS, aligner, folds, gold_examples, parse_with_copy
-from winnow.training.networks import RECIPE, STEPS, Recipe, train_block_model
+from winnow.training.networks import RECIPE, STEPS, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, Method, Metrics, Trained
 from winnow.training.site_evidence import marked_examples
 from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels, map_in_processes
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from winnow.progress import Progress
     from winnow.training.examples import BlockPage
     from winnow.training.gold import GoldExample
+    from winnow.training.sequences import NetworkRecipe
     from winnow.training.sites import Site
 
     Floats = NDArray[np.float64]
@@ -161,7 +162,7 @@ def measure_models(
     for model, page in scored:
         templateness = 1.0 - model.content_probability(page.matrix(model.tables))
         is_cut = templateness >= expected_f1_threshold(templateness, page.words)
-        labelled, content = page.labelled, np.nan_to_num(page.content).astype(np.float64)
+        labelled, content = page.labelled, np.nan_to_num(page.label).astype(np.float64)
         score.append(templateness[labelled])
         template.append(content[labelled] <= 0.5)
         weight.append(page.mass[labelled] / number[page.source])
@@ -208,7 +209,7 @@ def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float
         labelled, mass = page.labelled, page.mass
         probability = model.content_probability(page.matrix(model.tables))[labelled]
         logits.append(log_odds(probability, _EPSILON))
-        content.append(page.content[labelled] > 0.5)
+        content.append(page.label[labelled] > 0.5)
         weights.append(mass[labelled] / (mass[labelled].sum() * number[page.source] * len(number)))
     if not scored or len(np.unique(np.concatenate(content))) < 2:
         return 1.0, 0.0
@@ -325,7 +326,7 @@ def train_blocks(
     seed: int = 0,
     processes: int = 1,
     progress: Progress | None = None,
-    recipe: Recipe = RECIPE,
+    recipe: NetworkRecipe = RECIPE,
 ) -> Trained:
     """Train the ``blocks`` model: without some of the sources, for the metrics, and on all, for the weights.
 

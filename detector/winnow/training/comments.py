@@ -36,11 +36,11 @@ from winnow.features.tokens import TABLE_SIZE, word_features
 from winnow.models.sequence import standardise
 from winnow.page.page import Page, PageTooLarge
 from winnow.training.evaluation import read_gold
-from winnow.training.examples import block_mass, stack_features
+from winnow.training.examples import BlockPage, sequence_pages, stack_features
 from winnow.training.gold import content_fractions, deal_folds, registrable_domain
 from winnow.training.networks import log_odds_of_votes, token_votes
 from winnow.training.report import write_card
-from winnow.training.sequences import SequencePage, fit_sequence
+from winnow.training.sequences import NetworkRecipe, fit_sequence, mean_and_scale
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
@@ -71,43 +71,40 @@ _CONTROL: Final = re.compile(
 """Controls inside comments: neither comments nor anything else."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class CommentPage:
-    """The blocks of one page as examples (m of them).
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class CommentPage(BlockPage):
+    """The blocks of one page as examples (m of them); a label is 1 for a comment and 0 for anything else.
+
+    ``static`` has the columns of :func:`winnow.evidence.comment_model.static_features`.
 
     Attributes:
-        source, forum: site or domain, and whether the page is one of a forum.
-        static: float32[m, k], of :func:`winnow.evidence.comment_model.static_features`.
-        features: what the learned features and the network's windows are made from.
-        comment: float32[m], 1 for a comment, 0 for anything else, NaN where nothing is known.
+        forum: whether the page is one of a forum.
+        features: what the network's windows are made from.
         named, texts: bool[m], in an element that is named like a comment; text of each block.
     """
 
-    source: str
-    static: NDArray[np.float32]
+    forum: bool
     features: BlockFeatures
-    comment: NDArray[np.float32]
     named: NDArray[np.bool_]
     texts: list[str]
-    forum: bool
 
     @property
     def has_thread(self) -> bool:
         """Whether comments are labelled on the page."""
-        return bool((self.comment == 1).any())
-
-    @property
-    def mass(self) -> NDArray[np.float64]:
-        """float64[m], part of each block in its page; adds up to 1."""
-        return block_mass(self.features.words)
+        return bool((self.label == 1).any())
 
 
 def comment_page(page: Page, source: str, *, forum: bool, content: NDArray[np.float64] | None = None) -> CommentPage:
     """Label a page; ``content`` is float64[m], fraction of each block that is in its gold text, if any."""
     names, features = NamedComments.of(page), features_of(page)
     label = _labels(page, names, features.words, forum, content)
-    static = static_features(page, features)
-    return CommentPage(source, static, features, label, names.comment, page.block_texts(), forum)
+    return CommentPage(
+        *(source, static_features(page, features), features.tokens, features.words, label),
+        forum=forum,
+        features=features,
+        named=names.comment,
+        texts=page.block_texts(),
+    )
 
 
 def _labels(
@@ -139,18 +136,18 @@ def without_repeats(pages: Sequence[CommentPage]) -> list[CommentPage]:
     """Take the label from comments that several pages of a source have: invitations and rules, not comments."""
     holders: defaultdict[tuple[str, str], int] = defaultdict(int)
     for page in pages:
-        for text in {page.texts[block] for block in np.flatnonzero(page.comment == 1).tolist()}:
+        for text in {page.texts[block] for block in np.flatnonzero(page.label == 1).tolist()}:
             holders[page.source, text] += 1
     result = []
     for page in pages:
         repeated = [
             block
-            for block in np.flatnonzero((page.comment == 1) & (page.features.words > _REPEATED)).tolist()
+            for block in np.flatnonzero((page.label == 1) & (page.words > _REPEATED)).tolist()
             if holders[page.source, page.texts[block]] > 1
         ]
-        comment = page.comment.copy()
-        comment[repeated] = np.nan
-        result.append(replace(page, comment=comment))
+        label = page.label.copy()
+        label[repeated] = np.nan
+        result.append(replace(page, label=label))
     return result
 
 
@@ -164,18 +161,15 @@ FORUM: Final = "forum"
 
 def pages_of_gold(file: Path, leave_out: Collection[str] = ()) -> list[CommentPage]:
     """Label gold pages, but for some collections; the HTML of page ``ID`` is ``html/ID.html`` beside the file."""
-    with file.open(encoding="utf-8") as lines:
-        rows = {str(row.get("id") or row["page"]): row for row in map(json.loads, lines)}
     found = []
     for gold in read_gold(file):
-        row = rows[gold.page_id]
-        if row.get("source") in leave_out:
+        if gold.source in leave_out:
             continue
         try:
             page = Page.parse((file.parent / "html" / f"{gold.page_id}.html").read_bytes())
         except PageTooLarge:
             continue
-        source = registrable_domain(f"//{row['site']}" if row.get("site") else gold.url) or gold.page_id
+        source = registrable_domain(f"//{gold.site}" if gold.site else gold.url) or gold.page_id
         content = content_fractions(page.block_texts(), gold.text)
         found.append(comment_page(page, source, forum=gold.page_type == FORUM, content=content))
     return found
@@ -209,13 +203,11 @@ STACKING_FOLDS: Final = 3
 _CLIP: Final = 4.0
 
 
-@dataclass(frozen=True, slots=True)
-class CommentRecipe:
-    """What the head is trained with.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentRecipe(NetworkRecipe):
+    """How the head is trained.
 
     Attributes:
-        units, epochs, dropout: of the network: first layer, state in each direction, last layer; passes over the pages;
-            fraction of the features that it is shown a page without.
         thread_weight, forum_weight, other_weight: weight of a page with comments, of one of a forum, and of any other.
         max_pages: pages of a source that count in full.
         min_sources: sources that must have a word for it to have odds.
@@ -245,19 +237,14 @@ def train_comment_head(
     if not any(page.has_thread for page in pages) or len({page.forum for page in pages}) < 2:
         raise ValueError("pages with comments, pages of forums and other pages are needed")
     weight = _page_weights(pages, recipe)
-    matrices = _stacked_features(pages, weight, recipe, seed)
-    inputs = np.concatenate(matrices)
-    mean, scale = inputs.mean(axis=0), (1 / (inputs.std(axis=0) + 1e-3)).astype(np.float32)
-    training_pages = [
-        SequencePage(
-            standardise(matrix, mean, scale),
-            np.nan_to_num(page.comment).astype(np.float32),
-            np.where(np.isnan(page.comment), 0, page.mass * page_weight).astype(np.float32),
-            copy=False,
-        )
-        for page, matrix, page_weight in zip(pages, matrices, weight, strict=True)
-    ]
-    network = fit_sequence(training_pages, units=recipe.units, epochs=recipe.epochs, dropout=recipe.dropout, seed=seed)
+
+    def learn(seen: Sequence[BlockPage], weights: Floats) -> Callable[[BlockPage], Matrix]:
+        odds = word_odds(seen, weights, recipe.min_sources)
+        return lambda page: word_features(page.tokens, odds)
+
+    matrices = stack_features(pages, weight, learn, folds=STACKING_FOLDS, seed=seed)
+    mean, scale = mean_and_scale(np.concatenate(matrices))
+    network = fit_sequence(sequence_pages(pages, matrices, weight, mean, scale), recipe, seed)
     words = word_odds(pages, weight, recipe.min_sources)
     return CommentHead(words, mean, scale, network.rounded(), *_fit_forum_regression(pages, matrices, recipe))
 
@@ -270,24 +257,13 @@ def _page_weights(pages: Sequence[CommentPage], recipe: CommentRecipe) -> Floats
     return np.array([of_kind[kind[1]] * min(number[kind], recipe.max_pages) / number[kind] for kind in kinds])
 
 
-def _stacked_features(pages: Sequence[CommentPage], weight: Floats, recipe: CommentRecipe, seed: int) -> list[Matrix]:
-    """float32[m, k] of every page, its learned features from word odds that have not seen its source."""
-
-    def learn(seen: Sequence[CommentPage], weights: Floats) -> Callable[[CommentPage], Matrix]:
-        odds = word_odds(seen, weights, recipe.min_sources)
-        return lambda page: word_features(page.features.tokens, odds)
-
-    return stack_features(pages, weight, learn, folds=STACKING_FOLDS, seed=seed)
-
-
-def word_odds(pages: Sequence[CommentPage], weight: Floats, min_sources: int) -> Matrix:
+def word_odds(pages: Sequence[BlockPage], weight: Floats, min_sources: int) -> Matrix:
     """float32[TABLE_SIZE], log-odds of words for comment, 0 for those of too few sources."""
     votes = np.zeros((2, TABLE_SIZE))
     sources: defaultdict[str, NDArray[np.bool_]] = defaultdict(lambda: np.zeros(TABLE_SIZE, bool))
     for page, page_weight in zip(pages, weight, strict=True):
-        tokens = page.features.tokens
-        mass = np.where(np.isnan(page.comment), 0, page.mass)
-        of_word = (values.repeat(tokens.words_per_block) for values in (mass, mass * np.nan_to_num(page.comment)))
+        tokens, mass = page.tokens, page.labelled_mass
+        of_word = (values.repeat(tokens.words_per_block) for values in (mass, mass * np.nan_to_num(page.label)))
         votes += page_weight * token_votes(tokens.word, *of_word)
         sources[page.source][tokens.word] = True
     known = np.sum(list(sources.values()), axis=0) >= min_sources
@@ -298,10 +274,8 @@ def _fit_forum_regression(
     pages: Sequence[CommentPage], matrices: Sequence[Matrix], recipe: CommentRecipe
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Mean, scale and weights of the logistic regression that tells pages of forums from others."""
-    rows = np.stack(
-        [page_features([matrix], page.features.words) for page, matrix in zip(pages, matrices, strict=True)]
-    )
-    mean, scale = rows.mean(axis=0).astype(np.float32), (1 / (rows.std(axis=0) + 1e-3)).astype(np.float32)
+    rows = np.stack([page_features([matrix], page.words) for page, matrix in zip(pages, matrices, strict=True)])
+    mean, scale = mean_and_scale(rows)
     bags = [name_bag(page.features) for page in pages]
     index = np.concatenate([np.full(len(bag), row) for row, bag in enumerate(bags)]), np.concatenate(bags)
     names = sparse.csr_array((np.ones(len(index[0])), index), shape=(len(pages), NAMES_OF_A_PAGE)).toarray()
@@ -351,7 +325,7 @@ def compare_with_labels(pages: Iterable[CommentPage], found: Iterable[NDArray[np
     on_forums: list[float] = []
     elsewhere: list[float] = []
     for page, comments in zip(pages, found, strict=True):
-        words, label = page.features.words, page.comment
+        words, label = page.words, page.label
         if page.has_thread:
             counts = [words[comments & (label == 1)], words[comments & (label == 0)], words[~comments & (label == 1)]]
             of_source.setdefault(page.source, np.zeros(3))
@@ -395,7 +369,7 @@ def cross_validate_head(
 def _find_comments(head: CommentHead, page: CommentPage, named: NDArray[np.bool_]) -> NDArray[np.bool_]:
     prediction = head.predict(page.static[:, len(STATIC_NAMES) :].astype(np.float64), page.features)
     features = page.features
-    return threads(prediction, named, page.texts, features.words, unlinked_words(features), np.zeros(len(page.texts)))
+    return threads(prediction, named, page.texts, page.words, unlinked_words(features), np.zeros(len(page.texts)))
 
 
 _WHAT: Final = "Tells the text blocks that readers wrote below a story from the story and from template, by their look."

@@ -7,7 +7,7 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -15,9 +15,11 @@ from winnow.decide import decide
 from winnow.evidence.draft import Options
 from winnow.evidence.marked_articles import article_mark
 from winnow.features.blocks import features_of
+from winnow.models.sequence import standardise
 from winnow.page.page import Page, PageTooLarge
 from winnow.site import Site as SiteInMemory
 from winnow.training.gold import aligner, content_fractions, deal_folds, parse_with_copy
+from winnow.training.sequences import SequencePage
 from winnow.training.sites import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts, map_in_processes
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ class BlockPage:
     Attributes:
         source: site or domain; pages of one source are never on both sides of a fold.
         static, tokens, words: float32[m, k] features that need nothing learned; hashed names and words; float64[m].
-        content: float32[m], 1 for content, 0 for template, fractions in between; NaN where there is no label.
+        label: float32[m], 1 for content, 0 for template, fractions in between; NaN where there is no label.
         copy: whether this is another page in the markup of other times; such are learned from, and not measured.
     """
 
@@ -55,13 +57,13 @@ class BlockPage:
     static: NDArray[np.float32]
     tokens: Tokens
     words: NDArray[np.float64]
-    content: NDArray[np.float32]
+    label: NDArray[np.float32]
     copy: bool = False
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
         """bool[m], which blocks have a label."""
-        return ~np.isnan(self.content)
+        return ~np.isnan(self.label)
 
     def matrix(self, tables: TokenTables) -> NDArray[np.float32]:
         """float32[m, k], all features, the learned ones by the given tables."""
@@ -69,21 +71,21 @@ class BlockPage:
 
     @property
     def mass(self) -> NDArray[np.float64]:
-        """float64[m], part of each block in its page; adds up to 1."""
-        return block_mass(self.words)
+        """float64[m], part of each block in its page: half by its words, half by their root; adds up to 1."""
+        by_root, by_words = (part / max(float(part.sum()), 1e-9) for part in (np.sqrt(self.words), self.words))
+        mass: Floats = (by_root + by_words) / 2
+        return mass
+
+    @property
+    def labelled_mass(self) -> NDArray[np.float64]:
+        """float64[m], the mass of blocks with a label, 0 of others."""
+        return np.where(self.labelled, self.mass, 0.0)
 
 
-def block_mass(words: Floats) -> Floats:
-    """float64[m], part of each block in its page: half by its words, half by their root; adds up to 1."""
-    by_root, by_words = (part / max(float(part.sum()), 1e-9) for part in (np.sqrt(words), words))
-    mass: Floats = (by_root + by_words) / 2
-    return mass
-
-
-def block_page(page: Page, content: NDArray[np.float32], source: str) -> BlockPage:
+def block_page(page: Page, label: NDArray[np.floating], source: str) -> BlockPage:
     """Take a page as examples; the lxml tree is let go."""
     features = features_of(page)
-    return BlockPage(source, features.static, features.tokens, features.words, content)
+    return BlockPage(source, features.static, features.tokens, features.words, label.astype(np.float32))
 
 
 def label_sites(
@@ -97,9 +99,8 @@ def label_sites(
 ) -> list[BlockPage]:
     """Label the blocks of some pages of every site by a site-level method, blocks of one page only as content."""
     names = [f"site {site.name}" for site in sites]
-    return collect_pages(
-        _label_site, [(site, labels, seed, pages_per_site) for site in sites], names, processes, progress
-    )
+    label = partial(_label_site, labels=labels, seed=seed, pages_per_site=pages_per_site)
+    return [page for found in map_in_processes(label, sites, processes, names, progress) for page in found]
 
 
 def label_sites_by_counts(
@@ -119,18 +120,16 @@ def label_gold_pages(
     """Label the blocks of gold pages and of a copy of each in another style; pages above the caps are left out."""
     aligner()
     names = [f"gold page {example.gold.page_id}" for example in examples]
-    return collect_pages(_label_gold_page, examples, names, processes, progress)
+    return [page for of in map_in_processes(_label_gold_page, examples, processes, names, progress) for page in of]
 
 
-def _label_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
-    site, labels, seed, pages = task
+def _label_site(site: Site, labels: str, seed: int, pages_per_site: int) -> list[BlockPage]:
     counts = SiteCounts(site, labels)
-    chosen = np.random.default_rng(seed).permutation(len(counts.files))[:pages]
+    chosen = np.random.default_rng(seed).permutation(len(counts.files))[:pages_per_site]
     found = []
     for labelled in counts.labelled([counts.files[number] for number in sorted(chosen)]):
         label = labelled.label[labelled.page.n :]
-        content = np.where(label == IGNORED, np.nan, label == CONTENT).astype(np.float32)
-        found.append(block_page(labelled.page, content, site.name))
+        found.append(block_page(labelled.page, np.where(label == IGNORED, np.nan, label == CONTENT), site.name))
     return found
 
 
@@ -147,7 +146,7 @@ def _label_site_by_counts(site: Site, model: Model, seed: int, pages_per_site: i
         draft = decide(page, model, counts, Options())
         content = 1 - draft.scores.templateness[page.n :]
         content[draft.written_by_readers] = np.nan
-        found.append(block_page(page, content.astype(np.float32), site.name))
+        found.append(block_page(page, content, site.name))
     return found
 
 
@@ -156,37 +155,14 @@ def _label_gold_page(example: GoldExample) -> list[BlockPage]:
     for number, page in enumerate(parse_with_copy(example)):
         texts = page.block_texts()
         content = example.marks.content(texts) if example.marks else content_fractions(texts, example.gold.text)
-        found.append(replace(block_page(page, content.astype(np.float32), example.source), copy=number > 0))
+        found.append(replace(block_page(page, content, example.source), copy=number > 0))
     return found
 
 
-def collect_pages(
-    work: Callable[[Any], list[BlockPage]],
-    tasks: Sequence[object],
-    names: Sequence[str],
-    processes: int,
-    progress: Progress | None,
-) -> list[BlockPage]:
-    """Take pages as examples, task by task."""
-    return [page for part in map_in_processes(work, tasks, processes, names, progress) for page in part]
-
-
-class StaticPage(Protocol):
-    """A page as examples, with features that need nothing learned."""
-
-    @property
-    def source(self) -> str: ...  # noqa: D102  site or domain
-    @property
-    def static(self) -> Matrix: ...  # noqa: D102  float32[m, k]
-
-
-_Page = TypeVar("_Page", bound=StaticPage)
-
-
 def stack_features(
-    pages: Sequence[_Page],
+    pages: Sequence[BlockPage],
     weight: Floats,
-    learn: Callable[[Sequence[_Page], Floats], Callable[[_Page], Matrix]],
+    learn: Callable[[Sequence[BlockPage], Floats], Callable[[BlockPage], Matrix]],
     *,
     folds: int,
     seed: int,
@@ -206,6 +182,21 @@ def stack_features(
             page = pages[index]
             matrices[index] = np.concatenate([page.static, features(page)], axis=1, dtype=np.float32)
     return matrices
+
+
+def sequence_pages(
+    pages: Sequence[BlockPage], matrices: Sequence[Matrix], weight: Floats, mean: Matrix, scale: Matrix
+) -> list[SequencePage]:
+    """Pages as a network is fitted to them: of each all features (float32[m, k]), and its weight (float64[pages])."""
+    return [
+        SequencePage(
+            inputs=standardise(matrix, mean, scale),
+            target=np.nan_to_num(page.label),
+            weight=(page.labelled_mass * page_weight).astype(np.float32),
+            copy=page.copy,
+        )
+        for page, matrix, page_weight in zip(pages, matrices, weight, strict=True)
+    ]
 
 
 # Pages whose authors marked the article: no one had to label them. The marks that a label was taken from are removed
@@ -246,7 +237,8 @@ def label_marked_pages(
 ) -> list[BlockPage]:
     """Label the blocks of pages that bear the mark of an article, some of every site, with the mark hidden."""
     names = [f"marks of {site.name}" for site in sites]
-    return collect_pages(partial(_label_marked_site, seed=seed), sites, names, processes, progress)
+    label = partial(_label_marked_site, seed=seed)
+    return [page for found in map_in_processes(label, sites, processes, names, progress) for page in found]
 
 
 def _label_marked_site(site: Site, seed: int) -> list[BlockPage]:

@@ -11,6 +11,7 @@ from winnow.page.page import Page
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
 from winnow.papers.page_level import BUCKETS, LogisticModel, bucket_of
 from winnow.smoothing import smooth_scores
+from winnow.training.gold import FOLDS
 from winnow.training.report import SITE_LABELS, Method, Metrics, Trained
 from winnow.training.sites import (
     CONTENT,
@@ -39,7 +40,6 @@ PAGES_PER_SITE: Final = 30
 EXAMPLES_PER_PAGE: Final = 100
 TUNING_PAGES_PER_SITE: Final = 8
 THRESHOLDS: Final = np.round(np.arange(0.30, 0.91, 0.05), 2)
-FOLDS: Final = 5
 _REGULARISATION: Final = 0.1  # scikit-learn's C, for examples whose weights average 1
 _CLIP: Final = 6.0  # standard deviations
 

@@ -12,16 +12,16 @@ stacked model of the site-independent template blocks paper, section 4.1; (2) th
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from winnow.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks import BlockModel
-from winnow.models.sequence import standardise
-from winnow.training.examples import label_sites_by_counts, stack_features
-from winnow.training.sequences import SequencePage, fit_sequence
+from winnow.training.examples import label_sites_by_counts, sequence_pages, stack_features
+from winnow.training.gold import FOLDS
+from winnow.training.sequences import NetworkRecipe, fit_sequence, mean_and_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,36 +38,17 @@ if TYPE_CHECKING:
 STEPS: Final = ("first model", "pages of sites", "second model")
 """What training goes through, in this order."""
 
-FOLDS: Final = 5
 _SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every table entry
 _MAX_VOTES: Final = 15.0  # pages that a source of gold pages counts for at most
 _SPREAD: Final = 20.0  # a token votes for a page in full from a twentieth of its mass on
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """What a block model is trained with.
+_MARKED_WEIGHT: Final = 0.3  # of all labels by authors' marks; those of sites weigh 1, as gold labels do
 
-    Attributes:
-        site_fraction, marked_fraction: weight of all labels of sites, and by authors' marks; gold labels weigh 1.
-            Without gold labels both weigh the same.
-        units: first layer, state in each direction and last layer of the network.
-        epochs: passes over the pages.
-        min_steps: where pages are few, at least so many steps, in more passes.
-        dropout, dropout_without_gold: fraction of the features that a page is shown without, the second in the first
-            round without gold labels: what sites repeat misleads a network that can count on every feature.
-    """
+RECIPE: Final = NetworkRecipe(units=(64, 64, 64), epochs=8, min_steps=500, dropout=0.25)
 
-    site_fraction: float = 1.0
-    marked_fraction: float = 0.3
-    units: tuple[int, int, int] = (64, 64, 64)
-    epochs: int = 8
-    min_steps: int = 500
-    dropout: float = 0.25
-    dropout_without_gold: float = 0.7
-
-
-RECIPE: Final = Recipe()
+DROPOUT_WITHOUT_GOLD: Final = 0.7
+"""Of the first round without gold labels: what sites repeat misleads a network that can count on every feature."""
 
 
 def train_block_model(
@@ -77,7 +58,7 @@ def train_block_model(
     labelled: Sequence[BlockPage] = (),
     marked: Sequence[BlockPage] = (),
     seed: int = 0,
-    recipe: Recipe = RECIPE,
+    recipe: NetworkRecipe = RECIPE,
     processes: int = 1,
     on_step: Callable[[str], None] | None = None,
 ) -> BlockModel:
@@ -102,8 +83,8 @@ def train_block_model(
     if gold:
         first = fit_block_model(gold, [], seed=seed, recipe=recipe)
     else:
-        of_labels = replace(recipe, dropout=recipe.dropout_without_gold)
-        first = fit_block_model([], labelled, marked=marked, seed=seed, recipe=of_labels)
+        without_gold = replace(recipe, dropout=DROPOUT_WITHOUT_GOLD)
+        first = fit_block_model([], labelled, marked=marked, seed=seed, recipe=without_gold)
     on_step(STEPS[1])
     taught = label_sites_by_counts(sites, first, seed=seed, processes=processes)
     on_step(STEPS[2])
@@ -116,7 +97,7 @@ def fit_block_model(
     *,
     marked: Sequence[BlockPage] = (),
     seed: int = 0,
-    recipe: Recipe = RECIPE,
+    recipe: NetworkRecipe = RECIPE,
 ) -> BlockModel:
     """Fit a model to labelled pages: gold pages, pages of sites, every site counting the same, and marked pages.
 
@@ -125,46 +106,25 @@ def fit_block_model(
         ValueError: there are no labels of both kinds.
     """
     pages = [*gold, *marked, *sites]
-    weight = _page_weights(gold, marked, sites, recipe)
-    if len({label > 0.5 for page in pages for label in page.content[page.labelled & (page.mass > 0)].tolist()}) < 2:
+    weight = _page_weights(gold, marked, sites)
+    if len({label > 0.5 for page in pages for label in page.label[page.labelled_mass > 0].tolist()}) < 2:
         raise ValueError("the pages give no labels of both kinds: content and template")
     matrices, tables = stacked_token_features(pages, weight, seed=seed), learn_tables(pages, weight)
-    examples = np.concatenate(matrices[: len(gold)] or matrices)
-    mean, scale = examples.mean(axis=0), (1 / (examples.std(axis=0) + 1e-3)).astype(np.float32)
-    del examples  # gigabytes
-    network = fit_sequence(
-        [
-            SequencePage(
-                inputs=standardise(matrix, mean, scale),
-                target=np.nan_to_num(page.content),
-                weight=np.where(page.labelled, page.mass * page_weight, 0).astype(np.float32),
-                copy=page.copy,
-            )
-            for page, page_weight, matrix in zip(pages, weight, matrices, strict=True)
-        ],
-        units=recipe.units,
-        epochs=recipe.epochs,
-        min_steps=recipe.min_steps,
-        dropout=recipe.dropout,
-        seed=seed,
-    )
+    mean, scale = mean_and_scale(np.concatenate(matrices[: len(gold)] or matrices))
+    network = fit_sequence(sequence_pages(pages, matrices, weight, mean, scale), recipe, seed)
     return BlockModel.of(tables, mean, scale, network)
 
 
-def _page_weights(
-    gold: Sequence[BlockPage], marked: Sequence[BlockPage], sites: Sequence[BlockPage], recipe: Recipe
-) -> Floats:
+def _page_weights(gold: Sequence[BlockPage], marked: Sequence[BlockPage], sites: Sequence[BlockPage]) -> Floats:
     """float64[pages]: 1 for a gold page, less for those of a source with many of them.
 
     The pages of a site share an equal part of the rest; without gold pages, marks and sites weigh the same.
     """
     number = Counter(page.source for page in gold if not page.copy)
     gold_weight = np.array([min(1.0, _MAX_VOTES / number[page.source]) for page in gold])
-    totals = recipe.marked_fraction * gold_weight.sum(), recipe.site_fraction * gold_weight.sum()
-    if not len(gold):
-        totals = float(len(sites)), float(len(sites))
-    parts = [_equal_sites(pages) * total for pages, total in zip((marked, sites), totals, strict=True)]
-    return np.concatenate([gold_weight, *parts])
+    total = gold_weight.sum() if len(gold) else float(len(sites))
+    marked_total = _MARKED_WEIGHT * total if len(gold) else total
+    return np.concatenate([gold_weight, _equal_sites(marked) * marked_total, _equal_sites(sites) * total])
 
 
 def _equal_sites(pages: Sequence[BlockPage]) -> Floats:
@@ -198,9 +158,8 @@ def _votes(page: BlockPage) -> Floats:
 
     A name covers the blocks inside its elements, a word the blocks it is in.
     """
-    tokens = page.tokens
-    mass = np.where(page.labelled, page.mass, 0.0)
-    content = mass * np.nan_to_num(page.content)
+    tokens, mass = page.tokens, page.labelled_mass
+    content = mass * np.nan_to_num(page.label)
     of_name = [
         (sums := np.append(0.0, np.cumsum(values)))[tokens.block_end[tokens.name_element]]
         - sums[tokens.block_begin[tokens.name_element]]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -48,24 +49,30 @@ class SequencePage(NamedTuple):
     copy: bool
 
 
-def fit_sequence(
-    pages: Sequence[SequencePage],
-    *,
-    units: tuple[int, int, int],
-    epochs: int,
-    min_steps: int = 0,
-    dropout: float = 0.0,
-    seed: int,
-) -> SequenceNetwork:
-    """Fit a network; the same seed gives the same one.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkRecipe:
+    """How a network is fitted.
 
-    Args:
-        pages: what to fit it to; those without blocks are passed over.
+    Attributes:
         units: of its first layer, its state in each direction, and its last layer.
         epochs: passes over the pages.
         min_steps: where pages are few, at least so many steps, in more passes.
         dropout: fraction of the features that a page is shown without, others each time (Srivastava et al. 2014).
-        seed: of the first weights and of the order of the pages.
+    """
+
+    units: tuple[int, int, int]
+    epochs: int
+    min_steps: int = 0
+    dropout: float = 0.0
+
+
+def mean_and_scale(rows: NDArray[np.floating[Any]]) -> tuple[Matrix, Matrix]:
+    """float32[k] twice, means of float[n, k] and inverse standard deviations, for ``standardise``."""
+    return rows.mean(axis=0).astype(np.float32), (1 / (rows.std(axis=0) + 1e-3)).astype(np.float32)
+
+
+def fit_sequence(pages: Sequence[SequencePage], recipe: NetworkRecipe, seed: int) -> SequenceNetwork:
+    """Fit a network to pages, those without blocks passed over; the same seed gives the same one.
 
     Raises:
         ImportError: jax is not installed.
@@ -80,20 +87,20 @@ def fit_sequence(
             groups.append([page])
     k = pages[0].inputs.shape[1]
     state = tuple(
-        {name: start(weight) for name, weight in _random_weights(k, units, random).items()}
+        {name: start(weight) for name, weight in _random_weights(k, recipe.units, random).items()}
         for start in (np.asarray, np.zeros_like, np.zeros_like)
     )
     scale = np.float32(1 / (np.mean([group[0].weight.sum() for group in groups]) * _PAGES_PER_STEP + 1e-12))
     batches = math.ceil(len(groups) / _PAGES_PER_STEP)
-    steps = max(epochs, math.ceil(min_steps / batches)) * batches
+    steps = max(recipe.epochs, math.ceil(recipe.min_steps / batches)) * batches
     for number in range(steps):
         if number % batches == 0:
             order = _passes(groups, random)
-        hidden = random.random((_PAGES_PER_STEP, 1, k)) < dropout
+        hidden = random.random((_PAGES_PER_STEP, 1, k)) < recipe.dropout
         done = (number + 1) / steps
         part = done / _RISING if done < _RISING else 0.5 + 0.5 * math.cos(math.pi * (done - _RISING) / (1 - _RISING))
         inputs, *rest = _padded(next(order), random)
-        inputs *= np.where(hidden, 0, np.float32(1 / (1 - dropout))).astype(np.float32)
+        inputs *= np.where(hidden, 0, np.float32(1 / (1 - recipe.dropout))).astype(np.float32)
         state = step(state, inputs, *rest, scale, np.float32(_RATE * part), np.float32(number + 1))
     return SequenceNetwork(**{name: np.asarray(state[0][name]) for name in ARRAY_NAMES})
 

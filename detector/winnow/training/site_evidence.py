@@ -104,8 +104,8 @@ def read_marks(path: Path) -> list[PageMarks]:
     return found
 
 
-class SitePages:
-    """The pages of a site, with what counting takes of each.
+class CountedSite:
+    """The pages of a site, with the units of each that are counted.
 
     Args:
         files: name, file and address of each page.
@@ -178,7 +178,7 @@ def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
 
 
 def block_examples(
-    site: SitePages, letters_of: Mapping[str, Callable[[list[str]], str]], model: Model, seed: int = 0
+    site: CountedSite, letters_of: Mapping[str, Callable[[list[str]], str]], model: Model, seed: int = 0
 ) -> tuple[Floats, NDArray[np.bool_], Floats]:
     """Make examples of the pages of a site that have labels, each looked at with :data:`SEEN` pages counted.
 
@@ -272,12 +272,12 @@ def main() -> None:
             files = [(file.relative_to(site.folder).as_posix(), file, site.url(file)) for file in site.files]
             model = model_of(site.name)
             examples.append(
-                block_examples(SitePages(files, model), {name: page.of_blocks for name, page in pages.items()}, model)
+                block_examples(CountedSite(files, model), {name: page.of_blocks for name, page in pages.items()}, model)
             )
         for path in options.gold:
             for hosts_files, letters_of in gold_hosts(path):
                 model = model_of(registrable_domain(hosts_files[0][2]))
-                examples.append(block_examples(SitePages(hosts_files, model), letters_of, model))
+                examples.append(block_examples(CountedSite(hosts_files, model), letters_of, model))
     except (OSError, ValueError) as error:
         parser.error(str(error))
     learned = learn_evidence(*(np.concatenate(column) for column in zip(*examples, strict=True)))

@@ -17,11 +17,12 @@ from winnow.models.blocks import BlockModel
 from winnow.training.blocks import train_blocks
 from winnow.training.examples import BlockPage, label_gold_pages, label_sites, label_sites_by_counts
 from winnow.training.gold import gold_examples
-from winnow.training.networks import Recipe, learn_tables, stacked_token_features, train_block_model
+from winnow.training.networks import learn_tables, stacked_token_features, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
+from winnow.training.sequences import NetworkRecipe
 from winnow.training.train import TRAINERS, Trained, find_sites, train
 
-RECIPE = Recipe(units=(8, 4, 4), epochs=1, min_steps=48)
+RECIPE = NetworkRecipe(units=(8, 4, 4), epochs=1, min_steps=48, dropout=0.25)
 TINY = replace(RECIPE, min_steps=10)
 HOSTS = ("news", "docs", "blog")
 
@@ -126,7 +127,7 @@ def test_the_counts_of_a_site_label_what_a_page_alone_does_not_show(trained: Tra
     menus, alone = [], []
     for page in pages:
         is_menu = page.static[:, STATIC_NAMES.index("enclosed by nav")] > 0
-        menus += page.content[is_menu].tolist()
+        menus += page.label[is_menu].tolist()
         alone += trained.model.content_probability(page.matrix(trained.model.tables))[is_menu].tolist()
     assert np.mean(menus) < np.mean(alone) - 0.05
 

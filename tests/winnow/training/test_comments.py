@@ -30,7 +30,7 @@ SMALL = CommentRecipe(units=(8, 8, 4), epochs=60, dropout=0.0, min_sources=1, ot
 def labels_of(html: str, *, forum: bool = False, gold: float | None = None) -> dict[str, float]:
     page = Page.parse(html)
     content = None if gold is None else np.full(page.m, gold)
-    return dict(zip(page.block_texts(), comment_page(page, "a", forum=forum, content=content).comment, strict=True))
+    return dict(zip(page.block_texts(), comment_page(page, "a", forum=forum, content=content).label, strict=True))
 
 
 def test_what_is_inside_named_comments_is_labelled_and_what_is_around_them() -> None:
@@ -55,9 +55,9 @@ def test_a_page_whose_names_do_not_exclude_comments_teaches_nothing_of_what_it_d
 
 def test_comments_that_several_pages_of_a_source_have_are_invitations() -> None:
     pages = [comment_page(Page.parse(page_of(f"<p>{n}</p>{NAMED}")), "a", forum=False) for n in range(2)]
-    assert all((page.comment == 1).any() for page in pages)
+    assert all((page.label == 1).any() for page in pages)
     for page in without_repeats(pages):
-        assert not (page.comment[page.features.words > 3] == 1).any()
+        assert not (page.label[page.words > 3] == 1).any()
 
 
 def examples():
@@ -86,7 +86,7 @@ def test_figures_count_words() -> None:
     everything = compare_with_labels([page], [np.ones(len(page.texts), bool)])
     assert everything.recall == 1
     assert 0 < everything.precision < 1
-    assert compare_with_labels([page], [page.comment == 1]).f1 == 1
+    assert compare_with_labels([page], [page.label == 1]).f1 == 1
     hidden, shown = cross_validate_head(examples(), recipe=SMALL)
     assert hidden.sources == shown.sources == 6
     assert shown.on_forums <= 1

@@ -25,7 +25,8 @@ from winnow.training.gold import (
     source_of,
     style_of,
 )
-from winnow.training.networks import Recipe, fit_block_model
+from winnow.training.networks import fit_block_model
+from winnow.training.sequences import NetworkRecipe
 from winnow.training.sites import find_sites
 
 WORDS = st.lists(st.sampled_from(["the", "otter", "swims", "home", "about", "news"]), max_size=8).map(" ".join)
@@ -145,11 +146,11 @@ def test_a_gold_page_gives_itself_and_a_copy(tmp_path: Path):
     example = GoldExample(gold, file, "example.org", "gold")
     page, copy = label_gold_pages([example])
     assert (page.copy, copy.copy) == (False, True)
-    assert (page.content == copy.content).all()
+    assert (page.label == copy.label).all()
     assert style_of(example) in STYLES
 
 
-RECIPE = Recipe(units=(8, 4, 4), epochs=2, min_steps=150)
+RECIPE = NetworkRecipe(units=(8, 4, 4), epochs=2, min_steps=150, dropout=0.25)
 STORY = "Early in the morning otter number {} swims up the river, further than anyone here had thought it could. "
 NAMES = ("wide", "text", "left", "post", "main")
 
@@ -173,7 +174,7 @@ def test_pages_with_a_marked_article_are_labelled_by_it(sites: Path):
     pages = label_marked_pages(find_sites(sites), seed=0)
     assert Counter(page.source for page in pages) == {"marked": MAX_MARKED_PAGES}
     for page in pages:
-        assert page.content.tolist() == [0, 1, 0, 0, 0]
+        assert page.label.tolist() == [0, 1, 0, 0, 0]
 
 
 def examples(site: str, *, story: float, teaser: float) -> list[BlockPage]:

@@ -5,7 +5,7 @@ import pytest
 
 from winnow.models.decision import CONFIDENCE_INPUTS
 from winnow.training.blocks import learn_confidence
-from winnow.training.sequences import SequencePage, fit_sequence
+from winnow.training.sequences import NetworkRecipe, SequencePage, fit_sequence
 
 K = 5
 
@@ -17,7 +17,7 @@ def test_what_only_the_rest_of_the_page_tells_is_learned():
         inputs[:, 0] = (4 if number % 2 else -4) * (np.arange(60) == 3)
         target = np.full(60, number % 2, np.float32)
         pages.append(SequencePage(inputs, target, np.ones(60, np.float32), copy=False))
-    network = fit_sequence(pages, units=(8, 8, 8), epochs=1, min_steps=250, seed=1)
+    network = fit_sequence(pages, NetworkRecipe(units=(8, 8, 8), epochs=1, min_steps=250), seed=1)
     mean, scale = np.zeros(K, np.float32), np.ones(K, np.float32)
     right = [(network.logits([page.inputs], mean, scale) > 0) == (page.target > 0.5) for page in pages]
     assert np.mean(right) > 0.95
@@ -32,7 +32,7 @@ def test_what_only_the_order_of_blocks_tells_is_learned(forwards: bool):
         inputs[:, 0] = 4 * (np.arange(12) == begins)
         target = (np.arange(12) > begins if forwards else np.arange(12) < begins).astype(np.float32)
         pages.append(SequencePage(inputs, target, np.ones(12, np.float32), copy=False))
-    network = fit_sequence(pages, units=(8, 8, 8), epochs=1, min_steps=250, seed=1)
+    network = fit_sequence(pages, NetworkRecipe(units=(8, 8, 8), epochs=1, min_steps=250), seed=1)
     mean, scale = np.zeros(K, np.float32), np.ones(K, np.float32)
     right = [(network.logits([page.inputs], mean, scale) > 0) == (page.target > 0.5) for page in pages]
     assert np.mean(right) > 0.95
@@ -54,6 +54,7 @@ def test_blocks_without_weight_teach_nothing_and_the_same_seed_gives_the_same_ne
     for other, seed in ((0.0, 1), (1.0, 1), (0.0, 2)):
         targets = np.where(weight > 0, target, np.float32(other))
         pages = [SequencePage(x, y, weight, copy=False) for x, y in zip(inputs, targets, strict=True)]
-        fitted.append(fit_sequence(pages, units=(4, 4, 2), epochs=2, dropout=0.2, seed=seed).arrays())
+        recipe = NetworkRecipe(units=(4, 4, 2), epochs=2, dropout=0.2)
+        fitted.append(fit_sequence(pages, recipe, seed).arrays())
     assert all(np.array_equal(fitted[0][name], fitted[1][name]) for name in fitted[0])
     assert not np.array_equal(fitted[0]["network dense_weight"], fitted[2]["network dense_weight"])
