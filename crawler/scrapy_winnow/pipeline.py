@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import MutableMapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -309,6 +310,9 @@ class _Candidate:
     shingles: NDArray[np.uint64]
     settled: asyncio.Event = field(default_factory=asyncio.Event)
 
+    def is_like(self, shingles: NDArray[np.uint64]) -> bool:
+        return near_duplicates(self.shingles[:KEEP], shingles[:KEEP])
+
 
 class UnstoredOriginals:
     """Enters originals, whose copies are dropped, in the near-duplicate index once Scrapy has stored them.
@@ -326,24 +330,17 @@ class UnstoredOriginals:
     async def find(self, index: DuplicateIndex, url: str, shingles: NDArray[np.uint64]) -> Verdict | None:
         """Return the verdict on an item; one that repeats no other is on its way from then on."""
         self._current.set(None)
-        deadline = asyncio.get_running_loop().time() + STORE_TIMEOUT_S
-        while True:
-            verdict = await index.find(url, shingles, enter=False)
-            if verdict is None or verdict.duplicate_of is not None:
-                return verdict
-            similar = (
-                each
-                for each in self._pending
-                if each.url != url and near_duplicates(each.shingles[:KEEP], shingles[:KEEP])
-            )
-            other = next(similar, None)
-            left = deadline - asyncio.get_running_loop().time()
-            if other is None or left <= 0:
-                break
-            try:
-                await asyncio.wait_for(other.settled.wait(), left)
-            except TimeoutError:
-                break
+        verdict: Verdict | None = None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STORE_TIMEOUT_S):
+                while True:
+                    verdict = await index.find(url, shingles, enter=False)
+                    if verdict is None or verdict.duplicate_of is not None:
+                        return verdict
+                    others = (each for each in self._pending if each.url != url and each.is_like(shingles))
+                    if (other := next(others, None)) is None:
+                        break
+                    await other.settled.wait()
         candidate = _Candidate(url, shingles)
         self._pending.append(candidate)
         self._current.set(candidate)

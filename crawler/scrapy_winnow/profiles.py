@@ -167,24 +167,24 @@ def _find_repeated(hashed: HashedPage, counts: MemoryCounts | HostLabels, min_pa
 
 def _outline(page: Page, element: int) -> str:
     """Return the names and classes of an element and its most frequent descendants."""
-    steps = [_sketch(page, element)]
+    steps = [_short_name(page, element)]
     for _ in range(_MAX_LEVELS):
         end = int(page.end[element])
         below = element + 1 + np.flatnonzero(page.parent[element + 1 : end] == element)
         if not len(below):
             break
-        names = [_sketch(page, child) for child in below.tolist()]
+        names = [_short_name(page, child) for child in below.tolist()]
         name = max(names, key=names.count)
         element = int(below[names.index(name)])
         steps.append(f"{name} × {names.count(name)}" if names.count(name) > 1 else name)
     return _shorten(" › ".join(steps), _MAX_OUTLINE)
 
 
-def _shorten(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _shorten(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
 
 
-def _sketch(page: Page, element: int) -> str:
+def _short_name(page: Page, element: int) -> str:
     name = _name(page.elements[element].tag)
     attributes = dict(page.attributes[element])
     if attributes.get("id"):

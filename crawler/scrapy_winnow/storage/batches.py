@@ -197,15 +197,9 @@ class CommandBatches:
                     if not call.reply.done():
                         call.reply.set_exception(error)
 
-        def cancel_when_abandoned(_: object) -> None:
-            if all(call.reply.done() for call in calls):
-                task.cancel()  # does nothing where the server has answered
-
         task = asyncio.create_task(make_trip())
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
-        for call in calls:
-            call.reply.add_done_callback(cancel_when_abandoned)
 
     async def _exchange(self, calls: list[_Call]) -> None:
         """Send the commands, and give each call its replies, or the error of the command that was refused."""

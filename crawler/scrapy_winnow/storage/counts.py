@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 import time
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, lru_cache
@@ -15,7 +16,7 @@ from scrapy_winnow import stats
 from scrapy_winnow.storage.batches import Script
 from scrapy_winnow.storage.evidence import SiteEvidence, frequencies
 from scrapy_winnow.storage.keys import host_keys
-from scrapy_winnow.storage.settled import SettledHost, SettledHosts
+from scrapy_winnow.storage.settled import SettledHost
 from winnow.counting import THETA
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ MAX_NODES: Final = 1024
 
 _NEW, _SETTLED, _REPLACED, _REFUSED = 1, 2, 3, 4
 """What became of a page, as ``count_page.lua`` returns it."""
+
+MAX_SETTLED_HOSTS: Final = 20_000
+"""Settled hosts whose labels a worker holds: 70 MB, with 100 labels each."""
 
 REFRESH_S: Final = 60.0
 """Seconds after which a worker checks whether the labels it holds are still those of the host, if ``REFRESH_PAGES`` of
@@ -87,7 +91,7 @@ class NodeCounts:
 
     def __post_init__(self) -> None:
         self._limits = (self.budget, self.max_pages, self.ttl, self.settle_after, THETA)
-        self._settled = SettledHosts()
+        self._settled: dict[str, SettledHost] = {}
         self._domains = _NewHosts(self.max_hosts)
         self._count_page = Script("count_page")
         self._settled_host = Script("settled_host")
@@ -119,19 +123,19 @@ class NodeCounts:
         Returns:
             The evidence, or ``None`` while Redis is unreachable, and for a host that its domain has no room for.
         """
-        nodes = _Distinct(fingerprints, masses)
+        nodes = _DistinctNodes(fingerprints, masses)
         contents_id = contents_id or page_id
         if (settled := await self._get_settled(host, contents_id, nodes)) is not None:
             return nodes.evidence_of(settled)
         main_text = b"" if main_text_id in {None, contents_id} else main_text_id
-        may_begin = int(self._domains.have_room(host))
+        may_begin = int(self._domains.has_room(host))
         arguments = (page_id, contents_id, *nodes.packed, *self._limits, main_text, may_begin, 0)
         reply = await self.connection.run(self._count_page, self.keys(host), arguments)
         return self._evidence_in(reply, host, nodes, contents_id)
 
     async def read(self, host: str, fingerprints: Hashes) -> SiteEvidence | None:
         """Return the evidence without writing anything; ``None`` while Redis is unreachable."""
-        nodes = _Distinct(fingerprints, None)
+        nodes = _DistinctNodes(fingerprints, None)
         settled = self._settled.get(host)
         if settled is not None and not self._is_due(settled):
             return nodes.evidence_of(settled)
@@ -140,7 +144,7 @@ class NodeCounts:
         return self._evidence_in(reply, host, nodes)
 
     def _evidence_in(
-        self, reply: list[Any] | None, host: str, nodes: _Distinct, contents_id: bytes | None = None
+        self, reply: list[Any] | None, host: str, nodes: _DistinctNodes, contents_id: bytes | None = None
     ) -> SiteEvidence | None:
         """Return the evidence in a reply of ``count_page.lua``, and hold the labels of a settled host.
 
@@ -151,7 +155,7 @@ class NodeCounts:
         if reply[0] == _SETTLED:
             _, pages, stamp, version, labels, expected = reply
             settled = SettledHost.unpack(stamp, version, pages, labels, float(expected))
-            self._settled.put(host, settled)
+            self._hold(host, settled)
             if contents_id is not None:
                 settled.observe(contents_id, nodes.distinct, nodes.masses)
             return nodes.evidence_of(settled)
@@ -164,7 +168,7 @@ class NodeCounts:
         counted = how in {_NEW, _REPLACED}
         return SiteEvidence(df, pages, undercount, counted, label_version=version, replaced=how == _REPLACED)
 
-    async def _get_settled(self, host: str, contents_id: bytes, nodes: _Distinct) -> SettledHost | None:
+    async def _get_settled(self, host: str, contents_id: bytes, nodes: _DistinctNodes) -> SettledHost | None:
         """Return the labels of a settled host that this worker holds, confirmed when it is time.
 
         While Redis is unreachable they are used as they are: a settled host needs no Redis.
@@ -181,10 +185,20 @@ class NodeCounts:
         settled.confirmed, settled.pages_since = time.monotonic(), 0
         if is_known is None or (is_known and not drifted):
             return settled
-        self._settled.drop(host)
+        self._settled.pop(host, None)
         if is_known:
             self.count_stat(stats.HOSTS_REOPENED)
         return None
+
+    def _hold(self, host: str, settled: SettledHost) -> None:
+        """Hold the labels of a settled host; where they are too many, any one goes.
+
+        The one met least recently would be the wrong one: a crawl meets its hosts by turns, so that each would be
+        forgotten shortly before its next page.
+        """
+        if host not in self._settled and len(self._settled) >= MAX_SETTLED_HOSTS:
+            del self._settled[random.choice(list(self._settled))]  # noqa: S311
+        self._settled[host] = settled
 
     def _is_due(self, settled: SettledHost) -> bool:
         """Whether it is time to check that the labels are still those of the host; a check renews its time to live."""
@@ -193,7 +207,7 @@ class NodeCounts:
         return age >= (min(MAX_REFRESHES * self.refresh, self.ttl / 4) if is_seldom_met else self.refresh)
 
 
-class _Distinct:
+class _DistinctNodes:
     """The nodes of one page as they are sent: distinct, sorted, and no more than ``MAX_NODES``."""
 
     def __init__(self, fingerprints: Hashes, masses: Masses | None) -> None:
@@ -235,7 +249,7 @@ class _NewHosts:
         _public_suffixes()  # slow to read: the first page should not wait for it
         self._hosts: dict[str, int] = {}
 
-    def have_room(self, host: str) -> bool:
+    def has_room(self, host: str) -> bool:
         """Whether one more host of the domain of this one may be begun."""
         return not self._max_hosts or self._hosts.get(_domain_of(host), 0) < self._max_hosts
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
 
     Hashes = NDArray[np.uint64]
 
-MAX_SETTLED_BYTES: Final = 64_000_000
-"""Memory of the settled hosts that a worker holds, about 18,000 hosts with 100 labels each."""
-
 REOPEN_BELOW: Final = 1 / 3
 """A host opens again when the recent pages have less than this fraction of the expected template text."""
 
@@ -32,7 +28,6 @@ WINDOW: Final = 32
 _COMMON: Final = max(int(np.ceil(THETA * WINDOW)), MIN_DF)
 _MAX_UNLABELLED: Final = 64  # unlabelled nodes of a page that are looked at: those with most text
 _BUCKETS: Final = 4096  # twice what a window has of them, so that they rarely share one
-_HOST_BYTES: Final = 1_000  # of a settled host without its arrays
 
 LABEL: Final = np.dtype([("fingerprint", "<u8"), ("fraction", "u1")])
 """One label, as ``count_page.lua`` packs it."""
@@ -75,15 +70,12 @@ class SettledHost:
     outgrown: bool = False
     confirmed: float = field(default_factory=time.monotonic)
     pages_since: int = 0
-    _met: bytes = b""  # ids of the contents of the window, joined
-    _often: NDArray[np.uint8] = field(default_factory=_empty_window)  # bits: whether a bucket was met once, twice, ...
+    _window_ids: bytes = b""  # ids of the contents of the window, joined
+    _met_buckets: NDArray[np.uint8] = field(
+        default_factory=_empty_window
+    )  # bits: whether a bucket was met once, twice, ...
     _labelled: int = 0
     _unlabelled: int = 0
-
-    @property
-    def size(self) -> int:
-        """Bytes of memory that it takes, about."""
-        return _HOST_BYTES + self.fingerprints.nbytes + self.fractions.nbytes + self._often.nbytes
 
     @classmethod
     def unpack(cls, stamp: bytes, version: int, pages: int, labels: bytes, expected: float) -> Self:
@@ -116,7 +108,7 @@ class SettledHost:
             masses: uint8[k], characters of text of each.
         """
         self.pages_since += 1
-        if not len(fingerprints) or contents_id in self._met:
+        if not len(fingerprints) or contents_id in self._window_ids:
             return
         fractions = self._fractions_of(fingerprints)
         if self.expected > 0:
@@ -126,46 +118,16 @@ class SettledHost:
         self._labelled += int(masses.sum(dtype=np.int64) - masses[unlabelled].sum(dtype=np.int64))
         longest = unlabelled[np.argsort(masses[unlabelled], kind="stable")[-_MAX_UNLABELLED:]]
         bucket = (fingerprints[longest] % np.uint64(_BUCKETS)).astype(np.int64)
-        often = np.unpackbits(self._often, axis=1)
+        often = np.unpackbits(self._met_buckets, axis=1)
         self._unlabelled += int(masses[longest][often[-1, bucket] > 0].sum(dtype=np.int64))
         often[1:, bucket] |= often[:-1, bucket]
         often[0, bucket] = 1
-        self._often = np.packbits(often, axis=1)
-        self._met += contents_id
-        if len(self._met) >= WINDOW * len(contents_id):
+        self._met_buckets = np.packbits(often, axis=1)
+        self._window_ids += contents_id
+        if len(self._window_ids) >= WINDOW * len(contents_id):
             self.outgrown = self._unlabelled > self._labelled
-            self._met, self._often, self._labelled, self._unlabelled = b"", _empty_window(), 0, 0
+            self._window_ids, self._met_buckets, self._labelled, self._unlabelled = b"", _empty_window(), 0, 0
 
     def _fractions_of(self, fingerprints: Hashes) -> NDArray[np.float64]:
         """float64, the frozen fraction of pages of each node, 0 for those that are not template."""
         return look_up(self.fingerprints, self.fractions, fingerprints) / 255
-
-
-class SettledHosts:
-    """Settled hosts that a worker has met. Where they are too many, any one goes.
-
-    The one met least recently would be the wrong one: a crawl meets its hosts by turns, so that each would be
-    forgotten shortly before its next page.
-    """
-
-    def __init__(self, max_bytes: int = MAX_SETTLED_BYTES) -> None:
-        self._free = max_bytes
-        self._hosts: dict[str, SettledHost] = {}
-        self._random = random.Random(0)  # noqa: S311
-
-    def get(self, name: str) -> SettledHost | None:
-        """Return a host, if it is held."""
-        return self._hosts.get(name)
-
-    def put(self, name: str, host: SettledHost) -> None:
-        """Hold a host."""
-        self.drop(name)
-        self._free -= host.size
-        while self._free < 0 and self._hosts:
-            self.drop(self._random.choice(list(self._hosts)))
-        self._hosts[name] = host
-
-    def drop(self, name: str) -> None:
-        """Forget a host."""
-        if (host := self._hosts.pop(name, None)) is not None:
-            self._free += host.size

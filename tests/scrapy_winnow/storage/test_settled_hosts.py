@@ -9,7 +9,7 @@ import pytest
 from scrapy_winnow import stats
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
-from scrapy_winnow.storage.settled import SettledHost, SettledHosts
+from scrapy_winnow.storage.settled import SettledHost
 from tests.scrapy_winnow.round_trips import counted_round_trips
 
 HOST = "a.example"
@@ -202,20 +202,16 @@ async def test_a_host_whose_pages_keep_their_templates_settles_once(worker, page
     assert (evidence.settled, one.noted) == (True, [stats.HOSTS_SETTLED])
 
 
-def test_a_worker_holds_so_many_bytes_of_hosts_and_meets_some_again_where_they_are_too_many():
-    def settled() -> SettledHost:
-        return SettledHost.unpack(b"s", 1, 1000, bytes(9), 0.0)
-
-    hosts = SettledHosts(max_bytes=60 * settled().size)
+def test_a_worker_holds_so_many_hosts_and_meets_some_again_where_they_are_too_many(monkeypatch):
+    monkeypatch.setattr("scrapy_winnow.storage.counts.MAX_SETTLED_HOSTS", 60)
+    counts = NodeCounts(None, prefix="test", budget=4000, max_pages=1024, ttl=1000)
     met = 0
     for name in [f"{number}.example" for number in range(100)] * 4:
-        met += hosts.get(name) is not None
-        hosts.put(name, settled())
-        assert hosts.get(name) is not None
-    assert sum(hosts.get(f"{number}.example") is not None for number in range(100)) == 60
+        met += name in counts._settled
+        counts._hold(name, SettledHost.unpack(b"s", 1, 1000, bytes(9), 0.0))
+        assert name in counts._settled
+    assert len(counts._settled) == 60
     assert met > 60
-    hosts.drop(name)
-    assert hosts.get(name) is None
 
 
 PAGES_BEFORE, SETTLE_AFTER, NOTICED_AFTER = 12, 10, 18
