@@ -157,9 +157,12 @@ class AttributeValues(Mapping[str, dict[str, int]]):
         """Places and values of the distinct attributes that match a predicate."""
         if predicate.number not in self._matching:
             chosen = self.numbers_matching(predicate)
-            found = zip(self.place[chosen].tolist(), self.strings(chosen), strict=True) if len(chosen) else ()
-            self._matching[predicate.number] = list(found)
+            self._matching[predicate.number] = self.pairs(chosen) if len(chosen) else []
         return self._matching[predicate.number]
+
+    def pairs(self, chosen: NDArray[np.int64]) -> list[tuple[int, str]]:
+        """Places and values of distinct attributes, by their numbers."""
+        return list(zip(self.place[chosen].tolist(), self.strings(chosen), strict=True))
 
     def strings(self, chosen: NDArray[np.int64]) -> list[str]:
         """Values of distinct attributes, by their numbers."""

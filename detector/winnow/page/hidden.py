@@ -18,7 +18,7 @@ import numpy as np
 from winnow.core import core
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, tag_set
-from winnow.page.tree import once_per_page, prefix_sums, runs_of_blocks, subtree_sums, sums_over_runs, within
+from winnow.page.tree import once_per_page, runs_of_blocks, subtree_sums, sums_over_runs, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,6 +34,7 @@ Hidden = Literal["drop", "keep"]
 HIDDEN: Final[tuple[Hidden, ...]] = get_args(Hidden)
 
 _HIDDEN: Final = attribute_predicate("hidden")
+_NOT_UNTIL_FOUND: Final = re.compile(r"\A(?!\s*until-found\s*\Z)", re.IGNORECASE)
 _STYLES: Final = attribute_predicate(
     "style",
     parts=(
@@ -170,9 +171,7 @@ def _without_comments(css: str) -> str:
 
 def _hidden_elements(page: Page, holding: Flags) -> list[int]:
     """Those of some elements (bool[n]) that are hidden and that nothing reveals."""
-    characters = prefix_sums(np.diff(page.run_offset) * page.has_ink)
-    inside, most = characters[page.run_end] - characters[page.run_begin], _MOST * characters[-1]
-    ways = _ways_of_hiding(page, holding, inside, most)
+    ways = _ways_of_hiding(page, holding)
     if not ways:
         return []
     table, blocks, styled = page.attributes, page.block_end - page.block_begin, np.zeros(page.n, bool)
@@ -181,45 +180,55 @@ def _hidden_elements(page: Page, holding: Flags) -> list[int]:
     if any(way == "font-size" for way, _ in ways.values()):
         styled[[*page.attribute("class"), *page.attribute("style")]] = True
     styled_inside = subtree_sums(page, styled)
-    return [
-        element
-        for element, (way, style) in ways.items()
+    possible = {
+        element: (keys[element], way, moves)
+        for element, (way, moves) in ways.items()
         if not _WHOLE[page.tag[element]]
-        and (inside[element] < most or blocks[element] < 2)
+        and (blocks[element] < 2 or not _hold_most(page, [element]))
         and (way != "font-size" or styled_inside[element] < 2)  # what stands in it may have a size of its own
         and keys[element] not in repeated
-        and not _is_revealed(page, element, way, style)
-    ]
+    }
+    examples = {likeness: element for element, likeness in possible.items()}
+    revealed = {likeness for likeness, element in examples.items() if _is_revealed(page, element, *likeness[1:])}
+    return [element for element, likeness in possible.items() if likeness not in revealed]
 
 
-def _ways_of_hiding(page: Page, holding: Flags, inside: NDArray[np.int64], most: float) -> dict[int, tuple[str, Style]]:
-    """How each of some elements is hidden that are, with the style that does it."""
-    table, sheet = page.attributes, _own_sheet(page)
-    ways: dict[int, tuple[str, Style]] = {}
+def _hold_most(page: Page, elements: list[int]) -> bool:
+    """Whether some elements together hold most of the page's text."""
+    inside = _characters_inside(page)
+    return bool(inside[elements].sum() >= _MOST * inside[0])
+
+
+@once_per_page
+def _characters_inside(page: Page) -> NDArray[np.int64]:
+    """int64[n], characters of each element's runs that are not blank."""
+    return sums_over_runs(page, np.diff(page.run_offset) * page.has_ink)
+
+
+def _ways_of_hiding(page: Page, holding: Flags) -> dict[int, tuple[str, bool]]:
+    """How each of some elements is hidden that are, and whether the style that does it moves them."""
+    table, sheet, present = page.attributes, _own_sheet(page), page.attributes.firsts(holding)
+    ways = dict.fromkeys(table.elements_matching(_HIDDEN, _NOT_UNTIL_FOUND), ("hidden", False))
+    named = table.elements_matching(_NAMED_UNSEEN, _UNSEEN_CLASS)
+    ways |= {element: ("class", False) for element in named if holding[element] and not _is_sign(page, element)}
     white: list[int] = []  # letters
-    for place, value in table.matching(_HIDDEN):
-        if value.strip().lower() != "until-found":
-            ways |= dict.fromkeys(table.elements_with([place]), ("hidden", {}))
-    for place, value in table.matching(_NAMED_UNSEEN):
-        if _UNSEEN_CLASS.search(value):
-            spoken = (element for element in table.elements_with([place]) if not _is_sign(page, element))
-            ways |= dict.fromkeys(spoken, ("class", {}))
-    inline = ((read_style(value), place) for place, value in table.matching(_STYLES))
-    found: list[tuple[Style, int | list[int]]] = [*_matches(page, sheet, holding), *inline]
+    inline = ((read_style(value), place) for place, value in table.matching(_STYLES) if present[place])
+    found: list[tuple[Style, int | list[int]]] = [*_matches(page, sheet, holding, present), *inline]
     for style, where in found:
         way, color = way_of_hiding(style), _color(style.get("color", ""))
         if not (way or color == _COLORS["white"]):
             continue
         elements = where if isinstance(where, list) else table.elements_with([where])
-        alone = len(elements) == 1
-        if way and (alone or (inside[elements].sum() < most and not (where is elements and way in _OF_ONE))):
-            ways |= dict.fromkeys(elements, (way, style))
+        alone, is_rule = len(elements) == 1, where is elements
+        if way and (alone or not (_hold_most(page, elements) or (is_rule and way in _OF_ONE))):
+            moves = way in _OF_MOVEMENT and any(name != way and _MOVES.search(name) for name in style)
+            ways |= dict.fromkeys(elements, (way, moves))
         elif color:
             white += elements
     if white:
         in_code = within(page, _CODE[page.tag])  # which has its background from elsewhere
         white = [element for element in white if not in_code[element]]
-        ways |= dict.fromkeys(_on_white(page, white, sheet), ("color", {}))
+        ways |= dict.fromkeys(_on_white(page, white, sheet), ("color", False))
     return {element: way for element, way in ways.items() if holding[element]}
 
 
@@ -255,13 +264,13 @@ def _scripts(page: Page) -> bytes:
     return b"\n".join(text for element, text in page.raw_texts.items() if page.tag[element] == TAG_ID["script"])
 
 
-def _is_revealed(page: Page, element: int, way: str, style: Style) -> bool:
+def _is_revealed(page: Page, element: int, way: str, moves: bool) -> bool:
     """Whether a script or a control shows what is hidden."""
     stated = dict(page.attributes[element])
     identity = stated.get("id", "").strip()
     if (
         (stated.get("role") in {"tabpanel", "region"} or "aria-labelledby" in stated or "aria-expanded" in stated)
-        or (way in _OF_MOVEMENT and any(name != way and _MOVES.search(name) for name in style))
+        or moves
         or (way == "hidden" and _STREAMED.fullmatch(identity))
     ):
         return True
@@ -316,20 +325,23 @@ def _hiding_rules(sheet: str) -> list[tuple[str, list[str], str]]:
     return [(selectors, _NAME.findall(selectors), style) for selectors, style in rules]
 
 
-def _matches(page: Page, sheet: str, holding: Flags) -> Iterator[tuple[Style, list[int]]]:
-    """Styles that may hide some elements, with those that they apply to, by the rules of the page's own sheets."""
+def _matches(page: Page, sheet: str, holding: Flags, present: Flags) -> Iterator[tuple[Style, list[int]]]:
+    """Styles that may hide some elements, with those that they apply to, by the rules of the page's own sheets.
+
+    ``present`` says by first attribute whether one of the elements has it.
+    """
     rules = _hiding_rules(sheet) if sheet else []
     if not rules:
         return
-    present = page.attributes.firsts(holding).tolist()
+    values = page.attributes.by_name
     wanted = {name for _, names, _ in rules for name in names}
     known: dict[str, list[int]] = {}  # places of attributes, by what selectors call them
     for mark, kind in ((".", "class"), ("#", "id")):
         names_wanted = {name[1:] for name in wanted if name[0] == mark}
-        for value, place in page.attributes.places_by_value(kind).items() if names_wanted else ():
-            if present[place]:
-                for name in names_wanted.intersection(value.split()):
-                    known.setdefault(mark + name, []).append(place)
+        numbers = values.numbers_of(kind) if names_wanted else np.zeros(0, int)
+        for place, value in values.pairs(numbers[present[values.place[numbers]]]):
+            for name in names_wanted.intersection(value.split()):
+                known.setdefault(mark + name, []).append(place)
     for selectors, names, style in rules:
         if names and known.keys().isdisjoint(names):
             continue
