@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
-from winnow import Page, PageTooLarge
-from winnow.counting import THETA
 from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from scrapy_winnow.storage.evidence import HashedPage
+    from winnow import Page
     from winnow.counting import MemoryCounts
 
 
@@ -192,90 +190,54 @@ def _short_name(page: Page, element: int) -> str:
     return ".".join([name, *attributes.get("class", "").split()[:1]])
 
 
-class ProfileError(ValueError):
+class ProfileError(Exception):
     """A file that is not a profile of this version; the message says why."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Profile:
-    """The profile of one host.
+def dump_profile(host: str, labels: HostLabels, template: Sequence[RepeatedPart], sampled_pages: int) -> str:
+    """Return what was learned of a host as JSON, with a line for each label."""
+    shares = {
+        f"{fingerprint:016x}": round(share / _MAX_FRACTION, 4)
+        for fingerprint, share in zip(labels.fingerprints.tolist(), labels.fractions.tolist(), strict=True)
+    }
+    row = {
+        "format": FORMAT,
+        "about": _ABOUT,
+        "host": host,
+        "pages": labels.pages,
+        "label_version": labels.version,
+        "fingerprint_version": FINGERPRINT_VERSION,
+        "expected_characters": labels.expected,
+        "sampled_pages": sampled_pages,
+        "template": [asdict(part) for part in template],
+        "labels": shares,
+    }
+    return json.dumps(row, ensure_ascii=False, indent=1)
 
-    Attributes:
-        labels: the template units of the host.
-        template: the repeated elements of the sampled pages.
-        sampled: number of sampled pages.
+
+def load_profile(text: str) -> tuple[str, HostLabels]:
+    """Return the host of a profile, and its labels.
+
+    Raises:
+        ProfileError: it is not a profile, is damaged, or has fingerprints of another version.
     """
-
-    host: str
-    labels: HostLabels
-    template: tuple[RepeatedPart, ...] = ()
-    sampled: int = 0
-
-    @classmethod
-    def of(cls, host: str, labels: HostLabels, pages: Iterable[tuple[str | None, bytes]] = ()) -> Self:
-        """Make the profile of a host, with the repeated elements of some pages, given by address and HTML."""
-        hashed = []
-        for url, html in pages:
-            with suppress(PageTooLarge):
-                hashed.append(HashedPage.of(Page.parse(html, url)))
-        return cls(host, labels, tuple(find_repeated_parts(hashed, labels, THETA)), len(hashed))
-
-    def to_json(self) -> str:
-        """Return the profile as JSON, with a line for each label."""
-        labels = self.labels
-        shares = {
-            f"{fingerprint:016x}": round(share / _MAX_FRACTION, 4)
-            for fingerprint, share in zip(labels.fingerprints.tolist(), labels.fractions.tolist(), strict=True)
-        }
-        row = {
-            "format": FORMAT,
-            "about": _ABOUT,
-            "host": self.host,
-            "pages": labels.pages,
-            "label_version": labels.version,
-            "fingerprint_version": FINGERPRINT_VERSION,
-            "expected_characters": labels.expected,
-            "sampled_pages": self.sampled,
-            "template": [asdict(part) for part in self.template],
-            "labels": shares,
-        }
-        return json.dumps(row, ensure_ascii=False, indent=1)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Read a profile.
-
-        Raises:
-            ProfileError: it is not a profile, is damaged, or has fingerprints of another version.
-        """
-        try:
-            row: dict[str, Any] = json.loads(text)
-            if row.get("format") != FORMAT:
-                raise ProfileError(f"is not of the format {FORMAT!r}")  # noqa: TRY301
-            if (version := row["fingerprint_version"]) != FINGERPRINT_VERSION:
-                found = f"has fingerprints of version {version}, this Winnow computes {FINGERPRINT_VERSION}"
-                raise ProfileError(found)  # noqa: TRY301
-            pairs = sorted(
-                (int(name, 16), round(float(share) * _MAX_FRACTION)) for name, share in row["labels"].items()
-            )
-            labels = HostLabels(
-                pages=_int_in(row["pages"], minimum=1),
-                version=_int_in(row["label_version"], minimum=0),
-                fingerprints=np.array([fingerprint for fingerprint, _ in pairs], np.uint64),
-                fractions=np.array([_int_in(share, minimum=1, maximum=_MAX_FRACTION) for _, share in pairs], np.uint8),
-                expected=float(row["expected_characters"]),
-            )
-            if not 0 <= labels.expected < float("inf"):
-                raise ValueError(f"{labels.expected!r} is negative or not finite")  # noqa: TRY301
-            template = tuple(RepeatedPart(**part) for part in row["template"])
-            return cls(str(row["host"]), labels, template, _int_in(row["sampled_pages"], minimum=0))
-        except ProfileError:
-            raise
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-            raise ProfileError(f"is not a site profile, or is damaged: {error}") from error
-
-
-def _int_in(value: Any, *, minimum: int, maximum: int = 1 << 31) -> int:
-    if not isinstance(value, int) or not minimum <= value <= maximum:
-        raise ValueError(f"{value!r} is not an integer from {minimum} to {maximum}")
-    return value
+    try:
+        row: dict[str, Any] = json.loads(text)
+        if row.get("format") != FORMAT:
+            raise ProfileError(f"is not of the format {FORMAT!r}")
+        if (version := row["fingerprint_version"]) != FINGERPRINT_VERSION:
+            raise ProfileError(f"has fingerprints of version {version}, this Winnow computes {FINGERPRINT_VERSION}")
+        shares = sorted((int(name, 16), round(float(share) * _MAX_FRACTION)) for name, share in row["labels"].items())
+        fingerprints, fractions = zip(*shares, strict=True) if shares else ((), ())
+        labels = HostLabels(
+            pages=int(row["pages"]),
+            version=int(row["label_version"]),
+            fingerprints=np.array(fingerprints, np.uint64),
+            fractions=np.array(fractions, np.uint8),
+            expected=float(row["expected_characters"]),
+        )
+        if labels.pages < 1 or not 0 <= labels.expected < float("inf"):
+            raise ProfileError("is damaged: its pages or expected_characters are out of range")
+        return str(row["host"]), labels
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise ProfileError(f"is not a site profile, or is damaged: {error}") from error

@@ -21,7 +21,10 @@ from scrapy_winnow.commands.common import (
     write_output,
 )
 from scrapy_winnow.fetching import InputError, read_page, reason
+from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
+from winnow import Page, PageTooLarge
+from winnow.counting import THETA
 from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
@@ -175,49 +178,51 @@ def _show_hosts(records: Iterable[HostRecord], names: set[str], *, as_json: bool
 
 def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path], output: Path | None) -> int:
     """Write the profile of a host to a file, or to standard output."""
-    from scrapy_winnow.profiles import Profile
+    from scrapy_winnow.profiles import dump_profile, find_repeated_parts
     from scrapy_winnow.storage.hosts import HostLabels
 
     labels = HostLabels.read(client, prefix, host)
     if labels is None:
         warn(f"{host}: not counted, or fewer than 10 of its pages")
         return FAILED
-    profile = Profile.of(host, labels, _read_samples(samples, host))
+    pages = list(_read_samples(samples, host))
+    template = find_repeated_parts(pages, labels, THETA)
     if not samples:
         warn("without --sample pages there are labels, but no selectors")
-    elif not profile.template:
+    elif not template:
         warn(f"the pages of --sample have no template elements of {host}")
+    profile = dump_profile(host, labels, template, len(pages))
     if output is None:
-        print(profile.to_json())
+        print(profile)
     else:
-        write_output(output, f"{profile.to_json()}\n")
+        write_output(output, f"{profile}\n")
     return 0
 
 
 def import_profiles(client: Redis, prefix: str, files: Sequence[str], ttl: int) -> int:
     """Settle the hosts of profiles; hosts that are known already do not change."""
-    from scrapy_winnow.profiles import Profile, ProfileError
+    from scrapy_winnow.profiles import ProfileError, load_profile
 
     code = 0
     for file in files:
         try:
-            profile = Profile.from_json(Path(file).read_text(encoding="utf-8"))
+            host, labels = load_profile(Path(file).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, ProfileError) as error:
             warn(f"{file}: {reason(error)}")
             code = FAILED
             continue
-        if profile.labels.write(client, prefix, profile.host, ttl):
-            print(f"{profile.host}: settled with {len(profile.labels.fingerprints):,} labels")
+        if labels.write(client, prefix, host, ttl):
+            print(f"{host}: settled with {len(labels.fingerprints):,} labels")
         else:
-            warn(f"{profile.host}: is known already; delete it first: winnow hosts --forget")
+            warn(f"{host}: is known already; delete it first: winnow hosts --forget")
             code = FAILED
     return code
 
 
-def _read_samples(samples: Sequence[Path], host: str) -> Iterator[tuple[str | None, bytes]]:
+def _read_samples(samples: Sequence[Path], host: str) -> Iterator[HashedPage]:
     files = [file for sample in samples for file in (page_files(sample) if sample.is_dir() else [sample])]
     for file in files[:_MAX_SAMPLED]:
         try:
-            yield f"http://{host}/{file.name}", read_page(str(file))
-        except InputError as error:
+            yield HashedPage.of(Page.parse(read_page(str(file)), f"http://{host}/{file.name}"))
+        except (InputError, PageTooLarge) as error:
             warn(f"{file}: {error}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, cast
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from scrapy import Spider
 
 _LINES: Final = frozenset({".jsonl", ".jl", ".jsonlines"})
-_AT_ONCE: Final = 1 << 20
 
 
 class UnbufferedFileStorage(FileFeedStorage):
@@ -22,7 +21,7 @@ class UnbufferedFileStorage(FileFeedStorage):
         """Open the file."""
         path = Path(self.path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix in _LINES and path.is_file() and "a" in self.write_mode:
+        if path.suffix in _LINES and "a" in self.write_mode and path.is_file() and path.stat().st_size:
             _cut_half_a_line(path)
         return cast("IO[bytes]", path.open(self.write_mode, buffering=0))
 
@@ -30,13 +29,6 @@ class UnbufferedFileStorage(FileFeedStorage):
 def _cut_half_a_line(path: Path) -> None:
     """Cut off an item that was not written to its end, as when the disk was full or the machine died."""
     with path.open("r+b") as stream:
-        end = stream.seek(0, os.SEEK_END)
-        while end:
-            begin = max(end - _AT_ONCE, 0)
-            stream.seek(begin)
-            whole = stream.read(end - begin).rfind(b"\n") + 1
-            if whole:
-                stream.truncate(begin + whole)
-                return
-            end = begin
-        stream.truncate(0)
+        with mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
+            end = content.rfind(b"\n") + 1
+        stream.truncate(end)
