@@ -20,7 +20,7 @@ from winnow.features.tokens import TABLE_SIZE, name_hashes, write_word_features
 from winnow.memo import Memo
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
 from winnow.models.sequence import SequenceNetwork, standardise
-from winnow.page.tree import once_per_page, prefix_sums
+from winnow.page.tree import once_per_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,6 +44,7 @@ _SIGNS_IN_FEATURES: Final = 3  # time of day, year, age
 _BITS: Final = np.arange(_SIGNS_IN_FEATURES)[:, None]
 _UNDECIDED: Final = 255  # dates.c leaves the text to Python
 _AROUND: Final = 8  # blocks on each side
+_WINDOW: Final = 2 * _AROUND + 1
 _DIGIT: Final = re.compile(r"\d")
 _TIME: Final = re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2}\s?[ap]\.?m\b", re.IGNORECASE)
 _YEAR: Final = re.compile(r"(?<!\d)(?:19[89]\d|20[0-4]\d)(?!\d)")
@@ -96,14 +97,13 @@ def date_signs(texts: list[str]) -> NDArray[np.uint8]:
 
 def date_features(signs: NDArray[np.uint8]) -> Floats:
     """float64[m, len(DATE_NAMES)], from uint8[m] :func:`date_signs`."""
-    features = np.zeros((len(DATE_NAMES), len(signs)))
-    used = signs & ((1 << _SIGNS_IN_FEATURES) - 1)
-    dated = np.flatnonzero(used)
-    if len(dated):
-        features[:_SIGNS_IN_FEATURES, dated] = used[dated] >> _BITS & 1
-        before, block = prefix_sums(used != 0), np.arange(len(signs))
-        around = before[np.minimum(block + _AROUND + 1, len(signs))] - before[np.maximum(block - _AROUND, 0)]
-        np.divide(around, 2 * _AROUND + 1, out=features[_SIGNS_IN_FEATURES])
+    features = np.empty((len(DATE_NAMES), len(signs)))
+    bits = signs >> _BITS & 1
+    features[:_SIGNS_IN_FEATURES] = bits
+    is_dated = np.zeros(len(signs) + _WINDOW, np.int64)  # with the blocks before the first and behind the last
+    is_dated[_AROUND + 1 : _AROUND + 1 + len(signs)] = bits.any(axis=0)
+    sums = is_dated.cumsum()
+    np.divide(sums[_WINDOW:] - sums[:-_WINDOW], _WINDOW, out=features[_SIGNS_IN_FEATURES])
     return features.T
 
 
@@ -184,7 +184,9 @@ def name_bag(features: BlockFeatures) -> NDArray[np.int64]:
 
     Each is below :data:`NAMES_OF_A_PAGE`.
     """
-    return np.setdiff1d(features.tokens.name_bag(NAMES_OF_A_PAGE), _OF_COMMENTS, assume_unique=True)
+    has_name = features.tokens.names_present(NAMES_OF_A_PAGE)
+    has_name[_OF_COMMENTS] = False
+    return has_name.nonzero()[0]
 
 
 _OF_COMMENTS: Final = np.array(name_hashes("comment comments")) % NAMES_OF_A_PAGE

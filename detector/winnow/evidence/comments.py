@@ -256,10 +256,10 @@ def threads(
         unlinked: float64[m], number of those outside links: lists of articles, too, look like dated comments.
         templateness: float64[m] in 0..1.
     """
-    nothing = np.zeros(len(texts), bool)
     logit = np.minimum(np.maximum(prediction.comment + _LENIENCE, -_MAX_LOGIT), _MAX_LOGIT)
     logit[named] = _MAX_LOGIT
-    if not (logit > 0).any() or prediction.forum > _SURELY_FORUM:
+    nothing = np.zeros(len(texts), bool)
+    if not (logit > 0).any():
         return nothing
     comments = best_runs((logit * np.sqrt(np.maximum(words, 1))).tolist(), _SWITCH)
     begins, ends = _bounds(comments)
@@ -267,6 +267,8 @@ def threads(
         run = slice(begin, end)
         if not named[run].any() and not _looks_whole(texts[run], words[run], unlinked[run], prediction.comment[run]):
             comments[run] = False
+    if not comments.any() or prediction.forum > _SURELY_FORUM:
+        return nothing
     main = words * ((templateness < 0.5) & ~comments)
     least = _MIN_MAIN_WORDS_NAMED if named.any() else _MIN_MAIN_WORDS
     if main.sum() < max(least, words[comments].sum() if prediction.forum > _FORUM else 0.0):
@@ -350,6 +352,8 @@ class CommentPartition:
     def of(cls, page: Page, scores: Scores, comments: Comments) -> Self:
         """Find the threads of a page by the scores of its units."""
         found = find_comments(page, scores.templateness[page.n :])
+        if not found.any():  # as on most pages
+            return cls.none(page)
         thread, written = _with_headings(page, found), _without_controls(page, found)
         excluded = found & ~written if comments == "include" else thread
         return cls(written, excluded & ~written, excluded, _thread_sections(page, thread))
@@ -368,8 +372,6 @@ def partition_comments(draft: Draft) -> None:
 
 def _with_headings(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[m], the blocks of comments (bool[m]) and the headings right above them."""
-    if not comments.any():
-        return comments
     heading = nearest(page.parent, _HEADINGS[page.tag])[page.block_node] >= 0
     above: NDArray[np.bool_] = np.append(comments[1:], False)
     return comments | heading & above
@@ -381,8 +383,6 @@ def _without_controls(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.boo
     A control is a link or button of at most three words whose text occurs at least three times, and at least half as
     often as the most frequent one, so that an author of several comments is not taken for a control.
     """
-    if not comments.any():
-        return comments
     clickable = linked_runs(page) | within(page, _BUTTONS[page.tag])[page.run_node]
     plain = prefix_sums(~clickable & page.has_ink)
     texts = page.block_texts()
@@ -408,15 +408,10 @@ def _thread_sections(page: Page, thread: NDArray[np.bool_]) -> NDArray[np.int32]
         page: the page.
         thread: bool[m], blocks of threads.
     """
-    found = np.full(page.n + page.m, -1, np.int32)
-    if not thread.any():
-        return found
     sums = prefix_sums(thread)
     held = page.block_end - page.block_begin
     whole = (held > 0) & (sums[page.block_end] - sums[page.block_begin] == held)
     root = outermost(page.parent, whole)
-    found[: page.n] = root
     of_block = root[page.block_node]
     own = np.arange(page.n, page.n + page.m, dtype=np.int32)
-    found[page.n :] = np.where(thread, np.where(of_block >= 0, of_block, own), -1)
-    return found
+    return np.concatenate([root, np.where(thread, np.where(of_block >= 0, of_block, own), np.int32(-1))])

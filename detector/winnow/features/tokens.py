@@ -155,11 +155,11 @@ class Tokens:
             levels=levels[:_TABLED_LEVELS],
         )
 
-    def name_bag(self, entries: int) -> Indices:
-        """int64[...], the distinct names of the page, as indices into a table with a power of two entries."""
-        found = np.zeros(entries, bool)
-        found[self.name & np.uint32(entries - 1)] = True
-        return found.nonzero()[0]
+    def names_present(self, entries: int) -> NDArray[np.bool_]:
+        """bool[entries], whether the page has a name with each entry of a smaller table, of a power of two entries."""
+        present = np.zeros(entries, bool)
+        present[self.name & np.uint32(entries - 1)] = True
+        return present
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -81,7 +81,7 @@ def kind_inputs(features: BlockFeatures, templateness: Floats, url: str | None) 
     all_likely, all_words = likely.sum(), words.sum()
     means = likely @ properties / max(all_likely, 1e-9), words @ properties / max(all_words, 1e-9)
     numbers = [features.page_features, *means, [all_likely / all_words], _address_inputs(url)]
-    return KindInputs(np.concatenate(numbers), features.tokens.name_bag(NAMES))
+    return KindInputs(np.concatenate(numbers), features.tokens.names_present(NAMES).nonzero()[0])
 
 
 def _address_inputs(url: str | None) -> Floats:
