@@ -360,6 +360,8 @@ class CommentPartition:
 
     def without_excluded(self, scores: Scores) -> Scores:
         """Return the scores with 1 for the excluded blocks, so that the threshold is chosen without them."""
+        if not self.excluded.any():
+            return scores
         templateness = scores.templateness.copy()
         templateness[len(templateness) - len(self.excluded) :][self.excluded] = 1.0
         return scores.with_templateness(templateness)

@@ -76,10 +76,10 @@ class KindInputs(NamedTuple):
 
 def kind_inputs(features: BlockFeatures, templateness: Floats, url: str | None) -> KindInputs:
     """Compute the inputs from the features of a page's blocks, their scores (float64[m]) and its address."""
-    words, properties = np.maximum(features.words, _MIN_WORDS), features.static[:, _COLUMNS].astype(np.float64)
+    words, properties = np.maximum(features.words, _MIN_WORDS), features.rows.take(_COLUMNS, axis=0).astype(np.float64)
     likely = (1 - templateness) * words
     all_likely, all_words = likely.sum(), words.sum()
-    means = likely @ properties / max(all_likely, 1e-9), words @ properties / max(all_words, 1e-9)
+    means = likely @ properties.T / max(all_likely, 1e-9), words @ properties.T / max(all_words, 1e-9)
     numbers = [features.page_features, *means, [all_likely / all_words], _address_inputs(url)]
     return KindInputs(np.concatenate(numbers), features.tokens.names_present(NAMES).nonzero()[0])
 
@@ -114,7 +114,7 @@ class KindHead:
     def probabilities(self, inputs: KindInputs) -> Floats:
         """float64[len(KINDS)], probability of each kind."""
         logits = standardise_inputs(inputs.numbers, self.mean, self.scale) @ self.weight + self.bias
-        odds = np.exp((logits := logits + self.names[inputs.names].sum(axis=0)) - logits.max())
+        odds = np.exp((logits := logits + self.names.take(inputs.names, axis=0).sum(axis=0)) - logits.max())
         probabilities: Floats = odds / odds.sum()
         return probabilities
 

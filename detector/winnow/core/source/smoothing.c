@@ -49,7 +49,7 @@ typedef struct {
     int32_t *member, *chosen;                 /* m: first member; value as index into X */
     int32_t *change;                          /* m: first change passed on by the children, -1 for none */
     Py_ssize_t *region;                       /* m + 1: a head's regions begin behind those of the heads after it */
-    char *memory;
+    char *memory, *zeros;
     Array arrays[ARRAYS];
 
     int64_t *a, *b;    /* size: changes of the node that is being solved */
@@ -65,8 +65,9 @@ typedef struct {
 static int allocate(Forest *forest, Py_ssize_t k)
 {
     size_t units = (size_t)k;
-    char *at = calloc(1, (units + 1) * (sizeof(Ranked) + sizeof(Piece) + 8 * 8 + 12 * 4 + 1) + 64);
-    if ((forest->memory = at) == NULL) {
+    char *at = forest->memory = malloc((units + 1) * (sizeof(Ranked) + sizeof(Piece) + 6 * 8 + 12 * 4 + 1) + 64);
+    char *zeros = forest->zeros = calloc(2 * (units + 1) + units / 64 + 1, 8);
+    if (at == NULL || zeros == NULL) {
         return -1;
     }
     forest->k = k;
@@ -78,8 +79,6 @@ static int allocate(Forest *forest, Py_ssize_t k)
     CARVE(at, forest->bound, units + 1);
     CARVE(at, forest->X, units + 1);
     CARVE(at, forest->lowest, units + 1);
-    CARVE(at, forest->a, units + 1);
-    CARVE(at, forest->b, units + 1);
     CARVE(at, forest->region, units + 1);
     CARVE(at, forest->place, units + 1);
     CARVE(at, forest->parent, units + 1);
@@ -93,15 +92,17 @@ static int allocate(Forest *forest, Py_ssize_t k)
     CARVE(at, forest->member, units + 1);
     CARVE(at, forest->chosen, units + 1);
     CARVE(at, forest->change, units + 1);
-    forest->touched = calloc(units / 64 + 1, sizeof(uint64_t));
-    return forest->touched == NULL ? -1 : 0;
+    CARVE(zeros, forest->a, units + 1);
+    CARVE(zeros, forest->b, units + 1);
+    CARVE(zeros, forest->touched, units / 64 + 1);
+    return 0;
 }
 
 static void release(Forest *forest)
 {
     free(forest->regions);
     free(forest->changes);
-    free(forest->touched);
+    free(forest->zeros);
     free(forest->memory);
     arrays_release(forest->arrays, ARRAYS);
 }
