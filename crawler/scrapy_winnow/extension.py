@@ -158,7 +158,7 @@ class Winnow(Component):
             )
         if await connection.ping():
             await self._warn_of_other_layouts(connection)
-            if advice := await connection.call(memory_advice):
+            if self._server is None and (advice := await connection.call(memory_advice)):
                 self.log.warning("%s", advice)
 
     async def _warn_of_other_layouts(self, connection: Connection) -> None:

@@ -61,14 +61,13 @@ class EmbeddedServer:
     Args:
         folder: State folder; created if it is missing, readable by its owner only.
         timeout: Longest time to wait for the server to answer, in seconds. Loading the data counts.
-        max_bytes: Memory that its data may take; beyond that, what has not been used for longest is evicted. The limit
-            is kept with the data, and ``None`` leaves it as it is, so that reading the data evicts nothing.
+        max_bytes: Memory that its data may take; beyond that, what has not been used for longest is evicted. ``None``
+            leaves the limit of a server that runs as it is, and starts one without, so that reading evicts nothing.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, timeout: float = 30.0, max_bytes: int | None = None) -> None:
         self.folder = Path(folder).expanduser().resolve()
         self._pid_file, self._users_file = self.folder / "server.pid", self.folder / "users.lock"
-        self._limit_file = self.folder / "memory-limit"
         self._timeout = timeout
         self._max_bytes = max_bytes
         self._users: int | None = None
@@ -95,8 +94,6 @@ class EmbeddedServer:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._starting():
                 self._join()
-                if self._max_bytes is not None:
-                    self._limit_file.write_text(str(self._max_bytes), encoding="ascii")
                 if self._send("PING") is None:
                     self._prepare_socket_folder()
                     self._launch()
@@ -206,12 +203,10 @@ class EmbeddedServer:
             raise EmbeddedServerError(f"the embedded server in {self.folder} did not start; its log ends:\n{tail}")
 
     def _command(self) -> list[str]:
-        limit = 0
-        with suppress(FileNotFoundError, ValueError):  # in bytes, as the latest crawl has set it
-            limit = max(int(self._limit_file.read_text(encoding="ascii")), 0)
         files = ["--unixsocket", str(self._socket_path()), "--dir", str(self.folder), "--pidfile", str(self._pid_file)]
         # Memory that is freed in the background still counts as used, and then all keys would be evicted.
-        memory = ["--maxmemory", str(limit), "--maxmemory-policy", "volatile-lru", "--lazyfree-lazy-eviction", "no"]
+        limit = str(self._max_bytes or 0)
+        memory = ["--maxmemory", limit, "--maxmemory-policy", "volatile-lru", "--lazyfree-lazy-eviction", "no"]
         disk = ["--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no"]
         return [str(server_binary()), "--port", "0", "--unixsocketperm", "700", *files, *memory, *disk]
 

@@ -179,17 +179,14 @@ def test_data_beyond_the_memory_goes_by_the_time_it_was_last_used(tmp_path):
     assert sum(left[160:]) > 70  # the server looks at some keys at a time, and may take a wrong one
 
 
-def test_a_look_evicts_nothing_and_leaves_the_limit_as_the_crawl_has_set_it(tmp_path):
+def test_a_look_evicts_nothing_and_the_crawl_that_joins_it_sets_its_limit(tmp_path):
     with EmbeddedServer(tmp_path, max_bytes=64 << 20) as server, _client(server) as client:
         for number in range(100):
             client.set(f"host-{number}", b"x" * 1_000, ex=1_000)
-    for contents, limit in ((str(8 << 20), 8 << 20), (None, 0), ("many", 0)):
-        (tmp_path / "memory-limit").unlink()
-        if contents is not None:
-            (tmp_path / "memory-limit").write_text(contents)
-        with EmbeddedServer(tmp_path) as look, _client(look) as client:
-            assert client.dbsize() == 100
-            assert client.config_get("maxmemory")["maxmemory"] == str(limit)
-        (tmp_path / "memory-limit").touch()
+        with EmbeddedServer(tmp_path):
+            assert client.config_get("maxmemory")["maxmemory"] == str(64 << 20)
+    with EmbeddedServer(tmp_path) as look, _client(look) as client:
+        assert client.dbsize() == 100
+        assert client.config_get("maxmemory")["maxmemory"] == "0"
     with EmbeddedServer(tmp_path) as look, EmbeddedServer(tmp_path, max_bytes=16 << 20), _client(look) as client:
         assert client.config_get("maxmemory")["maxmemory"] == str(16 << 20)
