@@ -76,8 +76,9 @@ def layout_tables(page: Page) -> NDArray[np.bool_]:
     for index in np.flatnonzero(data & (row_counts == _CALLOUT_ROWS)).tolist():
         parent = int(page.parent[index])
         data[index] = not is_callout(TAG_NAMES[page.tag[parent]], dict(page.attributes[parent]).get("class", ""))
-    for index, role in page.attribute("role").items():
-        data[index] &= role.strip().lower() not in {"presentation", "none"}
+    elements = np.flatnonzero(data)
+    roles = page.attributes.values_of("role", elements)
+    data[elements] = [role is None or role.strip().lower() not in {"presentation", "none"} for role in roles]
     layout: NDArray[np.bool_] = _PARTS[page.tag] & (table_of >= 0) & ~data[table_of]
     return layout
 
@@ -117,7 +118,7 @@ def table_texts(page: Page, tables: Iterable[int], texts: list[str], kept: NDArr
         tags = page.tag[table : page.end[table]]
         rows, cells = (table + np.flatnonzero(chosen) for chosen in (tags == _ROW, _CELLS[tags]))
         lines = _lines_outside(page, table, np.concatenate([rows, cells]), texts, kept)
-        cells = cells[np.isin(page.parent[cells], rows) & ~omitted_elements(page)[cells]]
+        cells = cells[(page.tag[page.parent[cells]] == _ROW) & ~omitted_elements(page)[cells]]
         cells = cells[np.argsort(page.parent[cells], kind="stable")]
         of_row = [np.searchsorted(page.parent[cells], rows, side).tolist() for side in ("left", "right")]
         first, behind = (places[cells].tolist() for places in (page.block_begin, page.block_end))
@@ -154,7 +155,9 @@ def _lines_outside(
 
 def parse_span(value: str | None) -> int:
     """Parse a ``rowspan`` or ``colspan``; 1 if invalid."""
-    text = (value or "").strip()
+    if value is None:
+        return 1
+    text = value.strip()
     return min(max(int(text), 1), MAX_COLUMNS) if text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 
@@ -188,5 +191,6 @@ def place_cells(rows: Iterable[Iterable[tuple[Contents, int, int]]]) -> Iterator
             elif reach > 1 or covered:
                 covered |= dict.fromkeys(range(first, len(places)), reach)
         filled += len(places)
-        covered = {column: left - 1 for column, left in covered.items() if left > 1}
+        if covered:
+            covered = {column: left - 1 for column, left in covered.items() if left > 1}
         yield places

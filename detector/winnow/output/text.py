@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -126,16 +127,14 @@ def join_blocks(page: Page, texts: list[str], kept: Flags, hidden: Flags | None 
     kept = kept & np.fromiter(map(bool, texts), bool, len(texts))
     if not kept.any():
         return ""
-    texts, merged = list(texts), _merged_texts(page, texts, kept, hidden)
-    for first, last, text in merged:
-        kept[first:last], kept[first], texts[first] = False, True, text
+    texts, is_merged = list(texts), np.zeros(page.m, bool)
+    for first, last, text in _merged_texts(page, texts, kept, hidden):
+        kept[first:last], kept[first], is_merged[first], texts[first] = False, True, True, text
     blocks = np.flatnonzero(kept)
-    pieces = [texts[blocks[0]]]
-    begun = {first for first, _, _ in merged}
-    for before, block, kind in zip(blocks.tolist(), blocks[1:].tolist(), _breaks(page, blocks).tolist(), strict=False):
-        separator = _SEPARATORS[_PARAGRAPH if kind == _CELL and {before, block} & begun else kind]
-        pieces += [separator, texts[block]]
-    return "".join(pieces)
+    kinds, is_merged = _breaks(page, blocks), is_merged[blocks]
+    kinds[(kinds == _CELL) & (is_merged[:-1] | is_merged[1:])] = _PARAGRAPH
+    separators = [_SEPARATORS[kind] for kind in kinds.tolist()]
+    return "".join(chain.from_iterable(zip(map(texts.__getitem__, blocks.tolist()), [*separators, ""], strict=True)))
 
 
 def _merged_texts(page: Page, texts: list[str], kept: Flags, hidden: Flags | None) -> list[tuple[int, int, str]]:
