@@ -37,10 +37,9 @@ _COPY_CANDIDATES: Final = attribute_predicate("class", "aria-label", "title", pa
 _COPY: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
 _COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
 _MAX_LABEL: Final = 40  # characters
-_CLASSES: Final = attribute_predicate(
-    "class", parts=("line", "-num", "gutter", "ln", "mw-editsection", "mw-cite-backlink")
-)
-"""Every class of line numbers, code lines and wiki links to their own places has one of these parts."""
+_CLASSES: Final = attribute_predicate("class", parts=("linen", "-num", "gutter", "ln", "mw-"))
+"""Every class of line numbers and wiki links to their own places has one of these parts."""
+_CODE_LINES: Final = attribute_predicate("class", parts=("line",))
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
 _WIKI_LINK: Final = re.compile(r"(?:^|\s)mw-(?:editsection|cite-backlink)(?:$|\s)")
 _PLACES: Final = attribute_predicate("href", parts=("#",))
@@ -125,7 +124,7 @@ def is_code_line(element: etree._Element) -> bool:
 
 def code_line_elements(page: Page) -> list[int]:
     """Elements that are a line of code, see :func:`is_code_line`."""
-    return page.attributes.elements_matching(_CLASSES, _CODE_LINE)
+    return page.attributes.elements_matching(_CODE_LINES, _CODE_LINE)
 
 
 def _labelled(page: Page, elements: list[int], pattern: re.Pattern[str]) -> list[int]:
