@@ -59,9 +59,11 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     templateness = draft.smoothed.value[page.n :]
     found = _tables(page, kept, templateness)
     heading, code = blocks_inside(page, HEADING), blocks_inside(page, CODE)
-    if (heading | code).any():
-        code &= (np.cumsum(kept) > 0) & (templateness < _MAX_SCORE)
-        found |= (heading & _before_the_last(kept) | code) & _in_main_element(page, draft.lengths, kept)
+    first, last = kept.nonzero()[0][[0, -1]].tolist()
+    heading[last:] = code[:first] = False
+    missing = (heading | code & (templateness < _MAX_SCORE)) & ~kept
+    if missing.any():
+        found |= missing & _in_main_element(page, draft.lengths, kept)
     draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
 
 
@@ -118,12 +120,6 @@ def _blocks_like_title(draft: Draft) -> list[int]:
         if sum(word in title for word in words) >= _MIN_SHARE_OF_TITLE * max(len(words), 1):
             found.append(block)
     return found
-
-
-def _before_the_last(kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[m], blocks before the last kept one."""
-    before: NDArray[np.bool_] = np.arange(len(kept)) < np.flatnonzero(kept)[-1]
-    return before
 
 
 def _in_main_element(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -192,11 +188,11 @@ def _covered(page: Page, begin: NDArray[np.int32], end: NDArray[np.int32]) -> ND
 def cut_lists_whole(draft: Draft) -> None:
     """Cut link lists whole if most of their text is cut: the remaining items are useless alone."""
     page, kept = draft.page, draft.kept
-    roots = np.flatnonzero(_LISTS[page.tag])
+    roots = np.flatnonzero(_LISTS[page.tag] & (page.block_end - page.block_begin >= _MIN_LIST))
     begin, end = page.block_begin[roots], page.block_end[roots]
     all_text, kept_text = prefix_sums(draft.lengths), prefix_sums(draft.lengths * kept)
     inside, kept_inside = all_text[end] - all_text[begin], kept_text[end] - kept_text[begin]
-    scraps = (kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside) & (end - begin >= _MIN_LIST)
+    scraps = (kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside)
     if scraps.any():
         scraps &= _plain_share(page, roots) < _MIN_PLAIN_SHARE
         draft.overrule(_covered(page, begin[scraps], end[scraps]) & kept, Reason.STRUCTURE, cut=True)
@@ -274,7 +270,8 @@ def _structures(page: Page) -> list[NDArray[np.int32]]:
 
 def _path_hashes(page: Page) -> NDArray[np.uint64]:
     """uint64[n], hash of the tags and classes on the path from the root to each element."""
-    table, places = page.attributes, np.array(list(page.attributes.places_by_value("class").values()), np.int64)
+    table = page.attributes
+    places = table.by_name.place[table.by_name.numbers_of("class")]
     by_first = np.zeros(len(table.first), np.uint64)
     by_first[places] = places + 1
     tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)

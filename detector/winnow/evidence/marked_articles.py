@@ -204,8 +204,8 @@ def _in_body(page: Page, body: str) -> NDArray[np.float32] | None:
     content = np.zeros(page.m, np.float32)
     for least in range(1, _SHINGLE_WORDS):
         own = np.flatnonzero(length == least)
-        content[own[np.isin(_shingles(words, least)[begin[own]], _shingles(whole, least))]] = np.nan
-    there = prefix_sums(np.isin(_shingles(words, _SHINGLE_WORDS), _shingles(whole, _SHINGLE_WORDS)))
+        content[own[_are_among(_shingles(words, least)[begin[own]], _shingles(whole, least))]] = np.nan
+    there = prefix_sums(_are_among(_shingles(words, _SHINGLE_WORDS), _shingles(whole, _SHINGLE_WORDS)))
     own = np.flatnonzero(length >= _SHINGLE_WORDS)
     stretches = length[own] - _SHINGLE_WORDS + 1
     content[own[there[begin[own] + stretches] - there[begin[own]] == stretches]] = 1
@@ -216,6 +216,13 @@ def _numbers(text: str, number: defaultdict[str, int]) -> NDArray[np.uint64]:
     """uint64, number of each word of a text, case-insensitive; 0 for the end of a line."""
     number["\n"] = 0
     return np.fromiter(map(number.__getitem__, _WORD_OR_BORDER.findall(text.lower())), np.uint64)
+
+
+def _are_among(values: NDArray[np.uint64], known: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """bool[...], whether each value is among the known ones, of which there are some; np.isin is four times slower."""
+    ascending = np.sort(known)
+    are_among: NDArray[np.bool_] = ascending.take(np.searchsorted(ascending, values), mode="clip") == values
+    return are_among
 
 
 def _shingles(words: NDArray[np.uint64], length: int) -> NDArray[np.uint64]:
