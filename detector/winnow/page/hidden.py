@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -93,6 +93,13 @@ _MAX_SHEETS: Final = 16  # that are remembered
 _MAX_CLASSES: Final = 20  # of an element
 _SHORT: Final = 4  # characters of a name that may be part of anything
 _QUOTES: Final = (b'""', b"''", b".'", b'."')  # around a class in a script
+
+
+class Sheet(NamedTuple):
+    """A style sheet without its comments; selectors, the names in them and declarations of its rules that may hide."""
+
+    text: str
+    rules: list[tuple[str, list[str], str]]
 
 
 def hidden_runs(page: Page, wanted: Flags) -> Flags:
@@ -207,7 +214,7 @@ def _characters_inside(page: Page) -> NDArray[np.int64]:
 
 def _ways_of_hiding(page: Page, holding: Flags) -> dict[int, tuple[str, bool]]:
     """How each of some elements is hidden that are, and whether the style that does it moves them."""
-    table, sheet, present = page.attributes, _own_sheet(page), page.attributes.firsts(holding)
+    table, sheet, present = page.attributes, _read_sheet(_own_css(page)), page.attributes.firsts(holding)
     ways = dict.fromkeys(table.elements_matching(_HIDDEN, _NOT_UNTIL_FOUND), ("hidden", False))
     named = table.elements_matching(_NAMED_UNSEEN, _UNSEEN_CLASS)
     ways |= {element: ("class", False) for element in named if holding[element] and not _is_sign(page, element)}
@@ -228,7 +235,7 @@ def _ways_of_hiding(page: Page, holding: Flags) -> dict[int, tuple[str, bool]]:
     if white:
         in_code = within(page, _CODE[page.tag])  # which has its background from elsewhere
         white = [element for element in white if not in_code[element]]
-        ways |= dict.fromkeys(_on_white(page, white, sheet), ("color", False))
+        ways |= dict.fromkeys(_on_white(page, white, sheet.text), ("color", False))
     return {element: way for element, way in ways.items() if holding[element]}
 
 
@@ -293,20 +300,16 @@ def _is_revealed(page: Page, element: int, way: str, moves: bool) -> bool:
     )
 
 
-def _own_sheet(page: Page) -> str:
+def _own_css(page: Page) -> bytes:
     """The page's own style sheets for screens."""
     styles = [element for element in page.raw_texts if page.tag[element] == TAG_ID["style"]]
-    if not styles:
-        return ""
-    media = page.attribute("media")
-    return _without_comments(
-        "\n".join(
-            page.raw_text(element)
-            for element in styles
-            if media.get(element, "").strip().lower() in _FOR_SCREENS
-            and (above := page.parent[element]) >= 0
-            and page.tag[above] != TAG_ID["noscript"]
-        )
+    media = page.attribute("media") if styles else {}
+    return b"\n".join(
+        page.raw_texts[element]
+        for element in styles
+        if media.get(element, "").strip().lower() in _FOR_SCREENS
+        and (above := page.parent[element]) >= 0
+        and page.tag[above] != TAG_ID["noscript"]
     )
 
 
@@ -319,22 +322,21 @@ def _is_white(page: Page, sheet: str) -> bool:
 
 
 @lru_cache(maxsize=_MAX_SHEETS)
-def _hiding_rules(sheet: str) -> list[tuple[str, list[str], str]]:
-    """Selectors, the names in them and declarations of rules that may hide; the pages of a site share their sheets."""
-    rules = core.hiding_rules(sheet.encode("utf-8", "replace"))
-    return [(selectors, _NAME.findall(selectors), style) for selectors, style in rules]
+def _read_sheet(css: bytes) -> Sheet:
+    """Read a sheet; the pages of a site share theirs."""
+    text, rules = core.hiding_rules(css)
+    return Sheet(text, [(selectors, _NAME.findall(selectors), style) for selectors, style in rules])
 
 
-def _matches(page: Page, sheet: str, holding: Flags, present: Flags) -> Iterator[tuple[Style, list[int]]]:
+def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterator[tuple[Style, list[int]]]:
     """Styles that may hide some elements, with those that they apply to, by the rules of the page's own sheets.
 
     ``present`` says by first attribute whether one of the elements has it.
     """
-    rules = _hiding_rules(sheet) if sheet else []
-    if not rules:
+    if not sheet.rules:
         return
     values = page.attributes.by_name
-    wanted = {name for _, names, _ in rules for name in names}
+    wanted = {name for _, names, _ in sheet.rules for name in names}
     known: dict[str, list[int]] = {}  # places of attributes, by what selectors call them
     for mark, kind in ((".", "class"), ("#", "id")):
         names_wanted = {name[1:] for name in wanted if name[0] == mark}
@@ -342,7 +344,7 @@ def _matches(page: Page, sheet: str, holding: Flags, present: Flags) -> Iterator
         for place, value in values.pairs(numbers[present[values.place[numbers]]]):
             for name in names_wanted.intersection(value.split()):
                 known.setdefault(mark + name, []).append(place)
-    for selectors, names, style in rules:
+    for selectors, names, style in sheet.rules:
         if names and known.keys().isdisjoint(names):
             continue
         for selector in selectors.split(","):
@@ -352,7 +354,7 @@ def _matches(page: Page, sheet: str, holding: Flags, present: Flags) -> Iterator
                 and 0 < len(parts) <= _MAX_PARTS
                 and not (_WITHOUT_SCRIPTS.search(selector) or (own and _REVEALED.search(own[-1])))
                 and ((elements := _matching(page, parts, known)) & holding).any()
-                and not (own and _is_shown_elsewhere(sheet, own[-1], style))
+                and not (own and _is_shown_elsewhere(sheet.text, own[-1], style))
             ):
                 yield read_style(style), np.flatnonzero(elements).tolist()
 

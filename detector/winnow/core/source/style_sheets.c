@@ -94,27 +94,59 @@ static int is_for_screens(const char *at, const char *end)
 
 static int append_rule(PyObject *rules, const char *begin, const char *brace, const char *end)
 {
-    PyObject *rule = Py_BuildValue("s#s#", begin, (Py_ssize_t)(brace - begin), brace + 1, (Py_ssize_t)(end - brace - 1));
+    PyObject *rule = Py_BuildValue("NN", PyUnicode_DecodeUTF8(begin, brace - begin, "replace"),
+                                   PyUnicode_DecodeUTF8(brace + 1, end - brace - 1, "replace"));
     int failed = rule == NULL || PyList_Append(rules, rule) < 0;
     Py_XDECREF(rule);
     return failed ? -1 : 0;
 }
 
-/* hiding_rules(sheet: bytes of UTF-8) -> list of selectors and declarations, of the rules for every screen that may hide
-
-   The sheet has no comments. Strings are skipped, and so are rules within a rule. */
-PyObject *core_hiding_rules(PyObject *module, PyObject *sheet)
+/* Where two characters follow each other; the end if nowhere. */
+static const char *find_pair(const char *at, const char *end, char first, char second)
 {
+    while (at < end && (at = memchr(at, first, (size_t)(end - at))) != NULL) {
+        if (++at < end && *at == second) {
+            return at - 1;
+        }
+    }
+    return end;
+}
+
+/* Copy a sheet without its comments; returns the end of the copy. */
+static char *strip_comments(char *to, const char *at, const char *end)
+{
+    while (at < end) {
+        const char *comment = find_pair(at, end, '/', '*');
+        memcpy(to, at, (size_t)(comment - at));
+        to += comment - at;
+        at = comment < end ? find_pair(comment + 2, end, '*', '/') : end;
+        at += at < end ? 2 : 0;
+    }
+    return to;
+}
+
+/* hiding_rules(css: bytes of UTF-8) -> the sheet without comments, and a list of selectors and declarations, of the rules
+   for every screen that may hide. Strings are skipped, and so are rules within a rule. */
+PyObject *core_hiding_rules(PyObject *module, PyObject *css)
+{
+    SCOPED(free_memory) char *sheet = NULL;
     char *at, *end;
     const char *statement, *rule = NULL, *brace = NULL;
     Py_ssize_t length;
     int level = 0, skipped = 0, hides = 0; /* skipped: level of the block that is left out, 0 for none */
     PyObject *rules;
     (void)module;
-    if (PyBytes_AsStringAndSize(sheet, &at, &length) < 0 || (rules = PyList_New(0)) == NULL) {
+    if (PyBytes_AsStringAndSize(css, &at, &length) < 0) {
         return NULL;
     }
-    for (end = at + length, statement = at; at < end && PyList_Size(rules) < MAX_RULES; at++) {
+    if ((sheet = malloc((size_t)length + 1)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    if ((rules = PyList_New(0)) == NULL) {
+        return NULL;
+    }
+    end = strip_comments(sheet, at, at + length);
+    for (at = sheet, statement = sheet; at < end && PyList_Size(rules) < MAX_RULES; at++) {
         const char *quote;
         while (at < end && !marks[(unsigned char)*at]) {
             at++;
@@ -164,5 +196,5 @@ PyObject *core_hiding_rules(PyObject *module, PyObject *sheet)
             break;
         }
     }
-    return rules;
+    return Py_BuildValue("NN", PyUnicode_DecodeUTF8(sheet, end - sheet, "replace"), rules);
 }
