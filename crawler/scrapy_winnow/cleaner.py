@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -14,8 +13,7 @@ from scrapy_winnow.messages import CleaningTask
 from scrapy_winnow.pool import CleaningPool, ProcessDiedError, ReadPage
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.models import load_model
-from winnow.page.page import Limits, Page, PageTooLarge
-from winnow.page.parsing import kind_of_data
+from winnow.page.page import Limits, Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,15 +81,7 @@ class Cleaner:
         pool = self._pool
         return pool is not None and pool.is_ready and (pool.waiting < MAX_WAITING or not self.is_light(html))
 
-    async def read(self, html: str | bytes, url: str) -> HashedUnits | None:
-        """Parse and fingerprint a page; ``None`` if it is too large or no HTML."""
-        if kind_of_data(html):
-            return None
-        with suppress(PageTooLarge):
-            return await self.read_page(html, url)
-        return None
-
-    async def read_page(self, html: str | bytes, url: str) -> HashedUnits:
+    async def read(self, html: str | bytes, url: str) -> HashedUnits:
         """Parse and fingerprint HTML, before :meth:`clean`, where this holds the event loop for the shortest time.
 
         Raises:
@@ -127,7 +117,7 @@ class Cleaner:
         Args:
             html: the page's HTML; as text where ``hashed`` was read from it.
             url: its address, where known.
-            hashed: the result of :meth:`read`, or the page as the middleware has read it.
+            hashed: the result of :meth:`read`, or the page as the middleware has read it from its tree.
             evidence: the site's counts of its fingerprints.
             model: name or file of another model than the crawl's.
             rules: the user's rules for the page.

@@ -24,6 +24,8 @@ from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 from scrapy_winnow.storage.index import DuplicateIndex
 from scrapy_winnow.storage.keys import describe_other_layouts, sample_keys
 from scrapy_winnow.worker import freeze_loaded
+from winnow.page.page import PageTooLarge
+from winnow.page.parsing import kind_of_data
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Iterator
@@ -111,8 +113,9 @@ class Winnow(Component):
     async def clean(self, html: str | bytes, url: str | None, site: str | None, options: RequestOptions) -> CleanedItem:
         """Clean a page that the middleware has not read, with the counts of its site; it is not counted itself."""
         hashed = evidence = None
-        if self.counts is not None and url is not None and site is not None:
-            hashed = await self.cleaner.read(html, url)
+        if self.counts is not None and url is not None and site is not None and not kind_of_data(html):
+            with suppress(PageTooLarge):
+                hashed = await self.cleaner.read(html, url)
             if hashed is not None:
                 with self.step("look up the counts", stats.ITEMS_INCOMPLETE, url):
                     evidence = await self.counts.read(site, hashed.fingerprints)
@@ -244,7 +247,7 @@ def winnow_of(crawler: Crawler) -> Winnow:
     """
     winnow = crawler.get_extension(Winnow)
     if winnow is None:
-        if _is_enabled(crawler) and crawler not in _refused:
+        if _is_on(crawler, "WINNOW_ENABLED") and crawler not in _refused:
             _refuse(crawler, ["the extension scrapy_winnow.extension.Winnow is not enabled"])
         raise NotConfigured
     return winnow
@@ -254,10 +257,10 @@ class CannotStartError(RuntimeError):
     """Winnow is enabled and cannot start, so the crawl does not either; see ``WINNOW_REQUIRED``."""
 
 
-def _is_enabled(crawler: Crawler) -> bool:
-    """Whether Winnow is enabled; a value that is neither true nor false counts as true, and is refused later."""
+def _is_on(crawler: Crawler, setting: str) -> bool:
+    """Whether a setting is true; a value that is neither true nor false counts as true, and is refused later."""
     with suppress(TypeError, ValueError):
-        return crawler.settings.getbool("WINNOW_ENABLED", default=True)
+        return crawler.settings.getbool(setting, default=True)
     return True
 
 
@@ -268,7 +271,7 @@ def config_of(crawler: Crawler) -> Config:
         NotConfigured: Winnow is not enabled, or cannot start and the crawl may go on without it.
         CannotStartError: it cannot start.
     """
-    if crawler in _refused or not _is_enabled(crawler):
+    if crawler in _refused or not _is_on(crawler, "WINNOW_ENABLED"):
         raise NotConfigured
     if crawler not in _configs:
         _configs[crawler] = _checked_config(crawler)
@@ -309,10 +312,7 @@ def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:
     _refused.add(crawler)
     reasons = "".join(f"\n  * {problem}" for problem in problems)
     logger.error("Winnow cannot start:%s\n  (docs/reference/settings.md)", reasons)
-    is_required = True
-    with suppress(TypeError, ValueError):
-        is_required = crawler.settings.getbool("WINNOW_REQUIRED", default=True)
-    if not is_required:
+    if not _is_on(crawler, "WINNOW_REQUIRED"):
 
         def log_again() -> None:
             logger.error("No item of this crawl was cleaned, since Winnow could not start: %s", "; ".join(problems))

@@ -63,7 +63,7 @@ class CountNodes(Component):
         try:
             if source.hashed is None:
                 self._limits.check("bytes", len(response.body))
-                source.hashed = await winnow.cleaner.read_page(response.text, source.url)
+                source.hashed = await winnow.cleaner.read(response.text, source.url)
         except PageTooLarge:
             winnow.count(stats.PAGES_TOO_LARGE)
             return

@@ -216,7 +216,6 @@ class CleaningPool:
         self._model = model
         self._on_death = died
         self._processes: list[CleaningProcess] = []
-        self._dead: list[CleaningProcess] = []
         self._starting = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._next_page = asyncio.Lock()  # held by the page that looks for a process; the others wait in their order
@@ -280,7 +279,7 @@ class CleaningPool:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(process.close() for process in [*self._processes, *self._dead]))
+        await asyncio.gather(*(process.close() for process in self._processes))
         self._changed.set()
 
     async def _run_anywhere(
@@ -340,7 +339,6 @@ class CleaningPool:
         if process not in self._processes:
             return
         self._processes.remove(process)
-        self._dead.append(process)
         self._start_task(process.close())
         if not self._closed:
             self._on_death()

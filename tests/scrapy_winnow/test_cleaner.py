@@ -12,7 +12,7 @@ from scrapy_winnow.config import Config
 from scrapy_winnow.pool import ProcessDiedError, ReadPage
 from scrapy_winnow.storage.evidence import HashedPage
 from tests.scrapy_winnow.waiting import SECONDS
-from winnow import clean
+from winnow import PageTooLarge, clean
 
 HEAVY = {
     "paragraphs": "<p>x" * 20_000,
@@ -101,14 +101,14 @@ async def test_pages_are_read_in_processes():
     assert counted == ["winnow/items/in_process"] * len(HEAVY)
 
 
-async def test_what_is_too_large_or_no_html_is_not_read():
+async def test_what_is_too_large_is_not_read():
     for processes in (0, 1):
         settings = Settings({"WINNOW_PROCESSES": processes, "WINNOW_MAX_NODES": 100})
         cleaner = Cleaner(Config.from_settings(settings), lambda _: None)
         if processes:
             await ready(cleaner)
-        assert await cleaner.read(HEAVY["paragraphs"], "http://a/") is None
-        assert await cleaner.read("<p>x" * 200, "http://a/") is None
-        assert await cleaner.read(b"%PDF-1.7 and so on", "http://a/") is None
+        for html in (HEAVY["paragraphs"], "<p>x" * 200):
+            with pytest.raises(PageTooLarge):
+                await cleaner.read(html, "http://a/")
         assert await cleaner.read("<p>A page.", "http://a/") is not None
         await cleaner.close()

@@ -16,9 +16,7 @@ from scrapy_winnow.storage.clients import is_cluster
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator, Sequence
 
-    from redis import Redis
     from redis.asyncio import Redis as AsyncRedis
-    from redis.commands.core import Script as SyncScript
 
 T = TypeVar("T")
 Command = tuple[Any, ...]
@@ -57,10 +55,6 @@ class Script:
         else:
             await client.script_load(self.source)
         return await client.execute_command(*command)
-
-    def register(self, client: Redis) -> SyncScript:
-        """Return the script for a blocking client, to be called with keys and arguments."""
-        return client.register_script(self.source)
 
 
 async def run_with_timeout(work: Awaitable[T], seconds: float) -> T:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import time
 from dataclasses import dataclass, field
@@ -11,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 from redis.exceptions import RedisError
 
-from scrapy_winnow.storage.batches import Script
 from scrapy_winnow.storage.evidence import ENTRY, SINGLE, look_up
 from scrapy_winnow.storage.keys import HostKeys, host_keys
 from scrapy_winnow.storage.settled import LABEL, unpack_labels
 from winnow.counting import MIN_DF, MIN_PAGES, THETA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
     from redis import Redis
@@ -100,11 +100,10 @@ class HostRecords:
     def reopen(self, host: str) -> bool:
         """Have a settled host count again, as after a redesign; return whether it was settled."""
         state = host_keys(self.prefix, host).state
-        stamp, ttl = self.client.hget(state, "stamp"), self.client.ttl(state)
-        if stamp is None:
+        if not self.client.hexists(state, "stamp"):
             return False
-        script = Script("settled_host").register(self.client)
-        return bool(script(keys=[state], args=[stamp, int(ttl), 1]))
+        self.client.hdel(state, "labels", "stamp", "expected", "pages")
+        return True
 
 
 def ago(seconds: int) -> str:
@@ -170,12 +169,25 @@ class HostLabels:
 
     def write(self, client: Redis, prefix: str, host: str, ttl: int) -> bool:
         """Make a host that is not known one that is settled with these labels; return whether it was not known."""
-        packed = np.empty(len(self.fingerprints), LABEL)
-        packed["fingerprint"], packed["fraction"] = self.fingerprints, self.fractions
-        script = Script("import_labels").register(client)
-        arguments: Sequence[bytes | int | str]
-        arguments = packed.tobytes(), self.pages, repr(self.expected), max(self.version, 1), ttl
-        return bool(script(keys=list(host_keys(prefix, host)), args=arguments))
+        labels = np.empty(len(self.fingerprints), LABEL)
+        labels["fingerprint"], labels["fraction"] = self.fingerprints, self.fractions
+        packed = labels.tobytes()
+        stamp = hashlib.sha1(packed + str(self.pages).encode(), usedforsecurity=False).hexdigest()
+        state, *others = host_keys(prefix, host)
+        known: Any = client.hmget(state, ["stamp", "used"])
+        if known[1] is not None:
+            return bool(known[0] == stamp.encode())
+        fields: dict[Any, Any] = {
+            "labels": packed,
+            "stamp": stamp,
+            "pages": self.pages,
+            "expected": repr(self.expected),
+        }
+        fields |= {"version": max(self.version, 1), "used": int(time.time())}
+        client.delete(*others)
+        client.hset(state, mapping=fields)
+        client.expire(state, ttl)
+        return True
 
     def df(self, fingerprints: NDArray[np.uint64]) -> NDArray[np.int64]:
         """int64, estimated pages of the host that have each node; 0 for those that are not template."""
