@@ -17,7 +17,7 @@ typedef struct {
     TitleWord *words;
     size_t count, mask;
     uint32_t *slots; /* 1 + number of the word */
-    uint8_t begins[256]; /* whether a word begins with the byte */
+    uint64_t lengths[256]; /* bits: lengths of the words that begin with the byte, modulo 64 */
 } Title;
 
 static size_t slot_of(const Title *title, const unsigned char *word, size_t length)
@@ -54,7 +54,7 @@ static int read_title(Title *title, Span words)
             if (title->slots[slot] == 0) {
                 title->words[title->count] = (TitleWord){word, length, -1};
                 title->slots[slot] = (uint32_t)++title->count;
-                title->begins[*word] = 1;
+                title->lengths[*word] |= (uint64_t)1 << length % 64;
             }
             word = at + 1;
         }
@@ -94,7 +94,7 @@ static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, i
             hashing = hashed < HASHED_WORDS && characters < HASHED_CHARACTERS;
         }
         if (border) {
-            if (at > word && scan->title.count && scan->title.begins[*word]) {
+            if (at > word && scan->title.lengths[*word] >> (at - word) % 64 & 1) {
                 uint32_t found = scan->title.slots[slot_of(&scan->title, word, (size_t)(at - word))];
                 if (found != 0 && scan->title.words[found - 1].line != line) {
                     scan->title.words[found - 1].line = line;
