@@ -132,9 +132,9 @@ def path_sums(tree: Tree, values: NDArray[Number]) -> NDArray[Number]:
 def runs_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[r], whether each run belongs to one of the given blocks (bool[m])."""
     change = np.zeros(page.r + 1, np.int8)
-    change[page.block_run_begin[blocks]] += 1
+    change[page.block_run_begin[blocks]] = 1
     change[page.block_run_end[blocks]] -= 1
-    return np.cumsum(change[:-1]) > 0
+    return change[:-1].cumsum(dtype=np.int8).view(bool)  # no run belongs to two blocks
 
 
 def sums_over_runs(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
