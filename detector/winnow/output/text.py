@@ -175,10 +175,10 @@ def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
     around = int(np.bitwise_or.reduce(_kinds_around(page)[blocks]))
 
     if around & LIST:
-        one_list = _in_same_group(outermost(parent, _LISTS[tag])[node])
-        item = nearest(parent, _ITEMS[tag])
-        paragraphs = prefix_sums(tag[page.block_node] == TAG_ID["p"])
-        long = np.append(paragraphs[page.block_end] - paragraphs[page.block_begin] > 1, False)[item[node]]
+        one_list = _in_same_group(outermost(parent, _LISTS.take(tag))[node])
+        item = nearest(parent, _ITEMS.take(tag))[node]
+        paragraphs = prefix_sums(tag.take(page.block_node) == TAG_ID["p"])
+        long = (item >= 0) & (paragraphs[page.block_end[item]] - paragraphs[page.block_begin[item]] > 1)
         kinds[one_list & ~long[before] & ~long[after]] = _LINE
 
     if around & CELL:
