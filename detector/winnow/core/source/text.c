@@ -45,6 +45,27 @@ PyObject *core_count_kinds(PyObject *module, PyObject *arguments)
     Py_RETURN_NONE;
 }
 
+#define EACH(byte) (0x0101010101010101u * (byte)) /* of eight */
+
+static int are_eight_ascii(Span text)
+{
+    uint64_t eight;
+    return text.end - text.begin >= 8 && (memcpy(&eight, text.begin, 8), (eight & EACH(0x80)) == 0);
+}
+
+/* Whether eight bytes of ASCII follow without control characters, and without white space behind a space. */
+static int are_eight_in_words(Span text)
+{
+    uint64_t eight, next;
+    if (text.end - text.begin < 9) {
+        return 0;
+    }
+    memcpy(&eight, text.begin, 8);
+    memcpy(&next, text.begin + 1, 8);
+    return ((eight | next) & EACH(0x80)) == 0 && (~(eight + EACH(0x80 - ' ')) & EACH(0x80)) == 0
+        && (~(eight + EACH(0x7F - ' ')) & ~(next + EACH(0x7F - ' ')) & EACH(0x80)) == 0;
+}
+
 /* Write the words of the next characters with a space between them, and a line feed; returns what is behind it. */
 static char *write_line(char *to, Span *text, int64_t characters, const uint8_t *properties)
 {
@@ -52,6 +73,11 @@ static char *write_line(char *to, Span *text, int64_t characters, const uint8_t 
     int written = 0;
     while (characters-- > 0 && text->begin < text->end) {
         const unsigned char *begin = text->begin;
+        if (word != NULL && characters >= 8 && are_eight_in_words(*text)) {
+            text->begin += 8;
+            characters -= 7;
+            continue;
+        }
         if (next_property(properties, text) & WHITE_SPACE) {
             if (word != NULL) {
                 memcpy(to, word, (size_t)(begin - word));
@@ -89,8 +115,15 @@ static Py_ssize_t write_blocks(char *to, Span text, const Array *offsets, const 
             || offset[behind] < offset[first]) {
             return -1;
         }
-        for (; place < offset[first] && text.begin < text.end; place++) {
-            next_character(&text.begin, text.end);
+        while (place < offset[first] && text.begin < text.end) {
+            if (offset[first] - place >= 8 && are_eight_ascii(text)) {
+                text.begin += 8;
+                place += 8;
+            }
+            else {
+                next_character(&text.begin, text.end);
+                place++;
+            }
         }
         to = write_line(to, &text, offset[behind] - offset[first], properties);
         place = offset[behind];
@@ -133,8 +166,7 @@ static int lower_ascii(unsigned char *to, Span text, const uint8_t *properties)
         *to++ = (unsigned char)(*at | ((unsigned char)(*at - 'A') < 26) << 5);
     }
     while (text.begin < text.end) {
-        uint64_t eight;
-        if (text.end - text.begin >= 8 && (memcpy(&eight, text.begin, 8), (eight & 0x8080808080808080u) == 0)) {
+        if (are_eight_ascii(text)) {
             text.begin += 8;
         }
         else if (*text.begin < 0x80) {
