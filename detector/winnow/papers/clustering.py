@@ -150,16 +150,17 @@ class Clusters:
         return ClusterTemplates(found, {number: int(found.labels[at]) for number, at in document_of.items()})
 
 
+@dataclass(frozen=True, eq=False)
 class ClusterTemplates:
     """The clusters of a site's pages and their templates.
 
     Attributes:
         clustering: what was found, by different pages.
+        cluster_of: cluster of each page by its number.
     """
 
-    def __init__(self, clustering: Clustering, cluster_of: dict[int, int]) -> None:
-        self.clustering = clustering
-        self._cluster_of = cluster_of
+    clustering: Clustering
+    cluster_of: dict[int, int]
 
     @property
     def pages(self) -> int:
@@ -170,7 +171,7 @@ class ClusterTemplates:
     def clusters(self) -> list[list[int]]:
         """Numbers of the pages in each cluster; every readable page is in one, copies with their originals."""
         grouped: list[list[int]] = [[] for _ in self.clustering.templates]
-        for number, found in self._cluster_of.items():
+        for number, found in self.cluster_of.items():
             grouped[found].append(number)
         return grouped
 
@@ -181,7 +182,7 @@ class ClusterTemplates:
         :func:`~winnow.papers.pages.whole_elements`.
         """
         paths = dom_paths(read.page)
-        found = self._cluster_of.get(read.number)
+        found = self.cluster_of.get(read.number)
         if found is None:
             found = nearest_template(np.unique(paths), self.clustering.templates)
         shared = np.isin(paths, self.clustering.templates[found])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -140,26 +140,11 @@ class Measures:
         return sums[self._end] - sums[self.elements]
 
 
-SMOOTHING: Final = "page-level isotonic smoothing, 5.2"
-BLOCK: Final = "site-independent template blocks, 3 (4), block"
-RELATIVE: Final = "site-independent template blocks, 3 (4), relative"
-POSITION: Final = "site-independent template blocks, 3 (4), position"
-
-
-class Feature(NamedTuple):
-    """A feature: its name, its unit, the paper and section it is from, and how it is computed from the measures."""
-
-    name: str
-    unit: str
-    source: str
-    compute: Callable[[Measures], Floats]
-
-
 def node_features(measures: Measures) -> NDArray[np.float32]:
     """float32[v, len(NODE_FEATURES)], features of the elements ``measures.elements``, all finite."""
     values = np.empty((len(NODE_FEATURES), len(measures.elements)), np.float32)
-    for row, feature in zip(values, NODE_FEATURES, strict=True):
-        row[:] = feature.compute(measures)
+    for row, compute in zip(values, NODE_FEATURES.values(), strict=True):
+        row[:] = compute(measures)
     return values.T
 
 
@@ -215,62 +200,58 @@ def _divergence(m: Measures) -> Floats:
     return np.asarray((inside * np.log(inside / outside)).sum(axis=0))
 
 
-# fmt: off
-NODE_FEATURES: Final[tuple[Feature, ...]] = (
-    Feature("top_margin", "log px", SMOOTHING, lambda m: np.log1p(m.geometry.y[m.elements])),
-    Feature("bottom_margin", "log px", SMOOTHING, lambda m: np.log1p(m.geometry.bottom_distance[m.elements])),
-    Feature("side_margin", "page widths", SMOOTHING, lambda m: m.geometry.side_distance[m.elements]),
-    Feature("centre_distance", "half page sizes", SMOOTHING, lambda m: m.geometry.centre_distance[m.elements]),
-    Feature("vertical_position", "page heights", SMOOTHING, _vertical_position),
-    Feature("area", "log px²", SMOOTHING, lambda m: np.log1p(m.geometry.area[m.elements])),
-    Feature("area_share", "of the page", SMOOTHING, lambda m: m.geometry.area[m.elements] / max(m.geometry.area[0], 1)),
-    Feature("links_per_word", "links a word", SMOOTHING, lambda m: m.link_count / (m.words + 1)),
-    Feature("anchor_text_share", "of characters", SMOOTHING,
-            lambda m: m.linked_characters / np.maximum(m.characters, 1)),
-    Feature("anchor_size", "log characters a link", SMOOTHING,
-            lambda m: np.log1p(m.linked_characters / np.maximum(m.link_count, 1))),
-    Feature("in_site_links", "of links", SMOOTHING, lambda m: m.in_site_count / np.maximum(m.link_count, 1)),
-    Feature("has_links", "0 or 1", SMOOTHING, lambda m: (m.link_count > 0).astype(float)),
-    Feature("visible_per_html", "of source characters", SMOOTHING,
-            lambda m: m.characters / (m.characters + m.markup_length)),
-    Feature("title_covered", "of title words", SMOOTHING, lambda m: m.title_covered),
-    Feature("title_words", "title words a word", SMOOTHING,
-            lambda m: np.minimum(m.title_words / np.maximum(m.words, 1), 1)),
-    Feature("words", "log words", BLOCK, lambda m: np.log1p(m.words)),
-    Feature("words_per_block", "log words a text block", BLOCK,
-            lambda m: np.log1p(m.words / np.maximum(m.block_count, 1))),
-    Feature("word_length", "characters", BLOCK, lambda m: np.minimum(m.characters / np.maximum(m.words, 1), 20)),
-    Feature("sentence_length", "log words", BLOCK,
-            lambda m: np.log1p(m.words / (m.total(m.statistics.sentence_ends) + 1))),
-    Feature("commas", "a word", BLOCK, _per_word("commas")),
-    Feature("sentence_ends", "a word", BLOCK, _per_word("sentence_ends")),
-    Feature("digits", "of characters", BLOCK, _per_character("digits")),
-    Feature("upper_case", "of characters", BLOCK, _per_character("upper_case")),
-    Feature("symbols", "of characters", BLOCK, _per_character("symbols")),
-    Feature("links", "log links", BLOCK, lambda m: np.log1p(m.link_count)),
-    Feature("elements", "log elements", BLOCK, lambda m: np.log(m.page.end[m.elements] - m.elements)),
-    Feature("formatting", "log elements", BLOCK, _number_of("b", "strong", "i", "em", "u", "mark", "code")),
-    Feature("images", "log elements", BLOCK, _number_of("img", "picture", "svg", "video")),
-    Feature("paragraphs", "log elements", BLOCK, _number_of("p", "blockquote", "pre")),
-    Feature("headings", "log elements", BLOCK, _number_of("h1", "h2", "h3", "h4", "h5", "h6")),
-    Feature("list_items", "log elements", BLOCK, _number_of("li", "dt", "dd")),
-    Feature("table_cells", "log elements", BLOCK, _number_of("td", "th")),
-    Feature("controls", "log elements", BLOCK, _number_of("input", "button", "select", "textarea", "option")),
-    Feature("in_paragraph", "0 or 1", BLOCK, _inside("p", "blockquote", "pre")),
-    Feature("in_heading", "0 or 1", BLOCK, _inside("h1", "h2", "h3", "h4", "h5", "h6")),
-    Feature("in_list", "0 or 1", BLOCK, _inside("ul", "ol", "dl", "menu")),
-    Feature("in_table", "0 or 1", BLOCK, _inside("td", "th")),
-    Feature("in_banner", "0 or 1", BLOCK, _inside("nav", "header", "footer", "aside", "form")),
-    Feature("in_main", "0 or 1", BLOCK, _inside("main", "article")),
-    Feature("has_main", "0 or 1", BLOCK, _holds("main", "article", "h1")),
-    Feature("share_of_words", "of the page", RELATIVE, _share("words")),
-    Feature("share_of_links", "of the page", RELATIVE, _share("link_count")),
-    Feature("share_of_anchor_text", "of the page", RELATIVE, _share("linked_characters")),
-    Feature("divergence", "nats", RELATIVE, _divergence),
-    Feature("depth", "levels", POSITION, lambda m: m.page.depth[m.elements].astype(float)),
-    Feature("sibling_number", "log siblings", POSITION, lambda m: np.log1p(m.sibling_number)),
-    Feature("text_before", "of the page", POSITION, lambda m: m.text_before),
-    Feature("text_after", "of the page", POSITION, lambda m: m.text_after),
-)
-"""The features, in the order of the columns."""
-# fmt: on
+NODE_FEATURES: Final[dict[str, Callable[[Measures], Floats]]] = {
+    # "Page-level Template Detection via Isotonic Smoothing", section 5.2.
+    "top_margin": lambda m: np.log1p(m.geometry.y[m.elements]),  # log px
+    "bottom_margin": lambda m: np.log1p(m.geometry.bottom_distance[m.elements]),  # log px
+    "side_margin": lambda m: m.geometry.side_distance[m.elements],  # page widths
+    "centre_distance": lambda m: m.geometry.centre_distance[m.elements],  # half page sizes
+    "vertical_position": _vertical_position,  # page heights
+    "area": lambda m: np.log1p(m.geometry.area[m.elements]),  # log px²
+    "area_share": lambda m: m.geometry.area[m.elements] / max(m.geometry.area[0], 1),
+    "links_per_word": lambda m: m.link_count / (m.words + 1),
+    "anchor_text_share": lambda m: m.linked_characters / np.maximum(m.characters, 1),
+    "anchor_size": lambda m: np.log1p(m.linked_characters / np.maximum(m.link_count, 1)),
+    "in_site_links": lambda m: m.in_site_count / np.maximum(m.link_count, 1),
+    "has_links": lambda m: (m.link_count > 0).astype(float),
+    "visible_per_html": lambda m: m.characters / (m.characters + m.markup_length),
+    "title_covered": lambda m: m.title_covered,
+    "title_words": lambda m: np.minimum(m.title_words / np.maximum(m.words, 1), 1),
+    # "Site-Independent Template-Block Detection", section 3 (4): the block by itself,
+    "words": lambda m: np.log1p(m.words),
+    "words_per_block": lambda m: np.log1p(m.words / np.maximum(m.block_count, 1)),
+    "word_length": lambda m: np.minimum(m.characters / np.maximum(m.words, 1), 20),  # characters
+    "sentence_length": lambda m: np.log1p(m.words / (m.total(m.statistics.sentence_ends) + 1)),
+    "commas": _per_word("commas"),
+    "sentence_ends": _per_word("sentence_ends"),
+    "digits": _per_character("digits"),
+    "upper_case": _per_character("upper_case"),
+    "symbols": _per_character("symbols"),
+    "links": lambda m: np.log1p(m.link_count),
+    "elements": lambda m: np.log(m.page.end[m.elements] - m.elements),
+    "formatting": _number_of("b", "strong", "i", "em", "u", "mark", "code"),
+    "images": _number_of("img", "picture", "svg", "video"),
+    "paragraphs": _number_of("p", "blockquote", "pre"),
+    "headings": _number_of("h1", "h2", "h3", "h4", "h5", "h6"),
+    "list_items": _number_of("li", "dt", "dd"),
+    "table_cells": _number_of("td", "th"),
+    "controls": _number_of("input", "button", "select", "textarea", "option"),
+    "in_paragraph": _inside("p", "blockquote", "pre"),
+    "in_heading": _inside("h1", "h2", "h3", "h4", "h5", "h6"),
+    "in_list": _inside("ul", "ol", "dl", "menu"),
+    "in_table": _inside("td", "th"),
+    "in_banner": _inside("nav", "header", "footer", "aside", "form"),
+    "in_main": _inside("main", "article"),
+    "has_main": _holds("main", "article", "h1"),
+    # relative to the page,
+    "share_of_words": _share("words"),
+    "share_of_links": _share("link_count"),
+    "share_of_anchor_text": _share("linked_characters"),
+    "divergence": _divergence,  # nats
+    # and its position.
+    "depth": lambda m: m.page.depth[m.elements].astype(float),
+    "sibling_number": lambda m: np.log1p(m.sibling_number),
+    "text_before": lambda m: m.text_before,
+    "text_after": lambda m: m.text_after,
+}
+"""The features and how each is computed, in the order of the columns."""

@@ -208,7 +208,7 @@ class Geometry:
     Attributes:
         x, y, width, height: float64[n + m], left and top edge and size in px.
         area: float64[n + m], in px²: what the contents take up.
-        page_width, page_height: size of the page in px.
+        page_height: in px.
     """
 
     x: Floats
@@ -216,7 +216,6 @@ class Geometry:
     width: Floats
     height: Floats
     area: Floats
-    page_width: float
     page_height: float
 
     @cached_property
@@ -227,14 +226,14 @@ class Geometry:
     @cached_property
     def centre_distance(self) -> Floats:
         """float64[n + m], distance of a box's middle from the page's, in half page sizes: 1 is an edge."""
-        across = (self.x + self.width / 2) / (self.page_width / 2) - 1
+        across = (self.x + self.width / 2) / (PAGE_WIDTH / 2) - 1
         down = (self.y + self.height / 2) / (self.page_height / 2) - 1
         return np.hypot(across, down)
 
     @cached_property
     def side_distance(self) -> Floats:
         """float64[n + m], distance of a box's middle from the nearer side edge, in page widths: 0 to 0.5."""
-        middle = (self.x + self.width / 2) / self.page_width
+        middle = (self.x + self.width / 2) / PAGE_WIDTH
         return np.minimum(middle, 1 - middle)
 
     @cached_property
@@ -293,7 +292,6 @@ def layout(page: Page, statistics: TextStatistics) -> Geometry:
         width=np.concatenate([width, np.minimum(block_width, block_length)]),
         height=np.concatenate([height, block_area / block_width]),
         area=np.concatenate([area, block_area]),
-        page_width=PAGE_WIDTH,
         page_height=page_height,
     )
 

@@ -144,7 +144,8 @@ class SubdigraphSearch:
         self.loaded += 1
         if links is None:
             return
-        self._to[place] = _bits(self._place[link] for link in links if self._place.get(link, place) != place)
+        linked = {self._place[link] for link in links if link in self._place} - {place}
+        self._to[place] = sum(1 << other for other in linked)
         self._mutual[place] = 0
         for other in self._to:
             if self._to[place] >> other & 1 and self._to[other] >> place & 1:
@@ -197,13 +198,6 @@ def _coloured(neighbours: dict[int, int], among: int) -> list[tuple[int, int]]:
             free &= ~(neighbours[node] | 1 << node)
             among &= ~(1 << node)
     return coloured
-
-
-def _bits(places: Iterable[int]) -> int:
-    bits = 0
-    for place in places:
-        bits |= 1 << place
-    return bits
 
 
 # The pages that share a key page's menu, found with as few pages loaded as it takes; whoever asks loads them.

@@ -203,10 +203,11 @@ class LogisticModel:
         header = {
             "name": self.name,
             "threshold": self.threshold,
-            "features": [feature.name for feature in NODE_FEATURES],
+            "features": list(NODE_FEATURES),
             "area_bounds": list(AREA_BOUNDS),
         }
-        write_model_file(path, header, self._arrays())
+        arrays = {"low": self.low, "high": self.high, "weight": self.weight, "intercept": self.intercept}
+        write_model_file(path, header, arrays)
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -219,7 +220,7 @@ class LogisticModel:
         header, arrays = read_model_file(path)
         if header.get("name") != LOGISTIC:
             raise ModelError(f"{path}: a model of the kind {header.get('name')!r}, not {LOGISTIC!r}")
-        expected = [feature.name for feature in NODE_FEATURES]
+        expected = list(NODE_FEATURES)
         if header.get("features") != expected or header.get("area_bounds") != list(AREA_BOUNDS):
             raise ModelError(
                 f"{path}: made for other features than this version of the package computes; train it anew"
@@ -236,6 +237,3 @@ class LogisticModel:
         """Make a model of its numbers; see the class for shapes."""
         arrays = {"low": low, "high": high, "weight": weight, "intercept": intercept, "threshold": np.array(threshold)}
         return cls(threshold, low, high, weight, intercept, f"{LOGISTIC}-{fingerprint_of(arrays)}")
-
-    def _arrays(self) -> dict[str, NDArray[np.float64]]:
-        return {"low": self.low, "high": self.high, "weight": self.weight, "intercept": self.intercept}

@@ -18,7 +18,7 @@ from winnow.page.text import CODES, white_space
 from winnow.page.tree import nearest, prefix_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -151,7 +151,7 @@ class Detagged:
     """
 
     def __init__(self, page: Page) -> None:
-        codes = np.frombuffer(page.text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
+        codes = page.code_points
         ink = np.flatnonzero(~white_space()[np.minimum(codes, CODES - 1)])
         self.run = np.searchsorted(page.run_offset, ink, side="right") - 1
         spaced = np.diff(ink, prepend=-1) > 1
@@ -223,6 +223,22 @@ class HashCounter:
         self._hashes, place = np.unique(np.concatenate([self._hashes, *self._pending]), return_inverse=True)
         self._counts = np.bincount(place, counts, len(self._hashes)).astype(np.int64)
         self._pending, self._length = [], 0
+
+
+def count_hashes(
+    pages: SitePages, hashes_of: Callable[[Page], Hashes], progress: Progress | None = None
+) -> tuple[HashCounter, int]:
+    """Count the hashes of all pages with different text; return the counts and the number of these pages.
+
+    Raises:
+        SiteError: there are fewer than two.
+    """
+    counter, distinct = HashCounter(), 0
+    for read in pages.distinct(progress):
+        counter.add(hashes_of(read.page))
+        distinct += 1
+    check_enough(pages, distinct)
+    return counter, distinct
 
 
 def whole_elements(page: Page, shared: NDArray[np.bool_]) -> NDArray[np.bool_]:

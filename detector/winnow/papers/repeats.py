@@ -16,7 +16,7 @@ from winnow.hashing import hash_text, inverse_powers, mix, powers
 from winnow.page.tags import UNSEEN_TEXT, tag_set
 from winnow.page.tree import prefix_sums, within
 from winnow.papers.methods import Labels, parameter
-from winnow.papers.pages import Detagged, HashCounter, blocks_of_runs, check_enough, elements_of_blocks
+from winnow.papers.pages import Detagged, blocks_of_runs, count_hashes, elements_of_blocks
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -73,14 +73,13 @@ def template_hashes(page: Page, events: Events) -> Hashes:
     counters and session ids in attributes are left as they are.
     """
     run = np.fromiter((hash_text(" ".join(text.split())) for text in page.runs), np.uint64, len(page.runs))
-    blank = np.fromiter(map(str.isspace, page.runs), bool, len(page.runs))
-    run[blank] = 0
+    run[~page.has_ink] = 0
     tokens = np.zeros(events.number, np.uint64)
     tokens[events.opens] = _element_tokens(page)
     tokens[events.closes] = _CLOSE
     tokens[events.runs] = run
     kept = np.ones(events.number, bool)
-    kept[events.runs[blank]] = False
+    kept[events.runs[~page.has_ink]] = False
     exponent = prefix_sums(kept)
     sums = np.zeros(events.number + 1, np.uint64)
     np.cumsum(tokens * powers(0, int(exponent[-1]) + 1)[exponent[:-1]], out=sums[1:])
@@ -144,27 +143,26 @@ class NodeHashes:
         Raises:
             SiteError: there are fewer than two.
         """
-        counter = HashCounter()
-        distinct = 0
-        for read in pages.distinct(progress):
-            hashes = template_hashes(read.page, Events.of(read.page))
+
+        def hashes_of(page: Page) -> Hashes:
+            hashes = template_hashes(page, Events.of(page))
             hashes = hashes[hashes != 0]
-            counter.add(np.unique(hashes) if self.once_per_page else hashes)
-            distinct += 1
-        check_enough(pages, distinct)
+            return np.unique(hashes) if self.once_per_page else hashes
+
+        counter, distinct = count_hashes(pages, hashes_of, progress)
         least = max(self.least, self.least_share * distinct)
         limited = self.most_per_page and not self.once_per_page
         most = max(self.most_per_page * distinct, least) if limited else np.inf
         return NodeHashTemplate(self, counter.between(least, most), distinct)
 
 
+@dataclass(frozen=True, eq=False)
 class NodeHashTemplate:
     """The template-hashes of a site, learned from ``pages`` different pages."""
 
-    def __init__(self, method: NodeHashes, hashes: Hashes, pages: int) -> None:
-        self.pages = pages
-        self._gap = method.gap
-        self._hashes = hashes
+    method: NodeHashes
+    hashes: Hashes
+    pages: int
 
     def label(self, read: SitePage) -> Labels:
         """Label the topmost template nodes of a page, all inside them, and the small gaps between them.
@@ -179,7 +177,7 @@ class NodeHashTemplate:
 
     def _joined(self, page: Page, events: Events) -> tuple[Positions, Positions]:
         """First event of each coalesced template, and the event behind its last one."""
-        known = np.isin(template_hashes(page, events), self._hashes)
+        known = np.isin(template_hashes(page, events), self.hashes)
         begin = np.concatenate([events.opens, events.runs])[known]
         end = np.concatenate([events.closes, events.runs])[known] + 1
         parent = np.concatenate([page.parent, page.run_node])[known]
@@ -196,7 +194,7 @@ class NodeHashTemplate:
         order = np.lexsort([begin, parent])
         begin, end, parent = begin[order], end[order], parent[order]
         apart = np.ones(len(begin), bool)
-        apart[1:] = (parent[1:] != parent[:-1]) | (before[begin[1:]] - before[end[:-1]] > self._gap)
+        apart[1:] = (parent[1:] != parent[:-1]) | (before[begin[1:]] - before[end[:-1]] > self.method.gap)
         return begin[apart], end[np.append(apart[1:], True)[: len(begin)]]
 
 
@@ -243,32 +241,31 @@ class TextWindows:
         if self.sample and self.sample < len(pages):
             numbers = np.random.default_rng(self.seed).choice(len(pages), self.sample, replace=False)
             chosen = pages.subset(np.sort(numbers).tolist())
-        counter = HashCounter()
-        distinct = 0
-        for read in chosen.distinct(progress):
-            fragments = _fragments(Detagged(read.page).codes, self.window)
+            chosen.skipped = pages.skipped
+
+        def fragments_of(page: Page) -> Hashes:
+            fragments = _fragments(Detagged(page).codes, self.window)
             # by the hash: what is counted on one page is counted on all
             fragments = fragments[fragments % np.uint64(max(self.density, 1)) == 0]
-            counter.add(np.unique(fragments) if self.once_per_page else fragments)
-            distinct += 1
-        pages.skipped.update(chosen.skipped)
-        check_enough(chosen, distinct)
+            return np.unique(fragments) if self.once_per_page else fragments
+
+        counter, distinct = count_hashes(chosen, fragments_of, progress)
         return TextWindowTemplate(self, counter.between(max(self.least, self.share * distinct)), distinct)
 
 
+@dataclass(frozen=True, eq=False)
 class TextWindowTemplate:
     """The frequent fragments of a site, learned from ``pages`` different pages."""
 
-    def __init__(self, method: TextWindows, fragments: Hashes, pages: int) -> None:
-        self.pages = pages
-        self._window = method.window
-        self._fragments = fragments
+    method: TextWindows
+    fragments: Hashes
+    pages: int
 
     def label(self, read: SitePage) -> Labels:
         """Label blocks most of whose characters lie in frequent fragments, and elements of nothing but such blocks."""
-        page, detagged = read.page, Detagged(read.page)
-        frequent = np.flatnonzero(np.isin(_fragments(detagged.codes, self._window), self._fragments))
-        inked = _covered(frequent, frequent + self._window, len(detagged.codes))[detagged.place]
+        page, detagged, window = read.page, Detagged(read.page), self.method.window
+        frequent = np.flatnonzero(np.isin(_fragments(detagged.codes, window), self.fragments))
+        inked = _covered(frequent, frequent + window, len(detagged.codes))[detagged.place]
         length = np.bincount(detagged.run, minlength=len(page.runs))
         inside = np.bincount(detagged.run, inked, minlength=len(page.runs))
         blocks = blocks_of_runs(page, inside / np.maximum(length, 1), length)

@@ -11,7 +11,7 @@ import numpy as np
 from winnow.page.tags import tag_set
 from winnow.page.tree import subtree_sums, within
 from winnow.papers.methods import Labels, parameter
-from winnow.papers.pages import Detagged, HashCounter, blocks_of_runs, check_enough
+from winnow.papers.pages import Detagged, blocks_of_runs, count_hashes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,13 +75,7 @@ class SiteIndependentBlocks:
         Raises:
             SiteError: there are fewer than two.
         """
-        counter = HashCounter()
-        distinct = 0
-        for read in pages.distinct(progress):
-            _, digest = self.blocks(read.page)
-            counter.add(np.unique(digest))
-            distinct += 1
-        check_enough(pages, distinct)
+        counter, distinct = count_hashes(pages, lambda page: np.unique(self.blocks(page)[1]), progress)
         template = counter.between(max(self.least, self.share * distinct))
         return SiteIndependentTemplate(self, template, counter.between(_MIN_REPEATS), distinct)
 
@@ -115,22 +109,22 @@ class SiteIndependentBlocks:
         return len(set(text.split(maxsplit=_FIRST_WORDS))) > self.words or len(set(text.split())) >= self.words
 
 
+@dataclass(frozen=True, eq=False)
 class SiteIndependentTemplate:
-    """The blocks that a site repeats, learned from ``pages`` different pages."""
+    """The digests of the blocks that are template and that a site repeats, learned from ``pages`` different pages."""
 
-    def __init__(self, method: SiteIndependentBlocks, template: Hashes, repeated: Hashes, pages: int) -> None:
-        self.pages = pages
-        self._method = method
-        self._template = template
-        self._repeated = repeated
+    method: SiteIndependentBlocks
+    template: Hashes
+    repeated: Hashes
+    pages: int
 
     def label(self, read: SitePage) -> Labels:
         """Label template blocks, and topmost blocks of which no other page has anything, with all they hold."""
         page = read.page
-        elements, digest = self._method.blocks(page)
+        elements, digest = self.method.blocks(page)
         template, repeated, unique = np.zeros((3, page.n), bool)
-        template[elements] = np.isin(digest, self._template)
-        repeated[elements] = np.isin(digest, self._repeated)
+        template[elements] = np.isin(digest, self.template)
+        repeated[elements] = np.isin(digest, self.repeated)
         unique[elements] = subtree_sums(page, repeated)[elements] == 0
         inside = [within(page, chosen) for chosen in (template, unique)]
         return Labels(*(np.concatenate([each, blocks_of_runs(page, each[page.run_node])]) for each in inside))

@@ -13,7 +13,7 @@ def _save(path: Path, weights: dict[str, float], intercept: float) -> str:
     features = len(NODE_FEATURES)
     weight = np.zeros((BUCKETS, features))
     for number, feature in enumerate(NODE_FEATURES):
-        weight[:, number] = weights.get(feature.name, 0.0)
+        weight[:, number] = weights.get(feature, 0.0)
     bounds = np.full((BUCKETS, features), 100.0)
     LogisticModel.from_arrays(0.5, -bounds, bounds, weight, np.full(BUCKETS, intercept)).save(path)
     return str(path)

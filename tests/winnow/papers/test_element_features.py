@@ -28,7 +28,7 @@ def rows(html: str, url: str | None = "https://www.animals.test/otters") -> dict
     assert table.shape == (len(measures.elements), len(NODE_FEATURES))
     assert table.dtype == np.float32
     return {
-        named[element]: dict(zip((feature.name for feature in NODE_FEATURES), row, strict=True))
+        named[element]: dict(zip(NODE_FEATURES, row, strict=True))
         for element, row in zip(measures.elements.tolist(), table.tolist(), strict=True)
         if element in named
     }

@@ -93,7 +93,7 @@ def test_a_model_comes_back_as_it_was(model: LogisticModel, tmp_path: Path):
 HEADER = {
     "name": "logistic",
     "threshold": 0.5,
-    "features": [f.name for f in NODE_FEATURES],
+    "features": list(NODE_FEATURES),
     "area_bounds": [2e4, 1e5, 4e5],
 }
 
