@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
-import numpy as np
 import pytest
 import pytest_asyncio
 
@@ -15,7 +14,7 @@ from scrapy_winnow import pool as process_module
 from scrapy_winnow.fields import OPTIONAL_FIELDS, CleaningOptions, clean_item
 from scrapy_winnow.messages import CleaningTask
 from scrapy_winnow.pool import CleaningPool, ProcessDiedError
-from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
+from scrapy_winnow.storage.evidence import HashedPage
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow import Limits, Page, load_model
 
@@ -92,19 +91,6 @@ async def test_the_values_are_those_of_the_crawls_own_process(pool):
         assert (read.size, read.contents_id) == (expected.size, expected.contents_id)
         for array in ("units", "fingerprints", "masses"):
             assert getattr(read, array).tolist() == getattr(expected, array).tolist()
-
-
-async def test_the_counts_of_the_site_take_part(pool):
-    hashed = HashedPage.of(Page.parse(HTML, URL))
-    df = np.ones(len(hashed.units), np.int64)
-    df[-1] = 100  # "All rights"
-    counts = hashed.counts(SiteEvidence(df, 100, label_version=2))
-    cleaned = await pool.clean(task(HTML, counts))
-
-    assert cleaned.values == here(HTML, counts).values
-    assert cleaned.values["label_source"] == "site"
-    assert "All rights" not in cleaned.values["text"]
-    assert cleaned.values["site_label_version"] == 2
 
 
 async def test_a_model_of_ones_own_is_used(pool, tmp_path: Path):
@@ -219,9 +205,3 @@ async def test_a_page_that_is_cancelled_while_it_waits_holds_up_no_other(pool):
     for page in [heavy, *waiting[:11]]:
         page.cancel()
     assert (await waiting[11]).status == "cleaned"
-
-
-async def test_a_process_ends_when_the_crawl_has_gone(pool):
-    (process,) = pool._processes
-    process._tasks.close()  # as the system does for a crawl that was killed
-    await until(lambda: process._process.returncode is not None)

@@ -80,21 +80,6 @@ def test_an_article_in_two_templates_is_a_near_duplicate_and_two_articles_are_no
     assert not near_duplicates(shingles(ARTICLE), shingles("quite another text " + ARTICLE.replace("and", "or")))
 
 
-def test_four_common_hashes_are_enough_and_three_are_not() -> None:
-    eight = np.arange(8, dtype=np.uint64)
-    assert near_duplicates(eight, eight + np.uint64(4))
-    assert not near_duplicates(eight, eight + np.uint64(5))
-
-
-def test_short_pages_are_near_duplicates_only_if_equal() -> None:
-    two, three, eight = (np.arange(size, dtype=np.uint64) for size in (2, 3, 8))
-    empty = np.empty(0, np.uint64)
-    assert near_duplicates(three, three.copy())
-    assert not near_duplicates(two, three)
-    assert not near_duplicates(three, eight)
-    assert not near_duplicates(empty, empty)
-
-
 def resemblance(one: list[int], other: list[int], keep: int = 8) -> float | None:
     index = MemoryIndex(keep=keep, min_resemblance=0.01)
     index.find("https://one.example", np.array(one, np.uint64) << np.uint64(16))

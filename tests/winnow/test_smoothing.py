@@ -167,21 +167,6 @@ def test_a_long_chain_gets_the_answer_of_the_dynamic_program() -> None:
     assert 5 < section_starts(check_answer(case, *dynamic_program(*case))).sum() < 200
 
 
-def test_a_chain_without_penalties_costs_what_pooling_violators_finds() -> None:
-    """L1 isotonic regression of a chain has a second known solution: a heap of the highest values so far."""
-    from heapq import heappop, heappush  # noqa: PLC0415 - belongs to this reference only
-
-    score = np.random.default_rng(5).integers(0, 1001, DEEPEST_TREE_OF_LXML) / 1000
-    highest: list[float] = []
-    cost = 0.0
-    for x in score.tolist():
-        heappush(highest, -x)
-        if -highest[0] > x:
-            cost += -heappop(highest) - x
-            heappush(highest, -x)
-    assert smooth(np.arange(-1, score.size - 1), score, penalty=0.0).cost == pytest.approx(cost, abs=1e-3)
-
-
 @pytest.mark.parametrize(
     ("case", "value"),
     [
@@ -204,45 +189,6 @@ def test_ties_have_one_answer(case: tuple[Any, ...], value: list[float]) -> None
     smoothed = smooth(*case)
     assert smoothed.value.tobytes() == np.array(value, float).tobytes()
     assert len(set(smoothed.section.tolist())) == len(set(value))
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.integers(1, 120), st.integers(0, 2**32), st.sampled_from([4, 64, 10**9]))
-def test_the_order_of_the_nodes_does_not_matter(n: int, seed: int, steps: int) -> None:
-    random = np.random.default_rng(seed)
-    parent = np.maximum(-1, np.arange(n) - 1 - random.integers(0, 8, n))
-    score, weight, penalty = random.integers(0, steps + 1, n) / steps, random.integers(0, 4, n), random.random(n) / 4
-    depth = np.zeros(n, dtype=np.int64)
-    for i in range(n):
-        depth[i] = depth[parent[i]] + 1 if parent[i] >= 0 else 0
-    order = np.lexsort((random.random(n), depth))  # parents stay before their children, siblings are shuffled
-    place = np.argsort(order)
-    shuffled = np.where(parent[order] < 0, -1, place[parent[order]])
-    one = smooth(parent, score, weight, penalty)
-    other = smooth(shuffled, score[order], weight[order], penalty[order])
-    assert other.value.tobytes() == one.value[order].tobytes()
-    assert other.section.tolist() == place[one.section[order]].tolist()
-    assert other.cost == one.cost
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.lists(st.integers(1, 30), min_size=1, max_size=6), st.integers(0, 2**32), st.sampled_from([2, 16, 10**9]))
-def test_a_forest_gets_what_its_trees_get_alone(sizes: list[int], seed: int, steps: int) -> None:
-    random = np.random.default_rng(seed)
-    trees = []
-    for n in sizes:
-        parent = (random.random(n) * np.arange(n)).astype(np.int64)
-        parent[0] = -1
-        trees.append((parent, random.integers(0, steps + 1, n) / steps, random.integers(0, 3, n), random.random(n) / 2))
-    begin = np.cumsum([0, *sizes[:-1]])
-    together = smooth(
-        np.concatenate([np.where(tree[0] < 0, -1, tree[0] + b) for tree, b in zip(trees, begin, strict=True)]),
-        *[np.concatenate([tree[column] for tree in trees]) for column in (1, 2, 3)],
-    )
-    alone = [smooth(*tree) for tree in trees]
-    assert together.value.tobytes() == b"".join(tree.value.tobytes() for tree in alone)
-    assert together.section.tolist() == [s + b for t, b in zip(alone, begin, strict=True) for s in t.section.tolist()]
-    assert together.cost == pytest.approx(sum(tree.cost for tree in alone), abs=1e-12)
 
 
 def check_consistency(

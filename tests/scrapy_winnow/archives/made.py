@@ -3,8 +3,6 @@
 import gzip
 import json
 import random
-import re
-import socket
 import threading
 import uuid
 from contextlib import suppress
@@ -132,52 +130,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
-
-
-class BreakingProxy:
-    """Forwards requests, and breaks off some of the answers that hold parts of archives."""
-
-    def __init__(self, server, breaks):
-        self.breaks = breaks
-        self._server = server
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self._thread = threading.Thread(target=self._accept)
-        self.address = "http://{}:{}".format(*self._listening.getsockname())
-
-    def _accept(self):
-        while True:
-            try:
-                client, _ = self._listening.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._forward, args=(client,), daemon=True).start()
-
-    def _forward(self, client):
-        with client, socket.create_connection(self._server) as server:
-            request = _read_request(client)
-            server.sendall(request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
-            answer = server.makefile("rb").read()
-            if self.breaks and request.startswith(b"GET") and b"206" in answer[:20]:
-                self.breaks -= 1
-                answer = answer[: len(answer) // 2]
-            client.sendall(answer)
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._listening.shutdown(socket.SHUT_RDWR)
-        self._listening.close()
-        self._thread.join()
-
-
-def _read_request(client):
-    request = b""
-    while b"\r\n\r\n" not in request:
-        request += client.recv(1 << 16)
-    head, _, body = request.partition(b"\r\n\r\n")
-    (length,) = re.findall(rb"(?i)^content-length: *(\d+)", head, re.MULTILINE) or [b"0"]
-    while len(body) < int(length):
-        body += client.recv(1 << 16)
-    return head + b"\r\n\r\n" + body

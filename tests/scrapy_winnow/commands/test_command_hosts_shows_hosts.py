@@ -1,8 +1,6 @@
 import asyncio
 import json
 import re
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -126,19 +124,6 @@ def test_the_private_server_of_a_project_is_started_for_the_look(tmp_path, capsy
     assert main(["hosts", "--state-dir", str(tmp_path), "--json"]) == 0
     assert _json(capsys.readouterr().out)["news.example"]["pages"] == 3
     assert not (tmp_path / "server.pid").exists()
-
-
-def test_inside_a_project_its_settings_say_where_the_hosts_are(tmp_path, prefix):
-    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = mine\n")
-    (tmp_path / "mine.py").write_text(f"WINNOW_REDIS_PREFIX = {prefix!r}")
-    (tmp_path / "folder").mkdir()
-    with EmbeddedServer(tmp_path / ".scrapy" / "winnow") as server:
-        count_pages(server.url, prefix, news=3)
-    program = "import sys; from scrapy_winnow.commands import main; sys.exit(main())"
-    command = [sys.executable, "-c", program, "hosts", "--json"]
-    done = subprocess.run(command, cwd=tmp_path / "folder", capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert _json(done.stdout)["news.example"]["pages"] == 3
 
 
 def test_outside_a_project_the_command_line_has_to_say_where(tmp_path, monkeypatch, capsys):

@@ -1,5 +1,4 @@
 import gzip
-import json
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from scrapy_winnow.inspector.documents import (
     GoldFile,
     gold_name,
 )
-from scrapy_winnow.inspector.drawing import describe_page
 from scrapy_winnow.inspector.inspection import Inspection, Trial
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
@@ -25,21 +23,6 @@ from winnow.training.evaluation import read_gold
 
 def _inspection(html: str) -> Inspection:
     return Inspection(Document("page.html", None, html.encode()))
-
-
-def test_a_drawing_has_no_scripts_handlers_or_addresses() -> None:
-    drawn = describe_page(
-        Page.parse(
-            "<body onload=run()><script>run()</script><a href='javascript:run()' onclick=run() class=x>text</a>"
-            "<iframe src=//evil.example></iframe><object data=x><p>in it</p></object>"
-            "<svg onload=run()><script>run()</script><path d='M0 0'/></svg>"
-            "<img src='javascript:run()'><img src='data:text/html,x'><a href='https://host.example/'>y"
-        )
-    )
-    assert not {"script", "iframe", "object", "embed", "link", "meta"} & set(drawn["names"])
-    attributes = [tuple(pairs) for pairs in drawn["attributes"].values()]
-    assert attributes == [("class", "x"), ("d", "M0 0")]
-    assert sorted(drawn["links"].values()) == ["https://host.example/", "javascript:run()"]  # shown as text, never set
 
 
 def test_every_block_is_in_a_section_and_kept_as_the_library_says() -> None:
@@ -71,17 +54,6 @@ def test_a_page_above_the_limits_is_inspected_and_says_so() -> None:
     assert inspection.passed_through == "nodes"
     assert "In report 3" in inspection.state(Trial())["text"]
     assert _inspection(story(3)).passed_through is None
-
-
-def test_a_page_whose_article_is_in_its_json_has_no_sections_but_its_text() -> None:
-    text = "The council has met in the harbour to talk about the bridge, the mayor said on Monday. " * 20
-    article = json.dumps({"@type": "NewsArticle", "headline": "Bridge", "articleBody": f"<p>{text}</p>"})
-    inspection = _inspection(f"<nav>Menu</nav><p>Loading</p><script type=application/ld+json>{article}</script>")
-    state = inspection.state(Trial())
-    assert inspection.cleaned(Trial()).from_data
-    assert "The council has met" in state["text"]
-    assert (state["kind"], state["sections"], state["spans"]) == ([1, 1], [], [])
-    assert inspection.all_top_features(Trial()) == {}
 
 
 def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> None:

@@ -125,12 +125,6 @@ async def test_while_the_breaker_is_open_a_single_probe_goes_through(tcp_server,
     server.signal(signal.SIGCONT)
 
 
-async def test_nobody_listening_is_seen_at_the_start(crawl, caplog):
-    counting = crawl("redis://127.0.0.1:1/")
-    assert not await counting.connection.ping()
-    assert "goes on without site evidence" in _lines(caplog, logging.WARNING)[0]
-
-
 async def test_something_that_is_no_redis_is_seen_at_the_start(crawl):
     async def answer(reader, writer):
         await reader.read(10)
@@ -168,19 +162,6 @@ async def test_the_rights_in_the_documentation_are_enough_and_no_more(tcp_server
     assert counting.failures == []
     assert await counting.connection.call(lambda client: client.keys("*")) is None
     assert await crawl(server.url.replace("//", "//winnow:password@"), prefix="other").count(1) is None
-
-
-async def test_a_server_of_ones_own_is_revived_by_the_probe(tcp_server, crawl):
-    server = tcp_server()
-
-    async def revive():
-        server.start()
-
-    counting = crawl(server.url, revive=revive)
-    assert await counting.count(1) == 1
-    server.signal(signal.SIGKILL)
-    assert await counting.count(2) is None
-    assert await counting.count_when_back(3) == 1
 
 
 async def test_a_revival_that_fails_is_one_more_failure(crawl):

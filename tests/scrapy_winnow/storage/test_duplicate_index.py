@@ -1,10 +1,8 @@
 """The near-duplicate index in memory, on a server and on a cluster: one contract, the same verdicts."""
 
 import asyncio
-import re
 import time
 import uuid
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -237,13 +235,6 @@ async def test_without_redis_there_is_no_verdict():
     connection = Connection("redis://127.0.0.1:1/", timeout=10)
     assert await DuplicateIndex(connection, "test").find(url("a"), STORY) is None
     await connection.close()
-
-
-def test_the_example_of_the_documentation_runs(capsys):
-    page = (Path(__file__).parents[3] / "docs" / "guides" / "near-duplicates.md").read_text()
-    (example,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    exec(compile(example, "near-duplicates.md", "exec"), {})  # noqa: S102 - our own page
-    assert capsys.readouterr().out == "https://courier.example/a 1.0\n"
 
 
 async def test_a_long_address_is_cut_and_stays_its_own(connection, prefix):

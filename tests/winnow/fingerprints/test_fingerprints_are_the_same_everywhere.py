@@ -1,7 +1,3 @@
-import os
-import subprocess
-import sys
-
 import numpy as np
 
 from winnow.fingerprints import FINGERPRINT_VERSION, node_fingerprints, text_fingerprints
@@ -11,24 +7,6 @@ HTML = """<html><head><title>T</title></head><body class="home page-id-7"><nav i
 class="active x">ABOUT &Uuml;ber</a> | <a href="/c">\u65e5\u672c \U0001f600</a></nav><p>Some <em>text</em>, 42.<br>
 More</p><custom-tag>z</custom-tag><img src="a.png" alt="A  b"></body></html>"""
 URL = "https://example.org/blog/post/"
-
-PROGRAM = f"""
-from winnow.fingerprints import node_fingerprints, text_fingerprints
-from winnow.page.page import Page
-print(*[value for hashes in (node_fingerprints, text_fingerprints)
-        for value in hashes(Page.parse({HTML!r}, {URL!r})).tolist()])
-"""
-
-
-def test_another_process_with_another_hash_seed_gets_the_same() -> None:
-    expected = [
-        value for hashes in (node_fingerprints, text_fingerprints) for value in hashes(Page.parse(HTML, URL)).tolist()
-    ]
-    environment = {**os.environ, "PYTHONHASHSEED": "1"}
-    output = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=environment, check=True, capture_output=True, text=True
-    )
-    assert [int(value) for value in output.stdout.split()] == expected
 
 
 def test_values_of_version_1_never_change() -> None:

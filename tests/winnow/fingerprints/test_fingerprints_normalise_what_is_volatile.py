@@ -110,8 +110,3 @@ def test_invalid_addresses_do_no_harm(url: str) -> None:
 )
 def test_long_attributes_take_no_more_than_their_length(value: str) -> None:
     assert fingerprint(f'<a href="{value}" id="{value}" class="{value}" title="{value}">x</a>', PAGE)
-
-
-def test_a_relative_link_that_begins_like_an_address_depends_on_its_folder() -> None:
-    one, other = (fingerprint('<a href="httpd.html">x', f"https://example.org/{place}/") for place in "ab")
-    assert one != other

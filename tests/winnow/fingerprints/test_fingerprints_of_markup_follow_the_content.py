@@ -52,17 +52,6 @@ def test_place_white_space_case_comments_scripts_and_states_make_no_difference(o
     assert of_first(BASE) == of_first(other)
 
 
-def test_equal_subtrees_have_equal_fingerprints_wherever_they_stand() -> None:
-    part = '<ul><li><a href="/x">One</a></li><li>Two <br> three</li></ul>'
-    page = Page.parse(f"<div>{part}</div><p>between</p><table><tr><td><section>{part}</section></td></tr></table>")
-    for fingerprints in node_fingerprints(page), text_fingerprints(page):
-        begins = [i for i, element in enumerate(page.elements) if element.tag == "ul"]
-        first, second = (fingerprints[i : page.end[i]] for i in begins)
-        assert first.tolist() == second.tolist()
-        blocks = fingerprints[page.n :].tolist()
-        assert blocks[:3] == blocks[4:]
-
-
 def test_a_block_is_the_markup_of_a_line_and_the_name_of_its_element() -> None:
     def block(html: str) -> int:
         page = Page.parse(html)

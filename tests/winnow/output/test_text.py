@@ -116,19 +116,6 @@ def test_line_numbers_are_not_code() -> None:
     assert write(table).text == "a = 1\nb = 2"
 
 
-KATEX = """<p>So <span class=katex><span class=katex-mathml><math><semantics><mi>x</mi><annotation
-encoding=application/x-tex>x^2</annotation></semantics></math></span><span class=katex-html aria-hidden=true><span
-class=base><span>x</span><span>2</span></span></span></span> grows.</p>"""
-
-
-def test_a_formula_is_its_tex_in_every_output() -> None:
-    found = write(KATEX)
-    assert found.text == found.markdown == "So $x^2$ grows."
-    assert '<span class="math">x^2</span>' in found.html
-    wikipedia = "<p>So <math alttext='{\\displaystyle a_1}'><mi>a</mi></math> is.</p>"
-    assert write(wikipedia).markdown == "So $a_1$ is."
-
-
 def test_all_visible_text_of_a_tree_is_found_without_a_page() -> None:
     html = (
         "<html><head><title>T</title></head><body>one <b>two</b><!-- c --> three<script>x</script><p>four<br>five</p>"

@@ -21,28 +21,8 @@ def test_a_document_without_elements_is_an_empty_page(html: str | bytes) -> None
     assert not site_level_templates(page, np.array([50]), 100).any()
 
 
-def test_binary_files_give_some_page_and_no_error() -> None:
-    for html in (bytes(range(256)) * 50, b"\x89PNG\r\n\x1a\n" + bytes(5_000), b"%PDF-1.7 \xff\xfe<b>", b"\xff\xfe\x00"):
-        page = Page.parse(html)
-        assert all(
-            len(fingerprints) == page.n + page.m for fingerprints in (node_fingerprints(page), text_fingerprints(page))
-        )
-
-
-def test_nul_characters_are_dropped() -> None:
-    assert Page.parse(b"<p>of more than one a\0b</p>\0<p>c").block_texts() == ["of more than one ab", "c"]
-
-
 def test_lone_surrogates_do_not_stop_the_parser() -> None:
     assert Page.parse("<p>a\ud800b</p>").block_texts() == ["a?b"]
-
-
-def test_an_xhtml_page_with_its_prologue_and_namespaces_is_read() -> None:
-    head = '<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x.dtd">'
-    html = f'{head}<html xmlns="http://www.w3.org/1999/xhtml"><head><title>A &amp; é</title></head><body><p>é<br/>b</p>'
-    page = Page.parse(html.encode())
-    assert page.title == "A & é"
-    assert page.block_texts() == ["é", "b"]
 
 
 def test_of_duplicate_attributes_the_first_holds() -> None:

@@ -272,16 +272,6 @@ def _of(name, html):
     return Page.parse(f"<html><body>{html}</body></html>", f"http://a.example/{name}")
 
 
-def test_the_front_page_is_loaded_last_and_pages_that_agree_end_the_search():
-    site = {f"http://a.example/{name}": _of(name, f"{MENU}<p>All of {name}</p>") for name in ("", "a", "b", "c", "key")}
-    asked = []
-    search = MenuSearch(site["http://a.example/key"])
-    search_menu(search, lambda url: asked.append(url[17:]) or site[url])
-    assert asked == ["a", "b"]
-    assert search.satisfied
-    assert list(search.addresses) == ["a.example/a", "a.example/b", "a.example/c", "a.example"]
-
-
 def test_pages_that_do_not_agree_are_compared_with_more():
     foot = "<div><p>The letters of the harbour</p></div>"
     site = {f"http://a.example/{name}": _of(name, MENU + foot * (name != "b")) for name in ("", "a", "b", "c", "key")}

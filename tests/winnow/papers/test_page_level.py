@@ -74,22 +74,6 @@ def test_hidden_nodes_and_blocks_are_left_out_and_counted_by_those_around_them()
     assert scores.weight[: page.n].tolist() == [6 if tag == "div" else int(tag != "i") for tag in tags]
 
 
-@pytest.fixture
-def model() -> LogisticModel:
-    random = np.random.default_rng(3)
-    low, high, weight = random.normal(size=(3, BUCKETS, K))
-    return LogisticModel.from_arrays(0.6, low, high, weight, random.normal(size=BUCKETS))
-
-
-def test_a_model_comes_back_as_it_was(model: LogisticModel, tmp_path: Path):
-    file = tmp_path / "model.npz"
-    model.save(file)
-    loaded = LogisticModel.load(file)
-    assert (loaded.threshold, loaded.version, loaded.name) == (0.6, model.version, "logistic")
-    for name in ("low", "high", "weight", "intercept"):
-        assert np.array_equal(getattr(loaded, name), getattr(model, name))
-
-
 HEADER = {
     "name": "logistic",
     "threshold": 0.5,
