@@ -115,8 +115,11 @@ class Server:
         _wait_until(self._answers, "the server does not answer")
 
     def _answers(self) -> bool:
-        with suppress(redis.ConnectionError):
-            return bool(self.client.ping())
+        with suppress(redis.ConnectionError), redis.Redis.from_url(self.url, retry=None) as client:
+            try:
+                return bool(client.ping())
+            except redis.AuthenticationError:  # it asks for a password
+                return True
         return False
 
     def __enter__(self) -> Self:

@@ -2,21 +2,17 @@
 
 import json
 import os
-import signal
-import socket
-import subprocess
-import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from benchmarks.shared.servers import ReservedPort
+from benchmarks.shared.servers import ReservedPort, Server, start_cluster
 from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.embedded import EmbeddedServer, server_binary
-from tests.scrapy_winnow.cluster import running_cluster
+from scrapy_winnow.storage.embedded import EmbeddedServer
 from tests.scrapy_winnow.forked import Forked, Forks
 from tests.scrapy_winnow.inspector.browsing import story
 from tests.scrapy_winnow.web import Web, served
@@ -46,51 +42,6 @@ async def connection(redis_url: str) -> AsyncIterator[Connection]:
     await connection.close()
 
 
-class TcpServer:
-    """A Valkey on a TCP port of its own, to be killed, frozen and restarted."""
-
-    def __init__(self, folder: Path, *options: str) -> None:
-        self.folder = folder
-        self.options = options
-        self._reserved = ReservedPort()
-        self.port = self._reserved.number
-        self.url = f"redis://127.0.0.1:{self.port}"
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        command = [server_binary(), "--port", str(self.port), "--dir", self.folder, "--save", "", *self.options]
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        self.wait()
-
-    def wait(self) -> None:
-        """Wait until it takes connections."""
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 10).close()
-            except OSError:
-                assert self._process is None or self._process.poll() is None
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
-            else:
-                return
-
-    def signal(self, number: int) -> None:
-        self._process.send_signal(number)
-        if number == signal.SIGKILL:
-            self._process.wait()
-
-    def stop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-
-    def close(self) -> None:
-        """Stop it for good."""
-        self.stop()
-        self._reserved.close()
-
-
 @pytest.fixture
 def port() -> Iterator[int]:
     """A port of loopback for something that is told where to listen."""
@@ -104,37 +55,22 @@ def address(port: int) -> str:
     return f"127.0.0.1:{port}"
 
 
-@pytest.fixture(scope="session")
-def new_tcp_server() -> type[TcpServer]:
-    """The class, for fixtures that outlive a test."""
-    return TcpServer
-
-
 @pytest.fixture
-def tcp_server(tmp_path: Path) -> Iterator[Callable[..., TcpServer]]:
+def tcp_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """Starts servers with options of one's own."""
-    started: list[TcpServer] = []
-
-    def start(*options: str) -> TcpServer:
-        server = TcpServer(tmp_path, *options)
-        started.append(server)
-        server.start()
-        return server
-
-    yield start
-    for server in started:
-        server.close()
+    with ExitStack() as stack:
+        yield lambda *options: stack.enter_context(Server(tmp_path, *options))
 
 
 @pytest.fixture(scope="session")
-def cluster_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[TcpServer]]:
+def cluster_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Server]]:
     """The servers of a cluster, which share the slots."""
-    with running_cluster(TcpServer, tmp_path_factory.mktemp("cluster")) as servers:
-        yield servers
+    with ExitStack() as stack:
+        yield start_cluster(stack, tmp_path_factory.mktemp("cluster"))
 
 
 @pytest.fixture(scope="session")
-def cluster_url(cluster_servers: list[TcpServer]) -> str:
+def cluster_url(cluster_servers: list[Server]) -> str:
     """Address of a cluster of three servers."""
     return f"redis+cluster://127.0.0.1:{cluster_servers[0].port}"
 

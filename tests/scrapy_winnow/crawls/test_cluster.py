@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import signal
 import time
 
 import numpy as np
@@ -50,7 +49,7 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
     digest = index_key(prefix, make_document("http://b.example/", shingles).keys[0])
     hung = redis.crc.key_slot(digest) * 3 // SLOTS
     running = next(place for place in places if place != hung)
-    cluster_servers[hung].signal(signal.SIGSTOP)
+    cluster_servers[hung].freeze()
     try:
         connection._timeout = connection._batches._timeout = 0.5
         assert await index.find("http://b.example/", shingles) is None
@@ -59,7 +58,7 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
             assert (await counts.count(places[running], bytes([number] * 8), NODES)).pages == number + 1
         assert (connection.allows_calls(NEAR_DUPLICATES), connection.allows_calls()) == (False, True)
     finally:
-        cluster_servers[hung].signal(signal.SIGCONT)
+        cluster_servers[hung].thaw()
     verdict, deadline = None, time.monotonic() + 60
     while verdict is None and time.monotonic() < deadline:
         await asyncio.sleep(0.1)

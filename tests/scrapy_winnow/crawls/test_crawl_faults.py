@@ -3,9 +3,11 @@
 import os
 import signal
 import threading
+from contextlib import ExitStack
 
 import pytest
 
+from benchmarks.shared.servers import Server
 from tests.scrapy_winnow.waiting import figures, until
 
 PAGES = 30
@@ -47,26 +49,23 @@ def _assert_nothing_lost(crawled):
 
 
 @pytest.fixture(scope="module")
-def taking_no_counts(shared_web, start_crawls, tmp_path_factory, new_tcp_server):
+def taking_no_counts(shared_web, start_crawls, tmp_path_factory):
     """One crawl per kind of trouble that lasts, all in one process."""
     folder = tmp_path_factory.mktemp("servers")
     (folder / "file").touch()
     replica = ["--replicaof", "127.0.0.1", "1", "--replica-read-only", "yes"]
     options = {"password": ["--requirepass", "secret"], "replica": replica, "memory": ["--maxmemory", "1mb"]}
-    servers = {name: new_tcp_server(folder, *option) for name, option in options.items()}
-    for server in servers.values():
-        server.start()
     plan = _plan(shared_web, "redis://127.0.0.1:1", WINNOW_REDIS_RETRY_INTERVAL=60, WINNOW_REDIS_TIMEOUT=60)
     optional = {**plan, "WINNOW_REDIS_OPTIONAL": True}  # or the wrong password would stop the crawl
     crawls = {
         "refused": plan,
-        **{name: {**optional, "WINNOW_REDIS_URL": server.url} for name, server in servers.items()},
         "unwritable": {**plan, "WINNOW_REDIS_URL": "", "WINNOW_STATE_DIR": str(folder / "file" / "state")},
     }
-    results = start_crawls(*crawls.values()).results()
-    for server in servers.values():
-        server.close()
-    return dict(zip(crawls, results, strict=True))
+    with ExitStack() as stack:
+        for name, option in options.items():
+            server = stack.enter_context(Server(folder, *option))
+            crawls[name] = {**optional, "WINNOW_REDIS_URL": server.url}
+        return dict(zip(crawls, start_crawls(*crawls.values()).results(), strict=True))
 
 
 @pytest.mark.parametrize("trouble", ["refused", "password", "replica", "memory", "unwritable"])
@@ -88,7 +87,7 @@ def test_each_trouble_is_one_warning_that_names_it_and_no_secret(taking_no_count
 
 def test_redis_is_killed_in_the_middle_and_comes_back(web, start_crawls, tcp_server):
     server = tcp_server()
-    web.do_at(10, lambda: server.signal(signal.SIGKILL))
+    web.do_at(10, server.kill)
     is_back = web.hold_after(25)
     web.do_at(26, lambda: (server.start(), is_back.set()))
     plan = _plan(web, server, WINNOW_REDIS_TIMEOUT=60, WINNOW_REDIS_RETRY_INTERVAL=0.001)  # every page asks
@@ -102,12 +101,12 @@ def test_redis_is_killed_in_the_middle_and_comes_back(web, start_crawls, tcp_ser
 
 def test_redis_hangs_in_the_middle(web, start_crawls, tcp_server, address):
     server = tcp_server()
-    web.do_at(10, lambda: server.signal(signal.SIGSTOP))
+    web.do_at(10, server.freeze)
     is_seen = web.hold_after(12)
     web.do_at(13, lambda: (until(lambda: figures(address)["winnow_redis_outages"]), is_seen.set()))
     plan = _plan(web, server, WINNOW_REDIS_RETRY_INTERVAL=3600, WINNOW_METRICS=address)
     (crawled,) = start_crawls(plan).results()
-    server.signal(signal.SIGCONT)
+    server.thaw()
     _assert_nothing_lost(crawled)
     assert crawled.winnow_stats["winnow/redis/outages"] == 1
     assert crawled.winnow_stats["winnow/redis/failures"] < 40  # of the 12 pages that were answered before

@@ -4,7 +4,9 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from scrapy_winnow.project.site import shard_of
 from scrapy_winnow.storage.embedded import server_binary
 from scrapy_winnow.storage.hosts import HostRecords
 from tests.scrapy_winnow.deploy.container import USER, Container
+from tests.scrapy_winnow.waiting import until
 
 ROOT = Path(__file__).parents[3]
 PASSWORD = "a1b2c3"
@@ -27,26 +30,31 @@ def compose():
     return yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
 
 
+def _listens(port):
+    with suppress(OSError):
+        socket.create_connection(("127.0.0.1", port), 10).close()
+        return True
+    return False
+
+
 @pytest.fixture
-def valkey(compose, new_tcp_server, tmp_path):
-    """The server of the Compose recipe: its own script, with its user of least rights."""
+def valkey(compose, port, tmp_path):
+    """The port of the server of the Compose recipe: its own script, with its user of least rights."""
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "valkey-server").symlink_to(server_binary())
-    server = new_tcp_server(tmp_path)
     shell, option, script = compose["services"]["valkey"]["entrypoint"]
     script = script.replace("$$", "$").replace("/tmp/users", f"{tmp_path}/users").rstrip()  # noqa: S108
-    script += f" --port {server.port} --dir {tmp_path}"
+    script += f" --port {port} --dir {tmp_path}"
     process = subprocess.Popen(
         [shell, option, script],
         env={"PATH": f"{programs}:/usr/bin:/bin", "WINNOW_PASSWORD": PASSWORD},
         stdout=subprocess.DEVNULL,
     )
-    server.wait()
-    yield server
+    until(lambda: _listens(port))
+    yield port
     process.kill()
     process.wait()
-    server.close()
 
 
 @pytest.fixture
@@ -87,7 +95,7 @@ def test_a_pod_crawls_its_shard_with_the_least_rights(valkey, container, urls, t
     (index,) = [number for number in range(8) if shard_of(urls, f"{number}/8")]
     command = [part.replace("$(JOB_COMPLETION_INDEX)", str(index)) for part in crawl["args"]]
     (variable,) = crawl["env"]
-    secret = f"redis://winnow:{PASSWORD}@127.0.0.1:{valkey.port}/0"
+    secret = f"redis://winnow:{PASSWORD}@127.0.0.1:{valkey}/0"
     items, log = _crawled(container, tmp_path, urls, command, {variable["name"]: secret}, f"items-{index}.jsonl")
     assert len(items) == PAGES
     assert {item["status"] for item in items} == {"cleaned"}
@@ -100,7 +108,7 @@ def test_a_pod_crawls_its_shard_with_the_least_rights(valkey, container, urls, t
     if container.is_closed:
         refused = container.run(["touch", str(tmp_path / "work" / "file")], {})
         assert "Read-only file system" in refused.stderr
-    with Redis(port=valkey.port, username="winnow", password=PASSWORD) as client:
+    with Redis(port=valkey, username="winnow", password=PASSWORD) as client:
         (host,) = HostRecords(client, "winnow").all()
         assert host.pages == PAGES
 
@@ -108,13 +116,13 @@ def test_a_pod_crawls_its_shard_with_the_least_rights(valkey, container, urls, t
 def test_the_server_of_the_recipe_lets_nobody_in_but_its_user_and_the_probe(valkey, compose):
     test = compose["services"]["valkey"]["healthcheck"]["test"]
     assert test[1:] == ["valkey-cli", "--user", "probe", "--pass", "", "--no-auth-warning", "ping"]
-    with Redis(port=valkey.port, username="probe", password="", retry=None) as probe:
+    with Redis(port=valkey, username="probe", password="", retry=None) as probe:
         assert probe.ping()
         with pytest.raises(NoPermissionError):
             probe.get("winnow:anything")
-    with Redis(port=valkey.port, retry=None) as nobody, pytest.raises(AuthenticationError):
+    with Redis(port=valkey, retry=None) as nobody, pytest.raises(AuthenticationError):
         nobody.ping()
-    with Redis(port=valkey.port, username="winnow", password=PASSWORD, retry=None) as winnow:
+    with Redis(port=valkey, username="winnow", password=PASSWORD, retry=None) as winnow:
         with pytest.raises(NoPermissionError):
             winnow.flushall()
         with pytest.raises(NoPermissionError):
@@ -130,6 +138,6 @@ def test_the_crawls_of_compose_share_their_counts(valkey, compose, container, ur
     number = next(number for number in range(2) if shard_of(urls, f"{number}/2"))
     command = [part.replace("shard=0/2", f"shard={number}/2") for part in command]
     url = pattern.sub(PASSWORD, service["environment"]["WINNOW_REDIS_URL"])
-    url = url.replace("valkey:6379", f"127.0.0.1:{valkey.port}")
+    url = url.replace("valkey:6379", f"127.0.0.1:{valkey}")
     items, _ = _crawled(container, tmp_path, urls, command, {"WINNOW_REDIS_URL": url}, "items-0.jsonl")
     assert len(items) == PAGES

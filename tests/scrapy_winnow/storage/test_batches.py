@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import signal
 
 import pytest
 from redis.exceptions import ResponseError
@@ -101,14 +100,14 @@ async def test_scripts_that_the_server_has_forgotten_are_loaded_again(server):
 async def test_calls_to_a_server_that_hangs_are_given_up_together(tcp_server, can_wait: bool):
     server = tcp_server()
     connection = Connection(server.url, timeout=0.3)
-    server.signal(signal.SIGSTOP)
+    server.freeze()
     calls = [connection.run_commands([("ECHO", "x")], can_wait=can_wait) for _ in range(3)]
     async with asyncio.timeout(60):
         assert await asyncio.gather(*calls) == [None] * 3
         assert not connection.allows_calls()
         while connection._batches._sending:  # noqa: ASYNC110 - nobody waits for them any more
             await asyncio.sleep(0.01)
-    server.signal(signal.SIGCONT)
+    server.thaw()
     await connection.close()
 
 

@@ -5,7 +5,6 @@ import datetime
 import ipaddress
 import logging
 import re
-import signal
 import ssl
 import time
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -80,24 +79,24 @@ async def test_a_server_that_hangs_holds_up_one_call_and_then_one_per_probe(tcp_
     server = tcp_server()
     counting = crawl(server.url, retry_interval=3600)
     assert await counting.count(1) == 1
-    server.signal(signal.SIGSTOP)
+    server.freeze()
     counting.be_patient_for(0.3)
     async with asyncio.timeout(60):
         assert [await counting.count(page) for page in range(2, 1000)] == [None] * 998
     assert counting.failures == [True]
-    server.signal(signal.SIGCONT)
+    server.thaw()
 
 
 async def test_a_server_that_hangs_on_more_than_the_network_takes_holds_nothing_up(tcp_server, crawl):
     server = tcp_server()
     counting = crawl(server.url)
     assert await counting.connection.ping()
-    server.signal(signal.SIGSTOP)
+    server.freeze()
     counting.be_patient_for(0.3)
     async with asyncio.timeout(60):
         assert await counting.count(1, np.arange(1_000_000)) is None
         await counting.connection.close()
-    server.signal(signal.SIGCONT)
+    server.thaw()
     await only_one_connection_is_left(crawl(server.url).connection)  # the rest of what was sent goes out only now
 
 
@@ -105,10 +104,10 @@ async def test_a_page_whose_answer_was_lost_counts_once_when_it_is_sent_again(tc
     server = tcp_server()
     counting = crawl(server.url)
     assert await counting.count(1) == 1
-    server.signal(signal.SIGSTOP)
+    server.freeze()
     counting.be_patient_for(0.3)
     assert await counting.count(2) is None
-    server.signal(signal.SIGCONT)
+    server.thaw()
     counting.be_patient_for(20)
     assert await counting.count_when_back(2) == 2
     assert await counting.count(3) == 3
@@ -117,12 +116,12 @@ async def test_a_page_whose_answer_was_lost_counts_once_when_it_is_sent_again(tc
 async def test_while_the_breaker_is_open_a_single_probe_goes_through(tcp_server, crawl):
     server = tcp_server()
     counting = crawl(server.url, timeout=0.3, retry_interval=3600)
-    server.signal(signal.SIGSTOP)
+    server.freeze()
     assert await counting.count(1) is None
     counting.connection._breakers[COUNTS]._next_probe = 0.0  # the interval is over
     assert await asyncio.gather(*(counting.count(page) for page in range(100))) == [None] * 100
     assert len(counting.failures) == 2
-    server.signal(signal.SIGCONT)
+    server.thaw()
 
 
 async def test_something_that_is_no_redis_is_seen_at_the_start(crawl):
@@ -198,7 +197,7 @@ async def test_a_first_call_that_connects_between_pages_is_not_taken_for_an_outa
     counting = crawl(server.url, timeout=0.5)
     pages, _ = await asyncio.gather(counting.count(1), work_on_pages(10, 0.17))
     assert (pages, counting.failures) == (1, [])
-    server.signal(signal.SIGSTOP)
+    server.freeze()
     counting.be_patient_for(0.1)
     pages, _ = await asyncio.gather(counting.count(2), work_on_pages(30, 0.05))
     assert (pages, counting.failures) == (None, [True])
@@ -218,7 +217,7 @@ async def test_a_server_that_is_gone_is_gone_for_every_purpose_and_back_for_all(
     server = tcp_server()
     counting = crawl(server.url)
     assert await counting.count(1) == 1
-    server.signal(signal.SIGKILL)
+    server.kill()
     for page in (2, 3, 4):
         assert await counting.count(page) is None
     assert not any(map(counting.connection.allows_calls, (COUNTS, NEAR_DUPLICATES)))
@@ -385,7 +384,7 @@ async def test_sentinels_and_their_master_are_reached_by_tls(tcp_server, certifi
     async with AsyncExitStack() as stack:
         tls = await stack.enter_async_context(_tunnel(master.port, certificate))
         either = await stack.enter_async_context(_tunnel(master.port, tls_port=tls))  # the Sentinels do without TLS
-        stack.callback(replica.stop)  # Sentinels may have told it to reach its master by this tunnel, too
+        stack.callback(replica.kill)  # Sentinels may have told it to reach its master by this tunnel, too
         sentinels = running_sentinels(either, tmp_path)
         hosts, _ = await asyncio.to_thread(sentinels.__enter__)
         stack.push(sentinels)

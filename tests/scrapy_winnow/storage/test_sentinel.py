@@ -44,7 +44,7 @@ async def test_a_crawl_goes_on_with_the_next_master_and_counts_no_page_twice(sen
         assert await count(page) == (page, {page})
     assert await connection.call(lambda client: client.wait(1, 60_000)) == 1
     processes[0].send_signal(signal.SIGSTOP)
-    master.signal(signal.SIGKILL)
+    master.kill()
     connection._timeout = connection._batches._timeout = 2
     async with asyncio.timeout(120):
         while (seen := await count(9)) is None:  # noqa: ASYNC110 - the breaker has no event to wait for

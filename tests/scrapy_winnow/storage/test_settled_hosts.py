@@ -153,7 +153,7 @@ async def test_a_settled_host_needs_no_redis_until_its_labels_are_to_be_confirme
     await connection.run_commands([("EXPIRE", key, 5)])
     await confirming.pages(range(60, 62))
     assert (await connection.run_commands([("TTL", key)]))[0] > 900
-    server.stop()
+    server.kill()
     evidence = await confirming.page(62)
     assert (evidence.settled, evidence.df[0], connection.allows_calls()) == (True, 32, False)
     await connection.close()
