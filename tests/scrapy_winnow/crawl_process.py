@@ -27,12 +27,6 @@ warnings.filterwarnings("ignore", r"Spider\.log\(\)")  # spidermon 1.27 calls it
 SPIDERS = {spider.name: spider for spider in (SiteSpider, TemplateSpider)}
 PLAIN = {"LOG_LEVEL": "INFO", "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False}
 
-MANUAL = {
-    "EXTENSIONS": {"scrapy_winnow.extension.Winnow": 0},
-    "SPIDER_MIDDLEWARES": {"scrapy_winnow.middleware.CountNodes": 45},
-    "ITEM_PIPELINES": {"scrapy_winnow.pipeline.CleanItems": 100},
-}
-
 
 @dataclasses.dataclass
 class DataclassItem:
@@ -133,7 +127,6 @@ MAKERS = {
     "frozen dataclass": lambda response: FrozenItem(response.url, response.text),
     "frozen attrs": lambda response: FrozenAttrsItem(response.url, response.text),
     "frozen pydantic": lambda response: FrozenPydanticItem(url=response.url, html=response.text),
-    "parts": lambda response: [{"html": f"<p>{part}</p>"} for part in response.css("p::text").getall()],
     "roomless": lambda response: RoomlessItem(url=response.url, html=response.text),
     "forbidding": lambda response: ForbiddingItem(url=response.url, html=response.text),
     "dict": lambda response: {"url": response.url, "html": response.text},
@@ -243,7 +236,7 @@ class ReplacingPipeline:
 
 def prepare(process, plan):
     """Make the crawl of a plan; return its crawler and the list that its items will be in."""
-    settings = {**({"ADDONS": {"scrapy_winnow.Addon": 500}} if plan.get("addon", True) else MANUAL), **plan["settings"]}
+    settings = {"ADDONS": {"scrapy_winnow.Addon": 500}, **plan["settings"]}
     if plan.get("spider") in SPIDERS:
         spider, arguments = SPIDERS[plan["spider"]], plan["arguments"]
     else:

@@ -10,10 +10,9 @@ import scrapy
 
 class LookSpider(scrapy.Spider):
     name = "look"
-    custom_settings = {settings}
 
     def parse(self, response):
-        yield {{"url": response.url, "html": response.text}}
+        yield {"url": response.url, "html": response.text}
 """
 
 
@@ -32,7 +31,7 @@ def project(tmp_path, redis_url, prefix):
         f"WINNOW_REDIS_PREFIX = {prefix!r}\n"
         "WINNOW_REDIS_TIMEOUT = 10\n"
     )
-    (package / "spider.py").write_text(SPIDER.format(settings={}))
+    (package / "spider.py").write_text(SPIDER)
     return tmp_path
 
 
@@ -68,7 +67,7 @@ async def test_looking_at_a_page_writes_nothing(web, scrapy, connection, prefix,
 async def test_a_page_parsed_by_hand_is_cleaned_with_the_counts_of_the_crawl(web, project, scrapy, connection, prefix):
     urls = web.add_articles(20)
     (project / "looking" / "spider.py").write_text(
-        SPIDER.format(settings={}) + f"\n    async def start(self):\n"
+        SPIDER + f"\n    async def start(self):\n"
         f"        for number in range(20):\n            yield scrapy.Request('{web.url}/' + str(number))\n"
     )
     scrapy("crawl", "look", "-O", "items.json")

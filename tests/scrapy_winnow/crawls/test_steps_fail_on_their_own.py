@@ -2,7 +2,7 @@
 
 import pytest
 
-ODD = ["http://[broken", "http://a.example:99999/", "http://a.example/\udc80", "", "http://", "\x00", "a b"]
+from tests.scrapy_winnow.crawl_process import ODD_URLS
 
 
 @pytest.fixture(scope="module")
@@ -37,17 +37,17 @@ def _lines(crawled, text):
 
 def test_items_with_odd_addresses_are_cleaned_like_others(crawled):
     result = crawled["odd"]
-    assert sorted(item["url"] for item in result.items) == sorted(ODD)
+    assert sorted(item["url"] for item in result.items) == sorted(ODD_URLS)
     assert all("Story 0" in item["text"] for item in result.items)
-    assert result.winnow_stats["winnow/items/cleaned"] == len(ODD)
+    assert result.winnow_stats["winnow/items/cleaned"] == len(ODD_URLS)
     assert not {"winnow/items/failed", "winnow/items/incomplete"} & set(result.stats)
     assert "Traceback" not in result.log
 
 
 def test_items_with_odd_addresses_are_near_duplicates_like_others(crawled):
     stats = crawled["odd dropped"].winnow_stats
-    assert len(crawled["odd dropped"].items) + stats["winnow/items/dropped"] == len(ODD)
-    assert crawled["odd"].winnow_stats["winnow/items/duplicate"] == len(ODD) - 1
+    assert len(crawled["odd dropped"].items) + stats["winnow/items/dropped"] == len(ODD_URLS)
+    assert crawled["odd"].winnow_stats["winnow/items/duplicate"] == len(ODD_URLS) - 1
 
 
 @pytest.mark.parametrize("kind", ["roomless", "forbidding"])

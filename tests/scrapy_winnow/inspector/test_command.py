@@ -3,9 +3,7 @@ import re
 import signal
 import subprocess
 import sys
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from urllib.parse import urlsplit
 
 import pytest
@@ -13,6 +11,7 @@ import pytest
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.inspector.browsing import story
 from tests.scrapy_winnow.waiting import SECONDS
+from tests.scrapy_winnow.web import Web
 from winnow import load_model
 
 
@@ -44,27 +43,11 @@ sys.exit(main(sys.argv[1:]))"""
     assert message == ""
 
 
-def test_a_page_of_the_web_is_fetched_with_its_charset(tmp_path: Path) -> None:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            found = self.path == "/story"
-            self.send_response(200 if found else 404)
-            self.send_header("Content-Type", "text/html; charset=iso-8859-7")
-            self.end_headers()
-            self.wfile.write(f"<title>Λιμάνι</title>{story(1)}".encode("iso-8859-7", "replace"))
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
-    address, out = f"http://127.0.0.1:{server.server_address[1]}", tmp_path / "out.html"
-    try:
-        assert main(["inspect", f"{address}/story", "-o", str(out)]) == 0
-        assert main(["inspect", f"{address}/gone", "-o", str(tmp_path / "none.html")]) == 2
-    finally:
-        server.shutdown()
-        server.server_close()
+def test_a_page_of_the_web_is_fetched_with_its_charset(web: Web, tmp_path: Path) -> None:
+    page = f"<title>Λιμάνι</title>{story(1)}".encode("iso-8859-7", "replace")
+    url, out = web.add("/story", page, Content_Type="text/html; charset=iso-8859-7"), tmp_path / "out.html"
+    assert main(["inspect", url, "-o", str(out)]) == 0
+    assert main(["inspect", f"{web.url}/gone", "-o", str(tmp_path / "none.html")]) == 2
     assert "<title>Λιμάνι · Winnow</title>" in out.read_text(encoding="utf-8")
     assert not (tmp_path / "none.html").exists()
 

@@ -1,7 +1,4 @@
-import threading
-from collections.abc import Iterator
 from contextlib import nullcontext
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -9,6 +6,7 @@ from playwright.sync_api import Page as Tab
 
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.inspector.browsing import inspected, opened
+from tests.scrapy_winnow.web import Web
 
 HOSTILE = """<!DOCTYPE html><html lang="en" onclick="steal()"><head><title></title></script><script>steal()</script>
 </title><base href="http://EVIL/"><meta http-equiv="refresh" content="0; url=http://EVIL/refreshed">
@@ -41,32 +39,6 @@ autoplay poster="http://EVIL/poster"></video><audio src="http://EVIL/a" autoplay
 </details><marquee onstart="steal()">moving</marquee></body></html>"""
 
 
-@pytest.fixture
-def evil() -> Iterator[tuple[str, list[str]]]:
-    """A server that notes requests: its address, and the paths that were requested."""
-    requests: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            requests.append(self.path)
-            self.send_response(204)
-            self.end_headers()
-
-        def do_POST(self) -> None:
-            self.do_GET()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    yield f"127.0.0.1:{server.server_address[1]}", requests
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
 def _try(tab: Tab, url: str) -> list[str]:
     """Open an inspector, click and type around in the page; return the windows that opened."""
     windows: list[str] = []
@@ -87,18 +59,15 @@ def _try(tab: Tab, url: str) -> list[str]:
 
 
 @pytest.mark.parametrize("is_served", [True, False])
-def test_nothing_of_it_runs_loads_or_leads_away(
-    is_served: bool, tab: Tab, tmp_path: Path, evil: tuple[str, list[str]]
-) -> None:
-    host, requests = evil
+def test_nothing_of_it_runs_loads_or_leads_away(is_served: bool, tab: Tab, tmp_path: Path, web: Web) -> None:
     page, file = tmp_path / "hostile.html", tmp_path / "inspected.html"
-    page.write_text(HOSTILE.replace("EVIL", host), encoding="utf-8")
+    page.write_text(HOSTILE.replace("EVIL", web.host), encoding="utf-8")
     if not is_served:
         assert main(["inspect", str(page), "-o", str(file)]) == 0
     with inspected(page) if is_served else nullcontext() as server:
         url = server.url if server else file.as_uri()
         assert _try(tab, url) == []
-        assert requests == []
+        assert web.asked == []
         assert tab.url == url
         assert tab.evaluate("window.stolen") is None
         (frame,) = [frame for frame in tab.frames if frame.parent_frame is not None]

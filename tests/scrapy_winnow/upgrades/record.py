@@ -1,6 +1,6 @@
 """Records what one version of Winnow leaves behind, for the tests of those that follow.
 
-    python tests/scrapy_winnow/upgrades/record.py FOLDER
+    python -m tests.scrapy_winnow.upgrades.record FOLDER
 
 crawls two made-up hosts with the version that is installed: one until it has settled, whose crawl is stopped before its
 end, and one that is still counted. FOLDER gets ``redis.json.gz``, ``profile.json``, ``items.jsonl`` and ``job/``.
@@ -13,17 +13,16 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from random import Random
 
 from redis import Redis
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.storage.embedded import EmbeddedServer
+from tests.scrapy_winnow.web import served
 
-WORDS = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter"]
 PAGES = 24
 SETTINGS = {
     "AUTOTHROTTLE_ENABLED": False,
@@ -34,34 +33,14 @@ SETTINGS = {
 }
 
 
-def page(number: int) -> bytes:
-    """A page of either host."""
-    chance = Random(number)
-    text = "".join(f"<p>{' '.join(chance.choice(WORDS) for _ in range(50))}.</p>" for _ in range(4))
-    return (
-        f"<html><head><title>Story {number}</title></head><body>"
-        "<div class=menu><ul><li><a href=/0>Front page</a></li><li><a href=/about>About us</a></li></ul></div>"
-        f"<div class=story><h1>Story {number}</h1>{text}</div>"
-        f"<p><a href=/{number + 1}>Next story, number {number + 1}</a></p>"
-        "<div class=foot><p>Copyright of the harbour news, all rights are reserved.</p></div></body></html>"
-    ).encode()
-
-
-class Handler(BaseHTTPRequestHandler):
-    """Answers as a proxy, so that the hosts have names which do not change."""
-
-    def do_GET(self) -> None:
-        number = self.path.rpartition("/")[2]
-        known = number.isdecimal() and int(number) < PAGES
-        body = page(int(number)) if known else b"no such page"
-        self.send_response(200 if known else 404)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Keep quiet."""
+@contextmanager
+def proxy() -> Iterator[str]:
+    """The address of a proxy with the pages of both hosts, whose names do not change."""
+    with served() as web:
+        web.add_articles(PAGES)
+        for host in ("stories", "counting"):
+            web.pages |= {f"http://{host}.example/{number}": web.pages[f"/{number}"] for number in range(PAGES)}
+        yield web.url
 
 
 def crawl(folder: Path, proxy: str, *arguments: str, **settings: object) -> str:
@@ -115,15 +94,12 @@ def restore(client: Redis, recorded: dict[str, tuple[str, object]]) -> None:
 
 def record(folder: Path) -> None:
     """Write a version's state into a folder."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    proxy = f"http://127.0.0.1:{server.server_port}"
     folder = folder.resolve()
-    with tempfile.TemporaryDirectory() as temporary:
+    with proxy() as address, tempfile.TemporaryDirectory() as temporary:
         there = Path(temporary)
         stopped = {"JOBDIR": folder / "job", "CLOSESPIDER_ITEMCOUNT": 14}
-        crawl(there, proxy, "-a", "url=http://stories.example/0", "-O", str(folder / "items.jsonl"), **stopped)
-        crawl(there, proxy, "-a", "url=http://counting.example/0", "-a", "pages=11")
+        crawl(there, address, "-a", "url=http://stories.example/0", "-O", str(folder / "items.jsonl"), **stopped)
+        crawl(there, address, "-a", "url=http://counting.example/0", "-a", "pages=11")
         state = there / ".scrapy" / "state"
         main(["hosts", "--state-dir", str(state), "--export", "stories.example", "-o", str(folder / "profile.json")])
         with EmbeddedServer(state) as embedded, Redis.from_url(embedded.url) as client:

@@ -5,8 +5,6 @@
 
 import gzip
 import json
-import threading
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,7 @@ from redis import Redis
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.storage.keys import describe_other_layouts
-from tests.scrapy_winnow.upgrades.record import PAGES, Handler, crawl, restore
+from tests.scrapy_winnow.upgrades.record import PAGES, crawl, proxy, restore
 
 WRITTEN = Path(__file__).with_name("host-layout-2")
 
@@ -29,17 +27,9 @@ def server(tcp_server):
 
 
 def test_a_crawl_on_older_counts_says_so_once(server, tmp_path):
-    web = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=web.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    log = crawl(
-        tmp_path,
-        f"http://127.0.0.1:{web.server_port}",
-        *("-a", "url=http://stories.example/0", "-O", "items.jsonl"),
-        WINNOW_REDIS_URL=server.url,
-        WINNOW_REDIS_TIMEOUT=10,
-    )
-    web.shutdown()
-    web.server_close()
+    arguments = ["-a", "url=http://stories.example/0", "-O", "items.jsonl"]
+    with proxy() as address:
+        log = crawl(tmp_path, address, *arguments, WINNOW_REDIS_URL=server.url, WINNOW_REDIS_TIMEOUT=10)
     (line,) = [line for line in log.splitlines() if "another version" in line]
     assert "counts of hosts (layout 1.2, now " in line
     assert "near-duplicates (layout 2, now 4)" in line

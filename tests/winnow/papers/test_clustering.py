@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from winnow.papers.clustering import cluster
-from winnow.papers.mdl import NOTHING, Bits, PathSets, distinct_columns, merge_exactly
+from winnow.papers.mdl import NOTHING, PathSets, merge_exactly
 from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
 
@@ -142,21 +142,6 @@ def _sets(documents):
 DOCUMENTS = st.lists(st.sets(st.integers(0, 7), min_size=1), min_size=2, max_size=6)
 
 
-def clustering_cost(sets, labels) -> float:
-    """Bits of a clustering.
-
-    Args:
-        sets: essential paths of the documents.
-        labels: int64[d], cluster of each document, 0 to m - 1.
-    """
-    matrix, weight = distinct_columns(sets)
-    bits = Bits(matrix.sum(axis=0), weight, sets.documents)
-    of_all = sets.documents * log2(sets.documents)
-    cells = np.zeros((int(labels.max(initial=0)) + 1, matrix.shape[1]), np.int64)
-    np.add.at(cells, labels, matrix * bits.cells[:, None])
-    return float(bits.of(cells, np.bincount(labels)).sum()) + of_all
-
-
 def _entropy(share):
     return 0.0 if share in {0, 1} else -share * log2(share) - (1 - share) * log2(1 - share)
 
@@ -180,35 +165,25 @@ def _cost(documents, clusters):
     return bits
 
 
-def _clusters(labels):
-    return [set(np.flatnonzero(labels == label).tolist()) for label in range(labels.max() + 1)]
-
-
-@settings(max_examples=15, deadline=None)
-@given(DOCUMENTS, st.data())
-def test_the_cost_is_that_of_templates_members_and_exceptions(documents, data):
-    raw = data.draw(st.lists(st.integers(0, 2), min_size=len(documents), max_size=len(documents)))
-    labels = np.unique(raw, return_inverse=True)[1]
-    assert clustering_cost(_sets(documents), labels) == pytest.approx(_cost(documents, _clusters(labels)))
-
-
 def _greedy(documents):
-    """Merge the pair that lowers the cost most, every cost computed anew."""
-    sets = _sets(documents)
-    labels = np.arange(len(documents))
-    cost = clustering_cost(sets, labels)
-    while labels.max() > 0:
-        merged = [np.where(labels == j, i, labels - (labels > j)) for i, j in combinations(range(labels.max() + 1), 2)]
-        after = np.array([clustering_cost(sets, each) for each in merged])
+    """Merge the pair of clusters that lowers the cost most, every cost computed anew."""
+    clusters = [[document] for document in range(len(documents))]
+    cost = _cost(documents, clusters)
+    while len(clusters) > 1:
+        merged = [
+            [*clusters[:i], clusters[i] + clusters[j], *clusters[i + 1 : j], *clusters[j + 1 :]]
+            for i, j in combinations(range(len(clusters)), 2)
+        ]
+        after = np.array([_cost(documents, each) for each in merged])
         best = int(np.argmax(after <= after.min() + NOTHING))
         if after[best] >= cost - NOTHING:
             break
-        labels, cost = merged[best], float(after[best])
-    return labels
+        clusters, cost = merged[best], after[best]
+    return [label for document in range(len(documents)) for label, each in enumerate(clusters) if document in each]
 
 
 @settings(max_examples=15, deadline=None)
 @given(DOCUMENTS)
 @example([{0}, {1}, {2}, {0, 1, 3, 4, 5}])  # a merge that changes nothing but for rounding
 def test_exact_merging_is_the_greedy_search_over_all_pairs(documents):
-    assert merge_exactly(_sets(documents)).tolist() == _greedy(documents).tolist()
+    assert merge_exactly(_sets(documents)).tolist() == _greedy(documents)

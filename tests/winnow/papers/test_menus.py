@@ -53,23 +53,17 @@ TEMPLATE = {*(f"To {section}" for section in SECTIONS), "The paper of the harbou
 
 
 @pytest.mark.parametrize("equality", ["tag", "attributes", "weighted"])
-def test_the_template_is_found_from_the_pages_of_the_menu(equality):
+@pytest.mark.parametrize(
+    ("parameters", "key_page", "menu"),
+    [({"variant": "paper"}, "index", SECTIONS[:4]), ({}, "news", SECTIONS[1:3])],
+    ids=["from the front page, as in the paper", "from a section, with two pages that agree"],
+)
+def test_the_template_is_found_from_the_pages_of_the_menu(parameters, key_page, menu, equality):
     pages = SitePages.of_html(_site())
-    learned = method("menus", equality=equality, variant="paper").learn(pages)
-    assert pages.names[learned.key_page].endswith("/index.html")
-    assert [pages.names[number][22:-5] for number in learned.subdigraph] == SECTIONS[:4]
-    assert learned.pages == 5
-    for number in range(len(pages)):
-        assert _kept_texts(pages, number, learned.label(pages.read(number)).template) == TEMPLATE
-
-
-@pytest.mark.parametrize("equality", ["tag", "attributes", "weighted"])
-def test_two_pages_that_agree_are_enough_and_the_front_page_is_the_last_to_start_from(equality):
-    pages = SitePages.of_html(_site())
-    learned = method("menus", equality=equality).learn(pages)
-    assert pages.names[learned.key_page].endswith("/news.html")
-    assert [pages.names[number][22:-5] for number in learned.subdigraph] == SECTIONS[1:3]
-    assert learned.pages == 3
+    learned = method("menus", equality=equality, **parameters).learn(pages)
+    assert pages.names[learned.key_page].endswith(f"/{key_page}.html")
+    assert [pages.names[number][22:-5] for number in learned.subdigraph] == menu
+    assert learned.pages == len(menu) + 1
     for number in range(len(pages)):
         assert _kept_texts(pages, number, learned.label(pages.read(number)).template) == TEMPLATE
 
