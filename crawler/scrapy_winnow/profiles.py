@@ -78,6 +78,8 @@ class Selectors:
             return f"#{element_id}"
         if self._tags[name] == {element} and name.isalpha():
             return name
+        if not _PLAIN.match(name):  # as of <svg:path> or <p<>, which no selector may hold
+            return None
         classes = [each for each in attributes.get("class", "").split() if _is_lasting(each)]
         pairs = (pair for pair in product(classes, repeat=2) if pair[0] < pair[1])
         for names in (*((each,) for each in classes), *pairs):

@@ -149,7 +149,7 @@ def test_too_little_is_known_of_a_host_of_nine_pages(
     assert "fewer than 10 of its pages" in capsys.readouterr().err
 
 
-NAMES = st.sampled_from(["div", "p", "ul", "li", "span", "a", "h2", "nav", "table", "x-card"])
+NAMES = st.sampled_from(["div", "p", "ul", "li", "span", "a", "h2", "nav", "table", "x-card", "svg:path", "p<"])
 ATTRIBUTES = st.sampled_from(
     ["", ' id="a"', ' id="b"', ' class="x"', ' class="x y"', ' class="y z"', ' id="post-4711"']
 )

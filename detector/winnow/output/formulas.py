@@ -255,7 +255,7 @@ def _convert_mathml(math: etree._Element) -> str:
     written: list[list[str]] = [[]]  # the children of each open element
     walk = etree.iterwalk(math, events=("start", "end"))
     for event, element in walk:
-        name = etree.QName(element).localname if isinstance(element.tag, str) else "annotation"
+        name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else "annotation"
         is_shown = name not in {"annotation", "annotation-xml", "mphantom"}
         if event == "start":
             if not is_shown:
