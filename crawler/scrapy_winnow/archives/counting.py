@@ -7,10 +7,11 @@ Two passes write the leaves of every page to disk (:class:`LeafWriter`), count t
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import compute as pc
 
 from scrapy_winnow.storage.evidence import SiteEvidence, look_up
 from winnow.counting import LossyCounts
@@ -33,9 +34,11 @@ MAX_HOST_PAGES: Final = 4_096
 MAX_HELD: Final = 200_000
 """Fingerprints and addresses that :class:`StreamCounts` holds in memory."""
 
-_PAGE: Final = np.dtype([("host", "<u8"), ("url", "<u8"), ("contents", "<u8"), ("leaves", "<u4")])
-_PAGES_PER_FILE: Final = 20_000
-_COUNT_ARRAYS: Final = ("hosts", "pages", "begin", "leaves", "page_counts")
+_PAGES: Final = pa.schema(
+    [*((name, pa.uint64()) for name in ("host", "url", "contents")), ("leaves", pa.large_list(pa.uint64()))]
+)
+_PAGES_AT_ONCE: Final = 20_000
+"""Pages that a :class:`LeafWriter` holds, sorts by shard and writes."""
 
 
 def _hash(text: str) -> int:
@@ -44,105 +47,82 @@ def _hash(text: str) -> int:
 
 
 class LeafWriter:
-    """Writes the leaves of pages into files of a folder, each sorted by shard."""
+    """Writes the leaves of pages into an Arrow file, in batches that are sorted by shard; a context."""
 
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True)
-        self._folder = folder
-        self._pages: list[tuple[int, int, int, int]] = []
-        self._leaves: list[NDArray[np.uint64]] = []
-        self._files = 0
+    def __init__(self, file: Path) -> None:
+        self._writer = pa.ipc.new_file(str(file), _PAGES)
+        self._pages: list[dict[str, Any]] = []
 
     def add(self, url: str, host: str, hashed: HashedPage) -> None:
         """Add the distinct leaves of a page."""
-        leaves = np.unique(hashed.fingerprints)
-        contents = int.from_bytes(hashed.main_text_id, "little")
-        self._pages.append((_hash(host), _hash(url), contents, len(leaves)))
-        self._leaves.append(leaves)
-        if len(self._pages) >= _PAGES_PER_FILE:
-            self.flush()
+        contents, leaves = int.from_bytes(hashed.main_text_id, "little"), np.unique(hashed.fingerprints)
+        self._pages.append({"host": _hash(host), "url": _hash(url), "contents": contents, "leaves": leaves})
+        if len(self._pages) >= _PAGES_AT_ONCE:
+            self._write()
 
-    def flush(self) -> None:
-        """Write the pages that are held."""
-        if not self._pages:
-            return
-        pages = np.array(self._pages, _PAGE)
-        order = np.argsort(pages["host"] % SHARDS, kind="stable")
-        leaves = np.concatenate([self._leaves[page] for page in order.tolist()])
-        name = f"{self._files:05d}"
-        np.save(self._folder / f"{name}.pages.npy", pages[order])
-        np.save(self._folder / f"{name}.leaves.npy", leaves.astype("<u8", copy=False))
-        self._files += 1
-        self._pages, self._leaves = [], []
+    def _write(self) -> None:
+        self._pages.sort(key=lambda page: page["host"] % SHARDS)
+        self._writer.write_batch(pa.RecordBatch.from_pylist(self._pages, _PAGES))
+        self._pages.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._write()
+        self._writer.close()
 
 
-def _read_shard(
-    folders: list[Path], shard: int
-) -> Iterator[tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.uint64]]]:
-    """Go through the files that hold pages of a shard.
-
-    Yields:
-        Pages (of the type ``_PAGE``); where the leaves of each begin, int64[pages]; all leaves of the file, uint64,
-        which stay on disk until they are used.
-    """
-    for folder in folders:
-        for file in sorted(folder.glob("*.pages.npy")):
-            pages = np.load(file, mmap_mode="r")
-            begin, end = np.searchsorted(pages["host"] % SHARDS, [shard, shard + 1])
-            if begin == end:
-                continue
-            first = np.cumsum(pages["leaves"], dtype=np.int64) - pages["leaves"]
-            leaves = np.load(file.with_name(file.name.replace(".pages.", ".leaves.")), mmap_mode="r")
-            yield np.array(pages[begin:end]), first[begin:end], leaves
+def _read_shard(files: list[Path], shard: int) -> Iterator[pa.RecordBatch]:
+    """Go through the pages of a shard, which stay on disk until they are used."""
+    for file in files:
+        reader = pa.ipc.open_file(pa.memory_map(str(file)))
+        for number in range(reader.num_record_batches):
+            pages = reader.get_batch(number)
+            begin, end = np.searchsorted(pages["host"].to_numpy() % SHARDS, [shard, shard + 1]).tolist()
+            if begin < end:
+                yield pages.slice(begin, end - begin)
 
 
-def count_shard(folders: list[Path], shard: int, output: Path, max_host_pages: int = MAX_HOST_PAGES) -> int:
-    """Count the leaves of the hosts of one shard.
+def count_shard(files: list[Path], shard: int, folder: Path, max_host_pages: int = MAX_HOST_PAGES) -> int:
+    """Count the leaves of the hosts of one shard, and write the counts for :class:`HostCounts`.
 
     As in a crawl, a page that was fetched again counts once, and so do pages with the same contents at several
     addresses. Leaves that are on one page only are not stored: a leaf that is not found has that count.
 
     Args:
-        folders: those of the :class:`LeafWriter` of each archive.
+        files: those of the :class:`LeafWriter` of each archive.
         shard: 0 to ``SHARDS - 1``.
-        output: folder that the counts are written to.
+        folder: where the counts are written.
         max_host_pages: pages of a host that are counted at most.
 
     Returns:
-        Number of hosts in the shard; without any, nothing is written.
+        Number of hosts in the shard.
     """
-    files = list(_read_shard(folders, shard))
-    if not files:
-        return 0
-    pages = np.concatenate([file[0] for file in files])
-    first = np.concatenate([file[1] for file in files])
-    file_of = np.repeat(np.arange(len(files)), [len(file[0]) for file in files])
-    chosen = _choose_pages(pages, max_host_pages)
-    host_of_leaf, leaf = [], []
-    for number, (_, _, leaves) in enumerate(files):
-        rows = chosen[file_of[chosen] == number]
-        length = pages["leaves"][rows].astype(np.int64)
-        offset = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
-        leaf.append(np.asarray(leaves[np.repeat(first[rows], length) + offset], np.uint64))
-        host_of_leaf.append(np.repeat(pages["host"][rows], length))
-    hosts, number_of_pages = np.unique(pages["host"][chosen], return_counts=True)
-    counts = _count_repeated(hosts, np.concatenate(host_of_leaf), np.concatenate(leaf))
-    folder = output / f"{shard:02d}"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, array in zip(_COUNT_ARRAYS, (hosts, number_of_pages, *counts), strict=True):
-        np.save(folder / f"{name}.npy", np.asarray(array))
+    pages = pa.Table.from_batches(_read_shard(files, shard), _PAGES)
+    pages = pages.take(_choose_pages(pages, max_host_pages)).combine_chunks()
+    hosts, number_of_pages = np.unique(pages["host"], return_counts=True)
+    leaves = pages["leaves"].combine_chunks()
+    found = pa.table({"host": pages["host"].take(pc.list_parent_indices(leaves)), "leaf": leaves.flatten()})
+    found = found.group_by(["host", "leaf"]).aggregate([([], "count_all")]).filter(pc.field("count_all") > 1)
+    found = found.sort_by([("host", "ascending"), ("leaf", "ascending")])
+    begin = np.append(np.searchsorted(found["host"], hosts), len(found))
+    lists = (pa.LargeListArray.from_arrays(begin, found[name].combine_chunks()) for name in ("leaf", "count_all"))
+    counts = pa.record_batch([hosts, number_of_pages, *lists], ["host", "pages", "leaves", "page_counts"])
+    with pa.ipc.new_file(str(folder / f"{shard:02d}.arrow"), counts.schema) as writer:
+        writer.write_batch(counts)
     return len(hosts)
 
 
-def _choose_pages(pages: NDArray[np.void], max_host_pages: int) -> NDArray[np.int64]:
+def _choose_pages(pages: pa.Table, max_host_pages: int) -> NDArray[np.int64]:
     """Return int64, the rows that count: one per address, one per equal contents, then the first ones of each host."""
-    order = np.lexsort((pages["contents"], pages["url"], pages["host"]))
-    order = order[_begins(pages["host"][order], pages["url"][order])]
-    order = order[np.lexsort((pages["url"][order], pages["contents"][order], pages["host"][order]))]
-    order = order[_begins(pages["host"][order], pages["contents"][order])]
-    order = order[np.lexsort((pages["url"][order], pages["host"][order]))]
-    host = pages["host"][order]
-    begins = np.flatnonzero(_begins(host))
+    host, url, contents = (pages[name].to_numpy() for name in ("host", "url", "contents"))
+    order = np.lexsort((contents, url, host))
+    order = order[_begins(host[order], url[order])]
+    order = order[np.lexsort((url[order], contents[order], host[order]))]
+    order = order[_begins(host[order], contents[order])]
+    order = order[np.lexsort((url[order], host[order]))]
+    begins = np.flatnonzero(_begins(host[order]))
     rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
     return order[rank < max_host_pages].astype(np.int64)
 
@@ -154,55 +134,40 @@ def _begins(*columns: NDArray[np.uint64]) -> NDArray[np.bool_]:
     return begins
 
 
-def _count_repeated(
-    hosts: NDArray[np.uint64], host_of_leaf: NDArray[np.uint64], leaf: NDArray[np.uint64]
-) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint32]]:
-    """Return where the leaves of each host begin, int64[hosts + 1], its repeated leaves, sorted, and their counts."""
-    order = np.lexsort((leaf, host_of_leaf))
-    host_of_leaf, leaf = host_of_leaf[order], leaf[order]
-    begins = np.flatnonzero(_begins(host_of_leaf, leaf)) if len(leaf) else np.zeros(0, np.int64)
-    page_counts = np.diff(np.append(begins, len(leaf)))
-    kept = begins[page_counts > 1]
-    host = host_of_leaf[kept]
-    begin = np.append(np.searchsorted(host, hosts), len(host))
-    return begin.astype(np.int64), leaf[kept], page_counts[page_counts > 1].astype(np.uint32)
-
-
 class HostCounts:
     """Looks up the counts of all hosts on disk, as :func:`count_shard` wrote them into ``folder``."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._shards: dict[int, dict[str, NDArray[Any]]] = {}
+        self._shards: dict[int, pa.RecordBatch] = {}
 
     def evidence(self, host: str, fingerprints: NDArray[np.uint64]) -> SiteEvidence:
         """Return how many pages of a host have each leaf (uint64[k]) of one of them."""
         name = _hash(host)
         shard = self._open_shard(name % SHARDS)
-        row = int(np.searchsorted(shard["hosts"], np.uint64(name))) if shard else 0
-        if not shard or row == len(shard["hosts"]) or int(shard["hosts"][row]) != name:
+        hosts = shard["host"].to_numpy()
+        row = int(np.searchsorted(hosts, np.uint64(name)))
+        if row == len(hosts) or int(hosts[row]) != name:
             return SiteEvidence(np.ones(len(fingerprints), np.int64), 1)
-        begin, end = shard["begin"][row : row + 2].tolist()
-        found = look_up(shard["leaves"][begin:end], shard["page_counts"][begin:end], fingerprints)
-        return SiteEvidence(np.maximum(found.astype(np.int64), 1), int(shard["pages"][row]))
+        leaves, page_counts = (shard[column][row].values.to_numpy() for column in ("leaves", "page_counts"))
+        found = look_up(leaves, page_counts, fingerprints)
+        return SiteEvidence(np.maximum(found, 1), shard["pages"][row].as_py())
 
     def open_all(self) -> Self:
         """Open the counts of all hosts, so that a pickle holds them; return this object."""
-        for number in range(SHARDS):
-            self._open_shard(number)
+        for file in self._folder.glob("*.arrow"):
+            self._open_shard(int(file.stem))
         return self
 
-    def _open_shard(self, number: int) -> dict[str, NDArray[Any]]:
+    def _open_shard(self, number: int) -> pa.RecordBatch:
         if number not in self._shards:
-            folder = self._folder / f"{number:02d}"
-            names = _COUNT_ARRAYS if folder.is_dir() else ()  # there is none for a shard without hosts
-            # asarray() makes plain arrays of memory maps, which Ray shares between the tasks of a node.
-            self._shards[number] = {name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in names}
+            source = pa.memory_map(str(self._folder / f"{number:02d}.arrow"))
+            self._shards[number] = pa.ipc.open_file(source).get_batch(0)
         return self._shards[number]
 
 
 class StreamCounts:
-    """Counts pages as they come, as a crawl does: some hosts in memory, the others in a database on disk.
+    """Counts pages as they come, as a crawl does: the hosts met last in memory, the others in a database on disk.
 
     A page counts once, with the contents that it has first, and so do equal contents at several addresses. A host keeps
     as many fingerprints as in a crawl, with the same bound on the error; after ``max_host_pages`` its counts stay as
@@ -217,44 +182,39 @@ class StreamCounts:
         self._database = database
         self._max_host_pages = max_host_pages
         self._max_held = max_held
-        self._hosts: OrderedDict[str, _Host] = OrderedDict()
+        self._hosts: dict[str, _Host] = {}
         self._held = 0
         database.execute("CREATE TABLE IF NOT EXISTS hosts (name TEXT PRIMARY KEY, urls BLOB, counts BLOB)")
 
     def count(self, url: str, host: str, fingerprints: NDArray[np.uint64], contents_id: bytes) -> SiteEvidence:
         """Count a page by its leaves, uint64[k], and return the counts of its host, this page included."""
         known = self._load_host(host)
-        size_before = known.size
+        self._held -= known.size
         counted = known.counts.pages < self._max_host_pages and known.add(url, fingerprints, contents_id)
-        self._held += known.size - size_before
-        while self._held > self._max_held and len(self._hosts) > 1:
-            name, oldest = self._hosts.popitem(last=False)
-            self._held -= oldest.size
-            self._write_host(name, oldest)
+        self._held += known.size
+        if self._held > self._max_held:
+            self.save()
+            self._hosts.clear()
+            self._held = 0
         page_counts = np.where(fingerprints != 0, np.maximum(known.counts.df(fingerprints), 1), 0)
         return SiteEvidence(page_counts, known.counts.pages, known.counts.undercount, counted=counted)
 
     def save(self) -> int:
         """Write all hosts into the database, and return how many there are."""
         for name, host in self._hosts.items():
-            self._write_host(name, host)
+            if host.is_changed:
+                urls = np.fromiter(host.urls, "<u8", len(host.urls)).tobytes()
+                self._database.execute("REPLACE INTO hosts VALUES (?, ?, ?)", (name, urls, host.counts.to_bytes()))
+                host.is_changed = False
         (hosts,) = self._database.execute("SELECT count(*) FROM hosts").fetchone()
         return int(hosts)
 
     def _load_host(self, name: str) -> _Host:
-        host = self._hosts.get(name)
-        if host is None:
+        if name not in self._hosts:
             found = self._database.execute("SELECT urls, counts FROM hosts WHERE name = ?", (name,)).fetchone()
-            host = self._hosts[name] = _Host(*(found or ()))
-            self._held += host.size
-        self._hosts.move_to_end(name)
-        return host
-
-    def _write_host(self, name: str, host: _Host) -> None:
-        if host.is_changed:
-            urls = np.fromiter(host.urls, "<u8", len(host.urls)).tobytes()
-            self._database.execute("REPLACE INTO hosts VALUES (?, ?, ?)", (name, urls, host.counts.to_bytes()))
-            host.is_changed = False
+            self._hosts[name] = _Host(*(found or ()))
+            self._held += self._hosts[name].size
+        return self._hosts[name]
 
 
 class _Host:

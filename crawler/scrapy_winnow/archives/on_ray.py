@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
     from scrapy_winnow.archives.runs import FileReport, PartWork, Tasks
     from winnow.page.page import Limits
 
-    Files = dict[str, bytes]
-
 logger = logging.getLogger(__name__)
 
 PAGES: Final = pa.schema(
@@ -49,7 +46,6 @@ PAGES: Final = pa.schema(
 _MAX_RETRIES: Final = 20  # of a task whose worker or node died
 _TASKS_PER_CORE: Final = 2  # under way; more would fill the memory with results
 _BATCH_PAGES: Final = 128
-_LEAF_FILES: Final = ("pages", "leaves")
 
 _cluster: Any = ray  # half of Ray has no types
 
@@ -77,39 +73,21 @@ def run_on_ray(work: PartWork, tasks: Tasks, options: Options, counts: HostCount
         ready, _ = _cluster.wait(list(under_way), timeout=1.0)
         for reference in ready:
             name = under_way.pop(reference)
-            report, files = _cluster.get(reference)
-            _write_files(tasks[name][1], files)
+            report, contents = _cluster.get(reference)
+            target = tasks[name][1]
+            unfinished = target.with_name(f"{target.name}.part-{os.getpid()}")
+            unfinished.write_bytes(contents)
+            unfinished.replace(target)
             yield name, report
 
 
 @ray.remote(max_retries=_MAX_RETRIES)
-def _do_task(work: Any, part: Part, name: str, options: Options, counts: HostCounts) -> tuple[FileReport, Files]:
-    """Do one task in a temporary folder, and return what it wrote."""
+def _do_task(work: Any, part: Part, name: str, options: Options, counts: HostCounts) -> tuple[FileReport, bytes]:
+    """Do one task in a temporary folder, and return the contents of the file that it wrote."""
     with tempfile.TemporaryDirectory(prefix="winnow-archive-") as folder:
         target = Path(folder, name)
         report = work(part, target, options, counts)
-        return report, _read_files(target)
-
-
-def _read_files(path: Path) -> Files:
-    """Return a file under the name ``""``, or the files in a folder by their names."""
-    if path.is_file():
-        return {"": path.read_bytes()}
-    return {file.name: file.read_bytes() for file in sorted(path.iterdir())}
-
-
-def _write_files(target: Path, files: Files) -> None:
-    """Write what :func:`_read_files` returned, all at once."""
-    unfinished = target.with_name(f"{target.name}.part-{os.getpid()}")
-    if set(files) == {""}:
-        unfinished.write_bytes(files[""])
-        unfinished.replace(target)
-        return
-    unfinished.mkdir(exist_ok=True)
-    for name, contents in files.items():
-        (unfinished / name).write_bytes(contents)
-    shutil.rmtree(target, ignore_errors=True)
-    unfinished.rename(target)
+        return report, target.read_bytes()
 
 
 def read_archives(sources: Iterable[str]) -> Dataset:
@@ -147,14 +125,12 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
     blocks: dict[str, Any] = {"batch_format": "pyarrow", "batch_size": None}
     leaves = pages.map_batches(hash_block, **blocks, fn_kwargs={"limits": options.limits, "model": options.model})
     with tempfile.TemporaryDirectory(prefix="winnow-leaves-") as folder:
-        files, counts = Path(folder, "leaves"), Path(folder, "counts")
-        files.mkdir()
-        counts.mkdir()
+        counts, files = Path(folder), []
         for number, row in enumerate(leaves.iter_rows()):
-            for kind in _LEAF_FILES:
-                (files / f"{number:08d}.{kind}.npy").write_bytes(row[kind])
+            files.append(counts / f"{number}.leaves")
+            files[-1].write_bytes(row["leaves"])
         for shard in range(SHARDS):
-            count_shard([files], shard, counts, options.max_host_pages)
+            count_shard(files, shard, counts, options.max_host_pages)
         shared_counts = _cluster.put(HostCounts(counts).open_all())
     return pages.map_batches(clean_block, **blocks, fn_kwargs={"counts": shared_counts, "options": options})
 
@@ -184,19 +160,16 @@ def _pages_of(rows: list[dict[str, Any]]) -> Iterator[ArchivedPage]:
 
 
 def _hash_block(block: Any, limits: Limits, model: str | None) -> Any:
-    """First pass: return the leaves of a block as the bytes of the files of a ``LeafWriter``."""
-    with tempfile.TemporaryDirectory(prefix="winnow-leaves-") as folder:
-        writer = LeafWriter(Path(folder, "block"))
-        for batch in block.to_batches(max_chunksize=_BATCH_PAGES):
-            for page in _pages_of(batch.to_pylist()):
-                with suppress(Exception):  # the second pass reports the error
-                    hashed = hash_page(page, limits, load_model(model))
-                    if hashed is not None and page.host:
-                        writer.add(page.url, page.host, hashed)
-        writer.flush()
-        files = sorted(Path(folder, "block").iterdir())
-        contents = {kind: [file.read_bytes() for file in files if f".{kind}." in file.name] for kind in _LEAF_FILES}
-    return pa.table(contents, pa.schema([(kind, pa.large_binary()) for kind in _LEAF_FILES]))
+    """First pass: return the leaves of a block as the bytes of the file of a ``LeafWriter``."""
+    with tempfile.NamedTemporaryFile(prefix="winnow-leaves-") as file:
+        with LeafWriter(Path(file.name)) as writer:
+            for batch in block.to_batches(max_chunksize=_BATCH_PAGES):
+                for page in _pages_of(batch.to_pylist()):
+                    with suppress(Exception):  # the second pass reports the error
+                        hashed = hash_page(page, limits, load_model(model))
+                        if hashed is not None and page.host:
+                            writer.add(page.url, page.host, hashed)
+        return pa.table({"leaves": pa.array([file.read()], pa.large_binary())})
 
 
 def _clean_block(block: Any, counts: Any, options: Options) -> Iterator[Any]:

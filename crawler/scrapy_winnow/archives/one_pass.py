@@ -5,31 +5,28 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections import deque
-from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from scrapy_winnow.archives.counting import StreamCounts
 from scrapy_winnow.archives.reading import ArchiveReader, Part
 from scrapy_winnow.archives.rows import Output, clean_hashed, hash_page, shingles_of
-from scrapy_winnow.archives.runs import FileReport, Options, Run, Summary
+from scrapy_winnow.archives.runs import FileReport, Options, Run, Summary, process_pool
 from winnow.duplicates import MAX_DOCUMENTS
 from winnow.models import load_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.rows import Row
     from scrapy_winnow.storage.evidence import SiteEvidence
-    from winnow.models.scores import Model
 
     CountPage = Callable[[str, str, NDArray[np.uint64], bytes], SiteEvidence]
     """:meth:`scrapy_winnow.archives.counting.StreamCounts.count`"""
@@ -173,10 +170,10 @@ def _clean_in_processes(pages: Iterable[ArchivedPage], count: CountPage, options
             return cast("Future[Row]", parsed)
         leaves = parsed.result()
         evidence = count(page.url, page.host, *leaves) if leaves is not None else None
-        return pool.submit(_clean_in_process, page, evidence)
+        return pool.submit(_clean, page, evidence, options)
 
-    with ProcessPoolExecutor(options.processes, get_context("spawn"), _start_process, (options,)) as pool:
-        parsing = ((page, pool.submit(_parse_in_process, page)) for page in pages)
+    with process_pool(options.processes) as pool:
+        parsing = ((page, pool.submit(_parse, page, options)) for page in pages)
         cleaning = (count_and_clean(page, parsed) for page, parsed in _keep_ahead(parsing, ahead))
         for cleaned in _keep_ahead(cleaning, ahead):
             error = cleaned.exception()
@@ -195,24 +192,12 @@ def _keep_ahead(items: Iterable[T], number: int) -> Iterator[T]:
     yield from taken
 
 
-class _Process:
-    """Options and model of a worker process."""
-
-    options: Options
-    model: Model
-
-
-def _start_process(options: Options) -> None:
-    threadpool_limits(limits=1, user_api="blas")
-    _Process.options, _Process.model = options, load_model(options.model)
-
-
-def _parse_in_process(page: ArchivedPage) -> tuple[NDArray[np.uint64], bytes] | None:
-    hashed = hash_page(page, _Process.options.limits, _Process.model)
+def _parse(page: ArchivedPage, options: Options) -> tuple[NDArray[np.uint64], bytes] | None:
+    hashed = hash_page(page, options.limits, load_model(options.model))
     return None if hashed is None else (hashed.fingerprints, hashed.main_text_id)
 
 
-def _clean_in_process(page: ArchivedPage, evidence: SiteEvidence | None) -> Row:
-    options = _Process.options
-    hashed = hash_page(page, options.limits, _Process.model) if evidence is not None else None
-    return clean_hashed(page, hashed, evidence, _Process.model, options)
+def _clean(page: ArchivedPage, evidence: SiteEvidence | None, options: Options) -> Row:
+    model = load_model(options.model)
+    hashed = hash_page(page, options.limits, model) if evidence is not None else None
+    return clean_hashed(page, hashed, evidence, model, options)

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
 
 from scrapy_winnow.fields import FIELDS, Outcome
 from scrapy_winnow.storage.evidence import HashedPage
@@ -124,9 +126,6 @@ def _open_json_lines(path: Path, _: frozenset[str]) -> Iterator[WriteRow]:
 @contextmanager
 def _open_parquet(path: Path, outputs: frozenset[str]) -> Iterator[WriteRow]:
     """Write one Parquet file, zstd-compressed, with the schema of :func:`parquet_schema`."""
-    import pyarrow as pa  # noqa: PLC0415  (an optional package, and slow to import)
-    from pyarrow import parquet  # noqa: PLC0415
-
     schema = parquet_schema(outputs)
     rows: list[Row] = []
 
@@ -147,7 +146,6 @@ def _open_parquet(path: Path, outputs: frozenset[str]) -> Iterator[WriteRow]:
 
 def parquet_schema(outputs: frozenset[str]) -> Any:
     """Return the columns of a Parquet file: strings, numbers, lists of strings; nested values are JSON."""
-    import pyarrow as pa  # noqa: PLC0415
 
     def type_of(name: str) -> Any:
         if name in _FLOATS:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from scrapy_winnow.archives.reading import ArchivedPage, Part
 
     PartWork = Callable[[Part, Path, "Options", HostCounts], "FileReport"]
-    """Reads a part of an archive, and writes a file or folder; the first pass has no counts yet."""
+    """Reads a part of an archive, and writes a file; the first pass has no counts yet."""
 
     Tasks = dict[str, tuple[Part, Path]]
-    """Parts and the files or folders to write of each, by name."""
+    """Parts and the file to write of each, by name."""
 
     ReportProgress = Callable[[str, int, int, int, int], object]
     """Takes a step, how many of its items are done, of how many, pages done, and bytes read (0 if not counted)."""
@@ -254,13 +254,13 @@ class ArchiveRun(Run):
             pages += report.pages
             self._progress(step, done, len(parts), pages, 0)
 
-    def _count_hosts(self, folders: list[Path], counts: Path) -> int:
+    def _count_hosts(self, files: list[Path], counts: Path) -> int:
         """Sum up the leaves of each host, and return how many hosts there are."""
         hosts = 0
         for shard in range(SHARDS):
             done = counts / f"{shard:02d}.done"
             if not done.is_file():
-                done.write_text(str(count_shard(folders, shard, counts, self._options.max_host_pages)))
+                done.write_text(str(count_shard(files, shard, counts, self._options.max_host_pages)))
             hosts += int(done.read_text())
             self._progress("count hosts", shard + 1, SHARDS, 0, 0)
         return hosts
@@ -278,27 +278,29 @@ def run_in_processes(
         for name, (part, target) in tasks.items():
             yield name, work(part, target, options, counts)
         return
-    one_thread = threadpool_limits, (1, "blas")  # there is a process for each core
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), *one_thread) as pool:
+    with process_pool(processes) as pool:
         names = {pool.submit(work, part, target, options, counts): name for name, (part, target) in tasks.items()}
         for future in as_completed(names):
             yield names[future], future.result()
 
 
-def count_archive(part: Part, folder: Path, options: Options, _: HostCounts) -> FileReport:
-    """First pass: write the leaves of the pages of a part into a folder, which appears when it is complete."""
-    unfinished = folder.with_name(folder.name + ".part")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    writer, model = LeafWriter(unfinished), load_model(options.model)
+def process_pool(processes: int) -> ProcessPoolExecutor:
+    """Return processes with one thread each, since there is a process for each core."""
+    return ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), threadpool_limits, (1, "blas"))
 
-    def add_leaves(page: ArchivedPage) -> None:
-        if (hashed := hash_page(page, options.limits, model)) is not None:
-            writer.add(page.url, page.host, hashed)
 
-    report = _process_pages(part, options, add_leaves)
-    writer.flush()
-    shutil.rmtree(folder, ignore_errors=True)  # left by a run that was killed before it wrote the report
-    unfinished.rename(folder)
+def count_archive(part: Part, file: Path, options: Options, _: HostCounts) -> FileReport:
+    """First pass: write the leaves of the pages of a part into a file, which appears when it is complete."""
+    unfinished = file.with_name(file.name + ".part")
+    model = load_model(options.model)
+    with LeafWriter(unfinished) as writer:
+
+        def add_leaves(page: ArchivedPage) -> None:
+            if (hashed := hash_page(page, options.limits, model)) is not None:
+                writer.add(page.url, page.host, hashed)
+
+        report = _process_pages(part, options, add_leaves)
+    unfinished.rename(file)
     return report
 
 

@@ -71,9 +71,6 @@ def run(options: argparse.Namespace) -> int:
     try:
         from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options
         from scrapy_winnow.archives.runs import OtherRunError
-
-        if options.format == "parquet":
-            import pyarrow  # noqa: F401
     except ImportError as error:
         raise CommandError(f"{error.name} is not installed: pip install 'scrapy-winnow[archives]'") from error
     if options.ray is not None and importlib.util.find_spec("ray") is None:

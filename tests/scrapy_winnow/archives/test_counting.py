@@ -1,6 +1,7 @@
 """Leaves are counted exactly over files, and page by page as they come."""
 
 from collections import defaultdict
+from contextlib import ExitStack
 from sqlite3 import connect
 from types import SimpleNamespace
 
@@ -33,15 +34,15 @@ def _hashed(leaves):
 def test_each_leaf_counts_the_different_pages_of_its_host_that_have_it(pages, archives, tmp_path_factory):
     folder = tmp_path_factory.mktemp("leaves")
     distinct = {}
-    writers = [LeafWriter(folder / str(number)) for number in range(archives)]
-    for number, (host, path, leaves) in enumerate(pages):
-        known = distinct.setdefault((host, path), leaves)  # an address has one version here
-        writers[number % archives].add(f"http://{host}/{path}", host, _hashed(known))
-    for writer in writers:
-        writer.flush()
+    files = [folder / str(number) for number in range(archives)]
+    with ExitStack() as stack:
+        writers = [stack.enter_context(LeafWriter(file)) for file in files]
+        for number, (host, path, leaves) in enumerate(pages):
+            known = distinct.setdefault((host, path), leaves)  # an address has one version here
+            writers[number % archives].add(f"http://{host}/{path}", host, _hashed(known))
     for shard in range(SHARDS):
-        count_shard([folder / str(number) for number in range(archives)], shard, folder / "counts")
-    counts = HostCounts(folder / "counts")
+        count_shard(files, shard, folder)
+    counts = HostCounts(folder)
     contents = defaultdict(set)
     for (host, _), leaves in distinct.items():
         contents[host].add(frozenset(leaves))
@@ -55,13 +56,13 @@ def test_each_leaf_counts_the_different_pages_of_its_host_that_have_it(pages, ar
 def test_of_a_large_host_a_sample_is_counted_that_does_not_depend_on_the_order(tmp_path):
     pages = [(f"http://a.example/{number}", _hashed({1, 100 + number})) for number in range(50)]
     for name, ordered in (("up", pages), ("down", pages[::-1])):
-        writer = LeafWriter(tmp_path / name)
-        for url, hashed in ordered:
-            writer.add(url, "a.example", hashed)
-        writer.flush()
+        (tmp_path / name).mkdir()
+        with LeafWriter(tmp_path / name / "leaves") as writer:
+            for url, hashed in ordered:
+                writer.add(url, "a.example", hashed)
         for shard in range(SHARDS):
-            count_shard([tmp_path / name], shard, tmp_path / f"{name}-counts", max_host_pages=20)
-    up, down = (HostCounts(tmp_path / f"{name}-counts") for name in ("up", "down"))
+            count_shard([tmp_path / name / "leaves"], shard, tmp_path / name, max_host_pages=20)
+    up, down = (HostCounts(tmp_path / name) for name in ("up", "down"))
     leaves = np.arange(1, 160, dtype=np.uint64)
     evidence = up.evidence("a.example", leaves)
     assert (evidence.pages, evidence.df[0]) == (20, 20)
