@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import shtab
 
-from scrapy_winnow.commands import clean, compare, dedup, evaluate, hosts, inspect, report, site, train, warc
-from scrapy_winnow.commands.common import FAILED, INTERRUPTED, CommandError, warn
+from scrapy_winnow.commands import clean, compare, dedup, evaluate, hosts, inspect, report, segments, site, train, warc
+from scrapy_winnow.commands.common import FAILED, INTERRUPTED, CommandError, CommandParser, warn
 from winnow import core, load_model
 
 if TYPE_CHECKING:
@@ -48,9 +48,18 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--version", nargs=0, action=_Version, help="print the versions of what cleans, and exit")
     shtab.add_argument_to(parser, help="print what completes commands and options in this shell, and exit")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (clean, inspect, compare, site, warc, train, evaluate, dedup, hosts, report):
-        command.add_parser(commands)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=CommandParser)
+    for command in (clean, segments, inspect, compare, site, warc, train, evaluate, dedup, hosts, report):
+        summary, _, epilog = command.HELP.partition("\n")
+        command_parser = commands.add_parser(
+            command.__name__.rpartition(".")[2],
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_options(command_parser)
+        command_parser.set_defaults(run=command.run)
 
 
 class _Version(argparse.Action):

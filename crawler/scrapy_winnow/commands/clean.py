@@ -1,4 +1,4 @@
-"""``winnow clean``: pages in; text, Markdown, clean HTML or JSON out. ``winnow segments``: sections and scores."""
+"""``winnow clean``: pages in; text, Markdown, clean HTML or JSON out."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,11 +18,9 @@ from threadpoolctl import threadpool_limits
 from scrapy_winnow.commands.common import (
     FAILED,
     CommandError,
-    Commands,
+    CommandParser,
     Progress,
-    add_command,
     add_model_options,
-    add_option,
     load_model_option,
     model_switches,
     report_errors,
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence
 
-    from winnow import Cleaned, Segment
+    from winnow import Cleaned
     from winnow.models.scores import Model
 
     WritePage = Callable[["Source", str], object]
@@ -48,10 +46,8 @@ _JSON_PARTS: Final = ("html", "markdown", "metadata", "chunks", "segments", "blo
 _JSON_FIELDS: Final = ("title", "text", "comments", "template_share", "confidence", "kind", "fallback")
 _ONE_FILE_SUFFIXES: Final = (".jsonl", ".json", ".ndjson")
 _PAGES_PER_CALL: Final = 8  # to a process
-_TEXT_WIDTH: Final = 50  # characters
-_PATH_WIDTH: Final = 60
 
-_CLEAN_HELP = """\
+HELP: Final = """\
 take the template out of pages and write their content
 examples:
   winnow clean page.html
@@ -64,37 +60,16 @@ examples:
   winnow clean mirror/ --site -o cleaned/               pages of one site: what they repeat is counted first
   curl -s https://host.example/ | winnow clean -
 """
-_SEGMENTS_HELP = """\
-show the sections of pages with their scores
-The score is the smoothed templateness, from 0 (content) to 1 (template). The second column says what was decided:
-  content    kept
-  landmark   cut; it lies in a nav, header, footer or aside element
-  links      cut; most of its text is links
-  copy       cut; the page has the same text before it
-  comment    cut; it is left over from a conditional comment
-  model      cut; by its score alone
-  rule       kept or cut by a rule of --rules
-
-examples:
-  winnow segments page.html
-  winnow segments --json page.html | jq 'select(.template)'     the sections that are cut
-"""
-
 _process: dict[str, Any] = {}
 """Options, model and counts of the site in a worker process."""
 
 
-def add_parser(commands: Commands) -> None:
-    """Add both commands and their options."""
-    parser = add_command(commands, "clean", run_clean, _CLEAN_HELP)
-    add = partial(add_option, parser)
-    _add_page_options(parser)
-    add(
-        "--format",
-        "what to write (default: text); json has title, text and more",
-        choices=tuple(_SUFFIXES),
-        default="text",
-    )
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    add = parser.add
+    add_page_options(parser)
+    formats: Any = {"choices": tuple(_SUFFIXES), "default": "text"}
+    add("--format", "what to write (default: text); json has title, text and more", **formats)
     add("--with", "also write this into JSON", dest="json_parts", choices=_JSON_PARTS, many=True)
     add("-o --output OUT", "file; for several FILEs a folder, made if need be, or one file of JSON lines, OUT.jsonl")
     add("-j --processes N", "processes to clean in (default: 1)", default=1)
@@ -105,21 +80,13 @@ def add_parser(commands: Commands) -> None:
     add("--no-images", "leave out images")
     add("--no-tables", "leave out data tables")
     add("--keep-copies", "keep text that a page repeats")
-    add(
-        "--comments",
-        "comments of readers: apart from the text (default), in it, or nowhere",
-        choices=("separate", "include", "drop"),
-        default="separate",
-    )
-
-    parser = add_command(commands, "segments", run_segments, _SEGMENTS_HELP)
-    _add_page_options(parser)
-    add_option(parser, "--json", "write one JSON object a section, with all its text")
+    comments: Any = {"choices": ("separate", "include", "drop"), "default": "separate"}
+    add("--comments", "comments of readers: apart from the text (default), in it, or nowhere", **comments)
 
 
-def _add_page_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that both commands have."""
-    add = partial(add_option, parser)
+def add_page_options(parser: CommandParser) -> None:
+    """Add the options that ``winnow segments`` has, too."""
+    add = parser.add
     add("files FILE", "HTML file, - for standard input, or one address", nargs="+")
     add("--allow-private", "also fetch from addresses that are not on the public internet")
     add("--url URL", "address of the page: tells in-site links from others; for a single FILE only")
@@ -142,14 +109,14 @@ class Source:
     is_in_folder: bool = False
 
 
-def run_clean(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Clean every page; those that fail are named on standard error."""
-    _check_url(options)
+    check_url(options)
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
     if options.json_parts and options.format != "json":
         raise CommandError("--with goes with --format json")
-    _load_rules(options.rules)
+    load_rules(options.rules)
     sources, code = _find_all_sources(options)
     write = _open_output(options, sources)
     model = load_model_option(options)
@@ -173,7 +140,7 @@ def run_clean(options: argparse.Namespace) -> int:
     return code
 
 
-def _check_url(options: argparse.Namespace) -> None:
+def check_url(options: argparse.Namespace) -> None:
     """Refuse one address for many pages, and many addresses."""
     if options.url and len(options.files) > 1:
         raise CommandError("--url goes with a single FILE")
@@ -182,7 +149,7 @@ def _check_url(options: argparse.Namespace) -> None:
 
 
 @lru_cache(maxsize=1)
-def _load_rules(path: Path | None) -> Rules:
+def load_rules(path: Path | None) -> Rules:
     """Load the file of ``--rules``."""
     with report_errors("--rules: "):
         return Rules() if path is None else Rules.read(path)
@@ -265,7 +232,7 @@ def _clean_source(
     switches |= {"encoding": options.encoding, "comments": options.comments, "site": site}
     switches["deduplicate"] = not options.keep_copies
     try:
-        cleaned, warnings = _clean_file(source.name, options, model, **switches)
+        cleaned, warnings = clean_file(source.name, options, model, **switches)
     except (InputError, LookupError, OSError) as error:
         return None, [reason(error)]
     if options.format == "json":
@@ -274,9 +241,9 @@ def _clean_source(
     return (content if content.endswith("\n") else f"{content}\n"), warnings
 
 
-def _clean_file(name: str, options: argparse.Namespace, model: Model, **switches: Any) -> tuple[Cleaned, list[str]]:
+def clean_file(name: str, options: argparse.Namespace, model: Model, **switches: Any) -> tuple[Cleaned, list[str]]:
     """Read and clean one page; return the result, and warnings for the user."""
-    switches |= {"rules": _load_rules(options.rules), **model_switches(options)}
+    switches |= {"rules": load_rules(options.rules), **model_switches(options)}
     url = options.url
     if is_address(name):
         fetched = fetch(name, allow_private=options.allow_private)
@@ -336,38 +303,3 @@ def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> Writ
         written.add(file)
 
     return write_to_folder if is_folder and not is_json_lines else write_to_file
-
-
-def run_segments(options: argparse.Namespace) -> int:
-    """Write the sections of every file; files that fail are named on standard error."""
-    _check_url(options)
-    _load_rules(options.rules)
-    model = load_model_option(options)
-    code = 0
-    for name in options.files:
-        try:
-            cleaned, warnings = _clean_file(name, options, model)
-        except InputError as error:
-            warn(f"{name}: {error}")
-            code = FAILED
-            continue
-        for warning in warnings:
-            warn(f"{name}: {warning}")
-        if options.json:
-            for segment in cleaned.segments:
-                print(json.dumps({"file": name, **asdict(segment)}, ensure_ascii=False))
-        else:
-            if len(options.files) > 1:
-                print(f"==> {name} <==")
-            _print_segments(cleaned.segments)
-    return code
-
-
-def _print_segments(segments: list[Segment]) -> None:
-    print(f"{'score':>5}  {'what':<8} {'chars':>7}  {'section':<{_PATH_WIDTH}}  text")
-    for segment in segments:
-        path = segment.path if len(segment.path) <= _PATH_WIDTH else f"…{segment.path[1 - _PATH_WIDTH :]}"
-        text = " ".join(segment.text[: 2 * _TEXT_WIDTH].split())
-        text = text if len(text) <= _TEXT_WIDTH else f"{text[: _TEXT_WIDTH - 1]}…"
-        what = "comments" if segment.comment else segment.reason.partition(":")[0] or "content"
-        print(f"{segment.score:5.2f}  {what:<8} {segment.characters:7,}  {path:<{_PATH_WIDTH}}  {text}".rstrip())

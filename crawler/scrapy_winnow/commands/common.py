@@ -6,15 +6,14 @@ import argparse
 import sys
 import time
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrapy_winnow.fetching import reason
 from winnow import load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from redis import Redis
 
@@ -30,7 +29,6 @@ _MIN_FRACTION: Final = 0.02
 """What must be done before the time left is estimated."""
 _REDIS_TIMEOUT_S: Final = 30.0  # a command may wait longer than a crawl
 _Thing = TypeVar("_Thing")
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 class CommandError(Exception):
@@ -61,58 +59,48 @@ def write_output(file: Path, content: str) -> None:
         file.write_text(content, encoding="utf-8", errors="replace")
 
 
-def add_command(
-    commands: Commands, name: str, run: Callable[[argparse.Namespace], int], texts: str
-) -> argparse.ArgumentParser:
-    """Add a command that ``run`` carries out, and return its parser.
+class CommandParser(argparse.ArgumentParser):
+    """The parser of one command."""
 
-    The first line of ``texts`` is its summary, the rest is shown below its options.
-    """
-    summary, _, epilog = texts.partition("\n")
-    parser = commands.add_parser(
-        name,
-        help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}.",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
-    return parser
+    def add(
+        self,
+        names: str,
+        meaning: str,
+        *,
+        many: bool = False,
+        group: argparse._ActionsContainer | None = None,
+        **settings: Any,
+    ) -> None:
+        """Add an option or argument.
 
-
-def add_option(
-    parser: argparse._ActionsContainer, names: str, meaning: str, *, many: bool = False, **settings: Any
-) -> None:
-    """Add an option or argument.
-
-    Args:
-        parser: a parser, or a group of its options.
-        names: flags, or the name of an argument, and in capitals what it takes; one that takes nothing is a switch.
-        meaning: its help.
-        many: whether it may be given more than once; its values are a list.
-        settings: as of :meth:`argparse.ArgumentParser.add_argument`. The type is that of a number by default, and a
-            path for flags that take a ``FILE``, ``DIR`` or ``FOLDER``.
-    """
-    *flags, last = names.split()
-    if last.isupper():
-        settings["metavar"] = last
-    else:
-        flags.append(last)
-        if "choices" not in settings:
-            settings["action"] = "store_true"
-    if many:
-        settings = {"action": "append", "default": [], **settings}
-        meaning += "; may be given more than once"
-    if isinstance(settings.get("default"), int | float):
-        settings.setdefault("type", type(settings["default"]))
-    elif flags[0].startswith("-") and last in {"FILE", "DIR", "FOLDER"}:
-        settings["type"] = Path
-    parser.add_argument(*flags, help=meaning, **settings)
+        Args:
+            names: flags, or the name of an argument, and in capitals what it takes; one that takes nothing is a switch.
+            meaning: its help.
+            many: whether it may be given more than once; its values are a list.
+            group: group of options that it belongs to.
+            settings: as of :meth:`argparse.ArgumentParser.add_argument`. The type is that of a number by default, and a
+                path for flags that take a ``FILE``, ``DIR`` or ``FOLDER``.
+        """
+        *flags, last = names.split()
+        if last.isupper():
+            settings["metavar"] = last
+        else:
+            flags.append(last)
+            if "choices" not in settings:
+                settings["action"] = "store_true"
+        if many:
+            settings = {"action": "append", "default": [], **settings}
+            meaning += "; may be given more than once"
+        if isinstance(settings.get("default"), int | float):
+            settings.setdefault("type", type(settings["default"]))
+        elif flags[0].startswith("-") and last in {"FILE", "DIR", "FOLDER"}:
+            settings["type"] = Path
+        (group or self).add_argument(*flags, help=meaning, **settings)
 
 
-def add_model_options(parser: argparse.ArgumentParser) -> None:
+def add_model_options(parser: CommandParser) -> None:
     """Add the choice of a model and of smoothing."""
-    add = partial(add_option, parser)
+    add = parser.add
     add("--model MODEL", "model file, or name of a model of the package (default: the package's own)")
     what_to_keep = "the main content only, all that is not template, or (default) what fits the kind of page"
     add("--scope", f"what to keep: {what_to_keep}", choices=("auto", "article", "page"), default="auto")

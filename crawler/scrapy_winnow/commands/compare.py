@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import webbrowser
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_winnow.commands.common import (
-    FAILED,
-    CommandError,
-    Commands,
-    add_command,
-    add_option,
-    load_model_option,
-    warn,
-    with_progress,
-)
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, load_model_option, warn, with_progress
 from scrapy_winnow.commands.inspect import add_browser_options, serve
 from scrapy_winnow.fetching import InputError, reason
 from scrapy_winnow.inspector.documents import Documents
@@ -28,7 +18,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.inspector.comparison import Comparison
 
-_HELP = """\
+HELP = """\
 show your own pages by Winnow and by other extractors side by side
 Compared with trafilatura, readability-lxml and resiliparse, those that are installed, each with its default options. In
 the browser the texts stand side by side, words that differ are marked, and a click (or the number of the column) says
@@ -43,10 +33,9 @@ examples:
 """
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command and its options."""
-    parser = add_command(commands, "compare", run, _HELP)
-    add = partial(add_option, parser)
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    add = parser.add
     add("source PAGE_OR_FOLDER", "HTML file, folder of them, WARC file or address")
     add("--url URL", "address of the page, or of the folder")
     add("--allow-private", "also fetch from addresses that are not on the public internet")

@@ -6,12 +6,11 @@ import asyncio
 import json
 import sys
 from contextlib import contextmanager
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, Commands, add_command, add_option, warn
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, warn
 from scrapy_winnow.fetching import reason
 from winnow.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH, MemoryIndex, shingles
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     Document = tuple[str, NDArray[np.uint64]]
 
-_HELP = """\
+HELP = """\
 mark the documents in files that nearly repeat an earlier one
 Each line of a FILE is a JSON object with the address and the clean text of a document, as `scrapy crawl site -o
 items.jsonl` and `winnow warc` write them. The lines come out in their order with three more fields: "duplicate_of", the
@@ -50,10 +49,9 @@ _BATCH: Final = 500
 _TIMEOUT_S: Final = 30.0
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command and its options."""
-    parser = add_command(commands, "dedup", run, _HELP)
-    add = partial(add_option, parser)
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    add = parser.add
     add("files FILE", "JSON lines, or - for standard input", nargs="+")
     add("-o --output OUT", "file to write (default: standard output)", type=Path)
     add("--drop", "leave out what has nearly all its text in common")

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy_winnow.commands.common import (
     FAILED,
     CommandError,
-    Commands,
-    add_command,
+    CommandParser,
     add_model_options,
-    add_option,
     load_model_option,
     model_switches,
     report_errors,
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
 
     from winnow.models.scores import Model
 
-_HELP = """\
+HELP = """\
 clean the pages of a gold file and compare the text with theirs, by type of page
 GOLD has one JSON object a line: "id" (or "page"), "gold_text" and, where there are any, "page_type", "fold", "url",
 "include" and "exclude" (snippets that must, and must not, be in the text). The page is DIR/<id> or DIR/<id>.html; a
@@ -45,10 +42,9 @@ examples:
 """
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command and its options."""
-    parser = add_command(commands, "evaluate", run, _HELP)
-    add = partial(add_option, parser)
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    add = parser.add
     add("gold GOLD", "gold pages: .jsonl or .jsonl.xz", type=Path)
     add("--pages DIR", "folder with the HTML files", required=True)
     add_model_options(parser)

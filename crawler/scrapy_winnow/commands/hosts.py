@@ -6,20 +6,10 @@ import json
 import os
 import sys
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import (
-    FAILED,
-    CommandError,
-    Commands,
-    add_command,
-    add_option,
-    connect_to,
-    warn,
-    write_output,
-)
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, connect_to, warn, write_output
 from scrapy_winnow.fetching import InputError, read_page, reason
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
@@ -36,7 +26,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.storage.hosts import HostRecord, HostRecords
 
 _MAX_SAMPLED: Final = 50
-_HELP = """\
+HELP = """\
 show the hosts that were counted; forget, reopen, export or import some
 A host is counting until its labels have stopped changing; then it is settled, its labels are frozen, and its pages cost
 no call. A host that was forgotten or opened again counts from its next page on. Crawls that are running notice after a
@@ -54,31 +44,24 @@ examples:
 """
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command and its options."""
-    parser = add_command(commands, "hosts", run, _HELP)
-    add = partial(add_option, parser)
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    add = parser.add
     add("hosts HOST", "host or address of a page (default: all hosts)", nargs="*")
     server = parser.add_mutually_exclusive_group()
-    add_option(
-        server,
-        "--redis-url URL",
-        "redis://, rediss://, unix://, redis+cluster:// or redis+sentinel:// (default: WINNOW_REDIS_URL, of the "
-        "environment or of the project)",
-    )
-    add_option(server, "--state-dir DIR", "folder of the private server (default: WINNOW_STATE_DIR of the project)")
+    schemes = "redis://, rediss://, unix://, redis+cluster:// or redis+sentinel://"
+    default = "(default: WINNOW_REDIS_URL, of the environment or of the project)"
+    add("--redis-url URL", f"{schemes} {default}", group=server)
+    add("--state-dir DIR", "folder of the private server (default: WINNOW_STATE_DIR of the project)", group=server)
     add("--prefix PREFIX", "first part of every key (default: WINNOW_REDIS_PREFIX of the project, or winnow)")
     add("--json", "write one JSON object a host")
     what = parser.add_mutually_exclusive_group()
-    add_option(what, "--forget", "delete the counts and labels of each HOST")
-    add_option(what, "--reopen", "have each HOST that is settled count again")
-    add_option(what, "--export", "write what was learned of one HOST as JSON")
-    add_option(what, "--import", "each HOST is a file of --export: make its host settled", dest="import_")
-    add(
-        "--sample FILE",
-        "for --export: pages of the host, or a folder of them, that CSS selectors are made from",
-        many=True,
-    )
+    add("--forget", "delete the counts and labels of each HOST", group=what)
+    add("--reopen", "have each HOST that is settled count again", group=what)
+    add("--export", "write what was learned of one HOST as JSON", group=what)
+    add("--import", "each HOST is a file of --export: make its host settled", dest="import_", group=what)
+    sample = "for --export: pages of the host, or a folder of them, that CSS selectors are made from"
+    add("--sample FILE", sample, many=True)
     add("-o --output OUT", "for --export: file to write", type=Path)
     add("--ttl S", "for --import: as WINNOW_HOST_TTL (default: %(default)s)", default=2_592_000)
 

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 import webbrowser
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy_winnow.commands.common import (
-    CommandError,
-    Commands,
-    add_command,
-    add_option,
-    connect_to,
-    report_errors,
-    warn,
-    write_output,
-)
+from scrapy_winnow.commands.common import CommandError, CommandParser, connect_to, report_errors, warn, write_output
 from scrapy_winnow.fetching import InputError
 from scrapy_winnow.inspector.documents import (
     CountedReplay,
@@ -34,7 +24,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.inspector.inspector import Inspector
     from scrapy_winnow.inspector.server import View
 
-_HELP = """\
+HELP = """\
 show pages beside their clean content in the browser, with the reasons, and try other settings
 On the left the page as it looks, each section in the colour of its kind; on the right its text, Markdown, HTML and
 item. The card of a section explains its score: before and after smoothing, on how many pages of the site its text is,
@@ -57,10 +47,9 @@ examples:
 """
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command and its options."""
-    parser = add_command(commands, "inspect", run, _HELP)
-    add = partial(add_option, parser)
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    add = parser.add
     add("source PAGE", "HTML file, folder of them, WARC file, address, or - for standard input")
     add("--url URL", "address of the page, or of the folder: tells in-site links from others")
     add("--model MODEL", "model file, or name of a model of the package", many=True)
@@ -68,8 +57,8 @@ def add_parser(commands: Commands) -> None:
     add("--pages N", "pages of the site counted at first (default: all that a crawl has counted, else 0)", type=int)
     add("--page N", "number or name of the first page of a folder to show", default="1")
     counted = parser.add_mutually_exclusive_group()
-    add_option(counted, "--redis-url URL", "use what crawls have counted in this Redis")
-    add_option(counted, "--state-dir DIR", "use what the private server of a project has counted")
+    add("--redis-url URL", "use what crawls have counted in this Redis", group=counted)
+    add("--state-dir DIR", "use what the private server of a project has counted", group=counted)
     add("--prefix PREFIX", "first part of every key there (default: %(default)s)", default="winnow")
     add("--rules FILE", "apply the rules of this file, and write those that are clicked into it")
     add("--collect FILE", "save corrections as gold pages in this .jsonl file")
@@ -95,10 +84,10 @@ def run(options: argparse.Namespace) -> int:
     return serve(inspector, options, f"?page={number}" if number else "")
 
 
-def add_browser_options(parser: argparse.ArgumentParser) -> None:
+def add_browser_options(parser: CommandParser) -> None:
     """Add the options of views in the browser."""
-    add_option(parser, "--port PORT", "port to listen on (default: any free one)", default=0)
-    add_option(parser, "--no-browser", "only print the address")
+    parser.add("--port PORT", "port to listen on (default: any free one)", default=0)
+    parser.add("--no-browser", "only print the address")
 
 
 def serve(view: View, options: argparse.Namespace, query: str = "") -> int:

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_winnow.commands.common import (
-    CommandError,
-    Commands,
-    add_command,
-    add_option,
-    connect_to,
-    report_errors,
-    warn,
-    write_output,
-)
+from scrapy_winnow.commands.common import CommandError, CommandParser, connect_to, report_errors, warn, write_output
 
 if TYPE_CHECKING:
     import argparse
 
     from scrapy_winnow.report.records import CrawlRecord
 
-_HELP = """\
+HELP = """\
 write the results of a crawl as one self-contained HTML file
 Give any of these: the items of a crawl (JSON lines or one JSON array), its log, and the folder of its private server
 (.scrapy/winnow in a project). A crawl with WINNOW_REPORT writes the report itself, and adds its speed over time and the
@@ -36,10 +26,9 @@ examples:
 """
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command and its options."""
-    parser = add_command(commands, "report", run, _HELP)
-    add = partial(add_option, parser)
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    add = parser.add
     add("sources FILE", "items, log, or folder of the private server", nargs="*", type=Path)
     add("-o --output OUT", "file to write", type=Path, default=Path("report.html"))
     add("--redis-url URL", "read the hosts from this Redis, as WINNOW_REDIS_URL")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from functools import partial
 from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, Commands, Progress, add_command, add_option, warn
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, warn
 from scrapy_winnow.fetching import reason
 from winnow.papers.methods import (
     METHODS,
@@ -25,8 +24,9 @@ from winnow.training.sites import page_files
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+
 _FORMATS: Final = {"text": ".txt", "html": "", "labels": ".json"}  # with the suffix of their files
-_HELP = """\
+HELP = """\
 clean the pages of one site by what they repeat, by a site-level method without a model
 DIR holds the pages of one site, HTML files anywhere below it. The method learns from all of them what the site repeats,
 and labels each. With -o, what is left of page a/b.html is written to OUT/text/a/b.html.txt, OUT/html/a/b.html and
@@ -41,25 +41,19 @@ examples:
 """
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command, with a parser for each method."""
-    parser = add_command(commands, "site", run, _HELP)
+def add_options(parser: CommandParser) -> None:
+    """Add a parser for each method."""
     listing = "\n".join(f"{name:<24} {summary}" for name, (_, summary) in METHODS.items())
     parser.add_argument("--list", action="version", version=listing, help="list the methods and exit")
     methods = parser.add_subparsers(title="methods", dest="method", metavar="METHOD", required=True)
     for name, (_, summary) in METHODS.items():
-        _add_method(methods, name, summary)
+        style: Any = {"help": summary, "formatter_class": argparse.RawDescriptionHelpFormatter}
+        _add_method_options(methods.add_parser(name, description=getdoc(method_type(name)), **style), name)
 
 
-def _add_method(methods: Commands, name: str, summary: str) -> None:
-    """Add a method, with an option for each of its parameters."""
-    parser = methods.add_parser(
-        name,
-        help=summary,
-        description=getdoc(method_type(name)),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add = partial(add_option, parser)
+def _add_method_options(parser: CommandParser, name: str) -> None:
+    """Add the options of all methods, and one for each parameter of this one."""
+    add = parser.add
     add("folder DIR", "folder with the pages of one site", type=Path)
     add("-o --output OUT", "folder to write to, made if need be", type=Path)
     add("--format", "what to write (default: all three)", choices=tuple(_FORMATS), default=None, many=True)

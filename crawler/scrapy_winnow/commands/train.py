@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, Commands, Progress, add_command, add_option, warn
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, warn
 from scrapy_winnow.fetching import reason
 from winnow.models import DEFAULT_MODEL
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 _FEW_SITES: Final = 20
 _POOR_RECALL: Final = 0.2
-_HELP = """\
+HELP = """\
 train a page-level model from the pages of many sites
 SITES_DIR has one folder a site with its HTML files anywhere below. What repeats on the pages of a site is taken for
 template, what does not for content: nobody has to label anything. Where there is gold text, the kind "blocks" learns
@@ -39,10 +38,9 @@ examples:
 """
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command and its options."""
-    parser = add_command(commands, "train", run, _HELP)
-    add = partial(add_option, parser)
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    add = parser.add
     add("sites SITES_DIR", "folder with one folder a site", type=Path)
     add("-o --output MODEL", "file to write, .npz", type=Path, required=True)
     add("--model KIND", "blocks or logistic (default: the kind of the package's own)")

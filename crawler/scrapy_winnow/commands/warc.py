@@ -6,11 +6,10 @@ import glob
 import importlib.util
 import os
 from concurrent.futures.process import BrokenProcessPool
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, Commands, Progress, add_command, add_option, warn
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, warn
 from scrapy_winnow.fetching import STANDARD_INPUT, reason
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 _FORMATS: Final = ("jsonl", "parquet", "warc")
 _FILE_SUFFIXES: Final = (".jsonl", ".json", ".parquet", ".warc", ".gz")
 _COLUMNS: Final = ("clean_html", "markdown", "segments")
-_HELP = """\
+HELP = """\
 clean archives (WARC), each page with the evidence of its host
 IN is a WARC file, plain or compressed with gzip, zstd or lz4; a pattern such as 'crawl-*.warc.gz'; or an address that
 fsspec opens: https://, or s3:// with the extra [s3], also as a pattern. OUT gets a file for each. All files are read
@@ -44,10 +43,9 @@ examples:
 """
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command and its options."""
-    parser = add_command(commands, "warc", run, _HELP)
-    add = partial(add_option, parser)
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    add = parser.add
     add("sources IN", "archive, pattern, or address; - with --one-pass", nargs="+")
     add("-o --output OUT", "folder, made if need be, or address", required=True)
     add("--work FOLDER", "for unfinished work (default: .winnow in OUT, or here where OUT is an address)")
