@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import Field, fields
 from inspect import getdoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, warn
 from scrapy_winnow.fetching import reason
-from winnow.papers.methods import (
-    METHODS,
-    LabelledSitePage,
-    Parameter,
-    labelled_pages,
-    method,
-    method_type,
-    parameters_of,
-)
+from winnow.papers.methods import METHODS, LabelledSitePage, labelled_pages, method, summary
 from winnow.papers.pages import SiteError, SitePages
 from winnow.training.sites import page_files
 
@@ -43,12 +36,12 @@ examples:
 
 def add_options(parser: CommandParser) -> None:
     """Add a parser for each method."""
-    listing = "\n".join(f"{name:<24} {summary}" for name, (_, summary) in METHODS.items())
+    listing = "\n".join(f"{name:<24} {summary(name)}" for name in METHODS)
     parser.add_argument("--list", action="version", version=listing, help="list the methods and exit")
     methods = parser.add_subparsers(title="methods", dest="method", metavar="METHOD", required=True)
-    for name, (_, summary) in METHODS.items():
-        style: Any = {"help": summary, "formatter_class": argparse.RawDescriptionHelpFormatter}
-        _add_method_options(methods.add_parser(name, description=getdoc(method_type(name)), **style), name)
+    for name in METHODS:
+        style: Any = {"help": summary(name), "formatter_class": argparse.RawDescriptionHelpFormatter}
+        _add_method_options(methods.add_parser(name, description=getdoc(METHODS[name]), **style), name)
 
 
 def _add_method_options(parser: CommandParser, name: str) -> None:
@@ -60,7 +53,7 @@ def _add_method_options(parser: CommandParser, name: str) -> None:
     add("--per-cluster", "cluster the pages by template first, and learn from each cluster for itself")
     add("--base-url URL", "address of the folder, which links are in-site or not relative to")
     parameters = parser.add_argument_group("parameters of the method")
-    for parameter in parameters_of(name):
+    for parameter in _parameters(name):
         _add_parameter(parameters, parameter)
 
 
@@ -78,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     pages = SitePages.of_files(options.folder, files, options.base_url)
     try:
         chosen = method(
-            options.method, **{each.name: getattr(options, each.name) for each in parameters_of(options.method)}
+            options.method, **{each.name: getattr(options, each.name) for each in _parameters(options.method)}
         )
         progress = Progress("pages")
         labelled = labelled_pages(pages, chosen, per_cluster=options.per_cluster, progress=progress)
@@ -123,17 +116,21 @@ def _write_each(pages: Iterable[LabelledSitePage], options: argparse.Namespace) 
         del page
 
 
-def _add_parameter(group: argparse._ArgumentGroup, parameter: Parameter) -> None:
-    unit = f", in {parameter.unit}" if parameter.unit else ""
+def _parameters(name: str) -> tuple[Field[Any], ...]:
+    return fields(cast("Any", METHODS[name]))
+
+
+def _add_parameter(group: argparse._ArgumentGroup, parameter: Field[Any]) -> None:
+    description, unit, choices = (parameter.metadata[key] for key in ("description", "unit", "choices"))
     options: dict[str, Any] = {"default": parameter.default}
     flag = "--" + parameter.name.replace("_", "-")
     if isinstance(parameter.default, bool):
-        says = f"{parameter.description} (default: {'on' if parameter.default else 'off'})"
+        says = f"{description} (default: {'on' if parameter.default else 'off'})"
         group.add_argument(flag, action=argparse.BooleanOptionalAction, help=says, **options)
         return
-    if parameter.choices:
-        options["choices"] = parameter.choices
+    if choices:
+        options["choices"] = choices
     else:
         options["metavar"] = {int: "N", float: "X"}.get(type(parameter.default), "NAME")
-    says = f"{parameter.description}{unit} (default: {parameter.default!r})".replace("%", "%%")
+    says = f"{description}{f', in {unit}' if unit else ''} (default: {parameter.default!r})".replace("%", "%%")
     group.add_argument(flag, type=type(parameter.default), help=says, **options)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -14,15 +15,13 @@ from winnow.fingerprints import text_fingerprints
 from winnow.papers.mdl import (
     FUNCTIONS,
     MIN_SUPPORT,
-    PathSets,
     dom_paths,
     essential_paths,
-    merge_by_minhash,
-    merge_exactly,
+    merge_documents,
+    path_matrix,
     template_paths,
 )
-from winnow.papers.methods import Labels, parameter
-from winnow.papers.pages import check_enough, whole_elements
+from winnow.papers.pages import Labels, Learned, check_enough, parameter, whole_elements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,10 +71,10 @@ def cluster(
         sample: documents that are clustered.
     """
     chosen = np.sort(np.random.default_rng(_SEED).permutation(len(documents))[:sample])
-    essential = essential_paths(PathSets.of([documents[number] for number in chosen.tolist()]), least_support)
+    paths, matrix = essential_paths(*path_matrix([documents[number] for number in chosen.tolist()]), least_support)
     exact = variant == "exact" or (variant == "auto" and len(chosen) <= AUTO_EXACT)
-    of_chosen = merge_exactly(essential) if exact else merge_by_minhash(essential, functions)
-    templates = template_paths(essential, of_chosen)
+    of_chosen = merge_documents(matrix, 0 if exact else functions)
+    templates = template_paths(paths, matrix, of_chosen)
     labels = np.full(len(documents), -1, np.int64)
     labels[chosen] = of_chosen
     for number in np.flatnonzero(labels < 0).tolist():
@@ -105,7 +104,7 @@ class Clusters:
     template of a cluster has the paths of more than half of its pages.
 
     Cost: a parse of each page and 8 bytes of memory for each of its units. Then exact clustering takes time with the
-    square of the sample times the number of different columns, MinHash time with its different pages times those left.
+    square of the sample times the number of different columns, and both with its cube.
 
     When to use: for hosts with more than one template (article, listing, product), and before another method, which
     then works on each cluster for itself.
@@ -130,7 +129,7 @@ class Clusters:
         if self.sample < 2:
             raise ValueError(f"sample must be at least 2 pages: {self.sample}")
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> ClusterTemplates:
+    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
         """Cluster the pages of a site. Copies of a page count once and go with it; pages without text count as copies.
 
         Raises:
@@ -146,44 +145,21 @@ class Clusters:
                 documents.append(np.unique(dom_paths(read.page)))
             document_of[read.number] = known[key]
         check_enough(pages, len(known.keys() - {0}))
-        found = cluster(documents, self.least_support, self.variant, self.functions, self.sample)
-        return ClusterTemplates(found, {number: int(found.labels[at]) for number, at in document_of.items()})
+        labels, templates = cluster(documents, self.least_support, self.variant, self.functions, self.sample)
+        cluster_of = {number: int(labels[document]) for number, document in document_of.items()}
+        groups: list[list[int]] = [[] for _ in templates]
+        for number, found in cluster_of.items():
+            groups[found].append(number)
+        return Learned(len(labels), partial(_label, templates, cluster_of), groups)
 
 
-@dataclass(frozen=True, eq=False)
-class ClusterTemplates:
-    """The clusters of a site's pages and their templates.
+def _label(templates: Sequence[Hashes], cluster_of: dict[int, int], read: SitePage) -> Labels:
+    """Label a page by the template of its cluster, or of the nearest one when it is new.
 
-    Attributes:
-        clustering: what was found, by different pages.
-        cluster_of: cluster of each page by its number.
+    A block is template when its path is in the template; of elements see :func:`~winnow.papers.pages.whole_elements`.
     """
-
-    clustering: Clustering
-    cluster_of: dict[int, int]
-
-    @property
-    def pages(self) -> int:
-        """Different pages that were clustered."""
-        return len(self.clustering.labels)
-
-    @property
-    def clusters(self) -> list[list[int]]:
-        """Numbers of the pages in each cluster; every readable page is in one, copies with their originals."""
-        grouped: list[list[int]] = [[] for _ in self.clustering.templates]
-        for number, found in self.cluster_of.items():
-            grouped[found].append(number)
-        return grouped
-
-    def label(self, read: SitePage) -> Labels:
-        """Label a page by the template of its cluster, or of the nearest one when it is new.
-
-        A block is template when its path is in the template; of elements see
-        :func:`~winnow.papers.pages.whole_elements`.
-        """
-        paths = dom_paths(read.page)
-        found = self.cluster_of.get(read.number)
-        if found is None:
-            found = nearest_template(np.unique(paths), self.clustering.templates)
-        shared = np.isin(paths, self.clustering.templates[found])
-        return Labels(whole_elements(read.page, shared))
+    paths = dom_paths(read.page)
+    found = cluster_of.get(read.number)
+    if found is None:
+        found = nearest_template(np.unique(paths), templates)
+    return Labels(whole_elements(read.page, np.isin(paths, templates[found])))

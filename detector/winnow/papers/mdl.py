@@ -1,4 +1,4 @@
-"""The MDL cost of a clustering, and exact agglomerative clustering that lowers it step by step (TEXT-MDL).
+"""The MDL cost of a clustering, and agglomerative clustering that lowers it step by step, exactly or by MinHash.
 
 C. Kim and K. Shim, "TEXT: Automatic Template Extraction from Heterogeneous Web Pages", IEEE Transactions on Knowledge
 and Data Engineering 23(4), 2011, on which "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012),
@@ -29,15 +29,13 @@ The template of a cluster has the paths of more than half of its documents.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from winnow.fingerprints import text_fingerprints
-from winnow.hashing import hash_text, mix
-from winnow.page.tree import prefix_sums
+from winnow.hashing import hash_text
 from winnow.papers.pages import path_hashes, tag_hashes
 
 if TYPE_CHECKING:
@@ -49,6 +47,7 @@ if TYPE_CHECKING:
 
     Hashes = NDArray[np.uint64]
     Numbers = NDArray[np.int64]
+    Matrix = NDArray[np.bool_]
 
 
 _TEXT: Final = np.uint64(hash_text("#text"))
@@ -64,87 +63,56 @@ def dom_paths(page: Page) -> Hashes:
     return path_hashes(page, tag_hashes(page), _TEXT + text_fingerprints(page)[page.n :])
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class PathSets:
-    """The sets of paths of ``d`` documents: the 0/1 matrix of documents and paths, stored by documents.
-
-    Attributes:
-        paths: uint64[p], the distinct paths, ascending.
-        begin: int64[d + 1], slice of :attr:`column` of each document.
-        column: int64[e], indices of :attr:`paths`, ascending in each document.
-    """
-
-    paths: Hashes
-    begin: NDArray[np.int64]
-    column: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, documents: Sequence[Hashes]) -> Self:
-        """Make the sets of sequences of path hashes, in which a path may occur more than once."""
-        once = [np.unique(hashes) for hashes in documents]
-        paths, column = np.unique(np.concatenate([np.empty(0, np.uint64), *once]), return_inverse=True)
-        return cls(paths, prefix_sums(np.array([len(hashes) for hashes in once], np.int64)), column.astype(np.int64))
-
-    @property
-    def documents(self) -> int:
-        """Number of documents."""
-        return len(self.begin) - 1
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """int64[d], number of paths of each document."""
-        return np.diff(self.begin)
-
-    @property
-    def row(self) -> NDArray[np.int64]:
-        """int64[e], document of each entry."""
-        return np.repeat(np.arange(self.documents), self.sizes)
-
-    @property
-    def support(self) -> NDArray[np.int64]:
-        """int64[p], number of documents that have each path."""
-        return np.bincount(self.column, minlength=len(self.paths))
-
-    def keep(self, entries: NDArray[np.bool_]) -> PathSets:
-        """Return the matrix with these entries only (bool[e]), and without the paths that no document has any more."""
-        used, column = np.unique(self.column[entries], return_inverse=True)
-        sizes = np.bincount(self.row[entries], minlength=self.documents)
-        return PathSets(self.paths[used], prefix_sums(sizes), column.astype(np.int64))
-
-
-# Essential paths: those that enough documents have, by a threshold for each document.
-
 MIN_SUPPORT: Final = 0.05
 _SHARED: Final = 2  # documents that have a path in common
 
 
-def essential_paths(sets: PathSets, least_support: float = MIN_SUPPORT) -> PathSets:
+def path_matrix(documents: Sequence[Hashes]) -> tuple[Hashes, Matrix]:
+    """The paths that two documents or more have: uint64[p], ascending, and bool[d, p], which document has which."""
+    once = [np.unique(hashes) for hashes in documents]
+    paths, column, support = np.unique(np.concatenate(once), return_inverse=True, return_counts=True)
+    shared = support >= _SHARED
+    row = np.repeat(np.arange(len(once)), [len(hashes) for hashes in once])
+    matrix = np.zeros((len(once), int(shared.sum())), bool)
+    matrix[row[shared[column]], (np.cumsum(shared) - 1)[column[shared[column]]]] = True
+    return paths[shared], matrix
+
+
+def essential_paths(paths: Hashes, matrix: Matrix, least_support: float = MIN_SUPPORT) -> tuple[Hashes, Matrix]:
     """Leave only the essential paths of each document: those whose support reaches the document's threshold.
 
     ``least_support`` is a fraction of the documents, but never below 2 documents; 0 is for :func:`mode_supports`.
+    Paths that are essential to no document go.
     """
-    if least_support == 0:
-        threshold = mode_supports(sets)
-    else:
-        threshold = np.full(sets.documents, max(_SHARED, ceil(least_support * sets.documents)))
-    return sets.keep(sets.support[sets.column] >= threshold[sets.row])
+    least = mode_supports(matrix) if least_support == 0 else np.full(len(matrix), ceil(least_support * len(matrix)))
+    essential = matrix & (matrix.sum(axis=0) >= least[:, None])
+    used = essential.any(axis=0)
+    return paths[used], essential[:, used]
 
 
-def mode_supports(sets: PathSets) -> NDArray[np.int64]:
-    """int64[d], the most frequent support among each document's paths, the smaller of two that are as frequent.
+def mode_supports(matrix: Matrix) -> Numbers:
+    """int64[d], the most frequent support among each document's shared paths, the smallest of several.
 
-    Paths that no other document has are left out of account; a document of nothing else gets 2. Kim and Shim's rule. It
-    suits documents of unrelated templates. Where all pages share much, the paths that only some have are not essential
-    by it, so that the templates of one host are not told apart.
+    A document without shared paths gets 0. Kim and Shim's rule. It suits documents of unrelated templates. Where all
+    pages share much, the paths that only some have are not essential by it, so that the templates of one host are not
+    told apart.
     """
-    support = sets.support[sets.column]
-    shared = support >= _SHARED
-    pairs, number = np.unique(sets.row[shared] * (sets.documents + 1) + support[shared], return_counts=True)
-    document, value = np.divmod(pairs, sets.documents + 1)
-    order = np.lexsort((-value, number, document))  # the last of a document is its most frequent, smallest support
-    modes = np.full(sets.documents, _SHARED, np.int64)
-    modes[document[order]] = value[order]
-    return modes
+    support = matrix.sum(axis=0)
+    return np.array([np.bincount(support[row], minlength=1).argmax() for row in matrix])
+
+
+def template_paths(paths: Hashes, matrix: Matrix, labels: Numbers) -> list[Hashes]:
+    """Template of each cluster (labels: int64[d]), uint64[t]: paths of more than half of its documents."""
+    clusters = (matrix[labels == label] for label in range(labels.max() + 1))
+    return [paths[2 * cluster.sum(axis=0) > len(cluster)] for cluster in clusters]
+
+
+def distinct_columns(matrix: Matrix) -> tuple[Numbers, Numbers]:
+    """The different columns, int64[d, q] of 0 and 1, and int64[q], how many paths have each."""
+    packed = np.ascontiguousarray(np.packbits(matrix, axis=0).T)
+    rows = packed.view(f"V{packed.shape[1]}")[:, 0]
+    _, first, weight = np.unique(rows, return_index=True, return_counts=True)
+    return matrix[:, first].astype(np.int64), weight
 
 
 NOTHING: Final = 1e-9  # bits; a change below is one of rounding
@@ -197,200 +165,76 @@ class Bits:
         return bits
 
 
-def merge_exactly(sets: PathSets) -> Numbers:
-    """int64[d], clusters of documents, merged as long as the MDL cost falls (TEXT-MDL).
+def merge_documents(matrix: Matrix, functions: int = 0) -> Numbers:
+    """int64[d], clusters of documents, merged as long as the MDL cost falls.
 
-    The pair that lowers the cost most is merged in every step; among equals, the one of the first documents. It takes
-    ``O(d**2 * q)`` operations in numpy and ``O(d**2 + d * q)`` memory for ``d`` documents and ``q`` columns.
+    In every step the candidate pair is merged that lowers the cost most; among equals, that of the first documents.
+    Without MinHash functions every pair is a candidate (TEXT-MDL). With them the candidates of a cluster are the
+    clusters whose estimated Jaccard coefficient with it is the greatest ("Clustering with MinHash").
+
+    It takes ``O(d**3 + c * q)`` operations in numpy and ``O(d * (d + q))`` memory for ``d`` documents, ``q`` columns
+    and ``c`` candidate pairs: all ``d**2``, or a few times ``d``.
     """
-    matrix, weight = distinct_columns(sets)
-    bits = Bits(matrix.sum(axis=0), weight, sets.documents)
-    cells = matrix * bits.cells[:, None]
-    size = np.ones(sets.documents, np.int64)
-    own = bits.of(cells, size)
-    change = np.full((len(size), len(size)), np.inf)
-
-    def compare(first: int, others: NDArray[np.bool_]) -> None:
-        merged = bits.of(cells[others] + cells[first], size[others] + size[first])
-        change[first, others] = change[others, first] = merged - own[others] - own[first]
-
-    for first in range(len(size) - 1):
-        compare(first, np.arange(len(size)) > first)
-    member = np.arange(sets.documents)
+    columns, weight = distinct_columns(matrix)
+    bits = Bits(columns.sum(axis=0), weight, len(matrix))
+    cells, ranks = columns * bits.cells[:, None], signatures(matrix, functions)
+    size, member = np.ones(len(matrix), np.int64), np.arange(len(matrix))
+    own, change = bits.of(cells, size), np.full((len(matrix), len(matrix)), np.nan)
+    in_common = np.array([_in_common(ranks, number) for number in range(len(matrix))])
     while len(size) > 1:
-        least = int(np.argmax(change <= change.min() + NOTHING))
-        first, second = sorted(divmod(least, len(size)))
-        if change[first, second] >= -NOTHING:
+        candidates = in_common == in_common.max(axis=1, keepdims=True)
+        candidates |= candidates.T
+        while (unknown := candidates & np.isnan(change)).any():
+            one = int(unknown.sum(axis=1).argmax())
+            others = unknown[one]
+            merged = bits.of(cells[others] + cells[one], size[others] + size[one])
+            change[one, others] = change[others, one] = merged - own[others] - own[one]
+        possible = np.where(candidates, change, np.inf)
+        best = int(np.argmax(possible <= possible.min() + NOTHING))
+        first, second = sorted(divmod(best, len(size)))
+        if possible[first, second] >= -NOTHING:
             break
         cells[first] += cells[second]
         size[first] += size[second]
+        ranks[first] = np.minimum(ranks[first], ranks[second])
         member[member == second] = first
         member[member > second] -= 1
-        cells, size, own = np.delete(cells, second, axis=0), np.delete(size, second), np.delete(own, second)
-        change = np.delete(np.delete(change, second, axis=0), second, axis=1)
-        own[first] = bits.of(cells[first : first + 1], size[first : first + 1])[0]
-        compare(first, np.arange(len(size)) != first)
+        cells, size, own, ranks = (np.delete(each, second, axis=0) for each in (cells, size, own, ranks))
+        change, in_common = (np.delete(np.delete(each, second, 0), second, 1) for each in (change, in_common))
+        own[first] = bits.of(cells[[first]], size[[first]])[0]
+        change[first] = change[:, first] = np.nan
+        in_common[first] = in_common[:, first] = _in_common(ranks, first)
     return numbered(member)
 
 
-def template_paths(sets: PathSets, labels: Numbers) -> list[NDArray[np.uint64]]:
-    """Template of each cluster, uint64[t]: paths of at least ``(n + 1) / 2`` of its documents (labels: int64[d])."""
-    sizes = np.bincount(labels)
-    cluster, path, support = cluster_supports(sets, labels)
-    chosen = 2 * support >= sizes[cluster] + 1
-    borders = np.searchsorted(cluster[chosen], np.arange(len(sizes) + 1))
-    return np.split(sets.paths[path[chosen]], borders[1:-1])
-
-
-def cluster_supports(sets: PathSets, labels: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Cluster, path and number of documents, int64[k] each, wherever a document of the cluster has the path."""
-    width = max(1, len(sets.paths))
-    keys, support = np.unique(labels[sets.row] * width + sets.column, return_counts=True)
-    cluster, path = np.divmod(keys, width)
-    return cluster, path, support
-
-
-def distinct_columns(sets: PathSets) -> tuple[Numbers, Numbers]:
-    """Matrix of documents and different columns, int64[d, q] of 0 and 1, and int64[q] paths that are each column."""
-    group, weight = column_groups(sets)
-    matrix = np.zeros((sets.documents, len(weight)), np.int64)
-    matrix[sets.row, group[sets.column]] = 1
-    return matrix, weight
-
-
-def column_groups(sets: PathSets) -> tuple[Numbers, Numbers]:
-    """Group paths that the very same documents have: int64[p] group of each path, int64[q] paths of each group."""
-    token = mix(np.arange(1, sets.documents + 1, dtype=np.uint64))
-    order = np.argsort(sets.column, kind="stable")
-    sums = np.zeros(len(order) + 1, np.uint64)
-    np.cumsum(token[sets.row[order]], out=sums[1:])
-    border = prefix_sums(sets.support)
-    _, group, weight = np.unique(sums[border[1:]] - sums[border[:-1]], return_inverse=True, return_counts=True)
-    return group.astype(np.int64), weight.astype(np.int64)
-
-
-def numbered(member: NDArray[np.signedinteger]) -> Numbers:
+def numbered(member: Numbers) -> Numbers:
     """Number clusters 0, 1, 2 and so on in the order in which they first occur."""
     _, first, inverse = np.unique(member, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[inverse].astype(np.int64)
 
 
-# The MinHash variant: signatures of clusters, and merging among near ones only.
-#
-# Kim and Shim, and "Automatic Template Detection Using Novel Approach", "Estimation of MDL Cost with MinHash" and
-# "Clustering with MinHash". ``k`` functions give every path a random rank, and of a cluster the least rank of each is
-# kept. Two clusters have as many least ranks in common as their Jaccard coefficient says, so that only those with the
-# most are compared. They estimate the cost from signatures, too; here it is counted, and the search differs from the
-# exact one by its candidates alone.
+# MinHash: Kim and Shim, and "Automatic Template Detection Using Novel Approach", "Estimation of MDL Cost with MinHash".
+# Each function gives every path a random rank, and of a cluster the least rank of each function is kept. Two clusters
+# have as many least ranks in common as their Jaccard coefficient says. They estimate the cost from signatures, too;
+# here it is counted.
 
 FUNCTIONS: Final = 128
-_SALT: Final = np.uint64(0xD1B54A32D192ED03)
 
 
-def signatures(sets: PathSets, functions: int = FUNCTIONS) -> NDArray[np.uint32]:
-    """uint32[k, d], least rank of each function among the paths of each document; the greatest where it has none."""
-    group, weight = column_groups(sets)
-    order = np.argsort(group, kind="stable")
-    starts = prefix_sums(weight)[:-1]
-    some = sets.sizes > 0
-    ranks = np.full((functions, sets.documents), len(sets.paths), np.uint32)
-    for number in range(functions if some.any() else 0):
-        hashes = mix(sets.paths ^ mix(np.array([number], np.uint64) * _SALT + _SALT))
-        # paths that the same documents have share a rank: which of them has it makes no difference
-        rank = np.argsort(np.argsort(np.minimum.reduceat(hashes[order], starts)))[group]
-        ranks[number, some] = np.minimum.reduceat(rank[sets.column], sets.begin[:-1][some])
+def signatures(matrix: Matrix, functions: int) -> Numbers:
+    """int64[d, functions], least rank of each function among the paths of each document; the greatest without any."""
+    chance = np.random.default_rng(_SEED)
+    documents, paths = matrix.shape
+    row, column = matrix.nonzero()
+    some, begin = np.unique(row, return_index=True)
+    ranks = np.full((documents, functions), paths)
+    for number in range(functions if len(row) else 0):
+        ranks[some, number] = np.minimum.reduceat(chance.permutation(paths)[column], begin)
     return ranks
 
 
-def merge_by_minhash(sets: PathSets, functions: int = FUNCTIONS) -> Numbers:
-    """Merge documents while the MDL cost falls, looking for partners by MinHash; int64[d], cluster of each document.
-
-    Documents with equal signatures are merged at once. Then every cluster looks for the best partner among those only
-    whose estimated Jaccard coefficient with it is the greatest, and the best of these pairs is merged. A cluster whose
-    partner has been merged with another takes the merged cluster for the time being, and looks again when its turn
-    comes. With ``k`` functions (255 at most), ``p`` paths, ``e`` entries, ``m`` different signatures and ``q`` columns
-    it takes ``O(k * (p + e))``, then about twice ``O(k * m)`` for each cluster, and ``O((k + q) * m)`` memory.
-    """
-    search = _MinHashSearch(sets, functions)
-    while search.alive > 1:
-        one, other, change = search.best()
-        if change >= -NOTHING:
-            break
-        search.merge(one, other)
-    return numbered(search.member[search.group])
-
-
-class _MinHashSearch:
-    """Clusters, and for each the partner that it would best be merged with, and by how much that changes the cost."""
-
-    def __init__(self, sets: PathSets, functions: int) -> None:
-        rows = np.ascontiguousarray(signatures(sets, functions).T)
-        as_bytes = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
-        _, first, self.group = np.unique(as_bytes, return_index=True, return_inverse=True)
-        matrix, weight = distinct_columns(sets)
-        self._cost = Bits(matrix.sum(axis=0), weight, sets.documents)
-        self.alive = number = len(first)
-        self._rank = rows[first].T.copy()
-        self._size = np.bincount(self.group, minlength=number)
-        self._cells = np.zeros((number, matrix.shape[1]), np.int64)
-        np.add.at(self._cells, self.group, matrix * self._cost.cells[:, None])
-        self._bits = self._cost.of(self._cells, self._size)
-        self.member = np.arange(number)  # by number at the start: where the cluster is now
-        self._living = np.ones(number, bool)
-        self._partner = np.zeros(number, np.int64)
-        self._shared = np.zeros(number, np.uint8)
-        self._change = np.full(number, np.inf)
-        self._provisional = np.ones(number, bool)
-        for cluster in range(number if number > 1 else 0):
-            self._look(cluster)
-
-    def best(self) -> tuple[int, int, float]:
-        """The best pair, and how its merging changes the cost."""
-        while True:
-            cluster = int(self._change.argmin())
-            if not self._provisional[cluster]:
-                return cluster, int(self._partner[cluster]), float(self._change[cluster])
-            self._look(cluster)
-
-    def merge(self, cluster: int, other: int) -> None:
-        """Merge a pair into the place of the first, and let the others know."""
-        self._rank[:, cluster] = np.minimum(self._rank[:, cluster], self._rank[:, other])
-        self._cells[cluster] += self._cells[other]
-        self._size[cluster] += self._size[other]
-        self._bits[cluster] = self._cost.of(self._cells[[cluster]], self._size[[cluster]])[0]
-        self.member[self.member == other] = cluster
-        self._living[other] = False
-        self.alive -= 1
-        self._change[other] = np.inf
-        if self.alive < 2:
-            return
-        shared = self._look(cluster)
-        left = self._living & ((self._partner == cluster) | (self._partner == other))
-        nearer = self._living & (shared > self._shared)
-        left[cluster] = nearer[cluster] = False
-        self._provisional |= left & (shared < self._shared)
-        concerned = np.flatnonzero(left | nearer)
-        self._partner[concerned] = cluster
-        self._shared[concerned] = shared[concerned]
-        self._change[concerned] = self._change_with(cluster, concerned)
-        self._provisional[nearer] = False
-
-    def _change_with(self, cluster: int, others: Numbers) -> NDArray[np.float64]:
-        """float64[c], by how much merging one cluster with each of others changes the cost."""
-        cells, size = self._cells[others] + self._cells[cluster], self._size[others] + self._size[cluster]
-        change: NDArray[np.float64] = self._cost.of(cells, size) - self._bits[cluster] - self._bits[others]
-        return change
-
-    def _look(self, cluster: int) -> NDArray[np.uint8]:
-        """Find the best partner of a cluster; uint8[m], least ranks that each cluster shares with it."""
-        equal = self._rank == self._rank[:, cluster : cluster + 1]
-        shared: NDArray[np.uint8] = np.add.reduce(equal, axis=0, dtype=np.uint8)
-        shared[~self._living] = shared[cluster] = 0
-        candidates = self._living & (shared == shared.max())
-        candidates[cluster] = False
-        others = np.flatnonzero(candidates)
-        change = self._change_with(cluster, others)
-        best = int(change.argmin())
-        self._partner[cluster], self._shared[cluster], self._change[cluster] = others[best], shared.max(), change[best]
-        self._provisional[cluster] = False
-        return shared
+def _in_common(ranks: Numbers, number: int) -> Numbers:
+    """int64[d], least ranks that each cluster has in common with one of them, -1 for itself."""
+    shared: Numbers = (ranks == ranks[number]).sum(axis=1)
+    shared[number] = -1
+    return shared

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, ClassVar, Final
 from urllib.parse import unquote, urljoin, urlsplit
@@ -15,10 +16,9 @@ import numpy as np
 from winnow.fingerprints import base_href
 from winnow.page.page import PageTooLarge
 from winnow.page.tags import UNSEEN_TEXT, tag_set
-from winnow.page.tree import within
+from winnow.page.tree import runs_of_blocks, within
 from winnow.papers.menu_mapping import EQUALITIES, THRESHOLD, WEIGHTED, Equality, Profile, shared_units, template_of
-from winnow.papers.methods import Labels, parameter
-from winnow.papers.pages import SiteError, whole_elements
+from winnow.papers.pages import Events, Labels, Learned, SiteError, parameter, whole_elements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Sequence
@@ -364,33 +364,33 @@ class Menus:
         equality = Equality(self.equality, self.threshold)
         return MenuSearch(key_page, self.size, self.most_pages, known, variant=self.variant, equality=equality)
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> MenuTemplate:
+    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
         """Find pages that link to each other, from the key page or from the first page that has such links.
 
         Raises:
             SiteError: the key page is not there, or no page links to another.
         """
         numbers = {page_key(url): number for number, url in reversed(list(enumerate(pages.urls)))}
-        best: MenuTemplate | None = None
+        best: tuple[MenuSearch, dict[int, Profile]] | None = None
         for done, number in enumerate(self._key_pages(pages), 1):
             key_page = _page(pages, number)
             if key_page is None:
                 continue
             search = self.search_from(key_page, numbers)
             search_menu(search, lambda address: _page(pages, numbers[page_key(address)]))
-            found = {numbers[key]: profile for key, profile in search.found.items()}
-            if best is None or len(found) >= len(best.subdigraph):
-                best = MenuTemplate(search, {number: search.key_page, **found})
+            found = {number: search.key_page} | {numbers[key]: profile for key, profile in search.found.items()}
+            if best is None or len(found) >= len(best[1]):
+                best = search, found
             if progress:
                 progress(done, _TRIED, pages.names[number])
             if search.satisfied:
                 break
-        if best is None or not best.subdigraph:
+        if best is None or len(best[1]) < 2:
             raise SiteError(
                 f"no links to other pages were found among {len(pages):,} pages: this method follows the links of a "
                 "page, so give the folder of a whole site, with the address that its links name, or another key page"
             )
-        return best
+        return Learned(best[0].loaded, partial(_label, *best), [list(best[1])])
 
     def _key_pages(self, pages: SitePages) -> list[int]:
         """Numbers of the pages to start from: the one that is named, or those nearest to the front page."""
@@ -405,31 +405,10 @@ class Menus:
         raise SiteError(f"there is no page {self.key_page!r} among {len(pages):,} pages: give its name or its address")
 
 
-class MenuTemplate:
-    """The pages of a subdigraph and their key page, with which any page of the site can be mapped.
-
-    Attributes:
-        pages: pages that were loaded to find them.
-        key_page, subdigraph: number of the key page, and those of the pages that link to each other.
-    """
-
-    def __init__(self, search: MenuSearch, profiles: dict[int, Profile]) -> None:
-        self.pages = search.loaded
-        self.key_page, *self.subdigraph = profiles
-        self._search = search
-        self._profiles = profiles
-
-    def mapped(self, read: SitePage) -> NDArray[np.bool_]:
-        """bool[n + m], the units of a page that all of the others have, too: the template as the paper has it.
-
-        An element is mapped whatever it says, so what holds the content is mapped, too.
-        """
-        others = [profile for number, profile in self._profiles.items() if number != read.number]
-        return self._search.template_of(Profile.of(read.page), others)
-
-    def label(self, read: SitePage) -> Labels:
-        """Label a page: a block is template when it is mapped, an element as :func:`whole_elements` has it."""
-        return Labels(whole_elements(read.page, self.mapped(read)))
+def _label(search: MenuSearch, profiles: dict[int, Profile], read: SitePage) -> Labels:
+    """Label a page: a block is template when all pages of the menu have it; of elements see :func:`whole_elements`."""
+    others = [profile for number, profile in profiles.items() if number != read.number]
+    return Labels(whole_elements(read.page, search.template_of(Profile.of(read.page), others)))
 
 
 def _page(pages: SitePages, number: int) -> Page | None:
@@ -460,36 +439,21 @@ def template_page(page: Page, template: NDArray[np.bool_]) -> str:
 
     What is inside an element that is no template is left out.
     """
-    elements, blocks = template[: page.n], template[page.n :]
-    kept = ~within(page, ~elements)
-    in_template = np.zeros(len(page.runs) + 1, np.int64)
-    in_template[page.block_run_begin[blocks]] += 1
-    in_template[page.block_run_end[blocks]] -= 1
-    runs = (np.cumsum(in_template)[:-1] > 0) & kept[page.run_node]
-    opened_before = np.searchsorted(page.run_begin, np.arange(len(page.runs)), side="right")
+    places = Events.of(page)
+    kept = ~within(page, ~template[: page.n])
+    runs = runs_of_blocks(page, template[page.n :]) & kept[page.run_node]
     unseen = within(page, _UNSEEN_TEXT[page.tag])
-
-    events = [(index, -1) for index in np.flatnonzero(kept).tolist()]
-    events += [(before - 1, run) for run, before in enumerate(opened_before.tolist()) if runs[run]]
-    written = ["<!DOCTYPE html>\n"]
-    open_elements: list[tuple[int, int, str]] = []  # end in elements and in runs, name
-    for index, run in sorted(events):
-        while open_elements and (open_elements[-1][1] <= run if run >= 0 else open_elements[-1][0] <= index):
-            written.append(f"</{open_elements.pop()[2]}>")
-        if run >= 0:
-            written.append(escape(page.runs[run], quote=False))
-            continue
+    written = [(places.runs[run], escape(page.runs[run], quote=False)) for run in np.flatnonzero(runs).tolist()]
+    for index in np.flatnonzero(kept).tolist():
         name = str(page.elements[index].tag)
         pairs = _in_utf8(page.attributes[index]) if name == "meta" else page.attributes[index]
         attributes = "".join(f' {key}="{escape(value)}"' for key, value in pairs)
-        written.append(f"<{name}{attributes}>")
-        if unseen[index]:
-            text = page.elements[index].text or ""
-            written.append(text if name in _RAW else escape(text, quote=False))
+        text = (page.elements[index].text or "") if unseen[index] else ""
+        inside = text if name in _RAW else escape(text, quote=False)
+        written.append((places.opens[index], f"<{name}{attributes}>{inside}"))
         if name not in _VOID:
-            open_elements.append((int(page.end[index]), int(page.run_end[index]), name))
-    written.extend(f"</{name}>" for _, _, name in reversed(open_elements))
-    return "".join(written) + "\n"
+            written.append((places.closes[index], f"</{name}>"))
+    return "".join(["<!DOCTYPE html>\n", *(markup for _, markup in sorted(written)), "\n"])
 
 
 def _in_utf8(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:

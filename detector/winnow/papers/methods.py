@@ -13,63 +13,42 @@ another, those learned from and new ones. So a site of thousands of pages needs 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, cast
+from inspect import getdoc
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, cast
 
 import numpy as np
 
 from winnow.output.html import write_html
 from winnow.output.stripping import strip_template
 from winnow.output.text import block_texts, join_blocks
+from winnow.papers.clustering import Clusters
+from winnow.papers.menus import Menus
+from winnow.papers.page_level import SiteLevel
 from winnow.papers.pages import SiteError
+from winnow.papers.repeats import NodeHashes, TextWindows
+from winnow.papers.site_independent import SiteIndependentBlocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from winnow.papers.pages import SitePage, SitePages
+    from winnow.papers.pages import Labels, Learned, SitePage, SitePages
     from winnow.progress import Progress
 
 
-class Labels(NamedTuple):
-    """What a method says of the units of a page.
-
-    Attributes:
-        template: bool[n + m], the units that are template, elements first.
-        content: bool[n + m], the units that are surely not, as examples to learn from; ``None`` where the method has
-            no rule for them, so that training takes what no other page of the site has.
-    """
-
-    template: NDArray[np.bool_]
-    content: NDArray[np.bool_] | None = None
-
-
-class SiteTemplate(Protocol):
-    """What a method has learned of a site."""
-
-    @property
-    def pages(self) -> int:
-        """Number of different pages that it was learned from."""
-        ...
-
-    def label(self, read: SitePage) -> Labels:
-        """Label the units of a page of the site, one of those learned from (by its ``number``) or a new one."""
-        ...
-
-
 class SiteMethod(Protocol):
-    """A method is a frozen dataclass of its parameters, each made by :func:`parameter`.
+    """A method is a frozen dataclass of its parameters, each made by :func:`~winnow.papers.pages.parameter`.
 
-    Its docstring names the paper and section, the cost, and when to use it. Values that will not do raise `ValueError`
-    in ``__post_init__``.
+    Its docstring says what it does in a line, names the paper and section, the cost, and when to use it. Values that
+    will not do raise `ValueError` in ``__post_init__``.
     """
 
     name: ClassVar[str]
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> SiteTemplate:
+    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
         """Find out what the site repeats; ``progress`` is called for each page that is done.
 
         Raises:
@@ -78,55 +57,11 @@ class SiteMethod(Protocol):
         ...
 
 
-class Parameter(NamedTuple):
-    """One parameter of a method; see :func:`parameter`."""
-
-    name: str
-    default: Any
-    description: str
-    unit: str
-    choices: tuple[str, ...]
-
-
-def parameter(default: Any, description: str, unit: str = "", choices: tuple[str, ...] = ()) -> Any:
-    """A dataclass field that is a parameter of a method, and an option of ``winnow site``."""
-    return field(default=default, metadata={"description": description, "unit": unit, "choices": choices})
-
-
-METHODS: Final[dict[str, tuple[str, str]]] = {
-    "site-level": ("page_level.SiteLevel", "units on a tenth of the pages, by normalised markup or by text"),
-    "node-hashes": ("repeats.NodeHashes", "topmost DOM nodes that occur often, to the letter, and small gaps"),
-    "text-windows": ("repeats.TextWindows", "stretches of text that occur often, whatever their markup"),
-    "site-independent-blocks": (
-        "site_independent.SiteIndependentBlocks",
-        "elements of block tags whose text is on a tenth of the pages; content only where no other page has it",
-    ),
-    "clusters": ("clustering.Clusters", "pages clustered by template, and what most of a cluster share"),
-    "menus": ("menus.Menus", "what a page has in common with the few pages of its menu"),
-}
-"""Module and class of every site-level method, and what it does, by its name; imported when it is used."""
-
-
-def method_type(name: str) -> type[SiteMethod]:
-    """Return the class of a method.
-
-    Raises:
-        ValueError: there is no such method.
-    """
-    if name not in METHODS:
-        raise ValueError(f"no such method: {name!r}; there are {', '.join(METHODS)}")
-    module, _, type_name = METHODS[name][0].partition(".")
-    return cast("type[SiteMethod]", getattr(import_module(f"winnow.papers.{module}"), type_name))
-
-
-def parameters_of(name: str) -> list[Parameter]:
-    """List the parameters of a method.
-
-    Raises:
-        ValueError: there is no such method.
-    """
-    listed = fields(cast("Any", method_type(name)))
-    return [Parameter(each.name, each.default, **each.metadata) for each in listed]
+_METHODS: Final[tuple[type[SiteMethod], ...]] = (
+    *(SiteLevel, NodeHashes, TextWindows, SiteIndependentBlocks, Clusters, Menus),
+)
+METHODS: Final = {each.name: each for each in _METHODS}
+"""Every site-level method by its name."""
 
 
 def method(name: str, **parameters: Any) -> SiteMethod:
@@ -135,10 +70,17 @@ def method(name: str, **parameters: Any) -> SiteMethod:
     Raises:
         ValueError: there is no such method, it has no such parameter, or a value will not do.
     """
-    known = {each.name for each in parameters_of(name)}
+    if name not in METHODS:
+        raise ValueError(f"no such method: {name!r}; there are {', '.join(METHODS)}")
+    known = {each.name for each in fields(cast("Any", METHODS[name]))}
     if unknown := parameters.keys() - known:
         raise ValueError(f"{name} has no parameter {', '.join(sorted(unknown))}; it has {', '.join(sorted(known))}")
-    return method_type(name)(**parameters)
+    return METHODS[name](**parameters)
+
+
+def summary(name: str) -> str:
+    """What a method does, in a line."""
+    return (getdoc(METHODS[name]) or "").partition("\n")[0]
 
 
 @dataclass(eq=False)
@@ -154,7 +96,7 @@ class LabelledSitePage:
     read: SitePage
     labels: Labels
     group: int
-    learned: SiteTemplate
+    learned: Learned
 
     @property
     def template(self) -> NDArray[np.bool_]:
@@ -225,10 +167,10 @@ def labelled_pages(
     Raises:
         SiteError: the method cannot work on the site.
     """
-    whole: SiteTemplate | None = None
+    whole: Learned | None = None
     groups: list[Any] = [None]
     if per_cluster:
-        groups = sorted(cast("Any", method("clusters").learn(pages, progress)).clusters, key=len, reverse=True)
+        groups = sorted(Clusters().learn(pages, progress).groups, key=len, reverse=True)
     for group, numbers in enumerate(groups):
         part = pages if numbers is None else pages.subset(numbers)
         try:

@@ -18,8 +18,7 @@ from winnow.models.files import ModelError, fingerprint_of, read_model_file, req
 from winnow.models.scores import FixedThreshold, Scores
 from winnow.page.tree import nearest
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
-from winnow.papers.methods import Labels, parameter
-from winnow.papers.pages import check_enough
+from winnow.papers.pages import Labels, Learned, check_enough, parameter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,17 +59,17 @@ class SiteLevel:
         if min(self.min_pages, self.min_df) < _MIN_AGREEING:
             raise ValueError(f"min_pages and min_df must be at least {_MIN_AGREEING}")
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> SiteLevelTemplate:
+    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
         """Count the units of all pages with different text.
 
         Raises:
             SiteError: there are fewer than ``min_pages``.
         """
-        learned = SiteLevelTemplate(self)
+        counts = SiteLevelTemplate(self)
         for read in pages.read_all(progress):
-            learned.add(read.page)
-        check_enough(pages, learned.pages, self.min_pages)
-        return learned
+            counts.add(read.page)
+        check_enough(pages, counts.pages, self.min_pages)
+        return Learned(counts.pages, counts.label)
 
 
 class SiteLevelTemplate:

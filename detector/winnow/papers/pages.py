@@ -1,16 +1,16 @@
-"""The pages of one site, read again on each pass, and what several of the methods compute of a page."""
+"""The pages of one site, read again on each pass, what a method says of them, and what several methods compute."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import blake2b
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote, urljoin
 
 import numpy as np
 
+from winnow.fingerprints import text_fingerprints
 from winnow.hashing import hash_text, mix
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.tags import TAG_NAMES, UNKNOWN
@@ -109,11 +109,10 @@ class SitePages:
 
         A page that is found at two addresses says nothing of what a site repeats.
         """
-        seen: set[bytes] = set()
+        seen = {0}  # the hash of no text
         for read in self.read_all(progress):
-            text = " ".join(read.page.text.split())
-            key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-            if text and key not in seen:
+            key = int(text_fingerprints(read.page)[0])
+            if key not in seen:
                 seen.add(key)
                 yield read
             del read
@@ -139,6 +138,38 @@ def check_enough(pages: SitePages, distinct: int, least: int = _MIN_DISTINCT_PAG
             f"{least:,} pages with different text are needed to see what repeats, there are {distinct:,} "
             f"(among {len(pages):,} pages{unread})"
         )
+
+
+def parameter(default: Any, description: str, unit: str = "", choices: tuple[str, ...] = ()) -> Any:
+    """A dataclass field that is a parameter of a method, and an option of ``winnow site``."""
+    return field(default=default, metadata={"description": description, "unit": unit, "choices": choices})
+
+
+class Labels(NamedTuple):
+    """What a method says of the units of a page.
+
+    Attributes:
+        template: bool[n + m], the units that are template, elements first.
+        content: bool[n + m], the units that are surely not, as examples to learn from; ``None`` where the method has
+            no rule for them, so that training takes what no other page of the site has.
+    """
+
+    template: NDArray[np.bool_]
+    content: NDArray[np.bool_] | None = None
+
+
+class Learned(NamedTuple):
+    """What a method has learned of a site.
+
+    Attributes:
+        pages: number of different pages that it was learned from.
+        label: labels a page of the site, one of those learned from (by its ``number``) or a new one.
+        groups: numbers of pages that belong together, where a method finds such: those of each cluster, or of a menu.
+    """
+
+    pages: int
+    label: Callable[[SitePage], Labels]
+    groups: Sequence[Sequence[int]] = ()
 
 
 class Detagged:
@@ -194,51 +225,40 @@ def path_hashes(tree: Page | Profile, own: Hashes, of_block: Hashes) -> Hashes:
     return np.concatenate([hashes, mix(hashes[tree.block_node] * _STEP + of_block)])
 
 
-_MIN_PENDING: Final = 1 << 18
+class Events(NamedTuple):
+    """A page as ``2 * n + r`` events: int64[n] places where elements open and close, int64[r] of runs of text."""
 
+    opens: Positions
+    closes: Positions
+    runs: Positions
 
-class HashCounter:
-    """Counts millions of 64-bit hashes in two sorted arrays; new ones are merged in when they are as many as these."""
+    @classmethod
+    def of(cls, page: Page) -> Events:
+        """Lay a page out."""
+        opened_before = np.searchsorted(page.run_begin, np.arange(page.r), side="right")
+        return cls(
+            opens=2 * np.arange(page.n) + page.run_begin - page.depth,
+            closes=2 * page.end.astype(np.int64) + page.run_end - page.depth - 1,
+            runs=np.arange(page.r) + 2 * opened_before - page.depth[page.run_node] - 1,
+        )
 
-    def __init__(self) -> None:
-        self._hashes = np.zeros(0, np.uint64)
-        self._counts = np.zeros(0, np.int64)
-        self._pending: list[Hashes] = []
-        self._length = 0
-
-    def add(self, hashes: Hashes) -> None:
-        """Count hashes, each as often as it is among them."""
-        self._pending.append(hashes)
-        self._length += len(hashes)
-        if self._length > max(_MIN_PENDING, len(self._hashes)):
-            self._merge()
-
-    def between(self, min_count: float, max_count: float = np.inf) -> Hashes:
-        """Return the hashes that were counted so often, sorted."""
-        self._merge()
-        return self._hashes[(self._counts >= min_count) & (self._counts <= max_count)]
-
-    def _merge(self) -> None:
-        counts = np.concatenate([self._counts, np.ones(self._length, np.int64)])
-        self._hashes, place = np.unique(np.concatenate([self._hashes, *self._pending]), return_inverse=True)
-        self._counts = np.bincount(place, counts, len(self._hashes)).astype(np.int64)
-        self._pending, self._length = [], 0
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return 2 * len(self.opens) + len(self.runs)
 
 
 def count_hashes(
     pages: SitePages, hashes_of: Callable[[Page], Hashes], progress: Progress | None = None
-) -> tuple[HashCounter, int]:
-    """Count the hashes of all pages with different text; return the counts and the number of these pages.
+) -> tuple[Hashes, Positions, int]:
+    """Count the hashes of all pages with different text: the different ones, how often each, and how many pages.
 
     Raises:
         SiteError: there are fewer than two.
     """
-    counter, distinct = HashCounter(), 0
-    for read in pages.distinct(progress):
-        counter.add(hashes_of(read.page))
-        distinct += 1
-    check_enough(pages, distinct)
-    return counter, distinct
+    found = [hashes_of(read.page) for read in pages.distinct(progress)]
+    check_enough(pages, len(found))
+    return *np.unique(np.concatenate(found), return_counts=True), len(found)
 
 
 def whole_elements(page: Page, shared: NDArray[np.bool_]) -> NDArray[np.bool_]:

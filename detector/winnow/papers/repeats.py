@@ -7,7 +7,8 @@ after Gibson, Punera and Tomkins, "The Volume and Evolution of Web Page Template
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
@@ -15,8 +16,16 @@ from winnow.counting import html_lengths
 from winnow.hashing import hash_text, inverse_powers, mix, powers
 from winnow.page.tags import UNSEEN_TEXT, tag_set
 from winnow.page.tree import prefix_sums, within
-from winnow.papers.methods import Labels, parameter
-from winnow.papers.pages import Detagged, blocks_of_runs, count_hashes, elements_of_blocks
+from winnow.papers.pages import (
+    Detagged,
+    Events,
+    Labels,
+    Learned,
+    blocks_of_runs,
+    count_hashes,
+    elements_of_blocks,
+    parameter,
+)
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -28,30 +37,6 @@ if TYPE_CHECKING:
 
     Hashes = NDArray[np.uint64]
     Positions = NDArray[np.int64]
-
-
-class Events(NamedTuple):
-    """A page as ``2 * n + r`` events: int64[n] places where elements open and close, int64[r] of runs of text."""
-
-    opens: Positions
-    closes: Positions
-    runs: Positions
-
-    @classmethod
-    def of(cls, page: Page) -> Events:
-        """Lay a page out."""
-        n, r = page.n, len(page.runs)
-        opened_before = np.searchsorted(page.run_begin, np.arange(r), side="right")
-        return cls(
-            opens=2 * np.arange(n) + page.run_begin - page.depth,
-            closes=2 * page.end.astype(np.int64) + page.run_end - page.depth - 1,
-            runs=np.arange(r) + 2 * opened_before - page.depth[page.run_node] - 1,
-        )
-
-    @property
-    def number(self) -> int:
-        """How many there are."""
-        return 2 * len(self.opens) + len(self.runs)
 
 
 def _covered(begin: Positions, end: Positions, length: int) -> NDArray[np.bool_]:
@@ -115,7 +100,7 @@ class NodeHashes:
     thresholds, and joins siblings across small gaps of changing content. With ``least`` 1 and ``least_share`` 0 a whole
     page is one template, as the paper says.
 
-    Cost: two parses of each page and 8 bytes of memory for each different node of the site.
+    Cost: two parses of each page and 8 bytes of memory for each node of each page.
 
     When to use: to be sure that what is cut is the same on other pages to the letter. A nonce, a counter or a marked
     menu entry hides a node; its children are still found.
@@ -137,7 +122,7 @@ class NodeHashes:
         if 0 < self.most_per_page < self.least_share:
             raise ValueError("most_per_page must not be below least_share")
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> NodeHashTemplate:
+    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
         """Count the nodes of all pages with different text (first pass).
 
         Raises:
@@ -149,35 +134,26 @@ class NodeHashes:
             hashes = hashes[hashes != 0]
             return np.unique(hashes) if self.once_per_page else hashes
 
-        counter, distinct = count_hashes(pages, hashes_of, progress)
+        hashes, counts, distinct = count_hashes(pages, hashes_of, progress)
         least = max(self.least, self.least_share * distinct)
         limited = self.most_per_page and not self.once_per_page
         most = max(self.most_per_page * distinct, least) if limited else np.inf
-        return NodeHashTemplate(self, counter.between(least, most), distinct)
+        return Learned(distinct, partial(self._label, hashes[(counts >= least) & (counts <= most)]))
 
-
-@dataclass(frozen=True, eq=False)
-class NodeHashTemplate:
-    """The template-hashes of a site, learned from ``pages`` different pages."""
-
-    method: NodeHashes
-    hashes: Hashes
-    pages: int
-
-    def label(self, read: SitePage) -> Labels:
+    def _label(self, template: Hashes, read: SitePage) -> Labels:
         """Label the topmost template nodes of a page, all inside them, and the small gaps between them.
 
         A text block is template when most of its characters are.
         """
         page = read.page
         events = Events.of(page)
-        begin, end = self._joined(page, events)
+        begin, end = self._joined(template, page, events)
         inside = _covered(begin, end, events.number)
         return Labels(np.concatenate([inside[events.opens], blocks_of_runs(page, inside[events.runs])]))
 
-    def _joined(self, page: Page, events: Events) -> tuple[Positions, Positions]:
+    def _joined(self, template: Hashes, page: Page, events: Events) -> tuple[Positions, Positions]:
         """First event of each coalesced template, and the event behind its last one."""
-        known = np.isin(template_hashes(page, events), self.hashes)
+        known = np.isin(template_hashes(page, events), template)
         begin = np.concatenate([events.opens, events.runs])[known]
         end = np.concatenate([events.closes, events.runs])[known] + 1
         parent = np.concatenate([page.parent, page.run_node])[known]
@@ -194,7 +170,7 @@ class NodeHashTemplate:
         order = np.lexsort([begin, parent])
         begin, end, parent = begin[order], end[order], parent[order]
         apart = np.ones(len(begin), bool)
-        apart[1:] = (parent[1:] != parent[:-1]) | (before[begin[1:]] - before[end[:-1]] > self.method.gap)
+        apart[1:] = (parent[1:] != parent[:-1]) | (before[begin[1:]] - before[end[:-1]] > self.gap)
         return begin[apart], end[np.append(apart[1:], True)[: len(begin)]]
 
 
@@ -208,8 +184,8 @@ class TextWindows:
     modulo a density, so that one counted on a page is counted on all. The second finds the frequent fragments on a page
     and joins those that overlap or touch.
 
-    Cost: one parse of each sampled page and one of each labelled page; 16 bytes of memory for each different fragment
-    of the sample, of which there are nearly as many as characters, divided by the density.
+    Cost: one parse of each sampled page and one of each labelled page; 8 bytes of memory for each character of
+    the sample, divided by the density.
 
     When to use: where markup changes from page to page and words do not, and to find a quotation or a licence in the
     middle of other text. It has no notion of elements: short entries of a menu count only with their neighbours.
@@ -231,7 +207,7 @@ class TextWindows:
         if self.share < 0 or self.density < 0 or self.sample < 0:
             raise ValueError("share, density and sample must not be negative")
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> TextWindowTemplate:
+    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
         """Count the fragments of a sample of pages with different text (first pass).
 
         Raises:
@@ -249,25 +225,16 @@ class TextWindows:
             fragments = fragments[fragments % np.uint64(max(self.density, 1)) == 0]
             return np.unique(fragments) if self.once_per_page else fragments
 
-        counter, distinct = count_hashes(chosen, fragments_of, progress)
-        return TextWindowTemplate(self, counter.between(max(self.least, self.share * distinct)), distinct)
+        fragments, counts, distinct = count_hashes(chosen, fragments_of, progress)
+        return Learned(distinct, partial(self._label, fragments[counts >= max(self.least, self.share * distinct)]))
 
-
-@dataclass(frozen=True, eq=False)
-class TextWindowTemplate:
-    """The frequent fragments of a site, learned from ``pages`` different pages."""
-
-    method: TextWindows
-    fragments: Hashes
-    pages: int
-
-    def label(self, read: SitePage) -> Labels:
+    def _label(self, template: Hashes, read: SitePage) -> Labels:
         """Label blocks most of whose characters lie in frequent fragments, and elements of nothing but such blocks."""
-        page, detagged, window = read.page, Detagged(read.page), self.method.window
-        frequent = np.flatnonzero(np.isin(_fragments(detagged.codes, window), self.fragments))
-        inked = _covered(frequent, frequent + window, len(detagged.codes))[detagged.place]
-        length = np.bincount(detagged.run, minlength=len(page.runs))
-        inside = np.bincount(detagged.run, inked, minlength=len(page.runs))
+        page, detagged = read.page, Detagged(read.page)
+        frequent = np.flatnonzero(np.isin(_fragments(detagged.codes, self.window), template))
+        inked = _covered(frequent, frequent + self.window, len(detagged.codes))[detagged.place]
+        length = np.bincount(detagged.run, minlength=page.r)
+        inside = np.bincount(detagged.run, inked, minlength=page.r)
         blocks = blocks_of_runs(page, inside / np.maximum(length, 1), length)
         return Labels(np.concatenate([elements_of_blocks(page, blocks), blocks]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from hashlib import md5
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -10,8 +11,7 @@ import numpy as np
 
 from winnow.page.tags import tag_set
 from winnow.page.tree import subtree_sums, within
-from winnow.papers.methods import Labels, parameter
-from winnow.papers.pages import Detagged, blocks_of_runs, count_hashes
+from winnow.papers.pages import Detagged, Labels, Learned, blocks_of_runs, count_hashes, parameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,8 +48,8 @@ class SiteIndependentBlocks:
     content; what lies between is neither, so as not to teach what is doubtful. Blocks are equal when the MD5 digests
     of their text are.
 
-    Cost: two parses and the digests of each page's text, about once for each level of its tree; 16 bytes of memory for
-    each different block.
+    Cost: two parses and the digests of each page's text, about once for each level of its tree; 8 bytes of memory for
+    each block of each page.
 
     When to use: as the teacher of a model, which is what it was made for: few labels, and hardly any wrong. To clean
     pages, too, it is careful; short entries of menus count only as a part of the whole menu.
@@ -69,15 +69,26 @@ class SiteIndependentBlocks:
         if self.least < _MIN_REPEATS or min(self.characters, self.words) < 0:
             raise ValueError("least must be at least 2; characters and words must not be negative")
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> SiteIndependentTemplate:
+    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
         """Count on how many pages with different text each block occurs.
 
         Raises:
             SiteError: there are fewer than two.
         """
-        counter, distinct = count_hashes(pages, lambda page: np.unique(self.blocks(page)[1]), progress)
-        template = counter.between(max(self.least, self.share * distinct))
-        return SiteIndependentTemplate(self, template, counter.between(_MIN_REPEATS), distinct)
+        known, counts, distinct = count_hashes(pages, lambda page: np.unique(self.blocks(page)[1]), progress)
+        template, repeated = known[counts >= max(self.least, self.share * distinct)], known[counts >= _MIN_REPEATS]
+        return Learned(distinct, partial(self._label, template, repeated))
+
+    def _label(self, template: Hashes, repeated: Hashes, read: SitePage) -> Labels:
+        """Label template blocks, and topmost blocks of which no other page has anything, with all they hold."""
+        page = read.page
+        elements, digest = self.blocks(page)
+        is_template, is_repeated, is_unique = np.zeros((3, page.n), bool)
+        is_template[elements] = np.isin(digest, template)
+        is_repeated[elements] = np.isin(digest, repeated)
+        is_unique[elements] = subtree_sums(page, is_repeated)[elements] == 0
+        inside = [within(page, chosen) for chosen in (is_template, is_unique)]
+        return Labels(*(np.concatenate([each, blocks_of_runs(page, each[page.run_node])]) for each in inside))
 
     def blocks(self, page: Page) -> tuple[NDArray[np.int64], Hashes]:
         """Segment a page.
@@ -107,24 +118,3 @@ class SiteIndependentBlocks:
 
     def _has_words(self, text: str) -> bool:
         return len(set(text.split(maxsplit=_FIRST_WORDS))) > self.words or len(set(text.split())) >= self.words
-
-
-@dataclass(frozen=True, eq=False)
-class SiteIndependentTemplate:
-    """The digests of the blocks that are template and that a site repeats, learned from ``pages`` different pages."""
-
-    method: SiteIndependentBlocks
-    template: Hashes
-    repeated: Hashes
-    pages: int
-
-    def label(self, read: SitePage) -> Labels:
-        """Label template blocks, and topmost blocks of which no other page has anything, with all they hold."""
-        page = read.page
-        elements, digest = self.method.blocks(page)
-        template, repeated, unique = np.zeros((3, page.n), bool)
-        template[elements] = np.isin(digest, self.template)
-        repeated[elements] = np.isin(digest, self.repeated)
-        unique[elements] = subtree_sums(page, repeated)[elements] == 0
-        inside = [within(page, chosen) for chosen in (template, unique)]
-        return Labels(*(np.concatenate([each, blocks_of_runs(page, each[page.run_node])]) for each in inside))

@@ -12,8 +12,7 @@ from urllib.parse import quote
 import numpy as np
 
 from winnow.page.page import Page, PageTooLarge
-from winnow.papers.methods import METHODS
-from winnow.papers.methods import method as method_named
+from winnow.papers.methods import METHODS, summary
 from winnow.papers.page_level import SiteLevel, SiteLevelTemplate
 from winnow.papers.pages import SiteError, SitePage, SitePages
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.papers.methods import SiteTemplate
+    from winnow.papers.pages import Labels
     from winnow.progress import Progress
 
 
@@ -162,10 +161,10 @@ class SiteCounts:
             read = self._read(number)
             if read is not None and self._counts.add(read.page):
                 self.files.append(number)
-        self._template: SiteTemplate = self._counts
+        self._label: Callable[[SitePage], Labels] = self._counts.label
         if method != SITE_LEVEL_METHOD:
             try:
-                self._template = method_named(method).learn(self._pages)
+                self._label = METHODS[method]().learn(self._pages).label
             except SiteError:
                 self.files = []
 
@@ -175,7 +174,7 @@ class SiteCounts:
             read = self._read(number)
             if read is None:
                 continue
-            labels = self._template.label(read)
+            labels = self._label(read)
             content = self._counts.unique(read.page) if labels.content is None else labels.content
             label = np.full(read.page.n + read.page.m, IGNORED, np.int8)
             label[content] = CONTENT
@@ -198,5 +197,4 @@ def describe_labels(method: str) -> str:
     """What model cards say of the labels of a method."""
     if method == SITE_LEVEL_METHOD:
         return SITE_LEVEL
-    finds = METHODS[method][1]
-    return f"`{method}`, no human ones: template is what the method finds ({finds}), content what one page has"
+    return f"`{method}`, no human ones: template is what it finds, content what one page has. {summary(method)}"

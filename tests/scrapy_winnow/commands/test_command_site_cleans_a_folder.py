@@ -1,10 +1,11 @@
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from scrapy_winnow.commands import main
-from winnow.papers.methods import METHODS, parameters_of
+from winnow.papers.methods import METHODS
 
 MENU = "".join(f"<li><a href=/{k}.html>Section number {k} of the paper</a></li>" for k in range(6))
 
@@ -70,11 +71,11 @@ def test_help_has_every_parameter_with_its_default_and_unit(name: str, capsys: p
     assert ended.value.code == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "When to use:" in text
-    for each in parameters_of(name):
+    for each in fields(METHODS[name]):
         assert f"--{each.name.replace('_', '-')}" in text
-        assert " ".join(each.description.split()) in text
+        assert " ".join(each.metadata["description"].split()) in text
         default = {True: "on", False: "off"}[each.default] if isinstance(each.default, bool) else repr(each.default)
-        unit = f", in {each.unit}" if each.unit else ""
+        unit = f", in {each.metadata['unit']}" if each.metadata["unit"] else ""
         assert f"{unit} (default: {default})" in text
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.papers.mdl import PathSets, dom_paths, essential_paths, mode_supports
+from winnow.papers.mdl import dom_paths, essential_paths, mode_supports, path_matrix
 
 TREES = st.recursive(
     st.sampled_from(["red", "blue", "long words"]),
@@ -49,32 +49,30 @@ def test_attributes_and_places_say_nothing():
     assert set(dom_paths(one).tolist()) == set(dom_paths(other).tolist())
 
 
-def _sets(*documents):
-    return PathSets.of([np.array(list(document), np.uint64) for document in documents])
+def _matrix(*documents):
+    return path_matrix([np.array(list(document), np.uint64) for document in documents])
 
 
-def _documents(sets):
-    return [set(sets.paths[sets.column[sets.begin[d] : sets.begin[d + 1]]].tolist()) for d in range(sets.documents)]
+def _documents(paths, matrix):
+    return [set(paths[row].tolist()) for row in matrix]
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 9)), min_size=1, max_size=6))
-def test_sets_hold_what_documents_have(documents):
-    sets = _sets(*documents)
-    assert _documents(sets) == [set(document) for document in documents]
-    support = {path: sum(path in document for document in documents) for path in range(10)}
-    assert dict(zip(sets.paths.tolist(), sets.support.tolist(), strict=True)) == {p: s for p, s in support.items() if s}
+def test_the_matrix_has_the_paths_that_documents_share(documents):
+    shared = {path for path in range(10) if sum(path in document for document in documents) > 1}
+    assert _documents(*_matrix(*documents)) == [shared & set(document) for document in documents]
 
 
 def test_paths_of_too_few_documents_are_not_essential():
-    sets = _sets([1, 2, 3], [1, 2], [1, 4], [1])
-    assert _documents(essential_paths(sets, 0.6)) == [{1}, {1}, {1}, {1}]
-    assert _documents(essential_paths(sets, 0.5)) == [{1, 2}, {1, 2}, {1}, {1}]
-    assert _documents(essential_paths(sets, 0.01)) == [{1, 2}, {1, 2}, {1}, {1}]  # 2 documents at the least
+    known = _matrix([1, 2, 3], [1, 2], [1, 4], [1])
+    assert _documents(*essential_paths(*known, 0.6)) == [{1}, {1}, {1}, {1}]
+    assert _documents(*essential_paths(*known, 0.5)) == [{1, 2}, {1, 2}, {1}, {1}]
+    assert _documents(*essential_paths(*known, 0.01)) == [{1, 2}, {1, 2}, {1}, {1}]  # 2 documents at the least
 
 
 def test_the_mode_of_a_document_is_its_most_frequent_support():
     # 1: 4 documents; 2, 3: 3 documents; 4, 5: 2 documents; 6 to 9: one document each
-    sets = _sets([1, 2, 3, 4, 6, 7, 8], [1, 2, 3], [1, 2, 3, 4, 5], [1, 5], [9])
-    assert mode_supports(sets).tolist() == [3, 3, 2, 2, 2]
-    assert _documents(essential_paths(sets, 0)) == [{1, 2, 3}, {1, 2, 3}, {1, 2, 3, 4, 5}, {1, 5}, set()]
+    paths, matrix = _matrix([1, 2, 3, 4, 6, 7, 8], [1, 2, 3], [1, 2, 3, 4, 5], [1, 5], [9])
+    assert mode_supports(matrix).tolist() == [3, 3, 2, 2, 0]
+    assert _documents(*essential_paths(paths, matrix, 0)) == [{1, 2, 3}, {1, 2, 3}, {1, 2, 3, 4, 5}, {1, 5}, set()]

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from winnow.papers.clustering import cluster
-from winnow.papers.mdl import NOTHING, PathSets, merge_exactly
+from winnow.papers.mdl import NOTHING, merge_documents
 from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
 
@@ -62,7 +62,7 @@ def test_a_host_of_three_templates_is_three_clusters(variant):
     html, kinds = _shop(45)
     learned = method("clusters", variant=variant).learn(SitePages.of_html(html))
     assert learned.pages == 45
-    assert learned.clusters == [np.flatnonzero(kinds == kind).tolist() for kind in range(3)]
+    assert learned.groups == [np.flatnonzero(kinds == kind).tolist() for kind in range(3)]
 
 
 def test_the_template_of_a_cluster_is_what_its_pages_share():
@@ -93,7 +93,7 @@ def test_copies_go_with_their_originals():
     copies = [(f"{url}?print=1", page) for url, page in html[:5]]
     learned = method("clusters").learn(SitePages.of_html(html + copies))
     assert learned.pages == 30
-    where = {number: cluster for cluster, numbers in enumerate(learned.clusters) for number in numbers}
+    where = {number: cluster for cluster, numbers in enumerate(learned.groups) for number in numbers}
     assert sorted(where) == list(range(35))
     assert [where[30 + n] for n in range(5)] == [where[n] for n in range(5)]
 
@@ -133,10 +133,6 @@ def test_the_number_of_clusters_is_that_of_the_templates_however_many_pages_ther
         labels = cluster(documents[:number], variant=variant).labels
         pairs = set(zip(labels.tolist(), truth[:number].tolist(), strict=True))
         assert len(pairs) == labels.max() + 1 == 6
-
-
-def _sets(documents):
-    return PathSets.of([np.array(sorted(document), np.uint64) for document in documents])
 
 
 DOCUMENTS = st.lists(st.sets(st.integers(0, 7), min_size=1), min_size=2, max_size=6)
@@ -186,4 +182,5 @@ def _greedy(documents):
 @given(DOCUMENTS)
 @example([{0}, {1}, {2}, {0, 1, 3, 4, 5}])  # a merge that changes nothing but for rounding
 def test_exact_merging_is_the_greedy_search_over_all_pairs(documents):
-    assert merge_exactly(_sets(documents)).tolist() == _greedy(documents)
+    matrix = np.array([[path in document for path in range(8)] for document in documents])
+    assert merge_documents(matrix[:, matrix.any(axis=0)]).tolist() == _greedy(documents)

@@ -61,8 +61,7 @@ TEMPLATE = {*(f"To {section}" for section in SECTIONS), "The paper of the harbou
 def test_the_template_is_found_from_the_pages_of_the_menu(parameters, key_page, menu, equality):
     pages = SitePages.of_html(_site())
     learned = method("menus", equality=equality, **parameters).learn(pages)
-    assert pages.names[learned.key_page].endswith(f"/{key_page}.html")
-    assert [pages.names[number][22:-5] for number in learned.subdigraph] == menu
+    assert [pages.names[number][22:-5] for number in learned.groups[0]] == [key_page, *menu]
     assert learned.pages == len(menu) + 1
     for number in range(len(pages)):
         assert _kept_texts(pages, number, learned.label(pages.read(number)).template) == TEMPLATE
@@ -72,7 +71,7 @@ def test_the_key_page_can_be_named():
     pages = SitePages.of_html(_site())
     key = "https://paper.example/story-4.html"
     learned = method("menus", key_page=key).learn(pages)
-    assert pages.urls[learned.key_page] == key
+    assert pages.urls[learned.groups[0][0]] == key
     with pytest.raises(SiteError, match="there is no page 'x' among 19 pages"):
         method("menus", key_page="x").learn(pages)
 
@@ -92,8 +91,9 @@ def test_pages_without_links_among_them_are_a_clear_error(html):
 
 def test_the_template_page_has_the_template_and_nothing_else():
     pages = SitePages.of_html(_site())
-    read = pages.read(7)
-    written = template_page(read.page, method("menus").learn(pages).mapped(read))
+    page = pages.read(7).page
+    search = search_menu(MenuSearch(pages.read(1).page), {read.page.url: read.page for read in pages.read_all()}.get)
+    written = template_page(page, search.template_of(Profile.of(page), list(search.found.values())))
     again = Page.parse(written)
     assert set(again.block_texts()) == TEMPLATE
     assert '<link rel="stylesheet" href="/s.css">' in written

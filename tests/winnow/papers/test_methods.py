@@ -2,16 +2,16 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from winnow.page.page import Page
-from winnow.papers.methods import METHODS, Labels, labelled_pages, method, method_type, parameter, parameters_of
-from winnow.papers.pages import SiteError, SitePage, SitePages, whole_elements
+from winnow.papers.methods import METHODS, labelled_pages, method, summary
+from winnow.papers.pages import Labels, Learned, SiteError, SitePage, SitePages, parameter, whole_elements
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,10 @@ class LongBlocks:
     name: ClassVar[str] = "long-blocks"
     characters: int = parameter(5, "least length", "characters")
 
-    def learn(self, pages: SitePages, progress: object = None) -> Self:
+    def learn(self, pages: SitePages, progress: object = None) -> Learned:
         for _ in pages.read_all(progress):  # type: ignore[arg-type]
             pass
-        return self
-
-    @property
-    def pages(self) -> int:
-        return 1
+        return Learned(1, self.label)
 
     def label(self, read: SitePage) -> Labels:
         long = np.array([len(text) >= self.characters for text in read.page.block_texts()], bool)
@@ -97,11 +93,12 @@ def test_clusters_too_small_to_learn_from_use_the_whole_site() -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_says_what_it_is_and_refuses_a_site_of_one_page(name: str) -> None:
-    kind = method_type(name)
+    kind = METHODS[name]
     assert kind.name == name
+    assert summary(name).endswith(".")
     for heading in ("Paper:", "Cost:", "When to use:"):
         assert heading in (kind.__doc__ or ""), heading
-    assert all(each.description for each in parameters_of(name))
+    assert all(each.metadata["description"] for each in fields(kind))
     with pytest.raises(SiteError):
         method(name).learn(site(["<p>the only page</p>"]))
 
