@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
 MAX_WORK: Final = 1 << 24
-"""Largest sum of node depths, counting nodes where a section can start, that is solved without rounding the scores."""
+"""Largest sum of the depths of nodes that are not hidden that is solved without rounding the scores."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

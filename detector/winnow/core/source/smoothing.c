@@ -35,20 +35,19 @@ typedef struct {
     int32_t begin, end, target;
 } Region;
 
-/* The v visible ones of k units, the m of them that can start a section (heads), and the solution. */
+/* The v visible ones of k units, and the solution. */
 typedef struct {
-    Py_ssize_t k, v, m, size;
-    int32_t *place;                           /* k: the visible unit that each is or hangs below */
-    int32_t *parent, *unit, *index, *head_of; /* v: in the forest of visible units; number of the score; of the head */
-    int32_t *next_member;                     /* v: of the same head, -1 for none */
-    int64_t *weight, *price, *bound;          /* v */
-    Ranked *ranked;                           /* v: ascending */
-    int64_t *X;                               /* size: distinct scores in fixed point */
-    double *lowest;                           /* size: the lowest score that is each of them */
-    int32_t *head, *above, *depth;            /* m: as visible unit; the head above, -1 for none; heads above */
-    int32_t *member, *chosen;                 /* m: first member; value as index into X */
-    int32_t *change;                          /* m: first change passed on by the children, -1 for none */
-    Py_ssize_t *region;                       /* m + 1: a head's regions begin behind those of the heads after it */
+    Py_ssize_t k, v, size;
+    int32_t *place;                /* k: the visible unit that each is or hangs below */
+    int32_t *parent, *unit, *index; /* v: in the forest of visible units; number of the score */
+    int64_t *weight, *price;       /* v */
+    Ranked *ranked;                /* v: ascending */
+    int64_t *X;                    /* size: distinct scores in fixed point */
+    double *lowest;                /* size: the lowest score that is each of them */
+    int32_t *depth, *chosen;       /* v: units above; value as index into X */
+    int32_t *change;               /* v: first change passed on by the children, -1 for none */
+    int32_t *section;              /* v: visible unit that its section begins with */
+    Py_ssize_t *region;            /* v: its regions begin behind those of the units after it */
     char *memory, *zeros;
     Array arrays[ARRAYS];
 
@@ -65,7 +64,7 @@ typedef struct {
 static int allocate(Forest *forest, Py_ssize_t k)
 {
     size_t units = (size_t)k;
-    char *at = forest->memory = malloc((units + 1) * (sizeof(Ranked) + sizeof(Piece) + 6 * 8 + 12 * 4 + 1) + 64);
+    char *at = forest->memory = malloc((units + 1) * (sizeof(Ranked) + sizeof(Piece) + 5 * 8 + 8 * 4 + 1) + 64);
     char *zeros = forest->zeros = calloc(2 * (units + 1) + units / 64 + 1, 8);
     if (at == NULL || zeros == NULL) {
         return -1;
@@ -76,7 +75,6 @@ static int allocate(Forest *forest, Py_ssize_t k)
     CARVE(at, forest->pieces, units + 1);
     CARVE(at, forest->weight, units + 1);
     CARVE(at, forest->price, units + 1);
-    CARVE(at, forest->bound, units + 1);
     CARVE(at, forest->X, units + 1);
     CARVE(at, forest->lowest, units + 1);
     CARVE(at, forest->region, units + 1);
@@ -84,12 +82,8 @@ static int allocate(Forest *forest, Py_ssize_t k)
     CARVE(at, forest->parent, units + 1);
     CARVE(at, forest->unit, units + 1);
     CARVE(at, forest->index, units + 1);
-    CARVE(at, forest->head_of, units + 1);
-    CARVE(at, forest->next_member, units + 1);
-    CARVE(at, forest->head, units + 1);
-    CARVE(at, forest->above, units + 1);
     CARVE(at, forest->depth, units + 1);
-    CARVE(at, forest->member, units + 1);
+    CARVE(at, forest->section, units + 1);
     CARVE(at, forest->chosen, units + 1);
     CARVE(at, forest->change, units + 1);
     CARVE(zeros, forest->a, units + 1);
@@ -140,6 +134,8 @@ static const char *gather(Forest *forest)
         forest->parent[v] = parent[i] < 0 ? -1 : forest->place[parent[i]];
         forest->weight[v] = weight;
         forest->ranked[v] = (Ranked){score, v};
+        forest->depth[v] = parent[i] < 0 ? 1 : forest->depth[forest->parent[v]] + 1;
+        forest->change[v] = -1;
         v++;
     }
     forest->v = v;
@@ -169,46 +165,6 @@ static void number_scores(Forest *forest, double steps, double scale)
     }
 }
 
-/* Merge each node that can never start a section into its parent's; returns the sum of the members' depths.
-
-   Let bound(i) be the sum of weight * (score - lowest score) over i itself plus min(bound(c), penalty(c)) over its children
-   c. The cost of i's subtree cannot fall by more than bound(i) when the value of i rises. */
-static int64_t merge(Forest *forest)
-{
-    int64_t work = 0;
-    Py_ssize_t i, m = 0;
-    for (i = 0; i < forest->v; i++) {
-        forest->bound[i] = forest->weight[i] * (forest->X[forest->index[i]] - forest->X[0]);
-    }
-    for (i = forest->v - 1; i >= 0; i--) {
-        forest->head_of[i] = 0;
-        if (forest->parent[i] >= 0) {
-            int merged = forest->price[i] >= forest->bound[i];
-            forest->bound[forest->parent[i]] += merged ? forest->bound[i] : forest->price[i];
-            forest->head_of[i] = merged ? -1 : 0;
-        }
-    }
-    for (i = 0; i < forest->v; i++) {
-        int32_t parent = forest->parent[i];
-        if (forest->head_of[i] < 0) {
-            forest->head_of[i] = forest->head_of[parent];
-            forest->next_member[i] = forest->member[forest->head_of[i]];
-        }
-        else {
-            forest->above[m] = parent < 0 ? -1 : forest->head_of[parent];
-            forest->depth[m] = parent < 0 ? 0 : forest->depth[forest->above[m]] + 1;
-            forest->head[m] = (int32_t)i;
-            forest->change[m] = -1;
-            forest->next_member[i] = -1;
-            forest->head_of[i] = (int32_t)m++;
-        }
-        forest->member[forest->head_of[i]] = (int32_t)i;
-        work += forest->depth[forest->head_of[i]] + 1;
-    }
-    forest->m = m;
-    return work;
-}
-
 static inline void touch(Forest *forest, int32_t at, int64_t a, int64_t b)
 {
     forest->a[at] += a;
@@ -216,7 +172,7 @@ static inline void touch(Forest *forest, int32_t at, int64_t a, int64_t b)
     forest->touched[at / 64] |= (uint64_t)1 << at % 64;
 }
 
-static int pass_on(Forest *forest, int32_t head, int32_t at, int64_t a, int64_t b)
+static int pass_on(Forest *forest, int32_t unit, int32_t at, int64_t a, int64_t b)
 {
     int32_t number = forest->unused;
     if (number >= 0) {
@@ -230,8 +186,8 @@ static int pass_on(Forest *forest, int32_t head, int32_t at, int64_t a, int64_t 
         }
         number = (int32_t)forest->changed++;
     }
-    forest->changes[number] = (Change){a, b, at, forest->change[head]};
-    forest->change[head] = number;
+    forest->changes[number] = (Change){a, b, at, forest->change[unit]};
+    forest->change[unit] = number;
     return 0;
 }
 
@@ -245,18 +201,15 @@ static int add_region(Forest *forest, int32_t begin, int32_t end, int32_t target
     return 0;
 }
 
-/* Sum the distances of a head's members and what its children passed on; returns the number of pieces of g. */
-static Py_ssize_t sum_up(Forest *forest, Py_ssize_t head)
+/* Sum the distance of a unit and what its children passed on; returns the number of pieces of g. */
+static Py_ssize_t sum_up(Forest *forest, Py_ssize_t unit)
 {
-    int64_t a = 0, b = 0;
+    int64_t a = 0, b = 0, weight = forest->weight[unit], pull = weight * forest->X[forest->index[unit]];
     Py_ssize_t count = 0, word, words = (forest->size + 63) / 64;
     int32_t i, next;
-    for (i = forest->member[head]; i >= 0; i = forest->next_member[i]) {
-        int64_t weight = forest->weight[i], pull = weight * forest->X[forest->index[i]];
-        touch(forest, 0, pull, -weight);
-        touch(forest, forest->index[i], -2 * pull, 2 * weight); /* at its own score its distance turns to rising */
-    }
-    for (i = forest->change[head]; i >= 0; i = next) {
+    touch(forest, 0, pull, -weight);
+    touch(forest, forest->index[unit], -2 * pull, 2 * weight); /* at its own score its distance turns to rising */
+    for (i = forest->change[unit]; i >= 0; i = next) {
         Change *change = &forest->changes[i];
         touch(forest, change->at, change->a, change->b);
         next = change->next;
@@ -294,15 +247,15 @@ static int32_t crossing(const Forest *forest, const Piece *piece, int64_t ceilin
     return end;
 }
 
-/* Clip g of a head to F and pass it on to the head above.
+/* Clip g of a unit to F and pass it on to its parent.
 
    The ceiling of a piece is the penalty plus the least g at the begins of LATER pieces: a rising piece is lowest at its
    begin, and where a falling one ends the next piece begins lower still. What lies above the ceiling is all of a piece,
    its first part, or its last part. There the node starts a section, with the lowest of the least scores. */
-static int clip(Forest *forest, Py_ssize_t head, Py_ssize_t count)
+static int clip(Forest *forest, Py_ssize_t unit, Py_ssize_t count)
 {
-    int64_t penalty = forest->price[forest->head[head]], least = INT64_MAX;
-    int32_t last = (int32_t)(forest->size - 1), target = 0, above = forest->above[head];
+    int64_t penalty = forest->price[unit], least = INT64_MAX;
+    int32_t last = (int32_t)(forest->size - 1), target = 0, above = forest->parent[unit];
     while (count-- > 0) {
         const Piece *piece = &forest->pieces[count];
         int64_t low = piece->a + piece->b * forest->X[piece->begin];
@@ -333,7 +286,7 @@ static int clip(Forest *forest, Py_ssize_t head, Py_ssize_t count)
 }
 
 /* Choose the value of a root: the lowest of the best that is a score of its own tree; returns its cost. */
-static int64_t choose_root(Forest *forest, Py_ssize_t head, Py_ssize_t count)
+static int64_t choose_root(Forest *forest, Py_ssize_t root, Py_ssize_t count)
 {
     int64_t least = INT64_MAX;
     int32_t target = 0;
@@ -345,46 +298,40 @@ static int64_t choose_root(Forest *forest, Py_ssize_t head, Py_ssize_t count)
             target = piece->begin;
         }
     }
-    forest->chosen[head] = target > forest->chosen[head] ? target : forest->chosen[head];
-    return least + forest->price[forest->head[head]];
+    forest->chosen[root] = target > forest->chosen[root] ? target : forest->chosen[root];
+    return least + forest->price[root];
 }
 
 /* Costs go up, values down; 0, or -1 without memory. */
 static int solve(Forest *forest, int64_t *optimum)
 {
-    Py_ssize_t head;
-    int32_t i;
-    for (head = forest->m - 1; head >= 0; head--) { /* lowest score of each head's tree; heads come before their members */
-        forest->chosen[head] = (int32_t)forest->size;
-    }
-    for (i = 0; i < forest->v; i++) {
-        int32_t *lowest = &forest->chosen[forest->head_of[i]];
-        *lowest = forest->index[i] < *lowest ? forest->index[i] : *lowest;
-    }
-    for (head = forest->m - 1; head >= 0; head--) {
-        int32_t above = forest->above[head];
-        if (above >= 0 && forest->chosen[head] < forest->chosen[above]) {
-            forest->chosen[above] = forest->chosen[head];
+    Py_ssize_t i;
+    memcpy(forest->chosen, forest->index, sizeof(int32_t) * (size_t)forest->v);
+    for (i = forest->v - 1; i >= 0; i--) { /* lowest score of each subtree */
+        int32_t above = forest->parent[i];
+        if (above >= 0 && forest->chosen[i] < forest->chosen[above]) {
+            forest->chosen[above] = forest->chosen[i];
         }
     }
     *optimum = 0;
-    for (head = forest->m - 1; head >= 0; head--) {
-        Py_ssize_t count = sum_up(forest, head);
-        forest->region[head] = forest->found;
-        if (forest->above[head] < 0) {
-            *optimum += choose_root(forest, head, count);
+    for (i = forest->v - 1; i >= 0; i--) {
+        Py_ssize_t count = sum_up(forest, i);
+        forest->region[i] = forest->found;
+        if (forest->parent[i] < 0) {
+            *optimum += choose_root(forest, i, count);
         }
-        else if (clip(forest, head, count) < 0) {
+        else if (clip(forest, i, count) < 0) {
             return -1;
         }
     }
-    for (head = 0; head < forest->m; head++) {
-        Py_ssize_t low = forest->region[head], high = head ? forest->region[head - 1] : forest->found, end = high;
+    for (i = 0; i < forest->v; i++) {
+        Py_ssize_t low = forest->region[i], high = i ? forest->region[i - 1] : forest->found, end = high;
         int32_t value;
-        if (forest->above[head] < 0) {
+        forest->section[i] = (int32_t)i;
+        if (forest->parent[i] < 0) {
             continue;
         }
-        value = forest->chosen[forest->above[head]];
+        value = forest->chosen[forest->parent[i]];
         while (low < high) { /* the first region that begins at the value or below it */
             Py_ssize_t middle = (low + high) / 2;
             if (forest->regions[middle].begin <= value) {
@@ -394,24 +341,21 @@ static int solve(Forest *forest, int64_t *optimum)
                 low = middle + 1;
             }
         }
-        forest->chosen[head] = low < end && value < forest->regions[low].end ? forest->regions[low].target : value;
+        forest->chosen[i] = low < end && value < forest->regions[low].end ? forest->regions[low].target : value;
+        if (forest->chosen[i] == value) {
+            forest->section[i] = forest->section[forest->parent[i]];
+        }
     }
     return 0;
 }
 
-static void spread(Forest *forest, double *value, int32_t *section)
+static void spread(const Forest *forest, double *value, int32_t *section)
 {
-    int32_t *section_of = forest->next_member; /* v: is not needed any more */
     Py_ssize_t i;
-    for (i = 0; i < forest->v; i++) {
-        int32_t head = forest->head_of[i], parent = forest->parent[i];
-        int starts = forest->head[head] == i && (parent < 0 || forest->chosen[head] != forest->chosen[forest->above[head]]);
-        section_of[i] = starts ? (int32_t)i : section_of[parent];
-    }
     for (i = 0; i < forest->k; i++) {
         int32_t place = forest->place[i];
-        value[i] = forest->lowest[forest->chosen[forest->head_of[place]]];
-        section[i] = forest->unit[section_of[place]];
+        value[i] = forest->lowest[forest->chosen[place]];
+        section[i] = forest->unit[forest->section[place]];
     }
 }
 
@@ -419,7 +363,7 @@ static void spread(Forest *forest, double *value, int32_t *section)
 static const char *smooth(Forest *forest, Py_ssize_t max_work, double *cost)
 {
     const char *wrong = gather(forest);
-    int64_t weights = 1, optimum;
+    int64_t weights = 1, optimum, work = 0;
     Py_ssize_t i;
     int bits;
     double scale;
@@ -428,6 +372,7 @@ static const char *smooth(Forest *forest, Py_ssize_t max_work, double *cost)
     }
     for (i = 0; i < forest->v; i++) {
         weights += forest->weight[i];
+        work += forest->depth[i];
     }
     bits = BUDGET_BITS - (64 - __builtin_clzll((uint64_t)forest->v)) - (64 - __builtin_clzll((uint64_t)weights));
     bits = bits < SCALE_BITS ? bits : SCALE_BITS;
@@ -439,11 +384,7 @@ static const char *smooth(Forest *forest, Py_ssize_t max_work, double *cost)
         forest->price[i] = (int64_t)rint(smaller(ITEMS(forest->arrays[PENALTY], double)[forest->unit[i]], (double)weights) * scale);
     }
     qsort(forest->ranked, (size_t)forest->v, sizeof(Ranked), compare_scores);
-    number_scores(forest, scale, scale);
-    if (merge(forest) > max_work) {
-        number_scores(forest, COARSE_STEPS, scale);
-        merge(forest);
-    }
+    number_scores(forest, work > max_work ? COARSE_STEPS : scale, scale);
     if (solve(forest, &optimum) < 0) {
         return "";
     }
