@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from html import escape
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from winnow.page.attributes import Pairs
     from winnow.page.page import Page
 
     Flags = NDArray[np.bool_]
@@ -68,6 +69,8 @@ _IMAGE_DATA: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif);", re.IG
 # Characters that browsers skip before a scheme, and more.
 _IGNORED_IN_ADDRESS: Final = re.compile(r"[\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]+")
 _SCHEME: Final = re.compile(r"([^/?#:]*):")
+
+_NAMING: Final = frozenset({"id", "lang", "dir"})
 
 MAX_NESTING: Final = 128
 """Maximum depth of markup; deeper elements are written without it, since some readers recurse over the tree."""
@@ -151,21 +154,19 @@ def _write_body(page: Page, elements: Flags, runs: Flags, *, links: bool, images
         is_written &= ~_PICTURES[page.tag]
     if texts is not page.runs:
         runs = runs & np.fromiter(map(bool, texts), bool, len(texts))
-    kept, shown = np.flatnonzero(is_written), np.flatnonzero(runs)
-    block = np.searchsorted(page.block_run_begin, shown, side="right")  # from 1; 0 for white space outside all blocks
-    block[shown >= np.append(0, page.block_run_end)[block]] = 0
-    # The last element and the last run mark the end of the page.
-    elements_to_write = zip(
-        *([*kept.tolist(), page.n], [*_output_names(page, kept, links=links), ""]),
-        *([*page.run_begin[kept].tolist(), page.r], [*page.end[kept].tolist(), page.n]),
-        [*page.run_end[kept].tolist(), page.r],
-        strict=True,
+    kept, written = np.flatnonzero(is_written), np.flatnonzero(runs)
+    block = np.searchsorted(page.block_run_begin, written, side="right")  # from 1; 0 for white space outside all blocks
+    block[written >= np.append(0, page.block_run_end)[block]] = 0
+    ends = zip(page.run_begin[kept].tolist(), page.end[kept].tolist(), page.run_end[kept].tolist(), strict=True)
+    named = zip(
+        kept.tolist(), _output_names(page, kept, links=links), page.attributes.of_elements(kept), ends, strict=True
     )
-    runs_to_write = zip([*shown.tolist(), page.r], [*block.tolist(), 0], strict=True)
+    end_of_page: tuple[int, str, Pairs, tuple[int, int, int]] = (page.n, "", [], (page.r, page.n, page.r))
+    runs_to_write = zip([*written.tolist(), page.r], [*block.tolist(), 0], strict=True)
     run, number = next(runs_to_write)
     base, offered = _base_address(page), _picture_sources(page)
     body = _Body(base if len(base) <= _MAX_BASE_CHARACTERS else "")
-    for index, name, run_begin, end, run_end in elements_to_write:
+    for index, name, pairs, (run_begin, end, run_end) in chain(named, [end_of_page]):
         while run < run_begin:
             body.close_before(run, of_runs=True)
             body.write_run(in_tex.get(run, (texts[run],)), number)
@@ -176,12 +177,12 @@ def _write_body(page: Page, elements: Flags, runs: Flags, *, links: bool, images
         elif index in boxes:
             body.written.append(f'<span class="task">{"☐" if boxes[index] == "[ ]" else "☑"}</span> ')
         elif name:
-            pairs = page.attributes[index]
+            shown = pairs
             if name == "img":
-                pairs = _with_source(page, index, pairs, offered.get(index, ""))
+                shown = _with_source(page, index, pairs, offered.get(index, ""))
             elif name == "pre":
-                pairs = _with_language(page, index, pairs)
-            body.open_element(name, pairs, end, run_end)
+                shown = _with_language(page, index, pairs)
+            body.open_element(name, shown, end, run_end)
     return "".join(body.written)
 
 
@@ -196,7 +197,7 @@ def _output_names(page: Page, elements: NDArray[np.intp], *, links: bool) -> lis
     return names if links else ["" if name == "a" else name for name in names]
 
 
-def _with_language(page: Page, index: int, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _with_language(page: Page, index: int, pairs: Pairs) -> Pairs:
     if not (language := _code_language(page, index)):
         return pairs
     attributes = dict(pairs)
@@ -204,7 +205,7 @@ def _with_language(page: Page, index: int, pairs: list[tuple[str, str]]) -> list
     return [*attributes.items(), ("class", " ".join([*classes, f"language-{language}"]))]
 
 
-def _with_source(page: Page, index: int, pairs: list[tuple[str, str]], offered: str) -> list[tuple[str, str]]:
+def _with_source(page: Page, index: int, pairs: Pairs, offered: str) -> Pairs:
     """Give a picture the source that a script, its ``picture`` or the ``noscript`` after it offers."""
     attributes = dict(pairs)
     lazy_set = next((attributes[name] for name in _LAZY_SETS if name in attributes), None)
@@ -248,6 +249,7 @@ class _Body:
         self._block = 0  # of the text written last
         self._is_separated = True  # whether a block-level element has begun or ended since
         self._base = base
+        self._attributes: dict[tuple[str, str], str] = {}  # as they are written
         self._preformatted = 0  # open elements whose line ends are text
 
     def write_run(self, pieces: Iterable[str | Formula], block: int) -> None:
@@ -267,9 +269,9 @@ class _Body:
         tex, classes = escape(formula.tex, quote=False), "math display" if formula.is_display else "math"
         self.written.append(tex if formula.is_emoji else f'<span class="{classes}">{tex}</span>')
 
-    def open_element(self, name: str, pairs: list[tuple[str, str]], end: int, run_end: int) -> None:
+    def open_element(self, name: str, pairs: Pairs, end: int, run_end: int) -> None:
         """Open an element, or write it whole if it has no end tag; pictures without an address are left out."""
-        attributes, is_block = _write_attributes(pairs, self._base), name in BLOCK_LEVEL
+        attributes, is_block = "".join(map(self._write_attribute, pairs)), name in BLOCK_LEVEL
         if name == "img" and not _HAS_SOURCE.search(attributes):
             return
         self._is_separated |= is_block
@@ -281,6 +283,13 @@ class _Body:
             self._open.append(((end, run_end), f"</{name}>", is_block))
         elif is_block:
             self.written.append("<br>\n")
+
+    def _write_attribute(self, pair: tuple[str, str]) -> str:
+        """Write an attribute; elements share most of theirs."""
+        known = self._attributes.get(pair)
+        if known is None:
+            known = self._attributes[pair] = _write_attributes([pair], self._base)
+        return known
 
     def close_before(self, index: int, *, of_runs: bool = False) -> None:
         """Close the elements that end before an element or a run."""
@@ -308,11 +317,11 @@ def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
     wrapper: Flags = _IS_DIV[page.tag] & (children == 1) & (texts == 0)
     only_child = elements & wrapper[page.parent]
     wrapper[page.parent[only_child]] = _HAS_BORDER[page.tag[only_child]]
-    for index in np.flatnonzero(wrapper).tolist():
-        wrapper[index] = not any(
-            name in {"id", "lang", "dir"} or (name == "class" and is_callout("div", value))
-            for name, value in page.attributes[index]
-        )
+    found = np.flatnonzero(wrapper)
+    wrapper[found] = [
+        not any(name in _NAMING or (name == "class" and is_callout("div", value)) for name, value in pairs)
+        for pairs in page.attributes.of_elements(found)
+    ]
     return wrapper
 
 

@@ -218,6 +218,12 @@ class AttributeTable(Sequence[Pairs]):
         names = [values.names[name] for name in values.name_of[numbers].tolist()]
         return list(zip(names, values.strings(numbers), strict=True))
 
+    def of_elements(self, elements: NDArray[np.intp]) -> list[Pairs]:
+        """Attributes of each of the given elements: faster than one element after the other."""
+        begins, ends, firsts = self.begin[elements].tolist(), self.begin[1:][elements].tolist(), self.first.tolist()
+        pairs = self._pairs
+        return [[pairs[place] for place in firsts[begin:end]] for begin, end in zip(begins, ends, strict=True)]
+
     @cached_property
     def _pairs(self) -> dict[int, tuple[str, str]]:
         """Name and value of each distinct attribute, by the place of its first occurrence."""

@@ -85,9 +85,11 @@ def _escape_line(line: str) -> str:
 def write_address(url: str) -> str:
     """Write the target of a link or the source of an image."""
     bare = _ENTITY.sub("&amp;", _IN_ADDRESS.sub(lambda found: quote(found[0]), url.strip()))
-    depths = [0, *accumulate((character == "(") - (character == ")") for character in bare)]
-    is_balanced = min(depths) == depths[-1] == 0
-    return (bare if is_balanced else bare.replace("(", "\\(").replace(")", "\\)")) or "<>"
+    if "(" in bare or ")" in bare:
+        depths = [0, *accumulate((character == "(") - (character == ")") for character in bare)]
+        if not min(depths) == depths[-1] == 0:
+            return bare.replace("(", "\\(").replace(")", "\\)")
+    return bare or "<>"
 
 
 def write_title(text: str) -> str:

@@ -182,9 +182,11 @@ def _write_pieces(pieces: list[Piece]) -> str:
     """Write pieces as one paragraph, without escaping the starts of its lines."""
     if len(pieces) == 1 and pieces[0].is_plain:
         return escape_text(pieces[0].text, dollars=has_formula(pieces[0].text))
-    pieces = _drop_nested_repetition(_merge_marks(pieces))
-    characters = _choose_delimiters(pieces)
-    pieces = _merge_marks([piece for piece in pieces if piece.mark is None or characters.get(piece.mark, "*")])
+    characters: dict[Mark, str] = {}
+    if any(piece.mark is not None and piece.mark.kind != "a" for piece in pieces):  # most paragraphs have no emphasis
+        pieces = _drop_nested_repetition(_merge_marks(pieces))
+        characters = _choose_delimiters(pieces)
+        pieces = _merge_marks([piece for piece in pieces if piece.mark is None or characters.get(piece.mark, "*")])
     formulas = has_formula("".join(piece.text for piece in pieces if piece.is_plain or piece.is_formula))
     written: list[str] = []
     delimiters: list[str] = []  # of each string: "opens", "closes", or "" for none

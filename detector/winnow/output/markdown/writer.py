@@ -239,10 +239,16 @@ class _Writer:
             self._raised.pop()
         elif tag in QUOTED and (tag != "rt" or not has_ruby_parentheses(element)):
             self._add_text(QUOTED[tag][1])
-        if any(frame.element is element for frame in self._frames):
-            while self._frames[-1].element is not element:
+        self._close_frame_of(element)
+
+    def _close_frame_of(self, element: _Element) -> None:
+        """Close the frame of an element that ends, if it has one, and the items without a ``li`` in it."""
+        depth = len(self._frames) - 1
+        while depth and self._frames[depth].element is None:
+            depth -= 1
+        if self._frames[depth].element is element:
+            while len(self._frames) > depth:
                 self._close_frame()
-            self._close_frame()
 
     def _open_mark(self, element: _Element) -> None:
         target = element.get("href")
