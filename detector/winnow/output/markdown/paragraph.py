@@ -89,7 +89,8 @@ class Line:
 
     def add_text(self, text: str) -> None:
         """Add text; white space counts as in HTML, control characters are dropped outside code."""
-        text = _SPACES.sub(" ", text if self.in_code else CONTROLS.sub("", text))
+        if "  " in text or not text.isprintable():  # line ends and controls are not printable
+            text = _SPACES.sub(" ", text if self.in_code else CONTROLS.sub("", text))
         if self.in_code:
             if text:
                 self._write_pending()
