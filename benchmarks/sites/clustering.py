@@ -25,8 +25,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.shared.common import parser_of, say, shown, spread, table, write_json
 from winnow.page.page import Page, PageTooLarge
-from winnow.papers.clustering import cluster
-from winnow.papers.mdl import dom_paths
+from winnow.papers.clustering import cluster, dom_paths
 from winnow.training.sites import Site, find_sites
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def mixtures(sites: Sequence[Site], options: argparse.Namespace) -> list[list[ob
                 for heap in heaps:
                     chosen = [documents[sites[index].name] for index in heap]
                     truth = np.repeat(np.arange(number), [len(each) for each in chosen])
-                    labels = cluster([each for site in chosen for each in site], least_support, variant).labels
+                    labels, _ = cluster([each for site in chosen for each in site], least_support, variant)
                     figures.append(
                         (adjusted_rand_score(truth, labels), purity(labels, truth), (labels.max() + 1) / number)
                     )
@@ -121,7 +120,7 @@ def planted_templates(options: argparse.Namespace) -> list[list[object]]:
         for number in [each for each in NUMBERS if each <= options.most]:
             for variant in ("exact", "minhash"):
                 start = time.process_time()
-                labels = cluster(documents[:number], variant=variant).labels
+                labels, _ = cluster(documents[:number], variant=variant)
                 seconds = time.process_time() - start
                 share = (labels.max() + 1) / len(set(truth[:number].tolist()))
                 found[number, variant].append((share, adjusted_rand_score(truth[:number], labels), seconds))
