@@ -15,7 +15,7 @@ import numpy as np
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import UNSPACED_RUN, TextStatistics
 from winnow.page.tree import linked_runs, prefix_sums, within
-from winnow.papers.geometry import layout
+from winnow.papers.geometry import HIDDEN_AREA, layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +108,7 @@ class Measures:
     def __init__(self, page: Page) -> None:
         statistics = TextStatistics.of(page)
         self.page, self.statistics, self.geometry = page, statistics, layout(page, statistics)
-        visible = ~self.geometry.hidden[: page.n]
+        visible = self.geometry.area >= HIDDEN_AREA
         visible[0] = True
         self.elements = elements = np.flatnonzero(visible)
         self._end = page.end[elements]
