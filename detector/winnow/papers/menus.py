@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, ClassVar, Final
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urljoin
 
 import numpy as np
 
@@ -18,7 +18,17 @@ from winnow.page.page import PageTooLarge
 from winnow.page.tags import UNSEEN_TEXT, tag_set
 from winnow.page.tree import runs_of_blocks, within
 from winnow.papers.menu_mapping import EQUALITIES, THRESHOLD, WEIGHTED, Equality, Profile, shared_units, template_of
-from winnow.papers.pages import Events, Labels, Learned, SiteError, parameter, whole_elements
+from winnow.papers.pages import (
+    OTHER_SUFFIXES,
+    Events,
+    Labels,
+    Learned,
+    SiteError,
+    domain,
+    parameter,
+    split_address,
+    whole_elements,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Sequence
@@ -32,14 +42,6 @@ if TYPE_CHECKING:
 
 _LINKS: Final = tag_set("a", "area")
 _INDEX: Final = frozenset({"index.html", "index.htm", "index.php", "index.xhtml", "index.shtml", "default.htm"})
-_NO_PAGES: Final = frozenset(
-    f".{name}"
-    for name in (
-        *("css", "js", "json", "xml", "rss", "txt", "md", "svg", "png", "jpg", "jpeg", "gif", "webp", "ico", "bmp"),
-        *("pdf", "ps", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "epub", "zip", "gz", "tgz", "bz2", "xz"),
-        *("tar", "rar", "7z", "exe", "dmg", "deb", "rpm", "jar", "mp3", "ogg", "wav", "mp4", "avi", "mov", "webm"),
-    )
-)
 
 
 def site_links(page: Page) -> dict[str, str]:
@@ -66,13 +68,10 @@ def page_key(address: str) -> str:
 
     Fragment, scheme, ``www.``, ``/index.html`` and the last slash go.
     """
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return ""
+    parts = split_address(address)
     path = unquote(parts.path)
     head, _, last = path.rpartition("/")
-    if parts.scheme not in {"http", "https"} or last[last.rfind(".") :].lower() in _NO_PAGES:
+    if parts.scheme not in {"http", "https"} or last[last.rfind(".") :].lower() in OTHER_SUFFIXES:
         return ""
     path = head if last.lower() in _INDEX else path.rstrip("/")
     return f"{parts.netloc.lower().removeprefix('www.')}{path}{'?' + parts.query if parts.query else ''}"
@@ -86,14 +85,6 @@ def is_front(key: str) -> bool:
 def _joined(base: str, href: str) -> str:
     try:
         return urljoin(base, href.strip())
-    except ValueError:
-        return ""
-
-
-def domain(address: str) -> str:
-    """Host of an address in lower case, without ``www.`` and port; empty where there is none."""
-    try:
-        return (urlsplit(address).hostname or "").lower().removeprefix("www.")
     except ValueError:
         return ""
 
@@ -157,32 +148,19 @@ class SubdigraphSearch:
 
 
 def largest_clique(neighbours: dict[int, int], among: int, enough: int) -> list[int]:
-    """Find a largest clique, by branch and bound with greedy colours (Tomita and Seki, 2003), without recursion.
+    """Find a largest clique, by branch and bound with greedy colours (Tomita and Seki, 2003).
 
     ``neighbours`` has the bits of each node's neighbours, ``among`` the bits of the nodes to look among; the search
     stops at a clique of ``enough`` nodes.
     """
     best: list[int] = []
-    chosen: list[int] = []
-    stack = [_coloured(neighbours, among)]
-    left = [among]
-    while stack and len(best) < enough:
-        order = stack[-1]
-        if not order or len(chosen) + order[-1][1] <= len(best):
-            stack.pop()
-            left.pop()
-            if chosen:
-                chosen.pop()
-            continue
-        node, _ = order.pop()
-        inside = left[-1] & neighbours[node]
-        left[-1] &= ~(1 << node)
-        chosen.append(node)
-        if len(chosen) > len(best):
-            best = chosen.copy()
-        stack.append(_coloured(neighbours, inside))
-        left.append(inside)
-    return best[:enough]
+    for node, colour in reversed(_coloured(neighbours, among)):
+        if len(best) >= min(colour, enough):
+            break
+        clique = [node, *largest_clique(neighbours, among & neighbours[node], enough - 1)]
+        among &= ~(1 << node)
+        best = max(best, clique, key=len)
+    return best
 
 
 def _coloured(neighbours: dict[int, int], among: int) -> list[tuple[int, int]]:

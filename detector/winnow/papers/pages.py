@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import quote, urljoin
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import numpy as np
 
@@ -31,6 +31,31 @@ if TYPE_CHECKING:
 
 class SiteError(ValueError):
     """A site that a method cannot work on; the message says what is missing and what would help."""
+
+
+OTHER_SUFFIXES: Final = frozenset(
+    f".{name}"
+    for name in (
+        *("css", "js", "json", "xml", "rss", "txt", "md", "svg", "png", "jpg", "jpeg", "gif", "webp", "ico", "bmp"),
+        *("pdf", "ps", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "epub", "zip", "gz", "tgz", "bz2", "xz"),
+        *("tar", "rar", "7z", "exe", "dmg", "deb", "rpm", "jar", "mp3", "ogg", "wav", "mp4", "avi", "mov", "webm"),
+        *("woff", "woff2", "ttf"),
+    )
+)
+"""Ends of the names of files that are no pages."""
+
+
+def split_address(address: str) -> SplitResult:
+    """Split an address; one that is none has no parts."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
+
+
+def domain(address: str) -> str:
+    """Host of an address in lower case, without ``www.`` and port; empty where there is none."""
+    return (split_address(address).hostname or "").lower().removeprefix("www.")
 
 
 class SitePage(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 
 from winnow.papers.methods import METHODS, summary
 from winnow.papers.page_level import SiteLevel, SiteLevelTemplate
-from winnow.papers.pages import SiteError, SitePages
+from winnow.papers.pages import OTHER_SUFFIXES, SiteError, SitePages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,13 +26,6 @@ if TYPE_CHECKING:
 
 
 _PAGE_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml", ".shtml"})
-_OTHER_SUFFIXES: Final = frozenset(
-    f".{name}"
-    for name in (
-        *("css", "js", "json", "xml", "txt", "md", "svg", "png", "jpg", "jpeg", "gif", "webp", "ico"),
-        *("pdf", "zip", "gz", "woff", "woff2", "ttf", "mp3", "mp4"),
-    )
-)
 _SNIFFED: Final = 1_024  # bytes
 
 
@@ -83,7 +76,7 @@ def page_files(folder: Path) -> tuple[Path, ...]:
 def is_page(file: Path) -> bool:
     """Whether a file is HTML, by its name or, where the name says nothing, by its first bytes."""
     suffix = file.suffix.lower()
-    if not file.is_file() or suffix in _OTHER_SUFFIXES:
+    if not file.is_file() or suffix in OTHER_SUFFIXES:
         return False
     if suffix in _PAGE_SUFFIXES:
         return True
