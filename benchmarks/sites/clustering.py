@@ -24,7 +24,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.shared.common import parser_of, say, shown, spread, table, write_json
-from winnow.page.page import Page, PageTooLarge
+from winnow.page.page import Page
 from winnow.papers.clustering import cluster, dom_paths
 from winnow.training.sites import Site, find_sites
 
@@ -100,13 +100,8 @@ def purity(labels: NDArray[np.int64], truth: NDArray[np.int64]) -> float:
 
 def paths_of(site: Site, most: int) -> list[Hashes]:
     """Paths of a site's pages, or of some of them, evenly spread; pages that are too large are left out."""
-    found = []
-    for file in spread(site.files, most):
-        try:
-            found.append(dom_paths(Page.parse(file.read_bytes(), site.url(file))))
-        except PageTooLarge:
-            say(f"{file} is too large and left out")
-    return found
+    pages = site.pages()
+    return [dom_paths(read.page) for read in pages.subset(spread(range(len(pages)), most)).read_all()]
 
 
 def planted_templates(options: argparse.Namespace) -> list[list[object]]:
