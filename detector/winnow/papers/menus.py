@@ -54,9 +54,9 @@ def site_links(page: Page) -> dict[str, str]:
     own, itself = domain(base), page_key(base)
     base = _joined(base, base_href(page) or "")
     found: dict[str, str] = {}
-    for index in np.flatnonzero(_LINKS[page.tag]).tolist():
-        href = dict(page.attributes[index]).get("href")
-        address = _joined(base, href).partition("#")[0] if href else ""
+    is_link = _LINKS[page.tag].tolist()
+    for index, href in page.attribute("href").items():
+        address = _joined(base, href).partition("#")[0] if is_link[index] and href else ""
         key = page_key(address)
         if key and key != itself and domain(address) == own:
             found.setdefault(key, address)
