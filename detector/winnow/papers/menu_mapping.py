@@ -354,5 +354,11 @@ def _mapped_texts(one: Profile, other: Profile, nodes: Numbers, others: Numbers)
     partner = order[np.arange(len(block)) + np.repeat(begin - np.cumsum(number) + number, number)]
     wanted = one.block_node[block].astype(np.int64) * other.n + other.block_node[partner]
     mapped = np.zeros(one.m, bool)
-    mapped[block[np.isin(wanted, nodes * other.n + others)]] = True
+    if len(wanted):
+        sought, which = np.unique(wanted, return_inverse=True)
+        pairs = nodes * other.n + others  # they can be millions, and are not to be sorted
+        place = np.searchsorted(sought, pairs, side="right") - 1
+        there = np.zeros(len(sought), bool)
+        there[place[sought[place] == pairs]] = True
+        mapped[block[there[which]]] = True
     return mapped
