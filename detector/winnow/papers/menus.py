@@ -31,7 +31,7 @@ from winnow.papers.pages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from numpy.typing import NDArray
 
@@ -89,62 +89,127 @@ def _joined(base: str, href: str) -> str:
         return ""
 
 
+AGREEING: Final = "agreeing"
+PAPER: Final = "paper"
+VARIANTS: Final = (AGREEING, PAPER)
+"""The paper's algorithm, and one that heeds what it left open; see :class:`MenuSearch`."""
+
 SIZE: Final = 4
+_AGREEMENT: Final = 0.95
+_TO_AGREE: Final = 2  # pages
+_MIN_CHARACTERS: Final = 10  # of a unit that counts wherever it stands
 
 
-class SubdigraphSearch:
+class MenuSearch:
     """The search for pages that all link to each other, an n-complete subdigraph, among those that a key page links to.
 
-    The paper looks through all subsets of the pages loaded so far; here each new page is the start of a clique search
-    among those that it exchanges links with.
+    Load the page that :meth:`wanted` names, give it to :meth:`add`, and so on. The paper looks through all subsets of
+    the pages loaded so far; here each new page is the start of a clique search among those that it exchanges links
+    with.
+
+    The ``agreeing`` variant differs from the paper's in three things. The front page is loaded last, since most are of
+    a template of their own; in the paper its links come first. The search ends at a smaller subdigraph, of two pages at
+    least, when what the key page shares with all of its pages is at least 0.95 of what it shares with each, on average.
+    And an element or block with 10 characters of text that another page has with the very same markup is mapped
+    wherever it stands: a footer under a wrapper that only some pages have.
 
     Args:
-        links: keys of the pages that the key page links to, in the order of its links.
-        size: pages that the subdigraph is to have, the key page not counted; may be raised, and the search goes on.
-        most_pages: pages to load at most, besides the key page.
+        key_page: the page to start from; its ``url`` has to be known.
+        size: most pages of the subdigraph, the key page not counted.
+        most_pages: pages to load at most, the key page included.
+        known: keys of the pages that can be loaded, where that is known beforehand; links to others are left alone.
+        variant, equality: one of :data:`VARIANTS`, and of nodes.
 
     Attributes:
-        found: the largest complete subdigraph so far, at most of the size asked for, in the order of the links.
-        loaded: number of pages that :meth:`add` was given.
+        addresses: addresses that the key page links to, by key, in the order in which they are tried.
+        key_page: what is compared of the key page.
+        found: the pages of the largest complete subdigraph so far, by key and in the order of the key page's links.
+        loaded: pages loaded, the key page included.
     """
 
-    def __init__(self, links: Iterable[str], size: int = SIZE, most_pages: int | None = None) -> None:
-        if size < 1:
-            raise ValueError(f"a subdigraph has at least 1 page: {size}")
-        self.found: list[str] = []
-        self.loaded = 0
-        self.size = size
-        self._most = most_pages
-        self._links = list(dict.fromkeys(links))
-        self._place = {link: place for place, link in enumerate(self._links)}
-        self._next = 0
+    def __init__(
+        self,
+        key_page: Page,
+        size: int = SIZE,
+        most_pages: int | None = None,
+        known: Container[str] | None = None,
+        *,
+        variant: str = AGREEING,
+        equality: Equality = Equality(),  # noqa: B008  frozen
+    ) -> None:
+        links = [(key, address) for key, address in site_links(key_page).items() if known is None or key in known]
+        agreeing = variant == AGREEING
+        if agreeing:
+            links.sort(key=lambda link: is_front(link[0]))
+        self.addresses = dict(links)
+        self.key_page = Profile.of(key_page)
+        self.found: dict[str, Profile] = {}
+        self.loaded = 1
+        self._equality = equality
+        self._min_characters = _MIN_CHARACTERS if agreeing else None
+        self._max_size, self._size = size, min(size, _TO_AGREE) if agreeing else size  # at most, and of what is enough
+        self._keys = list(self.addresses)[: None if most_pages is None else most_pages - 1]
+        self._place = {key: place for place, key in enumerate(self._keys)}
+        self._domain = domain(key_page.url or "")
+        self._seen = {page_key(key_page.url or "")}
+        self._profiles: dict[str, Profile] = {}
         self._to: dict[int, int] = {}  # by place: bits of the places that a loaded page links to
         self._mutual: dict[int, int] = {}  # by place: bits of the loaded pages that it exchanges links with
+        self._shared: dict[str, NDArray[np.bool_]] = {}  # of the key page with each page, as far as it was asked
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the subdigraph has the size asked for, or is of pages that agree."""
+        return len(self.found) >= self._size
 
     def wanted(self) -> str | None:
-        """The page to load next, ``None`` when the search has come to its end."""
-        done = len(self.found) >= self.size or self._next >= len(self._links)
-        if done or (self._most is not None and self.loaded >= self._most):
+        """Address of the page to load next, ``None`` when the search has come to its end."""
+        if self.satisfied or self.loaded > len(self._keys):
             return None
-        return self._links[self._next]
+        return self.addresses[self._keys[self.loaded - 1]]
 
-    def add(self, links: Collection[str] | None) -> None:
-        """Add the links (keys) of the page that :meth:`wanted` named, ``None`` if it could not be loaded."""
-        place = self._next
-        self._next += 1
+    def add(self, page: Page | None) -> None:
+        """Add the page at the address that :meth:`wanted` gave, its ``url`` where it was found at last.
+
+        ``None`` is for what cannot be loaded; a page that another address has led to, or of another domain, counts as
+        none.
+        """
+        place = self.loaded - 1
         self.loaded += 1
-        if links is None:
+        address = page_key(page.url or "") if page is not None else ""
+        if page is None or address in self._seen or domain(page.url or "") != self._domain:
             return
-        linked = {self._place[link] for link in links if link in self._place} - {place}
+        self._seen.add(address)
+        self._profiles[self._keys[place]] = Profile.of(page)
+        linked = {self._place[link] for link in site_links(page) if link in self._place} - {place}
         self._to[place] = sum(1 << other for other in linked)
         self._mutual[place] = 0
         for other in self._to:
             if self._to[place] >> other & 1 and self._to[other] >> place & 1:
                 self._mutual[place] |= 1 << other
                 self._mutual[other] |= 1 << place
-        clique = [place, *largest_clique(self._mutual, self._mutual[place], self.size - 1)]
+        clique = [place, *largest_clique(self._mutual, self._mutual[place], self._size - 1)]
         if len(clique) > len(self.found):
-            self.found = [self._links[each] for each in sorted(clique)]
+            self.found = {key: self._profiles[key] for key in (self._keys[each] for each in sorted(clique))}
+        while self.satisfied and self._size < self._max_size and not self._agree():
+            self._size += 1
+
+    def _agree(self) -> bool:
+        """Whether the pages found share nearly the same of the key page."""
+        for key, other in self.found.items():
+            if key not in self._shared:
+                self._shared[key] = shared_units(self.key_page, other, self._equality, self._min_characters)
+        shared = [self._shared[key] for key in self.found]
+        by_all = int(np.logical_and.reduce(shared).sum())
+        return bool(np.mean([by_all / max(1, int(each.sum())) for each in shared]) >= _AGREEMENT)
+
+    def template(self) -> NDArray[np.bool_]:
+        """bool[n + m], the units of the key page that all pages found have, too; none where none was found."""
+        return self.template_of(self.key_page, list(self.found.values()))
+
+    def template_of(self, page: Profile, others: Sequence[Profile]) -> NDArray[np.bool_]:
+        """bool[n + m], the units of a page that others have, too, in this search's way."""
+        return template_of(page, others, self._equality, self._min_characters)
 
 
 def largest_clique(neighbours: dict[int, int], among: int, enough: int) -> list[int]:
@@ -176,121 +241,6 @@ def _coloured(neighbours: dict[int, int], among: int) -> list[tuple[int, int]]:
             free &= ~(neighbours[node] | 1 << node)
             among &= ~(1 << node)
     return coloured
-
-
-# The pages that share a key page's menu, found with as few pages loaded as it takes; whoever asks loads them.
-
-AGREEING: Final = "agreeing"
-PAPER: Final = "paper"
-VARIANTS: Final = (AGREEING, PAPER)
-"""The paper's algorithm, and one that heeds what it left open; see :class:`MenuSearch`."""
-
-_AGREEMENT: Final = 0.95
-_TO_AGREE: Final = 2  # pages
-_MIN_CHARACTERS: Final = 10  # of a unit that counts wherever it stands
-
-
-class MenuSearch:
-    """The search from a key page: load the page that :meth:`wanted` names, give it to :meth:`add`, and so on.
-
-    The ``agreeing`` variant differs from the paper's in three things. The front page is loaded last, since most are of
-    a template of their own; in the paper its links come first. The search ends at a smaller subdigraph, of two pages at
-    least, when what the key page shares with all of its pages is at least 0.95 of what it shares with each, on average.
-    And an element or block with 10 characters of text that another page has with the very same markup is mapped
-    wherever it stands: a footer under a wrapper that only some pages have.
-
-    Args:
-        key_page: the page to start from; its ``url`` has to be known.
-        size: most pages of the subdigraph, the key page not counted.
-        most_pages: pages to load at most, the key page included.
-        known: keys of the pages that can be loaded, where that is known beforehand; links to others are left alone.
-        variant, equality: one of :data:`VARIANTS`, and of nodes.
-
-    Attributes:
-        addresses: addresses that the key page links to, by key, in the order in which they are tried.
-        key_page: what is compared of the key page.
-    """
-
-    def __init__(
-        self,
-        key_page: Page,
-        size: int = SIZE,
-        most_pages: int | None = None,
-        known: Container[str] | None = None,
-        *,
-        variant: str = AGREEING,
-        equality: Equality = Equality(),  # noqa: B008  frozen
-    ) -> None:
-        links = [(key, address) for key, address in site_links(key_page).items() if known is None or key in known]
-        self._agreeing = variant == AGREEING
-        if self._agreeing:
-            links.sort(key=lambda link: is_front(link[0]))
-        self.addresses = dict(links)
-        self.key_page = Profile.of(key_page)
-        self._equality = equality
-        self._min_characters = _MIN_CHARACTERS if self._agreeing else None
-        self._size = size
-        first = min(size, _TO_AGREE) if self._agreeing else size
-        self._search = SubdigraphSearch(self.addresses, first, None if most_pages is None else most_pages - 1)
-        self._domain = domain(key_page.url or "")
-        self._seen = {page_key(key_page.url or "")}
-        self._profiles: dict[str, Profile] = {}
-        self._shared: dict[str, NDArray[np.bool_]] = {}  # of the key page with each page, as far as it was asked
-
-    def wanted(self) -> str | None:
-        """Address of the page to load next, ``None`` when the search has come to its end."""
-        key = self._search.wanted()
-        return None if key is None else self.addresses[key]
-
-    def add(self, page: Page | None) -> None:
-        """Add the page at the address that :meth:`wanted` gave, its ``url`` where it was found at last.
-
-        ``None`` is for what cannot be loaded; a page that another address has led to, or of another domain, counts as
-        none.
-        """
-        key = self._search.wanted()
-        address = page_key(page.url or "") if page is not None else ""
-        if page is None or key is None or address in self._seen or domain(page.url or "") != self._domain:
-            self._search.add(None)
-            return
-        self._seen.add(address)
-        self._profiles[key] = Profile.of(page)
-        self._search.add(site_links(page))
-        while len(self._search.found) >= self._search.size < self._size and not self._agree():
-            self._search.size += 1
-
-    def _agree(self) -> bool:
-        """Whether the pages found share nearly the same of the key page."""
-        for key in self._search.found:
-            if key not in self._shared:
-                other = self._profiles[key]
-                self._shared[key] = shared_units(self.key_page, other, self._equality, self._min_characters)
-        shared = [self._shared[key] for key in self._search.found]
-        by_all = int(np.logical_and.reduce(shared).sum())
-        return bool(np.mean([by_all / max(1, int(each.sum())) for each in shared]) >= _AGREEMENT)
-
-    @property
-    def found(self) -> dict[str, Profile]:
-        """The pages of the largest complete subdigraph so far, by key and in the order of the key page's links."""
-        return {key: self._profiles[key] for key in self._search.found}
-
-    @property
-    def satisfied(self) -> bool:
-        """Whether the subdigraph has the size asked for, or is of pages that agree."""
-        return len(self._search.found) >= self._search.size
-
-    @property
-    def loaded(self) -> int:
-        """Pages loaded, the key page included."""
-        return self._search.loaded + 1
-
-    def template(self) -> NDArray[np.bool_]:
-        """bool[n + m], the units of the key page that all pages found have, too; none where none was found."""
-        return self.template_of(self.key_page, list(self.found.values()))
-
-    def template_of(self, page: Profile, others: Sequence[Profile]) -> NDArray[np.bool_]:
-        """bool[n + m], the units of a page that others have, too, in this search's way."""
-        return template_of(page, others, self._equality, self._min_characters)
 
 
 def search_menu(search: MenuSearch, load: Callable[[str], Page | None]) -> MenuSearch:
