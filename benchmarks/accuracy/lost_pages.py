@@ -37,8 +37,7 @@ def main() -> None:
         model_of = models_of_folds(options.models) if options.models else lambda _: default
         for site in find_sites(options.sites):
             model, random, before = model_of(site.name), np.random.default_rng(0), len(lost)
-            files = [(file.relative_to(site.folder).as_posix(), file, site.url(file)) for file in site.files]
-            counted = CountedSite(files, model)
+            counted = CountedSite(site.pages(), model)
             for index, (name, page) in enumerate(zip(counted.names, counted.pages, strict=True)):
                 counts = PageCounts(*counted.counts(index, max(SEEN), random))
                 alone, text = (winnow.clean(page, model=model, site=site).text for site in (None, counts))

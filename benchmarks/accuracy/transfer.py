@@ -22,7 +22,7 @@ from benchmarks.shared.peers import peers, trafilatura_precision_text, trafilatu
 from winnow import clean
 from winnow.models import ModelError
 from winnow.models.scores import FAVORS, SCOPES
-from winnow.training.evaluation import models_of_folds, page_accuracy
+from winnow.training.evaluation import mean_accuracy, models_of_folds, page_accuracy
 from winnow.training.gold import gold_examples
 
 if TYPE_CHECKING:
@@ -70,25 +70,18 @@ def main() -> None:
             accuracy = page_accuracy(extract(html, example), example.gold, options.unit)
             for group in _groups(example):
                 results[group][name].append(accuracy)
-    figures = {group: {name: _means(own) for name, own in rows.items()} for group, rows in sorted(results.items())}
-    for group, rows in figures.items():
-        print(f"\n{group}, {len(results[group]['winnow'])} pages\n")
-        print(table(["", "precision", "recall", "F1"], [[name, *means] for name, means in rows.items()]))
+    figures = {}
+    for group, accuracies in sorted(results.items()):
+        means = {name: mean_accuracy(own) for name, own in accuracies.items()}
+        figures[group] = {name: (mean.precision, mean.recall, mean.f1) for name, mean in means.items()}
+        print(f"\n{group}, {means['winnow'].pages} pages\n")
+        print(table(["", "precision", "recall", "F1"], [[name, *row] for name, row in figures[group].items()]))
     write_json(options, figures)
 
 
 def _groups(example: GoldExample) -> list[str]:
     name = example.gold.source or Path(example.collection).parent.name
     return [name, *([f"{name}: {example.gold.page_type}"] if example.gold.page_type != "untyped" else [])]
-
-
-def _means(accuracies: list[Accuracy]) -> tuple[float, float, float]:
-    number = len(accuracies)
-    return (
-        sum(accuracy.precision for accuracy in accuracies) / number,
-        sum(accuracy.recall for accuracy in accuracies) / number,
-        sum(accuracy.f1 for accuracy in accuracies) / number,
-    )
 
 
 if __name__ == "__main__":

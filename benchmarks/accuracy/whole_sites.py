@@ -86,7 +86,7 @@ def main() -> None:  # noqa: C901
             say(site.name)
             model = model_of(site.name)
             site_counts.LEARNED = evidence.get(site.name, site_counts.LEARNED)
-            counted, random = CountedSite(_files(site), model), np.random.default_rng(0)
+            counted, random = CountedSite(site.pages(), model), np.random.default_rng(0)
             for index, name in enumerate(counted.names):
                 if name not in pages:
                     continue
@@ -120,10 +120,6 @@ def main() -> None:  # noqa: C901
     )
 
 
-def _files(site: Site) -> list[tuple[str, Path, str]]:
-    return [(file.relative_to(site.folder).as_posix(), file, site.url(file)) for file in site.files]
-
-
 def _evidence_by_site(
     sites: Sequence[tuple[Site, Mapping[str, PageMarks]]], model_of: Callable[[str], Model], folds: int
 ) -> Evidences:
@@ -133,7 +129,7 @@ def _evidence_by_site(
         say(f"{site.name}: examples")
         letters_of = {name: page.of_blocks for name, page in pages.items()}
         model = model_of(site.name)
-        examples[site.name] = block_examples(CountedSite(_files(site), model), letters_of, model)
+        examples[site.name] = block_examples(CountedSite(site.pages(), model), letters_of, model)
     names = np.random.default_rng(0).permutation(list(examples)).tolist()
     learned = {}
     for fold in range(folds):

@@ -20,7 +20,6 @@ from benchmarks.shared.common import say, spread
 from winnow.counting import MemoryCounts
 from winnow.fingerprints import text_fingerprints
 from winnow.output.text import block_texts
-from winnow.page.page import Page, PageTooLarge
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from winnow.page.page import Page
     from winnow.training.sites import Site
 
 SLOT_SHARE: Final = 0.9
@@ -116,14 +116,10 @@ def frames_of(site: Site) -> Iterator[Frame]:
 def _own_blocks(site: Site) -> Iterator[tuple[Page, NDArray[np.bool_]]]:
     """The pages of a site, each with bool[m]: which of its blocks no other page has, by their text."""
     pages, counts = [], MemoryCounts()
-    for file in site.files:
-        try:
-            page = Page.parse(file.read_bytes(), site.url(file))
-        except PageTooLarge:
-            continue
-        text = text_fingerprints(page) if page.m else np.zeros(0, np.uint64)
-        if page.m and counts.add(int(text[0]), text):
-            pages.append((page, text[page.n :]))
+    for number, _, _, page in site.pages().distinct():
+        text = text_fingerprints(page)
+        counts.add(number, text)
+        pages.append((page, text[page.n :]))
     for page, text in pages:
         yield page, counts.df(text) <= 1
 

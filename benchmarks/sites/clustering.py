@@ -24,9 +24,8 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.shared.common import parser_of, say, shown, spread, table, write_json
-from winnow.page.page import Page, PageTooLarge
-from winnow.papers.clustering import cluster
-from winnow.papers.mdl import dom_paths
+from winnow.page.page import Page
+from winnow.papers.clustering import cluster, dom_paths
 from winnow.training.sites import Site, find_sites
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def mixtures(sites: Sequence[Site], options: argparse.Namespace) -> list[list[ob
                 for heap in heaps:
                     chosen = [documents[sites[index].name] for index in heap]
                     truth = np.repeat(np.arange(number), [len(each) for each in chosen])
-                    labels = cluster([each for site in chosen for each in site], least_support, variant).labels
+                    labels, _ = cluster([each for site in chosen for each in site], least_support, variant)
                     figures.append(
                         (adjusted_rand_score(truth, labels), purity(labels, truth), (labels.max() + 1) / number)
                     )
@@ -101,13 +100,8 @@ def purity(labels: NDArray[np.int64], truth: NDArray[np.int64]) -> float:
 
 def paths_of(site: Site, most: int) -> list[Hashes]:
     """Paths of a site's pages, or of some of them, evenly spread; pages that are too large are left out."""
-    found = []
-    for file in spread(site.files, most):
-        try:
-            found.append(dom_paths(Page.parse(file.read_bytes(), site.url(file))))
-        except PageTooLarge:
-            say(f"{file} is too large and left out")
-    return found
+    pages = site.pages()
+    return [dom_paths(read.page) for read in pages.subset(spread(range(len(pages)), most)).read_all()]
 
 
 def planted_templates(options: argparse.Namespace) -> list[list[object]]:
@@ -121,7 +115,7 @@ def planted_templates(options: argparse.Namespace) -> list[list[object]]:
         for number in [each for each in NUMBERS if each <= options.most]:
             for variant in ("exact", "minhash"):
                 start = time.process_time()
-                labels = cluster(documents[:number], variant=variant).labels
+                labels, _ = cluster(documents[:number], variant=variant)
                 seconds = time.process_time() - start
                 share = (labels.max() + 1) / len(set(truth[:number].tolist()))
                 found[number, variant].append((share, adjusted_rand_score(truth[:number], labels), seconds))

@@ -11,31 +11,29 @@ are key pages, the truth is exact.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, say, spread, table, write_json
-from benchmarks.sites.truth.hand_truth import HandTruth, hand_truth, read_marks
+from benchmarks.shared.common import parser_of, say, table, write_json
+from benchmarks.sites.truth.hand_truth import HandTruth, marked_sites
 from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.tree import prefix_sums
 from winnow.papers.menu_mapping import EQUALITIES, WEIGHTED, Equality
 from winnow.papers.menus import AGREEING, PAPER, SIZE, VARIANTS, MenuSearch, page_key, search_menu, site_links
-from winnow.papers.pages import SitePages
-from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from winnow.papers.pages import SitePages
 
 LINKED: Final = 3
 HALVES: Final = {True: "tuned on", False: "not tuned on"}
@@ -175,13 +173,7 @@ def family(site: str) -> str:
 
 def marked_cases(folders: Sequence[Path]) -> Iterator[Case]:
     """The key pages with a truth by hand, of those sites that one of the folders has."""
-    for of in read_marks():
-        folder = next((folder / of.site for folder in folders if (folder / of.site).is_dir()), None)
-        if folder is None:
-            say(f"{of.site} is in none of the folders")
-            continue
-        pages = SitePages.of_files(folder, files := page_files(folder))
-        pages = SitePages.of_files(folder, files, base_url(pages))
+    for of, pages, read, truth in marked_sites(folders):
         numbers = {page_key(url): number for number, url in reversed(list(enumerate(pages.urls)))}
 
         @cache
@@ -191,26 +183,8 @@ def marked_cases(folders: Sequence[Path]) -> Iterator[Case]:
             except (OSError, PageTooLarge):
                 return None
 
-        read = pages.read(list(pages.names).index(of.page))
         linked = sum(key in numbers for key in site_links(read.page))
-        truth = hand_truth(read.page, read.html, of)
         yield Case(of.site, of.genre, of.language, read.page, load, numbers, linked, truth)
-
-
-def base_url(pages: SitePages) -> str | None:
-    """The address that absolute links of a site's pages name, where most of those that lead to its pages are such."""
-    paths = {urlsplit(f"http://{page_key(url)}").path for url in pages.urls}
-    hosts: Counter[str] = Counter()
-    sample = pages.subset(spread(range(len(pages)), 20))
-    for read in sample.read_all():
-        for href in read.page.attribute("href").values():
-            try:
-                address = urlsplit(urljoin(read.page.url or "", href))
-            except ValueError:
-                continue
-            if urlsplit(f"http://{page_key(address.geturl())}").path in paths - {""}:
-                hosts[f"{address.scheme}://{address.netloc}/"] += 1
-    return hosts.most_common(1)[0][0] if hosts else None
 
 
 def demo_cases() -> Iterator[Case]:

@@ -36,7 +36,6 @@ from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.settled import SettledHost
 from winnow.counting import MemoryCounts, countable, frequencies_from_leaves, site_level_templates
 from winnow.fingerprints import node_fingerprints
-from winnow.page.page import Page, PageTooLarge
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
@@ -289,12 +288,8 @@ def read_site(site: Site) -> list[CountedPage]:
     pages: dict[bytes, HashedPage] = {}
     every, leaves = MemoryCounts(), MemoryCounts()
     fingerprints: dict[bytes, NDArray[np.uint64]] = {}
-    for file in site.files:
-        try:
-            hashed = HashedPage.of(Page.parse(file.read_bytes(), site.url(file)))
-        except PageTooLarge:
-            say(f"{file} is above the caps and left out")
-            continue
+    for read in site.pages().read_all():
+        hashed = HashedPage.of(read.page)
         if hashed.contents_id in pages or not hashed.page.m:
             continue
         pages[hashed.contents_id] = hashed

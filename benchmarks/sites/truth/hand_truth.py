@@ -16,20 +16,29 @@ comments, and the entries of a list where the page is one.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 
+from benchmarks.shared.common import say, spread
 from winnow.fingerprints import UNSEEN
 from winnow.page.tree import prefix_sums, within
+from winnow.papers.menus import page_key
+from winnow.papers.pages import SitePages
+from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
+    from winnow.papers.pages import SitePage
 
     Bools = NDArray[np.bool_]
 
@@ -83,6 +92,36 @@ def read_marks(file: Path = FIRST) -> list[MarkedPage]:
     """Read a file of marks."""
     rows = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     return [MarkedPage(**{**row, "marks": tuple(Mark(**mark) for mark in row["marks"])}) for row in rows]
+
+
+def marked_sites(
+    folders: Sequence[Path], every: int = 1
+) -> Iterator[tuple[MarkedPage, SitePages, SitePage, HandTruth]]:
+    """Yield marked pages whose sites one of the folders has: the pages of the site, the marked one, and its truth."""
+    for of in read_marks()[::every]:
+        folder = next((folder / of.site for folder in folders if (folder / of.site).is_dir()), None)
+        if folder is None:
+            say(f"{of.site} is in none of the folders")
+            continue
+        files = page_files(folder)
+        pages = SitePages.of_files(folder, files, _base_url(SitePages.of_files(folder, files)))
+        read = pages.read(list(pages.names).index(of.page))
+        yield of, pages, read, hand_truth(read.page, read.html, of)
+
+
+def _base_url(pages: SitePages) -> str | None:
+    """The address that absolute links of a site's pages name, where most of those that lead to its pages are such."""
+    paths = {urlsplit(f"http://{page_key(url)}").path for url in pages.urls}
+    hosts: Counter[str] = Counter()
+    for read in pages.subset(spread(range(len(pages)), 20)).read_all():
+        for href in read.page.attribute("href").values():
+            try:
+                address = urlsplit(urljoin(read.page.url or "", href))
+            except ValueError:
+                continue
+            if urlsplit(f"http://{page_key(address.geturl())}").path in paths - {""}:
+                hosts[f"{address.scheme}://{address.netloc}/"] += 1
+    return hosts.most_common(1)[0][0] if hosts else None
 
 
 def marked(page: Page, html: bytes, of: MarkedPage, kinds: dict[int, str]) -> MarkedPage:

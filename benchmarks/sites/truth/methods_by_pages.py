@@ -17,19 +17,17 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchmarks.shared.common import parser_of, say, table, write_json
-from benchmarks.sites.menus import base_url, f1
+from benchmarks.sites.menus import f1
 from benchmarks.sites.site_methods import KeptPages
-from benchmarks.sites.truth.hand_truth import HandTruth, hand_truth, read_marks
+from benchmarks.sites.truth.hand_truth import HandTruth, marked_sites
 from winnow.papers.methods import METHODS, labelled_pages, method
-from winnow.papers.pages import SiteError, SitePages
-from winnow.training.sites import page_files
+from winnow.papers.pages import SiteError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
+    from winnow.papers.pages import SitePages
 
 NUMBERS: Final = (2, 5, 10, 20, 100)
 MENUS: Final = "menus"
@@ -45,9 +43,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     figures: Figures = defaultdict(list)
-    for site, pages, place, truth in list_of(options.sites, options.every):
-        say(site)
-        measure(pages, place, truth, figures, options.seed)
+    for of, pages, read, truth in marked_sites(options.sites, options.every):
+        say(of.site)
+        measure(pages, read.number, truth, figures, options.seed)
     rows = []
     for name in [*METHODS, PER_CLUSTER]:
         row: list[object] = [name]
@@ -58,18 +56,6 @@ def main() -> None:
     headings = [heading for number in NUMBERS for heading in (f"{number}: text", "nodes", "sites")]
     print(table(["", *headings], rows))
     write_json(options, {f"{name}, {number}": values for (name, number), values in figures.items()})
-
-
-def list_of(folders: Sequence[Path], every: int) -> Iterator[tuple[str, SitePages, int, HandTruth]]:
-    """Sites with their pages, the number of the marked page, and the truth about it."""
-    for of in read_marks()[::every]:
-        folder = next((folder / of.site for folder in folders if (folder / of.site).is_dir()), None)
-        if folder is not None:
-            files = page_files(folder)
-            pages = SitePages.of_files(folder, files, base_url(SitePages.of_files(folder, files)))
-            place = list(pages.names).index(of.page)
-            read = pages.read(place)
-            yield of.site, pages, place, hand_truth(read.page, read.html, of)
 
 
 def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures, seed: int) -> None:

@@ -13,8 +13,7 @@ module                 what
 ``geometry``           its positions and areas, estimated without a browser
 ``site_independent``   "Site-Independent Template-Block Detection": blocks and their labels
 ``repeats``            "Automatic Template Detection Using Novel Approach": node hashes and text windows
-``clustering``         clusters of pages by template, in the same paper
-``mdl``                the cost that the clustering lowers, exactly and by MinHash
+``clustering``         clusters of pages by template, in the same paper, and the cost that they lower
 ``menus``              "Web Template Extraction Based on Hyperlink Analysis": pages that link to each other
 ``menu_mapping``       which nodes of two pages correspond
 ====================== ============================================================================================

@@ -15,7 +15,8 @@ import numpy as np
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import UNSPACED_RUN, TextStatistics
 from winnow.page.tree import linked_runs, prefix_sums, within
-from winnow.papers.geometry import layout
+from winnow.papers.geometry import HIDDEN_AREA, layout
+from winnow.papers.pages import domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,26 +46,18 @@ def find_links(page: Page) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     link, in_site = np.zeros(page.n, bool), np.zeros(page.n, bool)
     tag = page.tag.tolist()
     hosts: dict[int, str] = {}
-    own = {_host(page.url or "")}
+    own = {domain(page.url or "")}
     for index, address in page.attribute("href").items():
         if _LINK[tag[index]] and not address.startswith(_NO_ADDRESS):
             link[index] = True
-            hosts[index] = _host(address)
+            hosts[index] = domain(address)
         elif tag[index] == TAG_ID["link"] and ("rel", "canonical") in page.attributes[index]:
-            own.add(_host(address))
+            own.add(domain(address))
     named = Counter(filter(None, hosts.values())).most_common(1)
     own = own - {""} or {host for host, _ in named}
     for index, host in hosts.items():
         in_site[index] = not host or host in own
     return link, in_site
-
-
-def _host(address: str) -> str:
-    """Lower-case host of an absolute address, ``www.`` left out; empty for relative ones."""
-    scheme, separator, rest = address.partition("//")
-    if not separator or scheme not in {"http:", "https:", ""}:
-        return ""
-    return rest.partition("/")[0].lower().removeprefix("www.")
 
 
 def title_words(page: Page) -> Counts:
@@ -108,7 +101,7 @@ class Measures:
     def __init__(self, page: Page) -> None:
         statistics = TextStatistics.of(page)
         self.page, self.statistics, self.geometry = page, statistics, layout(page, statistics)
-        visible = ~self.geometry.hidden[: page.n]
+        visible = self.geometry.area >= HIDDEN_AREA
         visible[0] = True
         self.elements = elements = np.flatnonzero(visible)
         self._end = page.end[elements]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -41,18 +41,13 @@ _NUMBER: Final = re.compile(r"\s*(\d{1,5})(?:\.\d*)?\s*(?:px\s*)?$")
 
 def _column_hints(page: Page) -> tuple[NDArray[np.bool_], Floats]:
     """bool[n], class or id names a side column; float64[n], fraction of its row by a grid class, or 0."""
-    table = page.attributes
-    hints = {
-        place: _column_hint(value) for name in ("class", "id") for value, place in table.places_by_value(name).items()
-    }
-    side = np.zeros(len(table.first), np.int64)
-    share = np.zeros(len(table.first))
-    side[list(hints)] = [is_side for is_side, _ in hints.values()]
-    share[list(hints)] = [of_row for _, of_row in hints.values()]
-    sharing = np.flatnonzero(share[table.first])
-    column_share = np.zeros(page.n)
-    column_share[table.element[sharing]] = share[table.first[sharing]]
-    return table.sum_per_element(side) > 0, column_share
+    side, share = np.zeros(page.n, bool), np.zeros(page.n)
+    for name in ("class", "id"):
+        for element, names in page.attribute(name).items():
+            is_side, of_row = _column_hint(names)
+            side[element] |= is_side
+            share[element] = of_row or share[element]
+    return side, share
 
 
 @lru_cache(maxsize=8_192)
@@ -203,11 +198,11 @@ _PADDING: Final = 60.0  # px, on both sides of such a line
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """Boxes of the units of a page: its ``n`` elements, then its ``m`` text blocks.
+    """Boxes of the ``n`` elements of a page.
 
     Attributes:
-        x, y, width, height: float64[n + m], left and top edge and size in px.
-        area: float64[n + m], in px²: what the contents take up.
+        x, y, width, height: float64[n], left and top edge and size in px.
+        area: float64[n], in px²: what the contents take up.
         page_height: in px.
     """
 
@@ -218,32 +213,27 @@ class Geometry:
     area: Floats
     page_height: float
 
-    @cached_property
-    def hidden(self) -> NDArray[np.bool_]:
-        """bool[n + m], area under 2,000 px²."""
-        return self.area < HIDDEN_AREA
-
-    @cached_property
+    @property
     def centre_distance(self) -> Floats:
-        """float64[n + m], distance of a box's middle from the page's, in half page sizes: 1 is an edge."""
+        """float64[n], distance of a box's middle from the page's, in half page sizes: 1 is an edge."""
         across = (self.x + self.width / 2) / (PAGE_WIDTH / 2) - 1
         down = (self.y + self.height / 2) / (self.page_height / 2) - 1
         return np.hypot(across, down)
 
-    @cached_property
+    @property
     def side_distance(self) -> Floats:
-        """float64[n + m], distance of a box's middle from the nearer side edge, in page widths: 0 to 0.5."""
+        """float64[n], distance of a box's middle from the nearer side edge, in page widths: 0 to 0.5."""
         middle = (self.x + self.width / 2) / PAGE_WIDTH
         return np.minimum(middle, 1 - middle)
 
-    @cached_property
+    @property
     def bottom_distance(self) -> Floats:
-        """float64[n + m], distance of a box's bottom from the page's bottom, in px."""
+        """float64[n], distance of a box's bottom from the page's bottom, in px."""
         return np.maximum(self.page_height - self.y - self.height, 0)
 
 
 def layout(page: Page, statistics: TextStatistics) -> Geometry:
-    """Estimate the box of every unit of a page, whose text statistics are given, on a screen 1,024 px wide."""
+    """Estimate the box of every element of a page, whose text statistics are given, on a screen 1,024 px wide."""
     n, tag, parent = page.n, page.tag, page.parent
     above = np.maximum(parent, 0)
     block_level = IS_BLOCK_LEVEL[tag]
@@ -260,7 +250,9 @@ def layout(page: Page, statistics: TextStatistics) -> Geometry:
     line_height = _LINE_HEIGHT * scale
     block_width = width[page.block_node]
     block_length = text_length[n:]
-    short = (within(page, BANNERS[tag])[page.block_node] | _linked(page)) & (block_length < _SHORT_LINE)
+    linked = linked_runs(page)
+    in_list = linked[page.block_run_begin] & linked[page.block_run_end - 1]  # an item of a link list
+    short = (within(page, BANNERS[tag])[page.block_node] | in_list) & (block_length < _SHORT_LINE)
     full_lines = np.where(short, block_length + _PADDING, np.ceil(block_length / block_width) * block_width)
     block_area = full_lines * line_height[page.block_node] * (block_length > 0)
     margin = margin_areas(page, width, text_length[:n] > 0)
@@ -281,22 +273,5 @@ def layout(page: Page, statistics: TextStatistics) -> Geometry:
     narrow = np.minimum(width, np.maximum(area / line_height, 1.0))
     width = np.where(inline, narrow, width)
     height = np.where(inline, np.maximum(height, np.minimum(line_height, area)), height)
-
-    node = page.block_node
-    opened = np.searchsorted(page.run_begin, page.block_run_begin, side="right")
-    block_start = before_block[:-1] + before_element[opened]
-    page_height = max(float(area[0]) / PAGE_WIDTH if n else 0.0, _LINE_HEIGHT)
-    return Geometry(
-        x=np.concatenate([x, x[node]]),
-        y=np.concatenate([y, y[node] + (block_start - start[node]) / block_width]),
-        width=np.concatenate([width, np.minimum(block_width, block_length)]),
-        height=np.concatenate([height, block_area / block_width]),
-        area=np.concatenate([area, block_area]),
-        page_height=page_height,
-    )
-
-
-def _linked(page: Page) -> NDArray[np.bool_]:
-    """bool[m], whether the first and the last run of each block are inside links: an item of a link list."""
-    linked = linked_runs(page)
-    return linked[page.block_run_begin] & linked[page.block_run_end - 1]
+    page_height = max(float(area[0]) / PAGE_WIDTH, _LINE_HEIGHT)
+    return Geometry(x, y, width, height, area, page_height)

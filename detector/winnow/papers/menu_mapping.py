@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int32]
     Numbers = NDArray[np.int64]
     Floats = NDArray[np.float64]
+    Sets = tuple[Hashes, Numbers]
     IsEqual = Callable[[Numbers, Numbers], NDArray[np.bool_]]
 
 
@@ -37,26 +38,6 @@ if TYPE_CHECKING:
 WIDTH: Final = 8  # classes and other attributes of an element that are looked at
 _WITH_TEXT: Final = tag_set("title", "script", "style")
 _FRAME: Final = tag_set("html", "head", "body")
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Sets:
-    """A small set of hashes for each element; equal sets are kept once, since most elements share theirs.
-
-    Attributes:
-        index: int64[n], row of :attr:`rows` that is an element's set.
-        rows: uint64[u, w], the different sets, filled up with 0.
-    """
-
-    index: NDArray[np.int64]
-    rows: Hashes
-
-    @classmethod
-    def of(cls, rows: Hashes) -> Self:
-        """Make the sets of rows, uint64[n, k], each without repetition, its zeros last."""
-        _, first, index = np.unique(mix(rows).sum(axis=1, dtype=np.uint64), return_index=True, return_inverse=True)
-        different = rows[first]
-        return cls(index.astype(np.int64), different[:, : max(1, int((different != 0).sum(axis=1).max(initial=0)))])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -70,9 +51,10 @@ class Profile:
         frame: bool[n], ``html``, ``head`` and ``body``, of which a page has one each. Their attributes name the page or
             its kind more often than not, and are taken as none.
         attributes, identifier: uint64[n], hash of the attributes (:mod:`winnow.fingerprints`), and of the ``id`` or 0.
-        classes, others: hashes of the words of ``class`` and of the other attributes that count, 8 of each at most.
-        children, position: int32[n], number of children; float32[n], place among siblings, 0 for the first to 1.
-        child: int32[n - 1], elements by parent; :attr:`child_begin`, int64[n + 1], has each parent's slice.
+        classes, others: hashes of the words of ``class`` and of the other attributes that count, 8 of each at most: the
+            different sets, uint64[u, w], filled up with 0, and int64[n], which of them each element has.
+        children, position: int64[n], number of children; float64[n], place among siblings, 0 for the first to 1.
+        child: int64[n - 1], elements by parent; :attr:`child_begin`, int64[n + 1], has each parent's slice.
         text, content: uint64[m] and uint64[n + m], hash of each block's text, and of each unit's markup and text.
         characters: int64[n + m], length of each unit's text.
     """
@@ -85,26 +67,24 @@ class Profile:
     identifier: Hashes
     classes: Sets
     others: Sets
-    children: Indices
-    position: NDArray[np.float32]
-    child: Indices
-    child_begin: NDArray[np.int64]
+    children: Numbers
+    position: Floats
+    child: Numbers
+    child_begin: Numbers
     block_node: Indices
     text: Hashes
     content: Hashes
-    characters: NDArray[np.int64]
+    characters: Numbers
     end: Indices
 
     @classmethod
     def of(cls, page: Page) -> Self:
         """Take from a page what is compared; links are relative to ``page.url``."""
-        child = (np.argsort(page.parent[1:], kind="stable") + 1).astype(np.int32)
+        child = np.argsort(page.parent[1:], kind="stable") + 1
         children = np.bincount(page.parent[1:], minlength=page.n)
-        begin = prefix_sums(children)
-        place = np.zeros(page.n)
-        place[child] = np.arange(len(child)) - begin[page.parent[child]]
-        siblings = np.ones(page.n, np.int64)
-        siblings[1:] = children[page.parent[1:]]
+        begin, above = prefix_sums(children), page.parent[child]
+        position = np.zeros(page.n)
+        position[child] = (np.arange(len(child)) - begin[above]) / np.maximum(1, children[above] - 1)
         frame = _FRAME[page.tag]
         attributes, identifier, others = _attributes(page)
         attributes[frame] = 0
@@ -121,10 +101,10 @@ class Profile:
             frame=frame,
             attributes=attributes,
             identifier=identifier,
-            classes=Sets.of(_classes(page)),
-            others=Sets.of(others),
-            children=children.astype(np.int32),
-            position=(place / np.maximum(1, siblings - 1)).astype(np.float32),
+            classes=_distinct(_classes(page)),
+            others=_distinct(others),
+            children=children,
+            position=position,
             child=child,
             child_begin=begin,
             block_node=page.block_node,
@@ -166,17 +146,20 @@ def _attributes(page: Page) -> tuple[Hashes, Hashes, Hashes]:
 
 def _classes(page: Page) -> Hashes:
     classes = np.zeros((page.n, WIDTH), np.uint64)
-    for index, pairs in enumerate(page.attributes):
-        for name, value in pairs:
-            if name == "class":
-                words = _words(value)
-                classes[index, : len(words)] = words
+    for index, value in page.attribute("class").items():
+        words = _words(value)
+        classes[index, : len(words)] = words
     return classes
 
 
 @lru_cache(maxsize=8_192)
 def _words(value: str) -> list[int]:
     return [hash_text(word) for word in list(dict.fromkeys(value.split()))[:WIDTH]]
+
+
+def _distinct(rows: Hashes) -> Sets:
+    different, index = np.unique(rows, axis=0, return_inverse=True)
+    return different[:, different.any(axis=0)], index
 
 
 # When two nodes of two pages are taken as equal: the open parameter of the exact top-down mapping (definition 3.2).
@@ -238,14 +221,13 @@ class Equality:
 
 def _likeness(one: Profile, other: Profile) -> Callable[[Numbers, Numbers], Floats]:
     """Return what gives float64[k] weighted means of the likenesses of k pairs of elements, whatever their tags."""
-    classes, attributes = _jaccard(one.classes.rows, other.classes.rows), _jaccard(one.others.rows, other.others.rows)
+    classes, attributes = _jaccard(one.classes, other.classes), _jaccard(one.others, other.others)
 
     def likeness(nodes: Numbers, others: Numbers) -> Floats:
-        near = 1 - np.abs(one.position[nodes] - other.position[others]).astype(np.float64)
+        near = 1 - np.abs(one.position[nodes] - other.position[others])
         total, weight = _OF_POSITION * near, np.full(len(nodes), _OF_POSITION)
         first, second = one.identifier[nodes], other.identifier[others]
-        of_classes = classes[one.classes.index[nodes], other.classes.index[others]]
-        of_others = attributes[one.others.index[nodes], other.others.index[others]]
+        of_classes, of_others = classes(nodes, others), attributes(nodes, others)
         few, many = (f(one.children[nodes], other.children[others]) for f in (np.minimum, np.maximum))
         for own, alike, counts in (
             (_OF_ID, (first == second).astype(np.float64), (first | second) != 0),
@@ -260,14 +242,16 @@ def _likeness(one: Profile, other: Profile) -> Callable[[Numbers, Numbers], Floa
     return likeness
 
 
-def _jaccard(one: Hashes, other: Hashes) -> NDArray[np.float64]:
-    """float64[u, v], Jaccard coefficient of each two sets, rows of hashes filled up with 0; -1 where both are empty."""
-    shared = np.zeros((len(one), len(other)), np.int64)
-    for mine in one.T:
-        for its in other.T:
+def _jaccard(one: Sets, other: Sets) -> Callable[[Numbers, Numbers], Floats]:
+    """Return what gives float64[k] Jaccard coefficients of the sets of k pairs of elements, -1 where both are empty."""
+    (rows, index), (other_rows, other_index) = one, other
+    shared = np.zeros((len(rows), len(other_rows)), np.int64)
+    for mine in rows.T:
+        for its in other_rows.T:
             shared += (mine[:, None] == its) & (mine != 0)[:, None]
-    union = (one != 0).sum(axis=1)[:, None] + (other != 0).sum(axis=1) - shared
-    return np.where(union > 0, shared / np.maximum(1, union), -1.0)
+    union = (rows != 0).sum(axis=1)[:, None] + (other_rows != 0).sum(axis=1) - shared
+    coefficient = np.where(union > 0, shared / np.maximum(1, union), -1.0)
+    return lambda nodes, others: coefficient[index[nodes], other_index[others]]
 
 
 # The mapping, level by level and without recursion: definition 3.2 and function ETDM of Algorithm 2. The roots are
@@ -302,20 +286,15 @@ def shared_units(
     With ``least_characters`` units with so much text count wherever they stand, with the elements around them; without,
     those alone that are mapped from the root down, as in the paper.
     """
-    mapped = mapped_units(one, other, equality)
+    shared = mapped_units(one, other, equality)
     if least_characters is None:
-        return mapped
-    shared = mapped | _common_subtrees(one, other, least_characters)
+        return shared
+    found = np.isin(one.content, other.content) & (one.characters >= least_characters)
+    inside = within(one, found[: one.n])
+    shared |= found | np.concatenate([inside, inside[one.block_node]])
     elements = shared[: one.n].copy()
     elements[one.block_node[shared[one.n :]]] = True
     return np.concatenate([subtree_sums(one, elements) > 0, shared[one.n :]])
-
-
-def _common_subtrees(one: Profile, other: Profile, least_characters: int) -> NDArray[np.bool_]:
-    """bool[n + m], units of one page whose markup and text the other page has, too, and all that is inside of them."""
-    chosen = np.isin(one.content, other.content) & (one.characters >= least_characters)
-    inside = within(one, chosen[: one.n])
-    return np.concatenate([inside, inside[one.block_node] | chosen[one.n :]])
 
 
 def mapped_units(one: Profile, other: Profile, equality: Equality) -> NDArray[np.bool_]:
@@ -351,7 +330,7 @@ def mapped_pairs(one: Profile, other: Profile, equality: Equality) -> tuple[Numb
 def _equal_children(
     one: Profile, nodes: Numbers, other: Profile, others: Numbers, equal: IsEqual
 ) -> tuple[Numbers, Numbers]:
-    width = other.children[others].astype(np.int64)
+    width = other.children[others]
     number = one.children[nodes] * width
     group = np.cumsum(number) // _MAX_PAIRS_AT_ONCE
     found: list[tuple[Numbers, Numbers]] = []
@@ -359,8 +338,8 @@ def _equal_children(
         each = np.repeat(np.arange(begin, end), number[begin:end])
         first = np.cumsum(number[begin:end]) - number[begin:end]
         row, column = np.divmod(np.arange(len(each)) - first[each - begin], width[each])
-        left = one.child[one.child_begin[nodes[each]] + row].astype(np.int64)
-        right = other.child[other.child_begin[others[each]] + column].astype(np.int64)
+        left = one.child[one.child_begin[nodes[each]] + row]
+        right = other.child[other.child_begin[others[each]] + column]
         kept = equal(left, right)
         found.append((left[kept], right[kept]))
     return np.concatenate([pair[0] for pair in found]), np.concatenate([pair[1] for pair in found])
@@ -375,11 +354,11 @@ def _mapped_texts(one: Profile, other: Profile, nodes: Numbers, others: Numbers)
     partner = order[np.arange(len(block)) + np.repeat(begin - np.cumsum(number) + number, number)]
     wanted = one.block_node[block].astype(np.int64) * other.n + other.block_node[partner]
     mapped = np.zeros(one.m, bool)
-    if len(wanted):  # few, and the mapped pairs can be millions: these are not to be sorted
-        sought = np.unique(wanted)
-        pairs = nodes * other.n + others
+    if len(wanted):
+        sought, which = np.unique(wanted, return_inverse=True)
+        pairs = nodes * other.n + others  # they can be millions, and are not to be sorted
+        place = np.searchsorted(sought, pairs, side="right") - 1
         there = np.zeros(len(sought), bool)
-        place = np.minimum(np.searchsorted(sought, pairs), len(sought) - 1)
         there[place[sought[place] == pairs]] = True
-        mapped[block[there[np.searchsorted(sought, wanted)]]] = True
+        mapped[block[there[which]]] = True
     return mapped

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, ClassVar, Final
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urljoin
 
 import numpy as np
 
@@ -18,10 +18,20 @@ from winnow.page.page import PageTooLarge
 from winnow.page.tags import UNSEEN_TEXT, tag_set
 from winnow.page.tree import runs_of_blocks, within
 from winnow.papers.menu_mapping import EQUALITIES, THRESHOLD, WEIGHTED, Equality, Profile, shared_units, template_of
-from winnow.papers.pages import Events, Labels, Learned, SiteError, parameter, whole_elements
+from winnow.papers.pages import (
+    OTHER_SUFFIXES,
+    Events,
+    Labels,
+    Learned,
+    SiteError,
+    domain,
+    parameter,
+    split_address,
+    whole_elements,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,14 +42,6 @@ if TYPE_CHECKING:
 
 _LINKS: Final = tag_set("a", "area")
 _INDEX: Final = frozenset({"index.html", "index.htm", "index.php", "index.xhtml", "index.shtml", "default.htm"})
-_NO_PAGES: Final = frozenset(
-    f".{name}"
-    for name in (
-        *("css", "js", "json", "xml", "rss", "txt", "md", "svg", "png", "jpg", "jpeg", "gif", "webp", "ico", "bmp"),
-        *("pdf", "ps", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "epub", "zip", "gz", "tgz", "bz2", "xz"),
-        *("tar", "rar", "7z", "exe", "dmg", "deb", "rpm", "jar", "mp3", "ogg", "wav", "mp4", "avi", "mov", "webm"),
-    )
-)
 
 
 def site_links(page: Page) -> dict[str, str]:
@@ -52,9 +54,9 @@ def site_links(page: Page) -> dict[str, str]:
     own, itself = domain(base), page_key(base)
     base = _joined(base, base_href(page) or "")
     found: dict[str, str] = {}
-    for index in np.flatnonzero(_LINKS[page.tag]).tolist():
-        href = dict(page.attributes[index]).get("href")
-        address = _joined(base, href).partition("#")[0] if href else ""
+    is_link = _LINKS[page.tag].tolist()
+    for index, href in page.attribute("href").items():
+        address = _joined(base, href).partition("#")[0] if is_link[index] and href else ""
         key = page_key(address)
         if key and key != itself and domain(address) == own:
             found.setdefault(key, address)
@@ -66,13 +68,10 @@ def page_key(address: str) -> str:
 
     Fragment, scheme, ``www.``, ``/index.html`` and the last slash go.
     """
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return ""
+    parts = split_address(address)
     path = unquote(parts.path)
     head, _, last = path.rpartition("/")
-    if parts.scheme not in {"http", "https"} or last[last.rfind(".") :].lower() in _NO_PAGES:
+    if parts.scheme not in {"http", "https"} or last[last.rfind(".") :].lower() in OTHER_SUFFIXES:
         return ""
     path = head if last.lower() in _INDEX else path.rstrip("/")
     return f"{parts.netloc.lower().removeprefix('www.')}{path}{'?' + parts.query if parts.query else ''}"
@@ -90,130 +89,23 @@ def _joined(base: str, href: str) -> str:
         return ""
 
 
-def domain(address: str) -> str:
-    """Host of an address in lower case, without ``www.`` and port; empty where there is none."""
-    try:
-        return (urlsplit(address).hostname or "").lower().removeprefix("www.")
-    except ValueError:
-        return ""
-
-
-SIZE: Final = 4
-
-
-class SubdigraphSearch:
-    """The search for pages that all link to each other, an n-complete subdigraph, among those that a key page links to.
-
-    The paper looks through all subsets of the pages loaded so far; here each new page is the start of a clique search
-    among those that it exchanges links with.
-
-    Args:
-        links: keys of the pages that the key page links to, in the order of its links.
-        size: pages that the subdigraph is to have, the key page not counted; may be raised, and the search goes on.
-        most_pages: pages to load at most, besides the key page.
-
-    Attributes:
-        found: the largest complete subdigraph so far, at most of the size asked for, in the order of the links.
-        loaded: number of pages that :meth:`add` was given.
-    """
-
-    def __init__(self, links: Iterable[str], size: int = SIZE, most_pages: int | None = None) -> None:
-        if size < 1:
-            raise ValueError(f"a subdigraph has at least 1 page: {size}")
-        self.found: list[str] = []
-        self.loaded = 0
-        self.size = size
-        self._most = most_pages
-        self._links = list(dict.fromkeys(links))
-        self._place = {link: place for place, link in enumerate(self._links)}
-        self._next = 0
-        self._to: dict[int, int] = {}  # by place: bits of the places that a loaded page links to
-        self._mutual: dict[int, int] = {}  # by place: bits of the loaded pages that it exchanges links with
-
-    def wanted(self) -> str | None:
-        """The page to load next, ``None`` when the search has come to its end."""
-        done = len(self.found) >= self.size or self._next >= len(self._links)
-        if done or (self._most is not None and self.loaded >= self._most):
-            return None
-        return self._links[self._next]
-
-    def add(self, links: Collection[str] | None) -> None:
-        """Add the links (keys) of the page that :meth:`wanted` named, ``None`` if it could not be loaded."""
-        place = self._next
-        self._next += 1
-        self.loaded += 1
-        if links is None:
-            return
-        linked = {self._place[link] for link in links if link in self._place} - {place}
-        self._to[place] = sum(1 << other for other in linked)
-        self._mutual[place] = 0
-        for other in self._to:
-            if self._to[place] >> other & 1 and self._to[other] >> place & 1:
-                self._mutual[place] |= 1 << other
-                self._mutual[other] |= 1 << place
-        clique = [place, *largest_clique(self._mutual, self._mutual[place], self.size - 1)]
-        if len(clique) > len(self.found):
-            self.found = [self._links[each] for each in sorted(clique)]
-
-
-def largest_clique(neighbours: dict[int, int], among: int, enough: int) -> list[int]:
-    """Find a largest clique, by branch and bound with greedy colours (Tomita and Seki, 2003), without recursion.
-
-    ``neighbours`` has the bits of each node's neighbours, ``among`` the bits of the nodes to look among; the search
-    stops at a clique of ``enough`` nodes.
-    """
-    best: list[int] = []
-    chosen: list[int] = []
-    stack = [_coloured(neighbours, among)]
-    left = [among]
-    while stack and len(best) < enough:
-        order = stack[-1]
-        if not order or len(chosen) + order[-1][1] <= len(best):
-            stack.pop()
-            left.pop()
-            if chosen:
-                chosen.pop()
-            continue
-        node, _ = order.pop()
-        inside = left[-1] & neighbours[node]
-        left[-1] &= ~(1 << node)
-        chosen.append(node)
-        if len(chosen) > len(best):
-            best = chosen.copy()
-        stack.append(_coloured(neighbours, inside))
-        left.append(inside)
-    return best[:enough]
-
-
-def _coloured(neighbours: dict[int, int], among: int) -> list[tuple[int, int]]:
-    """Nodes and colours, ascending by colour; no clique among nodes up to colour c has more than c nodes."""
-    coloured: list[tuple[int, int]] = []
-    colour = 0
-    while among:
-        colour += 1
-        free = among  # what no node of this colour is a neighbour of
-        while free:
-            node = free.bit_length() - 1
-            coloured.append((node, colour))
-            free &= ~(neighbours[node] | 1 << node)
-            among &= ~(1 << node)
-    return coloured
-
-
-# The pages that share a key page's menu, found with as few pages loaded as it takes; whoever asks loads them.
-
 AGREEING: Final = "agreeing"
 PAPER: Final = "paper"
 VARIANTS: Final = (AGREEING, PAPER)
 """The paper's algorithm, and one that heeds what it left open; see :class:`MenuSearch`."""
 
+SIZE: Final = 4
 _AGREEMENT: Final = 0.95
 _TO_AGREE: Final = 2  # pages
 _MIN_CHARACTERS: Final = 10  # of a unit that counts wherever it stands
 
 
 class MenuSearch:
-    """The search from a key page: load the page that :meth:`wanted` names, give it to :meth:`add`, and so on.
+    """The search for pages that all link to each other, an n-complete subdigraph, among those that a key page links to.
+
+    Load the page that :meth:`wanted` names, give it to :meth:`add`, and so on. The paper looks through all subsets of
+    the pages loaded so far; here each new page is the start of a clique search among those that it exchanges links
+    with.
 
     The ``agreeing`` variant differs from the paper's in three things. The front page is loaded last, since most are of
     a template of their own; in the paper its links come first. The search ends at a smaller subdigraph, of two pages at
@@ -231,6 +123,8 @@ class MenuSearch:
     Attributes:
         addresses: addresses that the key page links to, by key, in the order in which they are tried.
         key_page: what is compared of the key page.
+        found: the pages of the largest complete subdigraph so far, by key and in the order of the key page's links.
+        loaded: pages loaded, the key page included.
     """
 
     def __init__(
@@ -244,25 +138,35 @@ class MenuSearch:
         equality: Equality = Equality(),  # noqa: B008  frozen
     ) -> None:
         links = [(key, address) for key, address in site_links(key_page).items() if known is None or key in known]
-        self._agreeing = variant == AGREEING
-        if self._agreeing:
+        agreeing = variant == AGREEING
+        if agreeing:
             links.sort(key=lambda link: is_front(link[0]))
         self.addresses = dict(links)
         self.key_page = Profile.of(key_page)
+        self.found: dict[str, Profile] = {}
+        self.loaded = 1
         self._equality = equality
-        self._min_characters = _MIN_CHARACTERS if self._agreeing else None
-        self._size = size
-        first = min(size, _TO_AGREE) if self._agreeing else size
-        self._search = SubdigraphSearch(self.addresses, first, None if most_pages is None else most_pages - 1)
+        self._min_characters = _MIN_CHARACTERS if agreeing else None
+        self._max_size, self._size = size, min(size, _TO_AGREE) if agreeing else size  # at most, and of what is enough
+        self._keys = list(self.addresses)[: None if most_pages is None else most_pages - 1]
+        self._place = {key: place for place, key in enumerate(self._keys)}
         self._domain = domain(key_page.url or "")
         self._seen = {page_key(key_page.url or "")}
         self._profiles: dict[str, Profile] = {}
+        self._to: dict[int, int] = {}  # by place: bits of the places that a loaded page links to
+        self._mutual: dict[int, int] = {}  # by place: bits of the loaded pages that it exchanges links with
         self._shared: dict[str, NDArray[np.bool_]] = {}  # of the key page with each page, as far as it was asked
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the subdigraph has the size asked for, or is of pages that agree."""
+        return len(self.found) >= self._size
 
     def wanted(self) -> str | None:
         """Address of the page to load next, ``None`` when the search has come to its end."""
-        key = self._search.wanted()
-        return None if key is None else self.addresses[key]
+        if self.satisfied or self.loaded > len(self._keys):
+            return None
+        return self.addresses[self._keys[self.loaded - 1]]
 
     def add(self, page: Page | None) -> None:
         """Add the page at the address that :meth:`wanted` gave, its ``url`` where it was found at last.
@@ -270,41 +174,34 @@ class MenuSearch:
         ``None`` is for what cannot be loaded; a page that another address has led to, or of another domain, counts as
         none.
         """
-        key = self._search.wanted()
+        place = self.loaded - 1
+        self.loaded += 1
         address = page_key(page.url or "") if page is not None else ""
-        if page is None or key is None or address in self._seen or domain(page.url or "") != self._domain:
-            self._search.add(None)
+        if page is None or address in self._seen or domain(page.url or "") != self._domain:
             return
         self._seen.add(address)
-        self._profiles[key] = Profile.of(page)
-        self._search.add(site_links(page))
-        while len(self._search.found) >= self._search.size < self._size and not self._agree():
-            self._search.size += 1
+        self._profiles[self._keys[place]] = Profile.of(page)
+        linked = {self._place[link] for link in site_links(page) if link in self._place} - {place}
+        self._to[place] = sum(1 << other for other in linked)
+        self._mutual[place] = 0
+        for other in self._to:
+            if self._to[place] >> other & 1 and self._to[other] >> place & 1:
+                self._mutual[place] |= 1 << other
+                self._mutual[other] |= 1 << place
+        clique = [place, *largest_clique(self._mutual, self._mutual[place], self._size - 1)]
+        if len(clique) > len(self.found):
+            self.found = {key: self._profiles[key] for key in (self._keys[each] for each in sorted(clique))}
+        while self.satisfied and self._size < self._max_size and not self._agree():
+            self._size += 1
 
     def _agree(self) -> bool:
         """Whether the pages found share nearly the same of the key page."""
-        for key in self._search.found:
+        for key, other in self.found.items():
             if key not in self._shared:
-                other = self._profiles[key]
                 self._shared[key] = shared_units(self.key_page, other, self._equality, self._min_characters)
-        shared = [self._shared[key] for key in self._search.found]
+        shared = [self._shared[key] for key in self.found]
         by_all = int(np.logical_and.reduce(shared).sum())
         return bool(np.mean([by_all / max(1, int(each.sum())) for each in shared]) >= _AGREEMENT)
-
-    @property
-    def found(self) -> dict[str, Profile]:
-        """The pages of the largest complete subdigraph so far, by key and in the order of the key page's links."""
-        return {key: self._profiles[key] for key in self._search.found}
-
-    @property
-    def satisfied(self) -> bool:
-        """Whether the subdigraph has the size asked for, or is of pages that agree."""
-        return len(self._search.found) >= self._search.size
-
-    @property
-    def loaded(self) -> int:
-        """Pages loaded, the key page included."""
-        return self._search.loaded + 1
 
     def template(self) -> NDArray[np.bool_]:
         """bool[n + m], the units of the key page that all pages found have, too; none where none was found."""
@@ -313,6 +210,37 @@ class MenuSearch:
     def template_of(self, page: Profile, others: Sequence[Profile]) -> NDArray[np.bool_]:
         """bool[n + m], the units of a page that others have, too, in this search's way."""
         return template_of(page, others, self._equality, self._min_characters)
+
+
+def largest_clique(neighbours: dict[int, int], among: int, enough: int) -> list[int]:
+    """Find a largest clique, by branch and bound with greedy colours (Tomita and Seki, 2003).
+
+    ``neighbours`` has the bits of each node's neighbours, ``among`` the bits of the nodes to look among; the search
+    stops at a clique of ``enough`` nodes.
+    """
+    best: list[int] = []
+    for node, colour in reversed(_coloured(neighbours, among)):
+        if len(best) >= min(colour, enough):
+            break
+        clique = [node, *largest_clique(neighbours, among & neighbours[node], enough - 1)]
+        among &= ~(1 << node)
+        best = max(best, clique, key=len)
+    return best
+
+
+def _coloured(neighbours: dict[int, int], among: int) -> list[tuple[int, int]]:
+    """Nodes and colours, ascending by colour; no clique among nodes up to colour c has more than c nodes."""
+    coloured: list[tuple[int, int]] = []
+    colour = 0
+    while among:
+        colour += 1
+        free = among  # what no node of this colour is a neighbour of
+        while free:
+            node = free.bit_length() - 1
+            coloured.append((node, colour))
+            free &= ~(neighbours[node] | 1 << node)
+            among &= ~(1 << node)
+    return coloured
 
 
 def search_menu(search: MenuSearch, load: Callable[[str], Page | None]) -> MenuSearch:

@@ -108,38 +108,20 @@ class SiteLevelTemplate:
         return unique_units(page, self._text.df(text_fingerprints(page)), self.pages, self._method.min_pages)
 
 
-# Section 5.3: what a section costs at each node, and how hidden nodes count: the terms that the smoother is given.
+# Section 5.3: what a section costs at each node, for the smoother.
 
-DEFAULT_SCALE: Final = 0.01
-"""The paper's constant c, in units of score times weight."""
+_SCALE: Final = 0.01  # the paper's constant c, in units of score times weight
 
 
-def by_area(area: NDArray[np.floating], page_area: float, scale: float = DEFAULT_SCALE) -> NDArray[np.float64]:
-    """float64[n], ``scale * A / A(i)`` (section 5.3): small and deep nodes do not easily start sections.
+def by_area(area: Floats) -> Floats:
+    """float64[n], ``c * A / A(i)`` (section 5.3): small and deep nodes do not easily start sections.
 
-    Args:
-        area: float[n], area of every node in px²; without any, the penalty is infinite.
-        page_area: area of the page in px².
-        scale: penalty of a node as large as the page.
-
-    Raises:
-        ValueError: an area is negative or not a number.
+    ``area`` is float64[n], area of every node in px², the root first; without any, the penalty is infinite.
     """
-    areas = np.asarray(area, np.float64)
-    if not ((areas >= 0).all() and page_area >= 0):  # false for NaN too
-        raise ValueError("area: expected numbers from 0 on")
-    penalty = np.full(areas.shape, np.inf)
+    penalty = np.full(len(area), np.inf)
     with np.errstate(over="ignore"):  # next to no area is as good as none
-        np.divide(scale * page_area, areas, out=penalty, where=areas > 0)
+        np.divide(_SCALE * area[0], area, out=penalty, where=area > 0)
     return penalty
-
-
-def weights_with_hidden(parent: NDArray[np.int32], hidden: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """int64[n], 1 plus the number of hidden nodes that a visible node is the nearest ancestor of; 0 for hidden nodes.
-
-    ``parent`` is int32[n], -1 for roots, which are visible in any case; ``hidden`` bool[n].
-    """
-    return np.bincount(nearest(parent, ~hidden | (parent < 0)), minlength=parent.size)
 
 
 # Section 5.2: the page-level classifier, a logistic regression for each of four sizes of nodes.
@@ -179,13 +161,14 @@ class LogisticModel:
 
         Text blocks have no score of their own and take that of the element around them.
         """
-        measures = Measures(page)
+        measures, units = Measures(page), page.n + page.m
         elements, area = measures.elements, measures.geometry.area
-        visible, templateness = np.zeros(page.n + page.m, bool), np.zeros(page.n + page.m)
+        visible, templateness, penalty = np.zeros(units, bool), np.zeros(units), np.zeros(units)
         visible[elements] = True
         templateness[elements] = self.probability(node_features(measures), area[elements])
-        weight = np.append(weights_with_hidden(page.parent, ~visible[: page.n]), np.zeros(page.m, np.int64))
-        return Scores(templateness, weight, visible, by_area(area, float(area[0])), FixedThreshold(self.threshold))
+        penalty[: page.n] = by_area(area)
+        weight = np.bincount(nearest(page.parent, visible[: page.n]), minlength=units)
+        return Scores(templateness, weight, visible, penalty, FixedThreshold(self.threshold))
 
     def probability(self, values: NDArray[np.float32], area: Floats) -> Floats:
         """float64[rows], probability of template for float32[rows, k] features and float64[rows] areas in px²."""

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import quote, urljoin
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import numpy as np
 
 from winnow.fingerprints import text_fingerprints
 from winnow.hashing import hash_text, mix
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
-from winnow.page.tags import TAG_NAMES, UNKNOWN
+from winnow.page.tags import TAG_NAMES
 from winnow.page.text import CODES, white_space
-from winnow.page.tree import nearest, prefix_sums
+from winnow.page.tree import nearest, path_sums, prefix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +31,31 @@ if TYPE_CHECKING:
 
 class SiteError(ValueError):
     """A site that a method cannot work on; the message says what is missing and what would help."""
+
+
+OTHER_SUFFIXES: Final = frozenset(
+    f".{name}"
+    for name in (
+        *("css", "js", "json", "xml", "rss", "txt", "md", "svg", "png", "jpg", "jpeg", "gif", "webp", "ico", "bmp"),
+        *("pdf", "ps", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "epub", "zip", "gz", "tgz", "bz2", "xz"),
+        *("tar", "rar", "7z", "exe", "dmg", "deb", "rpm", "jar", "mp3", "ogg", "wav", "mp4", "avi", "mov", "webm"),
+        *("woff", "woff2", "ttf"),
+    )
+)
+"""Ends of the names of files that are no pages."""
+
+
+def split_address(address: str) -> SplitResult:
+    """Split an address; one that is none has no parts."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
+
+
+def domain(address: str) -> str:
+    """Host of an address in lower case, without ``www.`` and port; empty where there is none."""
+    return (split_address(address).hostname or "").lower().removeprefix("www.")
 
 
 class SitePage(NamedTuple):
@@ -205,24 +229,18 @@ _STEP: Final = np.uint64(0x9E3779B97F4A7C13)
 def tag_hashes(page: Page) -> Hashes:
     """uint64[n], hash of each element's tag."""
     hashes: Hashes = _TAG_TOKEN[page.tag]
-    for index in np.flatnonzero(page.tag == UNKNOWN).tolist():
-        hashes[index] ^= np.uint64(hash_text(page.elements[index].tag))
+    for index, name in page.unknown_names.items():
+        hashes[index] ^= np.uint64(hash_text(name))
     return hashes
 
 
 def path_hashes(tree: Page | Profile, own: Hashes, of_block: Hashes) -> Hashes:
-    """uint64[n + m], hash of the path from the root down to every unit; one array operation for each level of the tree.
+    """uint64[n + m], hash of the path from the root down to every unit.
 
     ``own`` is uint64[n], a hash of each element, ``of_block`` uint64[m], of each block.
     """
-    hashes = np.zeros(len(own), np.uint64)
-    order = np.argsort(tree.depth, kind="stable")
-    borders = np.searchsorted(tree.depth[order], np.arange(int(tree.depth.max(initial=0)) + 2)).tolist()
-    for begin, end in pairwise(borders):
-        level = order[begin:end]
-        above = hashes[tree.parent[level]] * _STEP if begin else np.uint64(0)
-        hashes[level] = mix(above + own[level])
-    return np.concatenate([hashes, mix(hashes[tree.block_node] * _STEP + of_block)])
+    elements = path_sums(tree, mix(own + tree.depth.astype(np.uint64) * _STEP))  # the steps of a path in any order
+    return np.concatenate([elements, mix(elements[tree.block_node] + of_block)])
 
 
 class Events(NamedTuple):
@@ -282,15 +300,12 @@ def elements_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool
     return elements
 
 
-def blocks_of_runs(
-    page: Page, share: NDArray[np.float64 | np.bool_], length: Positions | None = None
-) -> NDArray[np.bool_]:
+def blocks_of_runs(page: Page, share: NDArray[np.float64 | np.bool_]) -> NDArray[np.bool_]:
     """bool[m], blocks more than half of whose characters are chosen: of each run a share (float64[r] or bool[r]).
 
-    ``length`` is int64[r], characters of each run; white space aside by default.
+    White space does not count.
     """
-    if length is None:
-        length = np.fromiter((len("".join(run.split())) for run in page.runs), np.int64, len(page.runs))
+    length = np.bincount(Detagged(page).run, minlength=page.r)
     whole = prefix_sums(length)
     chosen = np.concatenate([[0.0], np.cumsum(length * share)])
     begin, end = page.block_run_begin, page.block_run_end

@@ -14,7 +14,7 @@ import numpy as np
 
 from winnow.counting import html_lengths
 from winnow.hashing import hash_text, inverse_powers, mix, powers
-from winnow.page.tags import UNSEEN_TEXT, tag_set
+from winnow.page.tags import IS_UNSEEN_TEXT
 from winnow.page.tree import prefix_sums, within
 from winnow.papers.pages import (
     Detagged,
@@ -25,10 +25,10 @@ from winnow.papers.pages import (
     count_hashes,
     elements_of_blocks,
     parameter,
+    tag_hashes,
 )
 
 if TYPE_CHECKING:
-    from lxml import etree
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
@@ -47,7 +47,6 @@ def _covered(begin: Positions, end: Positions, length: int) -> NDArray[np.bool_]
 
 
 _CLOSE: Final = np.uint64(hash_text("</>"))
-_UNSEEN_TEXT: Final = tag_set(*UNSEEN_TEXT)
 
 
 def template_hashes(page: Page, events: Events) -> Hashes:
@@ -57,7 +56,7 @@ def template_hashes(page: Page, events: Events) -> Hashes:
     and other text that no reader sees count, too. Unlike :func:`winnow.fingerprints.node_fingerprints`, tokens,
     counters and session ids in attributes are left as they are.
     """
-    run = np.fromiter((hash_text(" ".join(text.split())) for text in page.runs), np.uint64, len(page.runs))
+    run = np.fromiter((hash_text(" ".join(text.split())) for text in page.runs), np.uint64, page.r)
     run[~page.has_ink] = 0
     tokens = np.zeros(events.number, np.uint64)
     tokens[events.opens] = _element_tokens(page)
@@ -74,20 +73,16 @@ def template_hashes(page: Page, events: Events) -> Hashes:
 
 def _element_tokens(page: Page) -> Hashes:
     """uint64[n], hash of each element's name and attributes, and of text in it that is in no run."""
-    keys = [
-        "\x00".join([element.tag, *sorted([f"{name}={value}" for name, value in pairs])])
-        for element, pairs in zip(page.elements, page.attributes, strict=True)
-    ]
-    for number in np.flatnonzero(within(page, _UNSEEN_TEXT[page.tag])).tolist():
-        keys[number] += _direct_text(page.elements[number])
-    known = {key: hash_text(key) for key in set(keys)}
-    return np.fromiter((known[key] for key in keys), np.uint64, page.n)
-
-
-def _direct_text(element: etree._Element) -> str:
-    parts = [element.text, *(child.tail for child in element)]
-    text = " ".join(" ".join(filter(None, parts)).split())
-    return text and f"\x00\x00{text}"
+    table = page.attributes
+    attributes = np.zeros(len(table.first), np.uint64)
+    for name, place_of in table.by_name.items():
+        attributes[list(place_of.values())] = [hash_text(f"{name}={value}") for value in place_of]
+    unseen = np.zeros(page.n, np.uint64)
+    for number in np.flatnonzero(within(page, IS_UNSEEN_TEXT[page.tag])).tolist():
+        element = page.elements[number]
+        text = " ".join(filter(None, [element.text, *(child.tail for child in element)]))
+        unseen[number] = hash_text(" ".join(text.split()))
+    return mix(tag_hashes(page) + table.sum_per_element(mix(attributes))) ^ mix(unseen)
 
 
 @dataclass(frozen=True)
@@ -232,10 +227,9 @@ class TextWindows:
         """Label blocks most of whose characters lie in frequent fragments, and elements of nothing but such blocks."""
         page, detagged = read.page, Detagged(read.page)
         frequent = np.flatnonzero(np.isin(_fragments(detagged.codes, self.window), template))
-        inked = _covered(frequent, frequent + self.window, len(detagged.codes))[detagged.place]
-        length = np.bincount(detagged.run, minlength=page.r)
-        inside = np.bincount(detagged.run, inked, minlength=page.r)
-        blocks = blocks_of_runs(page, inside / np.maximum(length, 1), length)
+        covered = _covered(frequent, frequent + self.window, len(detagged.codes))[detagged.place]
+        length, inside = (np.bincount(detagged.run, weight, page.r) for weight in (None, covered))
+        blocks = blocks_of_runs(page, inside / np.maximum(length, 1))
         return Labels(np.concatenate([elements_of_blocks(page, blocks), blocks]))
 
 

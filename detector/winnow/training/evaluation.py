@@ -11,6 +11,7 @@ import lzma
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from winnow.models import load_model
@@ -133,7 +134,16 @@ def by_page_type(results: Iterable[tuple[GoldPage, Accuracy]]) -> dict[str, Accu
     for gold, accuracy in results:
         rows["all"].append(accuracy)
         rows[gold.page_type].append(accuracy)
-    return {kind: _mean(rows[kind]) for kind in sorted(rows, key=lambda kind: (kind != "all", kind))}
+    return {kind: mean_accuracy(rows[kind]) for kind in sorted(rows, key=lambda kind: (kind != "all", kind))}
+
+
+def mean_accuracy(rows: Sequence[Accuracy]) -> Accuracy:
+    """Average the figures of some pages, to four decimals."""
+    means: dict[str, Any] = {}
+    for name in ("precision", "recall", "f1", "include", "exclude"):
+        known = [figure for row in rows if (figure := getattr(row, name)) is not None]
+        means[name] = round(fmean(known), 4) if known else None
+    return Accuracy(**means, pages=len(rows))
 
 
 def table(figures: dict[str, Accuracy]) -> str:
@@ -154,18 +164,3 @@ def _units(text: str, unit: Unit) -> Counter[str]:
 def _share(snippets: Sequence[str], text: str) -> float | None:
     lowered = text.lower()
     return sum(snippet.lower() in lowered for snippet in snippets) / len(snippets) if snippets else None
-
-
-def _mean(rows: list[Accuracy]) -> Accuracy:
-    def mean(values: Iterable[float | None]) -> float | None:
-        known = [value for value in values if value is not None]
-        return round(sum(known) / len(known), 4) if known else None
-
-    return Accuracy(
-        precision=mean(row.precision for row in rows) or 0.0,
-        recall=mean(row.recall for row in rows) or 0.0,
-        f1=mean(row.f1 for row in rows) or 0.0,
-        include=mean(row.include for row in rows),
-        exclude=mean(row.exclude for row in rows),
-        pages=len(rows),
-    )

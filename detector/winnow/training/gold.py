@@ -20,6 +20,7 @@ from tldextract import TLDExtract
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.parsing import parse_html
 from winnow.page.text import WORD
+from winnow.page.tree import prefix_sums
 from winnow.training.evaluation import GoldPage, read_gold
 
 if TYPE_CHECKING:
@@ -44,13 +45,11 @@ def content_fractions(block_texts: Sequence[str], gold_text: str) -> NDArray[np.
     numbers: dict[str, int] = {}
     page = [numbers.setdefault(word, len(numbers)) for block in words for word in block]
     gold = [numbers.setdefault(word, len(numbers)) for word in WORD.findall(gold_text.lower())]
-    matched = np.zeros(len(page) + 1, np.int64)
-    if page and gold:
-        for operation in longest_common.opcodes(page, gold):
-            if operation.tag == "equal":
-                matched[operation.src_start + 1 : operation.src_end + 1] = 1
-    ends = np.cumsum(lengths)
-    sums = np.cumsum(matched)
+    matched = np.zeros(len(page), bool)
+    for operation in longest_common.opcodes(page, gold):
+        if operation.tag == "equal":
+            matched[operation.src_start : operation.src_end] = True
+    ends, sums = np.cumsum(lengths), prefix_sums(matched)
     shares: NDArray[np.float64] = (sums[ends] - sums[ends - lengths]) / np.maximum(lengths, 1)
     return shares
 

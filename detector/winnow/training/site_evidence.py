@@ -29,20 +29,23 @@ from winnow.evidence.marked_articles import with_authors_mark, with_titled_artic
 from winnow.evidence.site_counts import Evidence, evidence_columns
 from winnow.fingerprints import node_fingerprints
 from winnow.models import load_model
-from winnow.page.page import Page, PageTooLarge
+from winnow.page.page import PageTooLarge
+from winnow.papers.pages import SitePages
 from winnow.places import clipped_log_odds, counted_units, main_text_id
 from winnow.training.evaluation import GoldPage, models_of_folds, read_gold
 from winnow.training.gold import GoldExample, content_fractions, registrable_domain
 from winnow.training.sites import Site, find_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from winnow.models.scores import Model
+    from winnow.page.page import Page
 
     Floats = NDArray[np.float64]
+    LettersOf = Mapping[str, Callable[[list[str]], str]]
 
 SEEN: Final = (2, 5, 10, 30, 100)
 """Pages of a site that are counted when a page is looked at, itself among them."""
@@ -108,21 +111,21 @@ class CountedSite:
     """The pages of a site, with the units of each that are counted.
 
     Args:
-        files: name, file and address of each page.
+        pages: the pages; those above the caps are left out.
         model: page-level model; what it takes for the content says which pages are the same.
 
     Attributes:
         names, pages: the pages, and their names.
     """
 
-    def __init__(self, files: Iterable[tuple[str, Path, str]], model: Model) -> None:
+    def __init__(self, pages: SitePages, model: Model) -> None:
         self.names: list[str] = []
         self.pages: list[Page] = []
         self._counted: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = []
         self._contents: list[int] = []
-        for name, file, url in files:
+        for number, name in enumerate(pages.names):
             try:
-                page = Page.parse(file.read_bytes(), url)
+                page = pages.read(number).page
             except PageTooLarge:
                 continue
             self.names.append(name)
@@ -166,19 +169,20 @@ def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
     """Take the marked pages of some folders of sites as gold pages, whose text is that of their blocks of content."""
     found = []
     for site, marks_of in marked_sites(folders, read_marks(path)):
-        for file in site.files:
-            marks = marks_of.get(name := file.relative_to(site.folder).as_posix())
+        pages = site.pages()
+        for number, (name, url) in enumerate(zip(pages.names, pages.urls, strict=True)):
+            marks = marks_of.get(name)
             if marks is not None:
-                texts = Page.parse(file.read_bytes(), site.url(file)).block_texts()
+                texts = pages.read(number).page.block_texts()
                 text = "\n".join(compress(texts, marks.content(texts) == 1))
                 kind = _KIND_OF.get(marks.kind, marks.kind)
-                gold = GoldPage(f"{site.name}/{name}", text, kind, None, site.url(file), (), ())
-                found.append(GoldExample(gold, file, site.name, "whole sites", marks))
+                gold = GoldPage(f"{site.name}/{name}", text, kind, None, url, (), ())
+                found.append(GoldExample(gold, site.files[number], site.name, "whole sites", marks))
     return found
 
 
 def block_examples(
-    site: CountedSite, letters_of: Mapping[str, Callable[[list[str]], str]], model: Model, seed: int = 0
+    site: CountedSite, letters_of: LettersOf, model: Model, seed: int = 0
 ) -> tuple[Floats, NDArray[np.bool_], Floats]:
     """Make examples of the pages of a site that have labels, each looked at with :data:`SEEN` pages counted.
 
@@ -217,8 +221,8 @@ def block_examples(
     return np.concatenate(rows), np.concatenate(labels), np.concatenate(weights)
 
 
-def gold_hosts(path: Path) -> Iterator[tuple[list[tuple[str, Path, str]], dict[str, Callable[[list[str]], str]]]]:
-    """Yield the files of the hosts that have five pages or more in a file of gold pages, and what labels them.
+def gold_hosts(path: Path) -> Iterator[tuple[SitePages, LettersOf]]:
+    """Yield the pages of the hosts that have five pages or more in a file of gold pages, and what labels them.
 
     A block is content from seven tenths of its words in the gold text on, in its order, and template up to two tenths.
     """
@@ -227,8 +231,10 @@ def gold_hosts(path: Path) -> Iterator[tuple[list[tuple[str, Path, str]], dict[s
         by_host.setdefault(urlsplit(page.url or "").hostname or "", []).append(page)
     for host, pages in sorted(by_host.items()):
         if host and len(pages) >= _MIN_GOLD_PAGES:
-            files = [(page.page_id, path.parent / "html" / f"{page.page_id}.html", page.url or "") for page in pages]
-            yield files, {page.page_id: partial(_letters_of_gold, gold=page.text) for page in pages}
+            names = [page.page_id for page in pages]
+            files = [path.parent / "html" / f"{name}.html" for name in names]
+            letters_of: LettersOf = {page.page_id: partial(_letters_of_gold, gold=page.text) for page in pages}
+            yield SitePages(names, [page.url or "" for page in pages], files), letters_of
 
 
 def _letters_of_gold(texts: list[str], gold: str) -> str:
@@ -269,15 +275,13 @@ def main() -> None:
         examples = []
         for site, pages in marked_sites(options.sites, marks):
             print(f"winnow.training.site_evidence: {site.name}", file=sys.stderr, flush=True)
-            files = [(file.relative_to(site.folder).as_posix(), file, site.url(file)) for file in site.files]
+            letters_of: LettersOf = {name: page.of_blocks for name, page in pages.items()}
             model = model_of(site.name)
-            examples.append(
-                block_examples(CountedSite(files, model), {name: page.of_blocks for name, page in pages.items()}, model)
-            )
+            examples.append(block_examples(CountedSite(site.pages(), model), letters_of, model))
         for path in options.gold:
-            for hosts_files, letters_of in gold_hosts(path):
-                model = model_of(registrable_domain(hosts_files[0][2]))
-                examples.append(block_examples(CountedSite(hosts_files, model), letters_of, model))
+            for host_pages, letters_of in gold_hosts(path):
+                model = model_of(registrable_domain(host_pages.urls[0]))
+                examples.append(block_examples(CountedSite(host_pages, model), letters_of, model))
     except (OSError, ValueError) as error:
         parser.error(str(error))
     learned = learn_evidence(*(np.concatenate(column) for column in zip(*examples, strict=True)))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import numpy as np
 
-from winnow.page.page import Page, PageTooLarge
 from winnow.papers.methods import METHODS, summary
 from winnow.papers.page_level import SiteLevel, SiteLevelTemplate
-from winnow.papers.pages import SiteError, SitePage, SitePages
+from winnow.papers.pages import OTHER_SUFFIXES, SiteError, SitePages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,18 +20,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.papers.pages import Labels
+    from winnow.page.page import Page
+    from winnow.papers.pages import Labels, SitePage
     from winnow.progress import Progress
 
 
 _PAGE_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml", ".shtml"})
-_OTHER_SUFFIXES: Final = frozenset(
-    f".{name}"
-    for name in (
-        *("css", "js", "json", "xml", "txt", "md", "svg", "png", "jpg", "jpeg", "gif", "webp", "ico"),
-        *("pdf", "zip", "gz", "woff", "woff2", "ttf", "mp3", "mp4"),
-    )
-)
 _SNIFFED: Final = 1_024  # bytes
 
 
@@ -54,6 +46,10 @@ class Site:
     def url(self, file: Path) -> str:
         """Stable address of a page, made of the site's name and the file's path: ``https://name/path``."""
         return f"https://{self.name}/{quote(file.relative_to(self.folder).as_posix())}"
+
+    def pages(self) -> SitePages:
+        """The pages by their paths and addresses, read one at a time."""
+        return SitePages.of_files(self.folder, self.files, f"https://{self.name}/")
 
 
 def find_sites(folder: Path, min_pages: int = 10) -> list[Site]:
@@ -80,7 +76,7 @@ def page_files(folder: Path) -> tuple[Path, ...]:
 def is_page(file: Path) -> bool:
     """Whether a file is HTML, by its name or, where the name says nothing, by its first bytes."""
     suffix = file.suffix.lower()
-    if not file.is_file() or suffix in _OTHER_SUFFIXES:
+    if not file.is_file() or suffix in OTHER_SUFFIXES:
         return False
     if suffix in _PAGE_SUFFIXES:
         return True
@@ -154,13 +150,9 @@ class SiteCounts:
     """
 
     def __init__(self, site: Site, method: str = SITE_LEVEL_METHOD) -> None:
-        self.site = site
-        self.files: list[int] = []
+        self._site, self._pages = site, site.pages()
         self._counts = SiteLevelTemplate(SiteLevel())
-        for number in range(len(site.files)):
-            read = self._read(number)
-            if read is not None and self._counts.add(read.page):
-                self.files.append(number)
+        self.files = [read.number for read in self._pages.read_all() if self._counts.add(read.page)]
         self._label: Callable[[SitePage], Labels] = self._counts.label
         if method != SITE_LEVEL_METHOD:
             try:
@@ -170,27 +162,13 @@ class SiteCounts:
 
     def labelled(self, files: Sequence[int]) -> Iterator[LabelledPage]:
         """Label the units of some pages, given by their numbers in :attr:`files`."""
-        for number in files:
-            read = self._read(number)
-            if read is None:
-                continue
+        for read in map(self._pages.read, files):
             labels = self._label(read)
             content = self._counts.unique(read.page) if labels.content is None else labels.content
             label = np.full(read.page.n + read.page.m, IGNORED, np.int8)
             label[content] = CONTENT
             label[labels.template] = TEMPLATE
-            yield LabelledPage(read.page, label, self.site.files[number])
-
-    @cached_property
-    def _pages(self) -> SitePages:
-        files = self.site.files
-        return SitePages([file.name for file in files], [self.site.url(file) for file in files], files)
-
-    def _read(self, number: int) -> SitePage | None:
-        try:
-            return self._pages.read(number)
-        except PageTooLarge:
-            return None
+            yield LabelledPage(read.page, label, self._site.files[read.number])
 
 
 def describe_labels(method: str) -> str:

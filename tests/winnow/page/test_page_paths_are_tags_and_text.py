@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.papers.mdl import dom_paths, essential_paths, mode_supports, path_matrix
+from winnow.papers.clustering import dom_paths, essential_paths, mode_supports, path_matrix
 
 TREES = st.recursive(
     st.sampled_from(["red", "blue", "long words"]),

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from winnow.papers.clustering import cluster
-from winnow.papers.mdl import NOTHING, merge_documents
+from winnow.papers.clustering import NOTHING, cluster, merge_documents
 from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
 
@@ -130,7 +129,7 @@ def _planted(templates, pages, seed):
 def test_the_number_of_clusters_is_that_of_the_templates_however_many_pages_there_are(variant):
     documents, truth = _planted(6, 1_000, seed=4)
     for number in (100, 1_000):
-        labels = cluster(documents[:number], variant=variant).labels
+        labels, _ = cluster(documents[:number], variant=variant)
         pairs = set(zip(labels.tolist(), truth[:number].tolist(), strict=True))
         assert len(pairs) == labels.max() + 1 == 6
 

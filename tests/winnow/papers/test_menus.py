@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from winnow.page.page import Page
 from winnow.papers.menu_mapping import EQUALITIES, Equality, Profile, mapped_units, template_of
-from winnow.papers.menus import MenuSearch, SubdigraphSearch, search_menu, site_links, template_page
+from winnow.papers.menus import PAPER, MenuSearch, search_menu, site_links, template_page
 from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
 
@@ -225,25 +225,27 @@ def _algorithm_1(topology, size):
     return len(best), last, len(topology)
 
 
-def _search(topology, size, most_pages=None):
-    search = SubdigraphSearch(topology, size, most_pages)
-    while (link := search.wanted()) is not None:
-        search.add(topology[link])
-    return search
+def _linked_page(url, *links, head=""):
+    return Page.parse(f"<html><head>{head}</head><body>" + "".join(f"<a href='{link}'>x</a>" for link in links), url)
+
+
+def _search(topology, size):
+    def load(address):
+        links = topology[address[-1]]
+        return None if links is None else _linked_page(address, *links)
+
+    return search_menu(MenuSearch(_linked_page("http://a.example/key", *topology), size, variant=PAPER), load)
 
 
 @settings(max_examples=25, deadline=None)
 @given(TOPOLOGIES, st.integers(1, 6))
 def test_the_search_finds_what_a_search_through_all_subsets_finds(topology, size):
     search = _search(topology, size)
-    completed_by = search.found[-1] if search.found else None
-    assert (len(search.found), completed_by, search.loaded) == _algorithm_1(topology, size)
-    assert all(other in topology[one] for one in search.found for other in search.found if one != other)
-    assert search.found == [link for link in topology if link in search.found]
-
-
-def _linked_page(url, *links, head=""):
-    return Page.parse(f"<html><head>{head}</head><body>" + "".join(f"<a href='{link}'>x</a>" for link in links), url)
+    found = [key[-1] for key in search.found]
+    completed_by = found[-1] if found else None
+    assert (len(found), completed_by, search.loaded - 1) == _algorithm_1(topology, size)
+    assert all(other in topology[one] for one in found for other in found if one != other)
+    assert found == [link for link in topology if link in found]
 
 
 def test_only_links_to_other_pages_of_the_domain_count():

@@ -10,25 +10,12 @@ from winnow.models import load_model
 from winnow.models.files import ModelError, write_model_file
 from winnow.page.page import Page
 from winnow.papers.element_features import NODE_FEATURES
-from winnow.papers.page_level import AREA_BOUNDS, BUCKETS, LogisticModel, bucket_of, by_area, weights_with_hidden
-
-#      0
-#     / \
-#    1   4
-#   / \
-#  2   3
-TREE = np.array([-1, 0, 1, 1, 0], dtype=np.int32)
-AREA = np.array([1000.0, 800.0, 200.0, 0.0, 100.0])
+from winnow.papers.page_level import AREA_BOUNDS, BUCKETS, LogisticModel, bucket_of, by_area
 
 
 def test_the_penalty_by_area_is_the_share_of_the_page_turned_over() -> None:
-    assert by_area(AREA, 2000.0).tolist() == pytest.approx([0.02, 0.025, 0.1, np.inf, 0.2])
-    assert by_area(AREA, AREA[0], scale=1.0).tolist() == pytest.approx([1, 1.25, 5, np.inf, 10])
-
-
-def test_a_hidden_node_counts_for_its_nearest_visible_ancestor() -> None:
-    hidden = np.array([False, True, True, False, True])
-    assert weights_with_hidden(TREE, hidden).tolist() == [4, 0, 0, 1, 0]
+    area = np.array([1000.0, 800.0, 200.0, 0.0, 100.0])
+    assert by_area(area).tolist() == pytest.approx([0.01, 0.0125, 0.05, np.inf, 0.1])
 
 
 SENTENCE = "Ordinary words of a story, told at some length and with commas. "
