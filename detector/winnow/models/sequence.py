@@ -118,7 +118,8 @@ class SequenceNetwork:
             panels(self.dense_weight), self.dense_bias,
             np.stack([panels(weight) for weight in self.input_weight]), self.input_bias,
             np.stack([panels(weight, STEP_PANEL) for weight in self.state_weight]), self.state_bias,
-            panels(self.output_weight), self.output_bias, np.ascontiguousarray(self.page_weight), self.last_weight,
+            np.stack([panels(weight) for weight in np.split(self.output_weight, 2)]), self.output_bias,
+            np.ascontiguousarray(self.page_weight), self.last_weight,
         )  # fmt: skip
 
 

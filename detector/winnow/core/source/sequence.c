@@ -18,12 +18,12 @@ typedef struct {
     Py_ssize_t m, f, c, s, o, gate_panels, step_panels;
     float *packed; /* [f][TILE_ROWS] */
     float *dense;  /* [m][c] */
-    float *states; /* [m][2 s]: forwards, backwards */
-    double *pooled; /* [4 s]: sums of the states, and their maxima */
+    float *output; /* [m][o]: contribution of the states of both directions */
+    float *states; /* [TILE_ROWS + 1][s]: of a tile, and the last one of the tile before */
+    double *pooled; /* [4 s]: sums of the states, forwards and backwards, and their maxima */
     float *gates;  /* [TILE_ROWS][3 s]: contribution of the blocks */
     float *sums;   /* [step_panels][STEP_COLUMNS]: contribution of the previous state */
-    float *bias;   /* [o]: of the last layer, with what the page adds to it */
-    float *output; /* [TILE_ROWS][o] */
+    float *of_page; /* [o]: contribution of the page */
 } Task;
 
 typedef void (*Advance)(const Task *task, int backwards, const float *before, const float *gates, float *state);
@@ -33,9 +33,10 @@ static Py_ssize_t panels_of(Py_ssize_t columns, Py_ssize_t width)
     return (columns + width - 1) / width;
 }
 
-/* Write the products of a few rows and of a weight of so many columns, in panels, plus a bias. */
+/* Write the products of a few rows and of a weight of so many columns, in panels, plus a bias, or add them to what is
+   there if there is none. The results of one row lie `stride` numbers behind those of the row before. */
 static void fill_rows(const float *const *rows, int count, Py_ssize_t step, Py_ssize_t k, const float *panels,
-                      const float *bias, Py_ssize_t columns, float *to)
+                      const float *bias, Py_ssize_t columns, float *to, Py_ssize_t stride)
 {
     float tile[TILE_ROWS * TILE_COLUMNS];
     Py_ssize_t first, column;
@@ -45,7 +46,8 @@ static void fill_rows(const float *const *rows, int count, Py_ssize_t step, Py_s
         core_multiply(rows, step, k, panels, tile);
         for (row = 0; row < count; row++) {
             for (column = 0; column < width; column++) {
-                to[row * columns + first + column] = tile[row * TILE_COLUMNS + column] + bias[first + column];
+                float *sum = &to[row * stride + first + column];
+                *sum = tile[row * TILE_COLUMNS + column] + (bias ? bias[first + column] : *sum);
             }
         }
     }
@@ -83,7 +85,7 @@ static void fill_dense(const Task *task)
             rows[i] = task->packed + i;
         }
         fill_rows(rows, count, TILE_ROWS, task->f, ITEMS(task->arrays[DENSE_PANELS], float),
-                  ITEMS(task->arrays[DENSE_BIAS], float), task->c, task->dense + begin * task->c);
+                  ITEMS(task->arrays[DENSE_BIAS], float), task->c, task->dense + begin * task->c, task->c);
         rectify(task->dense + begin * task->c, count * task->c);
     }
 }
@@ -185,79 +187,82 @@ __attribute__((target("avx2,fma"))) static void advance_fused(const Task *task, 
 }
 #endif
 
-/* Read the blocks in one direction: first what they add to the gates, a tile at a time, then step by step. */
-static void fill_states(const Task *task, int backwards, Advance step)
+/* Add a state to the sums and maxima over the page. */
+static void pool(double *sums, double *maxima, const float *state, Py_ssize_t s)
 {
-    static const float nothing[MAX_UNITS];
-    const float *before = nothing, *rows[TILE_ROWS];
-    const float *panels = ITEMS(task->arrays[INPUT_PANELS], float)
-                          + backwards * task->gate_panels * task->c * TILE_COLUMNS;
-    const float *bias = ITEMS(task->arrays[INPUT_BIAS], float) + backwards * 3 * task->s;
-    Py_ssize_t begin;
-    int row;
-    for (begin = 0; begin < task->m; begin += TILE_ROWS) {
-        int count = task->m - begin < TILE_ROWS ? (int)(task->m - begin) : TILE_ROWS;
-        for (row = 0; row < TILE_ROWS; row++) {
-            Py_ssize_t block = begin + (row < count ? row : 0);
-            rows[row] = task->dense + (backwards ? task->m - 1 - block : block) * task->c;
-        }
-        fill_rows(rows, count, 1, task->c, panels, bias, 3 * task->s, task->gates);
-        for (row = 0; row < count; row++) {
-            Py_ssize_t block = backwards ? task->m - 1 - begin - row : begin + row;
-            float *state = task->states + (2 * block + backwards) * task->s;
-            step(task, backwards, before, task->gates + row * 3 * task->s, state);
-            before = state;
-        }
+    Py_ssize_t i;
+    for (i = 0; i < s; i++) {
+        sums[i] += state[i];
+        maxima[i] = state[i] > maxima[i] ? state[i] : maxima[i];
     }
 }
 
-/* Add to the bias of the last layer what the means and maxima of the states over the page contribute. */
-static void fill_bias(const Task *task)
+/* Read the blocks in one direction, a tile at a time: what they add to the gates, the states step by step, and what these
+   add to the last layer. */
+static void read_blocks(const Task *task, int backwards, Advance step)
+{
+    static const float nothing[MAX_UNITS];
+    const float *before = nothing, *rows[TILE_ROWS];
+    Py_ssize_t s = task->s, o = task->o, begin, i;
+    const float *panels = ITEMS(task->arrays[INPUT_PANELS], float)
+                          + backwards * task->gate_panels * task->c * TILE_COLUMNS;
+    const float *bias = ITEMS(task->arrays[INPUT_BIAS], float) + backwards * 3 * s;
+    const float *output = ITEMS(task->arrays[OUTPUT_PANELS], float)
+                          + backwards * panels_of(o, TILE_COLUMNS) * s * TILE_COLUMNS;
+    double *sums = task->pooled + backwards * s, *maxima = sums + 2 * s;
+    int row;
+    for (i = 0; i < s; i++) {
+        sums[i] = 0;
+        maxima[i] = -1; /* of numbers above -1 */
+    }
+    for (begin = 0; begin < task->m; begin += TILE_ROWS) {
+        int count = task->m - begin < TILE_ROWS ? (int)(task->m - begin) : TILE_ROWS;
+        Py_ssize_t first = backwards ? task->m - 1 - begin : begin, way = backwards ? -1 : 1;
+        for (row = 0; row < TILE_ROWS; row++) {
+            rows[row] = task->dense + (first + way * (row < count ? row : 0)) * task->c;
+        }
+        fill_rows(rows, count, 1, task->c, panels, bias, 3 * s, task->gates, 3 * s);
+        for (row = 0; row < count; row++) {
+            float *state = task->states + row * s;
+            step(task, backwards, before, task->gates + row * 3 * s, state);
+            pool(sums, maxima, state, s);
+            before = state;
+        }
+        for (row = 0; row < TILE_ROWS; row++) {
+            rows[row] = task->states + (row < count ? row : 0) * s;
+        }
+        fill_rows(rows, count, 1, s, output, backwards ? NULL : ITEMS(task->arrays[OUTPUT_BIAS], float), o,
+                  task->output + first * o, way * o);
+        before = memcpy(task->states + TILE_ROWS * s, before, (size_t)s * sizeof *before); /* the next tile overwrites it */
+    }
+}
+
+/* What the means and maxima of the states over the page add to the last layer. */
+static void fill_of_page(const Task *task)
 {
     const float *weight = ITEMS(task->arrays[PAGE_WEIGHT], float);
-    Py_ssize_t states = 2 * task->s, block, i, j;
-    double *pooled = task->pooled;
-    for (i = 0; i < states; i++) {
-        pooled[i] = 0;
-        pooled[states + i] = task->states[i];
-    }
-    for (block = 0; block < task->m; block++) {
-        const float *state = task->states + block * states;
-        for (i = 0; i < states; i++) {
-            pooled[i] += state[i];
-            pooled[states + i] = state[i] > pooled[states + i] ? state[i] : pooled[states + i];
-        }
-    }
-    memcpy(task->bias, ITEMS(task->arrays[OUTPUT_BIAS], float), (size_t)task->o * sizeof *task->bias);
+    Py_ssize_t states = 2 * task->s, i, j;
+    memset(task->of_page, 0, (size_t)task->o * sizeof *task->of_page);
     for (i = 0; i < 2 * states; i++, weight += task->o) {
-        float value = (float)(i < states ? pooled[i] / (double)task->m : pooled[i]);
+        float value = (float)(i < states ? task->pooled[i] / (double)task->m : task->pooled[i]);
         for (j = 0; j < task->o; j++) {
-            task->bias[j] += value * weight[j];
+            task->of_page[j] += value * weight[j];
         }
     }
 }
 
 static void fill_logits(const Task *task, float last_bias)
 {
-    const float *weight = ITEMS(task->arrays[LAST_WEIGHT], float), *rows[TILE_ROWS];
+    const float *weight = ITEMS(task->arrays[LAST_WEIGHT], float), *output = task->output;
     float *logits = ITEMS(task->arrays[LOGITS], float);
-    Py_ssize_t begin, i;
-    int row;
-    for (begin = 0; begin < task->m; begin += TILE_ROWS) {
-        int count = task->m - begin < TILE_ROWS ? (int)(task->m - begin) : TILE_ROWS;
-        for (row = 0; row < TILE_ROWS; row++) {
-            rows[row] = task->states + (begin + (row < count ? row : 0)) * 2 * task->s;
+    Py_ssize_t block, i;
+    for (block = 0; block < task->m; block++, output += task->o) {
+        float sum = last_bias;
+        for (i = 0; i < task->o; i++) {
+            float value = output[i] + task->of_page[i];
+            sum += (value > 0 ? value : 0) * weight[i];
         }
-        fill_rows(rows, count, 1, 2 * task->s, ITEMS(task->arrays[OUTPUT_PANELS], float),
-                  task->bias, task->o, task->output);
-        rectify(task->output, count * task->o);
-        for (row = 0; row < count; row++) {
-            float sum = last_bias;
-            for (i = 0; i < task->o; i++) {
-                sum += task->output[row * task->o + i] * weight[i];
-            }
-            logits[begin + row] = sum;
-        }
+        logits[block] = sum;
     }
 }
 
@@ -310,26 +315,26 @@ static int prepare(Task *task)
     size_t size = sizeof(float);
     task->packed = calloc((size_t)(task->f * TILE_ROWS) + 1, size);
     task->dense = malloc(size * (size_t)(task->m * task->c));
-    task->states = malloc(size * (size_t)(task->m * 2 * task->s));
+    task->output = malloc(size * (size_t)(task->m * task->o));
+    task->states = malloc(size * (size_t)((TILE_ROWS + 1) * task->s));
     task->pooled = malloc(sizeof *task->pooled * (size_t)(4 * task->s));
     task->gates = malloc(size * (size_t)(TILE_ROWS * 3 * task->s));
     task->sums = malloc(size * (size_t)(task->step_panels * STEP_COLUMNS));
-    task->bias = malloc(size * (size_t)task->o);
-    task->output = malloc(size * (size_t)(TILE_ROWS * task->o));
-    return task->packed && task->dense && task->states && task->pooled && task->gates && task->sums && task->bias
-                   && task->output
+    task->of_page = malloc(size * (size_t)task->o);
+    return task->packed && task->dense && task->output && task->states && task->pooled && task->gates && task->sums
+                   && task->of_page
                ? 0
                : -1;
 }
 
 static void release(Task *task)
 {
-    free(task->output);
-    free(task->bias);
+    free(task->of_page);
     free(task->sums);
     free(task->gates);
     free(task->pooled);
     free(task->states);
+    free(task->output);
     free(task->dense);
     free(task->packed);
     arrays_release(task->parts, task->count);
@@ -340,7 +345,7 @@ static void release(Task *task)
                    dense_panels: float32[panels, f, TILE_COLUMNS], dense_bias: float32[c],
                    input_panels: float32[2, panels, c, TILE_COLUMNS], input_bias: float32[2, 3 s],
                    state_panels: float32[2, panels, s, STEP_COLUMNS], state_bias: float32[2, s],
-                   output_panels: float32[panels, 2 s, TILE_COLUMNS], output_bias: float32[o],
+                   output_panels: float32[2, panels, s, TILE_COLUMNS], output_bias: float32[o],
                    page_weight: float32[4 s, o], last_weight: float32[o], last_bias, logits: float32[m])
 
    parts: the features of the blocks, feature by feature; panels: the columns of the weights, filled up with zeros; of the
@@ -382,9 +387,9 @@ PyObject *core_sequence_logits(PyObject *module, PyObject *arguments)
     failed = prepare(&task) < 0;
     if (!failed) {
         fill_dense(&task);
-        fill_states(&task, 0, step);
-        fill_states(&task, 1, step);
-        fill_bias(&task);
+        read_blocks(&task, 0, step);
+        read_blocks(&task, 1, step);
+        fill_of_page(&task);
         fill_logits(&task, last_bias);
     }
     Py_END_ALLOW_THREADS
