@@ -9,8 +9,9 @@ loaded pages.
 from __future__ import annotations
 
 import re
+from functools import cache, partial
 from html import escape
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
@@ -70,8 +71,6 @@ _IMAGE_DATA: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif);", re.IG
 _IGNORED_IN_ADDRESS: Final = re.compile(r"[\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]+")
 _SCHEME: Final = re.compile(r"([^/?#:]*):")
 
-_NAMING: Final = frozenset({"id", "lang", "dir"})
-
 MAX_NESTING: Final = 128
 """Maximum depth of markup; deeper elements are written without it, since some readers recurse over the tree."""
 
@@ -90,6 +89,7 @@ NO_LANGUAGE: Final = frozenset(
 )
 _HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"  # see decode_email
 _HAS_SOURCE: Final = re.compile(r""" src(?:set)?="\s*[^\s"]""")
+_KEEPS_DIV: Final = frozenset({"id", "lang", "dir"})  # names of attributes that a div is written for
 _FORUM_POST: Final = re.compile(r"(?:^|\s)(?:messageText|postcontent)(?:$|\s)")  # in a blockquote
 _EMPTY_LINK: Final = re.compile("<a (?!.* (?:id|name)=)")
 _MAX_ANCESTORS: Final = 3  # with the language of a pre
@@ -112,13 +112,14 @@ def write_html(page: Page, elements: Flags, runs: Flags, *, links: bool = True, 
         links: keep the targets of links; otherwise only their text.
         images: keep pictures, videos and sounds.
     """
-    attributes: dict[str, str] = {}
+    stated: dict[str, str] = {}
     for index in np.flatnonzero(_WHOLE[page.tag])[:2].tolist():
         for name, value in page.attributes[index]:
             if name in {"lang", "dir"} and value.strip():
-                attributes.setdefault(name, value.strip())
+                stated.setdefault(name, value.strip())
     body = _write_body(page, elements, runs, links=links, images=images)
-    return _write_page(page.title, body, _write_attributes(sorted(attributes.items(), reverse=True)))
+    attributes = "".join(starmap(_write_attribute, sorted(stated.items(), reverse=True)))
+    return _write_page(page.title, body, attributes)
 
 
 def write_document(title: str, paragraphs: list[str]) -> str:
@@ -248,8 +249,7 @@ class _Body:
         self._open: list[tuple[tuple[int, int], str, bool]] = []  # end in elements and runs, closing tag, block-level
         self._block = 0  # of the text written last
         self._is_separated = True  # whether a block-level element has begun or ended since
-        self._base = base
-        self._attributes: dict[tuple[str, str], str] = {}  # as they are written
+        self._write_attribute = cache(partial(_write_attribute, base=base))  # elements share most of theirs
         self._preformatted = 0  # open elements whose line ends are text
 
     def write_run(self, pieces: Iterable[str | Formula], block: int) -> None:
@@ -271,7 +271,7 @@ class _Body:
 
     def open_element(self, name: str, pairs: Pairs, end: int, run_end: int) -> None:
         """Open an element, or write it whole if it has no end tag; pictures without an address are left out."""
-        attributes, is_block = "".join(map(self._write_attribute, pairs)), name in BLOCK_LEVEL
+        attributes, is_block = "".join(starmap(self._write_attribute, pairs)), name in BLOCK_LEVEL
         if name == "img" and not _HAS_SOURCE.search(attributes):
             return
         self._is_separated |= is_block
@@ -283,13 +283,6 @@ class _Body:
             self._open.append(((end, run_end), f"</{name}>", is_block))
         elif is_block:
             self.written.append("<br>\n")
-
-    def _write_attribute(self, pair: tuple[str, str]) -> str:
-        """Write an attribute; elements share most of theirs."""
-        known = self._attributes.get(pair)
-        if known is None:
-            known = self._attributes[pair] = _write_attributes([pair], self._base)
-        return known
 
     def close_before(self, index: int, *, of_runs: bool = False) -> None:
         """Close the elements that end before an element or a run."""
@@ -319,7 +312,7 @@ def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
     wrapper[page.parent[only_child]] = _HAS_BORDER[page.tag[only_child]]
     found = np.flatnonzero(wrapper)
     wrapper[found] = [
-        not any(name in _NAMING or (name == "class" and is_callout("div", value)) for name, value in pairs)
+        not any(name in _KEEPS_DIV or (name == "class" and is_callout("div", value)) for name, value in pairs)
         for pairs in page.attributes.of_elements(found)
     ]
     return wrapper
@@ -359,10 +352,10 @@ def _split_srcset(srcset: str) -> Iterator[tuple[str, str]]:
         yield address, size
 
 
-def _write_attributes(pairs: Iterable[tuple[str, str]], base: str = "") -> str:
-    """Write the allowed attributes, each with a space before it: no handlers, styles or unsafe addresses."""
-    written = ((name, _safe_value(name, value, base)) for name, value in pairs)
-    return "".join(f' {name}="{escape(value)}"' for name, value in written if value is not None)
+def _write_attribute(name: str, value: str, base: str = "") -> str:
+    """Write an attribute after a space; "" for one that is not allowed: a handler, a style, an unsafe address."""
+    safe = _safe_value(name, value, base)
+    return "" if safe is None else f' {name}="{escape(safe)}"'
 
 
 def _safe_value(name: str, value: str, base: str) -> str | None:

@@ -209,7 +209,7 @@ class AttributeTable(Sequence[Pairs]):
     def __getitem__(self, element: slice) -> list[Pairs]: ...
     def __getitem__(self, element: int | slice) -> Pairs | list[Pairs]:
         if isinstance(element, slice):
-            return [self[index] for index in range(*element.indices(len(self)))]
+            return self.of_elements(np.arange(len(self))[element])
         places = self.first[self.begin[: len(self)][element] : self.begin[1:][element]]
         if "_pairs" in vars(self):
             return [self._pairs[place] for place in places.tolist()]

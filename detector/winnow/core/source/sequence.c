@@ -213,7 +213,7 @@ static void read_blocks(const Task *task, int backwards, Advance step)
     int row;
     for (i = 0; i < s; i++) {
         sums[i] = 0;
-        maxima[i] = -1; /* of numbers above -1 */
+        maxima[i] = -1; /* states lie between -1 and 1 */
     }
     for (begin = 0; begin < task->m; begin += TILE_ROWS) {
         int count = task->m - begin < TILE_ROWS ? (int)(task->m - begin) : TILE_ROWS;
