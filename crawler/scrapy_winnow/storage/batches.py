@@ -7,14 +7,15 @@ import hashlib
 import time
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from redis.exceptions import NoScriptError, RedisError, SlotNotCoveredError
+from redis.exceptions import NoScriptError, SlotNotCoveredError
 
 from scrapy_winnow.storage.clients import is_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator, Sequence
+    from collections.abc import Awaitable, Sequence
 
     from redis.asyncio import Redis as AsyncRedis
 
@@ -29,32 +30,21 @@ MAX_BYTES: Final = 1 << 16
 """Arguments of the calls of one round trip, if they are several: counting these takes a tenth of the time limit."""
 
 _STEPS: Final = 5
-_LAST_STEPS: Final = 2
 _MAX_EXTENSION: Final = 6
-"""Times the limit that a call may take where the event loop holds it up; then it has two more turns of the loop."""
+"""Times the limit that a call may take where the event loop holds it up; then every step counts."""
 
 
 class Script:
-    """A Lua script of ``storage/lua``, called by its hash; every call of it must be safe to repeat."""
+    """A Lua script, called by its hash; every call of it must be safe to repeat."""
 
-    def __init__(self, name: str) -> None:
-        file = resources.files("scrapy_winnow.storage").joinpath("lua", f"{name}.lua")
-        self.source = file.read_text(encoding="utf-8")
-        self.sha = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.sha = hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
 
-    def command(self, keys: Sequence[str], arguments: Sequence[Any]) -> Command:
-        """Return the command that calls the script."""
-        return ("EVALSHA", self.sha, len(keys), *keys, *arguments)
-
-    async def load_and_run(self, client: Any, command: Command) -> Any:
-        """Carry out a command that calls the script on a server that may not know it yet, and return its reply."""
-        if is_cluster(client):  # only where its keys are: one server that hangs would block the rest
-            _, _, _, key, *_ = command
-            node = client.get_node_from_key(key)
-            await client.execute_command("SCRIPT LOAD", self.source, target_nodes=node)
-        else:
-            await client.script_load(self.source)
-        return await client.execute_command(*command)
+    @classmethod
+    def load(cls, name: str) -> Self:
+        """Return a script of ``storage/lua``."""
+        return cls(resources.files(__package__).joinpath("lua", f"{name}.lua").read_text(encoding="utf-8"))
 
 
 async def run_with_timeout(work: Awaitable[T], seconds: float) -> T:
@@ -79,9 +69,7 @@ async def run_with_timeout(work: Awaitable[T], seconds: float) -> T:
             if done:
                 return task.result()
             now = time.monotonic()
-            if now > deadline:
-                left = min(left, _LAST_STEPS + 1) - 1
-            elif now - begun < 1.5 * step:
+            if now > deadline or now - begun < 1.5 * step:
                 left -= 1
     finally:
         task.cancel()
@@ -124,8 +112,8 @@ class CommandBatches:
         Raises:
             redis.RedisError: the server refused this call, or could not be reached.
         """
-        commands = [script.command(keys, arguments)]
-        return (await self._enqueue(self._server_of(keys[0]), commands, script, can_wait=False))[0]
+        command = ("EVALSHA", script.sha, len(keys), *keys, *arguments)
+        return (await self._enqueue(self._server_of(keys[0]), [command], script, can_wait=False))[0]
 
     async def run_commands(self, commands: Sequence[Command], *, can_wait: bool = False) -> list[Any]:
         """Run commands, in one round trip to each server that they concern, and return their replies.
@@ -144,11 +132,9 @@ class CommandBatches:
             self._enqueue(server, [commands[place] for place in own], None, can_wait=can_wait)
             for server, own in places.items()
         ]
-        replies: list[Any] = [None] * len(commands)
-        for own, found in zip(places.values(), await asyncio.gather(*calls), strict=True):
-            for place, reply in zip(own, found, strict=True):
-                replies[place] = reply
-        return replies
+        found = await asyncio.gather(*calls)
+        replies = dict(zip(chain(*places.values()), chain(*found), strict=True))
+        return [replies[place] for place in range(len(commands))]
 
     def _enqueue(
         self, server: str, commands: Sequence[Command], script: Script | None, *, can_wait: bool
@@ -180,20 +166,17 @@ class CommandBatches:
         """Send what waits for a server."""
         del self._timers[server]
         for calls in _split_into_trips([call for call in self._waiting.pop(server, []) if not call.reply.done()]):
-            self._start_trip(calls)
+            task = asyncio.create_task(self._make_trip(calls))
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
 
-    def _start_trip(self, calls: list[_Call]) -> None:
-        async def make_trip() -> None:
-            try:
-                await run_with_timeout(self._exchange(calls), self._timeout)
-            except Exception as error:
-                for call in calls:
-                    if not call.reply.done():
-                        call.reply.set_exception(error)
-
-        task = asyncio.create_task(make_trip())
-        self._sending.add(task)
-        task.add_done_callback(self._sending.discard)
+    async def _make_trip(self, calls: list[_Call]) -> None:
+        try:
+            await run_with_timeout(self._exchange(calls), self._timeout)
+        except Exception as error:
+            for call in calls:
+                if not call.reply.done():
+                    call.reply.set_exception(error)
 
     async def _exchange(self, calls: list[_Call]) -> None:
         """Send the commands, and give each call its replies, or the error of the command that was refused."""
@@ -202,32 +185,32 @@ class CommandBatches:
                 for command in call.commands:
                     pipeline.execute_command(*command)
             replies = iter(await pipeline.execute(raise_on_error=False))
+        unknown = []
         for call in calls:
             own = [next(replies) for _ in call.commands]
-            if call.script is not None and isinstance(own[0], NoScriptError):
-                try:
-                    own = [await call.script.load_and_run(self._client, *call.commands)]
-                except RedisError as error:
-                    own = [error]
-            if call.reply.done():
-                continue
             refusal = next((reply for reply in own if isinstance(reply, Exception)), None)
-            if refusal is not None:
+            if call.script is not None and isinstance(refusal, NoScriptError):
+                _, _, *arguments = call.commands[0]
+                unknown.append(_Call([("EVAL", call.script.source, *arguments)], None, call.reply))
+            elif call.reply.done():
+                continue
+            elif refusal is not None:
                 call.reply.set_exception(refusal)
             else:
                 call.reply.set_result(own)
+        if unknown:
+            await self._exchange(unknown)
 
 
-def _split_into_trips(calls: list[_Call]) -> Iterator[list[_Call]]:
+def _split_into_trips(calls: list[_Call]) -> list[list[_Call]]:
     """The calls in their order, each trip with ``MAX_BYTES`` of arguments, or with a single call of more."""
-    trip: list[_Call] = []
+    trips: list[list[_Call]] = []
     total = 0
     for call in calls:
-        size = call.size if len(calls) > 1 else 0
-        if trip and total + size > MAX_BYTES:
-            yield trip
-            trip, total = [], 0
-        trip.append(call)
+        size = call.size
+        if not trips or total + size > MAX_BYTES:
+            trips.append([])
+            total = 0
+        trips[-1].append(call)
         total += size
-    if trip:
-        yield trip
+    return trips

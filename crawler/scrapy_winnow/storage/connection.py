@@ -27,7 +27,7 @@ from redis.exceptions import (
 )
 from redis.sentinel import MasterNotFoundError
 
-from scrapy_winnow.storage.batches import CommandBatches, run_with_timeout
+from scrapy_winnow.storage.batches import CommandBatches, Script, run_with_timeout
 from scrapy_winnow.storage.clients import asynchronous_client, blocking_client, is_cluster
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-    from scrapy_winnow.storage.batches import Command, Script
+    from scrapy_winnow.storage.batches import Command
 
 T = TypeVar("T")
 
@@ -87,6 +87,8 @@ _PERMANENT: Final = (
 
 _PASSWORD_CODES: Final = re.compile(r"\b(?:NOAUTH|WRONGPASS)\b|password", re.IGNORECASE)
 _MISCONFIGURED_CODES: Final = re.compile(r"\b(?:MISCONF|NOREPLICAS|OOM|READONLY)\b")
+
+_PROBE: Final = Script("return redis.call('EXISTS', KEYS[1])")
 
 logger = logging.getLogger(__name__)
 
@@ -320,7 +322,8 @@ def _try_commands(url: str, prefix: str, timeout: float) -> None:
                 raise RedisError("mode sentinel")
         key = f"{prefix}:{{start}}"
         client.exists(key)
-        client.evalsha(client.script_load("return redis.call('EXISTS', KEYS[1])"), 1, key)
+        client.eval(_PROBE.source, 1, key)
+        client.evalsha(_PROBE.sha, 1, key)
 
 
 def _permanent_problem(error: Exception) -> str | None:

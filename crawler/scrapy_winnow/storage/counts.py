@@ -93,8 +93,8 @@ class NodeCounts:
         self._limits = (self.budget, self.max_pages, self.ttl, self.settle_after, THETA)
         self._settled: dict[str, SettledHost] = {}
         self._domains = _NewHosts(self.max_hosts)
-        self._count_page = Script("count_page")
-        self._settled_host = Script("settled_host")
+        self._count_page = Script.load("count_page")
+        self._settled_host = Script.load("settled_host")
 
     def keys(self, host: str) -> HostKeys:
         """Return the names of a host's keys."""
