@@ -36,6 +36,9 @@ MAX_NODES: Final = 1024
 _NEW, _SETTLED, _REPLACED, _REFUSED = 1, 2, 3, 4
 """What became of a page, as ``count_page.lua`` returns it."""
 
+_STATS: Final = {1: stats.HOSTS_SETTLED, 2: stats.HOSTS_REOPENED}
+"""What became of its host."""
+
 MAX_SETTLED_HOSTS: Final = 20_000
 """Settled hosts whose labels a worker holds: 70 MB, with 100 labels each."""
 
@@ -94,7 +97,6 @@ class NodeCounts:
         self._settled: dict[str, SettledHost] = {}
         self._domains = _NewHosts(self.max_hosts)
         self._count_page = Script.load("count_page")
-        self._settled_host = Script.load("settled_host")
 
     def keys(self, host: str) -> HostKeys:
         """Return the names of a host's keys."""
@@ -125,13 +127,22 @@ class NodeCounts:
         """
         nodes = _DistinctNodes(fingerprints, masses)
         contents_id = contents_id or page_id
-        if (settled := await self._get_settled(host, contents_id, nodes)) is not None:
-            return nodes.evidence_of(settled)
+        settled, outgrown = self._settled.get(host), b""
+        if settled is not None:
+            settled.observe(contents_id, nodes.distinct, nodes.masses)
+            if settled.has_drifted:
+                outgrown = settled.stamp
+            elif not self._is_due(settled):
+                return nodes.evidence_of(settled)
         main_text = b"" if main_text_id in {None, contents_id} else main_text_id
         may_begin = int(self._domains.has_room(host))
-        arguments = (page_id, contents_id, *nodes.packed, *self._limits, main_text, may_begin, 0)
+        arguments = (page_id, contents_id, *nodes.packed, *self._limits, main_text, may_begin, 0, outgrown)
         reply = await self.connection.run(self._count_page, self.keys(host), arguments)
-        return self._evidence_in(reply, host, nodes, contents_id)
+        evidence = self._evidence_in(reply, host, nodes)
+        held = self._settled.get(host)
+        if held is not None and held is not settled:
+            held.observe(contents_id, nodes.distinct, nodes.masses)
+        return evidence
 
     async def read(self, host: str, fingerprints: Hashes) -> SiteEvidence | None:
         """Return the evidence without writing anything; ``None`` while Redis is unreachable."""
@@ -139,56 +150,37 @@ class NodeCounts:
         settled = self._settled.get(host)
         if settled is not None and not self._is_due(settled):
             return nodes.evidence_of(settled)
-        arguments = (b"", b"", *nodes.packed, *self._limits, b"", 0, 1)
+        arguments = (b"", b"", *nodes.packed, *self._limits, b"", 0, 1, b"")
         reply = await self.connection.run(self._count_page, self.keys(host), arguments)
         return self._evidence_in(reply, host, nodes)
 
-    def _evidence_in(
-        self, reply: list[Any] | None, host: str, nodes: _DistinctNodes, contents_id: bytes | None = None
-    ) -> SiteEvidence | None:
+    def _evidence_in(self, reply: list[Any] | None, host: str, nodes: _DistinctNodes) -> SiteEvidence | None:
         """Return the evidence in a reply of ``count_page.lua``, and hold the labels of a settled host.
 
-        With ``contents_id`` the labels observe the page, which is not only looked up.
+        While Redis is unreachable, labels that are held are used as they are: a settled host needs no Redis.
         """
+        settled = self._settled.get(host)
+        if reply is None and settled is not None:
+            settled.confirm()
+            return nodes.evidence_of(settled)
         if reply is None or reply[0] == _REFUSED:
             return None
         if reply[0] == _SETTLED:
             _, pages, stamp, version, labels, expected = reply
-            settled = SettledHost.unpack(stamp, version, pages, labels, float(expected))
-            self._hold(host, settled)
-            if contents_id is not None:
-                settled.observe(contents_id, nodes.distinct, nodes.masses)
+            if settled is None or settled.stamp != stamp:
+                settled = SettledHost.unpack(stamp, version, pages, labels, float(expected))
+                self._hold(host, settled)
+            settled.confirm()
             return nodes.evidence_of(settled)
-        how, pages, undercount, version, entries, has_settled = reply
-        if has_settled:
-            self.count_stat(stats.HOSTS_SETTLED)
+        self._settled.pop(host, None)
+        how, pages, undercount, version, entries, change = reply
+        if change:
+            self.count_stat(_STATS[change])
         if how == _NEW and pages == 1:
             self._domains.add(host)
         df = nodes.spread(frequencies(entries, pages))
         counted = how in {_NEW, _REPLACED}
         return SiteEvidence(df, pages, undercount, counted, label_version=version, replaced=how == _REPLACED)
-
-    async def _get_settled(self, host: str, contents_id: bytes, nodes: _DistinctNodes) -> SettledHost | None:
-        """Return the labels of a settled host that this worker holds, confirmed when it is time.
-
-        While Redis is unreachable they are used as they are: a settled host needs no Redis.
-        """
-        settled = self._settled.get(host)
-        if settled is None:
-            return None
-        settled.observe(contents_id, nodes.distinct, nodes.masses)
-        drifted = settled.has_drifted
-        if not drifted and not self._is_due(settled):
-            return settled
-        arguments = (settled.stamp, self.ttl, int(drifted))
-        is_known = await self.connection.run(self._settled_host, self.keys(host)[:1], arguments)
-        settled.confirmed, settled.pages_since = time.monotonic(), 0
-        if is_known is None or (is_known and not drifted):
-            return settled
-        self._settled.pop(host, None)
-        if is_known:
-            self.count_stat(stats.HOSTS_REOPENED)
-        return None
 
     def _hold(self, host: str, settled: SettledHost) -> None:
         """Hold the labels of a settled host; where they are too many, any one goes.

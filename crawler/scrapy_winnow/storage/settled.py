@@ -93,6 +93,10 @@ class SettledHost:
         """Whether the recent pages lack most of the template, or have more of another one."""
         return self.recent < REOPEN_BELOW or self.outgrown
 
+    def confirm(self) -> None:
+        """Note that Redis has these labels still, or cannot be asked."""
+        self.confirmed, self.pages_since = time.monotonic(), 0
+
     def frequencies(self, fingerprints: Hashes) -> NDArray[np.int64]:
         """Estimate on how many of the ``pages`` each node was: from its fraction for template, 1 for all others."""
         fractions = self._fractions_of(fingerprints)

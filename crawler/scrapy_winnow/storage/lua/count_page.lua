@@ -3,10 +3,9 @@
 --
 -- KEYS[1]  hash, the state of the host: pages counted, undercount (most that any node can be undercounted by), entries
 --          (number of nodes held), checked (pages at the last checkpoint), used (time of the last page, in seconds),
---          version (how often its labels were frozen), changed (pages that have come again and looked like another
---          site's), remembered (fingerprints in KEYS[4]), missed (of the nodes in KEYS[5] on). While it is settled also
---          labels (per node its fingerprint and one byte for its fraction of pages, 255 for all), stamp (hash of them),
---          expected (matched text per page).
+--          version (how often its labels were frozen), remembered (fingerprints in KEYS[4]), missed (of the nodes in
+--          KEYS[5] on). While it is settled also labels (per node its fingerprint and one byte for its fraction of pages,
+--          255 for all), stamp (hash of them), expected (matched text per page).
 -- KEYS[2]  hash: node fingerprint -> entry, see below, of nodes on several pages; gone while the host is settled
 -- KEYS[3]  string: the 8-byte ids of the pages counted and of their contents, joined; gone while the host is settled
 -- KEYS[4]  hash: id of a page -> the fingerprints that were counted of it, joined; see below. The first page of a host
@@ -16,10 +15,18 @@
 -- ARGV     id of the page; id of its contents; distinct fingerprints, 8 bytes each, joined; characters of the text of
 --          each, one byte each; budget of nodes; most pages to count; time to live of the host in seconds; least pages
 --          to settle after, 0 for never; fraction of pages that makes a node template; id of the page's main text, or '';
---          1 where a host that is not known may be begun, 0 where not; 1 to only look up, without ids and main text
+--          1 where a host that is not known may be begun, 0 where not; 1 to only look up, without ids and main text; stamp
+--          of labels that the host has outgrown: if they are still its own it opens again and counts; or ''
 -- Returns  {1 if counted now, 3 if it has replaced its earlier version, 0 if it was counted before, pages, undercount,
---          version, entries in the order of the fingerprints, 1 if the host has settled now} or, of a settled host,
---          {2, pages, stamp, version, labels, expected}; {4} for one that may not be begun, and where damage is looked at
+--          version, entries in the order of the fingerprints, 1 if the host has settled now, 2 if it has opened again} or,
+--          of a settled host, {2, pages, stamp, version, labels, expected}; {4} for one that may not be begun, and where
+--          damage is looked at
+local host, nodes, guard, contents = unpack(KEYS, 1, 4)
+local page_id, contents_id, joined, masses = unpack(ARGV, 1, 4)
+local budget, most_pages, ttl = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local settle_after, theta, main_text = tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
+local may_begin, only_reads, outgrown = ARGV[11] == '1', ARGV[12] == '1', ARGV[13]
+
 local BATCH = 2000 -- fields per command; Lua's unpack gives up near 8,000 values
 local BUDGET_KEPT = 0.9 -- fraction of the budget that is left in use when rare entries are dropped
 local MAX_NODES = 100000 -- nodes and pages of a host; a table with more is not ours
@@ -29,11 +36,10 @@ local MIN_DF = 4 -- pages that have to agree on template, as in winnow.counting
 local TOLERANCE = 0.05 -- fraction of the template's text that may have changed its label since the last checkpoint
 local ROOM = 6 -- fingerprints held, of 8 bytes, for each free place of the table
 local MAX_PAGE_NODES = 10000 -- a page that holds more is not ours
-local MIN_CHANGED = 5 -- pages that make a redesign, at least
-local MAX_KNOWN = 1 / 3 -- fraction of the text of a page of another design that is known, at most
 local RENEWED = 0.95 -- fraction of its life that a key has left when it is renewed: not for every page
 local FIRST_LIFE = 86400 -- seconds that a host with one page is held at most
 local NONE = string.char(0, 0, 0, 0, 0)
+local COUNTS = { 'pages', 'undercount', 'entries', 'checked', 'version', 'remembered', 'missed' } -- numbers of the state
 
 -- The entries of a host's hash of nodes: fingerprint (8 bytes) -> 5 bytes, numbers with the low byte first:
 --   2  pages seen with the node since it was taken in
@@ -61,6 +67,46 @@ local function in_batches(command, key, values)
   end
 end
 
+-- A whole number from 0 on, which is 0 where there is none; nil for anything else.
+local function count_in(value)
+  local number = tonumber(value or 0)
+  return number and number >= 0 and number < 2 ^ 31 and number % 1 == 0 and number or nil
+end
+
+-- The state of the host, checked as it is read; nil where that cannot be ours: keys of another type, numbers that are
+-- none, labels of a wrong length, tables that are larger than any of ours.
+local function read_state()
+  local values = redis.pcall('HMGET', host, 'stamp', 'expected', unpack(COUNTS))
+  local replies, held = { values, redis.pcall('GET', guard), redis.pcall('HLEN', contents), redis.pcall('HLEN', nodes) }, 0
+  for part = 5, 12 do replies[#replies + 1] = redis.pcall('SCARD', KEYS[part]) end
+  for i, reply in ipairs(replies) do
+    if type(reply) == 'table' and reply.err and string.find(reply.err, 'WRONGTYPE', 1, true) then return nil end
+    if i >= 4 then held = held + reply end
+  end
+  local found = { stamp = values[1], expected = tonumber(values[2] or 0), ids = replies[2] or '', known = replies[3] }
+  found.held = held
+  for i, name in ipairs(COUNTS) do
+    found[name] = count_in(values[i + 2])
+    if not found[name] then return nil end
+  end
+  local most = math.max(budget, MAX_NODES)
+  if held > most or found.known > most then return nil end
+  if found.stamp then
+    local size, expected = redis.call('HSTRLEN', host, 'labels'), found.expected
+    if size % LABEL_BYTES ~= 0 or size > LABEL_BYTES * most then return nil end
+    if not (expected and expected >= 0 and expected < math.huge) then return nil end
+    found.labels = redis.call('HGET', host, 'labels') or ''
+  end
+  return found
+end
+
+local state = read_state()
+if not state then
+  if only_reads then return { 4 } end
+  redis.call('DEL', unpack(KEYS)) -- the host starts anew
+  state = read_state()
+end
+
 -- Do a command with the numbers of some nodes in the sets of those on one page: the lower six bytes of their
 -- fingerprints, so that a number of Lua holds them. Return for each node whether the reply is 1.
 local function with_singles(command, fields)
@@ -83,16 +129,16 @@ local function with_singles(command, fields)
 end
 
 -- Look nodes up: entries, or nil for what is not there, in their order; and which of them are on one page.
-local function look_up(fields, missed)
+local function look_up(fields)
   local found, others, places, is_single = {}, {}, {}, {}
-  if redis.call('HLEN', KEYS[2]) <= PACKED then
-    local all, entries = redis.call('HGETALL', KEYS[2]), {}
+  if redis.call('HLEN', nodes) <= PACKED then
+    local all, entries = redis.call('HGETALL', nodes), {}
     for i = 1, #all, 2 do entries[all[i]] = all[i + 1] end
     for i, field in ipairs(fields) do found[i] = entries[field] end
   else
     for from = 1, #fields, BATCH do
       local to = math.min(from + BATCH - 1, #fields)
-      local values = redis.call('HMGET', KEYS[2], unpack(fields, from, to))
+      local values = redis.call('HMGET', nodes, unpack(fields, from, to))
       for i = from, to do found[i] = values[i - from + 1] or nil end
     end
   end
@@ -103,7 +149,7 @@ local function look_up(fields, missed)
     end
   end
   for k, is_there in pairs(with_singles('SMISMEMBER', others)) do
-    if is_there then found[places[k]], is_single[places[k]] = encode(1, missed, 0, false), true end
+    if is_there then found[places[k]], is_single[places[k]] = encode(1, state.missed, 0, false), true end
   end
   return found, is_single
 end
@@ -115,15 +161,15 @@ local function count_singles()
   return count
 end
 
--- Drop the entries of the smallest counts, so many that BUDGET_KEPT of the budget is in use; return the new undercount.
--- The nodes on one page have the smallest, and all the same.
-local function drop_rare(undercount, missed, budget)
-  local all = redis.call('HGETALL', KEYS[2])
-  local singles, of_single = count_singles(), math.max(1 + missed - undercount, 0)
+-- Drop the entries of the smallest counts, so many that BUDGET_KEPT of the budget is in use, which the undercount then
+-- says. The nodes on one page have the smallest, and all the same.
+local function drop_rare()
+  local all = redis.call('HGETALL', nodes)
+  local singles, of_single = count_singles(), math.max(1 + state.missed - state.undercount, 0)
   local sure, with = {}, { [of_single] = singles }
   for i = 1, #all, 2 do
     local seen, not_seen = decode(all[i + 1])
-    local count = math.max(seen + not_seen - undercount, 0)
+    local count = math.max(seen + not_seen - state.undercount, 0)
     sure[i] = count
     with[count] = (with[count] or 0) + 1
   end
@@ -136,65 +182,10 @@ local function drop_rare(undercount, missed, budget)
   for i = 1, #all, 2 do
     if sure[i] <= dropped then rare[#rare + 1] = all[i] end
   end
-  in_batches('HDEL', KEYS[2], rare)
+  in_batches('HDEL', nodes, rare)
   if of_single <= dropped then redis.call('DEL', unpack(KEYS, 5)) end
-  return undercount + dropped
-end
-
--- The state of a host, checked as it is read: keys of another type, numbers that are none, labels of a wrong length and
--- tables that are larger than any of ours are somebody else's. They are deleted, and the host starts anew.
-
--- A whole number from 0 on, which is 0 where there is none; nil for anything else.
-local function count_in(value)
-  local number = tonumber(value or 0)
-  return number and number >= 0 and number < 2 ^ 31 and number % 1 == 0 and number or nil
-end
-
-local function is_of_another_type(reply)
-  return type(reply) == 'table' and reply.err and string.find(reply.err, 'WRONGTYPE', 1, true) ~= nil
-end
-
--- Read the keys of a host; a table of what is in them, or nil where that cannot be ours.
-local function checked_state(host, nodes, guard, contents, budget)
-  local values = redis.pcall('HMGET', host, 'stamp', 'pages', 'undercount', 'entries', 'checked', 'version', 'expected',
-    'remembered', 'missed')
-  local ids, held, known = redis.pcall('GET', guard), redis.pcall('HLEN', nodes), redis.pcall('HLEN', contents)
-  local replies, singles = { values, ids, held, known }, 0
-  for part = 5, 12 do
-    local count = redis.pcall('SCARD', KEYS[part])
-    replies[#replies + 1] = count
-    singles = singles + (tonumber(count) or 0)
-  end
-  for _, reply in ipairs(replies) do
-    if is_of_another_type(reply) then return nil end
-  end
-  local state = {
-    stamp = values[1], pages = count_in(values[2]), undercount = count_in(values[3]), entries = count_in(values[4]),
-    checked = count_in(values[5]), is_checked = values[5] and true, version = count_in(values[6]),
-    expected = tonumber(values[7] or 0), remembered = count_in(values[8]), ids = ids or '',
-    held = held + singles, known = known, missed = count_in(values[9]),
-  }
-  local most = math.max(budget, MAX_NODES)
-  local are_numbers = state.pages and state.undercount and state.entries and state.checked and state.version
-  if not (are_numbers and state.remembered and state.missed) or state.held > most or known > most then return nil end
-  if state.stamp then
-    local size = redis.call('HSTRLEN', host, 'labels')
-    local expected = state.expected
-    if size % LABEL_BYTES ~= 0 or size > LABEL_BYTES * most then return nil end
-    if not (expected and expected >= 0 and expected < math.huge) then return nil end
-    state.labels = redis.call('HGET', host, 'labels') or ''
-  end
-  return state
-end
-
--- The state of a host; what cannot be ours is deleted first.
-local function read_state(host, nodes, guard, contents, budget)
-  local state = checked_state(host, nodes, guard, contents, budget)
-  if not state then
-    redis.call('DEL', unpack(KEYS))
-    state = checked_state(host, nodes, guard, contents, budget)
-  end
-  return state
+  state.undercount = state.undercount + dropped
+  state.entries = redis.call('HLEN', nodes) + count_singles()
 end
 
 -- When the labels of a host have stopped changing: they are frozen, and the counts go.
@@ -202,10 +193,10 @@ end
 -- Label all nodes and compare with the labels of the last checkpoint. Where nearly all text has kept its label, or
 -- `must` says so, the host settles. Returns whether it did. Pages that may have been missed do not count here: a label
 -- that is frozen should be right.
-local function checkpoint(host, nodes, guard, contents, pages, version, theta, must)
-  local all = redis.call('HGETALL', nodes)
+local function checkpoint(must)
+  local all, pages = redis.call('HGETALL', nodes), state.pages
   local labels, relabelled = {}, {}
-  local either, changed, expected, is_first = 0, 0, 0, redis.call('HEXISTS', host, 'checked') == 0
+  local either, changed, expected = 0, 0, 0
   for i = 1, #all, 2 do
     local seen, missed, mass, was_template = decode(all[i + 1])
     local is_template = seen >= math.max(theta * pages, MIN_DF)
@@ -221,16 +212,17 @@ local function checkpoint(host, nodes, guard, contents, pages, version, theta, m
       relabelled[#relabelled + 1] = encode(seen, missed, mass, is_template)
     end
   end
-  if not must and (is_first or expected == 0 or changed > TOLERANCE * either) then
+  if not must and (state.checked == 0 or expected == 0 or changed > TOLERANCE * either) then
     in_batches('HSET', nodes, relabelled)
     redis.call('HSET', host, 'checked', pages)
     return false
   end
   local joined = table.concat(labels)
   redis.call('DEL', unpack(KEYS, 2))
-  redis.call('HDEL', host, 'checked', 'entries', 'undercount', 'changed', 'remembered', 'missed')
+  redis.call('HDEL', host, 'checked', 'entries', 'undercount', 'remembered', 'missed')
+  state.version = state.version + 1
   redis.call('HSET', host, 'labels', joined, 'stamp', redis.sha1hex(joined .. pages), 'expected', tostring(expected),
-    'version', version + 1)
+    'version', state.version)
   return true
 end
 
@@ -253,14 +245,14 @@ local function split(joined)
 end
 
 -- What a page had when it was counted, its fingerprints joined; nil where that is not held.
-local function remembered(pages_key, page_id)
-  local size = redis.call('HSTRLEN', pages_key, page_id)
-  return size % 8 == 0 and size <= 8 * MAX_PAGE_NODES and redis.call('HGET', pages_key, page_id) or nil
+local function remembered(id)
+  local size = redis.call('HSTRLEN', contents, id)
+  return size % 8 == 0 and size <= 8 * MAX_PAGE_NODES and redis.call('HGET', contents, id) or nil
 end
 
--- Take the count of a page back; return how many nodes were on no other page, and are gone.
-local function take_off(nodes, fields)
-  local found, is_single = look_up(fields, 0)
+-- Take the count of a page back.
+local function take_off(fields)
+  local found, is_single = look_up(fields)
   local written, gone, singles = {}, {}, {}
   for i, field in ipairs(fields) do
     if is_single[i] then
@@ -278,34 +270,44 @@ local function take_off(nodes, fields)
   in_batches('HSET', nodes, written)
   in_batches('HDEL', nodes, gone)
   with_singles('SREM', singles)
-  return #gone + #singles
+  state.pages, state.entries = state.pages - 1, state.entries - #gone - #singles
+  state.remembered = math.max(state.remembered - #fields, 0)
 end
 
--- Hold what is on a page that was counted, or nothing at all of the host where there is no room for it.
-local function remember(pages_key, page_id, joined, held, room, is_exact)
-  held = held + #joined / 8
-  if is_exact and held <= ROOM * room then
-    redis.call('HSET', pages_key, page_id, joined)
-    return held
+-- Count what is on a page; `found` has the entries of its nodes, and gets the new ones.
+local function add_page(id, fields, joined, masses, found, is_single)
+  state.pages = state.pages + 1
+  local written, fresh, no_singles = {}, {}, {}
+  for i, field in ipairs(fields) do
+    if found[i] then
+      local seen, not_seen, mass, was_template = decode(found[i])
+      if is_single[i] then mass, no_singles[#no_singles + 1] = string.byte(masses, i), field end
+      found[i] = encode(seen + 1, not_seen, mass, was_template)
+      written[#written + 1] = field
+      written[#written + 1] = found[i]
+    else
+      fresh[#fresh + 1] = i
+    end
   end
-  redis.call('DEL', pages_key)
-  return 0
-end
-
-local host, nodes, guard, contents = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local page_id, contents_id, joined, masses = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local budget, most_pages, ttl = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local settle_after, theta, main_text = tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
-
--- Whether less than MAX_KNOWN of a page's text is in the table; pages with hardly any text say nothing.
-local function is_of_another_design(entries_of_page, masses_of_page)
-  local known, all = 0, 0
-  for i = 1, #masses_of_page do
-    local mass = string.byte(masses_of_page, i)
-    all = all + mass
-    if entries_of_page[i] then known = known + mass end
+  in_batches('HSET', nodes, written)
+  with_singles('SREM', no_singles)
+  if state.entries + #fresh > budget then drop_rare() end
+  local room, taken = budget - state.entries, {}
+  for k, i in ipairs(fresh) do
+    found[i], state.missed = encode(1, state.undercount, 0, false), state.undercount
+    if k <= room then taken[k] = fields[i] end
   end
-  return all > 0 and known < MAX_KNOWN * all
+  with_singles('SADD', taken)
+  if #fresh > room then state.undercount = math.min(state.undercount + 1, state.pages) end
+  state.entries = state.entries + #taken
+  -- What was on it is held, or nothing at all of the host where there is no room for it.
+  state.remembered = state.remembered + #joined / 8
+  if state.undercount == 0 and state.remembered <= ROOM * (budget - state.entries) then
+    redis.call('HSET', contents, id, joined)
+  else
+    redis.call('DEL', contents)
+    state.remembered = 0
+  end
 end
 
 -- Renew the keys that have lost some of their life, or have none; return whether there were any.
@@ -322,62 +324,16 @@ local function keep_alive(life)
 end
 
 local now = redis.call('TIME')[1]
-local first_life = math.min(ttl, FIRST_LIFE)
-local only_reads = ARGV[12] == '1'
-local state = (only_reads and checked_state or read_state)(host, nodes, guard, contents, budget)
-if not state then return { 4 } end
-local pages, undercount, entries = state.pages, state.undercount, state.entries
-local version, ids, checked, held = state.version, state.ids, state.is_checked and state.checked, state.remembered
-local missed = state.missed -- on how many pages at most each node on one page was missed
-if state.stamp then
+local has_reopened = state.stamp == outgrown
+if has_reopened then
+  redis.call('HDEL', host, 'labels', 'stamp', 'expected', 'pages')
+  state.pages = 0
+elseif state.stamp then
   if not only_reads then
     redis.call('HSET', host, 'used', now)
     keep_alive(ttl)
   end
-  return { 2, pages, state.stamp, version, state.labels, tostring(state.expected) }
-end
-
--- The keys live and die together: with one of them evicted, counts and guard would disagree.
-local function start_anew()
-  -- Nothing is deleted where nothing is: a script that has written once may go on where the memory is full.
-  if redis.call('EXISTS', unpack(KEYS)) > 0 then
-    redis.call('DEL', unpack(KEYS, 2))
-    redis.call('HDEL', host, 'pages', 'undercount', 'entries', 'checked', 'changed', 'remembered', 'missed')
-  end
-  pages, undercount, entries, ids, checked, held, missed = 0, 0, 0, '', false, 0, 0
-  state.undercount, state.missed = 0, 0
-end
-
--- Count what is on a page; `found` has the entries of its nodes, and gets the new ones.
-local function add_page(id, fields, joined, masses, found, is_single)
-  pages = pages + 1
-  local written, fresh, no_singles = {}, {}, {}
-  for i, field in ipairs(fields) do
-    if found[i] then
-      local seen, not_seen, mass, was_template = decode(found[i])
-      if is_single[i] then mass, no_singles[#no_singles + 1] = string.byte(masses, i), field end
-      found[i] = encode(seen + 1, not_seen, mass, was_template)
-      written[#written + 1] = field
-      written[#written + 1] = found[i]
-    else
-      fresh[#fresh + 1] = i
-    end
-  end
-  in_batches('HSET', nodes, written)
-  with_singles('SREM', no_singles)
-  if entries + #fresh > budget then
-    undercount = drop_rare(undercount, missed, budget)
-    entries = redis.call('HLEN', nodes) + count_singles()
-  end
-  local taken = {}
-  for k, i in ipairs(fresh) do
-    found[i], missed = encode(1, undercount, 0, false), undercount
-    if k <= budget - entries then taken[k] = fields[i] end
-  end
-  with_singles('SADD', taken)
-  if #fresh > budget - entries then undercount = math.min(undercount + 1, pages) end
-  entries = entries + #taken
-  held = remember(contents, id, joined, held, budget - entries, undercount == 0)
+  return { 2, state.pages, state.stamp, state.version, state.labels, tostring(state.expected) }
 end
 
 local fields = split(joined)
@@ -389,7 +345,7 @@ local function joined_entries(found)
   end
   return table.concat(found, '', 1, own)
 end
-if only_reads then return { 0, pages, undercount, version, joined_entries(look_up(fields, missed)), 0 } end
+if only_reads then return { 0, state.pages, state.undercount, state.version, joined_entries(look_up(fields)), 0 } end
 
 if main_text ~= '' then
   fields[own + 1] = main_text
@@ -397,8 +353,9 @@ if main_text ~= '' then
 end
 
 -- The first page of the host is the only thing held of it, see KEYS[4].
+local first_life = math.min(ttl, FIRST_LIFE)
 local first_id, first = nil, ''
-if pages == 0 and state.held == 0 and ids == '' and state.known == 1 then
+if state.pages == 0 and state.held == 0 and state.ids == '' and state.known == 1 then
   first_id, first = unpack(redis.call('HGETALL', contents))
   first_id = #first >= 8 and #first % 9 == 8 and #first <= 9 * MAX_PAGE_NODES and first_id or nil
 end
@@ -406,72 +363,58 @@ if first_id then
   local size = (#first - 8) / 9
   local had = string.sub(first, 9, 8 + 8 * size)
   add_page(first_id, split(had), had, string.sub(first, 9 + 8 * size), {}, {})
-  ids = first_id .. string.sub(first, 1, 8)
-  redis.call('SET', guard, ids)
-elseif pages == 0 or state.held ~= entries or #ids ~= 16 * pages then
-  if pages == 0 and ARGV[11] == '0' then return { 4 } end
-  start_anew()
+  state.ids = first_id .. string.sub(first, 1, 8)
+  redis.call('SET', guard, state.ids)
+elseif state.pages == 0 or state.held ~= state.entries or #state.ids ~= 16 * state.pages then
+  if state.pages == 0 and not (may_begin or has_reopened) then return { 4 } end
+  -- The keys live and die together: with one of them evicted, counts and guard would disagree. Nothing is deleted where
+  -- nothing is: a script that has written once may go on where the memory is full.
+  if redis.call('EXISTS', unpack(KEYS)) > 0 then
+    redis.call('DEL', unpack(KEYS, 2))
+    redis.call('HDEL', host, 'pages', 'undercount', 'entries', 'checked', 'remembered', 'missed')
+  end
   redis.call('HSET', contents, page_id, contents_id .. joined .. masses)
   redis.call('EXPIRE', contents, first_life)
-  return { 1, 1, 0, version, string.rep(encode(1, 0, 0, false), own), 0 }
+  return { 1, 1, 0, state.version, string.rep(encode(1, 0, 0, false), own), has_reopened and 2 or 0 }
 end
 
 -- A page is new by its address and by its contents: one page at many addresses would look like template.
-local at = place_of(ids, page_id, 1)
-local is_known, is_replaced = at ~= nil, false
-local has_changed = is_known and string.sub(ids, at + 8, at + 15) ~= contents_id
-local before = has_changed and remembered(contents, page_id)
+local at = place_of(state.ids, page_id, 1)
+local has_changed = at and string.sub(state.ids, at + 8, at + 15) ~= contents_id
+local before = has_changed and remembered(page_id)
 if before then
-  local had = split(before)
-  entries = entries - take_off(nodes, had)
-  pages, held = pages - 1, math.max(held - #had, 0)
-  ids = string.sub(ids, 1, at - 1) .. string.sub(ids, at + 16)
+  take_off(split(before))
+  state.ids = string.sub(state.ids, 1, at - 1) .. string.sub(state.ids, at + 16)
   redis.call('HDEL', contents, page_id)
-  is_known, is_replaced = false, true
 end
-local found, is_single = look_up(fields, missed)
-
--- Where it is not known what the page had, one that comes again with little of what the host's pages have is a sign of
--- a redesign, at the same addresses. When a third of the pages has come so, the counts are of a site that is no more.
-if has_changed and is_known and is_of_another_design(found, masses) then
-  if redis.call('HINCRBY', host, 'changed', 1) >= math.max(MIN_CHANGED, pages / 3) then
-    start_anew()
-    is_known, found, is_single = false, {}, {}
-  end
-end
+local found, is_single = look_up(fields)
 -- A main text is an entry of the table like any node: forgotten with the rarest, where the table is full.
-local is_same = place_of(ids, contents_id, 9) ~= nil
-  or main_text ~= '' and found[own + 1]
-local is_new = pages < most_pages and not is_known and not is_same
+local is_same = place_of(state.ids, contents_id, 9) or main_text ~= '' and found[own + 1]
+local is_new = state.pages < most_pages and (before or not at) and not is_same
 
-local has_settled = false
 if is_new then
   add_page(page_id, fields, joined, masses, found, is_single)
   -- No more is written than has changed: a whole guard for every page would be most of what replicas get.
-  if is_replaced then
+  if before then
     redis.call('SETRANGE', guard, at + 7, contents_id)
   else
-    redis.call('SETRANGE', guard, #ids, page_id .. contents_id)
+    redis.call('SETRANGE', guard, #state.ids, page_id .. contents_id)
   end
-elseif is_replaced then
-  redis.call('SET', guard, ids)
+elseif before then
+  redis.call('SET', guard, state.ids)
 end
-local is_changed = is_new or is_replaced or first_id
+local has_settled = false
+local is_changed = is_new or before or first_id
 if is_changed then
-  redis.call('HSET', host, 'pages', pages, 'entries', entries, 'remembered', held, 'used', now)
-  if undercount ~= state.undercount then redis.call('HSET', host, 'undercount', undercount) end
-  if missed ~= state.missed then redis.call('HSET', host, 'missed', missed) end
-
+  redis.call('HSET', host, 'pages', state.pages, 'entries', state.entries, 'remembered', state.remembered,
+    'undercount', state.undercount, 'missed', state.missed, 'used', now)
   -- Checkpoints are at half of the least pages to settle after, then whenever the pages have doubled.
-  local due = checked and 2 * checked or settle_after * 2 ^ (math.min(version, 4) - 1)
-  local must = pages >= most_pages
-  if settle_after > 0 and (pages >= due or must) then
-    has_settled = checkpoint(host, nodes, guard, contents, pages, version, theta, must)
-  end
-  version = has_settled and version + 1 or version
+  local due = state.checked > 0 and 2 * state.checked or settle_after * 2 ^ (math.min(state.version, 4) - 1)
+  local must = state.pages >= most_pages
+  has_settled = settle_after > 0 and (state.pages >= due or must) and checkpoint(must)
 end
 -- A host lives as long as its pages come, new ones or not.
-if keep_alive(pages > 1 and ttl or first_life) and not is_changed then redis.call('HSET', host, 'used', now) end
+if keep_alive(state.pages > 1 and ttl or first_life) and not is_changed then redis.call('HSET', host, 'used', now) end
 
-local counted = is_replaced and 3 or is_new and 1 or 0
-return { counted, pages, undercount, version, joined_entries(found), has_settled and 1 or 0 }
+local counted = before and 3 or is_new and 1 or 0
+return { counted, state.pages, state.undercount, state.version, joined_entries(found), has_settled and 1 or 0 }
