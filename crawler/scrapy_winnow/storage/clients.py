@@ -183,39 +183,27 @@ def _asynchronous_master(url: str, options: dict[str, Any]) -> AsyncRedis:
 
 
 def _blocking_master(url: str, options: dict[str, Any]) -> Redis:
-    from redis import RedisError  # noqa: PLC0415
-    from redis.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool  # noqa: PLC0415
-
-    class Sentinels(Sentinel):
-        """Says so where a Sentinel answers that knows of no such master."""
-
-        def discover_master(self, service_name: str) -> Any:
-            try:
-                return super().discover_master(service_name)  # type: ignore[no-untyped-call]
-            except MasterNotFoundError:
-                answers, causes = [], []
-                for sentinel in self.sentinels:
-                    try:
-                        answers.append(sentinel.sentinel_masters())
-                    except RedisError as cause:  # redis-py's own message does not say what it was
-                        causes.append(f"{type(cause).__name__}: {cause}")
-                if answers and not any(service_name in known for known in answers):
-                    raise MasterNotFoundError(f"the Sentinels watch {[*answers[0]]}, not {service_name!r}") from None
-                raise MasterNotFoundError("; ".join(causes)) from None
-
-    class Pool(SentinelConnectionPool):
-        """Closes the connections to the Sentinels with its own."""
-
-        def disconnect(self, inuse_connections: bool = True) -> None:
-            super().disconnect(inuse_connections)
-            if inuse_connections:
-                for sentinel in self.sentinel_manager.sentinels:
-                    sentinel.connection_pool.disconnect()
+    """Ask the Sentinels for the master, once: a command is over before there is another one."""
+    from redis import ConnectionError, Redis, TimeoutError  # noqa: A004, PLC0415
+    from redis.sentinel import MasterNotFoundError, Sentinel  # noqa: PLC0415
 
     name, arguments = _sentinel_options(url, options)
-    sentinels: Any = Sentinels(**arguments)  # type: ignore[no-untyped-call]
-    master: Redis = sentinels.master_for(name, connection_pool_class=Pool)
-    return master
+    manager = Sentinel(**arguments)  # type: ignore[no-untyped-call]
+    known: list[str] = []
+    errors = []
+    for sentinel in manager.sentinels:
+        with sentinel:
+            try:
+                masters: Any = sentinel.sentinel_masters()
+            except (ConnectionError, TimeoutError) as error:
+                errors.append(f"{type(error).__name__}: {error}")
+                continue
+        known += masters
+        if name in masters and manager.check_master_state(masters[name], name):  # type: ignore[no-untyped-call]
+            return Redis(host=masters[name]["ip"], port=masters[name]["port"], **manager.connection_kwargs)
+    if known and name not in known:
+        raise MasterNotFoundError(f"the Sentinels watch {sorted({*known})}, not {name!r}")
+    raise MasterNotFoundError("; ".join(errors) or f"{name!r} is down")
 
 
 async def memory_advice(client: AsyncRedis) -> str | None:
