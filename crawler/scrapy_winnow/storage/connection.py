@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import builtins
 import logging
 import random
 import re
@@ -11,20 +10,11 @@ import time
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from redis import exceptions
 from redis import retry as blocking
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import (
-    AuthenticationError,
-    ClusterDownError,
-    ConnectionError,  # noqa: A004
-    MovedError,
-    OutOfMemoryError,
-    ReadOnlyError,
-    RedisClusterException,
-    RedisError,
-    TimeoutError,  # noqa: A004
-)
+from redis.exceptions import RedisClusterException, RedisError
 from redis.sentinel import MasterNotFoundError
 
 from scrapy_winnow.storage.batches import CommandBatches, Script, run_with_timeout
@@ -46,20 +36,15 @@ NEAR_DUPLICATES: Final = "near-duplicates"
 _JITTER: Final = 0.2
 """Fraction of the interval that a probe comes earlier or later, so that workers do not come all at once."""
 
-_SERVER_ERRORS: Final = (
-    ConnectionError,  # refused, cut, loading, wrong password
-    TimeoutError,
-    ReadOnlyError,
-    OutOfMemoryError,
-    ClusterDownError,
-    RedisClusterException,  # none of a cluster's nodes answers, or the server is no cluster
-    OSError,  # the library lets some through, and asyncio's timeout is one
-    RuntimeError,  # an embedded server that does not start
+_LOST: Final = (exceptions.ConnectionError, exceptions.TimeoutError, RedisClusterException, OSError, RuntimeError)
+"""What no server has answered; ``RuntimeError`` is for an embedded one that does not start."""
+
+_TROUBLES: Final = (
+    (r"AuthenticationError|\b(?:NOAUTH|WRONGPASS)\b", "refused the password"),
+    (r"ReadOnlyError|OutOfMemoryError|[ -](?:MISCONF|NOREPLICAS|OOM|READONLY)\b", "is misconfigured"),
+    (r"ClusterDownError|[ -](?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|TRYAGAIN)\b", "is unreachable"),
 )
-_SERVER_CODES: Final = re.compile(
-    r"(?:^|[ -])(?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|TRYAGAIN)\b"
-)
-"""Error codes about the server itself; old servers send those of a script in the middle of another error."""
+"""Errors about the server itself; old servers send the code of a script's error in the middle of another one."""
 
 _PERMANENT: Final = (
     (
@@ -84,9 +69,6 @@ _PERMANENT: Final = (
     (r"MovedError|MOVED", "is a server of a cluster", "use redis+cluster:// or rediss+cluster://"),
 )
 """Errors that no retry cures: words of the error or its type, what Redis does, what helps."""
-
-_PASSWORD_CODES: Final = re.compile(r"\b(?:NOAUTH|WRONGPASS)\b|password", re.IGNORECASE)
-_MISCONFIGURED_CODES: Final = re.compile(r"\b(?:MISCONF|NOREPLICAS|OOM|READONLY)\b")
 
 _PROBE: Final = Script("return redis.call('EXISTS', KEYS[1])")
 
@@ -239,18 +221,18 @@ class Connection:
 
     async def close(self) -> None:
         """Close the client; a server that hangs does not hold the end of a crawl up."""
-        with suppress(builtins.TimeoutError, OSError, RedisError):
+        with suppress(OSError, RedisError):
             await asyncio.wait_for(self._client.aclose(), self._timeout)
 
     def _note_failure(self, purpose: str, error: Exception) -> None:
         """Count a failed call; open the breaker if the server is in trouble, rather than one key or one command."""
-        if not isinstance(error, _SERVER_ERRORS) and _SERVER_CODES.search(str(error)[:200]) is None:
+        if (trouble := _trouble_with_server(error)) is None:
             self._note_answer(purpose)
             self._note_refusal(purpose, error)
             return
         begins_outage = not any(breaker.is_open for breaker in self._breakers.values())
         was_closed = self._breakers[purpose].open()
-        if isinstance(error, ConnectionError | OSError) and not isinstance(error, builtins.TimeoutError):
+        if isinstance(error, exceptions.ConnectionError | OSError) and not isinstance(error, TimeoutError):
             for breaker in self._breakers.values():  # without a connection no purpose is served
                 breaker.open(by_other=True)
         self._on_failure(begins_outage)
@@ -259,7 +241,7 @@ class Connection:
                 logging.WARNING if begins_outage else logging.DEBUG,
                 "Redis %s (%s: %s): the crawl goes on without %s and tries again every %g s "
                 "(docs/operators.md#when-redis-fails)",
-                _describe(error),
+                trouble,
                 type(error).__name__,
                 str(error) or f"no answer in {self._timeout:g} s",
                 *(purpose, self._retry_interval),
@@ -294,7 +276,7 @@ def problem_at_start(url: str, prefix: str, timeout: float) -> str | None:
     try:
         _try_commands(url, prefix, timeout)
     except (RedisError, RedisClusterException, OSError) as error:
-        if isinstance(error, TimeoutError | MasterNotFoundError) and url.startswith("rediss"):
+        if isinstance(error, exceptions.TimeoutError | MasterNotFoundError) and url.startswith("rediss"):
             with suppress(RedisError, OSError):  # a server without TLS waits for the end of what it takes for a command
                 _try_commands(url.replace("rediss", "redis", 1), prefix, timeout)
                 return _permanent_problem(RedisError(f"SSL: {error}"))
@@ -317,7 +299,7 @@ def _try_commands(url: str, prefix: str, timeout: float) -> None:
             hello: Any = client.execute_command("HELLO")  # type: ignore[no-untyped-call]
             said = hello.values() if isinstance(hello, dict) else hello
             if b"cluster" in said:
-                raise MovedError("0 cluster:0")
+                raise exceptions.MovedError("0 cluster:0")
             if b"sentinel" in said:
                 raise RedisError("mode sentinel")
         key = f"{prefix}:{{start}}"
@@ -332,10 +314,8 @@ def _permanent_problem(error: Exception) -> str | None:
     return next(found, None)
 
 
-def _describe(error: Exception) -> str:
-    message = str(error)[:200]
-    if isinstance(error, AuthenticationError) or _PASSWORD_CODES.search(message):
-        return "refused the password"
-    if isinstance(error, ReadOnlyError | OutOfMemoryError) or _MISCONFIGURED_CODES.search(message):
-        return "is misconfigured"
-    return "is unreachable"
+def _trouble_with_server(error: Exception) -> str | None:
+    """Say what the server does; ``None`` for an error that is about one key or one command."""
+    message = f"{type(error).__name__} {error}"[:250]
+    found = (what for words, what in _TROUBLES if re.search(words, message))
+    return next(found, "is unreachable" if isinstance(error, _LOST) else None)
