@@ -160,7 +160,6 @@ class Connection:
         self._revive = revive
         self._batches = CommandBatches(self._client, timeout)
         self._reviving: asyncio.Future[object] | None = None
-        self._discovering = asyncio.Lock()
         self._breakers = {purpose: Breaker(retry_interval) for purpose in (COUNTS, NEAR_DUPLICATES)}
         self._refusals: set[tuple[str, str]] = set()
 
@@ -211,8 +210,7 @@ class Connection:
                 self._reviving.add_done_callback(lambda done: done.cancelled() or done.exception())
             await asyncio.shield(self._reviving)
         if self.is_cluster:
-            async with self._discovering:
-                await self._client.initialize()
+            await self._client.initialize()
         return await work(self._client)
 
     async def ping(self) -> bool:
