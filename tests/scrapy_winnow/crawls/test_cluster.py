@@ -14,9 +14,9 @@ from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import NEAR_DUPLICATES, Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
-from scrapy_winnow.storage.keys import index_key
+from scrapy_winnow.storage.keys import index_key, original_key
 from tests.scrapy_winnow.round_trips import counted_round_trips
-from winnow.duplicates import make_document
+from winnow.duplicates import document_id, make_document
 
 HOSTS = [f"{letter}.example" for letter in "abcdefgh"]
 NODES = np.arange(1, 40, dtype=np.uint64)
@@ -81,7 +81,10 @@ async def test_look_ups_go_along_with_the_counts_that_go_to_the_same_server(
         return await counts.count(places[0], bytes([number] * 8), NODES)
 
     await asyncio.gather(page(0), index.find("http://a.example/", shingles, enter=False))  # scripts are loaded
-    ports = sorted(server.port for server in cluster_servers)
+    looked_up = [index_key(prefix, key) for key in make_document("http://b.example/", shingles).keys]
+    looked_up.append(original_key(prefix, document_id("http://b.example/")))
+    concerned = {0, *(redis.crc.key_slot(key) * 3 // SLOTS for key in looked_up)}
+    ports = sorted(cluster_servers[place].port for place in concerned)
     for number in range(1, 4):
         with counted_round_trips() as trips:
             looked = asyncio.create_task(index.find("http://b.example/", shingles, enter=False))
