@@ -129,18 +129,6 @@ class TriedModel:
         return replace(scores, decision=FixedThreshold(threshold))
 
 
-def list_facts(cleaned: Cleaned) -> list[tuple[str, str]]:
-    """Return the metadata of a page as names and values, each with its source."""
-    metadata = cleaned.metadata
-    found = []
-    for name, value in asdict(metadata).items():
-        if value and name != "sources":
-            written = ", ".join(value) if isinstance(value, list) else str(value)
-            source = metadata.sources.get(name)
-            found.append((name.replace("_", " "), f"{written}\n(from {source})" if source else written))
-    return found
-
-
 def locate_blocks(text: str, blocks: Sequence[str], kept: NDArray[np.bool_]) -> list[list[int]]:
     """Find the kept blocks in the text.
 
@@ -280,7 +268,7 @@ class Inspection:
         markdown = cleaned.markdown
         renderer = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])  # HTML stays text
         texts = {"html": cleaned.html, "markdown": markdown, "rendered": renderer.render(markdown)}
-        return {**texts, "facts": list_facts(cleaned), "item": {"url": self.document.url, **item}}
+        return {**texts, "metadata": cleaned.metadata.to_dict(), "item": {"url": self.document.url, **item}}
 
     def top_features(self, trial: Trial, blocks: Sequence[int]) -> list[tuple[str, float, float | None]]:
         """Return the features that explain most of the scores of some blocks; none for other kinds of models."""

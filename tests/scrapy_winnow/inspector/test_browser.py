@@ -168,6 +168,17 @@ def test_text_from_the_json_of_a_page_is_shown_without_sections(tab: Tab, tmp_pa
         expect(tab.locator(".running .cut")).to_have_text("Loading")
 
 
+def test_facts_of_a_product_are_shown_with_their_source(tab: Tab, tmp_path: Path) -> None:
+    file, out = tmp_path / "product.html", tmp_path / "out.html"
+    offer = {"@type": "Product", "name": "A kettle", "offers": {"price": "5.90", "priceCurrency": "EUR"}}
+    file.write_text(f"{story(1)}<script type=application/ld+json>{json.dumps(offer)}</script>", encoding="utf-8")
+    assert main(["inspect", str(file), "-o", str(out)]) == 0
+    opened(tab, out.as_uri())
+    tab.click("#tab-Facts")
+    row = tab.locator("#panel tr", has_text="offers")
+    expect(row).to_contain_text(re.compile(r'"currency": "EUR"[\s\S]*from json-ld'))
+
+
 def test_broken_foreign_and_empty_pages_are_shown(tab: Tab, tmp_path: Path) -> None:
     pages = {
         "empty": "<p>",

@@ -218,10 +218,18 @@
     Sections: sectionPanel, Text: textPanel,
     Markdown: () => rendering(outputs.markdown, outputs.rendered), HTML: () => rendering(outputs.html, outputs.html),
     Facts: () => table([
-      ["bytes", digits(data.document.bytes)], ["elements", digits(data.document.elements)], ["model", state.model], ...outputs.facts,
+      ["bytes", digits(data.document.bytes)], ["elements", digits(data.document.elements)], ["model", state.model], ...facts(outputs.metadata),
     ]),
-    Item: () => table(Object.entries(outputs.item).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value, null, 1)])),
+    Item: () => table(Object.entries(outputs.item)),
   };
+  function facts({ sources, ...stated }) {
+    const found = Object.entries(stated).filter(([, value]) => value && value.length);
+    return found.map(([name, value]) => [name.replaceAll("_", " "), `${written(value)}\n(from ${sources[name]})`]);
+  }
+  function written(value) {
+    if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value.join(", ");
+    return typeof value === "string" ? value : JSON.stringify(value, null, 1);
+  }
   const TABS = Object.keys(PANELS), WITHOUT_OUTPUTS = ["Sections", "Text"];
   function panel() {
     if (!outputs && !WITHOUT_OUTPUTS.includes(tab)) { find("panel").replaceChildren(quiet("…")); askOutputs(); return; }
@@ -321,7 +329,7 @@
     return frame;
   }
   function table(rows) {
-    const row = ([name, value]) => make("tr", {}, make("th", { textContent: name, scope: "row" }), make("td", { textContent: value }));
+    const row = ([name, value]) => make("tr", {}, make("th", { textContent: name, scope: "row" }), make("td", { textContent: written(value) }));
     return [make("table", { className: "facts" }, make("tbody", {}, ...rows.map(row)))];
   }
   const unitUnder = (event) => { const at = event.target.closest("[data-unit]"); return at ? Number(at.dataset.unit) : -1; };
