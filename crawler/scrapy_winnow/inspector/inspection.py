@@ -197,8 +197,8 @@ class Inspection:
         """Return what is known of the page after ``pages`` pages of its site; ``None`` without pages."""
         if self.replay is None or pages < 1 or not self.page.n:
             return None
-        pages = min(pages, self.replay.seen)
-        return PageCounts(self.replay.frequencies(self.document.name, self._hashed, pages), pages)
+        pages = min(pages, self.replay.pages)
+        return PageCounts(self._hashed.frequencies(self.replay.df(self._hashed, pages)), pages)
 
     def cleaned(self, trial: Trial) -> Cleaned:
         """Clean the page under some settings; the last result is kept."""
@@ -225,11 +225,6 @@ class Inspection:
             "styles": find_style_sheets(self.page) if load_assets else [],
         }
 
-    def seen(self) -> dict[str, int]:
-        """Return how many pages of the site can be counted by now, and how many there will be, for the browser."""
-        replay = self.replay
-        return {"seen": replay.seen if replay is not None else 0, "total": replay.total if replay is not None else 0}
-
     def state(self, trial: Trial) -> dict[str, Any]:
         """Return the sections and the decision for each block under some settings, for the browser."""
         cleaned, decided = self.cleaned(trial), self.decided(trial)
@@ -246,7 +241,7 @@ class Inspection:
             "trial": asdict(trial),
             "ownThreshold": own_threshold,
             "threshold": trial.threshold if trial.threshold is not None else own_threshold,
-            **self.seen(),
+            "seen": 0 if self.replay is None else self.replay.pages,
             "sections": sections,
             "kind": kind.tolist(),
             "section": section_of.tolist(),

@@ -86,8 +86,6 @@ class Inspector:
                 answer = self.save(number, body)
             case "rule":
                 answer = self.add_rule(number, Trial.of(body["trial"]), int(body["element"]), keep=bool(body["keep"]))
-            case "seen":
-                answer = page.seen()
         return answer
 
     def data(self, number: int, *, server: bool) -> dict[str, Any]:
@@ -177,7 +175,7 @@ def _settings(inspection: Inspection, trial: Trial, models: Sequence[str]) -> It
         yield "favor", favor, replace(trial, favor=favor)
     for model in models if len(models) > 1 else ():
         yield "model", model, replace(trial, model=model or None)
-    seen = inspection.replay.seen if inspection.replay is not None else 0
+    seen = inspection.replay.pages if inspection.replay is not None else 0
     for pages in sorted({pages for pages in (*_PAGES, trial.pages, seen) if pages <= seen}) if seen else ():
         yield "seen", pages, replace(trial, pages=pages)
 

@@ -59,8 +59,7 @@ def test_a_page_above_the_limits_is_inspected_and_says_so() -> None:
 def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> None:
     documents = Documents(str(site))
     replay = FolderReplay(documents)
-    replay.read()
-    assert (replay.seen, replay.total) == (14, 14)
+    assert replay.pages == 14
     inspection = Inspection(documents.read(5), replay)
     blocks = {text: inspection.page.n + number for number, text in enumerate(inspection.texts)}
     story_block = next(unit for text, unit in blocks.items() if "In report 5" in text)
@@ -106,7 +105,7 @@ def test_the_counts_of_a_crawl_stand_in_for_its_pages() -> None:
     fingerprint = page.fingerprints[page.units == unit]
     labels = HostLabels(200, 1, fingerprint, np.array([255], np.uint8), 7.0)
     for pages, contents in ((40, frozenset()), (200, frozenset([page.contents_id]))):
-        df = CountedReplay(labels, contents).frequencies("3", page, pages)
+        df = page.frequencies(CountedReplay(labels, contents).df(page, pages))
         assert df[unit] == pages
         assert set(np.delete(df[page.page.n :], weather).tolist()) == {1}
 
@@ -124,8 +123,7 @@ def test_the_pages_of_one_host_of_an_archive_are_read(tmp_path: Path) -> None:
     assert documents.names == [f"https://harbour.example/{number}" for number in (0, 2, 3, 5)]
     assert Documents(str(archive), "https://other.example/").names == [f"https://other.example/{n}" for n in (1, 4)]
     replay = FolderReplay(documents)
-    replay.read()
-    assert replay.seen == 4
+    assert replay.pages == 4
     assert Inspection(documents.read(2), replay).state(Trial(pages=4))["seen"] == 4
     with pytest.raises(InputError, match="holds no page of gone"):
         Documents(str(archive), "https://gone.example/")

@@ -413,9 +413,9 @@
     if (ownThreshold) find("threshold").value = state.ownThreshold;
     find("threshold-value").textContent = ownThreshold ? `${state.ownThreshold.toFixed(2)} (own)` : Number(find("threshold").value).toFixed(2);
     find("penalty-value").textContent = `× ${scale() >= 10 ? scale().toFixed(0) : scale().toPrecision(2)}`;
-    find("pages-seen").hidden = !state.total;
-    find("seen").max = Math.max(state.total, 1);
-    find("seen-value").textContent = `${find("seen").value}${state.seen < state.total ? ` (reading, ${state.seen})` : ""}`;
+    find("pages-seen").hidden = !state.seen;
+    find("seen").max = state.seen;
+    find("seen-value").textContent = find("seen").value;
   }
   function compare() {
     find("pin").ariaPressed = pinned !== null;
@@ -498,9 +498,4 @@
   find("favor").value = state.trial.favor;
   rearrange(); legend(); showTabs(); card(); showControls(); showMarks(); compare(); openFrame();
   unpack();
-  const reading = setInterval(async () => {
-    if (!data.server || state.seen >= state.total) { clearInterval(reading); return; }
-    const found = await ask("seen", {});
-    if (found) { Object.assign(state, found); showControls(); if (state.trial.pages > 0) attempt(); }
-  }, 500);
 })();
