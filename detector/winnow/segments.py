@@ -69,16 +69,16 @@ def segments(draft: Draft) -> list[Segment]:
     page, section = draft.page, draft.smoothed.section
     roots = np.unique(section)
     begin = np.concatenate([page.run_begin, page.block_run_begin])[roots]
-    return _make_segments(draft, section[page.n :], roots[np.lexsort((roots, begin))].tolist())
+    return make_segments(draft, section[page.n :], roots[np.lexsort((roots, begin))].tolist())
 
 
 def blocks(draft: Draft) -> list[Segment]:
     """List the text blocks of a page, in document order."""
     block = np.arange(draft.page.n, draft.page.n + draft.page.m)
-    return _make_segments(draft, block, block.tolist())
+    return make_segments(draft, block, block.tolist())
 
 
-def _make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> list[Segment]:
+def make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> list[Segment]:
     """Make the segments with the given roots; ``section`` is int[m], the root of the segment that each block is in."""
     page = draft.page
     comments = draft.comment_units

@@ -17,6 +17,7 @@ from scrapy_winnow.inspector.documents import (
     RulesFile,
 )
 from scrapy_winnow.storage.keys import host_keys, site_of
+from winnow import load_model
 
 if TYPE_CHECKING:
     import argparse
@@ -73,9 +74,9 @@ def run(options: argparse.Namespace) -> int:
         with report_errors():
             inspector = _open_inspector(options)
             number = _page_number(inspector, options.page)
-            page = inspector.page(number)
+            inspector.page(number)
             for model in options.model:
-                page.scored(model)
+                load_model(model)
     except InputError as error:
         raise CommandError(f"{options.source}: {error}") from error
     if options.output is not None:

@@ -266,8 +266,8 @@ class GoldFile:
             ValueError: a mark is neither, or the page has no such block.
         """
         page = inspection.page
-        decided = inspection.decided(trial)
-        kept = decided.kept if decided is not None else np.zeros(page.m, bool)
+        draft = inspection.draft(trial)
+        kept = draft.kept if draft is not None else np.zeros(page.m, bool)
         for block, label in marks.items():
             if label not in _LABELS or not 0 <= block < page.m:
                 raise ValueError(f"not a mark: {label!r} of block {block}")

@@ -76,16 +76,16 @@ class Inspector:
         answer, page = None, self.page(number)
         match what:
             case "state":
-                answer = page.state(Trial.of(body))
+                answer = page.state(Trial(**body))
             case "outputs":
-                answer = page.outputs(Trial.of(body))
+                answer = page.outputs(Trial(**body))
             case "weights":
                 blocks = [int(block) for block in body["blocks"]]
-                answer = {"weights": page.top_features(Trial.of(body["trial"]), blocks)}
+                answer = {"weights": page.top_features(Trial(**body["trial"]), blocks)}
             case "gold":
                 answer = self.save(number, body)
             case "rule":
-                answer = self.add_rule(number, Trial.of(body["trial"]), int(body["element"]), keep=bool(body["keep"]))
+                answer = self.add_rule(number, Trial(**body["trial"]), int(body["element"]), keep=bool(body["keep"]))
         return answer
 
     def data(self, number: int, *, server: bool) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class Inspector:
         if self.gold is None:
             raise InputError("corrections are not saved: start with --collect FILE")
         marks = {int(block): str(label) for block, label in body["marks"]}
-        self.gold.save(self.page(number), Trial.of(body["trial"]), marks)
+        self.gold.save(self.page(number), Trial(**body["trial"]), marks)
         others = range(number + 1, len(self.documents))
         unsaved = (other for other in others if gold_name(self.documents.read(other)) not in self.gold)
         return {"saved": len(self.gold), "next": next(unsaved, None)}

@@ -18,6 +18,7 @@ from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
 from tests.scrapy_winnow.inspector.browsing import story
 from winnow import Page, clean
+from winnow.models.scores import FAVORS
 from winnow.training.evaluation import read_gold
 
 
@@ -30,10 +31,16 @@ def test_every_block_is_in_a_section_and_kept_as_the_library_says() -> None:
     state = inspection.state(Trial())
     cleaned = clean(Page.parse(story(3)))
     assert state["text"] == cleaned.text
-    assert [section["path"] for section in state["sections"]] == [segment.path for segment in cleaned.segments]
-    assert [section["kind"] != 0 for section in state["sections"]] == [segment.template for segment in cleaned.segments]
+    sections = {(section["path"], section["kind"] != 0) for section in state["sections"]}
+    assert sections == {(segment.path, segment.template) for segment in cleaned.segments if segment.text}
     kept = [inspection.texts[block] for block, kind in enumerate(state["kind"]) if kind == 0]
     assert [state["text"][begin:end] for _, begin, end in state["spans"]] == kept
+
+
+def test_a_threshold_that_is_tried_is_where_text_is_cut() -> None:
+    states = [_inspection(story(3)).state(Trial(threshold=0.4, favor=favor)) for favor in FAVORS]
+    assert [state["threshold"] for state in states] == [0.4] * 3
+    assert states[0]["text"] == states[1]["text"] == states[2]["text"]
 
 
 def test_comments_of_readers_differ_from_template() -> None:

@@ -22,10 +22,10 @@
   const wordsOf = (blocks) => blocks.reduce((sum, block) => sum + blockWords[block], 0);
   const quiet = (textContent) => make("p", { className: "quiet", textContent });
 
-  let state = data.state, pinned = null, outputs = data.outputs || null, requests = 0;
+  let state = data.state, trial = state.trial, pinned = null, outputs = data.outputs || null;
   let port = null, unseen = new Set(), shown = [true, true, true, true];
   let units = [], hovered = -1, selected = -1, blockwise = false;
-  let tab = "Sections", query = "", withCut = true, rendered = true, ownThreshold = true;
+  let tab = "Sections", query = "", withCut = true, rendered = true;
   let marks = new Map(), weights = new Map(), saved = data.saved || 0;
 
   // ---- what can be selected: sections, or single blocks ----
@@ -40,7 +40,7 @@
     for (const unit of units) {
       unit.text = unit.blocks.map((block) => blockTexts[block]).join(" ¶ ");
       unit.differs = unit.blocks.some((block) => differs.has(block));
-      unit.marked = unit.blocks.length > 0 && unit.blocks.every((block) => marks.has(block));
+      unit.marked = unit.blocks.every((block) => marks.has(block));
     }
   }
   const unitOf = (block) => (blockwise ? block : state.section[block]);
@@ -160,11 +160,9 @@
       : [`${digits(wordsOf(unit.blocks))} words kept`, KEPT[unit.reason] || unit.reason].filter(Boolean).join(", ");
     const kind = make("span", { className: `kind ${KINDS[unit.kind]}`, textContent: KIND_NAMES[unit.kind] });
     const heading = make("h2", {}, kind, make("span", { textContent: reason }));
-    if (data.collect && unit.blocks.length) {
-      heading.append(button(unit.marked ? "It is right after all" : "This is wrong", mark, { title: "x" }));
-    }
+    if (data.collect) heading.append(button(unit.marked ? "It is right after all" : "This is wrong", mark, { title: "x" }));
     const whole = state.kind.slice(firstBlock[unit.element], lastBlock[unit.element]).every((each) => each === unit.kind);
-    if (data.rules && unit.blocks.length && whole) { // a rule is for an element, which may hold more than the section
+    if (data.rules && whole) { // a rule is for an element, which may hold more than the section
       const keep = unit.kind !== 0;
       heading.append(button(keep ? "Always keep" : "Always drop", () => writeRule(unit.element, keep), { title: "Write a rule for it" }));
     }
@@ -184,7 +182,6 @@
     return parts;
   }
   function meter(name, value, threshold) {
-    if (value === null) return [];
     const track = make("span", { className: "track" }, make("span", { className: "fill", style: `width:${100 * value}%` }));
     if (threshold !== undefined) track.append(make("span", { className: "cut-line", style: `left:${100 * Math.min(threshold, 1)}%` }));
     return [make("b", { textContent: name }), track, make("span", { className: "number", textContent: value.toFixed(2) })];
@@ -202,12 +199,12 @@
   }
   async function writeRule(element, keep) {
     const found = await ask("rule", { trial: state.trial, element, keep });
-    if (found) { outputs = null; become(found.state); notice(found.said); }
+    if (found) { become(found.state); notice(found.said); }
   }
   const weightKey = (unit) => `${state.trial.model} ${unit.blocks.join(",")}`;
   async function askWeights(unit) {
     const name = weightKey(unit);
-    if (!data.server || !unit.blocks.length) return;
+    if (!data.server) return;
     weights.set(name, []);
     const answer = await ask("weights", { trial: state.trial, blocks: unit.blocks });
     if (answer) { weights.set(name, answer.weights); if (units[selected] && weightKey(units[selected]) === name) card(); }
@@ -262,8 +259,8 @@
       const row = make("li", { id: `unit-${at}`, className, role: "option", ariaSelected: at === selected },
         make("span", { className: "bar" }), make("span", { className: "score", textContent: unit.score.toFixed(2) }),
         make("span", { className: "what", textContent: unit.kind ? unit.reason || KINDS[unit.kind] : "content" }),
-        make("span", { className: "text", textContent: unit.text.slice(0, 200) || `(no text) ${unit.path}` }),
-        make("span", { className: "words", textContent: unit.blocks.length ? `${wordsOf(unit.blocks)} w` : "" }));
+        make("span", { className: "text", textContent: unit.text.slice(0, 200) }),
+        make("span", { className: "words", textContent: `${wordsOf(unit.blocks)} w` }));
       row.dataset.unit = at;
       rows.append(row);
     });
@@ -339,33 +336,31 @@
 
   // ---- asking the server ----
   async function askOutputs() {
-    const at = requests, found = await ask("outputs", state.trial);
-    if (found && at === requests) { outputs = found; panel(); }
+    const at = state, found = await ask("outputs", state.trial);
+    if (found && at === state) { outputs = found; panel(); }
   }
   let waiting = null, underWay = false;
-  async function attempt(control) {
-    if (!data.server) { lookUp(control); return; }
+  async function attempt(values) {
+    trial = waiting = values;
     showControls();
-    waiting = trial();
     if (underWay) return;
     underWay = true;
     while (waiting) {
-      const values = waiting;
-      waiting = null; requests += 1;
-      const found = await ask("state", values);
-      if (!found) break;
-      outputs = null;
-      become(found);
-      flags.answered = "yes";
+      const asked = waiting;
+      waiting = null;
+      const found = await ask("state", asked);
+      if (found) become(found);
     }
     underWay = false;
   }
   function become(found) {
     const block = units[selected] && units[selected].blocks[0];
     state = found;
+    if (data.server) outputs = null;
     rearrange(); legend(); showControls(); compare();
     selected = block === undefined ? -1 : unitOf(block);
     card(); look();
+    flags.answered = "yes";
   }
 
   // ---- a file has no server: what each control does alone was worked out beforehand ----
@@ -389,33 +384,29 @@
     if (!positions) return;
     const at = find(control).value;
     const distance = (value) => (typeof value === "number" ? Math.abs(value - Number(at)) : Number(value !== at));
-    const [value, found] = positions.reduce((best, each) => (distance(each[0]) < distance(best[0]) ? each : best));
-    reset();
-    ownThreshold = control !== "threshold";
-    find(control).value = value;
+    const [, found] = positions.reduce((best, each) => (distance(each[0]) < distance(best[0]) ? each : best));
+    trial = found.trial;
     become(found);
-    flags.answered = "yes";
   }
 
   // ---- settings that are tried ----
-  const CONTROLS = ["model", "favor", "threshold", "penalty", "seen"];
-  const scale = () => { const at = Number(find("penalty").value); return at <= -21 ? 0 : 10 ** (at / 10); };
-  const trial = () => ({
-    model: find("model").value || null, threshold: ownThreshold ? null : Number(find("threshold").value), penalty: scale(),
-    pages: Number(find("seen").value), favor: find("favor").value,
-  });
-  function reset() {
-    ownThreshold = true;
-    find("penalty").value = 0; find("seen").value = data.state.trial.pages; find("model").value = data.models[0][0];
-    find("favor").value = data.state.trial.favor;
-  }
+  const SETTINGS = { // by control, what its value sets
+    model: (value) => ({ model: value || null }),
+    favor: (value) => ({ favor: value, threshold: null }), // it has no effect on a threshold that is set
+    threshold: (value) => ({ threshold: Number(value) }),
+    penalty: (value) => ({ penalty: Number(value) <= -21 ? 0 : 10 ** (value / 10) }),
+    seen: (value) => ({ pages: Number(value) }),
+  };
   function showControls() {
-    if (ownThreshold) find("threshold").value = state.ownThreshold;
-    find("threshold-value").textContent = ownThreshold ? `${state.ownThreshold.toFixed(2)} (own)` : Number(find("threshold").value).toFixed(2);
-    find("penalty-value").textContent = `× ${scale() >= 10 ? scale().toFixed(0) : scale().toPrecision(2)}`;
+    const { model, favor, threshold, penalty, pages } = trial, at = threshold ?? state.threshold;
+    find("model").value = model || ""; find("favor").value = favor;
+    find("threshold").value = at;
+    find("threshold-value").textContent = at.toFixed(2) + (threshold === null ? " (own)" : "");
+    find("penalty").value = penalty ? 10 * Math.log10(penalty) : -21;
+    find("penalty-value").textContent = `× ${penalty >= 10 ? penalty.toFixed(0) : penalty.toPrecision(2)}`;
     find("pages-seen").hidden = !state.seen;
-    find("seen").max = state.seen;
-    find("seen-value").textContent = find("seen").value;
+    find("seen").max = state.seen; find("seen").value = pages;
+    find("seen-value").textContent = pages;
   }
   function compare() {
     find("pin").ariaPressed = pinned !== null;
@@ -449,7 +440,7 @@
   // ---- gold ----
   function mark() {
     const unit = units[selected];
-    if (!data.collect || !unit || !unit.blocks.length) return;
+    if (!data.collect || !unit) return;
     for (const block of unit.blocks) unit.marked ? marks.delete(block) : marks.set(block, isCut(block) ? "content" : "template");
     rearrange(); card(); showMarks();
   }
@@ -482,20 +473,17 @@
   });
   find("pin").addEventListener("click", pin);
   find("save").addEventListener("click", save);
-  find("reset").addEventListener("click", () => { reset(); if (data.server) attempt(); else become(data.state); });
-  for (const id of CONTROLS) {
-    find(id).addEventListener("input", () => {
-      if (id === "threshold") ownThreshold = false;
-      else if (id === "favor") ownThreshold = true;
-      attempt(id);
-    });
+  find("reset").addEventListener("click", () => {
+    if (data.server) attempt(data.state.trial);
+    else { trial = data.state.trial; become(data.state); }
+  });
+  for (const id in SETTINGS) {
+    find(id).addEventListener("input", () => (data.server ? attempt({ ...trial, ...SETTINGS[id](find(id).value) }) : lookUp(id)));
   }
   const { name, url, title } = data.document;
   find("where").textContent = [...new Set([name, url])].filter((text) => text && text !== title).join(" · ");
   find("controls").hidden = !data.server;
   find("model").replaceChildren(...data.models.map(([value, textContent]) => make("option", { value, textContent })));
-  find("seen").value = state.trial.pages;
-  find("favor").value = state.trial.favor;
   rearrange(); legend(); showTabs(); card(); showControls(); showMarks(); compare(); openFrame();
   unpack();
 })();
