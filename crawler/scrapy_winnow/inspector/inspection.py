@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from winnow.evidence.draft import Draft
     from winnow.models.scores import Favor, Model, Scores
 
-_PREFIX_LENGTH: Final = 24  # characters that find a block whose text was changed
+_MAX_GAP: Final = 1000  # characters between blocks; a block further away was changed, and this is another text
 CONTENT, TEMPLATE, COMMENTS, COPY = KINDS = range(4)  # of sections, as the script numbers them
 _WIDE: Final = Limits(max_bytes=256_000_000, max_nodes=5_000_000, max_depth=1 << 20)
 
@@ -77,8 +77,8 @@ class TriedModel:
         return replace(scores, decision=FixedThreshold(threshold))
 
 
-def locate_blocks(text: str, blocks: Sequence[str], kept: NDArray[np.bool_]) -> list[list[int]]:
-    """Find the kept blocks in the text.
+def split_text(text: str, blocks: Sequence[str], kept: NDArray[np.bool_]) -> list[tuple[str, int, str]]:
+    """Split the text into the kept blocks that are found in it, and what lies between them.
 
     Args:
         text: the text.
@@ -86,23 +86,17 @@ def locate_blocks(text: str, blocks: Sequence[str], kept: NDArray[np.bool_]) -> 
         kept: bool[m], the blocks in the text.
 
     Returns:
-        The number, begin and end of each block that was found, in UTF-16 units as a browser counts.
+        The text before each block, the number of the block, and its text; at the end the rest, with -1 and no text.
     """
-    spans: list[tuple[int, int, int]] = []
-    at = 0
+    pieces: list[tuple[str, int, str]] = []
+    end = 0
     for block in np.flatnonzero(kept).tolist():
         wanted = blocks[block]
-        limit = at + len(wanted) + 4 * _PREFIX_LENGTH
-        begin = text.find(wanted, at, limit + len(wanted))
-        if begin < 0:
-            prefix = wanted[:_PREFIX_LENGTH].split("\n")[0]
-            begin = text.find(prefix, at, limit + len(prefix))
+        begin = text.find(wanted, end, end + len(wanted) + _MAX_GAP)
         if begin >= 0:
-            at = min(begin + len(wanted), len(text))
-            spans.append((block, begin, at))
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    utf16 = np.append(0, np.cumsum(1 + (points > 0xFFFF))).tolist()
-    return [[block, utf16[begin], utf16[end]] for block, begin, end in spans]
+            pieces.append((text[end:begin], block, wanted))
+            end = begin + len(wanted)
+    return [*pieces, (text[end:], -1, "")]
 
 
 class Inspection:
@@ -189,8 +183,7 @@ class Inspection:
             "sections": sections,
             "kind": kind.tolist(),
             "section": section_of,
-            "spans": locate_blocks(cleaned.text, self.texts, kind == CONTENT),
-            "text": cleaned.text,
+            "text": split_text(cleaned.text, self.texts if draft is None else draft.texts, kind == CONTENT),
             "templateShare": cleaned.template_share,
             "fallback": cleaned.fallback,
             "model": cleaned.model_version,

@@ -30,11 +30,11 @@ def test_every_block_is_in_a_section_and_kept_as_the_library_says() -> None:
     inspection = _inspection(story(3))
     state = inspection.state(Trial())
     cleaned = clean(Page.parse(story(3)))
-    assert state["text"] == cleaned.text
+    assert "".join(between + text for between, _, text in state["text"]) == cleaned.text
     sections = {(section["path"], section["kind"] != 0) for section in state["sections"]}
     assert sections == {(segment.path, segment.template) for segment in cleaned.segments if segment.text}
     kept = [inspection.texts[block] for block, kind in enumerate(state["kind"]) if kind == 0]
-    assert [state["text"][begin:end] for _, begin, end in state["spans"]] == kept
+    assert [text for _, block, text in state["text"] if block >= 0] == kept
 
 
 def test_a_threshold_that_is_tried_is_where_text_is_cut() -> None:
@@ -59,7 +59,7 @@ def test_comments_of_readers_differ_from_template() -> None:
 def test_a_page_above_the_limits_is_inspected_and_says_so() -> None:
     inspection = _inspection(story(3).replace("</footer>", "<i></i>" * 110_000))
     assert inspection.passed_through == "nodes"
-    assert "In report 3" in inspection.state(Trial())["text"]
+    assert "In report 3" in inspection.cleaned(Trial()).text
     assert _inspection(story(3)).passed_through is None
 
 

@@ -273,40 +273,35 @@
     blockwise = on; rearrange(); select(unitOf(block));
   }
   function textPanel() {
-    if (!state.text && !state.kind.length) return [make("p", { textContent: "This page has no text." })];
+    if (!state.kind.length && !state.text[0][0]) return [make("p", { textContent: "This page has no text." })];
     const bar = modes(["Show what was cut", withCut, () => { withCut = !withCut; panel(); }]);
     if (!pinned) return [bar, running(state)];
     const side = (name, of, against) => make("div", {}, make("h2", { textContent: name }), running(of, against));
     return [bar, make("div", { className: "sides" }, side("Pinned", pinned, state), side("Now", state, pinned))];
   }
-  const FOLDED = 400; // characters that are cut at a stretch; a menu of several hundred words would hide what is kept
   function running(of, other) {
-    const box = make("div", { className: "running", dir: "auto" }), text = of.text;
-    const place = new Map(of.spans.map(([block, from, to]) => [block, [from, to]]));
-    let at = 0, cuts = null; // what is cut between two parts that are kept
-    blockTexts.forEach((content, block) => {
-      const span = make("span");
+    const box = make("div", { className: "running", dir: "auto" });
+    const part = (block, textContent, className = "") => {
+      const span = make("span", { className, textContent });
       span.dataset.unit = of === state ? unitOf(block) : -2;
       if (other && isCut(block, of) !== isCut(block, other)) span.classList.add("differs");
-      if (place.has(block)) {
-        const [from, to] = place.get(block), between = text.slice(at, from);
-        span.textContent = text.slice(from, to);
-        box.append(cuts || at === 0 ? between.replace(/^\s+/, "") : between, span);
-        at = to; cuts = null;
-      } else if (withCut && isCut(block, of)) {
-        span.classList.add("cut", KINDS[of.kind[block]]);
-        span.textContent = content;
-        if (!cuts) { cuts = make("div", { className: "cuts" }); box.append(cuts); }
-        cuts.append(cuts.children.length ? " " : "", span);
+      return span;
+    };
+    let next = 0;
+    const addCuts = (until) => { // what is cut between two parts that are kept
+      const cuts = make("div", { className: "cuts", tabIndex: 0 });
+      for (; next < until; next++) {
+        if (withCut && isCut(next, of)) cuts.append(part(next, blockTexts[next], `cut ${KINDS[of.kind[next]]}`), " ");
       }
-    });
-    box.append(text.slice(at));
-    for (const long of [...box.querySelectorAll(".cuts")].filter((each) => each.textContent.length > FOLDED)) {
-      const unfold = button("Show all that was cut here", (event) => {
-        event.stopPropagation(); long.classList.remove("folded"); unfold.remove();
-      });
-      long.classList.add("folded"); long.after(unfold);
+      if (cuts.children.length) box.append(cuts);
+      return cuts.children.length > 0;
+    };
+    for (const [between, block, text] of of.text) {
+      const hasCuts = block >= 0 && addCuts(block);
+      box.append(hasCuts ? between.trimStart() : between);
+      if (block >= 0) { box.append(part(block, text)); next = block + 1; }
     }
+    addCuts(blockTexts.length);
     return box;
   }
   function rendering(source, html) {
@@ -366,25 +361,20 @@
   // ---- a file has no server: what each control does alone was worked out beforehand ----
   let precomputed = null;
   async function unpack() {
-    if (data.server || !data.precomputed || !window.DecompressionStream) return;
+    if (!data.precomputed) return;
     const bytes = Uint8Array.from(atob(data.precomputed), (character) => character.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    const { axes, pool, states } = await new Response(stream).json();
-    const pooled = (places) => places.map((at) => pool[at]);
-    const unpacked = states.map((packed) => ({ ...packed, sections: pooled(packed.sections), text: pooled(packed.text).join("\n") }));
-    precomputed = {};
-    for (const name in axes) precomputed[name] = axes[name].map(([value, at]) => [value, unpacked[at]]);
-    find("model").closest("label").hidden = !precomputed.model;
+    precomputed = await new Response(stream).json();
+    for (const control in precomputed) { // it stops only where there is a state
+      const [[first], [second] = []] = precomputed[control];
+      find(control).step = second - first;
+    }
     find("controls").hidden = false;
     showControls();
     flags.precomputed = "yes";
   }
   function lookUp(control) {
-    const positions = precomputed && precomputed[control];
-    if (!positions) return;
-    const at = find(control).value;
-    const distance = (value) => (typeof value === "number" ? Math.abs(value - Number(at)) : Number(value !== at));
-    const [, found] = positions.reduce((best, each) => (distance(each[0]) < distance(best[0]) ? each : best));
+    const [, found] = precomputed[control].find(([position]) => String(position) === find(control).value);
     trial = found.trial;
     become(found);
   }
