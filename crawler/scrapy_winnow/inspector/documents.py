@@ -7,7 +7,7 @@ import os
 import random
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlsplit
@@ -146,28 +146,38 @@ class FolderReplay:
     """Counts the pages of a folder, in an order that is random but always the same.
 
     Attributes:
-        pages: how many pages can be counted, the inspected page included.
+        pages: how many pages can be counted at most, the inspected page included.
     """
 
     def __init__(self, documents: Documents) -> None:
-        order = list(range(len(documents)))
+        self._documents = documents
+        self.pages = min(len(documents), MAX_SITE_PAGES)
+
+    @cached_property
+    def _fingerprints(self) -> dict[bytes, Hashes]:
+        """Fingerprints of the pages that can be read, by main text: as in a crawl, each text counts once."""
+        order = list(range(len(self._documents)))
         random.Random(0).shuffle(order)  # noqa: S311  neighbours in a folder are alike
-        self._fingerprints: dict[bytes, Hashes] = {}  # of the pages, by main text: as in a crawl each text counts once
+        found: dict[bytes, Hashes] = {}
         for number in order[: MAX_SITE_PAGES + 1]:
             with suppress(InputError, OSError, PageTooLarge):
-                document = documents.read(number)
+                document = self._documents.read(number)
                 page = Page.parse(document.html, document.url, encoding=document.encoding)
                 hashed = HashedPage.of(page, load_model())
-                self._fingerprints[hashed.main_text_id] = np.unique(hashed.fingerprints)
-        self.pages = max(1, min(len(self._fingerprints), MAX_SITE_PAGES))
+                found[hashed.main_text_id] = np.unique(hashed.fingerprints)
+        return found
 
-    def df(self, page: HashedPage, pages: int) -> NDArray[np.int64]:
-        """int64[k], how many of ``pages`` pages, this page included, have each of its counted units."""
+    def count(self, page: HashedPage, pages: int) -> tuple[NDArray[np.int64], int]:
+        """Count up to so many pages, this page included.
+
+        Returns:
+            int64[k], how many of them have each counted unit of this page; and how many there are.
+        """
         others = [known for main_text, known in self._fingerprints.items() if main_text != page.main_text_id]
         df = np.ones(len(page.fingerprints), np.int64)
         for known in others[: pages - 1]:
             df += np.isin(page.fingerprints, known)
-        return df
+        return df, min(pages, len(others) + 1)
 
 
 class CountedReplay:
@@ -183,11 +193,11 @@ class CountedReplay:
         self._contents = contents
         self.pages = labels.pages
 
-    def df(self, page: HashedPage, pages: int) -> NDArray[np.int64]:
-        """int64[k], how many of ``pages`` pages, this page included, have each of its counted units."""
+    def count(self, page: HashedPage, pages: int) -> tuple[NDArray[np.int64], int]:
+        """Return how many of ``pages`` pages, this page included, have each of its counted units; and ``pages``."""
         own = int(page.contents_id in self._contents)
         others = np.maximum(self._labels.df(page.fingerprints) - own, 0)
-        return 1 + np.rint(others * ((pages - 1) / max(self.pages - own, 1))).astype(np.int64)
+        return 1 + np.rint(others * ((pages - 1) / max(self.pages - own, 1))).astype(np.int64), pages
 
 
 Replay = FolderReplay | CountedReplay

@@ -133,8 +133,8 @@ class Inspection:
         """Return what is known of the page after ``pages`` pages of its site; ``None`` without pages."""
         if self.replay is None or pages < 1 or not self.page.n:
             return None
-        pages = min(pages, self.replay.pages)
-        return PageCounts(self._hashed.frequencies(self.replay.df(self._hashed, pages)), pages)
+        df, pages = self.replay.count(self._hashed, min(pages, self.replay.pages))
+        return PageCounts(self._hashed.frequencies(df), pages)
 
     def _clean(self, trial: Trial) -> Cleaned:
         """Clean the page under some settings; :attr:`cleaned` keeps the last result."""
@@ -180,6 +180,7 @@ class Inspection:
             "trial": asdict(trial),
             "threshold": 0.5 if cleaned.decided is None else min(cleaned.decided.choice.threshold, 1.0),
             "seen": 0 if self.replay is None else self.replay.pages,
+            "counted": 0 if draft is None else draft.pages,
             "sections": sections,
             "kind": kind.tolist(),
             "section": section_of,

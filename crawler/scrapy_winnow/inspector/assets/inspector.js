@@ -169,8 +169,7 @@
     const parts = [heading, make("div", { className: "meter" }, ...meter("page alone", unit.raw),
       ...(unit.on === null ? [] : meter("with the site", unit.adjusted)), ...meter("after smoothing", unit.score, state.threshold))];
     if (unit.on !== null) {
-      const pages = Math.min(state.trial.pages, state.seen);
-      parts.push(make("p", { textContent: `Its text is on ${unit.on} of ${pages} pages of the site that were seen.` }));
+      parts.push(make("p", { textContent: `Its text is on ${unit.on} of ${state.counted} pages of the site that were seen.` }));
     }
     if (unseen.has(selected)) parts.push(quiet("It is not visible in this rendering: style sheets or the page itself hide it."));
     parts.push(make("p", {}, make("code", { textContent: unit.path })));
