@@ -81,10 +81,10 @@
   }
 
   // ---- the frame ----
-  function paint() { if (port) port.postMessage({ type: "paint", regions: units.length ? regions() : [], shown }); look(); }
-  function look(show = false) {
+  function paint() { look(false, units.length ? regions() : []); }
+  function look(show = false, newRegions = null) {
     const root = units[selected] && !blockwise ? units[selected].element : -1;
-    if (port) port.postMessage({ type: "look", looks: { hovered, selected, root, shown }, show });
+    if (port) port.postMessage({ regions: newRegions, looks: { hovered, selected, root, shown }, show });
     for (const old of find("panel").querySelectorAll(".hovered, .selected")) {
       old.classList.remove("hovered", "selected");
       if (old.role === "option") old.ariaSelected = false;
@@ -112,13 +112,12 @@
       const channel = new MessageChannel();
       port = channel.port1;
       port.onmessage = ({ data: message }) => heard(message);
-      frame.contentWindow.postMessage("open", "*", [channel.port2]);
+      frame.contentWindow.postMessage({ tree, styles: data.document.styles, assets: data.assets }, "*", [channel.port2]);
     });
     find("stage").replaceChildren(frame);
   }
   function heard(message) {
-    if (message.type === "ready") port.postMessage({ type: "open", tree, styles: data.document.styles, assets: data.assets });
-    else if (message.type === "drawn") { find("stage").classList.remove("busy"); paint(); }
+    if (message.type === "drawn") { find("stage").classList.remove("busy"); paint(); }
     else if (message.type === "arranged") { unseen = new Set(message.unseen); flags.boxes = message.boxes; }
     else if (message.type === "hover" && Number.isInteger(message.section)) hover(message.section);
     else if (message.type === "select" && Number.isInteger(message.section)) select(message.section, "frame");
@@ -450,7 +449,7 @@
 
   // ---- everything around ----
   Object.assign(KEYS, {
-    ArrowDown: () => step(1), ArrowUp: () => step(-1), j: () => step(1), k: () => step(-1), Enter: () => look(true),
+    ArrowDown: () => step(1), ArrowUp: () => step(-1),
     Escape: () => select(-1), "/": () => find("search").focus(), b: () => setBlockwise(!blockwise),
     x: mark, s: save, p: () => find("controls").hidden || pin(),
     1: () => toggle(0), 2: () => toggle(1), 3: () => toggle(2), 4: () => toggle(3),
