@@ -93,9 +93,7 @@ def main() -> int:
 
 def _served(folder: Path) -> InspectorServer:
     documents = Documents(str(folder))
-    replay = FolderReplay(documents)
-    replay.read()
-    return InspectorServer(Inspector(documents, replay=replay))
+    return InspectorServer(Inspector(documents, replay=FolderReplay(documents)))
 
 
 def _opened(browser: Browser, url: str, *, dark: bool = False) -> Page:

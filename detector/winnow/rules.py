@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, cast
 from urllib.parse import urlsplit
@@ -58,7 +59,7 @@ class Rules:
     """
 
     def __init__(self, entries: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (), source: str = "rules") -> None:
-        self._by_site: dict[str, list[tuple[int, Rule]]] = {}
+        self._rules: list[tuple[str, Rule]] = []  # each with its site
         if isinstance(entries, Mapping):
             entries = [entries]
         if not isinstance(entries, list | tuple):
@@ -68,7 +69,7 @@ class Rules:
                 site, rules = _read_entry(entry)
             except ValueError as error:
                 raise ValueError(f"{source}: rule {number}: {error}") from None
-            self._by_site.setdefault(site, []).extend((number, rule) for rule in rules)
+            self._rules += ((site, rule) for rule in rules)
         self._of_host = lru_cache(maxsize=1024)(self._find)
 
     @classmethod
@@ -91,7 +92,7 @@ class Rules:
         return cls(entries, str(path))
 
     def __bool__(self) -> bool:
-        return bool(self._by_site)
+        return bool(self._rules)
 
     def of(self, url: str | None) -> tuple[Rule, ...]:
         """Return the rules for a page, in their order; without an address, the rules for all sites."""
@@ -102,13 +103,9 @@ class Rules:
         return self._of_host(host)
 
     def _find(self, host: str) -> tuple[Rule, ...]:
-        try:
-            labels = host.encode("idna").decode().split(".")
-        except UnicodeError:
-            labels = host.split(".")
-        sites = ("", *(".".join(labels[at:]) for at in range(len(labels))))
-        found = [rule for site in dict.fromkeys(sites) for rule in self._by_site.get(site, ())]
-        return tuple(rule for _, rule in sorted(found, key=lambda numbered: numbered[0]))
+        with suppress(UnicodeError):
+            host = host.encode("idna").decode()
+        return tuple(rule for site, rule in self._rules if not site or f".{host}".endswith(f".{site}"))
 
 
 def _read_entry(entry: object) -> tuple[str, list[Rule]]:

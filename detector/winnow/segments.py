@@ -5,6 +5,7 @@ Source: page-level isotonic smoothing, sections 4 (a section is named by its roo
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,7 @@ from winnow.page.tags import TAG_NAMES, tag_set
 from winnow.page.tree import linked_runs, nearest, prefix_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable
 
     from numpy.typing import NDArray
 
@@ -69,16 +70,16 @@ def segments(draft: Draft) -> list[Segment]:
     page, section = draft.page, draft.smoothed.section
     roots = np.unique(section)
     begin = np.concatenate([page.run_begin, page.block_run_begin])[roots]
-    return _make_segments(draft, section[page.n :], roots[np.lexsort((roots, begin))].tolist())
+    return make_segments(draft, section[page.n :], roots[np.lexsort((roots, begin))].tolist())
 
 
 def blocks(draft: Draft) -> list[Segment]:
     """List the text blocks of a page, in document order."""
     block = np.arange(draft.page.n, draft.page.n + draft.page.m)
-    return _make_segments(draft, block, block.tolist())
+    return make_segments(draft, block, block.tolist())
 
 
-def _make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> list[Segment]:
+def make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> list[Segment]:
     """Make the segments with the given roots; ``section`` is int[m], the root of the segment that each block is in."""
     page = draft.page
     comments = draft.comment_units
@@ -136,25 +137,17 @@ def _reasons(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) 
 
 
 def _tag_name(page: Page, element: int) -> str:
-    name = TAG_NAMES[page.tag[element]]
-    return name or str(page.elements[element].tag).rpartition("}")[2]
+    return TAG_NAMES[page.tag[element]] or page.unknown_names[element].rpartition("}")[2]
 
 
 def _paths(page: Page, roots: Iterable[int]) -> list[str]:
     """XPath of each unit; steps have a position if siblings share their name."""
     names = [TAG_NAMES[tag] for tag in page.tag.tolist()]
-    for element in np.flatnonzero(page.tag == 0).tolist():
+    for element in page.unknown_names:
         names[element] = _tag_name(page, element)
-    siblings: dict[tuple[int, str], int] = {}
-    number = [0] * page.n
-    for element, key in enumerate(zip(page.parent.tolist(), names, strict=True)):
-        siblings[key] = number[element] = siblings.get(key, 0) + 1
-    block_number: list[int] = []
-    blocks_of: dict[int, int] = {}
-    for element in page.block_node.tolist():
-        blocks_of[element] = blocks_of.get(element, 0) + 1
-        block_number.append(blocks_of[element])
     parent = page.parent.tolist()
+    number, siblings = _number_alike(zip(parent, names, strict=True))
+    block_number, _ = _number_alike(page.block_node.tolist())
     found = []
     for root in roots:
         steps: list[str] = []
@@ -169,3 +162,13 @@ def _paths(page: Page, roots: Iterable[int]) -> list[str]:
         steps += ["/"] * (element >= 0)
         found.append("".join(reversed(steps)))
     return found
+
+
+def _number_alike(things: Iterable[Hashable]) -> tuple[list[int], Counter[Hashable]]:
+    """Number things that are equal from 1, and return how many there are of each."""
+    counts: Counter[Hashable] = Counter()
+    numbers = []
+    for thing in things:
+        counts[thing] += 1
+        numbers.append(counts[thing])
+    return numbers, counts

@@ -17,6 +17,7 @@ from scrapy_winnow.inspector.documents import (
     RulesFile,
 )
 from scrapy_winnow.storage.keys import host_keys, site_of
+from winnow import load_model
 
 if TYPE_CHECKING:
     import argparse
@@ -73,9 +74,9 @@ def run(options: argparse.Namespace) -> int:
         with report_errors():
             inspector = _open_inspector(options)
             number = _page_number(inspector, options.page)
-            page = inspector.page(number)
+            inspector.page(number)
             for model in options.model:
-                page.scored(model)
+                load_model(model)
     except InputError as error:
         raise CommandError(f"{options.source}: {error}") from error
     if options.output is not None:
@@ -114,7 +115,7 @@ def _open_inspector(options: argparse.Namespace) -> Inspector:
     replay = _open_replay(options, documents)
     with report_errors(f"--rules {options.rules}: "):
         rules = None if options.rules is None else RulesFile(options.rules)
-    pages = replay.seen if options.pages is None and isinstance(replay, CountedReplay) else options.pages or 0
+    pages = replay.pages if options.pages is None and isinstance(replay, CountedReplay) else options.pages or 0
     gold = _open_gold(options)
     return Inspector(documents, options.model, replay, gold, options.load_assets, max(pages, 0), rules)
 
@@ -129,12 +130,7 @@ def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | 
             raise CommandError(f"--site: neither a folder nor a WARC file: {options.site}")
     elif not documents.is_one_site:
         return None
-    replay = FolderReplay(documents)
-    if options.output is not None or options.pages:
-        replay.read()
-    else:
-        replay.start()
-    return replay
+    return FolderReplay(documents)
 
 
 def _read_counts(options: argparse.Namespace, documents: Documents) -> Replay | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import random
-import threading
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlsplit
@@ -143,51 +143,41 @@ def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
 
 
 class FolderReplay:
-    """Counts the pages of a folder, in an order that is random but always the same; they are read in a thread."""
+    """Counts the pages of a folder, in an order that is random but always the same.
+
+    Attributes:
+        pages: how many pages can be counted at most, the inspected page included.
+    """
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        order = list(range(len(documents)))
+        self.pages = min(len(documents), MAX_SITE_PAGES)
+
+    @cached_property
+    def _fingerprints(self) -> dict[bytes, Hashes]:
+        """Fingerprints of the pages that can be read, by main text: as in a crawl, each text counts once."""
+        order = list(range(len(self._documents)))
         random.Random(0).shuffle(order)  # noqa: S311  neighbours in a folder are alike
-        self._order = order[: MAX_SITE_PAGES + 1]
-        self._pages: list[tuple[str, Hashes]] = []
-        self._skipped = 0
-        self._found: tuple[tuple[str, int], NDArray[np.bool_]] | None = None
-
-    @property
-    def seen(self) -> int:
-        """How many pages can be counted by now, the inspected page included."""
-        return max(1, min(len(self._pages), MAX_SITE_PAGES))
-
-    @property
-    def total(self) -> int:
-        """How many there will be when all are read."""
-        return max(1, min(len(self._order) - self._skipped, MAX_SITE_PAGES))
-
-    def start(self) -> None:
-        """Read the pages in a thread of their own."""
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self) -> None:
-        """Read all pages now; skip those that cannot be read."""
-        for number in self._order:
-            try:
+        found: dict[bytes, Hashes] = {}
+        for number in order[: MAX_SITE_PAGES + 1]:
+            with suppress(InputError, OSError, PageTooLarge):
                 document = self._documents.read(number)
-                page = HashedPage.of(Page.parse(document.html, document.url, encoding=document.encoding), load_model())
-            except (InputError, OSError, PageTooLarge):
-                self._skipped += 1
-                continue
-            self._pages.append((document.name, np.unique(page.fingerprints)))
+                page = Page.parse(document.html, document.url, encoding=document.encoding)
+                hashed = HashedPage.of(page, load_model())
+                found[hashed.main_text_id] = np.unique(hashed.fingerprints)
+        return found
 
-    def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:
-        """Return how many of ``pages`` pages, this page included, have each unit of it, and each code of its places."""
-        others = [fingerprints for other, fingerprints in self._pages if other != name]
-        key = (name, len(others))
-        if self._found is None or self._found[0] != key:
-            found = [np.isin(page.fingerprints, known) for known in others]
-            self._found = key, np.array(found, bool).reshape(len(others), len(page.fingerprints))
-        df = 1 + self._found[1][: max(pages - 1, 0)].sum(axis=0, dtype=np.int64)
-        return page.frequencies(df)
+    def count(self, page: HashedPage, pages: int) -> tuple[NDArray[np.int64], int]:
+        """Count up to so many pages, this page included.
+
+        Returns:
+            int64[k], how many of them have each counted unit of this page; and how many there are.
+        """
+        others = [known for main_text, known in self._fingerprints.items() if main_text != page.main_text_id]
+        df = np.ones(len(page.fingerprints), np.int64)
+        for known in others[: pages - 1]:
+            df += np.isin(page.fingerprints, known)
+        return df, min(pages, len(others) + 1)
 
 
 class CountedReplay:
@@ -201,14 +191,13 @@ class CountedReplay:
     def __init__(self, labels: HostLabels, contents: frozenset[bytes]) -> None:
         self._labels = labels
         self._contents = contents
-        self.seen = self.total = labels.pages
+        self.pages = labels.pages
 
-    def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:  # noqa: ARG002
-        """Return how many of ``pages`` pages, this page included, have each unit of it, and each code of its places."""
+    def count(self, page: HashedPage, pages: int) -> tuple[NDArray[np.int64], int]:
+        """Return how many of ``pages`` pages, this page included, have each of its counted units; and ``pages``."""
         own = int(page.contents_id in self._contents)
         others = np.maximum(self._labels.df(page.fingerprints) - own, 0)
-        df = 1 + np.rint(others * ((pages - 1) / max(self._labels.pages - own, 1))).astype(np.int64)
-        return page.frequencies(df)
+        return 1 + np.rint(others * ((pages - 1) / max(self.pages - own, 1))).astype(np.int64), pages
 
 
 Replay = FolderReplay | CountedReplay
@@ -287,8 +276,8 @@ class GoldFile:
             ValueError: a mark is neither, or the page has no such block.
         """
         page = inspection.page
-        decided = inspection.decided(trial)
-        kept = decided.kept if decided is not None else np.zeros(page.m, bool)
+        draft = inspection.draft(trial)
+        kept = draft.kept if draft is not None else np.zeros(page.m, bool)
         for block, label in marks.items():
             if label not in _LABELS or not 0 <= block < page.m:
                 raise ValueError(f"not a mark: {label!r} of block {block}")

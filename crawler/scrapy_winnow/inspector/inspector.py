@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +20,7 @@ from winnow.models import DEFAULT_MODEL, shipped_models
 from winnow.models.scores import FAVORS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from scrapy_winnow.inspector.documents import Documents, GoldFile, Replay, RulesFile
 
@@ -32,10 +33,6 @@ _PASSED_THROUGH: Final = {
 
 MAX_ELEMENTS: Final = 20_000
 """The file of a larger page has no controls: each of the fifty-odd states would take half a second."""
-
-_THRESHOLDS: Final = tuple(step / 20 for step in range(21))
-_PENALTIES: Final = (-21, *range(-18, 21, 3))  # tenths of a decade; the first means no penalty
-_PAGES: Final = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 70, 100)
 
 
 @dataclass(eq=False)
@@ -76,18 +73,16 @@ class Inspector:
         answer, page = None, self.page(number)
         match what:
             case "state":
-                answer = page.state(Trial.of(body))
+                answer = page.state(Trial(**body))
             case "outputs":
-                answer = page.outputs(Trial.of(body))
+                answer = page.outputs(Trial(**body))
             case "weights":
                 blocks = [int(block) for block in body["blocks"]]
-                answer = {"weights": page.top_features(Trial.of(body["trial"]), blocks)}
+                answer = {"weights": page.top_features(Trial(**body["trial"]), blocks)}
             case "gold":
                 answer = self.save(number, body)
             case "rule":
-                answer = self.add_rule(number, Trial.of(body["trial"]), int(body["element"]), keep=bool(body["keep"]))
-            case "seen":
-                answer = page.seen()
+                answer = self.add_rule(number, Trial(**body["trial"]), int(body["element"]), keep=bool(body["keep"]))
         return answer
 
     def data(self, number: int, *, server: bool) -> dict[str, Any]:
@@ -123,7 +118,7 @@ class Inspector:
         if self.gold is None:
             raise InputError("corrections are not saved: start with --collect FILE")
         marks = {int(block): str(label) for block, label in body["marks"]}
-        self.gold.save(self.page(number), Trial.of(body["trial"]), marks)
+        self.gold.save(self.page(number), Trial(**body["trial"]), marks)
         others = range(number + 1, len(self.documents))
         unsaved = (other for other in others if gold_name(self.documents.read(other)) not in self.gold)
         return {"saved": len(self.gold), "next": next(unsaved, None)}
@@ -149,43 +144,27 @@ class Inspector:
 
 
 def precompute(inspection: Inspection, trial: Trial, models: Sequence[str]) -> str | None:
-    """Compute the state for every position of each control, with the other controls as they are set at first.
+    """Compute the state for some positions of each control, with the other controls as they are set at first.
 
     Returns:
-        base64 of gzipped JSON: ``axes``, the positions of each control with the number of their state; ``states``;
-        ``pool``, the sections and lines of text that the states refer to by number. ``None`` for too large a page.
+        base64 of gzipped JSON: by control a list of positions, at equal distances if they are numbers, each with its
+        state. ``None`` for too large a page.
     """
     if inspection.page.n > MAX_ELEMENTS:
         return None
-    pool: dict[str, int] = {}
-    known: dict[str, int] = {}
-    axes: dict[str, list[tuple[object, int]]] = {}
-    for control, position, setting in _settings(inspection, trial, models):
-        packed = json.dumps(_pack(inspection.state(setting), pool), separators=(",", ":"))
-        axes.setdefault(control, []).append((position, known.setdefault(packed, len(known))))
-    written = f'{{"axes":{json.dumps(axes)},"pool":[{",".join(pool)}],"states":[{",".join(known)}]}}'
+    seen = 0 if inspection.replay is None else inspection.replay.pages
+    thresholds = [step / 20 for step in range(21)]
+    penalties = {-21: 0.0} | {tenths: 10 ** (tenths / 10) for tenths in range(-18, 21, 3)}  # by tenths of a decade
+    trials: dict[str, dict[Any, Trial]] = {
+        "threshold": {threshold: replace(trial, threshold=threshold) for threshold in thresholds},
+        "penalty": {position: replace(trial, penalty=penalty) for position, penalty in penalties.items()},
+        "favor": {favor: replace(trial, favor=favor) for favor in FAVORS},
+        "model": {model: replace(trial, model=model or None) for model in models},
+        "seen": {pages: replace(trial, pages=pages) for pages in range(0, seen + 1, max(math.ceil(seen / 20), 1))},
+    }
+    states = {
+        control: [(position, inspection.state(tried)) for position, tried in positions.items()]
+        for control, positions in trials.items()
+    }
+    written = json.dumps(states, separators=(",", ":"))
     return base64.b64encode(gzip.compress(written.encode("utf-8", "replace"), mtime=0)).decode()
-
-
-def _settings(inspection: Inspection, trial: Trial, models: Sequence[str]) -> Iterator[tuple[str, object, Trial]]:
-    """Yield each position of each control, and the settings with it."""
-    for threshold in _THRESHOLDS:
-        yield "threshold", threshold, replace(trial, threshold=threshold)
-    for position in _PENALTIES:
-        yield "penalty", position, replace(trial, penalty=0.0 if position <= _PENALTIES[0] else 10 ** (position / 10))
-    for favor in FAVORS:
-        yield "favor", favor, replace(trial, favor=favor)
-    for model in models if len(models) > 1 else ():
-        yield "model", model, replace(trial, model=model or None)
-    seen = inspection.replay.seen if inspection.replay is not None else 0
-    for pages in sorted({pages for pages in (*_PAGES, trial.pages, seen) if pages <= seen}) if seen else ():
-        yield "seen", pages, replace(trial, pages=pages)
-
-
-def _pack(state: dict[str, Any], pool: dict[str, int]) -> dict[str, Any]:
-    """Return a state whose sections and lines of text, which many states share, are numbers in the pool."""
-
-    def numbers(things: list[Any]) -> list[int]:
-        return [pool.setdefault(json.dumps(thing, separators=(",", ":")), len(pool)) for thing in things]
-
-    return state | {"sections": numbers(state["sections"]), "text": numbers(state["text"].split("\n"))}

@@ -105,7 +105,6 @@ class InspectorServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: InspectorServer
-    protocol_version = "HTTP/1.1"
     server_version = "winnow"
     sys_version = ""
 
@@ -162,7 +161,6 @@ class _Handler(BaseHTTPRequestHandler):
         return int(number) if number.isascii() and number.isdigit() else 0
 
     def _error(self, status: HTTPStatus, message: str) -> None:
-        self.close_connection = True  # the rest of the request is not read
         self._answer(status, "application/json", json.dumps({"error": message}))
 
     def _answer(self, status: HTTPStatus, kind: str, text: str) -> None:
@@ -170,8 +168,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
-        if self.close_connection:
-            self.send_header("Connection", "close")
         for name, value in _HEADERS:
             self.send_header(name, value)
         self.end_headers()

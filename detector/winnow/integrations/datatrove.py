@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from datatrove.pipeline.extractors.base import BaseExtractor, ExtractorSandbox
+from datatrove.pipeline.extractors.base import BaseExtractor
 from datatrove.pipeline.filters.base_filter import BaseFilter
-from datatrove.utils.logging import logger
-from datatrove.utils.typeshelper import StatHints
 
 from winnow.cleaning import clean
 from winnow.models import load_model
@@ -27,11 +25,17 @@ FACTS = ("title", "confidence", "kind", "template_share")
 """Attributes that the extractor adds to the metadata of a document."""
 
 
+class _Content(str):
+    """The content of a page, with its facts as attributes: datatrove's process returns one string a page."""
+
+    __slots__ = FACTS
+
+
 class WinnowExtractor(BaseExtractor):  # type: ignore[misc]  # datatrove has no types
     """Replaces the HTML in ``text`` by the content, and puts :data:`FACTS` into the metadata.
 
-    As with datatrove's own extractors, another process does the work, which is killed when a page takes too long.
-    Documents that fail or have no content are dropped and counted.
+    As with datatrove's own extractors, another process does the work, which is killed when a page takes too long, and
+    documents that fail or have no content are dropped and counted.
 
     Args:
         timeout: maximum time for a page, in seconds.
@@ -53,53 +57,31 @@ class WinnowExtractor(BaseExtractor):  # type: ignore[misc]  # datatrove has no 
         model: str | None = None,
     ) -> None:
         super().__init__(timeout)
-        self._has_warned = False
         self._markdown = markdown
         self._options: dict[str, Any] = {"scope": scope, "favor": favor}
         self._model = model
 
-    def extract(self, text: str) -> str:
+    def extract(self, text: str, url: str | None = None) -> str:
         """Return the content of a page."""
-        return str(self._clean(text, None)["text"])
+        cleaned = clean(text, url, model=load_model(self._model), **self._options)
+        content = _Content(cleaned.markdown if self._markdown else cleaned.text)
+        for name in FACTS:
+            setattr(content, name, getattr(cleaned, name))
+        return content
 
-    def run(self, data: Iterable[Document], rank: int = 0, world_size: int = 1) -> Iterator[Document]:  # noqa: ARG002
+    def run(self, data: Iterable[Document], rank: int = 0, world_size: int = 1) -> Iterator[Document]:
         """Clean documents, with the address in ``metadata["url"]``."""
-        load_model(self._model)  # before the sandbox is forked, so that its processes have it
-        with ExtractorSandbox(timeout=self.timeout, warmup_text=("", None)) as sandbox:
-            for document in data:
-                self.stat_update(StatHints.total)
-                with self.track_time():
-                    content = self._clean_in_time(sandbox, document)
-                if content is None or not content["text"]:
-                    self.stat_update(StatHints.dropped)
-                    continue
-                document.text = content.pop("text")
-                document.metadata.update(content)
-                self.stat_update(StatHints.forwarded)
-                self.update_doc_stats(document)
-                yield document
+        load_model(self._model)  # before the process is forked, so that it has it
+        for document in super().run(map(_with_address, data), rank, world_size):
+            document.metadata.update({name: getattr(document.text, name) for name in FACTS})
+            document.text = str(document.text)
+            yield document
 
-    def _clean_in_time(self, sandbox: ExtractorSandbox, document: Document) -> dict[str, Any] | None:
-        try:
-            found: dict[str, Any] = sandbox.process_document((document.text, document.metadata.get("url")), self._clean)
-        except TimeoutError:
-            self.stat_update("timeout")
-        except EOFError:  # the process died
-            self.stat_update("broken_process")
-        except Exception as error:
-            self.stat_update("clean_error")
-            if not self._has_warned:
-                logger.warning(f"{error!r} while cleaning {document.id}; logged once")
-                self._has_warned = True
-        else:
-            self.stat_update("extracted")
-            return found
-        return None
 
-    def _clean(self, html: str, url: str | None) -> dict[str, Any]:
-        cleaned = clean(html, url, model=load_model(self._model), **self._options)
-        text = cleaned.markdown if self._markdown else cleaned.text
-        return {"text": text, **{name: getattr(cleaned, name) for name in FACTS}}
+def _with_address(document: Document) -> Document:
+    """Put the arguments of :meth:`WinnowExtractor.extract` in the place of the text."""
+    document.text = (document.text, document.metadata.get("url"))
+    return document
 
 
 class WinnowFilter(BaseFilter):  # type: ignore[misc]  # datatrove has no types

@@ -39,11 +39,9 @@ def story(number: int) -> str:
 
 @contextmanager
 def inspected(source: Path, gold: Path | None = None) -> Iterator[InspectorServer]:
-    """Serve an inspector of a file or folder; the pages of a folder have been read."""
+    """Serve an inspector of a file or folder."""
     documents = Documents(str(source))
     replay = FolderReplay(documents) if source.is_dir() else None
-    if replay is not None:
-        replay.read()
     inspector = Inspector(documents, replay=replay, gold=GoldFile(gold) if gold else None)
     with InspectorServer(inspector) as server:
         yield server

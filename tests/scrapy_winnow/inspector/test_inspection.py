@@ -18,6 +18,7 @@ from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
 from tests.scrapy_winnow.inspector.browsing import story
 from winnow import Page, clean
+from winnow.models.scores import FAVORS
 from winnow.training.evaluation import read_gold
 
 
@@ -29,11 +30,17 @@ def test_every_block_is_in_a_section_and_kept_as_the_library_says() -> None:
     inspection = _inspection(story(3))
     state = inspection.state(Trial())
     cleaned = clean(Page.parse(story(3)))
-    assert state["text"] == cleaned.text
-    assert [section["path"] for section in state["sections"]] == [segment.path for segment in cleaned.segments]
-    assert [section["kind"] != 0 for section in state["sections"]] == [segment.template for segment in cleaned.segments]
+    assert "".join(between + text for between, _, text in state["text"]) == cleaned.text
+    sections = {(section["path"], section["kind"] != 0) for section in state["sections"]}
+    assert sections == {(segment.path, segment.template) for segment in cleaned.segments if segment.text}
     kept = [inspection.texts[block] for block, kind in enumerate(state["kind"]) if kind == 0]
-    assert [state["text"][begin:end] for _, begin, end in state["spans"]] == kept
+    assert [text for _, block, text in state["text"] if block >= 0] == kept
+
+
+def test_a_threshold_that_is_tried_is_where_text_is_cut() -> None:
+    states = [_inspection(story(3)).state(Trial(threshold=0.4, favor=favor)) for favor in FAVORS]
+    assert [state["threshold"] for state in states] == [0.4] * 3
+    assert states[0]["text"] == states[1]["text"] == states[2]["text"]
 
 
 def test_comments_of_readers_differ_from_template() -> None:
@@ -52,15 +59,14 @@ def test_comments_of_readers_differ_from_template() -> None:
 def test_a_page_above_the_limits_is_inspected_and_says_so() -> None:
     inspection = _inspection(story(3).replace("</footer>", "<i></i>" * 110_000))
     assert inspection.passed_through == "nodes"
-    assert "In report 3" in inspection.state(Trial())["text"]
+    assert "In report 3" in inspection.cleaned(Trial()).text
     assert _inspection(story(3)).passed_through is None
 
 
 def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> None:
     documents = Documents(str(site))
     replay = FolderReplay(documents)
-    replay.read()
-    assert (replay.seen, replay.total) == (14, 14)
+    assert replay.pages == 14
     inspection = Inspection(documents.read(5), replay)
     blocks = {text: inspection.page.n + number for number, text in enumerate(inspection.texts)}
     story_block = next(unit for text, unit in blocks.items() if "In report 5" in text)
@@ -106,7 +112,7 @@ def test_the_counts_of_a_crawl_stand_in_for_its_pages() -> None:
     fingerprint = page.fingerprints[page.units == unit]
     labels = HostLabels(200, 1, fingerprint, np.array([255], np.uint8), 7.0)
     for pages, contents in ((40, frozenset()), (200, frozenset([page.contents_id]))):
-        df = CountedReplay(labels, contents).frequencies("3", page, pages)
+        df = page.frequencies(CountedReplay(labels, contents).count(page, pages)[0])
         assert df[unit] == pages
         assert set(np.delete(df[page.page.n :], weather).tolist()) == {1}
 
@@ -124,8 +130,7 @@ def test_the_pages_of_one_host_of_an_archive_are_read(tmp_path: Path) -> None:
     assert documents.names == [f"https://harbour.example/{number}" for number in (0, 2, 3, 5)]
     assert Documents(str(archive), "https://other.example/").names == [f"https://other.example/{n}" for n in (1, 4)]
     replay = FolderReplay(documents)
-    replay.read()
-    assert replay.seen == 4
+    assert replay.pages == 4
     assert Inspection(documents.read(2), replay).state(Trial(pages=4))["seen"] == 4
     with pytest.raises(InputError, match="holds no page of gone"):
         Documents(str(archive), "https://gone.example/")

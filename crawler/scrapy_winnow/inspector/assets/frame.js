@@ -131,15 +131,6 @@
       is(section === looks.selected, "selected") + is(region.differs, "differs") + is(region.marked, "marked") : "");
   }
 
-  // What is under the pointer changes with every move: only the boxes that it concerns are marked anew.
-  function change(next) {
-    const concerned = new Set([looks.hovered, looks.selected, next.hovered, next.selected]);
-    const all = next.shown && String(next.shown) !== String(looks.shown);
-    Object.assign(looks, next);
-    for (const box of boxes) if (all || concerned.has(box.region.section)) mark(box);
-    look();
-  }
-
   function look() {
     for (const old of layer.querySelectorAll(".root")) old.remove();
     const root = elements[looks.root];
@@ -159,37 +150,32 @@
     return best ? best.region.section : -1;
   }
 
-  function show(section) {
-    const at = boxes.filter((box) => box.region.section === section);
-    if (!at.length) return;
-    const top = Math.min(...at.map((box) => box.top)), bottom = Math.max(...at.map((box) => box.top + box.height));
-    if (top < scrollY + 20 || bottom > scrollY + innerHeight - 20) {
-      scrollTo({ top: Math.max(0, bottom - top > innerHeight ? top - 60 : (top + bottom - innerHeight) / 2) });
-    }
+  function draw({ tree, styles, assets }) {
+    const style = document.createElement("style");
+    style.dataset.winnow = ""; style.textContent = BASE;
+    document.head.append(style);
+    build(tree, styles, assets);
+    const host = document.createElement("winnow-layer");
+    host.style.cssText = "all:initial!important;position:absolute!important;left:0!important;top:0!important;" +
+      "z-index:2147483647!important;pointer-events:none!important;display:block!important";
+    document.documentElement.append(host);
+    const shadow = host.attachShadow({ mode: "closed" });
+    layer = shadow.appendChild(document.createElement("div"));
+    const css = layer.appendChild(document.createElement("style"));
+    css.textContent = LAYER;
+    new ResizeObserver(() => arrange()).observe(document.body);
+    port.postMessage({ type: "drawn" });
+  }
+  function paint(message) {
+    looks = message.looks;
+    if (message.regions) { regions = message.regions; arrange(); return; }
+    boxes.forEach(mark);
+    look();
+    const box = boxes.find(({ region }) => region.section === looks.selected);
+    if (message.show && box) box.node.scrollIntoView({ block: "nearest" });
   }
 
-  const commands = {
-    open({ tree, styles, assets }) {
-      const style = document.createElement("style");
-      style.dataset.winnow = ""; style.textContent = BASE;
-      document.head.append(style);
-      build(tree, styles, assets);
-      const host = document.createElement("winnow-layer");
-      host.style.cssText = "all:initial!important;position:absolute!important;left:0!important;top:0!important;" +
-        "z-index:2147483647!important;pointer-events:none!important;display:block!important";
-      document.documentElement.append(host);
-      const shadow = host.attachShadow({ mode: "closed" });
-      layer = shadow.appendChild(document.createElement("div"));
-      const css = layer.appendChild(document.createElement("style"));
-      css.textContent = LAYER;
-      new ResizeObserver(() => arrange()).observe(document.body);
-      port.postMessage({ type: "drawn" });
-    },
-    paint(message) { regions = message.regions; looks.shown = message.shown; arrange(); },
-    look(message) { change(message.looks); if (message.show) show(looks.selected); },
-  };
-
-  const forwarded = new Set(["ArrowUp", "ArrowDown", "Enter", "Escape", "/", "?", "[", "]"]);
+  const forwarded = new Set(["ArrowUp", "ArrowDown", "Escape"]); // and all that write something
   const send = (message) => { if (port) port.postMessage(message); };
   addEventListener("mousemove", (event) => send({ type: "hover", section: under(event) }));
   addEventListener("mouseout", (event) => event.relatedTarget || send({ type: "hover", section: -1 }));
@@ -210,7 +196,7 @@
     if (event.source !== parent || !event.ports.length) return;
     removeEventListener("message", opened);
     port = event.ports[0];
-    port.onmessage = ({ data }) => commands[data.type](data);
-    port.postMessage({ type: "ready" });
+    port.onmessage = ({ data }) => paint(data);
+    draw(event.data);
   });
 })();

@@ -22,10 +22,10 @@
   const wordsOf = (blocks) => blocks.reduce((sum, block) => sum + blockWords[block], 0);
   const quiet = (textContent) => make("p", { className: "quiet", textContent });
 
-  let state = data.state, pinned = null, outputs = data.outputs || null, requests = 0;
+  let state = data.state, trial = state.trial, pinned = null, outputs = data.outputs || null;
   let port = null, unseen = new Set(), shown = [true, true, true, true];
   let units = [], hovered = -1, selected = -1, blockwise = false;
-  let tab = "Sections", query = "", withCut = true, rendered = true, ownThreshold = true;
+  let tab = "Sections", query = "", withCut = true, rendered = true;
   let marks = new Map(), weights = new Map(), saved = data.saved || 0;
 
   // ---- what can be selected: sections, or single blocks ----
@@ -40,7 +40,7 @@
     for (const unit of units) {
       unit.text = unit.blocks.map((block) => blockTexts[block]).join(" ¶ ");
       unit.differs = unit.blocks.some((block) => differs.has(block));
-      unit.marked = unit.blocks.length > 0 && unit.blocks.every((block) => marks.has(block));
+      unit.marked = unit.blocks.every((block) => marks.has(block));
     }
   }
   const unitOf = (block) => (blockwise ? block : state.section[block]);
@@ -81,10 +81,10 @@
   }
 
   // ---- the frame ----
-  function paint() { if (port) port.postMessage({ type: "paint", regions: units.length ? regions() : [], shown }); look(); }
-  function look(show = false) {
+  function paint() { look(false, units.length ? regions() : []); }
+  function look(show = false, newRegions = null) {
     const root = units[selected] && !blockwise ? units[selected].element : -1;
-    if (port) port.postMessage({ type: "look", looks: { hovered, selected, root, shown }, show });
+    if (port) port.postMessage({ regions: newRegions, looks: { hovered, selected, root, shown }, show });
     for (const old of find("panel").querySelectorAll(".hovered, .selected")) {
       old.classList.remove("hovered", "selected");
       if (old.role === "option") old.ariaSelected = false;
@@ -112,13 +112,12 @@
       const channel = new MessageChannel();
       port = channel.port1;
       port.onmessage = ({ data: message }) => heard(message);
-      frame.contentWindow.postMessage("open", "*", [channel.port2]);
+      frame.contentWindow.postMessage({ tree, styles: data.document.styles, assets: data.assets }, "*", [channel.port2]);
     });
     find("stage").replaceChildren(frame);
   }
   function heard(message) {
-    if (message.type === "ready") port.postMessage({ type: "open", tree, styles: data.document.styles, assets: data.assets });
-    else if (message.type === "drawn") { find("stage").classList.remove("busy"); paint(); }
+    if (message.type === "drawn") { find("stage").classList.remove("busy"); paint(); }
     else if (message.type === "arranged") { unseen = new Set(message.unseen); flags.boxes = message.boxes; }
     else if (message.type === "hover" && Number.isInteger(message.section)) hover(message.section);
     else if (message.type === "select" && Number.isInteger(message.section)) select(message.section, "frame");
@@ -160,19 +159,16 @@
       : [`${digits(wordsOf(unit.blocks))} words kept`, KEPT[unit.reason] || unit.reason].filter(Boolean).join(", ");
     const kind = make("span", { className: `kind ${KINDS[unit.kind]}`, textContent: KIND_NAMES[unit.kind] });
     const heading = make("h2", {}, kind, make("span", { textContent: reason }));
-    if (data.collect && unit.blocks.length) {
-      heading.append(button(unit.marked ? "It is right after all" : "This is wrong", mark, { title: "x" }));
-    }
+    if (data.collect) heading.append(button(unit.marked ? "It is right after all" : "This is wrong", mark, { title: "x" }));
     const whole = state.kind.slice(firstBlock[unit.element], lastBlock[unit.element]).every((each) => each === unit.kind);
-    if (data.rules && unit.blocks.length && whole) { // a rule is for an element, which may hold more than the section
+    if (data.rules && whole) { // a rule is for an element, which may hold more than the section
       const keep = unit.kind !== 0;
       heading.append(button(keep ? "Always keep" : "Always drop", () => writeRule(unit.element, keep), { title: "Write a rule for it" }));
     }
     const parts = [heading, make("div", { className: "meter" }, ...meter("page alone", unit.raw),
       ...(unit.on === null ? [] : meter("with the site", unit.adjusted)), ...meter("after smoothing", unit.score, state.threshold))];
     if (unit.on !== null) {
-      const pages = Math.min(state.trial.pages, state.seen);
-      parts.push(make("p", { textContent: `Its text is on ${unit.on} of ${pages} pages of the site that were seen.` }));
+      parts.push(make("p", { textContent: `Its text is on ${unit.on} of ${state.counted} pages of the site that were seen.` }));
     }
     if (unseen.has(selected)) parts.push(quiet("It is not visible in this rendering: style sheets or the page itself hide it."));
     parts.push(make("p", {}, make("code", { textContent: unit.path })));
@@ -184,7 +180,6 @@
     return parts;
   }
   function meter(name, value, threshold) {
-    if (value === null) return [];
     const track = make("span", { className: "track" }, make("span", { className: "fill", style: `width:${100 * value}%` }));
     if (threshold !== undefined) track.append(make("span", { className: "cut-line", style: `left:${100 * Math.min(threshold, 1)}%` }));
     return [make("b", { textContent: name }), track, make("span", { className: "number", textContent: value.toFixed(2) })];
@@ -202,12 +197,12 @@
   }
   async function writeRule(element, keep) {
     const found = await ask("rule", { trial: state.trial, element, keep });
-    if (found) { outputs = null; become(found.state); notice(found.said); }
+    if (found) { become(found.state); notice(found.said); }
   }
   const weightKey = (unit) => `${state.trial.model} ${unit.blocks.join(",")}`;
   async function askWeights(unit) {
     const name = weightKey(unit);
-    if (!data.server || !unit.blocks.length) return;
+    if (!data.server) return;
     weights.set(name, []);
     const answer = await ask("weights", { trial: state.trial, blocks: unit.blocks });
     if (answer) { weights.set(name, answer.weights); if (units[selected] && weightKey(units[selected]) === name) card(); }
@@ -218,10 +213,18 @@
     Sections: sectionPanel, Text: textPanel,
     Markdown: () => rendering(outputs.markdown, outputs.rendered), HTML: () => rendering(outputs.html, outputs.html),
     Facts: () => table([
-      ["bytes", digits(data.document.bytes)], ["elements", digits(data.document.elements)], ["model", state.model], ...outputs.facts,
+      ["bytes", digits(data.document.bytes)], ["elements", digits(data.document.elements)], ["model", state.model], ...facts(outputs.metadata),
     ]),
-    Item: () => table(Object.entries(outputs.item).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value, null, 1)])),
+    Item: () => table(Object.entries(outputs.item)),
   };
+  function facts({ sources, ...stated }) {
+    const found = Object.entries(stated).filter(([, value]) => value && value.length);
+    return found.map(([name, value]) => [name.replaceAll("_", " "), `${written(value)}\n(from ${sources[name]})`]);
+  }
+  function written(value) {
+    if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value.join(", ");
+    return typeof value === "string" ? value : JSON.stringify(value, null, 1);
+  }
   const TABS = Object.keys(PANELS), WITHOUT_OUTPUTS = ["Sections", "Text"];
   function panel() {
     if (!outputs && !WITHOUT_OUTPUTS.includes(tab)) { find("panel").replaceChildren(quiet("…")); askOutputs(); return; }
@@ -254,8 +257,8 @@
       const row = make("li", { id: `unit-${at}`, className, role: "option", ariaSelected: at === selected },
         make("span", { className: "bar" }), make("span", { className: "score", textContent: unit.score.toFixed(2) }),
         make("span", { className: "what", textContent: unit.kind ? unit.reason || KINDS[unit.kind] : "content" }),
-        make("span", { className: "text", textContent: unit.text.slice(0, 200) || `(no text) ${unit.path}` }),
-        make("span", { className: "words", textContent: unit.blocks.length ? `${wordsOf(unit.blocks)} w` : "" }));
+        make("span", { className: "text", textContent: unit.text.slice(0, 200) }),
+        make("span", { className: "words", textContent: `${wordsOf(unit.blocks)} w` }));
       row.dataset.unit = at;
       rows.append(row);
     });
@@ -268,40 +271,35 @@
     blockwise = on; rearrange(); select(unitOf(block));
   }
   function textPanel() {
-    if (!state.text && !state.kind.length) return [make("p", { textContent: "This page has no text." })];
+    if (!state.kind.length && !state.text[0][0]) return [make("p", { textContent: "This page has no text." })];
     const bar = modes(["Show what was cut", withCut, () => { withCut = !withCut; panel(); }]);
     if (!pinned) return [bar, running(state)];
     const side = (name, of, against) => make("div", {}, make("h2", { textContent: name }), running(of, against));
     return [bar, make("div", { className: "sides" }, side("Pinned", pinned, state), side("Now", state, pinned))];
   }
-  const FOLDED = 400; // characters that are cut at a stretch; a menu of several hundred words would hide what is kept
   function running(of, other) {
-    const box = make("div", { className: "running", dir: "auto" }), text = of.text;
-    const place = new Map(of.spans.map(([block, from, to]) => [block, [from, to]]));
-    let at = 0, cuts = null; // what is cut between two parts that are kept
-    blockTexts.forEach((content, block) => {
-      const span = make("span");
+    const box = make("div", { className: "running", dir: "auto" });
+    const part = (block, textContent, className = "") => {
+      const span = make("span", { className, textContent });
       span.dataset.unit = of === state ? unitOf(block) : -2;
       if (other && isCut(block, of) !== isCut(block, other)) span.classList.add("differs");
-      if (place.has(block)) {
-        const [from, to] = place.get(block), between = text.slice(at, from);
-        span.textContent = text.slice(from, to);
-        box.append(cuts || at === 0 ? between.replace(/^\s+/, "") : between, span);
-        at = to; cuts = null;
-      } else if (withCut && isCut(block, of)) {
-        span.classList.add("cut", KINDS[of.kind[block]]);
-        span.textContent = content;
-        if (!cuts) { cuts = make("div", { className: "cuts" }); box.append(cuts); }
-        cuts.append(cuts.children.length ? " " : "", span);
+      return span;
+    };
+    let next = 0;
+    const addCuts = (until) => { // what is cut between two parts that are kept
+      const cuts = make("div", { className: "cuts", tabIndex: 0 });
+      for (; next < until; next++) {
+        if (withCut && isCut(next, of)) cuts.append(part(next, blockTexts[next], `cut ${KINDS[of.kind[next]]}`), " ");
       }
-    });
-    box.append(text.slice(at));
-    for (const long of [...box.querySelectorAll(".cuts")].filter((each) => each.textContent.length > FOLDED)) {
-      const unfold = button("Show all that was cut here", (event) => {
-        event.stopPropagation(); long.classList.remove("folded"); unfold.remove();
-      });
-      long.classList.add("folded"); long.after(unfold);
+      if (cuts.children.length) box.append(cuts);
+      return cuts.children.length > 0;
+    };
+    for (const [between, block, text] of of.text) {
+      const hasCuts = block >= 0 && addCuts(block);
+      box.append(hasCuts ? between.trimStart() : between);
+      if (block >= 0) { box.append(part(block, text)); next = block + 1; }
     }
+    addCuts(blockTexts.length);
     return box;
   }
   function rendering(source, html) {
@@ -321,7 +319,7 @@
     return frame;
   }
   function table(rows) {
-    const row = ([name, value]) => make("tr", {}, make("th", { textContent: name, scope: "row" }), make("td", { textContent: value }));
+    const row = ([name, value]) => make("tr", {}, make("th", { textContent: name, scope: "row" }), make("td", { textContent: written(value) }));
     return [make("table", { className: "facts" }, make("tbody", {}, ...rows.map(row)))];
   }
   const unitUnder = (event) => { const at = event.target.closest("[data-unit]"); return at ? Number(at.dataset.unit) : -1; };
@@ -331,83 +329,72 @@
 
   // ---- asking the server ----
   async function askOutputs() {
-    const at = requests, found = await ask("outputs", state.trial);
-    if (found && at === requests) { outputs = found; panel(); }
+    const at = state, found = await ask("outputs", state.trial);
+    if (found && at === state) { outputs = found; panel(); }
   }
   let waiting = null, underWay = false;
-  async function attempt(control) {
-    if (!data.server) { lookUp(control); return; }
+  async function attempt(values) {
+    trial = waiting = values;
     showControls();
-    waiting = trial();
     if (underWay) return;
     underWay = true;
     while (waiting) {
-      const values = waiting;
-      waiting = null; requests += 1;
-      const found = await ask("state", values);
-      if (!found) break;
-      outputs = null;
-      become(found);
-      flags.answered = "yes";
+      const asked = waiting;
+      waiting = null;
+      const found = await ask("state", asked);
+      if (found) become(found);
     }
     underWay = false;
   }
   function become(found) {
     const block = units[selected] && units[selected].blocks[0];
     state = found;
+    if (data.server) outputs = null;
     rearrange(); legend(); showControls(); compare();
     selected = block === undefined ? -1 : unitOf(block);
     card(); look();
+    flags.answered = "yes";
   }
 
   // ---- a file has no server: what each control does alone was worked out beforehand ----
   let precomputed = null;
   async function unpack() {
-    if (data.server || !data.precomputed || !window.DecompressionStream) return;
+    if (!data.precomputed) return;
     const bytes = Uint8Array.from(atob(data.precomputed), (character) => character.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    const { axes, pool, states } = await new Response(stream).json();
-    const pooled = (places) => places.map((at) => pool[at]);
-    const unpacked = states.map((packed) => ({ ...packed, sections: pooled(packed.sections), text: pooled(packed.text).join("\n") }));
-    precomputed = {};
-    for (const name in axes) precomputed[name] = axes[name].map(([value, at]) => [value, unpacked[at]]);
-    find("model").closest("label").hidden = !precomputed.model;
+    precomputed = await new Response(stream).json();
+    for (const control in precomputed) { // it stops only where there is a state
+      const [[first], [second] = []] = precomputed[control];
+      find(control).step = second - first;
+    }
     find("controls").hidden = false;
     showControls();
     flags.precomputed = "yes";
   }
   function lookUp(control) {
-    const positions = precomputed && precomputed[control];
-    if (!positions) return;
-    const at = find(control).value;
-    const distance = (value) => (typeof value === "number" ? Math.abs(value - Number(at)) : Number(value !== at));
-    const [value, found] = positions.reduce((best, each) => (distance(each[0]) < distance(best[0]) ? each : best));
-    reset();
-    ownThreshold = control !== "threshold";
-    find(control).value = value;
+    const [, found] = precomputed[control].find(([position]) => String(position) === find(control).value);
+    trial = found.trial;
     become(found);
-    flags.answered = "yes";
   }
 
   // ---- settings that are tried ----
-  const CONTROLS = ["model", "favor", "threshold", "penalty", "seen"];
-  const scale = () => { const at = Number(find("penalty").value); return at <= -21 ? 0 : 10 ** (at / 10); };
-  const trial = () => ({
-    model: find("model").value || null, threshold: ownThreshold ? null : Number(find("threshold").value), penalty: scale(),
-    pages: Number(find("seen").value), favor: find("favor").value,
-  });
-  function reset() {
-    ownThreshold = true;
-    find("penalty").value = 0; find("seen").value = data.state.trial.pages; find("model").value = data.models[0][0];
-    find("favor").value = data.state.trial.favor;
-  }
+  const SETTINGS = { // by control, what its value sets
+    model: (value) => ({ model: value || null }),
+    favor: (value) => ({ favor: value, threshold: null }), // it has no effect on a threshold that is set
+    threshold: (value) => ({ threshold: Number(value) }),
+    penalty: (value) => ({ penalty: Number(value) <= -21 ? 0 : 10 ** (value / 10) }),
+    seen: (value) => ({ pages: Number(value) }),
+  };
   function showControls() {
-    if (ownThreshold) find("threshold").value = state.ownThreshold;
-    find("threshold-value").textContent = ownThreshold ? `${state.ownThreshold.toFixed(2)} (own)` : Number(find("threshold").value).toFixed(2);
-    find("penalty-value").textContent = `× ${scale() >= 10 ? scale().toFixed(0) : scale().toPrecision(2)}`;
-    find("pages-seen").hidden = !state.total;
-    find("seen").max = Math.max(state.total, 1);
-    find("seen-value").textContent = `${find("seen").value}${state.seen < state.total ? ` (reading, ${state.seen})` : ""}`;
+    const { model, favor, threshold, penalty, pages } = trial, at = threshold ?? state.threshold;
+    find("model").value = model || ""; find("favor").value = favor;
+    find("threshold").value = at;
+    find("threshold-value").textContent = at.toFixed(2) + (threshold === null ? " (own)" : "");
+    find("penalty").value = penalty ? 10 * Math.log10(penalty) : -21;
+    find("penalty-value").textContent = `× ${penalty >= 10 ? penalty.toFixed(0) : penalty.toPrecision(2)}`;
+    find("pages-seen").hidden = !state.seen;
+    find("seen").max = state.seen; find("seen").value = pages;
+    find("seen-value").textContent = pages;
   }
   function compare() {
     find("pin").ariaPressed = pinned !== null;
@@ -441,7 +428,7 @@
   // ---- gold ----
   function mark() {
     const unit = units[selected];
-    if (!data.collect || !unit || !unit.blocks.length) return;
+    if (!data.collect || !unit) return;
     for (const block of unit.blocks) unit.marked ? marks.delete(block) : marks.set(block, isCut(block) ? "content" : "template");
     rearrange(); card(); showMarks();
   }
@@ -462,7 +449,7 @@
 
   // ---- everything around ----
   Object.assign(KEYS, {
-    ArrowDown: () => step(1), ArrowUp: () => step(-1), j: () => step(1), k: () => step(-1), Enter: () => look(true),
+    ArrowDown: () => step(1), ArrowUp: () => step(-1),
     Escape: () => select(-1), "/": () => find("search").focus(), b: () => setBlockwise(!blockwise),
     x: mark, s: save, p: () => find("controls").hidden || pin(),
     1: () => toggle(0), 2: () => toggle(1), 3: () => toggle(2), 4: () => toggle(3),
@@ -474,25 +461,17 @@
   });
   find("pin").addEventListener("click", pin);
   find("save").addEventListener("click", save);
-  find("reset").addEventListener("click", () => { reset(); if (data.server) attempt(); else become(data.state); });
-  for (const id of CONTROLS) {
-    find(id).addEventListener("input", () => {
-      if (id === "threshold") ownThreshold = false;
-      else if (id === "favor") ownThreshold = true;
-      attempt(id);
-    });
+  find("reset").addEventListener("click", () => {
+    if (data.server) attempt(data.state.trial);
+    else { trial = data.state.trial; become(data.state); }
+  });
+  for (const id in SETTINGS) {
+    find(id).addEventListener("input", () => (data.server ? attempt({ ...trial, ...SETTINGS[id](find(id).value) }) : lookUp(id)));
   }
   const { name, url, title } = data.document;
   find("where").textContent = [...new Set([name, url])].filter((text) => text && text !== title).join(" · ");
   find("controls").hidden = !data.server;
   find("model").replaceChildren(...data.models.map(([value, textContent]) => make("option", { value, textContent })));
-  find("seen").value = state.trial.pages;
-  find("favor").value = state.trial.favor;
   rearrange(); legend(); showTabs(); card(); showControls(); showMarks(); compare(); openFrame();
   unpack();
-  const reading = setInterval(async () => {
-    if (!data.server || state.seen >= state.total) { clearInterval(reading); return; }
-    const found = await ask("seen", {});
-    if (found) { Object.assign(state, found); showControls(); if (state.trial.pages > 0) attempt(); }
-  }, 500);
 })();

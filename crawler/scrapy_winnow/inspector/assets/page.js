@@ -1,5 +1,5 @@
 "use strict";
-// What each page of the server has: its data, questions to the server, the way to other pages, light and dark, keys.
+// What each page of the server has: its data, questions to the server, the way to other pages, keys.
 const data = JSON.parse(document.getElementById("data").textContent);
 const find = (id) => document.getElementById(id);
 const make = (name, properties = {}, ...children) => {
@@ -19,25 +19,18 @@ async function ask(what, body) {
   } catch (error) { notice(`The server did not answer: ${error.message}`); return null; }
 }
 function go(number) { if (data.server && number >= 0 && number < data.pages) location.search = `?page=${number}`; }
-function theme(to) {
-  document.documentElement.dataset.theme = to;
-  find("theme").textContent = to === "dark" ? "Light" : "Dark";
-}
 function showKeys(open) { find("keys").hidden = !open; find("help").setAttribute("aria-expanded", open); }
 const KEYS = {
   "[": () => go(data.number - 1), "]": () => go(data.number + 1), "?": () => showKeys(find("keys").hidden),
-  t: () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"),
 };
 function key(name) { if (!Object.hasOwn(KEYS, name)) return false; KEYS[name](); return true; }
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.matches("input, select")) { if (event.key === "Escape") event.target.blur(); return; }
-  if (event.key === "Enter" && event.target.matches("button")) return;
   if (key(event.key)) event.preventDefault();
 });
-for (const [id, name] of [["theme", "t"], ["help", "?"], ["previous", "["], ["next", "]"]]) find(id).onclick = KEYS[name];
+for (const [id, name] of [["help", "?"], ["previous", "["], ["next", "]"]]) find(id).onclick = KEYS[name];
 find("number").addEventListener("change", (event) => go(Number(event.target.value) - 1));
-theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 find("pages").hidden = data.pages < 2;
 find("number").value = data.number + 1;
 find("number").max = data.pages;
