@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import sys
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,6 @@ from winnow.models.scores import FAVORS, SCOPES
 from winnow.output.text import join_blocks, visible_text
 from winnow.page.hidden import HIDDEN
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
-from winnow.page.parsing import parse_html
 from winnow.page.tags import TAG_ID
 from winnow.page.tree import within
 from winnow.page_data import article_in_data
@@ -145,20 +145,24 @@ _MAX_CHARACTERS_WITHOUT_SCRIPTS: Final = 300  # a page with less text may be ren
 def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Limits, model: Model) -> Page | Cleaned:
     """Return the page, or the result if it cannot be cleaned: not HTML, too large, or without elements."""
     uncut = partial(Cleaned, template_share=0.0, fallback=False, model_version=model.version, _decided=None, url=url)
-    if isinstance(html, Page):
-        page = html
-    else:
-        try:
-            if isinstance(html, str | bytes):
-                page = Page.parse(html, url, encoding=encoding, limits=limits)
-            else:
-                page = Page.from_tree(_root(html), url, limits=limits)
-        except PageTooLarge as too_large:
-            root = parse_html(html, encoding) if isinstance(html, str | bytes) else _root(html)
-            title = " ".join((root.findtext(".//title") or "").split())
-            return uncut(visible_text(root), title, passed_through=too_large.reason)
+    try:
+        page = _read_page(html, url, encoding, limits)
+    except PageTooLarge as too_large:
+        page = _read_page(html, url, encoding, _NO_LIMITS)
+        return uncut(visible_text(page), page.title, passed_through=too_large.reason)
     data = page.data or _data_parsed_as_html(page)
     return page if page.n and data is None else uncut("", "", passed_through=data)
+
+
+def _read_page(html: Html, url: str | None, encoding: str | None, limits: Limits) -> Page:
+    if isinstance(html, Page):
+        return html
+    if isinstance(html, str | bytes):
+        return Page.parse(html, url, encoding=encoding, limits=limits)
+    return Page.from_tree(_root(html), url, limits=limits)
+
+
+_NO_LIMITS: Final = Limits(sys.maxsize, sys.maxsize, sys.maxsize)
 
 
 def _data_parsed_as_html(page: Page) -> str | None:

@@ -24,7 +24,7 @@ from winnow.evidence.marked_articles import cut_other_articles, cut_outside_mark
 from winnow.evidence.site_counts import adjust_by_site_counts
 from winnow.models.scores import FixedThreshold
 from winnow.output.tables import in_table
-from winnow.output.text import find_conditional_comments, texts_without_runs
+from winnow.output.text import is_conditional_comment, texts_without_runs
 from winnow.page.attributes import attribute_predicate
 from winnow.page.hidden import hidden_runs
 from winnow.page.tree import prefix_sums, runs_of_blocks, within
@@ -136,7 +136,8 @@ def _has_seen(page: Page, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def cut_unwanted(draft: Draft) -> None:
     """Cut leftovers of markup, controls of comments, toolbars of web archives, and tables with ``tables=False``."""
     page = draft.page
-    draft.overrule(find_conditional_comments(draft.texts) | draft.comments.controls, Reason.UNWANTED, cut=True)
+    is_leftover = np.fromiter(map(is_conditional_comment, draft.texts), bool, page.m)
+    draft.overrule(is_leftover | draft.comments.controls, Reason.UNWANTED, cut=True)
     if bars := page.attributes.elements_matching(_ARCHIVE_BARS):
         is_bar = np.isin(np.arange(page.n), bars)
         draft.overrule(within(page, is_bar)[page.block_node], Reason.UNWANTED, cut=True)

@@ -19,13 +19,13 @@ from winnow.output.runs import (
     run_text,
 )
 from winnow.output.tables import table_around, table_texts
-from winnow.page.hidden import is_hidden
+from winnow.page.hidden import read_style, way_of_hiding
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
 from winnow.page.text import UNSEEN_CHARACTERS
 from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, within
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
+    from collections.abc import Set
 
     from numpy.typing import NDArray
 
@@ -208,30 +208,13 @@ def _in_same_group(group: NDArray[np.int32]) -> Flags:
     return same
 
 
-def visible_text(root: etree._Element) -> str:
-    """Visible text of a tree, a line per block; for trees too large to become a page."""
-    lines: list[str] = []
-    pieces: list[str] = []
-
-    def break_line() -> None:
-        line = " ".join("".join(pieces).split())
-        if line and not is_conditional_comment(line):
-            lines.append(line)
-        pieces.clear()
-
-    walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
-    for event, element in walk:
-        if event in {"start", "end"} and element.tag in BLOCK_LEVEL:
-            break_line()
-        if event == "start":
-            if element.tag in UNSEEN_TEXT or is_hidden(element.attrib):
-                walk.skip_subtree()
-            else:
-                pieces.append(element.text or "")
-        elif element is not root:
-            pieces.append(element.tail or "")
-    break_line()
-    return "\n".join(lines)
+def visible_text(page: Page) -> str:
+    """Text of a page that is too large to be cleaned: a line per block, without elements that hide themselves."""
+    styled = [element for element, style in page.attribute("style").items() if way_of_hiding(read_style(style))]
+    hides_itself = np.zeros(page.n, bool)
+    hides_itself[[*styled, *page.attribute("hidden")]] = True
+    texts = texts_without_runs(page, page.block_texts(), within(page, hides_itself)[page.run_node])
+    return "\n".join(text for text in texts if text and not is_conditional_comment(text))
 
 
 def code_lines(pre: etree._Element, skipped: Set[etree._Element] = frozenset()) -> str:
@@ -271,8 +254,3 @@ def code_lines(pre: etree._Element, skipped: Set[etree._Element] = frozenset()) 
 def is_conditional_comment(text: str) -> bool:
     """Whether a block of text, white space normalised, is nothing but borders of conditional comments."""
     return text.startswith(_COMMENT_STARTS) and _CONDITIONAL_COMMENT.fullmatch(text) is not None
-
-
-def find_conditional_comments(texts: Sequence[str]) -> Flags:
-    """bool[m], the blocks that :func:`is_conditional_comment` holds for."""
-    return np.array([text.startswith(_COMMENT_STARTS) and is_conditional_comment(text) for text in texts], bool)

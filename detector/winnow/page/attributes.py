@@ -227,7 +227,9 @@ class AttributeTable(Sequence[Pairs]):
     @cached_property
     def _pairs(self) -> dict[int, tuple[str, str]]:
         """Name and value of each distinct attribute, by the place of its first occurrence."""
-        return {place: (name, value) for name, values in self.by_name.items() for value, place in values.items()}
+        values = self.by_name
+        numbered = zip(values.name_of.tolist(), values.pairs(np.arange(len(values.place))), strict=True)
+        return {place: (values.names[name], value) for name, (place, value) in numbered}
 
     def __iter__(self) -> Iterator[Pairs]:
         return iter(self[:])

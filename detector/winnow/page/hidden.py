@@ -120,11 +120,6 @@ def hidden_runs(page: Page, wanted: Flags) -> Flags:
     return within(page, hidden)[page.run_node]
 
 
-def is_hidden(attributes: Mapping[str, str]) -> bool:
-    """Tell whether an element hides itself, for those who have no page to see what would reveal it."""
-    return "hidden" in attributes or way_of_hiding(read_style(attributes.get("style", ""))) != ""
-
-
 def read_style(style: str) -> Style:
     """Read the declarations of a style, names and values in small letters and without ``!important``."""
     bare = _without_comments(style).lower()

@@ -4,7 +4,7 @@ from lxml import etree
 
 import winnow
 from tests.winnow.output.written import write
-from winnow.output.text import block_texts, join_blocks, visible_text
+from winnow.output.text import block_texts, join_blocks
 from winnow.page.page import Limits, Page
 
 
@@ -116,14 +116,14 @@ def test_line_numbers_are_not_code() -> None:
     assert write(table).text == "a = 1\nb = 2"
 
 
-def test_all_visible_text_of_a_tree_is_found_without_a_page() -> None:
+def test_a_page_above_a_limit_gives_its_visible_text() -> None:
     html = (
         "<html><head><title>T</title></head><body>one <b>two</b><!-- c --> three<script>x</script><p>four<br>five</p>"
-        "<noscript>six</noscript><select><option>no</select>seven<?pi x?> eight</body></html>"
+        "<noscript>six</noscript><select><option>no</select>seven<?pi x?> eight<p hidden>none</p>"
+        "<p>nine<b style='display:none'>no</b><b style='color:red'> ten</b></p></body></html>"
     )
-    root = etree.fromstring(html, etree.HTMLParser())
-    assert visible_text(root) == "one two three\nfour\nfive\nsix\nseven eight"
-    assert visible_text(root).split("\n") == Page.from_tree(root).block_texts()
+    lines = ["one two three", "four", "five", "six", "seven eight", "nine ten"]
+    assert winnow.clean(html, limits=Limits(max_nodes=1)).text.split("\n") == lines
 
 
 STORY = "<p>Winds of up to 130 km/h are expected on the coast tonight, and the ferries stay in the harbour.</p>"

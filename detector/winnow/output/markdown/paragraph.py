@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from dataclasses import dataclass, field, replace
-from itertools import groupby
+from dataclasses import dataclass, field
 from typing import Final
 
 from winnow.output.markdown.escaping import (
@@ -94,14 +93,14 @@ class Line:
         if self.in_code:
             if text:
                 self._write_pending()
-                self._pieces.append(Piece(text, is_code=True))
+                self._append(Piece(text, is_code=True))
             return
         words = text.strip()
         begin = text.find(words) if words else len(text)
         self._add_space(text[:begin])
         if words:
             self._write_pending()
-            self._pieces.append(Piece(words, is_plain=True))
+            self._append(Piece(words, is_plain=True))
             self._add_space(text[begin + len(words) :])
 
     def add_image(self, source: str, description: str, caption: str) -> None:
@@ -137,9 +136,17 @@ class Line:
         if not self._pieces:
             return ""
         box = self._pieces[0].text if self._pieces[0].is_formula and self._pieces[0].text in BOXES else ""
-        written = _write_pieces(_join_texts(self._pieces))
-        self._pieces.clear()
+        written = _write_pieces(self._pieces)
+        self._pieces = []
         return box + escape_lines(written.removeprefix(box))
+
+    def _append(self, piece: Piece) -> None:
+        """Append a piece; text that follows text, and code that follows code, continues it."""
+        last = self._pieces[-1] if self._pieces else None
+        if last is not None and ((last.is_plain and piece.is_plain) or (last.is_code and piece.is_code)):
+            last.text += piece.text
+        else:
+            self._pieces.append(piece)
 
     def _add_space(self, space: str) -> None:
         if space and self._pieces and self._pending in {"", " "}:
@@ -148,7 +155,7 @@ class Line:
     def _write_pending(self) -> None:
         """Write pending white space and marks."""
         if self._pending:
-            self._pieces.append(Piece(self._pending, is_plain=self._pending != BREAK))
+            self._append(Piece(self._pending, is_plain=self._pending != BREAK))
             self._pending = ""
         for mark in self.marks:
             if mark not in self._opened and self._is_shown(mark):
@@ -166,17 +173,6 @@ class Line:
     def _close_to(self, mark: Mark) -> None:
         while mark in self._opened:
             self._pieces.append(Piece("", self._opened.pop()))
-
-
-def _join_texts(pieces: list[Piece], *, of_code_only: bool = False) -> list[Piece]:
-    """Join successive pieces of code, and of plain text."""
-    joined: list[Piece] = []
-    for (code, plain), similar in groupby(pieces, lambda piece: (piece.is_code, piece.is_plain and not of_code_only)):
-        group = list(similar)
-        if len(group) > 1 and (code or plain):
-            group = [replace(group[0], text="".join(piece.text for piece in group))]
-        joined += group
-    return joined
 
 
 def _write_pieces(pieces: list[Piece]) -> str:
@@ -313,13 +309,17 @@ def _merge_marks(pieces: list[Piece]) -> list[Piece]:
     merged: dict[Mark, Mark] = {}
     for piece in pieces:
         last = kept[-1].mark if kept and not kept[-1].opens else None
-        if last is not None and piece.opens and piece.mark is not None and last.kind == piece.mark.kind != "a":
+        if piece.mark is None:
+            if kept and kept[-1].is_code and piece.is_code:
+                kept[-1] = Piece(kept[-1].text + piece.text, is_code=True)
+            else:
+                kept.append(piece)
+        elif last is not None and piece.opens and last.kind == piece.mark.kind != "a":
             kept.pop()
             merged[piece.mark] = last
         else:
-            mark = merged.get(piece.mark, piece.mark) if piece.mark is not None else None
-            kept.append(piece if mark is piece.mark else replace(piece, mark=mark))
-    return _join_texts(kept, of_code_only=True)
+            kept.append(Piece("", merged.get(piece.mark, piece.mark), piece.opens))
+    return kept
 
 
 def _has_boundary(pieces: list[Piece], place: int, *, before: bool) -> bool:
