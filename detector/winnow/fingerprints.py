@@ -188,12 +188,12 @@ def attribute_tokens(page: Page, links: LinkTargets) -> tuple[NDArray[np.uint64]
     The core leaves to Python what is long, has white space of other scripts, or is a link with parameters or dots in
     its path, since a site repeats its links.
     """
-    values = page.attributes.by_name
-    tokens = np.zeros(len(page.attributes.first), np.uint64)
+    values = page.attributes
+    tokens = np.zeros(len(values.first), np.uint64)
     marks = np.zeros(len(tokens), np.uint8)
     kinds = np.fromiter((_KINDS.get(name, 0) for name in values.names), np.uint8, len(values.names))
     core.attribute_tokens(
-        *(values.data, values.begin, values.name_of, values.place, values.names, kinds),
+        *(values.data, values.value_begin, values.name_of, values.place, values.names, kinds),
         *(_WORDS, links.core_arguments(), character_properties(), tokens, marks),
     )
     left = np.flatnonzero(marks[values.place] & _IS_LEFT)
@@ -272,4 +272,5 @@ def node_fingerprints(page: Page) -> Hashes:
 
 def base_href(page: Page) -> str | None:
     """Address of the page's first ``<base href>`` that is not empty; ``None`` without one."""
-    return next(filter(None, page.attributes.values_of("href", np.flatnonzero(page.tag == TAG_ID["base"]))), None)
+    bases = (dict(page.attributes[element]) for element in np.flatnonzero(page.tag == TAG_ID["base"]).tolist())
+    return next((base["href"] for base in bases if base.get("href")), None)
