@@ -17,7 +17,7 @@ import numpy as np
 from lxml import etree
 
 from benchmarks.shared.common import say, spread
-from winnow.counting import MemoryCounts
+from winnow.counting import LossyCounts
 from winnow.fingerprints import text_fingerprints
 from winnow.output.text import block_texts
 from winnow.training.sites import find_sites
@@ -115,7 +115,7 @@ def frames_of(site: Site) -> Iterator[Frame]:
 
 def _own_blocks(site: Site) -> Iterator[tuple[Page, NDArray[np.bool_]]]:
     """The pages of a site, each with bool[m]: which of its blocks no other page has, by their text."""
-    pages, counts = [], MemoryCounts()
+    pages, counts = [], LossyCounts(sys.maxsize)
     for number, _, _, page in site.pages().distinct():
         text = text_fingerprints(page)
         counts.add(number, text)

@@ -36,7 +36,7 @@ from benchmarks.applications.content_exchange import (
 from benchmarks.shared.common import parser_of, percent, say, share_interval, table, write_json
 from benchmarks.shared.peers import trafilatura_text
 from winnow import clean, load_model
-from winnow.counting import MemoryCounts, countable, site_level_templates
+from winnow.counting import LossyCounts, countable, site_level_templates
 from winnow.duplicates import near_duplicates, shingles
 from winnow.fingerprints import node_fingerprints
 from winnow.output.text import block_texts, join_blocks
@@ -217,7 +217,7 @@ def cleaned_texts(
     Yields:
         the texts of one page by method.
     """
-    counts = MemoryCounts()
+    counts = LossyCounts(sys.maxsize)
     for number, (html, url) in enumerate(pages):
         counts.add(number, _fingerprints(Page.parse(html, url))[1])
     for html, url in pages:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import statistics
+import sys
 import tempfile
 import time
 from collections import deque
@@ -34,7 +35,7 @@ from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.settled import SettledHost
-from winnow.counting import MemoryCounts, countable, frequencies_from_leaves, site_level_templates
+from winnow.counting import LossyCounts, countable, frequencies_from_leaves, site_level_templates
 from winnow.fingerprints import node_fingerprints
 from winnow.training.sites import find_sites
 
@@ -286,7 +287,7 @@ class CountedPage:
 def read_site(site: Site) -> list[CountedPage]:
     """Read the pages of a site, each content once, and label them with exact counts of all."""
     pages: dict[bytes, HashedPage] = {}
-    every, leaves = MemoryCounts(), MemoryCounts()
+    every, leaves = LossyCounts(sys.maxsize), LossyCounts(sys.maxsize)
     fingerprints: dict[bytes, NDArray[np.uint64]] = {}
     for read in site.pages().read_all():
         hashed = HashedPage.of(read.page)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.storage.evidence import HashedPage
     from winnow import Page
-    from winnow.counting import MemoryCounts
+    from winnow.counting import LossyCounts
 
 
 _PLAIN: Final = re.compile(r"-?[A-Za-z_][\w-]*\Z", re.ASCII)
@@ -123,7 +123,7 @@ class RepeatedPart:
 
 
 def find_repeated_parts(
-    pages: Sequence[HashedPage], counts: MemoryCounts | HostLabels, min_fraction: float = 0.3
+    pages: Sequence[HashedPage], counts: LossyCounts | HostLabels, min_fraction: float = 0.3
 ) -> list[RepeatedPart]:
     """Return the topmost elements of the pages that repeat, those of the page with most repeated text first."""
     found: dict[tuple[str, str], RepeatedPart] = {}
@@ -141,7 +141,7 @@ def find_repeated_parts(
     return list(found.values())
 
 
-def _find_repeated(hashed: HashedPage, counts: MemoryCounts | HostLabels, min_pages: float) -> list[RepeatedPart]:
+def _find_repeated(hashed: HashedPage, counts: LossyCounts | HostLabels, min_pages: float) -> list[RepeatedPart]:
     page = hashed.page
     df = hashed.frequencies(counts.df(hashed.fingerprints))
     repeated = df[: page.n] >= min_pages

@@ -32,37 +32,6 @@ _MEDIA: Final = tag_set(
 )
 
 
-class MemoryCounts:
-    """Exact counts in memory."""
-
-    def __init__(self) -> None:
-        self._pages: set[int] = set()
-        self._df: dict[int, int] = {}
-
-    @property
-    def pages(self) -> int:
-        """Number of pages counted."""
-        return len(self._pages)
-
-    def add(self, page_id: int, fingerprints: Hashes) -> bool:
-        """Count a page's fingerprints, each once per page; 0 is ignored.
-
-        Returns:
-            Whether the page was new; a page is counted only once.
-        """
-        if page_id in self._pages:
-            return False
-        self._pages.add(page_id)
-        for fingerprint in np.unique(fingerprints[fingerprints != 0]).tolist():
-            self._df[fingerprint] = self._df.get(fingerprint, 0) + 1
-        return True
-
-    def df(self, fingerprints: Hashes) -> Integers:
-        """Number of pages that have each fingerprint: int64, shaped like the argument; 0 for fingerprint 0."""
-        found = (self._df.get(fingerprint, 0) for fingerprint in fingerprints.ravel().tolist())
-        return np.fromiter(found, np.int64, fingerprints.size).reshape(fingerprints.shape)
-
-
 @once_per_page
 def countable(page: Page) -> Flags:
     """Tell which units are worth counting.
@@ -87,6 +56,7 @@ def countable(page: Page) -> Flags:
     return np.append(is_counted & seen & ~WHOLE_PAGE[page.tag], np.ones(page.m, bool))
 
 
+@once_per_page
 def leaves(page: Page) -> Flags:
     """Tell which units are leaves: all text blocks, and countable elements without text and without such elements.
 
@@ -99,22 +69,20 @@ def leaves(page: Page) -> Flags:
     return found
 
 
-def frequencies_from_leaves(page: Page, df: Integers, leaf: Flags | None = None) -> Integers:
+def frequencies_from_leaves(page: Page, df: Integers) -> Integers:
     """Give every countable element the smallest count of the leaves in it: the maximum of pages that can have it.
 
     Args:
         page: the page.
         df: int64[n + m], pages of the host that contain each leaf; 0 for leaves that were not counted.
-        leaf: :func:`leaves` of the page, if known.
 
     Returns:
         int64[n + m]: ``df`` of leaves, the smallest ``df`` inside other countable elements, 0 for everything else.
     """
-    leaf = leaves(page) if leaf is None else leaf
     begins_block = np.zeros(page.r, bool)
     begins_block[page.block_run_begin] = True
     of_runs = np.where(page.has_ink, df[page.n + np.cumsum(begins_block) - 1], _UNKNOWN)
-    of_elements = np.where(leaf[: page.n], df[: page.n], _UNKNOWN)
+    of_elements = np.where(leaves(page)[: page.n], df[: page.n], _UNKNOWN)
     smallest = np.minimum(
         _smallest(of_runs, page.run_begin, page.run_end), _smallest(of_elements, np.arange(page.n), page.end)
     )
@@ -146,9 +114,7 @@ def spread_frequencies(page: Page, counted: Integers, df: Integers) -> Integers:
     units = page.n + page.m
     spread = np.zeros(max(units, int(counted[-1]) + 1 if len(counted) else 0), np.int64)
     spread[counted] = df
-    leaf = np.zeros(units, bool)
-    leaf[counted[counted < units]] = True
-    spread[:units] = frequencies_from_leaves(page, spread[:units], leaf)
+    spread[:units] = frequencies_from_leaves(page, spread[:units])
     return spread
 
 
@@ -271,7 +237,7 @@ class LossyCounts:
     The ids of pages are kept, 8 bytes each.
 
     Args:
-        budget: maximum number of fingerprints held.
+        budget: maximum number of fingerprints held; with :data:`sys.maxsize` the counts are exact.
 
     Attributes:
         undercount: upper bound of the pages missed for any fingerprint.
@@ -298,7 +264,11 @@ class LossyCounts:
         return page_id in self._pages
 
     def add(self, page_id: int, fingerprints: Hashes) -> bool:
-        """Count a page; see :meth:`MemoryCounts.add`."""
+        """Count a page's fingerprints, each once per page; 0 is ignored.
+
+        Returns:
+            Whether the page was new; a page is counted only once.
+        """
         if page_id in self._pages:
             return False
         self._pages.add(page_id)
@@ -319,7 +289,11 @@ class LossyCounts:
         return True
 
     def df(self, fingerprints: Hashes) -> Integers:
-        """Estimate document frequencies; see :meth:`MemoryCounts.df` and :func:`frequency_estimates`."""
+        """Estimate the number of pages that have each fingerprint, see :func:`frequency_estimates`.
+
+        Returns:
+            int64, shaped like the argument; 0 for fingerprint 0.
+        """
         found = [self._entries.get(fingerprint, (0, 0)) for fingerprint in fingerprints.ravel().tolist()]
         seen, missed = np.array(found, np.int64).reshape(-1, 2).T
         return frequency_estimates(seen, missed, self.pages).reshape(fingerprints.shape)

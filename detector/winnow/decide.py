@@ -27,7 +27,7 @@ from winnow.output.tables import in_table
 from winnow.output.text import is_conditional_comment, texts_without_runs
 from winnow.page.attributes import attribute_predicate
 from winnow.page.hidden import hidden_runs
-from winnow.page.tree import prefix_sums, runs_of_blocks, within
+from winnow.page.tree import runs_of_blocks, sums_in_blocks, within
 from winnow.rules import apply_rules
 from winnow.smoothing import SmoothedScores, smooth_scores, unsmoothed
 
@@ -128,9 +128,7 @@ def cut_hidden(draft: Draft) -> None:
 
 def _has_seen(page: Page, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[m], whether each block has a run that is not hidden (bool[r])."""
-    seen = prefix_sums(page.has_ink & ~hidden)
-    has_seen: NDArray[np.bool_] = seen[page.block_run_end] > seen[page.block_run_begin]
-    return has_seen
+    return sums_in_blocks(page, page.has_ink & ~hidden) > 0
 
 
 def cut_unwanted(draft: Draft) -> None:

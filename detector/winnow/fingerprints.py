@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -34,10 +33,13 @@ _VOLATILE_QUERY: Final = re.compile(
 )
 _PATH_SESSION: Final = re.compile(r";(?:jsessionid|sid|phpsessid)=[^?#;/]*", re.ASCII | re.IGNORECASE)
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.ASCII | re.IGNORECASE)
-_ABSOLUTE: Final = ("/", "http://", "https://")
 
-_MAX_PLACES: Final = 64  # hosts and folders whose links are remembered
-_MAX_LINKS_PER_PLACE: Final = 4_096
+
+def _without_volatile_parameters(link: str) -> str:
+    return _VOLATILE_QUERY.sub("", _PATH_SESSION.sub("", link)).rstrip("?&")
+
+
+_stable_links: Final = Memo(_without_volatile_parameters, 16_384)  # a site repeats its links
 
 
 class LinkTargets:
@@ -58,7 +60,6 @@ class LinkTargets:
         except ValueError:
             url = None
         if url is None:
-            self._host_tokens = self._folder_tokens = _tokens_at("", self)  # the same for all pages at unknown places
             return
         host, path = (stated if stated.netloc else page).netloc, page.path
         if stated.netloc or stated.path[:1] == "/":
@@ -69,8 +70,6 @@ class LinkTargets:
         self._origins = (f"https://{host}", f"http://{host}", f"//{host}")
         self._folder = [part for part in path.split("/")[:-1] if part]
         self._page = self.resolve(url)
-        self._host_tokens = _tokens_at(f"//{host}", self)
-        self._folder_tokens = _tokens_at("/".join([f"//{host}", *self._folder, ""]), self)
 
     def core_arguments(self) -> tuple[bool, bytes, bytes, bytes]:
         """Whether the page's place is known, its host, its folder with a slash after each part, and the page itself."""
@@ -80,16 +79,17 @@ class LinkTargets:
 
     def token(self, link: str) -> int:
         """64-bit token of a link's target."""
-        if "#" in link:  # ``this-page#content`` is the same template link on every page
-            page, mark, place = self.resolve(link).partition("#")
-            return hash_text(mark + place if page == self._page else page + mark + place)
-        return (self._host_tokens if link.startswith(_ABSOLUTE) else self._folder_tokens)[link]
+        target = self.resolve(link)
+        page, mark, place = target.partition("#")
+        if mark and page == self._page:  # ``this-page#content`` is the same template link on every page
+            target = mark + place
+        return hash_text(target)
 
     def resolve(self, link: str) -> str:
         """Return a link as a path on the page's own host, or as it is for other hosts; volatile parameters are cut."""
         link = link.strip()
         if "=" in link:
-            link = _VOLATILE_QUERY.sub("", _PATH_SESSION.sub("", link)).rstrip("?&")
+            link = _stable_links[link]
         first = link[:1]
         if self._folder is None or first in {"", "#", "?"}:
             return link
@@ -103,16 +103,6 @@ class LinkTargets:
             if rest[:1] in {"", "/", "?", "#"}:
                 return rest if rest[:1] == "/" else "/" + rest
         return link if ":" in link or first == "/" else _join(self._folder, link)
-
-
-_tokens: Final[dict[str, Memo[str, int]]] = {}
-
-
-def _tokens_at(place: str, links: LinkTargets) -> Memo[str, int]:
-    """Tokens of the links met on one host or in one folder; all are dropped when there are too many places."""
-    if place not in _tokens and len(_tokens) >= _MAX_PLACES:
-        _tokens.clear()
-    return _tokens.setdefault(place, Memo(lambda link: hash_text(links.resolve(link)), _MAX_LINKS_PER_PLACE))
 
 
 def _join(folder: list[str], link: str) -> str:
@@ -149,7 +139,6 @@ _STATE_SUFFIXES: Final = ("-active", "_active", "-current", "_current", "-select
 
 _DIGITS: Final = re.compile(r"[0-9]+")
 _HEXADECIMAL: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![0-9a-f])[0-9a-f]{12,}")
-_MAX_VALUES: Final = 8_192  # remembered of each attribute
 
 
 def _attribute_token(name: str, value: str) -> int:
@@ -168,10 +157,6 @@ def _stable_name(value: str) -> str:
     return " ".join(word for word in words if word not in _STATES)
 
 
-_attribute_tokens: Final = {
-    name: Memo(partial(_attribute_token, name), _MAX_VALUES) for name in sorted(_NAMES | _TEXTS)
-}
-
 _NAME, _TEXT, _LINK, _TYPE, _VALUE = range(1, 6)  # as in attribute_tokens.c, where 0 is not counted
 _KINDS: Final = dict.fromkeys(_NAMES, _NAME) | dict.fromkeys(_TEXTS, _TEXT) | dict.fromkeys(_LINKS, _LINK)
 _KINDS.update(type=_TYPE, value=_VALUE)
@@ -186,14 +171,14 @@ def attribute_tokens(page: Page, links: LinkTargets) -> tuple[NDArray[np.uint64]
     """Tokens and marks of the attributes by their first occurrence, for ``node_fingerprints`` of the core.
 
     The core leaves to Python what is long, has white space of other scripts, or is a link with parameters or dots in
-    its path, since a site repeats its links.
+    its path.
     """
-    values = page.attributes.by_name
-    tokens = np.zeros(len(page.attributes.first), np.uint64)
+    values = page.attributes
+    tokens = np.zeros(len(values.first), np.uint64)
     marks = np.zeros(len(tokens), np.uint8)
     kinds = np.fromiter((_KINDS.get(name, 0) for name in values.names), np.uint8, len(values.names))
     core.attribute_tokens(
-        *(values.data, values.begin, values.name_of, values.place, values.names, kinds),
+        *(values.data, values.value_begin, values.name_of, values.place, values.names, kinds),
         *(_WORDS, links.core_arguments(), character_properties(), tokens, marks),
     )
     left = np.flatnonzero(marks[values.place] & _IS_LEFT)
@@ -201,7 +186,7 @@ def attribute_tokens(page: Page, links: LinkTargets) -> tuple[NDArray[np.uint64]
         places = values.place[left]
         names = [values.names[name] for name in values.name_of[left].tolist()]
         tokens[places] = [
-            links.token(value) if name in _LINKS else _attribute_tokens[name][value]
+            links.token(value) if name in _LINKS else _attribute_token(name, value)
             for name, value in zip(names, values.strings(left), strict=True)
         ]
     return tokens, marks
@@ -214,8 +199,8 @@ UNSEEN: Final = tag_set("head", "script", "style", "template", "link", "meta", "
 """Look-up table over tag ids: subtrees that the fingerprints of the elements around them ignore."""
 
 _TAG_TOKEN: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
-_CLOSE: Final = np.uint64(hash_text("</>"))
-_BLOCK: Final = np.uint64(hash_text("block"))
+_CLOSE: Final = hash_text("</>")
+_BLOCK: Final = hash_text("block")
 
 
 def text_fingerprints(page: Page) -> Hashes:
@@ -265,11 +250,12 @@ def node_fingerprints(page: Page) -> Hashes:
     core.node_fingerprints(
         *(page.arrays, _TAG_TOKEN, IS_BLOCK_LEVEL, UNSEEN, table.first, table.begin, tokens, marks, unknown),
         *(page.text, page.run_offset, character_properties(), character_tokens()),
-        *(BASE, INVERSE, int(_CLOSE), int(_BLOCK), TAG_ID["input"], hashes),
+        *(BASE, INVERSE, _CLOSE, _BLOCK, TAG_ID["input"], hashes),
     )
     return hashes
 
 
 def base_href(page: Page) -> str | None:
     """Address of the page's first ``<base href>`` that is not empty; ``None`` without one."""
-    return next(filter(None, page.attributes.values_of("href", np.flatnonzero(page.tag == TAG_ID["base"]))), None)
+    bases = (dict(page.attributes[element]) for element in np.flatnonzero(page.tag == TAG_ID["base"]).tolist())
+    return next((base["href"] for base in bases if base.get("href")), None)

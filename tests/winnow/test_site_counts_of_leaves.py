@@ -1,10 +1,12 @@
 """Counts of the leaves of a page give the labels of its text that counts of all units would give."""
 
+import sys
+
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from winnow.counting import MemoryCounts, countable, frequencies_from_leaves, leaves, site_level_templates
+from winnow.counting import LossyCounts, countable, frequencies_from_leaves, leaves, site_level_templates
 from winnow.fingerprints import node_fingerprints
 from winnow.page.page import Page
 from winnow.page.tags import IS_BLOCK_LEVEL
@@ -27,7 +29,7 @@ TREE = st.recursive(
 
 def counted(pages: list[Page], only_leaves: bool) -> list[np.ndarray]:
     """df of the units of each page, with only leaves counted or all that is countable."""
-    counts = MemoryCounts()
+    counts = LossyCounts(sys.maxsize)
     units = [np.flatnonzero(leaves(page) if only_leaves else countable(page)) for page in pages]
     for number, (page, own) in enumerate(zip(pages, units, strict=True)):
         counts.add(number, node_fingerprints(page)[own])

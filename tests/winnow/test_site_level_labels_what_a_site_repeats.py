@@ -1,9 +1,11 @@
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from winnow.counting import MemoryCounts, countable, site_level_templates, unique_units
+from winnow.counting import LossyCounts, countable, site_level_templates, unique_units
 from winnow.fingerprints import node_fingerprints
 from winnow.page.page import Page
 
@@ -24,9 +26,9 @@ def document(k: int) -> str:
     )
 
 
-def site(pages: int) -> tuple[list[Page], MemoryCounts]:
+def site(pages: int) -> tuple[list[Page], LossyCounts]:
     parsed = [Page.parse(document(k), f"https://example.org/stories/{k}.html") for k in range(pages)]
-    counts = MemoryCounts()
+    counts = LossyCounts(sys.maxsize)
     for k, page in enumerate(parsed):
         counts.add(k, node_fingerprints(page)[countable(page)])
     return parsed, counts

@@ -6,6 +6,7 @@ import ast
 import json
 import random
 import re
+import sys
 import zlib
 from collections import Counter
 from contextlib import suppress
@@ -18,7 +19,7 @@ from scrapy_winnow.profiles import RepeatedPart, find_repeated_parts
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
 from winnow import Page, PageTooLarge, clean
-from winnow.counting import MemoryCounts
+from winnow.counting import LossyCounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,7 +121,7 @@ class Samples:
                 pages.append(HashedPage.of(Page.parse(zlib.decompress(html), url)))
         if not pages:
             return None
-        counts = MemoryCounts()
+        counts = LossyCounts(sys.maxsize)
         for number, page in enumerate(pages):
             counts.add(number, page.fingerprints)
         parts = find_repeated_parts(pages, counts)[:_MAX_PARTS] if len(pages) > 1 else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -17,7 +17,17 @@ from winnow.output.text import CODE, HEADING, TABLE, blocks_inside
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import tag_set
 from winnow.page.text import WORD
-from winnow.page.tree import innermost_holding, linked_runs, nearest, path_sums, prefix_sums, within
+from winnow.page.tree import (
+    innermost_holding,
+    linked_runs,
+    nearest,
+    path_sums,
+    prefix_sums,
+    sums_in_blocks,
+    sums_over_blocks,
+    sums_over_runs,
+    within,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +45,9 @@ _MIN_PLAIN_SHARE: Final = 0.2  # fraction of a kept table's text outside links; 
 _WHOLE_FRACTION: Final = 0.7  # kept fraction of a structure's text from which it is kept whole
 _SCRAPS_FRACTION: Final = 0.3  # kept fraction of a link list's text up to which it is cut whole
 _MIN_LIST: Final = 5  # blocks
-_STRUCTURES: Final = tag_set("table")
+_TABLES: Final = tag_set("table")
+_LISTS: Final = tag_set("ul", "ol", "dl", "menu", "dir")
+_CODE: Final = tag_set("pre")
 _BUTTONS: Final = tag_set("button", "label", "select")
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
@@ -94,8 +106,7 @@ def keep_product(draft: Draft) -> None:
     name = max((block for block in names if block <= first), default=names[0])
     marked = np.zeros(page.n, bool)
     marked[[element for element, value in page.attribute("itemprop").items() if _PRODUCT_FACT.search(value)]] = True
-    linked = prefix_sums(linked_runs(page) & page.has_ink)
-    short = (linked[page.block_run_end] == linked[page.block_run_begin]) & (draft.lengths <= _MAX_FACT)
+    short = (sums_in_blocks(page, linked_runs(page) & page.has_ink) == 0) & (draft.lengths <= _MAX_FACT)
     short[: name + 1] = short[last + 1 :] = False
     found = within(page, marked)[page.block_node] & short
     priced = (block for block in np.flatnonzero(short).tolist() if _PRICE.search(draft.texts[block]))
@@ -124,9 +135,9 @@ def _blocks_like_title(draft: Draft) -> list[int]:
 
 def _in_main_element(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[m], blocks in the innermost element with more than one block that holds nine tenths of the kept text."""
-    around = innermost_holding(page.block_begin, page.block_end, lengths * kept, _MAIN_FRACTION)
-    block = np.arange(page.m)
-    inside: NDArray[np.bool_] = (block >= page.block_begin[around]) & (block < page.block_end[around])
+    around = innermost_holding(page, lengths * kept, _MAIN_FRACTION)
+    inside = np.zeros(page.m, bool)
+    inside[page.block_begin[around] : page.block_end[around]] = True
     return inside
 
 
@@ -142,19 +153,16 @@ def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArra
     before = sums[begin] > sums[np.maximum(begin - _MAX_DISTANCE, 0)]
     after = sums[np.minimum(end + _MAX_DISTANCE, page.m)] > sums[end]
     doubtful = scores[end] - scores[begin] < _MAX_SCORE * (end - begin)
-    stays = roots[(inside | before & after) & doubtful & (_plain_share(page, roots) > _MIN_PLAIN_SHARE)]
+    stays = roots[(inside | before & after) & doubtful & (_plain_share(page)[roots] > _MIN_PLAIN_SHARE)]
     found = np.zeros(page.n + 1, bool)  # the last is for -1, no table
     found[stays] = True
     return found[table]
 
 
-def _plain_share(page: Page, elements: NDArray[np.signedinteger[Any]]) -> Floats:
-    """float64[...], fraction of each given element's text that is outside links."""
+def _plain_share(page: Page) -> Floats:
+    """float64[n], fraction of each element's text that is outside links."""
     length = np.diff(page.run_offset) * page.has_ink
-    everything, plain = prefix_sums(length), prefix_sums(length * ~linked_runs(page))
-    begin, end = page.run_begin[elements], page.run_end[elements]
-    share: Floats = (plain[end] - plain[begin]) / np.maximum(everything[end] - everything[begin], 1)
-    return share
+    return sums_over_runs(page, length * ~linked_runs(page)) / np.maximum(sums_over_runs(page, length), 1)
 
 
 def keep_structures_whole(draft: Draft) -> None:
@@ -166,62 +174,46 @@ def keep_structures_whole(draft: Draft) -> None:
     if draft.df is None:
         return
     page, kept = draft.page, draft.kept
-    roots = np.flatnonzero(_STRUCTURES[page.tag] & (table_around(page) >= 0) | _LISTS[page.tag])
-    if not len(roots):
-        return
-    begin, end = page.block_begin[roots], page.block_end[roots]
-    all_text, kept_text = prefix_sums(draft.lengths), prefix_sums(draft.lengths * kept)
-    inside, kept_inside = all_text[end] - all_text[begin], kept_text[end] - kept_text[begin]
-    whole = (kept_inside >= _WHOLE_FRACTION * inside) & (kept_inside < inside) & (end - begin > 1)
+    whole = _TABLES[page.tag] & (table_around(page) >= 0) | _LISTS[page.tag]
     if not whole.any():
         return
-    draft.overrule(_covered(page, begin[whole], end[whole]) & ~kept & ~_controls(draft), Reason.STRUCTURE, cut=False)
-
-
-def _covered(page: Page, begin: NDArray[np.int32], end: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """bool[m], blocks inside one of the given slices."""
-    cover = np.bincount(begin, minlength=page.m + 1) - np.bincount(end, minlength=page.m + 1)
-    covered: NDArray[np.bool_] = np.cumsum(cover)[:-1] > 0
-    return covered
+    inside, kept_inside = sums_over_blocks(page, draft.lengths), sums_over_blocks(page, draft.lengths * kept)
+    whole &= (kept_inside >= _WHOLE_FRACTION * inside) & (kept_inside < inside)
+    if whole.any():
+        inside_whole = within(page, whole)[page.block_node]
+        draft.overrule(inside_whole & ~kept & ~_controls(draft), Reason.STRUCTURE, cut=False)
 
 
 def cut_lists_whole(draft: Draft) -> None:
     """Cut link lists whole if most of their text is cut: the remaining items are useless alone."""
     page, kept = draft.page, draft.kept
-    roots = np.flatnonzero(_LISTS[page.tag] & (page.block_end - page.block_begin >= _MIN_LIST))
-    begin, end = page.block_begin[roots], page.block_end[roots]
-    all_text, kept_text = prefix_sums(draft.lengths), prefix_sums(draft.lengths * kept)
-    inside, kept_inside = all_text[end] - all_text[begin], kept_text[end] - kept_text[begin]
-    scraps = (kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside)
+    lists = _LISTS[page.tag] & (page.block_end - page.block_begin >= _MIN_LIST)
+    if not lists.any():
+        return
+    inside, kept_inside = sums_over_blocks(page, draft.lengths), sums_over_blocks(page, draft.lengths * kept)
+    scraps = lists & (kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside)
     if scraps.any():
-        scraps &= _plain_share(page, roots) < _MIN_PLAIN_SHARE
-        draft.overrule(_covered(page, begin[scraps], end[scraps]) & kept, Reason.STRUCTURE, cut=True)
+        scraps &= _plain_share(page) < _MIN_PLAIN_SHARE
+        draft.overrule(within(page, scraps)[page.block_node] & kept, Reason.STRUCTURE, cut=True)
 
 
 def _controls(draft: Draft) -> NDArray[np.bool_]:
     """bool[m], blocks of at most three words inside links or buttons: "Reply", "Add to cart"."""
     page = draft.page
     clickable = linked_runs(page) | within(page, _BUTTONS[page.tag])[page.run_node]
-    plain = prefix_sums(~clickable & page.has_ink)
     short = np.fromiter((len(text.split(None, 3)) <= 3 for text in draft.texts), np.bool_, page.m)
-    controls: NDArray[np.bool_] = short & (plain[page.block_run_end] == plain[page.block_run_begin])
+    controls: NDArray[np.bool_] = short & (sums_in_blocks(page, ~clickable & page.has_ink) == 0)
     return controls
 
 
-MIN_COPY_LENGTH: Final = 40
-"""Shorter blocks may repeat legitimately: names, prices, one-word answers."""
-
-_TABLES: Final = tag_set("table")
-_LISTS: Final = tag_set("ul", "ol", "dl", "menu", "dir")
-_CODE: Final = tag_set("pre")
+_MIN_COPY_LENGTH: Final = 40  # shorter blocks may repeat legitimately: names, prices, one-word answers
 
 
 def cut_later_copies(draft: Draft) -> None:
     """Cut exact copies of earlier content or comments, such as copies for another screen size."""
     if draft.options.deduplicate:
-        long = draft.lengths >= MIN_COPY_LENGTH
-        copies = find_later_copies(draft.page, draft.texts, draft.kept & long)
-        copies |= find_later_copies(draft.page, draft.texts, draft.comments.comments & long)
+        copies = find_later_copies(draft.page, draft.texts, draft.kept)
+        copies |= find_later_copies(draft.page, draft.texts, draft.comments.comments)
         draft.overrule(copies, Reason.COPY, cut=True)
 
 
@@ -246,7 +238,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
     repeated: list[tuple[int, int]] = []
     for index in np.flatnonzero(kept).tolist():
         text = texts[index]
-        if len(text) >= MIN_COPY_LENGTH and (original := first_block.setdefault(text, index)) != index:
+        if len(text) >= _MIN_COPY_LENGTH and (original := first_block.setdefault(text, index)) != index:
             repeated.append((index, original))
     if repeated:
         copy, original = np.array(repeated).T
@@ -271,7 +263,7 @@ def _structures(page: Page) -> list[NDArray[np.int32]]:
 def _path_hashes(page: Page) -> NDArray[np.uint64]:
     """uint64[n], hash of the tags and classes on the path from the root to each element."""
     table = page.attributes
-    places = table.by_name.place[table.by_name.numbers_of("class")]
+    places = table.place[table.numbers_of("class")]
     by_first = np.zeros(len(table.first), np.uint64)
     by_first[places] = places + 1
     tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)

@@ -12,7 +12,6 @@ and lists of other articles, too.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,8 +24,8 @@ from winnow.metadata.values import unescape_text
 from winnow.page.attributes import attribute_predicate
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.tags import TAG_ID, tag_set
-from winnow.page.text import WORD, TextStatistics
-from winnow.page.tree import innermost_holding, linked_runs, prefix_sums, within
+from winnow.page.text import WORD
+from winnow.page.tree import innermost_holding, linked_runs, sums_in_blocks, sums_over_blocks, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -93,19 +92,20 @@ MIN_MARKED_WORDS: Final = 100
 
 _MIN_BODY_FOUND: Final = 0.85  # fraction of a JSON-LD body that the page must contain
 _SHINGLE_WORDS: Final = 4  # consecutive words that are not in the body by chance
-_WORD_OR_BORDER: Final = re.compile(rf"\n|{WORD.pattern}")
-_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no word is lost in the product
+
+
+def _mark(attribute: str, *words: str, prefix: str = "") -> tuple[int, re.Pattern[str]]:
+    """Predicate and pattern of the attributes that have one of these words."""
+    pattern = rf"(?:^|\s){prefix}(?:{'|'.join(words)})(?:\s|$)"
+    return attribute_predicate(attribute, parts=[word.lower() for word in words]), re.compile(pattern)
+
 
 _MARKS: Final = {
-    "microdata": ("itemprop", re.compile(r"(?:^|\s)articleBody(?:\s|$)")),
-    "rdfa": ("property", re.compile(r"(?:^|\s)(?:\w+:articleBody|articleBody|content:encoded)(?:\s|$)")),
-    "microformats": ("class", re.compile(r"(?:^|\s)e-content(?:\s|$)")),
-    "hatom": ("class", re.compile(r"(?:^|\s)entry-content(?:\s|$)")),
+    "microdata": _mark("itemprop", "articleBody"),
+    "rdfa": _mark("property", "articleBody", "content:encoded", prefix=r"(?:\w+:)?"),
+    "microformats": _mark("class", "e-content"),
+    "hatom": _mark("class", "entry-content"),
 }
-"""Attribute and pattern of its value, by kind of mark."""
-_POSSIBLE: Final = attribute_predicate(
-    *dict(_MARKS.values()), parts=("articlebody", "content:encoded", "e-content", "entry-content")
-)
 JSON_LD: Final = "json-ld"
 
 _FORUM: Final = re.compile(r"schema\.org/(?:DiscussionForumPosting|QAPage|Question|Answer)\b")
@@ -134,13 +134,14 @@ class ArticleMark:
 
 def article_mark(page: Page) -> ArticleMark | None:
     """Find the mark of a page's only article; ``None`` without one, or if it seems incomplete."""
-    if any(_FORUM.search(kind) for _, kind in page.attributes.matching(_FORUM_POSSIBLE)):
+    attributes = page.attributes
+    if attributes.elements_matching(_FORUM_POSSIBLE, _FORUM):
         return None  # marks are on each post, or on the first one only
-    for kind, elements in _marked_elements(page):
-        found = _outermost(page, elements)
+    for kind, (possible, mark) in _MARKS.items():
+        found = _outermost(page, attributes.elements_matching(possible, mark))
         if len(found) > 1:
             return None  # several articles, possibly teasers
-        if found and _is_whole(page, found[0]):
+        if found and _count_words(page, found[0]) >= MIN_MARKED_WORDS:
             content = np.zeros(page.m, np.float32)
             content[page.block_begin[found[0]] : page.block_end[found[0]]] = 1
             return ArticleMark(kind, _without_heading(page, content))
@@ -149,32 +150,17 @@ def article_mark(page: Page) -> ArticleMark | None:
     return None if body is None else ArticleMark(JSON_LD, _without_heading(page, body))
 
 
-def _marked_elements(page: Page) -> Iterator[tuple[str, list[int]]]:
-    """Each kind of mark on the page, with its elements in document order."""
-    possible = page.attributes.matching(_POSSIBLE)
-    for kind, (attribute, mark) in _MARKS.items():
-        named = page.attributes.places_by_value(attribute) if any(mark.search(value) for _, value in possible) else {}
-        places = [named[value] for _, value in possible if value in named and mark.search(value)]
-        if places:
-            yield kind, page.attributes.elements_with(places)
-
-
-def _is_whole(page: Page, element: int) -> bool:
-    """Whether an element has at least :data:`MIN_MARKED_WORDS` words."""
-    words = 0
-    for text in page.block_texts()[page.block_begin[element] : page.block_end[element]]:
-        words += len(WORD.findall(text))
-        if words >= MIN_MARKED_WORDS:
-            return True
-    return False
+def _count_words(page: Page, element: int) -> int:
+    texts = page.block_texts()[page.block_begin[element] : page.block_end[element]]
+    return sum(len(WORD.findall(text)) for text in texts)
 
 
 def _outermost(page: Page, elements: list[int]) -> list[int]:
     """Filter elements with text that are not inside another of them or inside comments; in document order."""
-    table = page.attributes
-    named = table.matching(_READERS_POSSIBLE)
+    if not elements:
+        return []
     chosen = np.zeros(page.n, bool)
-    chosen[table.elements_with([place for place, value in named if _OF_READERS.search(value)])] = True
+    chosen[page.attributes.elements_matching(_READERS_POSSIBLE, _OF_READERS)] = True
     of_readers = within(page, chosen & (page.depth > _BODY_DEPTH))
     found: list[int] = []
     for element in elements:
@@ -193,45 +179,23 @@ def _in_body(page: Page, body: str) -> NDArray[np.float32] | None:
     A block is part of the text if all its shingles of :data:`_SHINGLE_WORDS` words are, in any order; this takes linear
     time.
     """
-    number: defaultdict[str, int] = defaultdict(lambda: len(number) + 1)
-    whole = _numbers(body, number)
-    words = _numbers(page.block_lines, number)
-    if len(whole) < MIN_MARKED_WORDS or len(words) < _MIN_BODY_FOUND * len(whole):
+    whole = WORD.findall(body.lower())
+    words_of = [WORD.findall(text.lower()) for text in page.block_texts()]
+    if len(whole) < MIN_MARKED_WORDS or sum(map(len, words_of)) < _MIN_BODY_FOUND * len(whole):
         return None
-    border = np.flatnonzero(words == 0)
-    begin, end = np.append(0, border + 1), np.append(border, len(words))
-    length = end - begin
-    content = np.zeros(page.m, np.float32)
-    for least in range(1, _SHINGLE_WORDS):
-        own = np.flatnonzero(length == least)
-        content[own[_are_among(_shingles(words, least)[begin[own]], _shingles(whole, least))]] = np.nan
-    there = prefix_sums(_are_among(_shingles(words, _SHINGLE_WORDS), _shingles(whole, _SHINGLE_WORDS)))
-    own = np.flatnonzero(length >= _SHINGLE_WORDS)
-    stretches = length[own] - _SHINGLE_WORDS + 1
-    content[own[there[begin[own] + stretches] - there[begin[own]] == stretches]] = 1
-    return content if length[content == 1].sum() >= _MIN_BODY_FOUND * len(whole) else None
+    known = [set(_shingles(whole, length)) for length in range(_SHINGLE_WORDS + 1)]
+    content, words_found = np.zeros(page.m, np.float32), 0
+    for block, words in enumerate(words_of):
+        length = min(len(words), _SHINGLE_WORDS)
+        if words and known[length].issuperset(_shingles(words, length)):
+            content[block] = 1 if length == _SHINGLE_WORDS else np.nan
+            words_found += len(words) if length == _SHINGLE_WORDS else 0
+    return content if words_found >= _MIN_BODY_FOUND * len(whole) else None
 
 
-def _numbers(text: str, number: defaultdict[str, int]) -> NDArray[np.uint64]:
-    """uint64, number of each word of a text, case-insensitive; 0 for the end of a line."""
-    number["\n"] = 0
-    return np.fromiter(map(number.__getitem__, _WORD_OR_BORDER.findall(text.lower())), np.uint64)
-
-
-def _are_among(values: NDArray[np.uint64], known: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """bool[...], whether each value is among the known ones, of which there are some; np.isin is four times slower."""
-    ascending = np.sort(known)
-    are_among: NDArray[np.bool_] = ascending.take(np.searchsorted(ascending, values), mode="clip") == values
-    return are_among
-
-
-def _shingles(words: NDArray[np.uint64], length: int) -> NDArray[np.uint64]:
-    """uint64, hashes of all windows of ``length`` consecutive words."""
-    last = len(words) - length + 1
-    hashed = np.zeros(max(last, 0), np.uint64)
-    for place in range(length if last > 0 else 0):
-        hashed = hashed * _FACTOR + words[place : place + last]
-    return hashed
+def _shingles(words: list[str], length: int) -> Iterator[tuple[str, ...]]:
+    """All windows of ``length`` consecutive words."""
+    return zip(*(words[place:] for place in range(length)), strict=False)
 
 
 def _without_heading(page: Page, content: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -287,7 +251,7 @@ def _cuts_nearly_all(before: Scores, after: Scores) -> bool:
 def _log_odds(page: Page, mark: ArticleMark) -> NDArray[np.float64]:
     """float64[n + m], log-odds to add; elements entirely elsewhere included, for models that score elements."""
     length = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
-    around = innermost_holding(page.block_begin, page.block_end, length * (mark.content == 1), _MAIN_FRACTION)
+    around = innermost_holding(page, length * (mark.content == 1), _MAIN_FRACTION)
     begin, end = page.block_begin[around], page.block_end[around]
     elsewhere = (page.block_end <= begin) | (page.block_begin >= end)
     of_block = np.full(page.m, _ELSEWHERE)
@@ -298,10 +262,10 @@ def _log_odds(page: Page, mark: ArticleMark) -> NDArray[np.float64]:
 
 def _may_be_omitted(page: Page) -> NDArray[np.bool_]:
     """bool[m], blocks in elements that JSON-LD texts often omit, with at most half of their text in links."""
-    linked, length = TextStatistics.only(page.run_offset, linked_runs(page)), page.run_offset
-    begin, end = page.block_run_begin, page.block_run_end
-    plain: NDArray[np.bool_] = (linked[end] - linked[begin]) * 2 <= length[end] - length[begin]
-    return plain & within(page, _OFTEN_OMITTED[page.tag])[page.block_node]
+    length = np.diff(page.run_offset)
+    plain = sums_in_blocks(page, length * linked_runs(page)) * 2 <= sums_in_blocks(page, length)
+    may_be_omitted: NDArray[np.bool_] = plain & within(page, _OFTEN_OMITTED[page.tag])[page.block_node]
+    return may_be_omitted
 
 
 _OTHER_ARTICLE: Final = 12.0  # log-odds of template, more than any paragraph's score
@@ -365,10 +329,8 @@ def _other_articles(page: Page, articles: NDArray[np.int64], headlines: Mapping[
 
 def _holds_main_content(page: Page, article: int, scores: Scores, elsewhere: NDArray[np.bool_]) -> bool:
     """Whether an article is long enough and holds most of the text that the model keeps outside the other articles."""
-    begin, end = int(page.block_begin[article]), int(page.block_end[article])
-    texts = page.block_texts()
-    if sum(len(WORD.findall(text)) for text in texts[begin:end]) < _MIN_ARTICLE_WORDS:
+    if _count_words(page, article) < _MIN_ARTICLE_WORDS:
         return False
     kept = (scores.templateness[page.n :] < scores.threshold) & ~elsewhere
-    length = prefix_sums(np.fromiter(map(len, texts), np.int64, page.m) * kept)
-    return bool(length[end] - length[begin] > _MAIN_SHARE * length[-1])
+    length = sums_over_blocks(page, np.fromiter(map(len, page.block_texts()), np.int64, page.m) * kept)
+    return bool(length[article] > _MAIN_SHARE * length[0])

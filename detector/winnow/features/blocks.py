@@ -201,8 +201,8 @@ def features_of(page: Page) -> BlockFeatures:
 
 def _class_signatures(table: AttributeTable) -> NDArray[np.int64]:
     """int64 by first attribute: a checksum of each ``class`` without its digits (``post-12``), 0 for all others."""
-    values, signatures = table.by_name, np.zeros(len(table.first), np.int64)
-    core.class_signatures(values.data, values.begin, values.place, values.numbers_of("class"), signatures)
+    signatures = np.zeros(len(table.first), np.int64)
+    core.class_signatures(table.data, table.value_begin, table.place, table.numbers_of("class"), signatures)
     return signatures
 
 

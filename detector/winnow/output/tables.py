@@ -77,8 +77,9 @@ def layout_tables(page: Page) -> NDArray[np.bool_]:
         parent = int(page.parent[index])
         data[index] = not is_callout(TAG_NAMES[page.tag[parent]], dict(page.attributes[parent]).get("class", ""))
     elements = np.flatnonzero(data)
-    roles = page.attributes.values_of("role", elements)
-    data[elements] = [role is None or role.strip().lower() not in {"presentation", "none"} for role in roles]
+    role_of = page.attribute("role")
+    is_layout = [role_of.get(table, "").strip().lower() in {"presentation", "none"} for table in elements.tolist()]
+    data[elements[is_layout]] = False
     layout: NDArray[np.bool_] = _PARTS[page.tag] & (table_of >= 0) & ~data[table_of]
     return layout
 

@@ -330,13 +330,13 @@ def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterat
     """
     if not sheet.rules:
         return
-    values = page.attributes.by_name
+    values = page.attributes
     wanted = {name for _, names, _ in sheet.rules for name in names}
     known: dict[str, list[int]] = {}  # places of attributes, by what selectors call them
     for mark, kind in ((".", "class"), ("#", "id")):
         names_wanted = {name[1:] for name in wanted if name[0] == mark}
         numbers = values.numbers_of(kind) if names_wanted else np.zeros(0, int)
-        for place, value in values.pairs(numbers[present[values.place[numbers]]]):
+        for place, value in values.places_and_values(numbers[present[values.place[numbers]]]):
             for name in names_wanted.intersection(value.split()):
                 known.setdefault(mark + name, []).append(place)
     for selectors, names, style in sheet.rules:

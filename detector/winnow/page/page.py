@@ -14,7 +14,7 @@ import numpy as np
 from lxml import etree
 
 from winnow.core import SEED, core
-from winnow.page.attributes import AttributeTable, AttributeValues
+from winnow.page.attributes import AttributeTable
 from winnow.page.parsing import kind_of_data, page_of_mhtml, parse_html
 from winnow.page.tags import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, tag_set
 from winnow.page.text import character_properties
@@ -281,16 +281,18 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
         values.flags.writeable = False  # the core reads them with the lock released
         return values
 
-    values = AttributeValues(
+    attributes = AttributeTable(
         names=found["names"],
         name_of=array("name_of", np.int32),
         place=array("place", np.int32),
         data=found["values"],
-        begin=array("value_begin", np.int64),
+        value_begin=array("value_begin", np.int64),
+        first=array("first", np.int32),
+        begin=array("attribute_begin", np.int32),
     )
     return {
         "root": root,
-        "attributes": AttributeTable(values, array("first", np.int32), array("attribute_begin", np.int32)),
+        "attributes": attributes,
         "tag": array("tag", np.int16),
         "unknown_names": found["unknown_names"],
         "raw_texts": found["raw_texts"],

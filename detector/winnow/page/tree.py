@@ -96,20 +96,6 @@ def subtree_sums(tree: Tree, values: NDArray[np.generic]) -> NDArray[np.int64]:
     return sums.take(tree.end) - sums[:-1]
 
 
-def innermost_holding(begin: NDArray[np.int32], end: NDArray[np.int32], mass: NDArray[np.generic], share: float) -> int:
-    """Find the innermost element with more than one block that holds this share of the mass; 0, the root, if none does.
-
-    Args:
-        begin: int32[n], first block inside each element.
-        end: int32[n], one past the last.
-        mass: one integer or boolean per block, [m].
-        share: above 0.5, so that all such elements are nested.
-    """
-    sums = prefix_sums(mass)
-    holding = np.flatnonzero((sums[end] - sums[begin] >= share * sums[-1]) & (end - begin > 1))
-    return int(holding[-1]) if len(holding) else 0
-
-
 def within(tree: Tree, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[n], whether each element is chosen or has a chosen ancestor."""
     inside: NDArray[np.bool_] = nearest(tree.parent, chosen) >= 0
@@ -141,6 +127,31 @@ def sums_over_runs(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]
     """int64[n], sum over each subtree of one integer or boolean per run."""
     sums = prefix_sums(values)
     return sums.take(page.run_end) - sums.take(page.run_begin)
+
+
+def sums_over_blocks(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """int64[n], sum over each subtree of one integer or boolean per block."""
+    sums = prefix_sums(values)
+    return sums.take(page.block_end) - sums.take(page.block_begin)
+
+
+def sums_in_blocks(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """int64[m], sum over each block of one integer or boolean per run."""
+    sums = prefix_sums(values)
+    return sums.take(page.block_run_end) - sums.take(page.block_run_begin)
+
+
+def innermost_holding(page: Page, mass: NDArray[np.generic], share: float) -> int:
+    """Find the innermost element with more than one block that holds this share of the mass; 0, the root, if none does.
+
+    Args:
+        page: the page.
+        mass: one integer or boolean per block, [m].
+        share: above 0.5, so that all such elements are nested.
+    """
+    inside = sums_over_blocks(page, mass)
+    holding = np.flatnonzero((inside >= share * inside[0]) & (page.block_end - page.block_begin > 1))
+    return int(holding[-1]) if len(holding) else 0
 
 
 @once_per_page

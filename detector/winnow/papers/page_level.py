@@ -7,12 +7,13 @@ nodes and sections cost the smoother (section 5.3). The smoother itself is :mod:
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
 
-from winnow.counting import MIN_DF, MIN_PAGES, THETA, MemoryCounts, site_level_templates, unique_units
+from winnow.counting import MIN_DF, MIN_PAGES, THETA, LossyCounts, site_level_templates, unique_units
 from winnow.fingerprints import node_fingerprints, text_fingerprints
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.models.scores import FixedThreshold, Scores
@@ -77,7 +78,7 @@ class SiteLevelTemplate:
 
     def __init__(self, method: SiteLevel) -> None:
         self._method = method
-        self._markup, self._text = MemoryCounts(), MemoryCounts()
+        self._markup, self._text = LossyCounts(sys.maxsize), LossyCounts(sys.maxsize)
 
     @property
     def pages(self) -> int:

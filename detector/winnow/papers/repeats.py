@@ -75,7 +75,8 @@ def _element_tokens(page: Page) -> Hashes:
     """uint64[n], hash of each element's name and attributes, and of text in it that is in no run."""
     table = page.attributes
     attributes = np.zeros(len(table.first), np.uint64)
-    for name, place_of in table.by_name.items():
+    for name in table.names:
+        place_of = table.places_by_value(name)
         attributes[list(place_of.values())] = [hash_text(f"{name}={value}") for value in place_of]
     unseen = np.zeros(page.n, np.uint64)
     for number in np.flatnonzero(within(page, IS_UNSEEN_TEXT[page.tag])).tolist():

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from winnow.counting import MemoryCounts, spread_frequencies
+from winnow.counting import LossyCounts, spread_frequencies
 from winnow.evidence.marked_articles import with_authors_mark, with_titled_article
 from winnow.evidence.site_counts import Evidence, evidence_columns
 from winnow.fingerprints import node_fingerprints
@@ -139,7 +139,7 @@ class CountedSite:
         Returns:
             int64[n + m + q * CODES], pages that have each unit of the page and each code of its places; pages counted.
         """
-        counts, known = MemoryCounts(), set[int]()
+        counts, known = LossyCounts(sys.maxsize), set[int]()
         for other in [index, *random.permutation(len(self.pages)).tolist()]:
             if counts.pages < seen and self._contents[other] not in known:
                 known.add(self._contents[other])
