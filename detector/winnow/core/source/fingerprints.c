@@ -1,109 +1,33 @@
-/* Fingerprints of the units of a page and the hashes of their text, for winnow.fingerprints. */
+/* The fingerprints of the units of a page, for winnow.fingerprints. */
 #include "fingerprints.h"
 
-/* Prefix sums over the characters of a page: see winnow.fingerprints. */
-
-#define EMPTY 1 /* stands for a hash that happens to be 0, which means "no text" */
-
-typedef struct {
-    const uint64_t *tokens;     /* of each UTF-16 code, then of each after a gap */
-    const uint8_t *properties;
-    uint64_t base, power, sum;
-    int64_t exponent;           /* number of codes so far, without white space */
-    uint32_t row;               /* of the last of them */
-    int gap;                    /* whether white space or the border of a block precedes the next */
-    Py_ssize_t pending;         /* first border without a code after it so far */
-    uint64_t *correction;
-} Sums;
-
-static void correct(Sums *sums, Py_ssize_t border)
+/* Hash the next characters, those of a run, case folded and with white space collapsed, none at either end; 0 without ink.
+   Tokens are those of each UTF-16 code, then of each after white space. */
+static uint64_t hash_run(Span *text, int64_t characters, const uint8_t *properties, const uint64_t *tokens, uint64_t base)
 {
-    uint64_t correction = sums->tokens[sums->row & (CODES - 1)] - sums->tokens[sums->row];
-    for (; sums->pending <= border; sums->pending++) {
-        sums->correction[sums->pending] = correction;
-    }
-}
-
-static inline void add_code(Sums *sums, uint32_t code, Py_ssize_t border)
-{
-    sums->row = code + (sums->gap ? CODES : 0);
-    sums->gap = 0;
-    if (sums->pending <= border) {
-        correct(sums, border);
-    }
-    sums->sum += sums->tokens[sums->row] * sums->power;
-    sums->power *= sums->base;
-    sums->exponent++;
-}
-
-/* Add the next characters, those of a run. */
-static void add_run(Sums *sums, Span *text, int64_t characters, Py_ssize_t run)
-{
+    uint64_t sum = 0, power = 1;
+    uint32_t gap = 0;
     while (characters-- > 0 && text->begin < text->end) {
         uint32_t code = *text->begin < 0x80 ? *text->begin++ : next_character(&text->begin, text->end);
-        if (property_of(sums->properties, code) & WHITE_SPACE) {
-            sums->gap = 1;
+        if (property_of(properties, code) & WHITE_SPACE) {
+            gap = power == 1 ? 0 : CODES;
+            continue;
         }
-        else if (code < CODES) {
-            add_code(sums, code, run);
+        if (code >= CODES) {
+            sum += tokens[first_half(code) + gap] * power;
+            power *= base;
+            code = second_half(code);
+            gap = 0;
         }
-        else {
-            add_code(sums, first_half(code), run);
-            add_code(sums, second_half(code), run);
-        }
+        sum += tokens[code + gap] * power;
+        power *= base;
+        gap = 0;
     }
-}
-
-/* Hash each run of text by itself; 0 for one without ink. */
-static void hash_runs(Span text, const int64_t *offset, Py_ssize_t runs, const uint8_t *properties, const uint64_t *tokens,
-                      uint64_t base, uint64_t *hashes)
-{
-    Py_ssize_t r;
-    for (r = 0; r < runs; r++) {
-        uint64_t correction = 0, hash;
-        Sums sums = {tokens, properties, base, 1, 0, 0, 0, 0, 0, &correction};
-        add_run(&sums, &text, offset[r + 1] - offset[r], 0);
-        hash = mix(sums.sum + correction);
-        hashes[r] = sums.exponent ? hash ? hash : EMPTY : 0;
+    if (power == 1) {
+        return 0;
     }
-}
-
-/* text_hashes(text, run_offset: int64[r + 1], starts: bool[r], properties, tokens: uint64[2 * CODES], base,
-               exponent: int64[r + 1], sums: uint64[r + 1], correction: uint64[r + 1]) */
-PyObject *core_text_hashes(PyObject *module, PyObject *arguments)
-{
-    SCOPED(array_release) Array offset = {0}, starts = {0}, properties = {0}, tokens = {0};
-    SCOPED(array_release) Array exponent = {0}, sums = {0}, correction = {0};
-    unsigned long long base;
-    Span text;
-    Py_ssize_t r;
-    Sums state;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&KO&O&O&", in_text, &text, in_8, &offset, in_1, &starts, in_properties,
-                          &properties, in_8, &tokens, &base, out_8, &exponent, out_8, &sums, out_8, &correction)
-        || !check_arrays(tokens.length == 2 * CODES && offset.length >= 1 && starts.length == offset.length - 1
-                         && exponent.length == offset.length && sums.length == offset.length
-                         && correction.length == offset.length)) {
-        return NULL;
-    }
-    state = (Sums){ITEMS(tokens, uint64_t), ITEMS(properties, uint8_t), base, 1, 0, 0, 0, 1, 0, ITEMS(correction, uint64_t)};
-    Py_BEGIN_ALLOW_THREADS
-    for (r = 0; r < offset.length; r++) {
-        ITEMS(exponent, int64_t)[r] = state.exponent;
-        ITEMS(sums, uint64_t)[r] = state.sum;
-        if (r < starts.length) {
-            state.gap |= ITEMS(starts, uint8_t)[r];
-            add_run(&state, &text, ITEMS(offset, int64_t)[r + 1] - ITEMS(offset, int64_t)[r], r);
-        }
-    }
-    if (state.exponent) {
-        correct(&state, starts.length); /* borders after the last code take its row */
-    }
-    else {
-        memset(state.correction, 0, sizeof(uint64_t) * (size_t)offset.length);
-    }
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    sum = mix(sum);
+    return sum ? sum : 1; /* 0 means no text */
 }
 
 /* The fingerprints of units, in one walk over events: an element opens, a run of text, an element closes. */
@@ -117,7 +41,7 @@ typedef struct {
     Array arrays[ARRAYS];
     uint64_t base, inverse, close, block;
     int input;
-    uint64_t *run_hashes;
+    uint64_t *run_hashes;  /* r: of the text of each run */
     Start *starts;         /* of n + m units */
     uint64_t sum, power;
     Start here, border;    /* now, and after the last border of a block-level element */
@@ -279,6 +203,7 @@ PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments)
     Span text;
     unsigned long long base, inverse, close, block;
     Array *arrays = walk.arrays;
+    Py_ssize_t r;
     (void)module;
     if (!PyArg_ParseTuple(arguments, "OO&O&O&O&O&O&O&O&O&O&O&O&KKKKiO&", &page, in_8, &arrays[TAG_TOKENS], in_1,
                           &arrays[BLOCK_LEVEL], in_1, &arrays[UNSEEN], in_4, &arrays[FIRST], in_4, &arrays[BEGIN], in_8,
@@ -298,8 +223,10 @@ PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments)
     walk.close = close;
     walk.block = block;
     Py_BEGIN_ALLOW_THREADS
-    hash_runs(text, ITEMS(arrays[OFFSET], int64_t), walk.page.r, ITEMS(arrays[PROPERTIES], uint8_t),
-              ITEMS(arrays[CHARACTERS], uint64_t), base, walk.run_hashes);
+    for (r = 0; r < walk.page.r; r++) {
+        walk.run_hashes[r] = hash_run(&text, ITEMS(arrays[OFFSET], int64_t)[r + 1] - ITEMS(arrays[OFFSET], int64_t)[r],
+                                      ITEMS(arrays[PROPERTIES], uint8_t), ITEMS(arrays[CHARACTERS], uint64_t), base);
+    }
     walk_page(&walk);
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;

@@ -124,7 +124,6 @@ static PyMethodDef methods[] = {
     {"find_end", core_find_end, METH_O, "Where a parser takes the document to end."},
     {"lower_case", core_lower_case, METH_VARARGS, "A text in lower case."},
     {"leading_words", core_leading_words, METH_VARARGS, "Hashes of the leading words of each line."},
-    {"text_hashes", core_text_hashes, METH_VARARGS, "Prefix sums over characters, for winnow.fingerprints."},
     {"attribute_tokens", core_attribute_tokens, METH_VARARGS, "Tokens of attributes, for winnow.fingerprints."},
     {"node_fingerprints", core_node_fingerprints, METH_VARARGS, "Fingerprints of units, for winnow.fingerprints."},
     {"nearest", core_nearest, METH_VARARGS, "Nearest chosen ancestor of every node."},
