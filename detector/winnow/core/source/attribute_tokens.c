@@ -130,7 +130,7 @@ static Span *spans_of(PyObject *tuple)
 
    words: those that say a state, beginnings and endings of others, types of controls that their values label; lines of
    ASCII. place: whether it is known, host, folder, own address; UTF-8. Tokens and marks of what has none stay as they are. */
-PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments)
+PyObject *core_attribute_tokens(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     static const char *const names_of[ARRAYS] = {"value_begin", "name_of", "place", "kinds", "properties", "tokens", "marks"};
     static const int sizes[ARRAYS] = {8, 4, 4, 1, 1, 8, 1};
@@ -141,7 +141,6 @@ PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments)
     Span spans[SPANS], *names = NULL;
     Known known;
     int is_known, k, failed;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "y#OOOO!O(y#y#y#y#)(py#y#y#)OOO", &data, &size, &objects[DATA_BEGIN],
                           &objects[NAME_OF], &objects[FIRSTS], &PyList_Type, &list, &objects[KINDS], &texts[0], &lengths[0],
                           &texts[1], &lengths[1], &texts[2], &lengths[2], &texts[3], &lengths[3], &is_known, &texts[4],

@@ -112,7 +112,7 @@ static int are_values(const int32_t *name_of, const int64_t *begin, Py_ssize_t d
 
    of_name: bits of the predicates on each name; any_value: bits of those that any value matches;
    parts: in small letters of ASCII, with line feeds between them; of_part: bits of the predicates of each. */
-PyObject *core_match_predicates(PyObject *module, PyObject *arguments)
+PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     enum { DATA, BEGIN, NAME_OF, OF_NAME, PARTS, OF_PART, MARKS, ARRAYS };
     static const char *const names[ARRAYS] = {"data", "begin", "name_of", "of_name", "parts", "of_part", "marks"};
@@ -124,7 +124,6 @@ PyObject *core_match_predicates(PyObject *module, PyObject *arguments)
     unsigned int any_value;
     uint64_t *parts_of_name = NULL;
     uint32_t all = 0;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "OOOOIOOO", &objects[DATA], &objects[BEGIN], &objects[NAME_OF], &objects[OF_NAME],
                           &any_value, &objects[PARTS], &objects[OF_PART], &objects[MARKS])) {
         return NULL;

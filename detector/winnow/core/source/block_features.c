@@ -309,7 +309,7 @@ static int write_rows(Features *f, float *rows, int64_t *levels)
                    levels: int64[LEVELS, m], owner: int32[m])
 
    lines, lowered: texts of the blocks with line feeds between them, as they are and in lower case. */
-PyObject *core_static_features(PyObject *module, PyObject *arguments)
+PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     enum { FLAGS, GROUP, KINDS, FIRST, BEGIN, SIGNATURE, HIDES, PROPERTIES, OVERLAP, ROWS, OF_PAGE, OF_WORDS, OF_LEVELS,
            OWNER, ARRAYS };
@@ -326,7 +326,6 @@ PyObject *core_static_features(PyObject *module, PyObject *arguments)
     Py_ssize_t size, lower_size, title, n, m, a, i;
     unsigned long long seed;
     int failed, fits;
-    (void)module;
     memset(&f, 0, sizeof f);
     if (!PyArg_ParseTuple(arguments, "OOOOOOOOOOUUnKOOOOO", &page, &objects[FLAGS], &objects[GROUP], &objects[KINDS],
                           &objects[FIRST], &objects[BEGIN], &objects[SIGNATURE], &objects[HIDES], &objects[PROPERTIES],

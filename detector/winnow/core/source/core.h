@@ -149,28 +149,33 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     return *text->begin < 0x80 ? properties[*text->begin++] : property_of(properties, next_character(&text->begin, text->end));
 }
 
-PyObject *core_flatten(PyObject *module, PyObject *arguments);
-PyObject *core_count_kinds(PyObject *module, PyObject *arguments);
-PyObject *core_block_texts(PyObject *module, PyObject *arguments);
-PyObject *core_lower_case(PyObject *module, PyObject *arguments);
-PyObject *core_limit_attributes(PyObject *module, PyObject *arguments);
-PyObject *core_find_end(PyObject *module, PyObject *html);
-PyObject *core_leading_words(PyObject *module, PyObject *arguments);
-PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments);
-PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments);
-PyObject *core_nearest(PyObject *module, PyObject *arguments);
-PyObject *core_shingles(PyObject *module, PyObject *arguments);
-PyObject *core_name_parts(PyObject *module, PyObject *arguments);
-PyObject *core_class_signatures(PyObject *module, PyObject *arguments);
-PyObject *core_match_predicates(PyObject *module, PyObject *arguments);
-PyObject *core_hiding_rules(PyObject *module, PyObject *sheet);
-PyObject *core_date_signs(PyObject *module, PyObject *arguments);
-PyObject *core_sequence_logits(PyObject *module, PyObject *arguments);
-PyObject *core_limit_registers(PyObject *module, PyObject *arguments);
-PyObject *core_static_features(PyObject *module, PyObject *arguments);
-PyObject *core_word_features(PyObject *module, PyObject *arguments);
-PyObject *core_name_features(PyObject *module, PyObject *arguments);
-PyObject *core_smooth(PyObject *module, PyObject *arguments);
+/* The functions of the module. */
+#define FUNCTIONS(DO) \
+    DO(flatten, "Flat arrays of an lxml tree, for winnow.page.page.") \
+    DO(count_kinds, "Totals of characters by kind, for winnow.page.text.") \
+    DO(block_texts, "Texts of blocks with white space normalised, one a line.") \
+    DO(limit_attributes, "A document without the attributes beyond a limit.") \
+    DO(find_end, "Where a parser takes the document to end.") \
+    DO(lower_case, "A text in lower case.") \
+    DO(leading_words, "Hashes of the leading words of each line.") \
+    DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
+    DO(node_fingerprints, "Fingerprints of units, for winnow.fingerprints.") \
+    DO(nearest, "Nearest chosen ancestor of every node.") \
+    DO(shingles, "The smallest hashes of a text's shingles.") \
+    DO(name_parts, "Hashes of the parts of names.") \
+    DO(class_signatures, "Checksums of values without their numbers.") \
+    DO(hiding_rules, "Rules of a style sheet that may hide something.") \
+    DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
+    DO(date_signs, "Signs of dates in texts, for comments.") \
+    DO(sequence_logits, "Logits of a SequenceNetwork.") \
+    DO(limit_registers, "Limit the size of registers, for tests.") \
+    DO(static_features, "Static features of text blocks.") \
+    DO(word_features, "Features of words by a table of log-odds.") \
+    DO(name_features, "Features of names by a table of log-odds.") \
+    DO(smooth, "Smoothed scores and sections, for winnow.smoothing.")
+
+#define DECLARE(name, description) PyObject *core_##name(PyObject *module, PyObject *arguments);
+FUNCTIONS(DECLARE)
 
 /* zlib.crc32 of the bytes from `at` to `end`; `before` is the checksum of the bytes before them. */
 uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned char *end);

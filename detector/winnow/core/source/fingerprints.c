@@ -196,7 +196,7 @@ static int is_sound(const Walk *walk)
                      input, hashes: uint64[n + m])
 
    tokens, marks: of attribute_tokens. unknown: of the names of elements that have no tag, 0 for others. */
-PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments)
+PyObject *core_node_fingerprints(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(walk_release) Walk walk = {0};
     PyObject *page;
@@ -204,7 +204,6 @@ PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments)
     unsigned long long base, inverse, close, block;
     Array *arrays = walk.arrays;
     Py_ssize_t r;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "OO&O&O&O&O&O&O&O&O&O&O&O&KKKKiO&", &page, in_8, &arrays[TAG_TOKENS], in_1,
                           &arrays[BLOCK_LEVEL], in_1, &arrays[UNSEEN], in_4, &arrays[FIRST], in_4, &arrays[BEGIN], in_8,
                           &arrays[TOKENS], in_1, &arrays[MARKS], in_8, &arrays[UNKNOWN], in_text, &text, in_8,

@@ -222,7 +222,7 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
 
 /* flatten(root, tag_ids, title, image, block_level: bool[tags], unseen: bool[tags], raw: bool[tags], properties, seed,
            max_nodes, max_levels) -> dict of arrays, None where the tree cannot be read, or the nodes and levels of one too large */
-PyObject *core_flatten(PyObject *module, PyObject *arguments)
+PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array block_level = {0}, unseen = {0}, raw = {0}, properties = {0};
     SCOPED(flat_free) Flat flat = {0};
@@ -230,7 +230,6 @@ PyObject *core_flatten(PyObject *module, PyObject *arguments)
     const Node *root;
     Py_ssize_t max_nodes, max_levels;
     int is_read, title, image;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O!iiO&O&O&O&Knn", in_node, &root, &PyDict_Type, &flat.tag_ids, &title, &image, in_1,
                           &block_level, in_1, &unseen, in_1, &raw, in_properties, &properties, &seed, &max_nodes,
                           &max_levels)) {

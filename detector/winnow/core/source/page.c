@@ -108,11 +108,10 @@ int are_attributes(const Array *first, const Array *begin)
 
 /* nearest(parent: int32[k], chosen: bool[k], found: int32[k]), for winnow.page.tree: the nearest chosen ancestor of
    every node, -1 without one. Parents come before their children. */
-PyObject *core_nearest(PyObject *module, PyObject *arguments)
+PyObject *core_nearest(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array parent = {0}, chosen = {0}, found = {0};
     Py_ssize_t i;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O&O&", in_4, &parent, in_1, &chosen, out_4, &found)
         || !check_arrays(chosen.length == parent.length && found.length == parent.length)) {
         return NULL;

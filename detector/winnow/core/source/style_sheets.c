@@ -127,16 +127,16 @@ static char *strip_comments(char *to, const char *at, const char *end)
 
 /* hiding_rules(css: bytes of UTF-8) -> the sheet without comments, and a list of selectors and declarations, of the rules
    for every screen that may hide. Strings are skipped, and so are rules within a rule. */
-PyObject *core_hiding_rules(PyObject *module, PyObject *css)
+PyObject *core_hiding_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(free_memory) char *sheet = NULL;
+    const char *css;
     char *at, *end;
     const char *statement, *rule = NULL, *brace = NULL;
     Py_ssize_t length;
     int level = 0, skipped = 0, hides = 0; /* skipped: level of the block that is left out, 0 for none */
     PyObject *rules;
-    (void)module;
-    if (PyBytes_AsStringAndSize(css, &at, &length) < 0) {
+    if (!PyArg_ParseTuple(arguments, "y#", &css, &length)) {
         return NULL;
     }
     if ((sheet = malloc((size_t)length + 1)) == NULL) {
@@ -145,7 +145,7 @@ PyObject *core_hiding_rules(PyObject *module, PyObject *css)
     if ((rules = PyList_New(0)) == NULL) {
         return NULL;
     }
-    end = strip_comments(sheet, at, at + length);
+    end = strip_comments(sheet, css, css + length);
     for (at = sheet, statement = sheet; at < end && PyList_Size(rules) < MAX_RULES; at++) {
         const char *quote;
         while (at < end && !marks[(unsigned char)*at]) {

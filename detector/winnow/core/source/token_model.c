@@ -125,13 +125,12 @@ static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, i
 /* leading_words(lines, title, properties, prefix, number, words: int32[m], overlap: int32[m]) -> uint32 hashes
 
    `lines` are m lines of words with single spaces between them; `title` different words with a line feed behind each. */
-PyObject *core_leading_words(PyObject *module, PyObject *arguments)
+PyObject *core_leading_words(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array properties = {0}, words = {0}, overlap = {0};
     SCOPED(scan_release) Scan scan = {0};
     Span lines, title;
     Py_ssize_t line;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O&O&IIO&O&", in_text, &lines, in_text, &title, in_properties, &properties,
                           &scan.prefix, &scan.number, out_4, &words, out_4, &overlap)
         || !check_arrays(words.length == overlap.length)) {
@@ -295,7 +294,7 @@ static Py_ssize_t spread_parts(const Parts *of_attribute, const Array *first, co
               block_begin: int32[n], block_end: int32[n], seed, number, known) -> int32, uint32: elements and hashes
 
    The parts of the chosen values of the elements with blocks. `known` maps names that are not ASCII to their hashes. */
-PyObject *core_name_parts(PyObject *module, PyObject *arguments)
+PyObject *core_name_parts(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(values_release) Values values = {0};
     SCOPED(array_release) Array first = {0}, begin = {0}, block_begin = {0}, block_end = {0};
@@ -305,7 +304,6 @@ PyObject *core_name_parts(PyObject *module, PyObject *arguments)
     uint32_t *to;
     PyObject *known, *elements, *parts;
     Py_ssize_t size, i;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&IIO", in_1, &values.data, in_8, &values.begin, in_4, &values.place,
                           in_8, &values.chosen, in_4, &first, in_4, &begin, in_4, &block_begin, in_4, &block_end,
                           &seed, &number, &known)
@@ -340,13 +338,12 @@ PyObject *core_name_parts(PyObject *module, PyObject *arguments)
 /* class_signatures(data, begin: int64[d + 1], place: int32[d], chosen: int64[k], signatures: int64[a])
 
    At the place of each chosen value 1 + its checksum, with "#" for every number. */
-PyObject *core_class_signatures(PyObject *module, PyObject *arguments)
+PyObject *core_class_signatures(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(values_release) Values values = {0};
     SCOPED(array_release) Array signatures = {0};
     static const unsigned char number = '#';
     Py_ssize_t i;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_1, &values.data, in_8, &values.begin, in_4, &values.place, in_8,
                           &values.chosen, out_8, &signatures)
         || !check_arrays(are_inside(&values, signatures.length))) {
@@ -406,10 +403,9 @@ static int write_words(const Array *numbers, const Array *words, const Array *od
 
 /* word_features(number: int32[m], word: uint32[w], odds: float32[size], rows: float32[4, m]); `number` words of each block,
    block after block. */
-PyObject *core_word_features(PyObject *module, PyObject *arguments)
+PyObject *core_word_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array number = {0}, word = {0}, odds = {0}, rows = {0};
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_4, &number, in_4, &word, in_4, &odds, out_4, &rows)
         || !check_arrays(rows.length == 4 * number.length
                          && write_words(&number, &word, &odds, ITEMS(rows, float)) == 0)) {
@@ -465,14 +461,13 @@ static int is_tree(const int32_t *parent, const int32_t *end, Py_ssize_t n)
 
 /* name_features(name_element: int32[k], name: uint32[k], odds: float32[size], parent: int32[n], end: int32[n],
                  owner: int32[m], levels: int64[l, m], rows: float32[4 + l, m]) */
-PyObject *core_name_features(PyObject *module, PyObject *arguments)
+PyObject *core_name_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array element = {0}, name = {0}, odds = {0}, parent = {0};
     SCOPED(array_release) Array end = {0}, owner = {0}, levels = {0}, rows = {0};
     SCOPED(free_memory) NameOdds *elements = NULL;
     float *row;
     Py_ssize_t n, m, i;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&", in_4, &element, in_4, &name, in_4, &odds, in_4, &parent, in_4, &end,
                           in_4, &owner, in_8, &levels, out_4, &rows)) {
         return NULL;
