@@ -194,8 +194,8 @@ def attribute_tokens(page: Page, links: LinkTargets) -> tuple[NDArray[np.uint64]
     marks = np.zeros(len(tokens), np.uint8)
     kinds = np.fromiter((_KINDS.get(name, 0) for name in values.names), np.uint8, len(values.names))
     core.attribute_tokens(
-        *(values.data, values.begin, values.name_of, values.place, values.names, kinds),
-        *(_WORDS, links.core_arguments(), character_properties(), tokens, marks),
+        *(values.arrays, tuple(values.names), kinds, _WORDS, links.core_arguments()),
+        *(character_properties(), tokens, marks),
     )
     left = np.flatnonzero(marks[values.place] & _IS_LEFT)
     if len(left):
@@ -262,14 +262,13 @@ def node_fingerprints(page: Page) -> Hashes:
         uint64[n + m], elements first; 0 for elements of :data:`UNSEEN` and inside them.
     """
     links = LinkTargets(page.url, base_href(page))
-    table = page.attributes
     tokens, marks = attribute_tokens(page, links)
     unknown = np.zeros(page.n, np.uint64)
     for i, name in page.unknown_names.items():
         unknown[i] = hash_text(name)
     hashes = np.zeros(page.n + page.m, np.uint64)
     core.node_fingerprints(
-        *(page.arrays, _TAG_TOKEN, IS_BLOCK_LEVEL, UNSEEN, table.first, table.begin, tokens, marks, unknown),
+        *(page.arrays, _TAG_TOKEN, IS_BLOCK_LEVEL, UNSEEN, tokens, marks, unknown),
         *(page.text, page.run_offset, character_properties(), character_tokens()),
         *(BASE, INVERSE, int(_CLOSE), int(_BLOCK), TAG_ID["input"], hashes),
     )

@@ -137,11 +137,9 @@ class Tokens:
             owner: int32[m], element that the first run of each block belongs to.
             levels: int64[..., m], the containers of each block, innermost first.
         """
-        table, values = page.attributes, page.attributes.by_name
-        elements, names = core.name_parts(
-            *(values.data, values.begin, values.place, values.numbers_matching(_NAMING), table.first, table.begin),
-            *(page.block_begin, page.block_end, _NAME_SEED, _NUMBER_PART, _NAME_HASHES),
-        )
+        values = page.attributes.by_name
+        naming = values.numbers_matching(_NAMING)
+        elements, names = core.name_parts(page.arrays, values.arrays, naming, _NAME_SEED, _NUMBER_PART, _NAME_HASHES)
         return cls(
             name_element=np.frombuffer(elements, np.int32),
             name=np.frombuffer(names, np.uint32) & _ENTRY,

@@ -120,6 +120,11 @@ class AttributeValues(Mapping[str, dict[str, int]]):
         self._ascii = data.decode("ascii") if data.isascii() else None
         self._evaluated = 0  # number of predicates
 
+    @property
+    def arrays(self) -> tuple[bytes, NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+        """The arrays in the order in which the compiled core takes them."""
+        return self.data, self.begin, self.name_of, self.place
+
     def __getitem__(self, name: str) -> dict[str, int]:
         known = self._known.get(name)
         if known is None:
@@ -148,8 +153,7 @@ class AttributeValues(Mapping[str, dict[str, int]]):
         self._marks = np.empty(len(self.place), np.uint32)
         name_bits = np.fromiter(map(tables.name_bits.get, self.names, repeat(0)), np.uint32, len(self.names))
         self._all = core.match_predicates(
-            *(self.data, self.begin, self.name_of, name_bits, tables.any_value, tables.parts, tables.part_bits),
-            self._marks,
+            self.arrays, name_bits, tables.any_value, tables.parts, tables.part_bits, self._marks
         )
         self._evaluated = number
 

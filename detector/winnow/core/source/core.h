@@ -34,10 +34,40 @@ typedef struct {
     size_t capacity;
 } Bytes;
 
-/* A slice of bytes. */
+/* A slice of bytes; characters below are of ASCII. */
 typedef struct {
     const unsigned char *begin, *end;
 } Span;
+
+/* The next line; `lines` goes on behind it. */
+static inline Span next_line(Span *lines)
+{
+    const unsigned char *feed = memchr(lines->begin, '\n', (size_t)(lines->end - lines->begin));
+    Span line = {lines->begin, feed ? feed : lines->end};
+    lines->begin = feed ? feed + 1 : lines->end;
+    return line;
+}
+
+static inline int is_letter(int c)
+{
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+static inline int is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline int lower_of(int c)
+{
+    return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
+
+/* White space in HTML and CSS. */
+static inline int is_space(int c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
+}
 
 static inline int is_all_ascii(Span text)
 {
@@ -46,6 +76,38 @@ static inline int is_all_ascii(Span text)
         all |= *text.begin;
     }
     return all < 0x80;
+}
+
+/* Hash tables have open addressing, and a secret seed, so that no page can provoke collisions. */
+
+/* The number of slots for so many keys at most, a power of two. */
+static inline size_t slots_for(size_t keys)
+{
+    size_t slots = 64;
+    while (slots < 2 * keys) {
+        slots *= 2;
+    }
+    return slots;
+}
+
+static inline uint64_t mixed(uint64_t key, uint64_t seed)
+{
+    key = (key ^ seed) * 0x9E3779B97F4A7C15u;
+    key ^= key >> 32;
+    key = (key + seed) * 0xBF58476D1CE4E5B9u;
+    return key ^ key >> 29;
+}
+
+static inline uint64_t hash_of(uint64_t seed, Span text)
+{
+    uint64_t hash = (uint64_t)(text.end - text.begin), word;
+    for (; text.end - text.begin >= 8; text.begin += 8) {
+        memcpy(&word, text.begin, 8);
+        hash = mixed(hash ^ word, seed);
+    }
+    word = 0;
+    memcpy(&word, text.begin, (size_t)(text.end - text.begin));
+    return mixed(hash ^ word, seed);
 }
 
 /* A contiguous array borrowed from numpy. */
@@ -70,7 +132,7 @@ void arrays_release(Array *arrays, int count);
 #define ITEMS(array, type) ((type *)(array).view.buf)
 
 /* Converters for "O&" of PyArg_ParseTuple. They borrow an Array of items of 1, 4 or 8 bytes, to be read or written, or the
-   table of properties below, and give a Span of the UTF-8 of a str. Arrays are SCOPED(array_release). */
+   table of properties below, and give a Span of bytes, or of the UTF-8 of a str. Arrays are SCOPED(array_release). */
 int in_1(PyObject *object, void *array);
 int in_4(PyObject *object, void *array);
 int in_8(PyObject *object, void *array);
@@ -78,6 +140,7 @@ int out_1(PyObject *object, void *array);
 int out_4(PyObject *object, void *array);
 int out_8(PyObject *object, void *array);
 int in_properties(PyObject *object, void *array);
+int in_bytes(PyObject *object, void *span);
 int in_text(PyObject *object, void *span);
 
 /* Whether the arrays of a call fit each other; sets a ValueError if not. */
@@ -163,7 +226,6 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(nearest, "Nearest chosen ancestor of every node.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
     DO(name_parts, "Hashes of the parts of names.") \
-    DO(class_signatures, "Checksums of values without their numbers.") \
     DO(hiding_rules, "Rules of a style sheet that may hide something.") \
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
     DO(date_signs, "Signs of dates in texts, for comments.") \

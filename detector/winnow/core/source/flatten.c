@@ -118,16 +118,17 @@ static void flat_free(Flat *flat)
 
 static int flat_allocate(Flat *flat)
 {
-    size_t n = flat->size.elements, r = flat->size.texts, a = flat->size.attributes, slots = 64;
+    size_t n = flat->size.elements, r = flat->size.texts, a = flat->size.attributes;
     size_t wide = (r + 1) + (a + 1);
     size_t narrow = 9 * n + 1 + 4 * r + 3 * a;
     char *at = flat->memory = calloc(1, 8 * wide + 4 * narrow + 2 * n + 2 * r + 8);
-    while (slots < 2 * a) {
-        slots *= 2;
-    }
-    flat->table = calloc(slots, sizeof(uint32_t));
-    flat->table_mask = slots - 1;
-    if (flat->memory == NULL || flat->table == NULL) {
+    flat->table_mask = slots_for(a) - 1;
+    flat->table = calloc(flat->table_mask + 1, sizeof(uint32_t));
+    flat->tags.mask = slots_for(n) - 1;
+    flat->tags.slots = calloc(flat->tags.mask + 1, sizeof(Name));
+    flat->attribute_names.mask = flat->table_mask;
+    flat->attribute_names.slots = calloc(flat->table_mask + 1, sizeof(Name));
+    if (flat->memory == NULL || flat->table == NULL || flat->tags.slots == NULL || flat->attribute_names.slots == NULL) {
         PyErr_NoMemory();
         return -1;
     }

@@ -1,7 +1,5 @@
 /* Cuts attributes beyond a limit from the tags of a document, for which libxml2 takes quadratic time, in one pass. It reads
    tags, comments and raw text as the HTML standard and libxml2 from 2.14 on do. */
-#include <string.h>
-
 #include "core.h"
 
 typedef struct {
@@ -9,16 +7,6 @@ typedef struct {
     const char *tag_end; /* of the last tag */
     int is_closed;       /* a slash at its end */
 } Reader;
-
-static int is_space(int c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
-}
-
-static int is_letter(int c)
-{
-    return (c | 32) >= 'a' && (c | 32) <= 'z';
-}
 
 /* Skip to a character, or to the end. */
 static void skip_to(Reader *html, int c)

@@ -98,6 +98,17 @@ int in_properties(PyObject *object, void *array)
     return in_1(object, array) && check_arrays(((Array *)array)->length == CODE_POINTS);
 }
 
+int in_bytes(PyObject *object, void *span)
+{
+    char *data;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(object, &data, &size) < 0) {
+        return 0;
+    }
+    *(Span *)span = (Span){(unsigned char *)data, (unsigned char *)data + size};
+    return 1;
+}
+
 int in_text(PyObject *object, void *span)
 {
     Py_ssize_t size;
