@@ -16,6 +16,8 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from importlib.util import module_from_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
@@ -89,9 +91,12 @@ def _compiled(folder: Path) -> Path:
 
 
 def _fuzz(options: argparse.Namespace) -> None:
-    core.load_from(Path(os.environ[_INSIDE]))
+    loader = ExtensionFileLoader("winnow.core._compiled", os.environ[_INSIDE])
+    module = module_from_spec(ModuleSpec(loader.name, loader, origin=loader.path))
+    loader.exec_module(module)
     calls: list[Call] = []
     functions = vars(core.core)
+    functions.update(vars(module))
     functions.update({name: _recorded(value, calls) for name, value in functions.items() if callable(value)})
     rng = random.Random(options.seed)
     with TemporaryDirectory() as folder:

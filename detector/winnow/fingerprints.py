@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from winnow.core import core
-from winnow.hashing import BASE, INVERSE, hash_text, inverse_powers, mix
+from winnow.hashing import BASE, INVERSE, hash_text, inverse_powers, mix, powers
 from winnow.memo import Memo
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
-from winnow.page.text import character_properties, character_tokens
+from winnow.page.text import CODES, character_properties, character_tokens, white_space
+from winnow.page.tree import prefix_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -173,21 +174,21 @@ def attribute_tokens(page: Page, links: LinkTargets) -> tuple[NDArray[np.uint64]
     The core leaves to Python what is long, has white space of other scripts, or is a link with parameters or dots in
     its path.
     """
-    values = page.attributes
-    tokens = np.zeros(len(values.first), np.uint64)
+    table = page.attributes
+    tokens = np.zeros(len(table.first), np.uint64)
     marks = np.zeros(len(tokens), np.uint8)
-    kinds = np.fromiter((_KINDS.get(name, 0) for name in values.names), np.uint8, len(values.names))
+    kinds = np.fromiter((_KINDS.get(name, 0) for name in table.names), np.uint8, len(table.names))
     core.attribute_tokens(
-        *(values.data, values.value_begin, values.name_of, values.place, values.names, kinds),
-        *(_WORDS, links.core_arguments(), character_properties(), tokens, marks),
+        *(table.arrays, tuple(table.names), kinds, _WORDS, links.core_arguments()),
+        *(character_properties(), tokens, marks),
     )
-    left = np.flatnonzero(marks[values.place] & _IS_LEFT)
+    left = np.flatnonzero(marks[table.place] & _IS_LEFT)
     if len(left):
-        places = values.place[left]
-        names = [values.names[name] for name in values.name_of[left].tolist()]
+        places = table.place[left]
+        names = [table.names[name] for name in table.name_of[left].tolist()]
         tokens[places] = [
             links.token(value) if name in _LINKS else _attribute_token(name, value)
-            for name, value in zip(names, values.strings(left), strict=True)
+            for name, value in zip(names, table.strings(left), strict=True)
         ]
     return tokens, marks
 
@@ -212,20 +213,25 @@ def text_fingerprints(page: Page) -> Hashes:
     Returns:
         uint64[n + m], elements first; 0 for units without text.
     """
-    starts = np.zeros(page.r, bool)
-    starts[page.block_run_begin] = True
-    # Prefix sums over the characters that are not white space, at the borders of runs.
-    exponent = np.empty(page.r + 1, np.int64)
-    sums, correction = np.empty((2, page.r + 1), np.uint64)
-    core.text_hashes(
-        *(page.text, page.run_offset, starts, character_properties(), character_tokens(), BASE),
-        *(exponent, sums, correction),
-    )
-    begin = np.concatenate([page.run_begin, page.block_run_begin])
-    end = np.concatenate([page.run_end, page.block_run_end])
-    hashes = mix((sums[end] - sums[begin]) * inverse_powers(exponent)[begin] + correction[begin])
+    codes = np.frombuffer(page.text.encode("utf-16-le", "surrogatepass"), "<u2")
+    offset = page.run_offset
+    if len(codes) > len(page.text):  # characters outside the basic plane take two codes
+        offset = offset + prefix_sums(page.code_points >= CODES)[offset]
+    has_ink = ~white_space()[codes]
+    border = prefix_sums(has_ink)[offset]  # of runs, in codes that are not white space
+    places = np.flatnonzero(has_ink)
+    after_gap = np.diff(places, prepend=-2) > 1
+    after_gap[border[page.block_run_begin]] = True
+    ungapped, gapped = character_tokens().reshape(2, CODES)[:, codes[places]]
+    tokens = np.where(after_gap, gapped, ungapped)
+    sums = np.zeros(len(tokens) + 1, np.uint64)
+    np.cumsum(tokens * powers(0, len(tokens)), out=sums[1:])
+    correction = np.append(ungapped - tokens, np.uint64(0))  # white space before a unit does not count
+    begin = border[np.concatenate([page.run_begin, page.block_run_begin])]
+    end = border[np.concatenate([page.run_end, page.block_run_end])]
+    hashes = mix((sums[end] - sums[begin]) * inverse_powers(begin) + correction[begin])
     hashes[hashes == 0] = 1  # 0 means no text
-    hashes[exponent[begin] == exponent[end]] = 0
+    hashes[begin == end] = 0
     return hashes
 
 
@@ -241,14 +247,13 @@ def node_fingerprints(page: Page) -> Hashes:
         uint64[n + m], elements first; 0 for elements of :data:`UNSEEN` and inside them.
     """
     links = LinkTargets(page.url, base_href(page))
-    table = page.attributes
     tokens, marks = attribute_tokens(page, links)
     unknown = np.zeros(page.n, np.uint64)
     for i, name in page.unknown_names.items():
         unknown[i] = hash_text(name)
     hashes = np.zeros(page.n + page.m, np.uint64)
     core.node_fingerprints(
-        *(page.arrays, _TAG_TOKEN, IS_BLOCK_LEVEL, UNSEEN, table.first, table.begin, tokens, marks, unknown),
+        *(page.arrays, _TAG_TOKEN, IS_BLOCK_LEVEL, UNSEEN, tokens, marks, unknown),
         *(page.text, page.run_offset, character_properties(), character_tokens()),
         *(BASE, INVERSE, _CLOSE, _BLOCK, TAG_ID["input"], hashes),
     )

@@ -192,18 +192,11 @@ def features_of(page: Page) -> BlockFeatures:
     page_features, words = np.empty(len(PAGE_FEATURE_NAMES), np.float32), np.empty(page.m)
     levels, owner = np.empty((LEVELS, page.m), np.int64), np.empty(page.m, np.int32)
     core.static_features(
-        *(page.arrays, _FLAGS, _GROUP_OF_TAG, text_totals(page), table.first, table.begin, _class_signatures(table)),
-        *(hides, properties, leading.title_overlap, page.block_lines, lowered, leading.title_words, SEED),
+        *(page.arrays, _FLAGS, _GROUP_OF_TAG, text_totals(page), table.arrays, table.numbers_of("class"), hides),
+        *(properties, leading.title_overlap, page.block_lines, lowered, leading.title_words, SEED),
         *(static, page_features, words, levels, owner),
     )
     return BlockFeatures(static.T, page_features, words, Tokens.of(page, leading, owner, levels), rows)
-
-
-def _class_signatures(table: AttributeTable) -> NDArray[np.int64]:
-    """int64 by first attribute: a checksum of each ``class`` without its digits (``post-12``), 0 for all others."""
-    signatures = np.zeros(len(table.first), np.int64)
-    core.class_signatures(table.data, table.value_begin, table.place, table.numbers_of("class"), signatures)
-    return signatures
 
 
 def _hiding_attributes(table: AttributeTable) -> list[int]:

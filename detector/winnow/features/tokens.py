@@ -138,10 +138,8 @@ class Tokens:
             levels: int64[..., m], the containers of each block, innermost first.
         """
         table = page.attributes
-        elements, names = core.name_parts(
-            *(table.data, table.value_begin, table.place, table.numbers_matching(_NAMING), table.first, table.begin),
-            *(page.block_begin, page.block_end, _NAME_SEED, _NUMBER_PART, _NAME_HASHES),
-        )
+        naming = table.numbers_matching(_NAMING)
+        elements, names = core.name_parts(page.arrays, table.arrays, naming, _NAME_SEED, _NUMBER_PART, _NAME_HASHES)
         return cls(
             name_element=np.frombuffer(elements, np.int32),
             name=np.frombuffer(names, np.uint32) & _ENTRY,

@@ -104,6 +104,11 @@ class AttributeTable:
     _places: dict[str, dict[str, int]] = field(default_factory=dict, init=False)
     _evaluated: int = field(default=0, init=False)  # number of predicates
 
+    @property
+    def arrays(self) -> tuple[bytes, NDArray[np.int64], Indices, Indices]:
+        """The distinct attributes as the core takes them."""
+        return self.data, self.value_begin, self.name_of, self.place
+
     def __getitem__(self, element: int) -> Pairs:
         numbers = np.searchsorted(self.place, self.first[self.begin[element] : self.begin[element + 1]])
         names = [self.names[name] for name in self.name_of[numbers].tolist()]
@@ -168,9 +173,7 @@ class AttributeTable:
         name_bits, any_value, parts, part_bits = _predicate_tables(self._evaluated)
         bits_of_names = np.fromiter(map(name_bits.get, self.names, repeat(0)), np.uint32, len(self.names))
         self._marks = np.empty(len(self.place), np.uint32)
-        self._all = core.match_predicates(
-            *(self.data, self.value_begin, self.name_of, bits_of_names, any_value, parts, part_bits, self._marks)
-        )
+        self._all = core.match_predicates(self.arrays, bits_of_names, any_value, parts, part_bits, self._marks)
 
     def matching(self, predicate: int) -> list[tuple[int, str]]:
         """Places and values of the distinct attributes that match a predicate."""

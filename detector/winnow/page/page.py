@@ -190,6 +190,7 @@ class Page:
         return (
             self.tag, self.parent, self.end, self.depth, self.run_begin, self.run_end, self.block_begin, self.block_end,
             self.run_node, self.block_node, self.block_run_begin, self.block_run_end,
+            self.attributes.begin, self.attributes.first,
         )  # fmt: skip
 
     @cached_property

@@ -4,23 +4,11 @@
 
 enum { LONGEST_NAME = 1024 };
 
-#define IS_NUMBER(c) ((c) >= '0' && (c) <= '9')
-#define IS_HEXADECIMAL(c) (IS_NUMBER(c) || ((c) >= 'a' && (c) <= 'f'))
+#define IS_HEXADECIMAL(c) (is_digit(c) || ((c) >= 'a' && (c) <= 'f'))
 
 static int is_equal(Span a, Span b)
 {
     return a.end - a.begin == b.end - b.begin && memcmp(a.begin, b.begin, (size_t)(a.end - a.begin)) == 0;
-}
-
-/* The next line; `lines` goes on behind it. */
-static Span next_line(Span *lines)
-{
-    Span line = {lines->begin, lines->begin};
-    while (line.end < lines->end && *line.end != '\n') {
-        line.end++;
-    }
-    lines->begin = line.end < lines->end ? line.end + 1 : line.end;
-    return line;
 }
 
 int is_line_of(Span lines, Span text)
@@ -55,25 +43,19 @@ static int has_part(Span lines, Span word, int at_end)
 
 static int contains(Span text, const char *part)
 {
-    size_t length = strlen(part);
-    for (; (size_t)(text.end - text.begin) >= length; text.begin++) {
-        if (memcmp(text.begin, part, length) == 0) {
-            return 1;
-        }
-    }
-    return 0;
+    return memmem(text.begin, (size_t)(text.end - text.begin), part, strlen(part)) != NULL;
 }
 
 /* "#" for each number; returns where the text ends. */
 static unsigned char *without_numbers(Span text, unsigned char *to)
 {
     while (text.begin < text.end) {
-        if (!IS_NUMBER(*text.begin)) {
+        if (!is_digit(*text.begin)) {
             *to++ = *text.begin++;
             continue;
         }
         *to++ = '#';
-        while (text.begin < text.end && IS_NUMBER(*text.begin)) {
+        while (text.begin < text.end && is_digit(*text.begin)) {
             text.begin++;
         }
     }

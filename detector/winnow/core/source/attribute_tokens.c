@@ -4,10 +4,6 @@
 /* How the value of an attribute is read, by its name; winnow.fingerprints has the same numbers. */
 enum { UNCOUNTED, NAME, TEXT, LINK, TYPE, VALUE };
 
-enum { DATA_BEGIN, NAME_OF, FIRSTS, KINDS, PROPERTIES, TOKENS, MARKS, ARRAYS };
-
-enum { STATE_WORDS, STATE_BEGINNINGS, STATE_ENDINGS, LABELLING, HOST, FOLDER, OWN, SPANS };
-
 typedef struct {
     States states;
     Place place;
@@ -49,8 +45,7 @@ static int is_labelling(Span value, Span types)
         return 0;
     }
     for (i = 0; i < length; i++) {
-        unsigned char c = value.begin[i];
-        small[i] = c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+        small[i] = (unsigned char)lower_of(value.begin[i]);
     }
     return is_line_of(types, (Span){small, small + length});
 }
@@ -83,106 +78,48 @@ static void read_one(const Known *known, int kind, Span name, Span value, uint64
     }
 }
 
-/* 0, or -1 if an index is out of range. */
-static int read_all(const Known *known, const Array *arrays, const Span *names, const unsigned char *data, Py_ssize_t size)
-{
-    const int64_t *begin = ITEMS(arrays[DATA_BEGIN], int64_t);
-    Py_ssize_t i;
-    for (i = 0; i < arrays[NAME_OF].length; i++) {
-        int32_t name = ITEMS(arrays[NAME_OF], int32_t)[i], at = ITEMS(arrays[FIRSTS], int32_t)[i];
-        if (name < 0 || name >= arrays[KINDS].length || at < 0 || at >= arrays[TOKENS].length || begin[i] < 0
-            || begin[i + 1] < begin[i] || begin[i + 1] > size) {
-            return -1;
-        }
-        if (ITEMS(arrays[KINDS], uint8_t)[name] != UNCOUNTED) {
-            Span value = {data + begin[i], data + begin[i + 1]};
-            read_one(known, ITEMS(arrays[KINDS], uint8_t)[name], names[name], value, &ITEMS(arrays[TOKENS], uint64_t)[at],
-                     &ITEMS(arrays[MARKS], uint8_t)[at]);
-        }
-    }
-    return 0;
-}
-
-/* Borrow the texts of a tuple of names; NULL with an exception where it holds something else. */
-static Span *spans_of(PyObject *tuple)
-{
-    Py_ssize_t count = PyTuple_Size(tuple), i;
-    Span *spans = malloc(sizeof(Span) * (size_t)count + 1);
-    if (spans == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    for (i = 0; i < count; i++) {
-        Py_ssize_t length;
-        const char *text = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, i), &length);
-        if (text == NULL) {
-            free(spans);
-            return NULL;
-        }
-        spans[i].begin = (const unsigned char *)text;
-        spans[i].end = spans[i].begin + length;
-    }
-    return spans;
-}
-
-/* attribute_tokens(values, value_begin: int64[d + 1], name_of: int32[d], place: int32[d], names, kinds: uint8[names],
-                    words, place of the page, properties, tokens: uint64[a], marks: uint8[a])
+/* attribute_tokens(values, names: tuple of str, kinds: uint8[names], words, place of the page, properties,
+                    tokens: uint64[a], marks: uint8[a])
 
    words: those that say a state, beginnings and endings of others, types of controls that their values label; lines of
    ASCII. place: whether it is known, host, folder, own address; UTF-8. Tokens and marks of what has none stay as they are. */
-PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments)
+PyObject *core_attribute_tokens(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    static const char *const names_of[ARRAYS] = {"value_begin", "name_of", "place", "kinds", "properties", "tokens", "marks"};
-    static const int sizes[ARRAYS] = {8, 4, 4, 1, 1, 8, 1};
-    PyObject *objects[ARRAYS], *list, *held = NULL, *result = NULL;
-    Array arrays[ARRAYS] = {{{0}, 0, 0}};
-    const char *data, *texts[SPANS];
-    Py_ssize_t size, lengths[SPANS];
-    Span spans[SPANS], *names = NULL;
+    SCOPED(values_release) AttributeValues values = {0};
+    SCOPED(array_release) Array kinds = {0}, properties = {0}, tokens = {0}, marks = {0};
+    SCOPED(free_memory) Span *names = NULL;
+    PyObject *name_tuple;
     Known known;
-    int is_known, k, failed;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "y#OOOO!O(y#y#y#y#)(py#y#y#)OOO", &data, &size, &objects[DATA_BEGIN],
-                          &objects[NAME_OF], &objects[FIRSTS], &PyList_Type, &list, &objects[KINDS], &texts[0], &lengths[0],
-                          &texts[1], &lengths[1], &texts[2], &lengths[2], &texts[3], &lengths[3], &is_known, &texts[4],
-                          &lengths[4], &texts[5], &lengths[5], &texts[6], &lengths[6], &objects[PROPERTIES],
-                          &objects[TOKENS], &objects[MARKS])) {
+    Py_ssize_t i;
+    if (!PyArg_ParseTuple(arguments, "O&O!O&(O&O&O&O&)(pO&O&O&)O&O&O&", in_values, &values, &PyTuple_Type, &name_tuple, in_1,
+                          &kinds, in_bytes, &known.states.words, in_bytes, &known.states.beginnings, in_bytes,
+                          &known.states.endings, in_bytes, &known.labelling, &known.place.is_known, in_bytes,
+                          &known.place.host, in_bytes, &known.place.folder, in_bytes, &known.place.own, in_properties,
+                          &properties, out_8, &tokens, out_1, &marks)
+        || !check_arrays(values.names <= kinds.length && kinds.length == PyTuple_Size(name_tuple)
+                         && values.places <= tokens.length && tokens.length == marks.length)) {
         return NULL;
     }
-    held = PyList_AsTuple(list); /* other threads may change the list while the GIL is released */
-    if (held == NULL || arrays_borrow(arrays, objects, sizes, names_of, ARRAYS, TOKENS) < 0) {
-        goto done;
+    if ((names = malloc(sizeof(Span) * (size_t)kinds.length + 1)) == NULL) {
+        return PyErr_NoMemory();
     }
-    if (arrays[DATA_BEGIN].length != arrays[NAME_OF].length + 1 || arrays[FIRSTS].length != arrays[NAME_OF].length
-        || arrays[KINDS].length != PyTuple_Size(held) || arrays[PROPERTIES].length != CODE_POINTS
-        || arrays[TOKENS].length != arrays[MARKS].length) {
-        PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
-        goto done;
+    for (i = 0; i < kinds.length; i++) {
+        if (!in_text(PyTuple_GetItem(name_tuple, i), &names[i])) {
+            return NULL;
+        }
     }
-    if ((names = spans_of(held)) == NULL) {
-        goto done;
-    }
-    for (k = 0; k < SPANS; k++) {
-        spans[k].begin = (const unsigned char *)texts[k];
-        spans[k].end = spans[k].begin + lengths[k];
-    }
-    known.states = (States){spans[STATE_WORDS], spans[STATE_BEGINNINGS], spans[STATE_ENDINGS]};
-    known.place = (Place){is_known, spans[HOST], spans[FOLDER], spans[OWN]};
-    known.labelling = spans[LABELLING];
-    known.properties = ITEMS(arrays[PROPERTIES], uint8_t);
+    known.properties = ITEMS(properties, uint8_t);
     Py_BEGIN_ALLOW_THREADS
-    failed = read_all(&known, arrays, names, (const unsigned char *)data, size);
-    Py_END_ALLOW_THREADS
-    if (failed) {
-        PyErr_SetString(PyExc_ValueError, "not the arrays of attributes");
-        goto done;
+    for (i = 0; i < values.d; i++) {
+        int32_t name = values.name_of[i], place = values.place[i];
+        int kind = ITEMS(kinds, uint8_t)[name];
+        if (kind != UNCOUNTED) {
+            read_one(&known, kind, names[name], value_of(&values, i), &ITEMS(tokens, uint64_t)[place],
+                     &ITEMS(marks, uint8_t)[place]);
+        }
     }
-    result = Py_NewRef(Py_None);
-done:
-    free(names);
-    Py_XDECREF(held);
-    arrays_release(arrays, ARRAYS);
-    return result;
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
 }
 
 /* Links in one form per target: see winnow.fingerprints. Links with parameters, with dots in their path
@@ -199,12 +136,10 @@ static int has_scheme(Span link)
 {
     const unsigned char *at = link.begin;
     for (; at < link.end; at++) {
-        unsigned char small = *at | 0x20;
-        int is_letter = small >= 'a' && small <= 'z';
         if (*at == ':') {
             return at > link.begin;
         }
-        if (!is_letter && (at == link.begin || !((*at >= '0' && *at <= '9') || *at == '+' || *at == '.' || *at == '-'))) {
+        if (!is_letter(*at) && (at == link.begin || !(is_digit(*at) || *at == '+' || *at == '.' || *at == '-'))) {
             return 0;
         }
     }

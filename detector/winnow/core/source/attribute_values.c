@@ -1,23 +1,17 @@
 /* Evaluates all predicates on the values of attributes in one scan: see winnow.page.attributes. */
-#include "core.h"
+#include "page.h"
 
 enum { MAX_PARTS_OF_PREDICATES = 64 };
 
 typedef struct {
-    const unsigned char *begin;
-    size_t length;
-    uint32_t predicates; /* bits of the predicates with this part */
+    Span text;
+    uint32_t predicates; /* bits of the predicates with it */
 } Part;
 
 typedef struct {
     Part parts[MAX_PARTS_OF_PREDICATES];
     uint64_t first[256], second[256]; /* bits of the parts by their first two characters, in both cases */
 } Query;
-
-static unsigned char small(unsigned char c)
-{
-    return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
-}
 
 /* Set the bit of part k for a character, in both cases. */
 static void add_part(uint64_t *of_character, unsigned char c, Py_ssize_t k)
@@ -28,9 +22,8 @@ static void add_part(uint64_t *of_character, unsigned char c, Py_ssize_t k)
     }
 }
 
-/* Split the parts, in lower case and joined by line feeds; 0 unless there are `count`. */
-static int read_parts(const unsigned char *at, const unsigned char *end, const uint32_t *predicates, Py_ssize_t count,
-                      Query *query)
+/* Read the parts, in lower case and joined by line feeds; 0 unless there are `count`. */
+static int read_parts(Span lines, const uint32_t *predicates, Py_ssize_t count, Query *query)
 {
     Py_ssize_t k;
     int c;
@@ -38,26 +31,20 @@ static int read_parts(const unsigned char *at, const unsigned char *end, const u
         return 0;
     }
     for (k = 0; k < count; k++) {
-        const unsigned char *begin = at;
-        while (at < end && *at != '\n') {
-            at++;
-        }
-        if (at == begin || (at == end) != (k == count - 1)) {
+        Span part = next_line(&lines);
+        if (part.begin == part.end) {
             return 0;
         }
-        query->parts[k].begin = begin;
-        query->parts[k].length = (size_t)(at - begin);
-        query->parts[k].predicates = predicates[k];
-        add_part(query->first, *begin, k);
-        if (at - begin > 1) {
-            add_part(query->second, begin[1], k);
+        query->parts[k] = (Part){part, predicates[k]};
+        add_part(query->first, *part.begin, k);
+        if (part.end - part.begin > 1) {
+            add_part(query->second, part.begin[1], k);
         }
-        for (c = 0; c < 256 && at - begin == 1; c++) {
+        for (c = 0; c < 256 && part.end - part.begin == 1; c++) {
             add_part(query->second, (unsigned char)c, k);
         }
-        at += at < end;
     }
-    return count > 0 || at == end;
+    return lines.begin == lines.end;
 }
 
 /* The parts of some predicates. */
@@ -72,22 +59,22 @@ static uint64_t parts_of(uint32_t predicates, const Query *query)
 }
 
 /* The predicates, of some with some parts, that a value matches. */
-static uint32_t matches(const unsigned char *at, const unsigned char *end, uint32_t predicates, uint64_t parts,
-                        const Query *query)
+static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Query *query)
 {
+    const unsigned char *at = value.begin;
     uint32_t found = 0;
-    for (; at < end && found != predicates; at++) {
-        uint64_t possible = query->first[*at] & parts & (at + 1 < end ? query->second[at[1]] : ~(uint64_t)0);
+    for (; at < value.end && found != predicates; at++) {
+        uint64_t possible = query->first[*at] & parts & (at + 1 < value.end ? query->second[at[1]] : ~(uint64_t)0);
         for (; possible; possible &= possible - 1) {
             const Part *part = &query->parts[__builtin_ctzll(possible)];
-            size_t i = 1;
-            if (part->length > (size_t)(end - at)) {
+            Py_ssize_t length = part->text.end - part->text.begin, i = 1;
+            if (length > value.end - at) {
                 continue;
             }
-            while (i < part->length && small(at[i]) == part->begin[i]) {
+            while (i < length && lower_of(at[i]) == part->text.begin[i]) {
                 i++;
             }
-            if (i == part->length) {
+            if (i == length) {
                 found |= part->predicates & predicates;
             }
         }
@@ -95,78 +82,46 @@ static uint32_t matches(const unsigned char *at, const unsigned char *end, uint3
     return found;
 }
 
-/* Whether the d values lie in the data and their names are below `names`. */
-static int are_values(const int32_t *name_of, const int64_t *begin, Py_ssize_t d, Py_ssize_t names, Py_ssize_t length)
-{
-    Py_ssize_t i;
-    for (i = 0; i < d; i++) {
-        if (name_of[i] < 0 || name_of[i] >= names || begin[i] < 0 || begin[i + 1] < begin[i] || begin[i + 1] > length) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* match_predicates(data, begin: int64[d + 1], name_of: int32[d], of_name: uint32[names], any_value, parts,
-                    of_part: uint32[parts], marks: uint32[d]) -> bits of all marks
+/* match_predicates(values, of_name: uint32[names], any_value, parts, of_part: uint32[parts], marks: uint32[d]) -> bits of
+                    all marks
 
    of_name: bits of the predicates on each name; any_value: bits of those that any value matches;
    parts: in small letters of ASCII, with line feeds between them; of_part: bits of the predicates of each. */
-PyObject *core_match_predicates(PyObject *module, PyObject *arguments)
+PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    enum { DATA, BEGIN, NAME_OF, OF_NAME, PARTS, OF_PART, MARKS, ARRAYS };
-    static const char *const names[ARRAYS] = {"data", "begin", "name_of", "of_name", "parts", "of_part", "marks"};
-    static const int sizes[ARRAYS] = {1, 8, 4, 4, 1, 4, 4};
-    PyObject *objects[ARRAYS], *result = NULL;
-    Array arrays[ARRAYS] = {{{0}, 0, 0}};
+    SCOPED(values_release) AttributeValues values = {0};
+    SCOPED(array_release) Array of_name = {0}, of_part = {0}, marks = {0};
+    SCOPED(free_memory) uint64_t *parts_of_name = NULL;
     Query query = {0};
-    Py_ssize_t d, i;
+    Span parts;
+    Py_ssize_t i;
     unsigned int any_value;
-    uint64_t *parts_of_name = NULL;
     uint32_t all = 0;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOOOIOOO", &objects[DATA], &objects[BEGIN], &objects[NAME_OF], &objects[OF_NAME],
-                          &any_value, &objects[PARTS], &objects[OF_PART], &objects[MARKS])) {
+    if (!PyArg_ParseTuple(arguments, "O&O&IO&O&O&", in_values, &values, in_4, &of_name, &any_value, in_bytes, &parts, in_4,
+                          &of_part, out_4, &marks)
+        || !check_arrays(values.names <= of_name.length && marks.length == values.d
+                         && read_parts(parts, ITEMS(of_part, uint32_t), of_part.length, &query))) {
         return NULL;
     }
-    if (arrays_borrow(arrays, objects, sizes, names, ARRAYS, MARKS) < 0) {
-        goto done;
-    }
-    d = arrays[NAME_OF].length;
-    if (arrays[BEGIN].length != d + 1 || arrays[MARKS].length != d
-        || !are_values(ITEMS(arrays[NAME_OF], int32_t), ITEMS(arrays[BEGIN], int64_t), d, arrays[OF_NAME].length,
-                       arrays[DATA].length)
-        || !read_parts(ITEMS(arrays[PARTS], unsigned char), ITEMS(arrays[PARTS], unsigned char) + arrays[PARTS].length,
-                       ITEMS(arrays[OF_PART], uint32_t), arrays[OF_PART].length, &query)) {
-        PyErr_SetString(PyExc_ValueError, "values outside the data, or parts that are none");
-        goto done;
-    }
-    if ((parts_of_name = malloc(sizeof *parts_of_name * (size_t)arrays[OF_NAME].length + 1)) == NULL) {
-        PyErr_NoMemory();
-        goto done;
+    if ((parts_of_name = malloc(sizeof *parts_of_name * (size_t)of_name.length + 1)) == NULL) {
+        return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
-    for (i = 0; i < arrays[OF_NAME].length; i++) {
-        uint32_t predicates = ITEMS(arrays[OF_NAME], uint32_t)[i] & ~any_value;
+    for (i = 0; i < of_name.length; i++) {
+        uint32_t predicates = ITEMS(of_name, uint32_t)[i] & ~any_value;
         parts_of_name[i] = predicates ? parts_of(predicates, &query) : 0;
     }
-    for (i = 0; i < d; i++) {
-        int32_t name = ITEMS(arrays[NAME_OF], int32_t)[i];
-        uint32_t predicates = ITEMS(arrays[OF_NAME], uint32_t)[name];
+    for (i = 0; i < values.d; i++) {
+        int32_t name = values.name_of[i];
+        uint32_t predicates = ITEMS(of_name, uint32_t)[name];
         uint32_t found = predicates & any_value;
         predicates &= ~found;
         if (predicates) {
-            const unsigned char *data = ITEMS(arrays[DATA], unsigned char);
-            const int64_t *bounds = ITEMS(arrays[BEGIN], int64_t) + i;
-            found |= matches(data + bounds[0], data + bounds[1], predicates, parts_of_name[name], &query);
+            found |= matches(value_of(&values, i), predicates, parts_of_name[name], &query);
         }
-        ITEMS(arrays[MARKS], uint32_t)[i] = found;
+        ITEMS(marks, uint32_t)[i] = found;
         all |= found;
     }
     Py_END_ALLOW_THREADS
-    result = PyLong_FromUnsignedLong(all);
-done:
-    free(parts_of_name);
-    arrays_release(arrays, ARRAYS);
-    return result;
+    return PyLong_FromUnsignedLong(all);
 }

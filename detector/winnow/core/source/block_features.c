@@ -2,42 +2,11 @@
    are computed from is measured here, once per page, and feature_rows.c writes them. */
 #include "block_features.h"
 
-/* ---- Numbers for equal keys, by hash tables with a secret seed */
-
-static uint64_t mixed(uint64_t key, uint64_t seed)
-{
-    key = (key ^ seed) * 0x9E3779B97F4A7C15u;
-    key ^= key >> 32;
-    key = (key + seed) * 0xBF58476D1CE4E5B9u;
-    return key ^ key >> 29;
-}
-
-static int32_t *table_for(Py_ssize_t count, size_t *mask)
-{
-    size_t slots = 16;
-    while (slots < 2 * (size_t)count) {
-        slots *= 2;
-    }
-    *mask = slots - 1;
-    return calloc(slots, sizeof(int32_t)); /* 1 + the first that has a key */
-}
-
-/* Give an item the number of the first equal one, or the next new number. `slot` is its slot in the table. */
-static void settle(int32_t *table, size_t at, Py_ssize_t thing, int32_t *number, int32_t *numbers)
-{
-    if (!table[at]) {
-        table[at] = (int32_t)thing + 1;
-        number[thing] = (*numbers)++;
-    }
-    else {
-        number[thing] = number[table[at] - 1];
-    }
-}
-
+/* Number equal keys alike, in the order in which they come, by a hash table; returns how many differ, -1 without memory. */
 static int32_t number_keys(const uint64_t *keys, Py_ssize_t count, uint64_t seed, int32_t *number)
 {
-    size_t mask;
-    int32_t *table = table_for(count, &mask), numbers = 0;
+    size_t mask = slots_for((size_t)count) - 1;
+    int32_t *table = calloc(mask + 1, sizeof(int32_t)), numbers = 0; /* 1 + the first that has a key */
     Py_ssize_t i;
     if (table == NULL) {
         return -1;
@@ -47,44 +16,13 @@ static int32_t number_keys(const uint64_t *keys, Py_ssize_t count, uint64_t seed
         while (table[at] && keys[table[at] - 1] != keys[i]) {
             at = (at + 1) & mask;
         }
-        settle(table, at, i, number, &numbers);
-    }
-    free(table);
-    return numbers;
-}
-
-static uint64_t hash_of(const Line *line, uint64_t seed)
-{
-    const char *at = line->begin;
-    int32_t left = line->length;
-    uint64_t hash = (uint64_t)(uint32_t)left, word;
-    for (; left >= 8; left -= 8, at += 8) {
-        memcpy(&word, at, 8);
-        hash = mixed(hash ^ word, seed);
-    }
-    word = 0;
-    memcpy(&word, at, (size_t)left);
-    return mixed(hash ^ word, seed);
-}
-
-static int32_t number_lines(const Line *lines, Py_ssize_t count, uint64_t seed, int32_t *number)
-{
-    size_t mask;
-    int32_t *table = table_for(count, &mask), numbers = 0;
-    Py_ssize_t i;
-    if (table == NULL) {
-        return -1;
-    }
-    for (i = 0; i < count; i++) {
-        size_t at = hash_of(&lines[i], seed) & mask;
-        while (table[at]) {
-            const Line *known = &lines[table[at] - 1];
-            if (known->length == lines[i].length && memcmp(known->begin, lines[i].begin, (size_t)known->length) == 0) {
-                break;
-            }
-            at = (at + 1) & mask;
+        if (!table[at]) {
+            table[at] = (int32_t)i + 1;
+            number[i] = numbers++;
         }
-        settle(table, at, i, number, &numbers);
+        else {
+            number[i] = number[table[at] - 1];
+        }
     }
     free(table);
     return numbers;
@@ -185,7 +123,8 @@ static int count_alike(const int32_t *number, Py_ssize_t count, int32_t numbers,
     return 0;
 }
 
-static int compare(Features *f, uint64_t *keys, int32_t *number)
+/* Count the siblings of equal tags and classes, and the blocks of equal text, and number the kinds of places. */
+static int compare(Features *f, Span lowered, uint64_t *keys, int32_t *number)
 {
     const PageArrays *page = &f->page;
     int32_t numbers;
@@ -197,7 +136,10 @@ static int compare(Features *f, uint64_t *keys, int32_t *number)
         || count_alike(number, page->n, numbers, f->alike) < 0) {
         return -1;
     }
-    if ((numbers = number_lines(f->lowered, page->m, f->seed, number)) < 0
+    for (i = 0; i < page->m; i++) {
+        keys[i] = hash_of(f->seed, next_line(&lowered));
+    }
+    if ((numbers = number_keys(keys, page->m, f->seed, number)) < 0
         || count_alike(number, page->m, numbers, f->repeats) < 0) {
         return -1;
     }
@@ -212,8 +154,33 @@ static int compare(Features *f, uint64_t *keys, int32_t *number)
     return f->places < 0 ? -1 : 0;
 }
 
-static int measure(Features *f, const int64_t *kinds, const int32_t *first, const int32_t *attribute_begin,
-                   const int64_t *class_signature, const uint8_t *hides)
+/* Sign each class at the place of its first occurrence: 1 + a checksum of it with "#" for every number. */
+static void sign_classes(const AttributeValues *values, const Array *classes, int64_t *signature)
+{
+    static const unsigned char number = '#';
+    Py_ssize_t i;
+    for (i = 0; i < classes->length; i++) {
+        int64_t at = ITEMS(*classes, int64_t)[i];
+        Span rest = value_of(values, at);
+        uint32_t checksum = 0;
+        while (rest.begin < rest.end) {
+            const unsigned char *begin = rest.begin;
+            while (rest.begin < rest.end && !is_digit(*rest.begin)) {
+                rest.begin++;
+            }
+            checksum = core_crc32(checksum, begin, rest.begin);
+            if (rest.begin < rest.end) {
+                checksum = core_crc32(checksum, &number, &number + 1);
+            }
+            while (rest.begin < rest.end && is_digit(*rest.begin)) {
+                rest.begin++;
+            }
+        }
+        signature[values->place[at]] = 1 + (int64_t)checksum;
+    }
+}
+
+static int measure(Features *f, const int64_t *kinds, const int64_t *class_signature, const uint8_t *hides, Span lowered)
 {
     const PageArrays *page = &f->page;
     Py_ssize_t i, more = page->n > page->m ? page->n : page->m;
@@ -226,70 +193,54 @@ static int measure(Features *f, const int64_t *kinds, const int32_t *first, cons
     }
     for (i = 0; i < page->n; i++) {
         uint64_t signature = 0;
-        for (k = attribute_begin[i]; k < attribute_begin[i + 1]; k++) {
-            signature += (uint64_t)class_signature[first[k]];
-            f->hidden[i] |= hides[first[k]];
+        for (k = page->attribute_begin[i]; k < page->attribute_begin[i + 1]; k++) {
+            signature += (uint64_t)class_signature[page->first[k]];
+            f->hidden[i] |= hides[page->first[k]];
         }
         f->signature[i] = (int64_t)(signature * 257 + (uint64_t)page->tag[i]);
     }
     count(f, kinds, linked, linked + page->n);
     enclose(f);
-    result = compare(f, keys, number);
+    result = compare(f, lowered, keys, number);
     free(keys);
     return result;
 }
 
 /* ---- All features */
 
-/* Split a text into lines; fails unless there are as many as expected. */
-static int read_lines(const char *text, Py_ssize_t size, Line *lines, Py_ssize_t count)
+/* Allocate all arrays at once, those of wide items first. */
+static int allocate(Features *f, int64_t **class_signature)
 {
-    const char *at = text, *end = text + size;
-    Py_ssize_t line;
-    for (line = 0; line < count; line++) {
-        const char *feed = memchr(at, '\n', (size_t)(end - at));
-        if ((feed == NULL) != (line == count - 1)) {
-            return 0;
-        }
-        lines[line].begin = at;
-        lines[line].length = (int32_t)((feed ? feed : end) - at);
-        at = feed ? feed + 1 : end;
+    size_t n = (size_t)f->page.n, m = (size_t)f->page.m, r = (size_t)f->page.r, a = (size_t)f->page.a;
+    size_t size = 8 * (COUNTS * (r + 1 + m) + n + a) + 4 * (COUNTED_SETS * (n + 1) + n + 3 * m + (GROUPS + 1) * m) + n + 64;
+    char *at = f->memory = calloc(1, size);
+    if (at == NULL) {
+        return -1;
     }
-    return 1;
+    CARVE(at, f->totals, COUNTS * (r + 1));
+    CARVE(at, f->counts, COUNTS * m);
+    CARVE(at, f->signature, n);
+    CARVE(at, *class_signature, a);
+    CARVE(at, f->tag_sums, COUNTED_SETS * (n + 1));
+    CARVE(at, f->alike, n);
+    CARVE(at, f->owner, m);
+    CARVE(at, f->repeats, m);
+    CARVE(at, f->place, m);
+    CARVE(at, f->enclosing, (GROUPS + 1) * m);
+    CARVE(at, f->hidden, n);
+    return 0;
 }
 
-/* Allocate all arrays at once; the lines come first, since they need the widest alignment. */
-static char *allocate(Features *f, Line **lines)
+static void features_release(Features *f)
 {
-    size_t n = (size_t)f->page.n, m = (size_t)f->page.m, r = (size_t)f->page.r;
-    size_t size = 2 * m * sizeof(Line) + 8 * (COUNTS * (r + 1 + m) + n)
-                  + 4 * (COUNTED_SETS * (n + 1) + n + 3 * m + (GROUPS + 1) * m) + n + 64;
-    char *memory = calloc(1, size), *at = memory;
-    if (memory == NULL) {
-        return NULL;
-    }
-#define TAKE(to, type, count) (to = (type *)(void *)at, at += sizeof(type) * (count))
-    TAKE(*lines, Line, 2 * m);
-    TAKE(f->totals, int64_t, COUNTS * (r + 1));
-    TAKE(f->counts, int64_t, COUNTS * m);
-    TAKE(f->signature, int64_t, n);
-    TAKE(f->tag_sums, int32_t, COUNTED_SETS * (n + 1));
-    TAKE(f->alike, int32_t, n);
-    TAKE(f->owner, int32_t, m);
-    TAKE(f->repeats, int32_t, m);
-    TAKE(f->place, int32_t, m);
-    TAKE(f->enclosing, int32_t, (GROUPS + 1) * m);
-    TAKE(f->hidden, uint8_t, n);
-#undef TAKE
-    f->lines = *lines;
-    f->lowered = *lines + m;
-    return memory;
+    free(f->memory);
+    page_release(&f->page);
 }
 
-static int write_rows(Features *f, float *rows, int64_t *levels)
+static int write_rows(Features *f, Span lines, float *rows, int64_t *levels)
 {
     Py_ssize_t m = f->page.m;
-    features_wording(f, rows);
+    features_wording(f, lines, rows);
     rows += WORDING_ROWS * m;
     features_position(f, rows);
     rows += POSITION_ROWS * m;
@@ -302,95 +253,62 @@ static int write_rows(Features *f, float *rows, int64_t *levels)
     return features_signatures(f, rows);
 }
 
-/* static_features(page, tag_flags: uint32[T], tag_group: int8[T], kinds: int64[8, r + 1], first: int32[a],
-                   attribute_begin: int32[n + 1], class_signature: int64[a], hides: bool[a], properties,
-                   overlap: int32[m], lines, lowered, title, seed,
+/* static_features(page, tag_flags: uint32[T], tag_group: int8[T], kinds: int64[8, r + 1], values, classes: int64[k],
+                   hides: bool[a], properties, overlap: int32[m], lines, lowered, title, seed,
                    rows: float32[STATIC_ROWS, m], of_page: float32[PAGE_FEATURES], words: float64[m],
                    levels: int64[LEVELS, m], owner: int32[m])
 
+   classes: numbers of the values that are classes. hides: by first attribute, whether it hides its element.
    lines, lowered: texts of the blocks with line feeds between them, as they are and in lower case. */
-PyObject *core_static_features(PyObject *module, PyObject *arguments)
+PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    enum { FLAGS, GROUP, KINDS, FIRST, BEGIN, SIGNATURE, HIDES, PROPERTIES, OVERLAP, ROWS, OF_PAGE, OF_WORDS, OF_LEVELS,
-           OWNER, ARRAYS };
-    static const char *const names[ARRAYS] = {"tag_flags", "tag_group", "kinds", "first", "attribute_begin",
-                                              "class_signature", "hides", "properties", "overlap", "rows", "of_page",
-                                              "words", "levels", "owner"};
-    static const int sizes[ARRAYS] = {4, 1, 8, 4, 4, 8, 1, 1, 4, 4, 4, 8, 8, 4};
-    PyObject *objects[ARRAYS], *page, *lines, *lowered, *result = NULL;
-    Array arrays[ARRAYS] = {{{0}, 0, 0}};
-    Features f;
-    Line *all_lines;
-    const char *text, *lower;
-    char *memory = NULL;
-    Py_ssize_t size, lower_size, title, n, m, a, i;
-    unsigned long long seed;
-    int failed, fits;
-    (void)module;
-    memset(&f, 0, sizeof f);
-    if (!PyArg_ParseTuple(arguments, "OOOOOOOOOOUUnKOOOOO", &page, &objects[FLAGS], &objects[GROUP], &objects[KINDS],
-                          &objects[FIRST], &objects[BEGIN], &objects[SIGNATURE], &objects[HIDES], &objects[PROPERTIES],
-                          &objects[OVERLAP], &lines, &lowered, &title, &seed, &objects[ROWS], &objects[OF_PAGE],
-                          &objects[OF_WORDS], &objects[OF_LEVELS], &objects[OWNER])
-        || (text = PyUnicode_AsUTF8AndSize(lines, &size)) == NULL
-        || (lower = PyUnicode_AsUTF8AndSize(lowered, &lower_size)) == NULL) {
+    SCOPED(features_release) Features f = {0};
+    SCOPED(values_release) AttributeValues values = {0};
+    SCOPED(array_release) Array flags = {0}, group = {0}, kinds = {0}, classes = {0}, hides = {0}, properties = {0};
+    SCOPED(array_release) Array overlap = {0}, rows = {0}, of_page = {0}, words = {0}, levels = {0}, owner = {0};
+    Span lines, lowered;
+    int64_t *class_signature;
+    Py_ssize_t m, i;
+    int failed;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&O&O&O&dKO&O&O&O&O&", in_page, &f.page, in_4, &flags, in_1, &group, in_8,
+                          &kinds, in_values, &values, in_8, &classes, in_1, &hides, in_properties, &properties, in_4,
+                          &overlap, in_text, &lines, in_text, &lowered, &f.title, &f.seed, out_4, &rows, out_4, &of_page,
+                          out_8, &words, out_8, &levels, out_4, &owner)) {
         return NULL;
     }
-    if (arrays_borrow(arrays, objects, sizes, names, ARRAYS, ROWS) < 0
-        || page_borrow(&f.page, page, arrays[FLAGS].length) < 0) {
-        goto done;
-    }
-    n = f.page.n;
     m = f.page.m;
-    a = arrays[FIRST].length;
-    fits = arrays[GROUP].length == arrays[FLAGS].length && arrays[KINDS].length == 8 * (f.page.r + 1)
-           && arrays[BEGIN].length == n + 1 && arrays[SIGNATURE].length == a && arrays[HIDES].length == a
-           && arrays[PROPERTIES].length == CODE_POINTS && arrays[OVERLAP].length == m
-           && arrays[ROWS].length == STATIC_ROWS * m && arrays[OF_PAGE].length == PAGE_FEATURES
-           && arrays[OF_WORDS].length == m && arrays[OF_LEVELS].length == LEVELS * m && arrays[OWNER].length == m
-           && size < INT32_MAX && lower_size < INT32_MAX;
-    for (i = 0; fits && i < arrays[GROUP].length; i++) {
-        fits = ITEMS(arrays[GROUP], int8_t)[i] >= 0 && ITEMS(arrays[GROUP], int8_t)[i] <= GROUPS;
+    if (!check_arrays(f.page.tags <= flags.length && group.length == flags.length && kinds.length == 8 * (f.page.r + 1)
+                      && values.places <= f.page.a && are_below(&classes, values.d) && hides.length == f.page.a
+                      && overlap.length == m && rows.length == STATIC_ROWS * m && of_page.length == PAGE_FEATURES
+                      && words.length == m && levels.length == LEVELS * m && owner.length == m)) {
+        return NULL;
     }
-    if (!fits || !are_attributes(&arrays[FIRST], &arrays[BEGIN])) {
-        PyErr_SetString(PyExc_ValueError, "not the arrays of a page");
-        goto done;
+    for (i = 0; i < group.length; i++) {
+        if (!check_arrays(ITEMS(group, int8_t)[i] >= 0 && ITEMS(group, int8_t)[i] <= GROUPS)) {
+            return NULL;
+        }
     }
-    if ((memory = allocate(&f, &all_lines)) == NULL) {
-        PyErr_NoMemory();
-        goto done;
+    if (allocate(&f, &class_signature) < 0) {
+        return PyErr_NoMemory();
     }
-    if (!read_lines(text, size, all_lines, m) || !read_lines(lower, lower_size, all_lines + m, m)) {
-        PyErr_SetString(PyExc_ValueError, "expected a line for each block");
-        goto done;
-    }
-    f.flags = ITEMS(arrays[FLAGS], uint32_t);
-    f.group = ITEMS(arrays[GROUP], int8_t);
-    f.properties = ITEMS(arrays[PROPERTIES], uint8_t);
-    f.overlap = ITEMS(arrays[OVERLAP], int32_t);
-    f.title = (double)title;
-    f.seed = seed;
+    f.flags = ITEMS(flags, uint32_t);
+    f.group = ITEMS(group, int8_t);
+    f.properties = ITEMS(properties, uint8_t);
+    f.overlap = ITEMS(overlap, int32_t);
     Py_BEGIN_ALLOW_THREADS
-    failed = measure(&f, ITEMS(arrays[KINDS], int64_t), ITEMS(arrays[FIRST], int32_t),
-                              ITEMS(arrays[BEGIN], int32_t), ITEMS(arrays[SIGNATURE], int64_t),
-                              ITEMS(arrays[HIDES], uint8_t)) < 0
-             || write_rows(&f, ITEMS(arrays[ROWS], float), ITEMS(arrays[OF_LEVELS], int64_t)) < 0;
+    sign_classes(&values, &classes, class_signature);
+    failed = measure(&f, ITEMS(kinds, int64_t), class_signature, ITEMS(hides, uint8_t), lowered) < 0
+             || write_rows(&f, lines, ITEMS(rows, float), ITEMS(levels, int64_t)) < 0;
     if (!failed) {
-        features_of_page(&f, ITEMS(arrays[OF_PAGE], float));
+        features_of_page(&f, ITEMS(of_page, float));
         for (i = 0; i < m; i++) {
-            ITEMS(arrays[OF_WORDS], double)[i] = (double)count_of(&f, i, WORDS);
-            ITEMS(arrays[OWNER], int32_t)[i] = f.owner[i];
+            ITEMS(words, double)[i] = (double)count_of(&f, i, WORDS);
+            ITEMS(owner, int32_t)[i] = f.owner[i];
         }
     }
     Py_END_ALLOW_THREADS
     if (failed) {
-        PyErr_NoMemory();
-        goto done;
+        return PyErr_NoMemory();
     }
-    result = Py_NewRef(Py_None);
-done:
-    free(memory);
-    page_release(&f.page);
-    arrays_release(arrays, ARRAYS);
-    return result;
+    Py_RETURN_NONE;
 }

@@ -26,25 +26,18 @@ enum { CONTAINER_ROWS = LEVELS * PER_LEVEL + LEVELS + TAGGED_LEVELS * 5 };
 enum { STATIC_ROWS = WORDING_ROWS + POSITION_ROWS + CONTAINER_ROWS + NEIGHBOUR_ROWS + SIGNATURE_ROWS };
 enum { PAGE_FEATURES = 24 };
 
-typedef struct {
-    const char *begin;
-    int32_t length;
-} Line;
-
 /* A page and what its features are computed from (n elements, m blocks). */
 typedef struct {
     PageArrays page;
     const uint32_t *flags;   /* by tag */
     const int8_t *group;     /* by tag */
     const uint8_t *properties;
-    uint64_t seed;           /* of hash tables, so that no page can provoke collisions */
+    unsigned long long seed; /* of hash tables, so that no page can provoke collisions */
     const int32_t *overlap;  /* m: distinct words of the title in the block */
     double title;            /* distinct words of the title */
     int64_t *totals;         /* COUNTS for each of r + 1 borders of runs */
     int64_t *counts;         /* COUNTS for each block */
     double total[COUNTS];    /* of the page, at least 1 */
-    const Line *lines;       /* m texts, as they are */
-    const Line *lowered;     /* the same in lower case */
     int32_t *owner;          /* m: element of a block's first run */
     int32_t *enclosing;      /* [GROUPS + 1][m] */
     int32_t *tag_sums;       /* COUNTED_SETS for each of n + 1 borders of elements */
@@ -54,6 +47,7 @@ typedef struct {
     int32_t *repeats;        /* m: other blocks of the same text */
     int32_t *place;          /* m: number of the kind of place */
     int32_t places;
+    char *memory;            /* of the arrays */
 } Features;
 
 static inline int64_t in_subtree(const Features *f, Py_ssize_t element, int count)
@@ -102,7 +96,7 @@ static inline double log_of(double x)
 /* Row `number` of float32[..., m]. */
 #define ROW(rows, number) ((rows) + (Py_ssize_t)(number) * m)
 
-void features_wording(const Features *f, float *rows);
+void features_wording(const Features *f, Span lines, float *rows); /* a line a block */
 void features_position(const Features *f, float *rows);
 void features_neighbours(const Features *f, float *rows);
 void features_of_page(const Features *f, float *to);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; winnow.core expects the same number. */
-#define CORE_VERSION 24
+#define CORE_VERSION 25
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -34,10 +34,40 @@ typedef struct {
     size_t capacity;
 } Bytes;
 
-/* A slice of bytes. */
+/* A slice of bytes; characters below are of ASCII. */
 typedef struct {
     const unsigned char *begin, *end;
 } Span;
+
+/* The next line; `lines` goes on behind it. */
+static inline Span next_line(Span *lines)
+{
+    const unsigned char *feed = memchr(lines->begin, '\n', (size_t)(lines->end - lines->begin));
+    Span line = {lines->begin, feed ? feed : lines->end};
+    lines->begin = feed ? feed + 1 : lines->end;
+    return line;
+}
+
+static inline int is_letter(int c)
+{
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+static inline int is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline int lower_of(int c)
+{
+    return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
+
+/* White space in HTML and CSS. */
+static inline int is_space(int c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
+}
 
 static inline int is_all_ascii(Span text)
 {
@@ -46,6 +76,38 @@ static inline int is_all_ascii(Span text)
         all |= *text.begin;
     }
     return all < 0x80;
+}
+
+/* Hash tables have open addressing, and a secret seed, so that no page can provoke collisions. */
+
+/* The number of slots for so many keys at most, a power of two. */
+static inline size_t slots_for(size_t keys)
+{
+    size_t slots = 64;
+    while (slots < 2 * keys) {
+        slots *= 2;
+    }
+    return slots;
+}
+
+static inline uint64_t mixed(uint64_t key, uint64_t seed)
+{
+    key = (key ^ seed) * 0x9E3779B97F4A7C15u;
+    key ^= key >> 32;
+    key = (key + seed) * 0xBF58476D1CE4E5B9u;
+    return key ^ key >> 29;
+}
+
+static inline uint64_t hash_of(uint64_t seed, Span text)
+{
+    uint64_t hash = (uint64_t)(text.end - text.begin), word;
+    for (; text.end - text.begin >= 8; text.begin += 8) {
+        memcpy(&word, text.begin, 8);
+        hash = mixed(hash ^ word, seed);
+    }
+    word = 0;
+    memcpy(&word, text.begin, (size_t)(text.end - text.begin));
+    return mixed(hash ^ word, seed);
 }
 
 /* A contiguous array borrowed from numpy. */
@@ -70,7 +132,7 @@ void arrays_release(Array *arrays, int count);
 #define ITEMS(array, type) ((type *)(array).view.buf)
 
 /* Converters for "O&" of PyArg_ParseTuple. They borrow an Array of items of 1, 4 or 8 bytes, to be read or written, or the
-   table of properties below, and give a Span of the UTF-8 of a str. Arrays are SCOPED(array_release). */
+   table of properties below, and give a Span of bytes, or of the UTF-8 of a str. Arrays are SCOPED(array_release). */
 int in_1(PyObject *object, void *array);
 int in_4(PyObject *object, void *array);
 int in_8(PyObject *object, void *array);
@@ -78,6 +140,7 @@ int out_1(PyObject *object, void *array);
 int out_4(PyObject *object, void *array);
 int out_8(PyObject *object, void *array);
 int in_properties(PyObject *object, void *array);
+int in_bytes(PyObject *object, void *span);
 int in_text(PyObject *object, void *span);
 
 /* Whether the arrays of a call fit each other; sets a ValueError if not. */
@@ -149,29 +212,32 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     return *text->begin < 0x80 ? properties[*text->begin++] : property_of(properties, next_character(&text->begin, text->end));
 }
 
-PyObject *core_flatten(PyObject *module, PyObject *arguments);
-PyObject *core_count_kinds(PyObject *module, PyObject *arguments);
-PyObject *core_block_texts(PyObject *module, PyObject *arguments);
-PyObject *core_lower_case(PyObject *module, PyObject *arguments);
-PyObject *core_limit_attributes(PyObject *module, PyObject *arguments);
-PyObject *core_find_end(PyObject *module, PyObject *html);
-PyObject *core_leading_words(PyObject *module, PyObject *arguments);
-PyObject *core_text_hashes(PyObject *module, PyObject *arguments);
-PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments);
-PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments);
-PyObject *core_nearest(PyObject *module, PyObject *arguments);
-PyObject *core_shingles(PyObject *module, PyObject *arguments);
-PyObject *core_name_parts(PyObject *module, PyObject *arguments);
-PyObject *core_class_signatures(PyObject *module, PyObject *arguments);
-PyObject *core_match_predicates(PyObject *module, PyObject *arguments);
-PyObject *core_hiding_rules(PyObject *module, PyObject *sheet);
-PyObject *core_date_signs(PyObject *module, PyObject *arguments);
-PyObject *core_sequence_logits(PyObject *module, PyObject *arguments);
-PyObject *core_limit_registers(PyObject *module, PyObject *arguments);
-PyObject *core_static_features(PyObject *module, PyObject *arguments);
-PyObject *core_word_features(PyObject *module, PyObject *arguments);
-PyObject *core_name_features(PyObject *module, PyObject *arguments);
-PyObject *core_smooth(PyObject *module, PyObject *arguments);
+/* The functions of the module. */
+#define FUNCTIONS(DO) \
+    DO(flatten, "Flat arrays of an lxml tree, for winnow.page.page.") \
+    DO(count_kinds, "Totals of characters by kind, for winnow.page.text.") \
+    DO(block_texts, "Texts of blocks with white space normalised, one a line.") \
+    DO(limit_attributes, "A document without the attributes beyond a limit.") \
+    DO(find_end, "Where a parser takes the document to end.") \
+    DO(lower_case, "A text in lower case.") \
+    DO(leading_words, "Hashes of the leading words of each line.") \
+    DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
+    DO(node_fingerprints, "Fingerprints of units, for winnow.fingerprints.") \
+    DO(nearest, "Nearest chosen ancestor of every node.") \
+    DO(shingles, "The smallest hashes of a text's shingles.") \
+    DO(name_parts, "Hashes of the parts of names.") \
+    DO(hiding_rules, "Rules of a style sheet that may hide something.") \
+    DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
+    DO(date_signs, "Signs of dates in texts, for comments.") \
+    DO(sequence_logits, "Logits of a SequenceNetwork.") \
+    DO(limit_registers, "Limit the size of registers, for tests.") \
+    DO(static_features, "Static features of text blocks.") \
+    DO(word_features, "Features of words by a table of log-odds.") \
+    DO(name_features, "Features of names by a table of log-odds.") \
+    DO(smooth, "Smoothed scores and sections, for winnow.smoothing.")
+
+#define DECLARE(name, description) PyObject *core_##name(PyObject *module, PyObject *arguments);
+FUNCTIONS(DECLARE)
 
 /* zlib.crc32 of the bytes from `at` to `end`; `before` is the checksum of the bytes before them. */
 uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned char *end);

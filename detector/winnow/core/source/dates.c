@@ -153,13 +153,12 @@ static unsigned read_text(Span utf8, int longest)
 }
 
 /* date_signs(texts: list of m, longest, signs: uint8[m]); texts of words with single spaces between them */
-PyObject *core_date_signs(PyObject *module, PyObject *arguments)
+PyObject *core_date_signs(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array signs = {0};
     PyObject *texts;
     Py_ssize_t i;
     int longest;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O!iO&", &PyList_Type, &texts, &longest, out_1, &signs)
         || !check_arrays(longest >= 0 && longest <= MAX_CHARACTERS && signs.length == PyList_Size(texts))) {
         return NULL;

@@ -6,12 +6,12 @@
 
 #define MAX_ENCLOSING 3
 
-static uint32_t last_of(const Line *line)
+static uint32_t last_of(Span line)
 {
-    const unsigned char *begin = (const unsigned char *)line->begin, *end = begin + line->length, *at = end;
-    while (at > begin && (*--at & 0xC0) == 0x80) {
+    const unsigned char *at = line.end;
+    while (at > line.begin && (*--at & 0xC0) == 0x80) {
     }
-    return at < end ? next_character(&at, end) : 0;
+    return at < line.end ? next_character(&at, line.end) : 0;
 }
 
 static int ends_sentence(uint32_t code)
@@ -35,7 +35,7 @@ static int is_comma(uint32_t code)
     }
 }
 
-void features_wording(const Features *f, float *rows)
+void features_wording(const Features *f, Span lines, float *rows)
 {
     static const int shared[] = {LINKED, EMPHASISED, UPPER_CASE, DIGITS, SYMBOLS, LETTERS};
     const PageArrays *page = &f->page;
@@ -44,10 +44,9 @@ void features_wording(const Features *f, float *rows)
     for (b = 0; b < m; b++) {
         double characters = larger((double)count_of(f, b, CHARACTERS), 1), words = larger((double)count_of(f, b, WORDS), 0.5);
         double commas = (double)count_of(f, b, COMMAS), ends = (double)count_of(f, b, SENTENCE_ENDS);
-        const Line *line = &f->lines[b];
-        const unsigned char *begin = (const unsigned char *)line->begin;
-        unsigned first = line->length ? property_of(f->properties, next_character(&begin, begin + line->length)) : 0;
+        Span line = next_line(&lines);
         uint32_t last = last_of(line);
+        unsigned first = line.begin < line.end ? next_property(f->properties, &line) : 0;
         Py_ssize_t node = page->block_node[b];
         ROW(rows, 0)[b] = (float)log_of((double)count_of(f, b, CHARACTERS));
         ROW(rows, 1)[b] = (float)log_of((double)count_of(f, b, WORDS));

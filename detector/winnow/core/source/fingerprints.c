@@ -1,137 +1,51 @@
-/* Fingerprints of the units of a page and the hashes of their text, for winnow.fingerprints. */
+/* The fingerprints of the units of a page, for winnow.fingerprints. */
 #include "fingerprints.h"
 
-/* Prefix sums over the characters of a page: see winnow.fingerprints. */
-
-#define EMPTY 1 /* stands for a hash that happens to be 0, which means "no text" */
-
-typedef struct {
-    const uint64_t *tokens;     /* of each UTF-16 code, then of each after a gap */
-    const uint8_t *properties;
-    uint64_t base, power, sum;
-    int64_t exponent;           /* number of codes so far, without white space */
-    uint32_t row;               /* of the last of them */
-    int gap;                    /* whether white space or the border of a block precedes the next */
-    Py_ssize_t pending;         /* first border without a code after it so far */
-    uint64_t *correction;
-} Sums;
-
-static void correct(Sums *sums, Py_ssize_t border)
+/* Hash the next characters, those of a run, case folded and with white space collapsed, none at either end; 0 without ink.
+   Tokens are those of each UTF-16 code, then of each after white space. */
+static uint64_t hash_run(Span *text, int64_t characters, const uint8_t *properties, const uint64_t *tokens, uint64_t base)
 {
-    uint64_t correction = sums->tokens[sums->row & (CODES - 1)] - sums->tokens[sums->row];
-    for (; sums->pending <= border; sums->pending++) {
-        sums->correction[sums->pending] = correction;
-    }
-}
-
-static inline void add_code(Sums *sums, uint32_t code, Py_ssize_t border)
-{
-    sums->row = code + (sums->gap ? CODES : 0);
-    sums->gap = 0;
-    if (sums->pending <= border) {
-        correct(sums, border);
-    }
-    sums->sum += sums->tokens[sums->row] * sums->power;
-    sums->power *= sums->base;
-    sums->exponent++;
-}
-
-/* Add the next characters, those of a run. */
-static void add_run(Sums *sums, Span *text, int64_t characters, Py_ssize_t run)
-{
+    uint64_t sum = 0, power = 1;
+    uint32_t gap = 0;
     while (characters-- > 0 && text->begin < text->end) {
         uint32_t code = *text->begin < 0x80 ? *text->begin++ : next_character(&text->begin, text->end);
-        if (property_of(sums->properties, code) & WHITE_SPACE) {
-            sums->gap = 1;
+        if (property_of(properties, code) & WHITE_SPACE) {
+            gap = power == 1 ? 0 : CODES;
+            continue;
         }
-        else if (code < CODES) {
-            add_code(sums, code, run);
+        if (code >= CODES) {
+            sum += tokens[first_half(code) + gap] * power;
+            power *= base;
+            code = second_half(code);
+            gap = 0;
         }
-        else {
-            add_code(sums, first_half(code), run);
-            add_code(sums, second_half(code), run);
-        }
+        sum += tokens[code + gap] * power;
+        power *= base;
+        gap = 0;
     }
-}
-
-/* Hash each run of text by itself; 0 for one without ink. */
-static void hash_runs(Span text, const int64_t *offset, Py_ssize_t runs, const uint8_t *properties, const uint64_t *tokens,
-                      uint64_t base, uint64_t *hashes)
-{
-    Py_ssize_t r;
-    for (r = 0; r < runs; r++) {
-        uint64_t correction = 0, hash;
-        Sums sums = {tokens, properties, base, 1, 0, 0, 0, 0, 0, &correction};
-        add_run(&sums, &text, offset[r + 1] - offset[r], 0);
-        hash = mix(sums.sum + correction);
-        hashes[r] = sums.exponent ? hash ? hash : EMPTY : 0;
+    if (power == 1) {
+        return 0;
     }
-}
-
-/* text_hashes(text, run_offset: int64[r + 1], starts: bool[r], properties, tokens: uint64[2 * CODES], base,
-               exponent: int64[r + 1], sums: uint64[r + 1], correction: uint64[r + 1]) */
-PyObject *core_text_hashes(PyObject *module, PyObject *arguments)
-{
-    SCOPED(array_release) Array offset = {0}, starts = {0}, properties = {0}, tokens = {0};
-    SCOPED(array_release) Array exponent = {0}, sums = {0}, correction = {0};
-    unsigned long long base;
-    Span text;
-    Py_ssize_t r;
-    Sums state;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&KO&O&O&", in_text, &text, in_8, &offset, in_1, &starts, in_properties,
-                          &properties, in_8, &tokens, &base, out_8, &exponent, out_8, &sums, out_8, &correction)
-        || !check_arrays(tokens.length == 2 * CODES && offset.length >= 1 && starts.length == offset.length - 1
-                         && exponent.length == offset.length && sums.length == offset.length
-                         && correction.length == offset.length)) {
-        return NULL;
-    }
-    state = (Sums){ITEMS(tokens, uint64_t), ITEMS(properties, uint8_t), base, 1, 0, 0, 0, 1, 0, ITEMS(correction, uint64_t)};
-    Py_BEGIN_ALLOW_THREADS
-    for (r = 0; r < offset.length; r++) {
-        ITEMS(exponent, int64_t)[r] = state.exponent;
-        ITEMS(sums, uint64_t)[r] = state.sum;
-        if (r < starts.length) {
-            state.gap |= ITEMS(starts, uint8_t)[r];
-            add_run(&state, &text, ITEMS(offset, int64_t)[r + 1] - ITEMS(offset, int64_t)[r], r);
-        }
-    }
-    if (state.exponent) {
-        correct(&state, starts.length); /* borders after the last code take its row */
-    }
-    else {
-        memset(state.correction, 0, sizeof(uint64_t) * (size_t)offset.length);
-    }
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    sum = mix(sum);
+    return sum ? sum : 1; /* 0 means no text */
 }
 
 /* The fingerprints of units, in one walk over events: an element opens, a run of text, an element closes. */
 
-enum {
-    TAG_TOKENS, BLOCK_LEVEL, UNSEEN, FIRST, BEGIN, TOKENS, MARKS, UNKNOWN, OFFSET, PROPERTIES, CHARACTERS, HASHES, ARRAYS
-};
-
 typedef struct {
-    PageArrays page;
-    Array arrays[ARRAYS];
-    uint64_t base, inverse, close, block;
+    const PageArrays *page;
+    const uint64_t *tag_tokens, *tokens, *unknown; /* the arguments */
+    const uint8_t *block_level, *unseen, *marks;
+    uint64_t *hashes;
+    unsigned long long base, inverse, close, block;
     int input;
-    uint64_t *run_hashes;
+    uint64_t *run_hashes;  /* r: of the text of each run */
     Start *starts;         /* of n + m units */
     uint64_t sum, power;
     Start here, border;    /* now, and after the last border of a block-level element */
     Py_ssize_t run, begun, ended; /* runs met, blocks begun and ended */
     int hidden;            /* open elements whose content is not hashed */
 } Walk;
-
-static void walk_release(Walk *walk)
-{
-    free(walk->run_hashes);
-    free(walk->starts);
-    page_release(&walk->page);
-    arrays_release(walk->arrays, ARRAYS);
-}
 
 static void add(Walk *walk, uint64_t token)
 {
@@ -152,9 +66,9 @@ static uint64_t hash_since(const Walk *walk, const Start *start)
 static void end_blocks(Walk *walk)
 {
     for (; walk->ended < walk->begun; walk->ended++) {
-        Py_ssize_t unit = walk->page.n + walk->ended;
-        uint64_t of_tag = ITEMS(walk->arrays[TAG_TOKENS], uint64_t)[walk->page.tag[walk->page.block_node[walk->ended]]];
-        ITEMS(walk->arrays[HASHES], uint64_t)[unit] =
+        Py_ssize_t unit = walk->page->n + walk->ended;
+        uint64_t of_tag = walk->tag_tokens[walk->page->tag[walk->page->block_node[walk->ended]]];
+        walk->hashes[unit] =
             mix(hash_since(walk, &walk->starts[unit]) + mix(of_tag + walk->block));
     }
 }
@@ -162,8 +76,8 @@ static void end_blocks(Walk *walk)
 static void read_runs(Walk *walk, Py_ssize_t until)
 {
     for (; walk->run < until; walk->run++) {
-        while (walk->begun < walk->page.m && walk->page.block_run_begin[walk->begun] <= walk->run) {
-            walk->starts[walk->page.n + walk->begun++] = walk->border;
+        while (walk->begun < walk->page->m && walk->page->block_run_begin[walk->begun] <= walk->run) {
+            walk->starts[walk->page->n + walk->begun++] = walk->border;
         }
         if (walk->run_hashes[walk->run]) {
             add(walk, walk->run_hashes[walk->run]);
@@ -174,24 +88,22 @@ static void read_runs(Walk *walk, Py_ssize_t until)
 /* Token of an element: its name and its attributes in any order, without what users type into a control. */
 static uint64_t token_of(const Walk *walk, Py_ssize_t element)
 {
-    const uint64_t *tokens = ITEMS(walk->arrays[TOKENS], uint64_t);
-    const uint8_t *marks = ITEMS(walk->arrays[MARKS], uint8_t);
-    const int32_t *first = ITEMS(walk->arrays[FIRST], int32_t), *begin = ITEMS(walk->arrays[BEGIN], int32_t);
     uint64_t sum = 0, values = 0;
-    int is_labelled = walk->page.tag[element] != walk->input;
+    int is_labelled = walk->page->tag[element] != walk->input;
     int32_t k;
-    for (k = begin[element]; k < begin[element + 1]; k++) {
-        sum += tokens[first[k]];
-        values += marks[first[k]] & IS_VALUE ? tokens[first[k]] : 0;
-        is_labelled |= marks[first[k]] & IS_LABELLED;
+    for (k = walk->page->attribute_begin[element]; k < walk->page->attribute_begin[element + 1]; k++) {
+        int32_t first = walk->page->first[k];
+        sum += walk->tokens[first];
+        values += walk->marks[first] & IS_VALUE ? walk->tokens[first] : 0;
+        is_labelled |= walk->marks[first] & IS_LABELLED;
     }
-    sum = (is_labelled ? sum : sum - values) ^ ITEMS(walk->arrays[UNKNOWN], uint64_t)[element];
-    return mix(ITEMS(walk->arrays[TAG_TOKENS], uint64_t)[walk->page.tag[element]] + sum);
+    sum = (is_labelled ? sum : sum - values) ^ walk->unknown[element];
+    return mix(walk->tag_tokens[walk->page->tag[element]] + sum);
 }
 
 static int is_border(const Walk *walk, Py_ssize_t element)
 {
-    return element == 0 || ITEMS(walk->arrays[BLOCK_LEVEL], uint8_t)[walk->page.tag[element]];
+    return element == 0 || walk->block_level[walk->page->tag[element]];
 }
 
 static void open_element(Walk *walk, Py_ssize_t element)
@@ -200,7 +112,7 @@ static void open_element(Walk *walk, Py_ssize_t element)
         end_blocks(walk);
     }
     walk->starts[element] = walk->here;
-    walk->hidden += ITEMS(walk->arrays[UNSEEN], uint8_t)[walk->page.tag[element]] != 0;
+    walk->hidden += walk->unseen[walk->page->tag[element]] != 0;
     if (!walk->hidden) {
         add(walk, token_of(walk, element));
     }
@@ -211,13 +123,13 @@ static void open_element(Walk *walk, Py_ssize_t element)
 
 static void close_element(Walk *walk, Py_ssize_t element)
 {
-    read_runs(walk, walk->page.run_end[element]);
+    read_runs(walk, walk->page->run_end[element]);
     if (is_border(walk, element)) {
         end_blocks(walk);
     }
     add(walk, walk->close);
-    ITEMS(walk->arrays[HASHES], uint64_t)[element] = mix(hash_since(walk, &walk->starts[element]));
-    walk->hidden -= ITEMS(walk->arrays[UNSEEN], uint8_t)[walk->page.tag[element]] != 0;
+    walk->hashes[element] = mix(hash_since(walk, &walk->starts[element]));
+    walk->hidden -= walk->unseen[walk->page->tag[element]] != 0;
     if (is_border(walk, element)) {
         walk->border = walk->here;
     }
@@ -225,7 +137,7 @@ static void close_element(Walk *walk, Py_ssize_t element)
 
 static void walk_page(Walk *walk)
 {
-    const PageArrays *page = &walk->page;
+    const PageArrays *page = walk->page;
     Py_ssize_t i;
     int32_t current = -1;
     walk->power = walk->here.inverse = walk->border.inverse = 1;
@@ -242,64 +154,49 @@ static void walk_page(Walk *walk)
     }
 }
 
-static int is_sound(const Walk *walk)
-{
-    const Array *arrays = walk->arrays;
-    const int32_t *first = ITEMS(arrays[FIRST], int32_t), *begin = ITEMS(arrays[BEGIN], int32_t);
-    Py_ssize_t a = arrays[FIRST].length, n = walk->page.n, i;
-    if (arrays[BLOCK_LEVEL].length != arrays[TAG_TOKENS].length || arrays[UNSEEN].length != arrays[TAG_TOKENS].length
-        || arrays[BEGIN].length != n + 1 || arrays[TOKENS].length != a || arrays[MARKS].length != a
-        || arrays[UNKNOWN].length != n || arrays[OFFSET].length != walk->page.r + 1
-        || arrays[CHARACTERS].length != 2 * CODES || arrays[HASHES].length != n + walk->page.m) {
-        return 0;
-    }
-    for (i = 0; i < a; i++) {
-        if (first[i] < 0 || first[i] >= a) {
-            return 0;
-        }
-    }
-    for (i = 0; i < n; i++) {
-        if (begin[i] < 0 || begin[i + 1] < begin[i] || begin[i + 1] > a) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* node_fingerprints(page, tag_tokens: uint64[tags], block_level: bool[tags], unseen: bool[tags], first: int32[a],
-                     attribute_begin: int32[n + 1], tokens: uint64[a], marks: uint8[a], unknown: uint64[n], text,
-                     run_offset: int64[r + 1], properties, characters: uint64[2 * CODES], base, inverse, close, block,
-                     input, hashes: uint64[n + m])
+/* node_fingerprints(page, tag_tokens: uint64[tags], block_level: bool[tags], unseen: bool[tags], tokens: uint64[a],
+                     marks: uint8[a], unknown: uint64[n], text, run_offset: int64[r + 1], properties,
+                     characters: uint64[2 * CODES], base, inverse, close, block, input, hashes: uint64[n + m])
 
    tokens, marks: of attribute_tokens. unknown: of the names of elements that have no tag, 0 for others. */
-PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments)
+PyObject *core_node_fingerprints(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(walk_release) Walk walk = {0};
-    PyObject *page;
+    SCOPED(page_release) PageArrays page = {0};
+    SCOPED(array_release) Array tag_tokens = {0}, block_level = {0}, unseen = {0}, tokens = {0}, marks = {0}, unknown = {0};
+    SCOPED(array_release) Array offset = {0}, properties = {0}, characters = {0}, hashes = {0};
+    SCOPED(free_memory) uint64_t *run_hashes = NULL;
+    SCOPED(free_memory) Start *starts = NULL;
+    Walk walk = {0};
     Span text;
-    unsigned long long base, inverse, close, block;
-    Array *arrays = walk.arrays;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "OO&O&O&O&O&O&O&O&O&O&O&O&KKKKiO&", &page, in_8, &arrays[TAG_TOKENS], in_1,
-                          &arrays[BLOCK_LEVEL], in_1, &arrays[UNSEEN], in_4, &arrays[FIRST], in_4, &arrays[BEGIN], in_8,
-                          &arrays[TOKENS], in_1, &arrays[MARKS], in_8, &arrays[UNKNOWN], in_text, &text, in_8,
-                          &arrays[OFFSET], in_properties, &arrays[PROPERTIES], in_8, &arrays[CHARACTERS], &base, &inverse,
-                          &close, &block, &walk.input, out_8, &arrays[HASHES])
-        || page_borrow(&walk.page, page, arrays[TAG_TOKENS].length) < 0 || !check_arrays(is_sound(&walk))) {
+    Py_ssize_t r;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&O&O&O&KKKKiO&", in_page, &page, in_8, &tag_tokens, in_1, &block_level,
+                          in_1, &unseen, in_8, &tokens, in_1, &marks, in_8, &unknown, in_text, &text, in_8, &offset,
+                          in_properties, &properties, in_8, &characters, &walk.base, &walk.inverse, &walk.close,
+                          &walk.block, &walk.input, out_8, &hashes)
+        || !check_arrays(page.tags <= tag_tokens.length && block_level.length == tag_tokens.length
+                         && unseen.length == tag_tokens.length && tokens.length == page.a && marks.length == page.a
+                         && unknown.length == page.n && offset.length == page.r + 1 && characters.length == 2 * CODES
+                         && hashes.length == page.n + page.m)) {
         return NULL;
     }
-    walk.run_hashes = malloc(sizeof(uint64_t) * (size_t)walk.page.r + 1);
-    walk.starts = calloc((size_t)(walk.page.n + walk.page.m) + 1, sizeof(Start));
-    if (walk.run_hashes == NULL || walk.starts == NULL) {
+    walk.page = &page;
+    walk.tag_tokens = ITEMS(tag_tokens, uint64_t);
+    walk.block_level = ITEMS(block_level, uint8_t);
+    walk.unseen = ITEMS(unseen, uint8_t);
+    walk.tokens = ITEMS(tokens, uint64_t);
+    walk.marks = ITEMS(marks, uint8_t);
+    walk.unknown = ITEMS(unknown, uint64_t);
+    walk.hashes = ITEMS(hashes, uint64_t);
+    walk.run_hashes = run_hashes = malloc(sizeof(uint64_t) * (size_t)page.r + 1);
+    walk.starts = starts = calloc((size_t)(page.n + page.m) + 1, sizeof(Start));
+    if (run_hashes == NULL || starts == NULL) {
         return PyErr_NoMemory();
     }
-    walk.base = base;
-    walk.inverse = inverse;
-    walk.close = close;
-    walk.block = block;
     Py_BEGIN_ALLOW_THREADS
-    hash_runs(text, ITEMS(arrays[OFFSET], int64_t), walk.page.r, ITEMS(arrays[PROPERTIES], uint8_t),
-              ITEMS(arrays[CHARACTERS], uint64_t), base, walk.run_hashes);
+    for (r = 0; r < page.r; r++) {
+        run_hashes[r] = hash_run(&text, ITEMS(offset, int64_t)[r + 1] - ITEMS(offset, int64_t)[r],
+                                 ITEMS(properties, uint8_t), ITEMS(characters, uint64_t), walk.base);
+    }
     walk_page(&walk);
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;

@@ -118,16 +118,17 @@ static void flat_free(Flat *flat)
 
 static int flat_allocate(Flat *flat)
 {
-    size_t n = flat->size.elements, r = flat->size.texts, a = flat->size.attributes, slots = 64;
+    size_t n = flat->size.elements, r = flat->size.texts, a = flat->size.attributes;
     size_t wide = (r + 1) + (a + 1);
     size_t narrow = 9 * n + 1 + 4 * r + 3 * a;
     char *at = flat->memory = calloc(1, 8 * wide + 4 * narrow + 2 * n + 2 * r + 8);
-    while (slots < 2 * a) {
-        slots *= 2;
-    }
-    flat->table = calloc(slots, sizeof(uint32_t));
-    flat->table_mask = slots - 1;
-    if (flat->memory == NULL || flat->table == NULL) {
+    flat->table_mask = slots_for(a) - 1;
+    flat->table = calloc(flat->table_mask + 1, sizeof(uint32_t));
+    flat->tags.mask = slots_for(n) - 1;
+    flat->tags.slots = calloc(flat->tags.mask + 1, sizeof(Name));
+    flat->attribute_names.mask = flat->table_mask;
+    flat->attribute_names.slots = calloc(flat->table_mask + 1, sizeof(Name));
+    if (flat->memory == NULL || flat->table == NULL || flat->tags.slots == NULL || flat->attribute_names.slots == NULL) {
         PyErr_NoMemory();
         return -1;
     }
@@ -222,7 +223,7 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
 
 /* flatten(root, tag_ids, title, image, block_level: bool[tags], unseen: bool[tags], raw: bool[tags], properties, seed,
            max_nodes, max_levels) -> dict of arrays, None where the tree cannot be read, or the nodes and levels of one too large */
-PyObject *core_flatten(PyObject *module, PyObject *arguments)
+PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array block_level = {0}, unseen = {0}, raw = {0}, properties = {0};
     SCOPED(flat_free) Flat flat = {0};
@@ -230,7 +231,6 @@ PyObject *core_flatten(PyObject *module, PyObject *arguments)
     const Node *root;
     Py_ssize_t max_nodes, max_levels;
     int is_read, title, image;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O!iiO&O&O&O&Knn", in_node, &root, &PyDict_Type, &flat.tag_ids, &title, &image, in_1,
                           &block_level, in_1, &unseen, in_1, &raw, in_properties, &properties, &seed, &max_nodes,
                           &max_levels)) {

@@ -22,7 +22,6 @@ typedef struct {
 
 typedef struct {
     Name *slots;
-    size_t used;
     size_t mask;
 } Names;
 

@@ -1,7 +1,5 @@
 /* Cuts attributes beyond a limit from the tags of a document, for which libxml2 takes quadratic time, in one pass. It reads
    tags, comments and raw text as the HTML standard and libxml2 from 2.14 on do. */
-#include <string.h>
-
 #include "core.h"
 
 typedef struct {
@@ -9,16 +7,6 @@ typedef struct {
     const char *tag_end; /* of the last tag */
     int is_closed;       /* a slash at its end */
 } Reader;
-
-static int is_space(int c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
-}
-
-static int is_letter(int c)
-{
-    return (c | 32) >= 'a' && (c | 32) <= 'z';
-}
 
 /* Skip to a character, or to the end. */
 static void skip_to(Reader *html, int c)
@@ -174,7 +162,7 @@ static const char *skip_markup(Reader *html, Py_ssize_t max_attributes)
 }
 
 /* limit_attributes(html, max_attributes) -> bytes; `html` itself if no tag has more attributes */
-PyObject *core_limit_attributes(PyObject *module, PyObject *arguments)
+PyObject *core_limit_attributes(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(free_memory) char *shorter = NULL;
     PyObject *given;
@@ -183,7 +171,6 @@ PyObject *core_limit_attributes(PyObject *module, PyObject *arguments)
     Py_ssize_t size, max_attributes;
     int failed = 0;
     Reader html;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "Sn", &given, &max_attributes) || PyBytes_AsStringAndSize(given, (char **)&kept, &size) < 0) {
         return NULL;
     }
@@ -211,13 +198,11 @@ PyObject *core_limit_attributes(PyObject *module, PyObject *arguments)
 }
 
 /* find_end(html) -> where the first "</html" or "<frameset" begins, -1 without one */
-PyObject *core_find_end(PyObject *module, PyObject *given)
+PyObject *core_find_end(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    char *data;
-    const char *at, *end;
+    const char *data, *at, *end;
     Py_ssize_t size;
-    (void)module;
-    if (PyBytes_AsStringAndSize(given, &data, &size) < 0) {
+    if (!PyArg_ParseTuple(arguments, "y#", &data, &size)) {
         return NULL;
     }
     end = data + size;

@@ -98,6 +98,17 @@ int in_properties(PyObject *object, void *array)
     return in_1(object, array) && check_arrays(((Array *)array)->length == CODE_POINTS);
 }
 
+int in_bytes(PyObject *object, void *span)
+{
+    char *data;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(object, &data, &size) < 0) {
+        return 0;
+    }
+    *(Span *)span = (Span){(unsigned char *)data, (unsigned char *)data + size};
+    return 1;
+}
+
 int in_text(PyObject *object, void *span)
 {
     Py_ssize_t size;
@@ -116,32 +127,8 @@ int check_arrays(int fit)
     return fit;
 }
 
-static PyMethodDef methods[] = {
-    {"flatten", core_flatten, METH_VARARGS, "Flat arrays of an lxml tree, for winnow.page.page."},
-    {"count_kinds", core_count_kinds, METH_VARARGS, "Totals of characters by kind, for winnow.page.text."},
-    {"block_texts", core_block_texts, METH_VARARGS, "Texts of blocks with white space normalised, one a line."},
-    {"limit_attributes", core_limit_attributes, METH_VARARGS, "A document without the attributes beyond a limit."},
-    {"find_end", core_find_end, METH_O, "Where a parser takes the document to end."},
-    {"lower_case", core_lower_case, METH_VARARGS, "A text in lower case."},
-    {"leading_words", core_leading_words, METH_VARARGS, "Hashes of the leading words of each line."},
-    {"text_hashes", core_text_hashes, METH_VARARGS, "Prefix sums over characters, for winnow.fingerprints."},
-    {"attribute_tokens", core_attribute_tokens, METH_VARARGS, "Tokens of attributes, for winnow.fingerprints."},
-    {"node_fingerprints", core_node_fingerprints, METH_VARARGS, "Fingerprints of units, for winnow.fingerprints."},
-    {"nearest", core_nearest, METH_VARARGS, "Nearest chosen ancestor of every node."},
-    {"shingles", core_shingles, METH_VARARGS, "The smallest hashes of a text's shingles."},
-    {"name_parts", core_name_parts, METH_VARARGS, "Hashes of the parts of names."},
-    {"class_signatures", core_class_signatures, METH_VARARGS, "Checksums of values without their numbers."},
-    {"hiding_rules", core_hiding_rules, METH_O, "Rules of a style sheet that may hide something."},
-    {"match_predicates", core_match_predicates, METH_VARARGS, "Attribute predicates, for winnow.page.attributes."},
-    {"date_signs", core_date_signs, METH_VARARGS, "Signs of dates in texts, for comments."},
-    {"sequence_logits", core_sequence_logits, METH_VARARGS, "Logits of a SequenceNetwork."},
-    {"limit_registers", core_limit_registers, METH_VARARGS, "Limit the size of registers, for tests."},
-    {"static_features", core_static_features, METH_VARARGS, "Static features of text blocks."},
-    {"word_features", core_word_features, METH_VARARGS, "Features of words by a table of log-odds."},
-    {"name_features", core_name_features, METH_VARARGS, "Features of names by a table of log-odds."},
-    {"smooth", core_smooth, METH_VARARGS, "Smoothed scores and sections, for winnow.smoothing."},
-    {NULL, NULL, 0, NULL},
-};
+#define METHOD(name, description) {#name, core_##name, METH_VARARGS, description},
+static PyMethodDef methods[] = {FUNCTIONS(METHOD){NULL, NULL, 0, NULL}};
 
 static int execute(PyObject *module)
 {

@@ -1,118 +1,151 @@
 /* The arrays of a page, borrowed and checked. */
 #include "page.h"
 
-static const char *const names[PAGE_ARRAYS] = {
-    "tag", "parent", "end", "depth", "run_begin", "run_end", "block_begin", "block_end",
-    "run_node", "block_node", "block_run_begin", "block_run_end",
-};
+/* Borrow the arrays of a tuple, with items of these sizes. */
+static int borrow_all(PyObject *tuple, Array *arrays, const Py_ssize_t *sizes, Py_ssize_t count)
+{
+    Py_ssize_t k;
+    if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != count) {
+        PyErr_SetString(PyExc_TypeError, "expected the arrays of a page");
+        return 0;
+    }
+    for (k = 0; k < count; k++) {
+        if (array_borrow(&arrays[k], PyTuple_GetItem(tuple, k), sizes[k], 0, "an array of a page") < 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int are_below(const Array *numbers, Py_ssize_t n)
+{
+    Py_ssize_t i;
+    for (i = 0; i < numbers->length; i++) {
+        int64_t number = numbers->view.itemsize == 8 ? ITEMS(*numbers, int64_t)[i] : ITEMS(*numbers, int32_t)[i];
+        if (number < 0 || number >= n) {
+            return 0;
+        }
+    }
+    return 1;
+}
 
 static int is_slice(int32_t begin, int32_t end, Py_ssize_t length)
 {
     return begin >= 0 && begin <= end && end <= length;
 }
 
-static int is_sound(const PageArrays *page, Py_ssize_t tags)
+static int is_below(int32_t number, Py_ssize_t length)
+{
+    return number >= 0 && number < length;
+}
+
+/* Check the numbers, and count the tags. */
+static int is_sound(PageArrays *page)
 {
     Py_ssize_t i;
+    if (page->attribute_begin[0] != 0 || page->attribute_begin[page->n] != page->a) {
+        return 0;
+    }
     for (i = 0; i < page->n; i++) {
-        if (page->tag[i] < 0 || page->tag[i] >= tags || page->parent[i] >= i || page->parent[i] < (i ? 0 : -1)
-            || page->end[i] <= i || page->end[i] > page->n || page->depth[i] < 0
+        if (page->tag[i] < 0 || page->parent[i] >= i || page->parent[i] < (i ? 0 : -1) || page->end[i] <= i
+            || page->end[i] > page->n || page->depth[i] < 0
             || !is_slice(page->run_begin[i], page->run_end[i], page->r)
-            || !is_slice(page->block_begin[i], page->block_end[i], page->m)) {
+            || !is_slice(page->block_begin[i], page->block_end[i], page->m)
+            || !is_slice(page->attribute_begin[i], page->attribute_begin[i + 1], page->a)) {
             return 0;
         }
+        page->tags = page->tag[i] < page->tags ? page->tags : page->tag[i] + 1;
     }
     for (i = 0; i < page->r; i++) {
-        if (page->run_node[i] < 0 || page->run_node[i] >= page->n) {
+        if (!is_below(page->run_node[i], page->n)) {
             return 0;
         }
     }
     for (i = 0; i < page->m; i++) {
-        if (page->block_node[i] < 0 || page->block_node[i] >= page->n
-            || !is_slice(page->block_run_begin[i], page->block_run_end[i], page->r)
+        if (!is_below(page->block_node[i], page->n) || !is_slice(page->block_run_begin[i], page->block_run_end[i], page->r)
             || page->block_run_begin[i] == page->block_run_end[i]) {
             return 0;
         }
     }
+    for (i = 0; i < page->a; i++) {
+        if (!is_below(page->first[i], page->a)) {
+            return 0;
+        }
+    }
     return 1;
 }
 
-int page_borrow(PageArrays *page, PyObject *tuple, Py_ssize_t tags)
+int in_page(PyObject *tuple, void *arrays)
 {
+    static const Py_ssize_t sizes[] = {2, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
+    PageArrays *page = arrays;
+    const int32_t **const pointers[] = {
+        &page->parent, &page->end, &page->depth, &page->run_begin, &page->run_end, &page->block_begin, &page->block_end,
+        &page->run_node, &page->block_node, &page->block_run_begin, &page->block_run_end, &page->attribute_begin, &page->first,
+    };
     int k;
-    if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != PAGE_ARRAYS) {
-        PyErr_SetString(PyExc_TypeError, "expected a tuple of the arrays of a page");
-        return -1;
+    if (!borrow_all(tuple, page->arrays, sizes, 14)) {
+        return 0;
     }
-    for (k = 0; k < PAGE_ARRAYS; k++) {
-        if (array_borrow(&page->arrays[k], PyTuple_GetItem(tuple, k), k == PAGE_TAG ? 2 : 4, 0, names[k]) < 0) {
-            return -1;
+    page->n = page->arrays[0].length;
+    page->r = page->arrays[8].length;
+    page->m = page->arrays[9].length;
+    page->a = page->arrays[13].length;
+    page->tag = ITEMS(page->arrays[0], int16_t);
+    for (k = 1; k < 14; k++) {
+        Py_ssize_t length = k < 8 ? page->n : k == 8 ? page->r : k < 12 ? page->m : k == 12 ? page->n + 1 : page->a;
+        if (!check_arrays(page->arrays[k].length == length)) {
+            return 0;
         }
+        *pointers[k - 1] = ITEMS(page->arrays[k], int32_t);
     }
-    page->n = page->arrays[PAGE_TAG].length;
-    page->r = page->arrays[PAGE_RUN_NODE].length;
-    page->m = page->arrays[PAGE_BLOCK_NODE].length;
-    for (k = PAGE_PARENT; k <= PAGE_BLOCK_END; k++) {
-        if (page->arrays[k].length != page->n) {
-            PyErr_Format(PyExc_ValueError, "%s: of another length than expected", names[k]);
-            return -1;
-        }
-    }
-    page->tag = ITEMS(page->arrays[PAGE_TAG], int16_t);
-    page->parent = ITEMS(page->arrays[PAGE_PARENT], int32_t);
-    page->end = ITEMS(page->arrays[PAGE_END], int32_t);
-    page->depth = ITEMS(page->arrays[PAGE_DEPTH], int32_t);
-    page->run_begin = ITEMS(page->arrays[PAGE_RUN_BEGIN], int32_t);
-    page->run_end = ITEMS(page->arrays[PAGE_RUN_END], int32_t);
-    page->block_begin = ITEMS(page->arrays[PAGE_BLOCK_BEGIN], int32_t);
-    page->block_end = ITEMS(page->arrays[PAGE_BLOCK_END], int32_t);
-    page->run_node = ITEMS(page->arrays[PAGE_RUN_NODE], int32_t);
-    page->block_node = ITEMS(page->arrays[PAGE_BLOCK_NODE], int32_t);
-    page->block_run_begin = ITEMS(page->arrays[PAGE_BLOCK_RUN_BEGIN], int32_t);
-    page->block_run_end = ITEMS(page->arrays[PAGE_BLOCK_RUN_END], int32_t);
-    if (page->arrays[PAGE_BLOCK_RUN_BEGIN].length != page->m || page->arrays[PAGE_BLOCK_RUN_END].length != page->m
-        || (page->m && !page->n) || !is_sound(page, tags)) {
-        PyErr_SetString(PyExc_ValueError, "not the arrays of a page");
-        return -1;
-    }
-    return 0;
+    return check_arrays(is_sound(page));
 }
 
 void page_release(PageArrays *page)
 {
-    int k;
-    for (k = PAGE_ARRAYS - 1; k >= 0; k--) {
-        array_release(&page->arrays[k]);
-    }
+    arrays_release(page->arrays, 14);
 }
 
-int are_attributes(const Array *first, const Array *begin)
+int in_values(PyObject *tuple, void *arrays)
 {
-    const int32_t *bound = ITEMS(*begin, int32_t);
-    Py_ssize_t n = begin->length - 1, i;
-    if (n < 0 || bound[0] != 0 || bound[n] != first->length) {
+    static const Py_ssize_t sizes[] = {1, 8, 4, 4};
+    AttributeValues *values = arrays;
+    Py_ssize_t i;
+    if (!borrow_all(tuple, values->arrays, sizes, 4)) {
         return 0;
     }
-    for (i = 0; i < n; i++) {
-        if (bound[i] > bound[i + 1]) {
-            return 0;
-        }
+    values->d = values->arrays[2].length;
+    values->data = ITEMS(values->arrays[0], unsigned char);
+    values->begin = ITEMS(values->arrays[1], int64_t);
+    values->name_of = ITEMS(values->arrays[2], int32_t);
+    values->place = ITEMS(values->arrays[3], int32_t);
+    if (!check_arrays(values->arrays[1].length == values->d + 1 && values->arrays[3].length == values->d)) {
+        return 0;
     }
-    for (i = 0; i < first->length; i++) {
-        if (ITEMS(*first, int32_t)[i] < 0 || ITEMS(*first, int32_t)[i] >= first->length) {
+    for (i = 0; i < values->d; i++) {
+        if (!check_arrays(values->begin[i] >= 0 && values->begin[i] <= values->begin[i + 1]
+                          && values->begin[i + 1] <= values->arrays[0].length && values->name_of[i] >= 0
+                          && values->place[i] >= 0)) {
             return 0;
         }
+        values->names = values->name_of[i] < values->names ? values->names : values->name_of[i] + 1;
+        values->places = values->place[i] < values->places ? values->places : values->place[i] + 1;
     }
     return 1;
 }
 
+void values_release(AttributeValues *values)
+{
+    arrays_release(values->arrays, 4);
+}
+
 /* nearest(parent: int32[k], chosen: bool[k], found: int32[k]), for winnow.page.tree: the nearest chosen ancestor of
    every node, -1 without one. Parents come before their children. */
-PyObject *core_nearest(PyObject *module, PyObject *arguments)
+PyObject *core_nearest(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array parent = {0}, chosen = {0}, found = {0};
     Py_ssize_t i;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O&O&", in_4, &parent, in_1, &chosen, out_4, &found)
         || !check_arrays(chosen.length == parent.length && found.length == parent.length)) {
         return NULL;

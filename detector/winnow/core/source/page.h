@@ -4,27 +4,41 @@
 
 #include "core.h"
 
-enum {
-    PAGE_TAG, PAGE_PARENT, PAGE_END, PAGE_DEPTH, PAGE_RUN_BEGIN, PAGE_RUN_END, PAGE_BLOCK_BEGIN, PAGE_BLOCK_END,
-    PAGE_RUN_NODE, PAGE_BLOCK_NODE, PAGE_BLOCK_RUN_BEGIN, PAGE_BLOCK_RUN_END, PAGE_ARRAYS
-};
-
+/* Of n elements, m blocks, r runs and a attributes. The parent of an element other than the first comes before it, ends come
+   behind, slices and numbers lie inside what they are of, tags below `tags`, and no block is without runs. */
 typedef struct {
-    Array arrays[PAGE_ARRAYS];
-    Py_ssize_t n, m, r;
+    Array arrays[14];
+    Py_ssize_t n, m, r, a, tags;
     const int16_t *tag;
-    const int32_t *parent, *end, *depth, *run_begin, *run_end, *block_begin, *block_end;
-    const int32_t *run_node, *block_node, *block_run_begin, *block_run_end;
+    const int32_t *parent, *end, *depth, *run_begin, *run_end, *block_begin, *block_end; /* n */
+    const int32_t *run_node;                                                             /* r */
+    const int32_t *block_node, *block_run_begin, *block_run_end;                         /* m */
+    const int32_t *attribute_begin, *first; /* n + 1, a: the first attribute that is equal */
 } PageArrays;
 
-/* Borrow the arrays from a tuple of them in the order above. The parent of an element other than the first comes before
-   it, ends come behind, slices and numbers lie inside what they are of, tags below `tags`, and no block is without runs.
-   0, or -1 with an exception set; page_release() is needed in both cases. */
-int page_borrow(PageArrays *page, PyObject *tuple, Py_ssize_t tags);
+/* The d distinct attributes of a page, winnow.page.attributes.AttributeValues: values lie in the data, names are below
+   `names`, and places, of their first occurrence, below `places`. */
+typedef struct {
+    Array arrays[4];
+    Py_ssize_t d, names, places;
+    const unsigned char *data;
+    const int64_t *begin;
+    const int32_t *name_of, *place;
+} AttributeValues;
+
+/* Converters as in core.h; they take the tuples that Page.arrays and AttributeValues.arrays return. */
+int in_page(PyObject *tuple, void *page);
+int in_values(PyObject *tuple, void *values);
 
 void page_release(PageArrays *page);
+void values_release(AttributeValues *values);
 
-/* Whether `begin`, int32[n + 1], divides the attributes among elements, and each of `first`, int32[a], is an attribute. */
-int are_attributes(const Array *first, const Array *begin);
+/* Whether all numbers, of 4 or 8 bytes, are below n. */
+int are_below(const Array *numbers, Py_ssize_t n);
+
+static inline Span value_of(const AttributeValues *values, Py_ssize_t number)
+{
+    return (Span){values->data + values->begin[number], values->data + values->begin[number + 1]};
+}
 
 #endif

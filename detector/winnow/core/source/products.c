@@ -129,9 +129,8 @@ void core_prepare_products(void)
     limit_registers(64);
 }
 
-PyObject *core_limit_registers(PyObject *module, PyObject *arguments)
+PyObject *core_limit_registers(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     int most;
-    (void)module;
     return PyArg_ParseTuple(arguments, "i", &most) ? PyLong_FromLong(limit_registers(most)) : NULL;
 }

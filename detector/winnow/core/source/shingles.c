@@ -59,7 +59,7 @@ static Py_ssize_t keep(uint64_t hash, uint64_t *kept, Py_ssize_t number, Py_ssiz
 /* shingles(text, kinds: uint8[CODES], tokens: uint64[2 * CODES], base, inverse, size, smallest: uint64[k]) -> number
 
    text: in UTF-8. smallest: output, distinct and ascending. */
-PyObject *core_shingles(PyObject *module, PyObject *arguments)
+PyObject *core_shingles(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array kinds = {0}, tokens = {0}, smallest = {0};
     SCOPED(free_memory) Start *begins = NULL;
@@ -68,7 +68,6 @@ PyObject *core_shingles(PyObject *module, PyObject *arguments)
     Py_ssize_t length, size, i, number = 0;
     Words words = {0};
     Span rest;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "y#O&O&KKnO&", &text, &length, in_1, &kinds, in_8, &tokens, &base, &inverse, &size,
                           out_8, &smallest)
         || !check_arrays(kinds.length == CODES && tokens.length == 2 * CODES && smallest.length >= 1 && size >= 1)) {

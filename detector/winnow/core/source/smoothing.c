@@ -395,7 +395,7 @@ static const char *smooth(Forest *forest, Py_ssize_t max_work, double *cost)
 
 /* smooth(parent: int32[k], in_tree: bool[k], score: float64[k], weight: int64[k], penalty: float64[k], value: float64[k],
           section: int32[k], max_work) -> the least cost; raises ValueError for numbers that cannot be smoothed */
-PyObject *core_smooth(PyObject *module, PyObject *arguments)
+PyObject *core_smooth(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(release) Forest forest = {0};
     Array *arrays = forest.arrays;
@@ -403,7 +403,6 @@ PyObject *core_smooth(PyObject *module, PyObject *arguments)
     Py_ssize_t max_work;
     double cost = 0;
     int k, fit = 1;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&n", in_4, &arrays[PARENT], in_1, &arrays[IN_TREE], in_8, &arrays[SCORE],
                           in_8, &arrays[WEIGHT], in_8, &arrays[PENALTY], out_8, &arrays[VALUE], out_4, &arrays[SECTION],
                           &max_work)) {

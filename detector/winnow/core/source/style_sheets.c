@@ -1,6 +1,4 @@
 /* The rules of a style sheet that may hide something, in one pass, for winnow.page.hidden. */
-#include <string.h>
-
 #include "core.h"
 
 enum { MAX_RULES = 300 };
@@ -24,21 +22,11 @@ static const Property properties[] = {
 /* Characters with a meaning in a sheet: braces, colons, semicolons and quotes. */
 static const unsigned char marks[256] = {['{'] = 1, ['}'] = 1, [':'] = 1, [';'] = 1, ['"'] = 1, ['\''] = 1};
 
-static int small(int c)
-{
-    return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
-}
-
-static int is_space(int c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* Whether a text begins with a word; ignores case. */
 static int begins(const char *at, const char *end, const char *word)
 {
     for (; *word; word++, at++) {
-        if (at >= end || small((unsigned char)*at) != *word) {
+        if (at >= end || lower_of((unsigned char)*at) != *word) {
             return 0;
         }
     }
@@ -64,11 +52,11 @@ static int may_hide(const char *begin, const char *colon, const char *end)
         return 0;
     }
     length = (size_t)(colon - begin);
-    first = small((unsigned char)*value);
+    first = lower_of((unsigned char)*value);
     for (k = 0; k < sizeof properties / sizeof *properties; k++) {
         if (properties[k].length == length && first && strchr(properties[k].starts, first)
             && begins(begin, colon, properties[k].name)) {
-            int next = value + 1 < end ? small((unsigned char)value[1]) : 0;
+            int next = value + 1 < end ? lower_of((unsigned char)value[1]) : 0;
             return !((first == '#' && next != 'f') || (first == '1' && next >= '0' && next <= '9'));
         }
     }
@@ -101,42 +89,34 @@ static int append_rule(PyObject *rules, const char *begin, const char *brace, co
     return failed ? -1 : 0;
 }
 
-/* Where two characters follow each other; the end if nowhere. */
-static const char *find_pair(const char *at, const char *end, char first, char second)
-{
-    while (at < end && (at = memchr(at, first, (size_t)(end - at))) != NULL) {
-        if (++at < end && *at == second) {
-            return at - 1;
-        }
-    }
-    return end;
-}
-
 /* Copy a sheet without its comments; returns the end of the copy. */
 static char *strip_comments(char *to, const char *at, const char *end)
 {
     while (at < end) {
-        const char *comment = find_pair(at, end, '/', '*');
-        memcpy(to, at, (size_t)(comment - at));
-        to += comment - at;
-        at = comment < end ? find_pair(comment + 2, end, '*', '/') : end;
-        at += at < end ? 2 : 0;
+        const char *comment = memmem(at, (size_t)(end - at), "/*", 2), *behind = NULL;
+        size_t kept = (size_t)((comment ? comment : end) - at);
+        memcpy(to, at, kept);
+        to += kept;
+        if (comment != NULL) {
+            behind = memmem(comment + 2, (size_t)(end - comment - 2), "*/", 2);
+        }
+        at = behind ? behind + 2 : end;
     }
     return to;
 }
 
 /* hiding_rules(css: bytes of UTF-8) -> the sheet without comments, and a list of selectors and declarations, of the rules
    for every screen that may hide. Strings are skipped, and so are rules within a rule. */
-PyObject *core_hiding_rules(PyObject *module, PyObject *css)
+PyObject *core_hiding_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(free_memory) char *sheet = NULL;
+    const char *css;
     char *at, *end;
     const char *statement, *rule = NULL, *brace = NULL;
     Py_ssize_t length;
     int level = 0, skipped = 0, hides = 0; /* skipped: level of the block that is left out, 0 for none */
     PyObject *rules;
-    (void)module;
-    if (PyBytes_AsStringAndSize(css, &at, &length) < 0) {
+    if (!PyArg_ParseTuple(arguments, "y#", &css, &length)) {
         return NULL;
     }
     if ((sheet = malloc((size_t)length + 1)) == NULL) {
@@ -145,7 +125,7 @@ PyObject *core_hiding_rules(PyObject *module, PyObject *css)
     if ((rules = PyList_New(0)) == NULL) {
         return NULL;
     }
-    end = strip_comments(sheet, at, at + length);
+    end = strip_comments(sheet, css, css + length);
     for (at = sheet, statement = sheet; at < end && PyList_Size(rules) < MAX_RULES; at++) {
         const char *quote;
         while (at < end && !marks[(unsigned char)*at]) {

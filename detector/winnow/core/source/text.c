@@ -7,13 +7,12 @@ enum { SPACE, UNSPACED, LETTER, UPPER, DIGIT, COMMA, SENTENCE_END, OTHER, KINDS 
 enum { CHARACTERS, WORDS, LETTERS, DIGITS, UPPER_CASE, COMMAS, SENTENCE_ENDS, SYMBOLS, ROWS };
 
 /* count_kinds(text, run_offset: int64[r + 1], properties, totals: int64[8, r + 1]) */
-PyObject *core_count_kinds(PyObject *module, PyObject *arguments)
+PyObject *core_count_kinds(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array run_offset = {0}, properties = {0}, totals = {0};
     Span text;
     int64_t kinds[KINDS] = {0}, words = 0;
     Py_ssize_t r, row;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_text, &text, in_8, &run_offset, in_properties, &properties, out_8,
                           &totals)
         || !check_arrays(run_offset.length >= 1 && totals.length == ROWS * run_offset.length)) {
@@ -132,13 +131,12 @@ static Py_ssize_t write_blocks(char *to, Span text, const Array *offsets, const 
 }
 
 /* block_texts(text, run_offset: int64[r + 1], begin: int32[m], end: int32[m], properties) -> str, a line per block */
-PyObject *core_block_texts(PyObject *module, PyObject *arguments)
+PyObject *core_block_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array run_offset = {0}, begin = {0}, end = {0}, properties = {0};
     SCOPED(free_memory) char *written = NULL;
     Span text;
     Py_ssize_t length;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_text, &text, in_8, &run_offset, in_4, &begin, in_4, &end,
                           in_properties, &properties)
         || !check_arrays(begin.length == end.length)) {
@@ -183,13 +181,12 @@ static int lower_ascii(unsigned char *to, Span text, const uint8_t *properties)
 }
 
 /* lower_case(text, properties) -> str, equal to text.lower() */
-PyObject *core_lower_case(PyObject *module, PyObject *arguments)
+PyObject *core_lower_case(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array properties = {0};
     SCOPED(free_memory) unsigned char *lowered = NULL;
     PyObject *text;
     Span utf8;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "UO&", &text, in_properties, &properties) || !in_text(text, &utf8)) {
         return NULL;
     }

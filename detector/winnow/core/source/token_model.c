@@ -125,13 +125,12 @@ static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, i
 /* leading_words(lines, title, properties, prefix, number, words: int32[m], overlap: int32[m]) -> uint32 hashes
 
    `lines` are m lines of words with single spaces between them; `title` different words with a line feed behind each. */
-PyObject *core_leading_words(PyObject *module, PyObject *arguments)
+PyObject *core_leading_words(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array properties = {0}, words = {0}, overlap = {0};
     SCOPED(scan_release) Scan scan = {0};
     Span lines, title;
     Py_ssize_t line;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O&O&IIO&O&", in_text, &lines, in_text, &title, in_properties, &properties,
                           &scan.prefix, &scan.number, out_4, &words, out_4, &overlap)
         || !check_arrays(words.length == overlap.length)) {
@@ -157,7 +156,6 @@ PyObject *core_leading_words(PyObject *module, PyObject *arguments)
 
 #define IS_LOWER(c) ((c) >= 'a' && (c) <= 'z')
 #define IS_UPPER(c) ((c) >= 'A' && (c) <= 'Z')
-#define IS_NUMBER(c) ((c) >= '0' && (c) <= '9')
 
 /* The checksum of ASCII letters in lower case. */
 static uint32_t hash_letters(uint32_t seed, const unsigned char *at, const unsigned char *end)
@@ -181,12 +179,12 @@ static int hash_parts(Span name, uint32_t seed, uint32_t number, uint32_t *hashe
     while (at < end && parts < MAX_PARTS) {
         const unsigned char *begin = at++;
         uint32_t hash = number;
-        if (IS_NUMBER(*begin)) {
-            while (at < end && IS_NUMBER(*at)) {
+        if (is_digit(*begin)) {
+            while (at < end && is_digit(*at)) {
                 at++;
             }
         }
-        else if (IS_LOWER(*begin) || IS_UPPER(*begin)) {
+        else if (is_letter(*begin)) {
             int is_lower = IS_LOWER(*begin) || (at < end && IS_LOWER(*at)); /* behind one capital at most */
             while (at < end && (is_lower ? IS_LOWER(*at) : IS_UPPER(*at))) {
                 at++;
@@ -204,46 +202,6 @@ static int hash_parts(Span name, uint32_t seed, uint32_t number, uint32_t *hashe
         }
     }
     return different;
-}
-
-/* The values of the distinct attributes of a page: see winnow.page.attributes. */
-typedef struct {
-    Array data, begin, place, chosen;
-} Values;
-
-static void values_release(Values *values)
-{
-    array_release(&values->data);
-    array_release(&values->begin);
-    array_release(&values->place);
-    array_release(&values->chosen);
-}
-
-/* Whether all chosen values lie in the data, and their places among so many attributes. */
-static int are_inside(const Values *values, Py_ssize_t attributes)
-{
-    const int64_t *begin = ITEMS(values->begin, int64_t);
-    Py_ssize_t i;
-    for (i = 0; i < values->chosen.length; i++) {
-        int64_t at = ITEMS(values->chosen, int64_t)[i];
-        if (at < 0 || at >= values->begin.length - 1 || at >= values->place.length || begin[at] < 0
-            || begin[at + 1] < begin[at] || begin[at + 1] > values->data.length
-            || ITEMS(values->place, int32_t)[at] < 0 || ITEMS(values->place, int32_t)[at] >= attributes) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-static Span chosen_value(const Values *values, Py_ssize_t number)
-{
-    const int64_t *bounds = ITEMS(values->begin, int64_t) + ITEMS(values->chosen, int64_t)[number];
-    return (Span){ITEMS(values->data, unsigned char) + bounds[0], ITEMS(values->data, unsigned char) + bounds[1]};
-}
-
-static int32_t chosen_place(const Values *values, Py_ssize_t number)
-{
-    return ITEMS(values->place, int32_t)[ITEMS(values->chosen, int64_t)[number]];
 }
 
 /* Read the hashes of a name that is not ASCII from a mapping of strings to tuples; how many, or -1 with an exception set. */
@@ -267,18 +225,16 @@ typedef struct {
 } Parts;
 
 /* Write the element and the hash of each part of the elements with blocks, unless they are NULL; returns how many. */
-static Py_ssize_t spread_parts(const Parts *of_attribute, const Array *first, const Array *begin, const Array *block_begin,
-                               const Array *block_end, int32_t *element, uint32_t *hash)
+static Py_ssize_t spread_parts(const Parts *of_attribute, const PageArrays *page, int32_t *element, uint32_t *hash)
 {
-    Py_ssize_t n = block_begin->length, parts = 0, i;
+    Py_ssize_t parts = 0, i;
     int32_t k;
-    for (i = 0; i < n; i++) {
-        int32_t end = ITEMS(*begin, int32_t)[i + 1];
-        if (ITEMS(*block_begin, int32_t)[i] == ITEMS(*block_end, int32_t)[i]) {
+    for (i = 0; i < page->n; i++) {
+        if (page->block_begin[i] == page->block_end[i]) {
             continue;
         }
-        for (k = ITEMS(*begin, int32_t)[i]; k < end; k++) {
-            const Parts *own = &of_attribute[ITEMS(*first, int32_t)[k]];
+        for (k = page->attribute_begin[i]; k < page->attribute_begin[i + 1]; k++) {
+            const Parts *own = &of_attribute[page->first[k]];
             const uint32_t *part;
             for (part = own->begin; part < own->end; part++, parts++) {
                 if (hash != NULL) {
@@ -291,86 +247,46 @@ static Py_ssize_t spread_parts(const Parts *of_attribute, const Array *first, co
     return parts;
 }
 
-/* name_parts(data, begin: int64[d + 1], place: int32[d], chosen: int64[k], first: int32[a], attribute_begin: int32[n + 1],
-              block_begin: int32[n], block_end: int32[n], seed, number, known) -> int32, uint32: elements and hashes
+/* name_parts(page, values, chosen: int64[k], seed, number, known) -> int32, uint32: elements and hashes
 
    The parts of the chosen values of the elements with blocks. `known` maps names that are not ASCII to their hashes. */
-PyObject *core_name_parts(PyObject *module, PyObject *arguments)
+PyObject *core_name_parts(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(values_release) Values values = {0};
-    SCOPED(array_release) Array first = {0}, begin = {0}, block_begin = {0}, block_end = {0};
+    SCOPED(page_release) PageArrays page = {0};
+    SCOPED(values_release) AttributeValues values = {0};
+    SCOPED(array_release) Array chosen = {0};
     SCOPED(free_memory) uint32_t *hashes = NULL;
     SCOPED(free_memory) Parts *of_attribute = NULL;
     unsigned int seed, number;
     uint32_t *to;
     PyObject *known, *elements, *parts;
     Py_ssize_t size, i;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&IIO", in_1, &values.data, in_8, &values.begin, in_4, &values.place,
-                          in_8, &values.chosen, in_4, &first, in_4, &begin, in_4, &block_begin, in_4, &block_end,
-                          &seed, &number, &known)
-        || !check_arrays(begin.length == block_begin.length + 1 && block_end.length == block_begin.length
-                         && are_attributes(&first, &begin) && are_inside(&values, first.length))) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&IIO", in_page, &page, in_values, &values, in_8, &chosen, &seed, &number, &known)
+        || !check_arrays(values.places <= page.a && are_below(&chosen, values.d))) {
         return NULL;
     }
-    to = hashes = malloc(sizeof(uint32_t) * MAX_PARTS * (size_t)values.chosen.length + 1);
-    of_attribute = calloc((size_t)first.length + 1, sizeof(Parts));
+    to = hashes = malloc(sizeof(uint32_t) * MAX_PARTS * (size_t)chosen.length + 1);
+    of_attribute = calloc((size_t)page.a + 1, sizeof(Parts));
     if (hashes == NULL || of_attribute == NULL) {
         return PyErr_NoMemory();
     }
-    for (i = 0; i < values.chosen.length; i++) {
-        Span name = chosen_value(&values, i);
+    for (i = 0; i < chosen.length; i++) {
+        int64_t at = ITEMS(chosen, int64_t)[i];
+        Span name = value_of(&values, at);
         int found = is_all_ascii(name) ? hash_parts(name, seed, number, to) : known_parts(name, known, to);
         if (found < 0) {
             return NULL;
         }
-        of_attribute[chosen_place(&values, i)] = (Parts){to, to + found};
+        of_attribute[values.place[at]] = (Parts){to, to + found};
         to += found;
     }
-    size = 4 * spread_parts(of_attribute, &first, &begin, &block_begin, &block_end, NULL, NULL);
+    size = 4 * spread_parts(of_attribute, &page, NULL, NULL);
     elements = PyByteArray_FromStringAndSize(NULL, size);
     parts = PyByteArray_FromStringAndSize(NULL, size);
     if (elements != NULL && parts != NULL) {
-        spread_parts(of_attribute, &first, &begin, &block_begin, &block_end, (void *)PyByteArray_AsString(elements),
-                     (void *)PyByteArray_AsString(parts));
+        spread_parts(of_attribute, &page, (void *)PyByteArray_AsString(elements), (void *)PyByteArray_AsString(parts));
     }
     return Py_BuildValue("NN", elements, parts);
-}
-
-/* class_signatures(data, begin: int64[d + 1], place: int32[d], chosen: int64[k], signatures: int64[a])
-
-   At the place of each chosen value 1 + its checksum, with "#" for every number. */
-PyObject *core_class_signatures(PyObject *module, PyObject *arguments)
-{
-    SCOPED(values_release) Values values = {0};
-    SCOPED(array_release) Array signatures = {0};
-    static const unsigned char number = '#';
-    Py_ssize_t i;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_1, &values.data, in_8, &values.begin, in_4, &values.place, in_8,
-                          &values.chosen, out_8, &signatures)
-        || !check_arrays(are_inside(&values, signatures.length))) {
-        return NULL;
-    }
-    for (i = 0; i < values.chosen.length; i++) {
-        Span rest = chosen_value(&values, i);
-        uint32_t checksum = 0;
-        while (rest.begin < rest.end) {
-            const unsigned char *begin = rest.begin;
-            while (rest.begin < rest.end && !IS_NUMBER(*rest.begin)) {
-                rest.begin++;
-            }
-            checksum = core_crc32(checksum, begin, rest.begin);
-            if (rest.begin < rest.end) {
-                checksum = core_crc32(checksum, &number, &number + 1);
-            }
-            while (rest.begin < rest.end && IS_NUMBER(*rest.begin)) {
-                rest.begin++;
-            }
-        }
-        ITEMS(signatures, int64_t)[chosen_place(&values, i)] = 1 + (int64_t)checksum;
-    }
-    Py_RETURN_NONE;
 }
 
 /* ---- Features by tables of log-odds */
@@ -406,10 +322,9 @@ static int write_words(const Array *numbers, const Array *words, const Array *od
 
 /* word_features(number: int32[m], word: uint32[w], odds: float32[size], rows: float32[4, m]); `number` words of each block,
    block after block. */
-PyObject *core_word_features(PyObject *module, PyObject *arguments)
+PyObject *core_word_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array number = {0}, word = {0}, odds = {0}, rows = {0};
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_4, &number, in_4, &word, in_4, &odds, out_4, &rows)
         || !check_arrays(rows.length == 4 * number.length
                          && write_words(&number, &word, &odds, ITEMS(rows, float)) == 0)) {
@@ -440,18 +355,6 @@ static void follow_paths(NameOdds *elements, const int32_t *parent, const int32_
     }
 }
 
-static int are_below(const Array *numbers, Py_ssize_t n)
-{
-    Py_ssize_t i;
-    for (i = 0; i < numbers->length; i++) {
-        int64_t number = numbers->view.itemsize == 8 ? ITEMS(*numbers, int64_t)[i] : ITEMS(*numbers, int32_t)[i];
-        if (number < 0 || number >= n) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 static int is_tree(const int32_t *parent, const int32_t *end, Py_ssize_t n)
 {
     Py_ssize_t i;
@@ -465,14 +368,13 @@ static int is_tree(const int32_t *parent, const int32_t *end, Py_ssize_t n)
 
 /* name_features(name_element: int32[k], name: uint32[k], odds: float32[size], parent: int32[n], end: int32[n],
                  owner: int32[m], levels: int64[l, m], rows: float32[4 + l, m]) */
-PyObject *core_name_features(PyObject *module, PyObject *arguments)
+PyObject *core_name_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array element = {0}, name = {0}, odds = {0}, parent = {0};
     SCOPED(array_release) Array end = {0}, owner = {0}, levels = {0}, rows = {0};
     SCOPED(free_memory) NameOdds *elements = NULL;
     float *row;
     Py_ssize_t n, m, i;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&", in_4, &element, in_4, &name, in_4, &odds, in_4, &parent, in_4, &end,
                           in_4, &owner, in_8, &levels, out_4, &rows)) {
         return NULL;

@@ -1,34 +1,6 @@
 /* Names of elements and attributes, by the addresses of their strings. */
 #include "flatten.h"
 
-static size_t first_slot(const unsigned char *name, size_t mask)
-{
-    return ((uintptr_t)name >> 3) * 0x9E3779B97F4A7C15u >> 20 & mask;
-}
-
-static int names_grow(Names *names)
-{
-    size_t count = names->slots ? 2 * (names->mask + 1) : 256, i;
-    Name *old = names->slots, *slots = calloc(count, sizeof(Name));
-    if (slots == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    for (i = 0; old != NULL && i <= names->mask; i++) {
-        if (old[i].name != NULL) {
-            size_t at = first_slot(old[i].name, count - 1);
-            while (slots[at].name != NULL) {
-                at = (at + 1) & (count - 1);
-            }
-            slots[at] = old[i];
-        }
-    }
-    free(old);
-    names->slots = slots;
-    names->mask = count - 1;
-    return 0;
-}
-
 PyObject *full_name(const unsigned char *name, const Namespace *space)
 {
     if (space == NULL || space->href == NULL) {
@@ -44,10 +16,7 @@ static int32_t number_of(Flat *flat, Names *names, const unsigned char *name, co
     size_t at;
     PyObject *full;
     int32_t number;
-    if (2 * names->used >= names->mask && names_grow(names) < 0) {
-        return -1;
-    }
-    at = first_slot(name, names->mask);
+    at = mixed((uintptr_t)name, flat->seed) & names->mask;
     while (names->slots[at].name != NULL) {
         if (names->slots[at].name == name && names->slots[at].space == space) {
             return names->slots[at].number;
@@ -59,7 +28,6 @@ static int32_t number_of(Flat *flat, Names *names, const unsigned char *name, co
     Py_XDECREF(full);
     if (number >= 0) {
         names->slots[at] = (Name){name, space, number};
-        names->used++;
     }
     return number;
 }
@@ -106,26 +74,6 @@ static int32_t number_attribute(Flat *flat, PyObject *name)
 
 /* The attributes of elements; equal ones are stored once. */
 
-/* A seeded hash of a value, so that no page can provoke collisions. */
-static uint64_t hash_value(uint64_t seed, int32_t name, const unsigned char *value, size_t length)
-{
-    uint64_t h = seed ^ ((uint64_t)(uint32_t)name * 0x9E3779B97F4A7C15u) ^ length, word;
-    while (length >= 8) {
-        memcpy(&word, value, 8);
-        h = (h ^ word) * 0xBF58476D1CE4E5B9u;
-        h ^= h >> 29;
-        h += seed;
-        value += 8;
-        length -= 8;
-    }
-    word = 0;
-    memcpy(&word, value, length);
-    h = (h ^ word) * 0x94D049BB133111EBu;
-    h ^= h >> 32;
-    h = (h + seed) * 0xBF58476D1CE4E5B9u;
-    return h ^ h >> 30;
-}
-
 int read_attributes(Flat *flat, const Node *node)
 {
     const Attribute *attribute;
@@ -155,7 +103,7 @@ int read_attributes(Flat *flat, const Node *node)
             return -1;
         }
         length = strlen((const char *)value);
-        at = hash_value(flat->seed, name, value, length) & flat->table_mask;
+        at = hash_of(flat->seed + (uint64_t)(uint32_t)name, (Span){value, value + length}) & flat->table_mask;
         while ((found = flat->table[at]) != 0) {
             size_t begin = (size_t)flat->value_begin[found - 1];
             size_t known = (size_t)flat->value_begin[found] - begin;
