@@ -20,8 +20,8 @@ READ_BYTES: Final = 1 << 20
 _WORK_FOLDER: Final = ".winnow"
 _WRITE_TEST: Final = ".winnow-may-write"
 _HTTP: Final = frozenset({"http", "https"})
-_PACKAGES: Final = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "az": "adlfs"}
-_EXTRAS: Final = {"s3fs": "scrapy-winnow[s3]", "aiohttp": "scrapy-winnow[archives]"}
+_EXTRAS: Final = {"s3": "s3", "s3a": "s3", "http": "archives", "https": "archives"}
+"""What to install for a kind of address; fsspec names the package for every other kind."""
 _NO_CREDENTIALS: Final = frozenset({"NoCredentialsError", "PartialCredentialsError", "ProfileNotFound"})
 """Errors of botocore, which is installed with s3fs only."""
 
@@ -50,9 +50,8 @@ def open_store(address: str) -> tuple[Any, str]:
     try:
         store, path = url_to_fs(address)
     except ImportError as error:
-        package = _PACKAGES.get(scheme, "aiohttp" if scheme in _HTTP else "")
-        remedy = f"pip install '{_EXTRAS.get(package, package)}'" if package else str(error)
-        raise AddressError(f"{address}: {package or 'a package'} is not installed: {remedy}") from error
+        remedy = f"pip install 'scrapy-winnow[{_EXTRAS[scheme]}]'" if scheme in _EXTRAS else str(error)
+        raise AddressError(f"{address}: a package is not installed: {remedy}") from error
     except ValueError as error:
         raise AddressError(f"{address}: unknown kind of address: {scheme}://") from error
     return store, str(path)
@@ -118,9 +117,14 @@ def check_access(sources: Iterable[str]) -> None:
                 raise AddressError(_explain(source, error)) from error
 
 
+def describe(error: Exception) -> str:
+    """Return kind and message of an error, which may be of any package."""
+    return f"{type(error).__name__}: {error}"
+
+
 def _explain(source: str, error: Exception) -> str:
     remedy = f": {_S3_REMEDY}" if urlsplit(source).scheme in {"s3", "s3a"} and _is_about_access(error) else ""
-    return f"{source}: {type(error).__name__}: {error}{remedy}"
+    return f"{source}: {describe(error)}{remedy}"
 
 
 def _is_about_access(error: Exception) -> bool:

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Final, cast
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from scrapy_winnow.archives.addresses import READ_BYTES, open_source, size_of
+from scrapy_winnow.archives.addresses import READ_BYTES, describe, open_source, size_of
 from scrapy_winnow.fetching import STANDARD_INPUT
 from scrapy_winnow.storage.keys import site_of
 
@@ -241,29 +241,28 @@ class ArchiveReader:
     """Reads the pages of one WARC file, or of a part of it; gzip, zstd, lz4 or plain.
 
     Attributes:
+        part: what it reads.
         skipped: records that are not pages, by reason.
         broken: what is wrong with a file that could not be read to its end.
-        bytes_read: bytes of the part that were read so far, as they are stored.
     """
 
     def __init__(self, part: Part, *, max_bytes: int) -> None:
-        self._part = part
+        self.part = part
         self._max_bytes = max_bytes
         self._damaged_at: int | None = None
         self.skipped: Counter[str] = Counter()
         self.broken: str | None = None
-        self.bytes_read = 0
 
     def __iter__(self) -> Iterator[ArchivedPage]:
         """Go through the pages; damaged records are skipped, and :attr:`broken` describes the first."""
         try:
-            with closing(ArchiveStream(self._part.source, self._part.begin)) as stream:
+            with closing(ArchiveStream(self.part.source, self.part.begin)) as stream:
                 yield from self._read_pages(stream)
         except Exception as error:  # every file system raises its own kinds
-            self._note_broken(f"{type(error).__name__}: {error}")
+            self._note_broken(describe(error))
 
     def _read_pages(self, stream: ArchiveStream) -> Iterator[ArchivedPage]:
-        part = self._part
+        part = self.part
         place = stream.seek_record(part.begin - 1) if part.begin else 0
         is_one_by_one = True
         while place is not None:
@@ -275,7 +274,6 @@ class ArchiveReader:
                         return
                     stream.forget_before(place)
                     is_one_by_one &= stream.begins_record(place)
-                    self.bytes_read = place - part.begin
                     page = self._page_of(record)
                     if page is not None:
                         yield page

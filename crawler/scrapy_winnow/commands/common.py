@@ -127,20 +127,16 @@ class Progress:
         self._what = f"{what} " if what else ""
         self._on_terminal = sys.stderr.isatty()
         self._begun = self._last = time.monotonic()
-        self._total = 0
-        self._first = 0
+        self._total = self._first = self._done = 0
 
-    def __call__(self, done: int, total: int, name: str = "", *, fraction: float | None = None) -> None:
-        """Report that ``done`` of ``total`` items are done, the last of them ``name``.
-
-        ``fraction`` is how much of the work is done, where the number of items does not tell.
-        """
+    def __call__(self, done: int, total: int, name: str = "") -> None:
+        """Report that ``done`` of ``total`` items are done, the last of them ``name``."""
         now = time.monotonic()
-        if total != self._total:  # another stage has begun
+        if total != self._total or done < self._done:  # another stage has begun
             self._begun, self._total, self._first = now, total, done
+        self._done = done
         line = f"{done:,} of {total:,} {self._what}{name:<40.40}"
-        if fraction is None:
-            fraction = (done - self._first) / max(total - self._first, 1)
+        fraction = (done - self._first) / max(total - self._first, 1)
         left = "" if done >= total or fraction < _MIN_FRACTION else self._time_left(fraction, now - self._begun)
         if self._on_terminal and (now - self._last > _TERMINAL_INTERVAL_S or done in {0, total}):
             self._last = now

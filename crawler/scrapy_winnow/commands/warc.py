@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _FORMATS: Final = ("jsonl", "parquet", "warc")
 _FILE_SUFFIXES: Final = (".jsonl", ".json", ".parquet", ".warc", ".gz")
+_SHOWN_ERRORS: Final = 20
 _COLUMNS: Final = ("clean_html", "markdown", "segments")
 HELP = """\
 clean archives (WARC), each page with the evidence of its host
@@ -82,9 +83,14 @@ def run(options: argparse.Namespace) -> int:
         processes=options.processes,
         ray=options.ray,
     )
+    show = Progress()
+
+    def show_step(step: str, done: int, total: int, pages: int) -> None:
+        show(done, total, step + (f", {pages:,} pages" if pages else ""))
+
     try:
         kind = OnePassRun if options.one_pass else ArchiveRun
-        archive_run = kind(sources, options.output, run_options, _ArchiveProgress(sources), options.work)
+        archive_run = kind(sources, options.output, run_options, show_step, options.work)
         if archive_run.is_resumed:
             warn("resuming the run that was stopped")
         summary = archive_run.run()
@@ -141,23 +147,7 @@ def _report(summary: Summary) -> None:
     warn(f"{summary.pages:,} pages of {hosts}, {summary.duplicates:,} of them near-duplicates")
     for why, number in sorted(summary.skipped.items()):
         warn(f"skipped, {why}: {number:,}")
-    for why, number in sorted(summary.failed.items()):
+    for why, number in summary.failed.most_common(_SHOWN_ERRORS):
         warn(f"failed, {why}: {number:,}")
     for source, why in sorted(summary.broken.items()):
         warn(f"broken: {source}: {why}")
-
-
-class _ArchiveProgress:
-    """Shows how far a run is: by bytes where they are counted and all sizes are known, otherwise by parts."""
-
-    def __init__(self, sources: list[str]) -> None:
-        files = [Path(source) for source in sources if Path(source).is_file()]
-        self._bytes = sum(file.stat().st_size for file in files) if len(files) == len(sources) else 0
-        self._step = ""
-
-    def __call__(self, step: str, done: int, total: int, pages: int, bytes_read: int) -> None:
-        """Show the progress of a step."""
-        if step != self._step:
-            self._step, self._show = step, Progress()
-        fraction = min(bytes_read / self._bytes, 1.0) if bytes_read and self._bytes else None
-        self._show(done, total, step + (f", {pages:,} pages" if pages else ""), fraction=fraction)

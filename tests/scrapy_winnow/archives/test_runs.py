@@ -20,7 +20,7 @@ import os, signal, sys
 from pathlib import Path
 from scrapy_winnow.archives import {kind}
 
-def progress(step, done, total, pages, bytes_read):
+def progress(step, done, total, pages):
     if {condition}:
         os.kill(os.getpid(), signal.SIGKILL)
 
