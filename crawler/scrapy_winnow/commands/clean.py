@@ -6,11 +6,10 @@ import json
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from threadpoolctl import threadpool_limits
@@ -94,19 +93,16 @@ def add_page_options(parser: CommandParser) -> None:
     add_model_options(parser)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A page to clean.
 
     Attributes:
         name: file, or ``-`` for standard input.
         stem: its path in the output without suffix: the file's name, or the path below the folder that was given.
-        is_in_folder: whether a folder was given.
     """
 
     name: str
     stem: str
-    is_in_folder: bool = False
 
 
 def run(options: argparse.Namespace) -> int:
@@ -178,11 +174,11 @@ def _find_sources(name: str) -> list[Source]:
         return [Source(name, Path(urlsplit(name).path).stem or "page")]
     folder = Path(name)
     if not name or not folder.is_dir():
-        return [Source(name, Path(name).stem)]
+        return [Source(name, folder.stem)]
     files = page_files(folder)
     if not files:
         raise InputError("no HTML files in this folder")
-    return [Source(str(file), str(file.relative_to(folder).with_suffix("")), is_in_folder=True) for file in files]
+    return [Source(str(file), str(file.relative_to(folder).with_suffix(""))) for file in files]
 
 
 def _count_site(sources: Sequence[Source], options: argparse.Namespace) -> Site | None:
@@ -281,25 +277,23 @@ def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> Writ
             return lambda source, content: sys.stdout.write(f"==> {source.name} <==\n{content}\n")
         return lambda _, content: sys.stdout.write(content)
     path, written = Path(options.output), set[Path]()
-    is_json_lines = options.format == "json" and options.output.endswith(_ONE_FILE_SUFFIXES)
-    is_folder = has_many or options.output.endswith("/") or path.is_dir() or any(each.is_in_folder for each in sources)
-    if is_folder and not is_json_lines:
+    is_folder = has_many or options.output.endswith("/") or path.is_dir() or Path(options.files[0]).is_dir()
+    is_folder = is_folder and not (options.format == "json" and options.output.endswith(_ONE_FILE_SUFFIXES))
+    if not is_folder and not path.parent.is_dir():
+        raise CommandError(f"-o: no such folder: {path.parent}")
+    if is_folder:
         with report_errors(f"-o {options.output}: "):
             path.mkdir(parents=True, exist_ok=True)
-    elif not path.parent.is_dir():
-        raise CommandError(f"-o: no such folder: {path.parent}")
 
-    def write_to_file(_: Source, content: str) -> None:
-        with path.open("a" if written else "w", encoding="utf-8") as stream:
+    def write(source: Source, content: str) -> None:
+        file = path
+        if is_folder:
+            file = path / f"{source.stem}{_SUFFIXES[options.format]}"  # in the same folders as the page was in
+            if file in written:
+                raise InputError(f"would overwrite {file}, written for another FILE")
+            file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a" if file in written else "w", encoding="utf-8") as stream:
             stream.write(content)
-        written.add(path)
-
-    def write_to_folder(source: Source, content: str) -> None:
-        file = path / f"{source.stem}{_SUFFIXES[options.format]}"  # in the same folders as the page was in
-        if file in written:
-            raise InputError(f"would overwrite {file}, written for another FILE")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content, "utf-8")
         written.add(file)
 
-    return write_to_folder if is_folder and not is_json_lines else write_to_file
+    return write

@@ -76,14 +76,14 @@ def run(options: argparse.Namespace) -> int:
         options.sketch = max(options.sketch, SAME_TEXT_SKETCH)
         options.resemblance = options.resemblance or SAME_TEXT_RESEMBLANCE
     broken = total = repeated = dropped = 0
-    rows_left = _rows(options)
+    documents = _documents(options)
     with _index(options) as decide, _output(options) as output:
-        while rows := list(islice(rows_left, _BATCH)):
-            documents = [found for row in rows if (found := _document_in(row, options)) is not None]
-            broken += len(rows) - len(documents)
-            verdicts = decide([(url, hashes) for _, url, hashes in documents])
-            for (row, _, hashes), verdict in zip(documents, verdicts, strict=True):
-                total += 1
+        while batch := list(islice(documents, _BATCH)):
+            found = list(filter(None, batch))
+            broken += len(batch) - len(found)
+            total += len(found)
+            verdicts = decide([(url, hashes) for _, url, hashes in found])
+            for (row, _, hashes), verdict in zip(found, verdicts, strict=True):
                 repeated += verdict.duplicate_of is not None
                 if options.drop and verdict.is_same_text(hashes, options.sketch, options.resemblance):
                     dropped += 1
@@ -141,26 +141,18 @@ def _output(options: argparse.Namespace) -> Iterator[IO[str]]:
         raise CommandError(f"-o {options.output}: {reason(error)}") from error
 
 
-def _rows(options: argparse.Namespace) -> Iterator[Any]:
-    """Yield the objects in the lines of the files; ``None`` for lines that are none."""
+def _documents(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], str, NDArray[np.uint64]] | None]:
+    """Yield the object, address and shingles of the document in each line of the files; ``None`` for other lines."""
     for name in options.files:
         try:
             with open(0 if name == "-" else name, "rb", closefd=name != "-") as file:
-                for line in file:
-                    if line.strip():
-                        try:
-                            yield json.loads(line)
-                        except (ValueError, RecursionError):
-                            yield None
+                for line in filter(bytes.strip, file):
+                    try:
+                        row = json.loads(line)
+                        url, text = row[options.url_field], row[options.text_field]
+                    except (ValueError, LookupError, TypeError, RecursionError):
+                        url = text = None
+                    is_document = isinstance(url, str) and isinstance(text, str)
+                    yield (row, url, shingles(text, keep=options.sketch)) if is_document else None
         except OSError as error:
             raise CommandError(f"{Path(name).resolve()}: {reason(error)}") from error
-
-
-def _document_in(row: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str, NDArray[np.uint64]] | None:
-    """The object, address and shingles of a document; ``None`` for a line that is none."""
-    if not isinstance(row, dict):
-        return None
-    url, text = row.get(options.url_field), row.get(options.text_field)
-    if not isinstance(url, str) or not isinstance(text, str):
-        return None
-    return row, url, shingles(text, keep=options.sketch)
