@@ -23,7 +23,6 @@ from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options
 from scrapy_winnow.archives.counting import HostCounts
 from scrapy_winnow.archives.reading import ArchiveReader, Part, split_archives
 from scrapy_winnow.archives.runs import Summary, run_in_processes
-from winnow.page.page import DEFAULT_LIMITS
 
 STEPS = ("count", "count hosts", "clean", "write")
 
@@ -103,7 +102,7 @@ def _extracted(part: Part, file: Path, *_: object) -> Summary:
 
     report = Summary()
     with file.open("w", encoding="utf-8", errors="replace") as lines:
-        for page in ArchiveReader(part, max_bytes=DEFAULT_LIMITS.max_bytes):
+        for page in ArchiveReader(part):
             text = trafilatura.extract(page.html, url=page.url)
             lines.write(json.dumps({"url": page.url, "text": text}) + "\n")
             report.pages += 1

@@ -132,44 +132,37 @@ def _is_about_access(error: Exception) -> bool:
 
 
 class Destination:
-    """A folder on this machine, made if need be, or in a store such as S3; a file appears there when it is complete.
+    """A folder on this machine, or in a store such as S3; a file appears there when it is complete.
 
     Args:
         output: path or address of the folder.
-        work: local folder in which unfinished work gets a folder of its own. By default that is ``.winnow`` in the
-            output, or ``.winnow`` in the current folder where the output is an address.
 
     Attributes:
-        work: the folder of this run's unfinished work.
+        work: folder of this run's unfinished work: ``.winnow`` in the output or, where that is an address, a folder
+            in ``.winnow`` in the current one.
 
     Raises:
         AddressError: nothing can be written to the store.
     """
 
-    def __init__(self, output: str | Path, work: Path | None = None) -> None:
+    def __init__(self, output: str | Path) -> None:
         self._output = str(output)
         self._is_remote = is_address(self._output)
-        if work is None and not self._is_remote:
-            self.work = Path(output, _WORK_FOLDER)
-        else:
-            name = self._output if self._is_remote else str(Path(output).resolve())
-            digest = hashlib.blake2b(name.encode(), digest_size=6).hexdigest()
-            self.work = Path(work if work is not None else _WORK_FOLDER, f"warc-{digest}")
         if self._is_remote:
+            digest = hashlib.blake2b(self._output.encode(), digest_size=6).hexdigest()
+            self.work = Path(_WORK_FOLDER, f"warc-{digest}")
             self._check_writable()
         else:
-            Path(output).mkdir(parents=True, exist_ok=True)
+            self.work = Path(output, _WORK_FOLDER)
 
     @contextmanager
     def open_file(self, name: str) -> Iterator[Path]:
         """Yield a local path to write a file at; it is moved to its name in the destination if nothing was raised."""
-        if not self._is_remote:
-            unfinished = Path(self._output, f"{name}.part")
-            yield unfinished
-            unfinished.rename(unfinished.with_name(name))
-            return
         unfinished = self.work / name
         yield unfinished
+        if not self._is_remote:
+            unfinished.rename(Path(self._output, name))
+            return
         store, path = open_store(self._output)
         try:
             store.put_file(str(unfinished), f"{path.rstrip('/')}/{name}")

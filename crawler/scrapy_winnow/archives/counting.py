@@ -7,7 +7,7 @@ Two passes write the leaves of every page to disk (:class:`LeafWriter`), count t
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
@@ -49,8 +49,8 @@ def _hash(text: str) -> int:
 class LeafWriter:
     """Writes the leaves of pages into an Arrow file, in batches that are sorted by shard; a context."""
 
-    def __init__(self, file: Path) -> None:
-        self._writer = pa.ipc.new_file(str(file), _PAGES)
+    def __init__(self, file: Path | IO[bytes]) -> None:
+        self._writer = pa.ipc.new_file(file, _PAGES)
         self._pages: list[dict[str, Any]] = []
 
     def add(self, url: str, host: str, hashed: HashedUnits) -> None:

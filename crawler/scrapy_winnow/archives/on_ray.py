@@ -10,9 +10,11 @@ belongs to a host, so a large host holds nothing up.
 
 from __future__ import annotations
 
+import io
 import logging
 import tempfile
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,7 +28,6 @@ from scrapy_winnow.archives.rows import clean_counted, hash_page, parquet_rows, 
 from scrapy_winnow.archives.runs import Options
 from scrapy_winnow.storage.keys import site_of
 from winnow.models import load_model
-from winnow.page.page import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -135,14 +136,11 @@ def _read_parts(batch: pa.Table) -> Iterator[pa.Table]:
     """Read the pages of parts of archives."""
     for row in batch.to_pylist():
         part = Part(row["source"], row["begin"], row["end"] or None)
-        reader = ArchiveReader(part, max_bytes=DEFAULT_LIMITS.max_bytes)
-        rows: list[dict[str, Any]] = []
-        for page in reader:
-            rows.append({name: getattr(page, name) for name in PAGES.names})
-            if len(rows) == _BATCH_PAGES:
-                yield pa.Table.from_pylist(rows, PAGES)
-                rows = []
-        yield pa.Table.from_pylist(rows, PAGES)
+        reader = ArchiveReader(part)
+        pages = iter(reader)
+        while batch_pages := list(islice(pages, _BATCH_PAGES)):
+            rows = [{name: getattr(page, name) for name in PAGES.names} for page in batch_pages]
+            yield pa.Table.from_pylist(rows, PAGES)
         if reader.broken is not None:
             logger.warning("%s: %s", part.source, reader.broken)
 
@@ -157,15 +155,15 @@ def _pages_of(rows: list[dict[str, Any]]) -> Iterator[ArchivedPage]:
 
 def _hash_block(block: Any, model: str | None) -> Any:
     """First pass: return the leaves of a block as the bytes of the file of a ``LeafWriter``."""
-    with tempfile.NamedTemporaryFile(prefix="winnow-leaves-") as file:
-        with LeafWriter(Path(file.name)) as writer:
-            for batch in block.to_batches(max_chunksize=_BATCH_PAGES):
-                for page in _pages_of(batch.to_pylist()):
-                    with suppress(Exception):  # the second pass reports the error
-                        hashed = hash_page(page, load_model(model))
-                        if hashed is not None and page.host:
-                            writer.add(page.url, page.host, hashed)
-        return pa.table({"leaves": pa.array([file.read()], pa.large_binary())})
+    file = io.BytesIO()
+    with LeafWriter(file) as writer:
+        for batch in block.to_batches(max_chunksize=_BATCH_PAGES):
+            for page in _pages_of(batch.to_pylist()):
+                with suppress(Exception):  # the second pass reports the error
+                    hashed = hash_page(page, load_model(model))
+                    if hashed is not None and page.host:
+                        writer.add(page.url, page.host, hashed)
+    return pa.table({"leaves": pa.array([file.getvalue()], pa.large_binary())})
 
 
 def _clean_block(block: Any, counts: Any, options: Options) -> Iterator[Any]:

@@ -16,7 +16,6 @@ from scrapy_winnow.archives.rows import clean_page, hash_page, parse_page
 from scrapy_winnow.archives.runs import Run, Summary, process_pool
 from scrapy_winnow.storage.evidence import HashedUnits
 from winnow.models import load_model
-from winnow.page.page import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -63,7 +62,7 @@ class OnePassRun(Run):
 
     def _clean_one(self, source: str, file: Path, counts: StreamCounts, done: int) -> Summary:
         """Clean the pages of an archive into a file of JSON lines, and report how that went."""
-        reader, report = ArchiveReader(Part(source), max_bytes=DEFAULT_LIMITS.max_bytes), Summary()
+        reader, report = ArchiveReader(Part(source)), Summary()
         with file.open("w", encoding="utf-8") as lines:
             for row in clean_in_order(reader, counts.count, self._options):
                 if isinstance(row, str):

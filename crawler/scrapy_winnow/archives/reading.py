@@ -18,6 +18,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from scrapy_winnow.archives.addresses import READ_BYTES, describe, open_source, size_of
 from scrapy_winnow.fetching import STANDARD_INPUT
 from scrapy_winnow.storage.keys import site_of
+from winnow.page.page import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -246,7 +247,7 @@ class ArchiveReader:
         broken: what is wrong with a file that could not be read to its end.
     """
 
-    def __init__(self, part: Part, *, max_bytes: int) -> None:
+    def __init__(self, part: Part, *, max_bytes: int = DEFAULT_LIMITS.max_bytes) -> None:
         self.part = part
         self._max_bytes = max_bytes
         self._damaged_at: int | None = None

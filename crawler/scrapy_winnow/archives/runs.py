@@ -21,7 +21,6 @@ from scrapy_winnow.archives.rows import FORMATS, clean_counted, hash_page, shing
 from scrapy_winnow.fetching import STANDARD_INPUT
 from winnow.duplicates import MemoryIndex
 from winnow.models import load_model
-from winnow.page.page import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -113,7 +112,6 @@ class Run(ABC):
 
     Args:
         output: path or address of the folder; it is made if need be.
-        work: folder for unfinished work, see :class:`~scrapy_winnow.archives.addresses.Destination`.
 
     Attributes:
         is_resumed: whether an earlier run, which was stopped, has left unfinished work here.
@@ -131,7 +129,6 @@ class Run(ABC):
         output: str | Path,
         options: Options | None = None,
         progress: ReportProgress = lambda *_: None,
-        work: Path | None = None,
     ) -> None:
         self._options = options = options if options is not None else Options()
         self._progress = progress
@@ -147,7 +144,7 @@ class Run(ABC):
             "duplicates": options.duplicates,
             "sources": ordered,
         }
-        self._destination = Destination(output, work)
+        self._destination = Destination(output)
         self._state = self._destination.work
         file = self._state / "run.json"
         self.is_resumed = file.is_file()
@@ -300,7 +297,7 @@ def clean_archive(part: Part, file: Path, options: Options, counts: HostCounts) 
 
 def _process_pages(part: Part, process: Callable[[ArchivedPage], object]) -> Summary:
     """Process each page of a part, and report how that went."""
-    reader, report = ArchiveReader(part, max_bytes=DEFAULT_LIMITS.max_bytes), Summary()
+    reader, report = ArchiveReader(part), Summary()
     for page in reader:
         try:
             process(page)

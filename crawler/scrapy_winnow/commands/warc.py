@@ -49,7 +49,6 @@ def add_options(parser: CommandParser) -> None:
     add = parser.add
     add("sources IN", "archive, pattern, or address; - with --one-pass", nargs="+")
     add("-o --output OUT", "folder, made if need be, or address", required=True)
-    add("--work FOLDER", "for unfinished work (default: .winnow in OUT, or here where OUT is an address)")
     add("--format", "what to write (default: %(default)s)", choices=_FORMATS, default=_FORMATS[0])
     add("--with", "a further column", dest="columns", choices=_COLUMNS, many=True)
     add("--model MODEL", "model, by name or file (default: the package's own)")
@@ -90,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
 
     try:
         kind = OnePassRun if options.one_pass else ArchiveRun
-        archive_run = kind(sources, options.output, run_options, show_step, options.work)
+        archive_run = kind(sources, options.output, run_options, show_step)
         if archive_run.is_resumed:
             warn("resuming the run that was stopped")
         summary = archive_run.run()
