@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import sys
 import time
+import zlib
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -14,6 +16,7 @@ from winnow import load_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from io import BufferedReader
 
     from redis import Redis
 
@@ -51,6 +54,17 @@ def report_errors(what: str = "") -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         raise CommandError(f"{what}{reason(error)}") from error
+
+
+@contextmanager
+def open_input(name: str) -> Iterator[BufferedReader | gzip.GzipFile]:
+    """Open a file, decompressed where it ends in ``.gz``, or standard input for ``-``."""
+    file: str | int = 0 if name == "-" else name
+    try:
+        with gzip.open(name) if name.endswith(".gz") else open(file, "rb", closefd=name != "-") as opened:
+            yield opened
+    except (OSError, EOFError, zlib.error) as error:
+        raise CommandError(f"{Path(name).resolve()}: {reason(error)}") from error
 
 
 def write_output(file: Path, content: str) -> None:

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, warn
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, open_input, warn
 from scrapy_winnow.fetching import reason
 from winnow.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH, MemoryIndex, shingles
 
@@ -52,7 +52,7 @@ _TIMEOUT_S: Final = 30.0
 def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add
-    add("files FILE", "JSON lines, or - for standard input", nargs="+")
+    add("files FILE", "JSON lines, also compressed (.gz), or - for standard input", nargs="+")
     add("-o --output OUT", "file to write (default: standard output)", type=Path)
     add("--drop", "leave out what has nearly all its text in common")
     add("--url-field NAME", "(default: %(default)s)", default="url")
@@ -93,6 +93,8 @@ def run(options: argparse.Namespace) -> int:
     dropped_note = f", {dropped:,} of them dropped" if options.drop else ""
     broken_note = f", {broken:,} lines that are no documents" if broken else ""
     warn(f"{total:,} documents, {repeated:,} near-duplicates{dropped_note}{broken_note}")
+    if broken and not total:
+        warn(f"no line has texts named {options.url_field} and {options.text_field}: see --url-field and --text-field")
     return FAILED if broken else 0
 
 
@@ -144,15 +146,12 @@ def _output(options: argparse.Namespace) -> Iterator[IO[str]]:
 def _documents(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], str, NDArray[np.uint64]] | None]:
     """Yield the object, address and shingles of the document in each line of the files; ``None`` for other lines."""
     for name in options.files:
-        try:
-            with open(0 if name == "-" else name, "rb", closefd=name != "-") as file:
-                for line in filter(bytes.strip, file):
-                    try:
-                        row = json.loads(line)
-                        url, text = row[options.url_field], row[options.text_field]
-                    except (ValueError, LookupError, TypeError, RecursionError):
-                        url = text = None
-                    is_document = isinstance(url, str) and isinstance(text, str)
-                    yield (row, url, shingles(text, keep=options.sketch)) if is_document else None
-        except OSError as error:
-            raise CommandError(f"{Path(name).resolve()}: {reason(error)}") from error
+        with open_input(name) as file:
+            for line in filter(bytes.strip, file):
+                try:
+                    row = json.loads(line)
+                    url, text = row[options.url_field], row[options.text_field]
+                except (ValueError, LookupError, TypeError, RecursionError):
+                    url = text = None
+                is_document = isinstance(url, str) and isinstance(text, str)
+                yield (row, url, shingles(text, keep=options.sketch)) if is_document else None

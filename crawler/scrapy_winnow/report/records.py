@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import random
 import re
 import zlib
@@ -21,8 +20,7 @@ from winnow import Page, PageTooLarge, clean
 from winnow.counting import MemoryCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
 
     from scrapy_winnow.storage.hosts import HostRecord
     from winnow.models.scores import Model
@@ -212,30 +210,24 @@ def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, s
     )
 
 
-def read_items(record: CrawlRecord, path: Path) -> int:
-    """Add the items of a file of JSON lines, or of one JSON array; return how many are not usable."""
+def read_items(record: CrawlRecord, items: Iterable[object]) -> int:
+    """Add the items of a crawl; return how many are not usable."""
     unused = 0
-    with path.open(encoding="utf-8") as file:
-        start = file.read(1)
-        file.seek(0)
-        rows = json.load(file) if start == "[" else map(json.loads, filter(str.strip, file))
-        for row in rows:
-            page = page_record(row, -1.0, {}) if isinstance(row, dict) else None
-            if page is None:
-                unused += 1
-            else:
-                record.add(page)
+    for row in items:
+        page = page_record(row, -1.0, {}) if isinstance(row, dict) else None
+        if page is None:
+            unused += 1
+        else:
+            record.add(page)
     return unused
 
 
-def read_log(record: CrawlRecord, path: Path) -> None:
+def read_log(record: CrawlRecord, text: str) -> None:
     """Add the stats and the errors of a Scrapy log.
 
     Raises:
-        OSError: it cannot be read.
         ValueError: it has no stats: the crawl was killed, or it is not such a log.
     """
-    text = path.read_text(encoding="utf-8", errors="replace")
     for message in _FAILED.findall(text):
         record.add_error(message)
     found = _STATS.findall(text)
