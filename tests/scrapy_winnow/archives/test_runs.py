@@ -8,7 +8,7 @@ import sys
 
 import pyarrow.parquet
 import pytest
-from warcio.archiveiterator import ArchiveIterator
+from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options, reading
 from scrapy_winnow.commands import main
@@ -85,10 +85,10 @@ def test_the_three_formats_hold_the_same_pages(archives, cleaned, tmp_path):
     for file in (tmp_path / "warc").glob("*.warc.gz"):
         with file.open("rb") as stream:
             for record in ArchiveIterator(stream):
-                row = rows[record.rec_headers["WARC-Target-URI"]]
-                assert record.rec_type == "conversion"
-                assert record.rec_headers["WARC-Refers-To"] == row["record_id"]
-                assert record.content_stream().read().decode() == row["text"] + "\n"
+                row = rows[record.headers["WARC-Target-URI"]]
+                assert record.record_type == WarcRecordType.conversion
+                assert record.headers["WARC-Refers-To"] == row["record_id"]
+                assert record.reader.read().decode() == row["text"] + "\n"
                 seen += 1
     assert seen == len(rows) == len(columns)
     run(*archives, "-o", tmp_path / "again", "--format", "warc", "-j", 1)
