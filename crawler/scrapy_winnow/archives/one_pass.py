@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     CountPage = Callable[[str, str, HashedUnits], SiteEvidence]
     """:meth:`scrapy_winnow.archives.counting.StreamCounts.count`"""
 
-_BATCH: Final = 32
+_BATCH: Final = 16
 """Pages per process that are parsed before the first of them is counted."""
 
 
