@@ -40,10 +40,6 @@ if TYPE_CHECKING:
 _ARCHIVE_SUFFIXES: Final = (".gz", ".zst", ".zstd", ".lz4", ".warc", ".wet", ".wat")
 
 
-class OtherRunError(ValueError):
-    """The folder holds unfinished work of a run with other options, or of one that cannot be resumed."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The options of a run.
@@ -117,7 +113,7 @@ class Run(ABC):
         is_resumed: whether an earlier run, which was stopped, has left unfinished work here.
 
     Raises:
-        OtherRunError: the folder holds another run's work, or that of one that cannot be resumed.
+        ValueError: the folder holds another run's work, or that of one that cannot be resumed.
         AddressError: the output cannot be written to.
     """
 
@@ -149,10 +145,10 @@ class Run(ABC):
         file = self._state / "run.json"
         self.is_resumed = file.is_file()
         if self.is_resumed and json.loads(file.read_text("utf-8")) != facts:
-            raise OtherRunError(f"{self._state} holds another run's work: finish that one, or delete it")
+            raise ValueError(f"{self._state} holds another run's work: finish that one, or delete it")
         if self.is_resumed and STANDARD_INPUT in ordered:
             problem = "holds a run that was stopped, and standard input cannot be read again: delete it to start anew"
-            raise OtherRunError(f"{self._state} {problem}")
+            raise ValueError(f"{self._state} {problem}")
         self._state.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(facts, indent=1), "utf-8")
 

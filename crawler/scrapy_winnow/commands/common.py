@@ -49,11 +49,12 @@ def warn(message: str) -> None:
 
 @contextmanager
 def report_errors(what: str = "") -> Iterator[None]:
-    """Turn errors of files and values into a :class:`CommandError` that begins with ``what``."""
+    """Turn errors of files and values into a :class:`CommandError` that begins with ``what``, or the name of a file."""
     try:
         yield
     except (OSError, ValueError) as error:
-        raise CommandError(f"{what}{reason(error)}") from error
+        file = getattr(error, "filename", None)
+        raise CommandError(f"{what or (f'{file}: ' if file else '')}{reason(error)}") from error
 
 
 @contextmanager
@@ -185,7 +186,7 @@ def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool =
 
     server = None if state_dir is None else EmbeddedServer(state_dir)
     if server is not None and not server.has_data and not create:
-        raise CommandError(f"--state-dir: no private server has stored data in {server.folder}")
+        raise CommandError(f"no private server has stored data in {server.folder}")
     limits = {"socket_timeout": _REDIS_TIMEOUT_S, "socket_connect_timeout": _REDIS_TIMEOUT_S}
     try:
         with nullcontext() if server is None else server:
@@ -199,4 +200,4 @@ def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool =
     except RedisError as error:
         raise CommandError(f"Redis: {error}") from error
     except EmbeddedServerError as error:
-        raise CommandError(f"--state-dir: {error}") from error
+        raise CommandError(str(error)) from error

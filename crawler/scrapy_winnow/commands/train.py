@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, warn
-from scrapy_winnow.fetching import reason
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, report_errors, warn
 from winnow.models import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -72,11 +71,11 @@ def run(options: argparse.Namespace) -> int:
     settings = {name: getattr(options, name) for name in names}
     settings |= {"model": options.model or DEFAULT_MODEL, "folders": options.folder, "progress": Progress()}
     try:
-        sources = "\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources)
-        trained = train(options.sites, sources=sources, **settings)
-    except (OSError, ValueError, ImportError) as error:
-        file = getattr(error, "filename", None)
-        raise CommandError(f"{file}: {reason(error)}" if file else reason(error)) from error
+        with report_errors():
+            sources = "\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources)
+            trained = train(options.sites, sources=sources, **settings)
+    except ImportError as error:
+        raise CommandError(str(error)) from error
     gold = f"{trained.gold_pages:,} gold pages, " if trained.gold_pages else ""
     gold += f"{trained.marked_pages:,} marked pages, " if trained.marked_pages else ""
     units = trained.method.units

@@ -9,8 +9,8 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, warn
-from scrapy_winnow.fetching import STANDARD_INPUT, reason
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, report_errors, warn
+from scrapy_winnow.fetching import STANDARD_INPUT
 
 if TYPE_CHECKING:
     import argparse
@@ -68,7 +68,6 @@ def run(options: argparse.Namespace) -> int:
     _check(options)
     try:
         from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options
-        from scrapy_winnow.archives.runs import OtherRunError
     except ImportError as error:
         raise CommandError(f"{error.name} is not installed: pip install 'scrapy-winnow[archives]'") from error
     if options.ray is not None and importlib.util.find_spec("ray") is None:
@@ -88,18 +87,15 @@ def run(options: argparse.Namespace) -> int:
         show(done, total, step + (f", {pages:,} pages" if pages else ""))
 
     try:
-        kind = OnePassRun if options.one_pass else ArchiveRun
-        archive_run = kind(sources, options.output, run_options, show_step)
-        if archive_run.is_resumed:
-            warn("resuming the run that was stopped")
-        summary = archive_run.run()
-    except OtherRunError as error:
-        raise CommandError(f"-o: {error}") from error
+        with report_errors():
+            kind = OnePassRun if options.one_pass else ArchiveRun
+            archive_run = kind(sources, options.output, run_options, show_step)
+            if archive_run.is_resumed:
+                warn("resuming the run that was stopped")
+            summary = archive_run.run()
     except BrokenProcessPool as error:
         remedy = "" if STANDARD_INPUT in sources else ": start the same command again to resume"
         raise CommandError(f"a process died (out of memory?){remedy}", FAILED) from error
-    except (OSError, ValueError) as error:
-        raise CommandError(reason(error)) from error
     _report(summary)
     return FAILED if summary.broken or summary.failed else 0
 
@@ -119,10 +115,10 @@ def _check(options: argparse.Namespace) -> None:
 
 def _find_sources(options: argparse.Namespace) -> list[str]:
     """Return the archives that the arguments name, in stores that can be read."""
-    from scrapy_winnow.archives.addresses import AddressError, check_access, find_matching, is_address
+    from scrapy_winnow.archives.addresses import check_access, find_matching, is_address
 
     sources: list[str] = []
-    try:
+    with report_errors():
         for pattern in options.sources:
             if pattern == STANDARD_INPUT:
                 found = [pattern]
@@ -136,8 +132,6 @@ def _find_sources(options: argparse.Namespace) -> list[str]:
             sources += found
         if options.ray is None:  # the nodes of a cluster may have rights that this machine lacks
             check_access(sources)
-    except AddressError as error:
-        raise CommandError(str(error)) from error
     return sources
 
 

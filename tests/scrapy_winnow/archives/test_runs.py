@@ -128,6 +128,7 @@ def test_near_duplicates_are_marked_with_the_first_page_that_has_the_text(tmp_pa
         (["gone-*", "-o", "out"], "no such archive: gone-*"),
         (["s4://crawl/first.warc.gz", "-o", "out"], "s4://crawl/first.warc.gz: unknown kind of address"),
         (["gone.warc.gz", "-o", "out.jsonl"], "-o out.jsonl: OUT is a folder"),
+        ([__file__, "-o", __file__], f"{__file__}/.winnow: not a directory"),
         (["-", "-o", "out"], "only once: add --one-pass"),
         (["-", "--one-pass", "--ray", "-o", "out"], "give one of them"),
     ],
