@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import sys
 import time
@@ -44,7 +45,6 @@ _RECORD_STARTS: Final = (_GZIP + b"\x08", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x1
 _MAX_HELD_BYTES: Final = 64 << 20  # of a longer record the end is held
 _MAX_HEADER_BYTES: Final = 1 << 20
 _CHUNK: Final = 1 << 16
-_GZIP_WINDOW: Final = 31  # zlib's code for "expect a gzip header"
 _TRIES: Final = 3
 _RETRY_PAUSE_S: Final = 1.0  # doubled with each try
 _PROBES_AT_ONCE: Final = 16  # remote servers answer slowly
@@ -127,6 +127,11 @@ class ArchiveStream:
         self.forget_before(self._held_at + found)
         self._place = self._held_at
         return self._place
+
+    @property
+    def is_gzip(self) -> bool:
+        """Whether the archive begins as files do that are compressed with gzip."""
+        return self._record_start is not None and self._record_start.startswith(_GZIP)
 
     @property
     def is_compressed(self) -> bool:
@@ -285,10 +290,10 @@ class ArchiveReader:
                 place = stream.seek_record(place)
             else:
                 if is_one_by_one:
-                    self._note_broken(find_truncation(io.BytesIO(stream.held_from(place)), place))
-                elif part.source != STANDARD_INPUT:  # compressed as a whole: it is read once more
+                    self._note_broken(find_truncation(stream.held_from(place), place))
+                elif stream.is_gzip and part.source != STANDARD_INPUT:  # compressed as a whole: it is read once more
                     with open_source(part.source) as archive:
-                        self._note_broken(find_truncation(archive, 0))
+                        self._note_broken(find_gzip_truncation(archive, 0))
                 return
 
     def _page_of(self, record: WarcRecord) -> ArchivedPage | None:
@@ -340,43 +345,36 @@ def _reason_in_headers(record: WarcRecord) -> str | None:
     return None if (content_type or "").partition(";")[0].strip().lower() in _HTML else "not HTML"
 
 
-def find_truncation(stream: IO[bytes], place: int) -> str | None:
+def find_truncation(last: bytes, place: int) -> str | None:
     """Check that an archive is complete; fastwarc takes a truncated file for one that has ended.
 
     Args:
-        stream: the archive from its last record on.
+        last: the archive from its last record on.
         place: offset of that record in the archive, in bytes as they are stored.
 
     Returns:
         What is wrong, or ``None`` for a complete archive, or one of a kind whose reader notices (zstd, lz4).
     """
-    content = stream.read(_CHUNK)
-    if content.startswith(_GZIP):
-        return _find_gzip_truncation(content, stream, place)
-    if not content.startswith(b"WA"):
+    if last.startswith(_GZIP):
+        return find_gzip_truncation(io.BytesIO(last), place)
+    if not last.startswith(b"WA"):
         return None
-    head, blank, body = content.partition(b"\r\n\r\n")
+    head, blank, body = last.partition(b"\r\n\r\n")
     for line in head.split(b"\r\n"):
         name, _, value = line.partition(b":")
-        if name.strip().lower() == b"content-length" and blank and len(body) + len(stream.read()) >= int(value):
+        if name.strip().lower() == b"content-length" and blank and len(body) >= int(value):
             return None
     return f"breaks off in the record after byte {place:,}"
 
 
-def _find_gzip_truncation(content: bytes, stream: IO[bytes], place: int) -> str | None:
-    """Go through the gzip members from here to the end of the file."""
-    begin = place
-    while content:
-        member = zlib.decompressobj(_GZIP_WINDOW)
-        while content and not member.eof:
-            try:
-                member.decompress(content, _CHUNK)
-            except zlib.error as error:
-                return f"damaged after byte {place:,}: {error}"
-            content = member.unconsumed_tail or member.unused_data or stream.read(_CHUNK)
-        if not member.eof:
-            return f"breaks off in the record after byte {place:,}"
-        content = member.unused_data or content
-        content = content.lstrip(b"\0") or stream.read(_CHUNK)
-        place = begin + stream.tell() - len(content)
+def find_gzip_truncation(stream: IO[bytes], place: int) -> str | None:
+    """Check that the gzip members of an archive are complete, from the one at ``place`` on."""
+    try:
+        with gzip.GzipFile(fileobj=stream) as members:
+            while members.read(_CHUNK):
+                pass
+    except EOFError:
+        return f"breaks off in the record after byte {place:,}"
+    except (OSError, zlib.error) as error:
+        return f"damaged after byte {place:,}: {error}"
     return None
