@@ -35,7 +35,7 @@ words that both have; "cluster", the same for all documents with one text.
 Without --redis-url the index is in memory, and holds 1,000,000 texts. With it the index is that of the crawls with the
 same prefix, and several runs may share it.
 
-exit codes: 0 all went well, 1 some lines are no documents, 2 the command line is wrong or Redis cannot be reached
+exit codes: 0 all went well, 1 some lines are not documents, 2 the command line is wrong or Redis cannot be reached
 
 examples:
   winnow dedup items.jsonl -o marked.jsonl
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
                     row |= {name: getattr(verdict, name) for name in ("duplicate_of", "resemblance", "cluster")}
                     output.write(json.dumps(row, ensure_ascii=False) + "\n")
     dropped_note = f", {dropped:,} of them dropped" if options.drop else ""
-    broken_note = f", {broken:,} lines that are no documents" if broken else ""
+    broken_note = f", {broken:,} lines that are not documents" if broken else ""
     warn(f"{total:,} documents, {repeated:,} near-duplicates{dropped_note}{broken_note}")
     if broken and not total:
         warn(f"no line has texts named {options.url_field} and {options.text_field}: see --url-field and --text-field")

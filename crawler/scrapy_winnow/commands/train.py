@@ -46,15 +46,15 @@ def add_options(parser: CommandParser) -> None:
     add("--gold FILE", "gold pages, .jsonl or .jsonl.xz, for --model blocks", many=True)
     add("--marks", "learn from pages whose authors mark the article, too, for --model blocks without --gold")
     add("--whole-sites FILE", "pages of sites whose blocks were marked by hand, as gold pages, for --model blocks")
-    add("--folder DIR", "with --whole-sites: another folder of their sites than SITES_DIR", many=True)
-    add("--leave-out SOURCE", "with --gold: pages whose source this is are not learned from", many=True)
-    add("--folds DIR", "with --gold: write the models without a fifth of the sources each there, to measure with")
+    add("--folder DIR", "with --whole-sites: a further folder with these sites, besides SITES_DIR", many=True)
+    add("--leave-out SOURCE", "with --gold: do not learn from the pages of this source", many=True)
+    add("--folds DIR", "with --gold: also write models trained without a fifth of the sources each, to measure with")
     add(
         "--labels METHOD",
         "site-level method that labels them, see winnow site --list (default: %(default)s)",
         default="site-level",
     )
-    add("--sources FILE", "Markdown that says whom the pages are from, for the model card", many=True)
+    add("--sources FILE", "Markdown with the sources of the pages, for the model card", many=True)
     add("--seed SEED", "random seed (default: 0)", default=0)
     add("--processes N", "processes that read pages (default: one a core)", type=int, default=os.cpu_count() or 1)
 

@@ -202,8 +202,8 @@ def test_a_closed_pipe_ends_the_command_quietly(model: str, page: str) -> None:
 
 def test_segments_are_a_table_or_json(clean, page: str) -> None:
     head, *rows = clean(page, command="segments")[1].splitlines()
-    assert head.split() == ["score", "what", "chars", "section", "text"]
-    assert any("landmark" in row and "/html/body/nav" in row and "Sport" in row for row in rows)
+    assert head.split() == ["score", "what", "why", "chars", "section", "text"]
+    assert any("template landmark" in row and "/html/body/nav" in row and "Sport" in row for row in rows)
     assert any("content" in row and "Winds" in row for row in rows)
     segments = [json.loads(line) for line in clean("--json", page, command="segments")[1].splitlines()]
     assert set(segments[0]) >= {"file", "path", "tag", "score", "template", "comment", "reason", "characters", "text"}

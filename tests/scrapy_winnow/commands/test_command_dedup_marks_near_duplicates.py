@@ -54,7 +54,7 @@ def test_near_duplicates_are_dropped_over_several_files(items, tmp_path, capsys)
         "http://d.example/",
         "http://d.elsewhere/",
     ]
-    assert output.err == "winnow: 8 documents, 4 near-duplicates, 4 of them dropped, 2 lines that are no documents\n"
+    assert output.err == "winnow: 8 documents, 4 near-duplicates, 4 of them dropped, 2 lines that are not documents\n"
 
 
 async def _enter(redis_url, prefix) -> None:
