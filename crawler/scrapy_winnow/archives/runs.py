@@ -48,7 +48,6 @@ class Options:
         format: one of :data:`scrapy_winnow.archives.rows.FORMATS`.
         model: name or file of the page-level model; ``None`` for the default one.
         outputs: optional columns, as in ``WINNOW_OUTPUTS``.
-        duplicates: whether near-duplicates are marked.
         processes: how many work here.
         ray: address of a Ray cluster for two passes, ``""`` for the default one; ``None`` works on this machine.
     """
@@ -56,7 +55,6 @@ class Options:
     format: str = "jsonl"
     model: str | None = None
     outputs: frozenset[str] = frozenset()
-    duplicates: bool = True
     processes: int = 1
     ray: str | None = None
 
@@ -129,7 +127,7 @@ class Run(ABC):
         self._options = options = options if options is not None else Options()
         self._progress = progress
         self._summary = Summary()
-        self._index = MemoryIndex() if options.duplicates else None
+        self._index = MemoryIndex()
         ordered = list(dict.fromkeys(sources)) if self._keeps_order else sorted(set(sources))
         self._names = _file_names(ordered)
         facts = {  # that must be the same when the run is resumed
@@ -137,7 +135,6 @@ class Run(ABC):
             "format": options.format,
             "model": load_model(options.model).version,
             "outputs": sorted(options.outputs),
-            "duplicates": options.duplicates,
             "sources": ordered,
         }
         self._destination = Destination(output)
@@ -178,9 +175,8 @@ class Run(ABC):
                 self._summary.add(summary)
                 with rows.open(encoding="utf-8") as lines:
                     for row in map(json.loads, lines):
-                        if self._index is not None:
-                            row["duplicate_of"] = self._index.find(row["url"], shingles_of(row)).duplicate_of
-                            self._summary.duplicates += row["duplicate_of"] is not None
+                        row["duplicate_of"] = self._index.find(row["url"], shingles_of(row)).duplicate_of
+                        self._summary.duplicates += row["duplicate_of"] is not None
                         write_row(row)
 
 

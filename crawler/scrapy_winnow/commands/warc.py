@@ -52,7 +52,6 @@ def add_options(parser: CommandParser) -> None:
     add("--format", "what to write (default: %(default)s)", choices=_FORMATS, default=_FORMATS[0])
     add("--with", "a further column", dest="columns", choices=_COLUMNS, many=True)
     add("--model MODEL", "model, by name or file (default: the package's own)")
-    add("--no-duplicates", "do not look for near-duplicates")
     add("--one-pass", "read each archive once, and clean with what was counted by then")
     add("-j --processes N", "(default: one a core)", type=int, default=os.cpu_count() or 1)
     add(
@@ -77,7 +76,6 @@ def run(options: argparse.Namespace) -> int:
         format=options.format,
         model=options.model,
         outputs=frozenset(options.columns),
-        duplicates=not options.no_duplicates,
         processes=options.processes,
         ray=options.ray,
     )
