@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import random
 import re
 import zlib
 from collections import Counter
@@ -18,6 +17,7 @@ from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
 from winnow import Page, PageTooLarge, clean
 from winnow.counting import MemoryCounts
+from winnow.hashing import hash_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -92,28 +92,26 @@ class HostSample(NamedTuple):
     low_confidence: list[LowConfidenceSection]
 
 
-@dataclass(eq=False)
 class Samples:
-    """A random sample of the pages of the first hosts, compressed."""
+    """A random sample of the pages of the first hosts, compressed: those whose addresses have the lowest hashes."""
 
-    _pages: dict[str, list[tuple[str, bytes]]] = field(default_factory=dict)
-    _seen: Counter[str] = field(default_factory=Counter)
-    _chance: random.Random = field(default_factory=lambda: random.Random(0))  # noqa: S311
+    def __init__(self) -> None:
+        self._pages: dict[str, dict[int, tuple[str, bytes]]] = {}
 
     def offer(self, host: str, url: str, html: bytes) -> None:
-        """Add a page to the sample with the same probability as each other page of its host (reservoir sampling)."""
+        """Add a page to the sample if it belongs there."""
         if len(html) > _MAX_BYTES or (host not in self._pages and len(self._pages) >= MAX_HOSTS):
             return
-        kept = self._pages.setdefault(host, [])
-        self._seen[host] += 1
-        place = len(kept) if len(kept) < PAGES_PER_HOST else self._chance.randrange(self._seen[host])
-        if place < PAGES_PER_HOST:
-            kept[place : place + 1] = [(url, zlib.compress(html, 1))]
+        kept, number = self._pages.setdefault(host, {}), hash_text(url)
+        if len(kept) < PAGES_PER_HOST or number < max(kept):
+            kept[number] = (url, zlib.compress(html, 1))
+            if len(kept) > PAGES_PER_HOST:
+                del kept[max(kept)]
 
     def analyse(self, host: str, model: Model) -> HostSample | None:
         """Find elements that the pages of a host repeat, and sections with low confidence; ``None`` without pages."""
         pages = []
-        for url, html in self._pages.get(host, ()):
+        for url, html in self._pages.get(host, {}).values():
             with suppress(PageTooLarge):
                 pages.append(HashedPage.of(Page.parse(zlib.decompress(html), url)))
         if not pages:
