@@ -18,16 +18,13 @@ from scrapy_winnow.storage.evidence import HashedUnits
 from winnow.models import load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.rows import Row
     from scrapy_winnow.archives.runs import Options
-    from scrapy_winnow.storage.evidence import SiteEvidence, UnitCounts
-
-    CountPage = Callable[[str, str, HashedUnits], SiteEvidence]
-    """:meth:`scrapy_winnow.archives.counting.StreamCounts.count`"""
+    from scrapy_winnow.storage.evidence import UnitCounts
 
 _BATCH: Final = 16
 """Pages per process that are parsed before the first of them is counted."""
@@ -64,7 +61,7 @@ class OnePassRun(Run):
         """Clean the pages of an archive into a file of JSON lines, and report how that went."""
         reader, report = ArchiveReader(Part(source)), Summary()
         with file.open("w", encoding="utf-8") as lines:
-            for row in clean_in_order(reader, counts.count, self._options):
+            for row in clean_in_order(reader, counts, self._options):
                 if isinstance(row, str):
                     report.failed[row] += 1
                     continue
@@ -75,12 +72,12 @@ class OnePassRun(Run):
         return report
 
 
-def clean_in_order(pages: Iterable[ArchivedPage], count: CountPage, options: Options) -> Iterator[Row | str]:
+def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | str]:
     """Clean pages, each with what its host had counted when it came.
 
     Args:
         pages: in their order.
-        count: called with each page that can be parsed, in that order, in this process.
+        counts: those of the pages before, to which each page is added.
         options: how they are cleaned, and in how many processes; the rows do not depend on that number.
 
     Yields:
@@ -90,7 +87,7 @@ def clean_in_order(pages: Iterable[ArchivedPage], count: CountPage, options: Opt
         BrokenProcessPool: a process died.
     """
     if options.processes > 1:
-        yield from _clean_in_processes(pages, count, options)
+        yield from _clean_in_processes(pages, counts, options)
         return
     model = load_model(options.model)
     for page in pages:
@@ -99,13 +96,13 @@ def clean_in_order(pages: Iterable[ArchivedPage], count: CountPage, options: Opt
             if hashed is None:
                 yield clean_page(page, None, None, model, options.outputs)
             else:
-                counts = hashed.counts(count(page.url, page.host, hashed))
-                yield clean_page(page, hashed.page, counts, model, options.outputs)
+                evidence = counts.count(page.url, page.host, hashed)
+                yield clean_page(page, hashed.page, hashed.counts(evidence), model, options.outputs)
         except Exception as error:
             yield describe(error)
 
 
-def _clean_in_processes(pages: Iterable[ArchivedPage], count: CountPage, options: Options) -> Iterator[Row | str]:
+def _clean_in_processes(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | str]:
     """Fingerprint a batch of pages in processes, count them here, and clean them in processes beside the next batch."""
     left = iter(pages)
     cleaned: Iterator[Row | str] = iter(())
@@ -113,11 +110,11 @@ def _clean_in_processes(pages: Iterable[ArchivedPage], count: CountPage, options
         while batch := list(islice(left, _BATCH * options.processes)):
             fingerprinted = pool.map(_fingerprint, batch, repeat(options.model))
             yield from cleaned
-            counts = [
-                found.counts(count(page.url, page.host, found)) if isinstance(found, HashedUnits) else found
+            counted = [
+                found.counts(counts.count(page.url, page.host, found)) if isinstance(found, HashedUnits) else found
                 for page, found in zip(batch, fingerprinted, strict=True)
             ]
-            cleaned = pool.map(_clean, batch, counts, repeat(options))
+            cleaned = pool.map(_clean, batch, counted, repeat(options))
         yield from cleaned
 
 
