@@ -88,9 +88,7 @@ def test_a_folder_becomes_one_file_of_json_lines(clean, mirror: Path, tmp_path: 
     out = tmp_path / "pages.jsonl"
     assert clean(mirror, "--format", "json", "--with", "metadata", "--with", "markdown", "-o", out)[0] == 0
     rows = [json.loads(line) for line in out.read_text().splitlines()]
-    assert (rows[0]["title"], rows[0]["fallback"], rows[0]["passed_through"], rows[0]["url"]) == (
-        *("Storm", False, None, None),
-    )
+    assert [rows[0][name] for name in ("title", "fallback", "passed_through", "url")] == ["Storm", False, None, None]
     assert 0 < rows[0]["template_share"] < 0.5
     assert [Path(row["file"]).name for row in rows] == ["story.htm", "index.html", "page", "index.html"]
     assert all(row["metadata"]["headline"].startswith("Storm warning of") for row in rows)
