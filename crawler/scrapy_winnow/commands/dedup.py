@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, open_input, warn
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, counted, open_input, warn
 from scrapy_winnow.fetching import reason
 from winnow.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH, MemoryIndex, shingles
 
@@ -91,8 +91,8 @@ def run(options: argparse.Namespace) -> int:
                     row |= {name: getattr(verdict, name) for name in ("duplicate_of", "resemblance", "cluster")}
                     output.write(json.dumps(row, ensure_ascii=False) + "\n")
     dropped_note = f", {dropped:,} of them dropped" if options.drop else ""
-    broken_note = f", {broken:,} lines that are not documents" if broken else ""
-    warn(f"{total:,} documents, {repeated:,} near-duplicates{dropped_note}{broken_note}")
+    broken_note = f"; not documents: {counted(broken, 'line')}" if broken else ""
+    warn(f"{counted(total, 'document')}, {counted(repeated, 'near-duplicate')}{dropped_note}{broken_note}")
     if broken and not total:
         warn(f"no line has texts named {options.url_field} and {options.text_field}: see --url-field and --text-field")
     return FAILED if broken else 0

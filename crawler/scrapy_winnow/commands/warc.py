@@ -9,7 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, report_errors, warn
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, counted, report_errors, warn
 from scrapy_winnow.fetching import STANDARD_INPUT
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ def _find_sources(options: argparse.Namespace) -> list[str]:
 
 
 def _report(summary: Summary) -> None:
-    hosts = f"{summary.hosts:,} host{'' if summary.hosts == 1 else 's'}"
-    warn(f"{summary.pages:,} pages of {hosts}, {summary.duplicates:,} of them near-duplicates")
+    pages, hosts = counted(summary.pages, "page"), counted(summary.hosts, "host")
+    warn(f"{pages} of {hosts}, {summary.duplicates:,} of them near-duplicates")
     for why, number in sorted(summary.skipped.items()):
         warn(f"skipped, {why}: {number:,}")
     for why, number in summary.failed.most_common(_SHOWN_ERRORS):
