@@ -38,8 +38,8 @@ DAMAGED: Final = "damaged"
 """Why a record is skipped that cannot be read."""
 
 _PLAIN: Final = b"WARC/1."
-_GZIP: Final = b"\x1f\x8b"
-_RECORD_STARTS: Final = (_GZIP + b"\x08", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", _PLAIN)
+_GZIP: Final = b"\x1f\x8b\x08"
+_RECORD_STARTS: Final = (_GZIP, b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", _PLAIN)
 """How a record can begin: with a member of gzip, a frame of zstd or lz4, or uncompressed."""
 
 _MAX_HELD_BYTES: Final = 64 << 20  # of a longer record the end is held
@@ -62,6 +62,9 @@ class ArchiveStream:
     Args:
         source: path, address that fsspec opens, or ``-`` for standard input.
         begin: offset to begin at, in bytes.
+
+    Attributes:
+        record_start: how the first record begins, one of :data:`_RECORD_STARTS`; ``None`` for none of them.
     """
 
     def __init__(self, source: str, begin: int = 0) -> None:
@@ -69,7 +72,7 @@ class ArchiveStream:
         self._read_bytes = READ_BYTES
         self._held = bytearray()
         self._held_at = self._place = begin
-        self._record_start: bytes | None = None
+        self.record_start: bytes | None = None
         if begin:
             with open_source(source, read_bytes=len(_PLAIN)) as stream:
                 self._detect_compression(stream.read(len(_PLAIN)))
@@ -96,7 +99,7 @@ class ArchiveStream:
         behind = self._place - self._held_at
         if behind >= len(self._held):
             more = self._read_source(size)
-            if self._record_start is None:
+            if self.record_start is None:
                 self._detect_compression(more)
             self._held += more
             if len(self._held) > _MAX_HELD_BYTES:
@@ -115,11 +118,11 @@ class ArchiveStream:
 
     def seek_record(self, place: int) -> int | None:
         """Go to the next offset after ``place`` where a record may begin, and return it; ``None`` if there is none."""
-        if self._record_start is None:
+        if self.record_start is None:
             return None
         self.forget_before(place + 1)
-        while (found := self._held.find(self._record_start)) < 0:
-            self.forget_before(self._held_at + len(self._held) - len(self._record_start) + 1)
+        while (found := self._held.find(self.record_start)) < 0:
+            self.forget_before(self._held_at + len(self._held) - len(self.record_start) + 1)
             more = self._read_source(_CHUNK)
             if not more:
                 return None
@@ -128,26 +131,16 @@ class ArchiveStream:
         self._place = self._held_at
         return self._place
 
-    @property
-    def is_gzip(self) -> bool:
-        """Whether the archive begins as files do that are compressed with gzip."""
-        return self._record_start is not None and self._record_start.startswith(_GZIP)
-
-    @property
-    def is_compressed(self) -> bool:
-        """Whether the archive begins as compressed files do."""
-        return self._record_start not in {None, _PLAIN}
-
     def begins_record(self, place: int) -> bool:
         """Whether the bytes at an offset look like the beginning of a record, by those of the first one."""
-        return self._record_start is None or self._held.startswith(self._record_start, place - self._held_at)
+        return self.record_start is None or self._held.startswith(self.record_start, place - self._held_at)
 
     def held_from(self, place: int) -> bytes:
         """Return what was read from an offset on, as far as it is held."""
         return bytes(self._held[max(place - self._held_at, 0) :])
 
     def _detect_compression(self, content: bytes) -> None:
-        self._record_start = next((start for start in _RECORD_STARTS if content.startswith(start)), None)
+        self.record_start = next((start for start in _RECORD_STARTS if content.startswith(start)), None)
 
     def _read_source(self, size: int) -> bytes:
         for attempt in range(_TRIES):
@@ -214,7 +207,11 @@ def _can_be_split(source: str, size: int) -> bool:
     try:
         with closing(ArchiveStream(source)) as stream:
             places = [record.stream_pos for record in islice(stream.records(), 3)]
-            if not stream.is_compressed or len(set(places)) < 3 or not all(map(stream.begins_record, places)):
+            if (
+                stream.record_start in {None, _PLAIN}
+                or len(set(places)) < 3
+                or not all(map(stream.begins_record, places))
+            ):
                 return False
         with open_source(source, size - 1, read_bytes=1) as end:
             return len(end.read(1)) == 1
@@ -291,7 +288,9 @@ class ArchiveReader:
             else:
                 if is_one_by_one:
                     self._note_broken(find_truncation(stream.held_from(place), place))
-                elif stream.is_gzip and part.source != STANDARD_INPUT:  # compressed as a whole: it is read once more
+                elif (
+                    stream.record_start == _GZIP and part.source != STANDARD_INPUT
+                ):  # compressed as a whole: it is read once more
                     with open_source(part.source) as archive:
                         self._note_broken(find_gzip_truncation(archive, 0))
                 return
