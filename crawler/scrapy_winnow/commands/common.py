@@ -130,8 +130,8 @@ def add_model_options(parser: CommandParser) -> None:
 
 
 def model_switches(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the other arguments of :func:`winnow.clean` that :func:`add_model_options` adds options for."""
-    return {"smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
+    """Return the arguments of :func:`winnow.clean` that :func:`add_model_options` adds options for."""
+    return {"model": options.model, "smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
 
 
 def load_model_option(options: argparse.Namespace) -> Model:

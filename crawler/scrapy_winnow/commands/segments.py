@@ -47,11 +47,11 @@ def run(options: argparse.Namespace) -> int:
     """Write the sections of every file; files that fail are named on standard error."""
     check_url(options)
     load_rules(options.rules)
-    model = load_model_option(options)
+    load_model_option(options)
     code = 0
     for name in options.files:
         try:
-            cleaned, warnings = clean_file(name, options, model)
+            cleaned, warnings = clean_file(name, options)
         except InputError as error:
             warn(f"{name}: {error}")
             code = FAILED
