@@ -13,7 +13,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from scrapy_winnow.storage.hosts import ago
-from winnow.models import load_model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -208,7 +207,6 @@ def _points(fractions: Floats, left: float, right: float, top: float, bottom: fl
 
 def render_report(record: CrawlRecord, model: Model | None = None) -> str:
     """Return the report as HTML."""
-    model = model or load_model()
     found = CrawlSummary(record)
     samples = {host.name: record.samples.analyse(host.name, model) for host in found.hosts[:_MAX_IN_DETAIL]}
     return _TEMPLATES.get_template("report.html").render(

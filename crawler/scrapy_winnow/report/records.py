@@ -108,7 +108,7 @@ class Samples:
             if len(kept) > PAGES_PER_HOST:
                 del kept[max(kept)]
 
-    def analyse(self, host: str, model: Model) -> HostSample | None:
+    def analyse(self, host: str, model: Model | None) -> HostSample | None:
         """Find elements that the pages of a host repeat, and sections with low confidence; ``None`` without pages."""
         pages = []
         for url, html in self._pages.get(host, {}).values():
@@ -123,7 +123,7 @@ class Samples:
         return HostSample(len(pages), parts, _low_confidence_sections(pages, model))
 
 
-def _low_confidence_sections(pages: list[HashedPage], model: Model) -> list[LowConfidenceSection]:
+def _low_confidence_sections(pages: list[HashedPage], model: Model | None) -> list[LowConfidenceSection]:
     found: dict[str, list[tuple[float, str]]] = {}
     for hashed in pages[:_RECLEANED]:
         page = hashed.page
