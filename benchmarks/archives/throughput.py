@@ -22,8 +22,7 @@ from benchmarks.shared.common import installed, parser_of, say, table, write_jso
 from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options
 from scrapy_winnow.archives.counting import HostCounts
 from scrapy_winnow.archives.reading import ArchiveReader, Part, split_archives
-from scrapy_winnow.archives.runs import FileReport, run_in_processes
-from winnow.page.page import DEFAULT_LIMITS
+from scrapy_winnow.archives.runs import Summary, run_in_processes
 
 STEPS = ("count", "count hosts", "clean", "write")
 
@@ -97,13 +96,13 @@ def _trafilatura(archives: list[str], processes: int) -> int:
         return sum(report.pages for _, report in done)
 
 
-def _extracted(part: Part, file: Path, *_: object) -> FileReport:
+def _extracted(part: Part, file: Path, *_: object) -> Summary:
     """The pages of a part with the text that trafilatura finds."""
     import trafilatura  # noqa: PLC0415
 
-    report = FileReport()
+    report = Summary()
     with file.open("w", encoding="utf-8", errors="replace") as lines:
-        for page in ArchiveReader(part, max_bytes=DEFAULT_LIMITS.max_bytes):
+        for page in ArchiveReader(part):
             text = trafilatura.extract(page.html, url=page.url)
             lines.write(json.dumps({"url": page.url, "text": text}) + "\n")
             report.pages += 1

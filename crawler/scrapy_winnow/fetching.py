@@ -79,7 +79,8 @@ def read_page(name: str) -> bytes:
     if _ADDRESSES.fullmatch(html[:_ADDRESSES_BYTES]):
         raise InputError(f"is a list of addresses; scrapy crawl site -a urls_file={name} crawls and cleans them")
     if is_binary(html):
-        raise InputError("is a binary file, not HTML")
+        hint = "; winnow warc cleans archives" if ".warc" in Path(name).suffixes else ""
+        raise InputError(f"is a binary file, not HTML{hint}")
     return html
 
 

@@ -20,8 +20,8 @@ READ_BYTES: Final = 1 << 20
 _WORK_FOLDER: Final = ".winnow"
 _WRITE_TEST: Final = ".winnow-may-write"
 _HTTP: Final = frozenset({"http", "https"})
-_PACKAGES: Final = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "az": "adlfs"}
-_EXTRAS: Final = {"s3fs": "scrapy-winnow[s3]", "aiohttp": "scrapy-winnow[archives]"}
+_EXTRAS: Final = {"s3": "s3", "s3a": "s3", "http": "archives", "https": "archives"}
+"""What to install for a kind of address; fsspec names the package for every other kind."""
 _NO_CREDENTIALS: Final = frozenset({"NoCredentialsError", "PartialCredentialsError", "ProfileNotFound"})
 """Errors of botocore, which is installed with s3fs only."""
 
@@ -50,9 +50,8 @@ def open_store(address: str) -> tuple[Any, str]:
     try:
         store, path = url_to_fs(address)
     except ImportError as error:
-        package = _PACKAGES.get(scheme, "aiohttp" if scheme in _HTTP else "")
-        remedy = f"pip install '{_EXTRAS.get(package, package)}'" if package else str(error)
-        raise AddressError(f"{address}: {package or 'a package'} is not installed: {remedy}") from error
+        remedy = f"pip install 'scrapy-winnow[{_EXTRAS[scheme]}]'" if scheme in _EXTRAS else str(error)
+        raise AddressError(f"{address}: a package is not installed: {remedy}") from error
     except ValueError as error:
         raise AddressError(f"{address}: unknown kind of address: {scheme}://") from error
     return store, str(path)
@@ -118,9 +117,14 @@ def check_access(sources: Iterable[str]) -> None:
                 raise AddressError(_explain(source, error)) from error
 
 
+def describe(error: Exception) -> str:
+    """Return kind and message of an error, which may be of any package."""
+    return f"{type(error).__name__}: {error}"
+
+
 def _explain(source: str, error: Exception) -> str:
     remedy = f": {_S3_REMEDY}" if urlsplit(source).scheme in {"s3", "s3a"} and _is_about_access(error) else ""
-    return f"{source}: {type(error).__name__}: {error}{remedy}"
+    return f"{source}: {describe(error)}{remedy}"
 
 
 def _is_about_access(error: Exception) -> bool:
@@ -128,44 +132,37 @@ def _is_about_access(error: Exception) -> bool:
 
 
 class Destination:
-    """A folder on this machine, made if need be, or in a store such as S3; a file appears there when it is complete.
+    """A folder on this machine, or in a store such as S3; a file appears there when it is complete.
 
     Args:
         output: path or address of the folder.
-        work: local folder in which unfinished work gets a folder of its own. By default that is ``.winnow`` in the
-            output, or ``.winnow`` in the current folder where the output is an address.
 
     Attributes:
-        work: the folder of this run's unfinished work.
+        work: folder of this run's unfinished work: ``.winnow`` in the output or, where that is an address, a folder
+            in ``.winnow`` in the current one.
 
     Raises:
         AddressError: nothing can be written to the store.
     """
 
-    def __init__(self, output: str | Path, work: Path | None = None) -> None:
+    def __init__(self, output: str | Path) -> None:
         self._output = str(output)
         self._is_remote = is_address(self._output)
-        if work is None and not self._is_remote:
-            self.work = Path(output, _WORK_FOLDER)
-        else:
-            name = self._output if self._is_remote else str(Path(output).resolve())
-            digest = hashlib.blake2b(name.encode(), digest_size=6).hexdigest()
-            self.work = Path(work if work is not None else _WORK_FOLDER, f"warc-{digest}")
         if self._is_remote:
+            digest = hashlib.blake2b(self._output.encode(), digest_size=6).hexdigest()
+            self.work = Path(_WORK_FOLDER, f"warc-{digest}")
             self._check_writable()
         else:
-            Path(output).mkdir(parents=True, exist_ok=True)
+            self.work = Path(output, _WORK_FOLDER)
 
     @contextmanager
     def open_file(self, name: str) -> Iterator[Path]:
         """Yield a local path to write a file at; it is moved to its name in the destination if nothing was raised."""
-        if not self._is_remote:
-            unfinished = Path(self._output, f"{name}.part")
-            yield unfinished
-            unfinished.rename(unfinished.with_name(name))
-            return
         unfinished = self.work / name
         yield unfinished
+        if not self._is_remote:
+            unfinished.rename(Path(self._output, name))
+            return
         store, path = open_store(self._output)
         try:
             store.put_file(str(unfinished), f"{path.rstrip('/')}/{name}")

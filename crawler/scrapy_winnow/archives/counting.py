@@ -7,7 +7,7 @@ Two passes write the leaves of every page to disk (:class:`LeafWriter`), count t
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from scrapy_winnow.storage.evidence import HashedPage
+    from scrapy_winnow.storage.evidence import HashedUnits
 
 SHARDS: Final = 64
 """Hosts are divided into so many shards by their hash; one shard is in memory at a time."""
@@ -49,11 +49,11 @@ def _hash(text: str) -> int:
 class LeafWriter:
     """Writes the leaves of pages into an Arrow file, in batches that are sorted by shard; a context."""
 
-    def __init__(self, file: Path) -> None:
-        self._writer = pa.ipc.new_file(str(file), _PAGES)
+    def __init__(self, file: Path | IO[bytes]) -> None:
+        self._writer = pa.ipc.new_file(file, _PAGES)
         self._pages: list[dict[str, Any]] = []
 
-    def add(self, url: str, host: str, hashed: HashedPage) -> None:
+    def add(self, url: str, host: str, hashed: HashedUnits) -> None:
         """Add the distinct leaves of a page."""
         contents, leaves = int.from_bytes(hashed.main_text_id, "little"), np.unique(hashed.fingerprints)
         self._pages.append({"host": _hash(host), "url": _hash(url), "contents": contents, "leaves": leaves})
@@ -178,7 +178,9 @@ class StreamCounts:
         max_held: fingerprints and addresses in memory at most.
     """
 
-    def __init__(self, database: sqlite3.Connection, max_host_pages: int, max_held: int = MAX_HELD) -> None:
+    def __init__(
+        self, database: sqlite3.Connection, max_host_pages: int = MAX_HOST_PAGES, max_held: int = MAX_HELD
+    ) -> None:
         self._database = database
         self._max_host_pages = max_host_pages
         self._max_held = max_held
@@ -186,11 +188,11 @@ class StreamCounts:
         self._held = 0
         database.execute("CREATE TABLE IF NOT EXISTS hosts (name TEXT PRIMARY KEY, urls BLOB, counts BLOB)")
 
-    def count(self, url: str, host: str, fingerprints: NDArray[np.uint64], contents_id: bytes) -> SiteEvidence:
-        """Count a page by its leaves, uint64[k], and return the counts of its host, this page included."""
-        known = self._load_host(host)
+    def count(self, url: str, host: str, hashed: HashedUnits) -> SiteEvidence:
+        """Count a page by its leaves, and return the counts of its host, this page included."""
+        fingerprints, known = hashed.fingerprints, self._load_host(host)
         self._held -= known.size
-        counted = known.counts.pages < self._max_host_pages and known.add(url, fingerprints, contents_id)
+        counted = known.counts.pages < self._max_host_pages and known.add(url, hashed)
         self._held += known.size
         if self._held > self._max_held:
             self.save()
@@ -202,10 +204,8 @@ class StreamCounts:
     def save(self) -> int:
         """Write all hosts into the database, and return how many there are."""
         for name, host in self._hosts.items():
-            if host.is_changed:
-                urls = np.fromiter(host.urls, "<u8", len(host.urls)).tobytes()
-                self._database.execute("REPLACE INTO hosts VALUES (?, ?, ?)", (name, urls, host.counts.to_bytes()))
-                host.is_changed = False
+            urls = np.fromiter(host.urls, "<u8", len(host.urls)).tobytes()
+            self._database.execute("REPLACE INTO hosts VALUES (?, ?, ?)", (name, urls, host.counts.to_bytes()))
         (hosts,) = self._database.execute("SELECT count(*) FROM hosts").fetchone()
         return int(hosts)
 
@@ -223,16 +223,14 @@ class _Host:
     def __init__(self, urls: bytes = b"", counts: bytes | None = None) -> None:
         self.urls = set(np.frombuffer(urls, "<u8").tolist())
         self.counts = LossyCounts() if counts is None else LossyCounts.from_bytes(counts)
-        self.is_changed = counts is None
 
     @property
     def size(self) -> int:
         return len(self.counts) + 2 * len(self.urls)
 
-    def add(self, url: str, fingerprints: NDArray[np.uint64], contents_id: bytes) -> bool:
-        address = _hash(url)
-        if address in self.urls or not self.counts.add(int.from_bytes(contents_id, "little"), fingerprints):
+    def add(self, url: str, hashed: HashedUnits) -> bool:
+        address, contents = _hash(url), int.from_bytes(hashed.main_text_id, "little")
+        if address in self.urls or not self.counts.add(contents, hashed.fingerprints):
             return False
         self.urls.add(address)
-        self.is_changed = True
         return True

@@ -10,31 +10,31 @@ belongs to a host, so a large host holds nothing up.
 
 from __future__ import annotations
 
+import io
 import logging
-import os
 import tempfile
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import ray
 
+from scrapy_winnow.archives.addresses import describe
 from scrapy_winnow.archives.counting import SHARDS, HostCounts, LeafWriter, count_shard
 from scrapy_winnow.archives.reading import ArchivedPage, ArchiveReader, Part, split_archives
 from scrapy_winnow.archives.rows import clean_counted, hash_page, parquet_rows, parquet_schema
 from scrapy_winnow.archives.runs import Options
 from scrapy_winnow.storage.keys import site_of
 from winnow.models import load_model
-from winnow.page.page import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ray.data import Dataset
 
-    from scrapy_winnow.archives.runs import FileReport, PartWork, Tasks
-    from winnow.page.page import Limits
+    from scrapy_winnow.archives.runs import PartWork, Summary, Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ _BATCH_PAGES: Final = 128
 _cluster: Any = ray  # half of Ray has no types
 
 
-def run_on_ray(work: PartWork, tasks: Tasks, options: Options, counts: HostCounts) -> Iterator[tuple[str, FileReport]]:
+def run_on_ray(work: PartWork, tasks: Tasks, options: Options, counts: HostCounts) -> Iterator[tuple[str, Summary]]:
     """Do the work on parts, on the nodes of a cluster, which have this package and reach the archives' addresses.
 
     See :func:`~scrapy_winnow.archives.runs.run_in_processes`. ``options.ray`` is the address of the cluster, as
@@ -74,15 +74,12 @@ def run_on_ray(work: PartWork, tasks: Tasks, options: Options, counts: HostCount
         for reference in ready:
             name = under_way.pop(reference)
             report, contents = _cluster.get(reference)
-            target = tasks[name][1]
-            unfinished = target.with_name(f"{target.name}.part-{os.getpid()}")
-            unfinished.write_bytes(contents)
-            unfinished.replace(target)
+            tasks[name][1].write_bytes(contents)
             yield name, report
 
 
 @ray.remote(max_retries=_MAX_RETRIES)
-def _do_task(work: Any, part: Part, name: str, options: Options, counts: HostCounts) -> tuple[FileReport, bytes]:
+def _do_task(work: Any, part: Part, name: str, options: Options, counts: HostCounts) -> tuple[Summary, bytes]:
     """Do one task in a temporary folder, and return the contents of the file that it wrote."""
     with tempfile.TemporaryDirectory(prefix="winnow-archive-") as folder:
         target = Path(folder, name)
@@ -112,7 +109,7 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
 
     Args:
         pages: with columns ``url`` and ``html`` (bytes, or text), and, where they are known, those of :data:`PAGES`.
-        options: model, optional columns, limits and pages of a host that count; the rest is ignored.
+        options: model and optional columns; the rest is ignored.
 
     Returns:
         A dataset with the columns of ``winnow warc --format parquet`` without ``duplicate_of``, and with ``error``,
@@ -123,14 +120,14 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
     clean_block: Any = _clean_block
     # With a batch size, blocks that are shorter, such as parts of archives, would wait for each other in one task.
     blocks: dict[str, Any] = {"batch_format": "pyarrow", "batch_size": None}
-    leaves = pages.map_batches(hash_block, **blocks, fn_kwargs={"limits": options.limits, "model": options.model})
+    leaves = pages.map_batches(hash_block, **blocks, fn_kwargs={"model": options.model})
     with tempfile.TemporaryDirectory(prefix="winnow-leaves-") as folder:
         counts, files = Path(folder), []
         for number, row in enumerate(leaves.iter_rows()):
             files.append(counts / f"{number}.leaves")
             files[-1].write_bytes(row["leaves"])
         for shard in range(SHARDS):
-            count_shard(files, shard, counts, options.max_host_pages)
+            count_shard(files, shard, counts)
         shared_counts = _cluster.put(HostCounts(counts).open_all())
     return pages.map_batches(clean_block, **blocks, fn_kwargs={"counts": shared_counts, "options": options})
 
@@ -139,14 +136,11 @@ def _read_parts(batch: pa.Table) -> Iterator[pa.Table]:
     """Read the pages of parts of archives."""
     for row in batch.to_pylist():
         part = Part(row["source"], row["begin"], row["end"] or None)
-        reader = ArchiveReader(part, max_bytes=DEFAULT_LIMITS.max_bytes)
-        rows: list[dict[str, Any]] = []
-        for page in reader:
-            rows.append({name: getattr(page, name) for name in PAGES.names})
-            if len(rows) == _BATCH_PAGES:
-                yield pa.Table.from_pylist(rows, PAGES)
-                rows = []
-        yield pa.Table.from_pylist(rows, PAGES)
+        reader = ArchiveReader(part)
+        pages = iter(reader)
+        while batch_pages := list(islice(pages, _BATCH_PAGES)):
+            rows = [{name: getattr(page, name) for name in PAGES.names} for page in batch_pages]
+            yield pa.Table.from_pylist(rows, PAGES)
         if reader.broken is not None:
             logger.warning("%s: %s", part.source, reader.broken)
 
@@ -159,17 +153,17 @@ def _pages_of(rows: list[dict[str, Any]]) -> Iterator[ArchivedPage]:
         yield ArchivedPage(url, site_of(url) or "", html, charset, row.get("date") or "", row.get("record_id") or "")
 
 
-def _hash_block(block: Any, limits: Limits, model: str | None) -> Any:
+def _hash_block(block: Any, model: str | None) -> Any:
     """First pass: return the leaves of a block as the bytes of the file of a ``LeafWriter``."""
-    with tempfile.NamedTemporaryFile(prefix="winnow-leaves-") as file:
-        with LeafWriter(Path(file.name)) as writer:
-            for batch in block.to_batches(max_chunksize=_BATCH_PAGES):
-                for page in _pages_of(batch.to_pylist()):
-                    with suppress(Exception):  # the second pass reports the error
-                        hashed = hash_page(page, limits, load_model(model))
-                        if hashed is not None and page.host:
-                            writer.add(page.url, page.host, hashed)
-        return pa.table({"leaves": pa.array([file.read()], pa.large_binary())})
+    file = io.BytesIO()
+    with LeafWriter(file) as writer:
+        for batch in block.to_batches(max_chunksize=_BATCH_PAGES):
+            for page in _pages_of(batch.to_pylist()):
+                with suppress(Exception):  # the second pass reports the error
+                    hashed = hash_page(page, load_model(model))
+                    if hashed is not None and page.host:
+                        writer.add(page.url, page.host, hashed)
+    return pa.table({"leaves": pa.array([file.getvalue()], pa.large_binary())})
 
 
 def _clean_block(block: Any, counts: Any, options: Options) -> Iterator[Any]:
@@ -182,8 +176,8 @@ def _clean_block(block: Any, counts: Any, options: Options) -> Iterator[Any]:
         rows: list[dict[str, object]] = []
         for page in _pages_of(batch.to_pylist()):
             try:
-                row = clean_counted(page, known, model, options)
+                row = clean_counted(page, known, model, options.outputs)
             except Exception as error:
-                row = {"url": page.url, "error": f"{type(error).__name__}: {error}"}
+                row = {"url": page.url, "error": describe(error)}
             rows.append(row)
         yield pa.Table.from_pylist(parquet_rows(rows), schema)

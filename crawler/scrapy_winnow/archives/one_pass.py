@@ -2,141 +2,82 @@
 
 from __future__ import annotations
 
-import shutil
+import json
 import sqlite3
-from collections import deque
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from dataclasses import fields
+from itertools import islice, repeat
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
+from scrapy_winnow.archives.addresses import describe
 from scrapy_winnow.archives.counting import StreamCounts
 from scrapy_winnow.archives.reading import ArchiveReader, Part
-from scrapy_winnow.archives.rows import Output, clean_hashed, hash_page, shingles_of
-from scrapy_winnow.archives.runs import FileReport, Options, Run, Summary, process_pool
-from winnow.duplicates import MAX_DOCUMENTS
+from scrapy_winnow.archives.rows import clean_page, hash_page, parse_page
+from scrapy_winnow.archives.runs import Run, Summary, process_pool
+from scrapy_winnow.storage.evidence import HashedUnits
 from winnow.models import load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Future
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.rows import Row
-    from scrapy_winnow.storage.evidence import SiteEvidence
+    from scrapy_winnow.archives.runs import Options
+    from scrapy_winnow.storage.evidence import UnitCounts
 
-    CountPage = Callable[[str, str, NDArray[np.uint64], bytes], SiteEvidence]
-    """:meth:`scrapy_winnow.archives.counting.StreamCounts.count`"""
-
-T = TypeVar("T")
-
-_PAGES_AHEAD: Final = 4
-"""Pages per process that are parsed before the first of them is counted, and as many that wait to be cleaned."""
+_BATCH: Final = 16
+"""Pages per process that are parsed before the first of them is counted."""
 
 
 class OnePassRun(Run):
     """Reads each archive once, in the order given, and cleans it into a file; see :class:`~.runs.Run`.
 
     The first pages of a host are cleaned by the page alone, as in a crawl; what comes out depends on the order of the
-    pages and on nothing else. Counts and near-duplicates are in a database in the work folder, one transaction per
-    archive: a run that was stopped is resumed at the archive it was at, unless it read standard input (``-``).
+    pages and on nothing else. The counts are in a database in the work folder, one transaction per archive: a run that
+    was stopped is resumed at the archive it was at, unless it read standard input (``-``).
     """
 
-    def _order(self, sources: Iterable[str]) -> list[str]:
-        return list(dict.fromkeys(sources))
+    _keeps_order = True
 
-    def _facts(self) -> dict[str, Any]:
-        if self._options.ray is not None:
-            raise ValueError("one pass reads the pages in their order, which a Ray cluster does not")
-        options = self._options
-        return {**super()._facts(), "passes": 1, "format": options.format, "duplicates": options.duplicates}
-
-    def run(self) -> Summary:
-        """Do the rest of the run; every archive's file is in the folder at the end."""
-        summary = Summary()
-        output = Output(self._destination, self._options, summary)
-        pages = bytes_read = 0
+    def _clean(self) -> None:
+        """Clean archive by archive, and write those that were cleaned before the run was stopped once more."""
+        folder = self._state / "cleaned"
+        folder.mkdir(exist_ok=True)
         with closing(sqlite3.connect(self._state / "one-pass.sqlite")) as database:
-            counts = StreamCounts(database, self._options.max_host_pages)
-            state = _State(database)
-            for url, shingles in state.documents():
-                output.find_original(url, shingles)
+            database.execute("CREATE TABLE IF NOT EXISTS archives (name TEXT PRIMARY KEY, report TEXT)")
+            counts = StreamCounts(database)
             for done, (source, name) in enumerate(self._names.items()):
-                stored = state.find_report(name)
-                if stored is not None:
-                    report, duplicates = stored
-                    summary.pages += report.pages
-                    summary.duplicates += duplicates
-                else:
-                    before = summary.duplicates
-                    reader = ArchiveReader(Part(source), max_bytes=self._options.limits.max_bytes)
-                    report = FileReport()
-                    with output.open_archive(name) as write:
-                        for result in clean_in_order(reader, counts.count, self._options):
-                            if isinstance(result, Exception):
-                                report.add_failure(result)
-                                continue
-                            write(result)
-                            if self._options.duplicates:
-                                state.add_document(str(result["url"]), shingles_of(result))
-                            report.pages += 1
-                            self._report(done, pages + report.pages, bytes_read + reader.bytes_read)
-                    report.skipped, report.broken = reader.skipped, reader.broken
-                    counts.save()
-                    state.add_report(name, report, summary.duplicates - before)
-                    pages += report.pages
-                    bytes_read += reader.bytes_read
-                summary.add(source, report)
-                self._report(done + 1, pages, bytes_read)
-            summary.hosts = counts.save()
-        shutil.rmtree(self._state)
-        return summary
+                found = database.execute("SELECT report FROM archives WHERE name = ?", (name,)).fetchone()
+                report = Summary.from_json(found[0]) if found else self._clean_one(source, folder / name, counts, done)
+                self._summary.hosts = counts.save()
+                if not found:
+                    database.execute("INSERT INTO archives VALUES (?, ?)", (name, report.to_json()))
+                    database.commit()
+                self._write(source, [(folder / name, report)])
+                self._progress("clean", done + 1, len(self._names), self._summary.pages)
 
-    def _report(self, done: int, pages: int, bytes_read: int) -> None:
-        self._progress("clean", done, len(self._names), pages, bytes_read)
+    def _clean_one(self, source: str, file: Path, counts: StreamCounts, done: int) -> Summary:
+        """Clean the pages of an archive into a file of JSON lines, and report how that went."""
+        reader, report = ArchiveReader(Part(source)), Summary()
+        with file.open("w", encoding="utf-8") as lines:
+            for row in clean_in_order(reader, counts, self._options):
+                if isinstance(row, str):
+                    report.failed[row] += 1
+                    continue
+                lines.write(json.dumps(row) + "\n")
+                report.pages += 1
+                self._progress("clean", done, len(self._names), self._summary.pages + report.pages)
+        report.add_reading(reader)
+        return report
 
 
-class _State:
-    """What a resumed run needs besides the counts, in the same database and the same transactions."""
-
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-        database.execute("CREATE TABLE IF NOT EXISTS archives (name TEXT PRIMARY KEY, report TEXT, duplicates INTEGER)")
-        database.execute("CREATE TABLE IF NOT EXISTS documents (number INTEGER PRIMARY KEY, url TEXT, shingles BLOB)")
-
-    def documents(self) -> Iterator[tuple[str, NDArray[np.uint64]]]:
-        """Go through the addresses and shingles of pages of finished archives, in their order."""
-        for url, shingles in self._database.execute("SELECT url, shingles FROM documents ORDER BY number"):
-            yield url, np.frombuffer(shingles, "<u8").astype(np.uint64)
-
-    def add_document(self, url: str, shingles: NDArray[np.uint64]) -> None:
-        """Store the shingles of a page."""
-        packed = shingles.astype("<u8").tobytes()
-        self._database.execute("INSERT INTO documents (url, shingles) VALUES (?, ?)", (url, packed))
-
-    def find_report(self, name: str) -> tuple[FileReport, int] | None:
-        """Return the report of a finished archive and its number of near-duplicates; ``None`` for one to do."""
-        query = "SELECT report, duplicates FROM archives WHERE name = ?"
-        found = self._database.execute(query, (name,)).fetchone()
-        return None if found is None else (FileReport.from_json(found[0]), found[1])
-
-    def add_report(self, name: str, report: FileReport, duplicates: int) -> None:
-        """Commit a finished archive with all that belongs to it."""
-        self._database.execute("INSERT INTO archives VALUES (?, ?, ?)", (name, report.to_json(), duplicates))
-        query = "DELETE FROM documents WHERE number <= (SELECT max(number) FROM documents) - ?"
-        self._database.execute(query, (MAX_DOCUMENTS,))
-        self._database.commit()
-
-
-def clean_in_order(pages: Iterable[ArchivedPage], count: CountPage, options: Options) -> Iterator[Row | Exception]:
+def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | str]:
     """Clean pages, each with what its host had counted when it came.
 
     Args:
         pages: in their order.
-        count: called with each page that can be parsed, in that order, in this process.
+        counts: those of the pages before, to which each page is added.
         options: how they are cleaned, and in how many processes; the rows do not depend on that number.
 
     Yields:
@@ -146,58 +87,52 @@ def clean_in_order(pages: Iterable[ArchivedPage], count: CountPage, options: Opt
         BrokenProcessPool: a process died.
     """
     if options.processes > 1:
-        yield from _clean_in_processes(pages, count, options)
+        yield from _clean_in_processes(pages, counts, options)
         return
     model = load_model(options.model)
     for page in pages:
         try:
-            hashed = hash_page(page, options.limits, model)
-            evidence = None
-            if hashed is not None:
-                evidence = count(page.url, page.host, hashed.fingerprints, hashed.main_text_id)
-            row = clean_hashed(page, hashed, evidence, model, options)
+            hashed = hash_page(page, model)
+            if hashed is None:
+                yield clean_page(page, None, None, model, options.outputs)
+            else:
+                evidence = counts.count(page.url, page.host, hashed)
+                yield clean_page(page, hashed.page, hashed.counts(evidence), model, options.outputs)
         except Exception as error:
-            yield error
-        else:
-            yield row
+            yield describe(error)
 
 
-def _clean_in_processes(pages: Iterable[ArchivedPage], count: CountPage, options: Options) -> Iterator[Row | Exception]:
-    ahead = _PAGES_AHEAD * options.processes
-
-    def count_and_clean(page: ArchivedPage, parsed: Future[tuple[NDArray[np.uint64], bytes] | None]) -> Future[Row]:
-        if parsed.exception() is not None:
-            return cast("Future[Row]", parsed)
-        leaves = parsed.result()
-        evidence = count(page.url, page.host, *leaves) if leaves is not None else None
-        return pool.submit(_clean, page, evidence, options)
-
+def _clean_in_processes(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | str]:
+    """Fingerprint a batch of pages in processes, count them here, and clean them in processes beside the next batch."""
+    left = iter(pages)
+    cleaned: Iterator[Row | str] = iter(())
     with process_pool(options.processes) as pool:
-        parsing = ((page, pool.submit(_parse, page, options)) for page in pages)
-        cleaning = (count_and_clean(page, parsed) for page, parsed in _keep_ahead(parsing, ahead))
-        for cleaned in _keep_ahead(cleaning, ahead):
-            error = cleaned.exception()
-            if isinstance(error, BrokenProcessPool) or not isinstance(error, Exception | None):
-                raise error
-            yield cleaned.result() if error is None else error
+        while batch := list(islice(left, _BATCH * options.processes)):
+            fingerprinted = pool.map(_fingerprint, batch, repeat(options.model))
+            yield from cleaned
+            counted = [
+                found.counts(counts.count(page.url, page.host, found)) if isinstance(found, HashedUnits) else found
+                for page, found in zip(batch, fingerprinted, strict=True)
+            ]
+            cleaned = pool.map(_clean, batch, counted, repeat(options))
+        yield from cleaned
 
 
-def _keep_ahead(items: Iterable[T], number: int) -> Iterator[T]:
-    """Yield items in their order, each once ``number`` more were taken, so that their work has begun by then."""
-    taken: deque[T] = deque()
-    for item in items:
-        taken.append(item)
-        if len(taken) > number:
-            yield taken.popleft()
-    yield from taken
+def _fingerprint(page: ArchivedPage, model: str | None) -> HashedUnits | str | None:
+    """Return what is counted of a page, or its error; ``None`` for one above the limits."""
+    try:
+        hashed = hash_page(page, load_model(model))
+    except Exception as error:
+        return describe(error)
+    # Without the page itself: its tree does not leave the process.
+    return hashed and HashedUnits(*(getattr(hashed, each.name) for each in fields(HashedUnits)))
 
 
-def _parse(page: ArchivedPage, options: Options) -> tuple[NDArray[np.uint64], bytes] | None:
-    hashed = hash_page(page, options.limits, load_model(options.model))
-    return None if hashed is None else (hashed.fingerprints, hashed.main_text_id)
-
-
-def _clean(page: ArchivedPage, evidence: SiteEvidence | None, options: Options) -> Row:
-    model = load_model(options.model)
-    hashed = hash_page(page, options.limits, model) if evidence is not None else None
-    return clean_hashed(page, hashed, evidence, model, options)
+def _clean(page: ArchivedPage, counts: UnitCounts | str | None, options: Options) -> Row | str:
+    if isinstance(counts, str):
+        return counts
+    try:
+        parsed = None if counts is None else parse_page(page)
+        return clean_page(page, parsed, counts, load_model(options.model), options.outputs)
+    except Exception as error:
+        return describe(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import sys
 import time
@@ -15,9 +16,10 @@ from typing import IO, TYPE_CHECKING, Final, cast
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from scrapy_winnow.archives.addresses import READ_BYTES, open_source, size_of
+from scrapy_winnow.archives.addresses import READ_BYTES, describe, open_source, size_of
 from scrapy_winnow.fetching import STANDARD_INPUT
 from scrapy_winnow.storage.keys import site_of
+from winnow.page.page import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,14 +38,13 @@ DAMAGED: Final = "damaged"
 """Why a record is skipped that cannot be read."""
 
 _PLAIN: Final = b"WARC/1."
-_GZIP: Final = b"\x1f\x8b"
-_RECORD_STARTS: Final = (_GZIP + b"\x08", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", _PLAIN)
+_GZIP: Final = b"\x1f\x8b\x08"
+_RECORD_STARTS: Final = (_GZIP, b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", _PLAIN)
 """How a record can begin: with a member of gzip, a frame of zstd or lz4, or uncompressed."""
 
 _MAX_HELD_BYTES: Final = 64 << 20  # of a longer record the end is held
 _MAX_HEADER_BYTES: Final = 1 << 20
 _CHUNK: Final = 1 << 16
-_GZIP_WINDOW: Final = 31  # zlib's code for "expect a gzip header"
 _TRIES: Final = 3
 _RETRY_PAUSE_S: Final = 1.0  # doubled with each try
 _PROBES_AT_ONCE: Final = 16  # remote servers answer slowly
@@ -61,6 +62,9 @@ class ArchiveStream:
     Args:
         source: path, address that fsspec opens, or ``-`` for standard input.
         begin: offset to begin at, in bytes.
+
+    Attributes:
+        record_start: how the first record begins, one of :data:`_RECORD_STARTS`; ``None`` for none of them.
     """
 
     def __init__(self, source: str, begin: int = 0) -> None:
@@ -68,7 +72,7 @@ class ArchiveStream:
         self._read_bytes = READ_BYTES
         self._held = bytearray()
         self._held_at = self._place = begin
-        self._record_start: bytes | None = None
+        self.record_start: bytes | None = None
         if begin:
             with open_source(source, read_bytes=len(_PLAIN)) as stream:
                 self._detect_compression(stream.read(len(_PLAIN)))
@@ -95,7 +99,7 @@ class ArchiveStream:
         behind = self._place - self._held_at
         if behind >= len(self._held):
             more = self._read_source(size)
-            if self._record_start is None:
+            if self.record_start is None:
                 self._detect_compression(more)
             self._held += more
             if len(self._held) > _MAX_HELD_BYTES:
@@ -114,11 +118,11 @@ class ArchiveStream:
 
     def seek_record(self, place: int) -> int | None:
         """Go to the next offset after ``place`` where a record may begin, and return it; ``None`` if there is none."""
-        if self._record_start is None:
+        if self.record_start is None:
             return None
         self.forget_before(place + 1)
-        while (found := self._held.find(self._record_start)) < 0:
-            self.forget_before(self._held_at + len(self._held) - len(self._record_start) + 1)
+        while (found := self._held.find(self.record_start)) < 0:
+            self.forget_before(self._held_at + len(self._held) - len(self.record_start) + 1)
             more = self._read_source(_CHUNK)
             if not more:
                 return None
@@ -127,21 +131,16 @@ class ArchiveStream:
         self._place = self._held_at
         return self._place
 
-    @property
-    def is_compressed(self) -> bool:
-        """Whether the archive begins as compressed files do."""
-        return self._record_start not in {None, _PLAIN}
-
     def begins_record(self, place: int) -> bool:
         """Whether the bytes at an offset look like the beginning of a record, by those of the first one."""
-        return self._record_start is None or self._held.startswith(self._record_start, place - self._held_at)
+        return self.record_start is None or self._held.startswith(self.record_start, place - self._held_at)
 
     def held_from(self, place: int) -> bytes:
         """Return what was read from an offset on, as far as it is held."""
         return bytes(self._held[max(place - self._held_at, 0) :])
 
     def _detect_compression(self, content: bytes) -> None:
-        self._record_start = next((start for start in _RECORD_STARTS if content.startswith(start)), None)
+        self.record_start = next((start for start in _RECORD_STARTS if content.startswith(start)), None)
 
     def _read_source(self, size: int) -> bytes:
         for attempt in range(_TRIES):
@@ -208,7 +207,11 @@ def _can_be_split(source: str, size: int) -> bool:
     try:
         with closing(ArchiveStream(source)) as stream:
             places = [record.stream_pos for record in islice(stream.records(), 3)]
-            if not stream.is_compressed or len(set(places)) < 3 or not all(map(stream.begins_record, places)):
+            if (
+                stream.record_start in {None, _PLAIN}
+                or len(set(places)) < 3
+                or not all(map(stream.begins_record, places))
+            ):
                 return False
         with open_source(source, size - 1, read_bytes=1) as end:
             return len(end.read(1)) == 1
@@ -241,29 +244,28 @@ class ArchiveReader:
     """Reads the pages of one WARC file, or of a part of it; gzip, zstd, lz4 or plain.
 
     Attributes:
+        part: what it reads.
         skipped: records that are not pages, by reason.
         broken: what is wrong with a file that could not be read to its end.
-        bytes_read: bytes of the part that were read so far, as they are stored.
     """
 
-    def __init__(self, part: Part, *, max_bytes: int) -> None:
-        self._part = part
+    def __init__(self, part: Part, *, max_bytes: int = DEFAULT_LIMITS.max_bytes) -> None:
+        self.part = part
         self._max_bytes = max_bytes
         self._damaged_at: int | None = None
         self.skipped: Counter[str] = Counter()
         self.broken: str | None = None
-        self.bytes_read = 0
 
     def __iter__(self) -> Iterator[ArchivedPage]:
         """Go through the pages; damaged records are skipped, and :attr:`broken` describes the first."""
         try:
-            with closing(ArchiveStream(self._part.source, self._part.begin)) as stream:
+            with closing(ArchiveStream(self.part.source, self.part.begin)) as stream:
                 yield from self._read_pages(stream)
         except Exception as error:  # every file system raises its own kinds
-            self._note_broken(f"{type(error).__name__}: {error}")
+            self._note_broken(describe(error))
 
     def _read_pages(self, stream: ArchiveStream) -> Iterator[ArchivedPage]:
-        part = self._part
+        part = self.part
         place = stream.seek_record(part.begin - 1) if part.begin else 0
         is_one_by_one = True
         while place is not None:
@@ -275,7 +277,6 @@ class ArchiveReader:
                         return
                     stream.forget_before(place)
                     is_one_by_one &= stream.begins_record(place)
-                    self.bytes_read = place - part.begin
                     page = self._page_of(record)
                     if page is not None:
                         yield page
@@ -286,10 +287,12 @@ class ArchiveReader:
                 place = stream.seek_record(place)
             else:
                 if is_one_by_one:
-                    self._note_broken(find_truncation(io.BytesIO(stream.held_from(place)), place))
-                elif part.source != STANDARD_INPUT:  # compressed as a whole: it is read once more
+                    self._note_broken(find_truncation(stream.held_from(place), place))
+                elif (
+                    stream.record_start == _GZIP and part.source != STANDARD_INPUT
+                ):  # compressed as a whole: it is read once more
                     with open_source(part.source) as archive:
-                        self._note_broken(find_truncation(archive, 0))
+                        self._note_broken(find_gzip_truncation(archive, 0))
                 return
 
     def _page_of(self, record: WarcRecord) -> ArchivedPage | None:
@@ -341,43 +344,36 @@ def _reason_in_headers(record: WarcRecord) -> str | None:
     return None if (content_type or "").partition(";")[0].strip().lower() in _HTML else "not HTML"
 
 
-def find_truncation(stream: IO[bytes], place: int) -> str | None:
+def find_truncation(last: bytes, place: int) -> str | None:
     """Check that an archive is complete; fastwarc takes a truncated file for one that has ended.
 
     Args:
-        stream: the archive from its last record on.
+        last: the archive from its last record on.
         place: offset of that record in the archive, in bytes as they are stored.
 
     Returns:
         What is wrong, or ``None`` for a complete archive, or one of a kind whose reader notices (zstd, lz4).
     """
-    content = stream.read(_CHUNK)
-    if content.startswith(_GZIP):
-        return _find_gzip_truncation(content, stream, place)
-    if not content.startswith(b"WA"):
+    if last.startswith(_GZIP):
+        return find_gzip_truncation(io.BytesIO(last), place)
+    if not last.startswith(b"WA"):
         return None
-    head, blank, body = content.partition(b"\r\n\r\n")
+    head, blank, body = last.partition(b"\r\n\r\n")
     for line in head.split(b"\r\n"):
         name, _, value = line.partition(b":")
-        if name.strip().lower() == b"content-length" and blank and len(body) + len(stream.read()) >= int(value):
+        if name.strip().lower() == b"content-length" and blank and len(body) >= int(value):
             return None
     return f"breaks off in the record after byte {place:,}"
 
 
-def _find_gzip_truncation(content: bytes, stream: IO[bytes], place: int) -> str | None:
-    """Go through the gzip members from here to the end of the file."""
-    begin = place
-    while content:
-        member = zlib.decompressobj(_GZIP_WINDOW)
-        while content and not member.eof:
-            try:
-                member.decompress(content, _CHUNK)
-            except zlib.error as error:
-                return f"damaged after byte {place:,}: {error}"
-            content = member.unconsumed_tail or member.unused_data or stream.read(_CHUNK)
-        if not member.eof:
-            return f"breaks off in the record after byte {place:,}"
-        content = member.unused_data or content
-        content = content.lstrip(b"\0") or stream.read(_CHUNK)
-        place = begin + stream.tell() - len(content)
+def find_gzip_truncation(stream: IO[bytes], place: int) -> str | None:
+    """Check that the gzip members of an archive are complete, from the one at ``place`` on."""
+    try:
+        with gzip.GzipFile(fileobj=stream) as members:
+            while members.read(_CHUNK):
+                pass
+    except EOFError:
+        return f"breaks off in the record after byte {place:,}"
+    except (OSError, zlib.error) as error:
+        return f"damaged after byte {place:,}: {error}"
     return None

@@ -12,12 +12,9 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from scrapy_winnow.fields import FIELDS, Outcome
+from scrapy_winnow.fields import FIELDS, CleaningOptions, clean_item
 from scrapy_winnow.storage.evidence import HashedPage
-from winnow.cleaning import clean
-from winnow.duplicates import MemoryIndex, shingles
 from winnow.page import Page, PageTooLarge
-from winnow.site import PageCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,13 +23,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from scrapy_winnow.archives.addresses import Destination
     from scrapy_winnow.archives.counting import HostCounts
     from scrapy_winnow.archives.reading import ArchivedPage
-    from scrapy_winnow.archives.runs import Options, Summary
-    from scrapy_winnow.storage.evidence import SiteEvidence
+    from scrapy_winnow.storage.evidence import UnitCounts
     from winnow.models.scores import Model
-    from winnow.page.page import Limits
 
     Row = dict[str, object]
     WriteRow = Callable[[Row], object]
@@ -51,69 +45,41 @@ def columns(outputs: frozenset[str]) -> tuple[str, ...]:
     return ARCHIVE_COLUMNS + tuple(field.name for field in FIELDS if not field.optional or field.name in outputs)
 
 
-def hash_page(page: ArchivedPage, limits: Limits, model: Model) -> HashedPage | None:
+def parse_page(archived: ArchivedPage) -> Page:
+    """Parse a page; :class:`PageTooLarge` for one above the limits."""
+    return Page.parse(archived.html, archived.url, encoding=archived.charset)
+
+
+def hash_page(archived: ArchivedPage, model: Model) -> HashedPage | None:
     """Parse a page and fingerprint its counted units; ``None`` for one above the limits."""
     try:
-        return HashedPage.of(Page.parse(page.html, page.url, encoding=page.charset, limits=limits), model)
+        return HashedPage.of(parse_page(archived), model)
     except PageTooLarge:
         return None
 
 
-def clean_counted(page: ArchivedPage, counts: HostCounts, model: Model, options: Options) -> Row:
-    """Clean a page with the final counts of its host."""
-    hashed = hash_page(page, options.limits, model)
-    evidence = counts.evidence(page.host, hashed.fingerprints) if hashed is not None else None
-    return clean_hashed(page, hashed, evidence, model, options)
-
-
-def clean_hashed(
-    page: ArchivedPage, hashed: HashedPage | None, evidence: SiteEvidence | None, model: Model, options: Options
+def clean_page(
+    archived: ArchivedPage, page: Page | None, counts: UnitCounts | None, model: Model, outputs: frozenset[str]
 ) -> Row:
-    """Clean a page with the counts of its host so far; a page above the limits is neither hashed nor counted."""
-    html: bytes | Page = page.html
-    site = None
-    if hashed is not None and evidence is not None:
-        html, site = hashed.page, PageCounts(hashed.frequencies(evidence.df), evidence.pages)
-    cleaned = clean(html, page.url, model=model, limits=options.limits, site=site)
-    row: Row = dict.fromkeys(columns(options.outputs))  # in their order; "duplicate_of" is known when it is written
-    row |= {name: getattr(page, name) for name in ARCHIVE_COLUMNS}
-    return row | Outcome(cleaned, evidence, shingles(cleaned.text)).values(options.outputs)
+    """Clean a page with the counts of its host; one above the limits was neither parsed nor counted."""
+    html = archived.html if page is None else page
+    item = clean_item(html, archived.url, counts, model=model, options=CleaningOptions(outputs=tuple(outputs)))
+    row: Row = dict.fromkeys(columns(outputs))  # in their order; "duplicate_of" is known when it is written
+    return row | {name: getattr(archived, name) for name in ARCHIVE_COLUMNS} | item.values
+
+
+def clean_counted(archived: ArchivedPage, counts: HostCounts, model: Model, outputs: frozenset[str]) -> Row:
+    """Clean a page with the final counts of its host."""
+    hashed = hash_page(archived, model)
+    if hashed is None:
+        return clean_page(archived, None, None, model, outputs)
+    evidence = counts.evidence(archived.host, hashed.fingerprints)
+    return clean_page(archived, hashed.page, hashed.counts(evidence), model, outputs)
 
 
 def shingles_of(row: Row) -> NDArray[np.uint64]:
     """Return the shingles of a row as numbers."""
     return np.array([int(shingle, 16) for shingle in cast("list[str]", row["shingles"])], np.uint64)
-
-
-class Output:
-    """Writes a file of rows for each archive, and marks near-duplicates in the order of the pages."""
-
-    def __init__(self, destination: Destination, options: Options, summary: Summary) -> None:
-        self._destination = destination
-        self._suffix, self._open_format = FORMATS[options.format]
-        self._outputs = options.outputs
-        self._summary = summary
-        self._index = MemoryIndex() if options.duplicates else None
-
-    @contextmanager
-    def open_archive(self, name: str) -> Iterator[WriteRow]:
-        """Open the file of an archive, and yield the function that writes a row; the file appears when it is whole."""
-        with (
-            self._destination.open_file(f"{name}{self._suffix}") as file,
-            self._open_format(file, self._outputs) as write_row,
-        ):
-
-            def write(row: Row) -> None:
-                row["duplicate_of"] = self.find_original(str(row["url"]), shingles_of(row))
-                self._summary.pages += 1
-                self._summary.duplicates += row["duplicate_of"] is not None
-                write_row(row)
-
-            yield write
-
-    def find_original(self, url: str, shingles: NDArray[np.uint64]) -> str | None:
-        """Add a page to the index, and return the earlier page that it repeats, if there is one."""
-        return None if self._index is None else self._index.find(url, shingles).duplicate_of
 
 
 @contextmanager

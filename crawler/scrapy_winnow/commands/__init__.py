@@ -46,7 +46,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     """Add all commands to a parser, and the texts of its ``--help``."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--version", nargs=0, action=_Version, help="print the versions of what cleans, and exit")
+    parser.add_argument("--version", nargs=0, action=_Version, help="print the versions of Winnow, model and lxml")
     shtab.add_argument_to(parser, help="print what completes commands and options in this shell, and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=CommandParser)
     for command in (clean, segments, inspect, compare, site, warc, train, evaluate, dedup, hosts, report):

@@ -6,11 +6,10 @@ import json
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from threadpoolctl import threadpool_limits
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from winnow import Cleaned
-    from winnow.models.scores import Model
 
     WritePage = Callable[["Source", str], object]
 
@@ -45,7 +43,7 @@ _SUFFIXES: Final = {"text": ".txt", "markdown": ".md", "html": ".html", "json": 
 _JSON_PARTS: Final = ("html", "markdown", "metadata", "chunks", "segments", "blocks")
 _JSON_FIELDS: Final = ("title", "text", "comments", "template_share", "confidence", "kind", "fallback")
 _ONE_FILE_SUFFIXES: Final = (".jsonl", ".json", ".ndjson")
-_PAGES_PER_CALL: Final = 8  # to a process
+_MAX_PAGES_PER_CALL: Final = 64  # to a process
 
 HELP: Final = """\
 take the template out of pages and write their content
@@ -60,8 +58,6 @@ examples:
   winnow clean mirror/ --site -o cleaned/               pages of one site: what they repeat is counted first
   curl -s https://host.example/ | winnow clean -
 """
-_process: dict[str, Any] = {}
-"""Options, model and counts of the site in a worker process."""
 
 
 def add_options(parser: CommandParser) -> None:
@@ -94,19 +90,16 @@ def add_page_options(parser: CommandParser) -> None:
     add_model_options(parser)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A page to clean.
 
     Attributes:
         name: file, or ``-`` for standard input.
         stem: its path in the output without suffix: the file's name, or the path below the folder that was given.
-        is_in_folder: whether a folder was given.
     """
 
     name: str
     stem: str
-    is_in_folder: bool = False
 
 
 def run(options: argparse.Namespace) -> int:
@@ -119,10 +112,10 @@ def run(options: argparse.Namespace) -> int:
     load_rules(options.rules)
     sources, code = _find_all_sources(options)
     write = _open_output(options, sources)
-    model = load_model_option(options)
+    load_model_option(options)
     site = _count_site(sources, options)
     progress = Progress("pages") if options.output not in {None, "-"} and len(sources) > 1 else None
-    for done, (source, (content, warnings)) in enumerate(_clean_all(sources, options, model, site), 1):
+    for done, (source, (content, warnings)) in enumerate(_clean_all(sources, options, site), 1):
         try:
             if content is None:
                 code = FAILED
@@ -178,11 +171,11 @@ def _find_sources(name: str) -> list[Source]:
         return [Source(name, Path(urlsplit(name).path).stem or "page")]
     folder = Path(name)
     if not name or not folder.is_dir():
-        return [Source(name, Path(name).stem)]
+        return [Source(name, folder.stem)]
     files = page_files(folder)
     if not files:
         raise InputError("no HTML files in this folder")
-    return [Source(str(file), str(file.relative_to(folder).with_suffix("")), is_in_folder=True) for file in files]
+    return [Source(str(file), str(file.relative_to(folder).with_suffix(""))) for file in files]
 
 
 def _count_site(sources: Sequence[Source], options: argparse.Namespace) -> Site | None:
@@ -204,35 +197,26 @@ def _count_site(sources: Sequence[Source], options: argparse.Namespace) -> Site 
 
 
 def _clean_all(
-    sources: Sequence[Source], options: argparse.Namespace, model: Model, site: Site | None
+    sources: Sequence[Source], options: argparse.Namespace, site: Site | None
 ) -> Iterator[tuple[Source, tuple[str | None, list[str]]]]:
     """Clean pages in their order; yield what :func:`_clean_source` returns for each."""
-    if options.processes == 1 or len(sources) <= 1:
-        yield from ((source, _clean_source(source, options, model, site)) for source in sources)
+    clean_source = partial(_clean_source, options=options, site=site)
+    processes = min(options.processes, len(sources))
+    if processes <= 1:
+        yield from zip(sources, map(clean_source, sources), strict=True)
         return
-    context = get_context("forkserver")
-    with ProcessPoolExecutor(min(options.processes, len(sources)), context, _start_process, (options, site)) as pool:
-        yield from zip(sources, pool.map(_clean_in_process, sources, chunksize=_PAGES_PER_CALL), strict=True)
+    pages_per_call = min(len(sources) // (4 * processes) + 1, _MAX_PAGES_PER_CALL)
+    with ProcessPoolExecutor(processes, get_context("forkserver"), threadpool_limits, (1, "blas")) as pool:
+        yield from zip(sources, pool.map(clean_source, sources, chunksize=pages_per_call), strict=True)
 
 
-def _start_process(options: argparse.Namespace, site: Site | None) -> None:
-    limits = threadpool_limits(limits=1, user_api="blas")
-    _process.update(options=options, model=load_model_option(options), site=site, limits=limits)
-
-
-def _clean_in_process(source: Source) -> tuple[str | None, list[str]]:
-    return _clean_source(source, _process["options"], _process["model"], _process["site"])
-
-
-def _clean_source(
-    source: Source, options: argparse.Namespace, model: Model, site: Site | None
-) -> tuple[str | None, list[str]]:
+def _clean_source(source: Source, options: argparse.Namespace, site: Site | None) -> tuple[str | None, list[str]]:
     """Clean one page; return its content as it is written, ``None`` where it failed, and warnings for the user."""
     switches: dict[str, Any] = {part: not getattr(options, f"no_{part}") for part in ("links", "images", "tables")}
     switches |= {"encoding": options.encoding, "comments": options.comments, "site": site}
     switches["deduplicate"] = not options.keep_copies
     try:
-        cleaned, warnings = clean_file(source.name, options, model, **switches)
+        cleaned, warnings = clean_file(source.name, options, **switches)
     except (InputError, LookupError, OSError) as error:
         return None, [reason(error)]
     if options.format == "json":
@@ -241,7 +225,7 @@ def _clean_source(
     return (content if content.endswith("\n") else f"{content}\n"), warnings
 
 
-def clean_file(name: str, options: argparse.Namespace, model: Model, **switches: Any) -> tuple[Cleaned, list[str]]:
+def clean_file(name: str, options: argparse.Namespace, **switches: Any) -> tuple[Cleaned, list[str]]:
     """Read and clean one page; return the result, and warnings for the user."""
     switches |= {"rules": load_rules(options.rules), **model_switches(options)}
     url = options.url
@@ -251,7 +235,7 @@ def clean_file(name: str, options: argparse.Namespace, model: Model, **switches:
         switches["encoding"] = switches.get("encoding") or fetched.encoding
     else:
         html = read_page(name)
-    cleaned = clean(html, url, model=model, **switches)
+    cleaned = clean(html, url, **switches)
     warnings = []
     if cleaned.passed_through in NOT_HTML:
         warnings.append(f"is no HTML ({cleaned.passed_through})")
@@ -281,25 +265,23 @@ def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> Writ
             return lambda source, content: sys.stdout.write(f"==> {source.name} <==\n{content}\n")
         return lambda _, content: sys.stdout.write(content)
     path, written = Path(options.output), set[Path]()
-    is_json_lines = options.format == "json" and options.output.endswith(_ONE_FILE_SUFFIXES)
-    is_folder = has_many or options.output.endswith("/") or path.is_dir() or any(each.is_in_folder for each in sources)
-    if is_folder and not is_json_lines:
+    is_folder = has_many or options.output.endswith("/") or path.is_dir() or Path(options.files[0]).is_dir()
+    is_folder = is_folder and not (options.format == "json" and options.output.endswith(_ONE_FILE_SUFFIXES))
+    if not is_folder and not path.parent.is_dir():
+        raise CommandError(f"-o: no such folder: {path.parent}")
+    if is_folder:
         with report_errors(f"-o {options.output}: "):
             path.mkdir(parents=True, exist_ok=True)
-    elif not path.parent.is_dir():
-        raise CommandError(f"-o: no such folder: {path.parent}")
 
-    def write_to_file(_: Source, content: str) -> None:
-        with path.open("a" if written else "w", encoding="utf-8") as stream:
+    def write(source: Source, content: str) -> None:
+        file = path
+        if is_folder:
+            file = path / f"{source.stem}{_SUFFIXES[options.format]}"  # in the same folders as the page was in
+            if file in written:
+                raise InputError(f"would overwrite {file}, written for another FILE")
+            file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a" if file in written else "w", encoding="utf-8") as stream:
             stream.write(content)
-        written.add(path)
-
-    def write_to_folder(source: Source, content: str) -> None:
-        file = path / f"{source.stem}{_SUFFIXES[options.format]}"  # in the same folders as the page was in
-        if file in written:
-            raise InputError(f"would overwrite {file}, written for another FILE")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content, "utf-8")
         written.add(file)
 
-    return write_to_folder if is_folder and not is_json_lines else write_to_file
+    return write

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import sys
 import time
+import zlib
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -14,6 +16,7 @@ from winnow import load_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from io import BufferedReader
 
     from redis import Redis
 
@@ -44,13 +47,30 @@ def warn(message: str) -> None:
     print(f"winnow: {message}", file=sys.stderr)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things: ``1 page``, ``2,000 pages``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 @contextmanager
 def report_errors(what: str = "") -> Iterator[None]:
-    """Turn errors of files and values into a :class:`CommandError` that begins with ``what``."""
+    """Turn errors of files and values into a :class:`CommandError` that begins with ``what``, or the name of a file."""
     try:
         yield
     except (OSError, ValueError) as error:
-        raise CommandError(f"{what}{reason(error)}") from error
+        file = getattr(error, "filename", None)
+        raise CommandError(f"{what or (f'{file}: ' if file else '')}{reason(error)}") from error
+
+
+@contextmanager
+def open_input(name: str) -> Iterator[BufferedReader | gzip.GzipFile]:
+    """Open a file, decompressed where it ends in ``.gz``, or standard input for ``-``."""
+    file: str | int = 0 if name == "-" else name
+    try:
+        with gzip.open(name) if name.endswith(".gz") else open(file, "rb", closefd=name != "-") as opened:
+            yield opened
+    except (OSError, EOFError, zlib.error) as error:
+        raise CommandError(f"{Path(name).resolve()}: {reason(error)}") from error
 
 
 def write_output(file: Path, content: str) -> None:
@@ -110,8 +130,8 @@ def add_model_options(parser: CommandParser) -> None:
 
 
 def model_switches(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the other arguments of :func:`winnow.clean` that :func:`add_model_options` adds options for."""
-    return {"smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
+    """Return the arguments of :func:`winnow.clean` that :func:`add_model_options` adds options for."""
+    return {"model": options.model, "smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
 
 
 def load_model_option(options: argparse.Namespace) -> Model:
@@ -127,20 +147,16 @@ class Progress:
         self._what = f"{what} " if what else ""
         self._on_terminal = sys.stderr.isatty()
         self._begun = self._last = time.monotonic()
-        self._total = 0
-        self._first = 0
+        self._total = self._first = self._done = 0
 
-    def __call__(self, done: int, total: int, name: str = "", *, fraction: float | None = None) -> None:
-        """Report that ``done`` of ``total`` items are done, the last of them ``name``.
-
-        ``fraction`` is how much of the work is done, where the number of items does not tell.
-        """
+    def __call__(self, done: int, total: int, name: str = "") -> None:
+        """Report that ``done`` of ``total`` items are done, the last of them ``name``."""
         now = time.monotonic()
-        if total != self._total:  # another stage has begun
+        if total != self._total or done < self._done:  # another stage has begun
             self._begun, self._total, self._first = now, total, done
+        self._done = done
         line = f"{done:,} of {total:,} {self._what}{name:<40.40}"
-        if fraction is None:
-            fraction = (done - self._first) / max(total - self._first, 1)
+        fraction = (done - self._first) / max(total - self._first, 1)
         left = "" if done >= total or fraction < _MIN_FRACTION else self._time_left(fraction, now - self._begun)
         if self._on_terminal and (now - self._last > _TERMINAL_INTERVAL_S or done in {0, total}):
             self._last = now
@@ -175,7 +191,7 @@ def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool =
 
     server = None if state_dir is None else EmbeddedServer(state_dir)
     if server is not None and not server.has_data and not create:
-        raise CommandError(f"--state-dir: no private server has stored data in {server.folder}")
+        raise CommandError(f"no private server has stored data in {server.folder}")
     limits = {"socket_timeout": _REDIS_TIMEOUT_S, "socket_connect_timeout": _REDIS_TIMEOUT_S}
     try:
         with nullcontext() if server is None else server:
@@ -189,4 +205,4 @@ def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool =
     except RedisError as error:
         raise CommandError(f"Redis: {error}") from error
     except EmbeddedServerError as error:
-        raise CommandError(f"--state-dir: {error}") from error
+        raise CommandError(str(error)) from error

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, warn
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, counted, open_input, warn
 from scrapy_winnow.fetching import reason
 from winnow.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH, MemoryIndex, shingles
 
@@ -35,7 +35,7 @@ words that both have; "cluster", the same for all documents with one text.
 Without --redis-url the index is in memory, and holds 1,000,000 texts. With it the index is that of the crawls with the
 same prefix, and several runs may share it.
 
-exit codes: 0 all went well, 1 some lines are no documents, 2 the command line is wrong or Redis cannot be reached
+exit codes: 0 all went well, 1 some lines are not documents, 2 the command line is wrong or Redis cannot be reached
 
 examples:
   winnow dedup items.jsonl -o marked.jsonl
@@ -52,7 +52,7 @@ _TIMEOUT_S: Final = 30.0
 def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add
-    add("files FILE", "JSON lines, or - for standard input", nargs="+")
+    add("files FILE", "JSON lines, also compressed (.gz), or - for standard input", nargs="+")
     add("-o --output OUT", "file to write (default: standard output)", type=Path)
     add("--drop", "leave out what has nearly all its text in common")
     add("--url-field NAME", "(default: %(default)s)", default="url")
@@ -76,14 +76,14 @@ def run(options: argparse.Namespace) -> int:
         options.sketch = max(options.sketch, SAME_TEXT_SKETCH)
         options.resemblance = options.resemblance or SAME_TEXT_RESEMBLANCE
     broken = total = repeated = dropped = 0
-    rows_left = _rows(options)
+    documents = _documents(options)
     with _index(options) as decide, _output(options) as output:
-        while rows := list(islice(rows_left, _BATCH)):
-            documents = [found for row in rows if (found := _document_in(row, options)) is not None]
-            broken += len(rows) - len(documents)
-            verdicts = decide([(url, hashes) for _, url, hashes in documents])
-            for (row, _, hashes), verdict in zip(documents, verdicts, strict=True):
-                total += 1
+        while batch := list(islice(documents, _BATCH)):
+            found = list(filter(None, batch))
+            broken += len(batch) - len(found)
+            total += len(found)
+            verdicts = decide([(url, hashes) for _, url, hashes in found])
+            for (row, _, hashes), verdict in zip(found, verdicts, strict=True):
                 repeated += verdict.duplicate_of is not None
                 if options.drop and verdict.is_same_text(hashes, options.sketch, options.resemblance):
                     dropped += 1
@@ -91,8 +91,10 @@ def run(options: argparse.Namespace) -> int:
                     row |= {name: getattr(verdict, name) for name in ("duplicate_of", "resemblance", "cluster")}
                     output.write(json.dumps(row, ensure_ascii=False) + "\n")
     dropped_note = f", {dropped:,} of them dropped" if options.drop else ""
-    broken_note = f", {broken:,} lines that are no documents" if broken else ""
-    warn(f"{total:,} documents, {repeated:,} near-duplicates{dropped_note}{broken_note}")
+    broken_note = f"; not documents: {counted(broken, 'line')}" if broken else ""
+    warn(f"{counted(total, 'document')}, {counted(repeated, 'near-duplicate')}{dropped_note}{broken_note}")
+    if broken and not total:
+        warn(f"no line has texts named {options.url_field} and {options.text_field}: see --url-field and --text-field")
     return FAILED if broken else 0
 
 
@@ -141,26 +143,15 @@ def _output(options: argparse.Namespace) -> Iterator[IO[str]]:
         raise CommandError(f"-o {options.output}: {reason(error)}") from error
 
 
-def _rows(options: argparse.Namespace) -> Iterator[Any]:
-    """Yield the objects in the lines of the files; ``None`` for lines that are none."""
+def _documents(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], str, NDArray[np.uint64]] | None]:
+    """Yield the object, address and shingles of the document in each line of the files; ``None`` for other lines."""
     for name in options.files:
-        try:
-            with open(0 if name == "-" else name, "rb", closefd=name != "-") as file:
-                for line in file:
-                    if line.strip():
-                        try:
-                            yield json.loads(line)
-                        except (ValueError, RecursionError):
-                            yield None
-        except OSError as error:
-            raise CommandError(f"{Path(name).resolve()}: {reason(error)}") from error
-
-
-def _document_in(row: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str, NDArray[np.uint64]] | None:
-    """The object, address and shingles of a document; ``None`` for a line that is none."""
-    if not isinstance(row, dict):
-        return None
-    url, text = row.get(options.url_field), row.get(options.text_field)
-    if not isinstance(url, str) or not isinstance(text, str):
-        return None
-    return row, url, shingles(text, keep=options.sketch)
+        with open_input(name) as file:
+            for line in filter(bytes.strip, file):
+                try:
+                    row = json.loads(line)
+                    url, text = row[options.url_field], row[options.text_field]
+                except (ValueError, LookupError, TypeError, RecursionError):
+                    url = text = None
+                is_document = isinstance(url, str) and isinstance(text, str)
+                yield (row, url, shingles(text, keep=options.sketch)) if is_document else None

@@ -24,8 +24,6 @@ from winnow.training.evaluation import GoldPage, by_page_type, page_accuracy, re
 if TYPE_CHECKING:
     import argparse
 
-    from winnow.models.scores import Model
-
 HELP = """\
 clean the pages of a gold file and compare the text with theirs, by type of page
 GOLD has one JSON object a line: "id" (or "page"), "gold_text" and, where there are any, "page_type", "fold", "url",
@@ -61,12 +59,12 @@ def run(options: argparse.Namespace) -> int:
         gold_pages = [page for page in read_gold(options.gold) if options.fold in {None, page.fold}]
     if not gold_pages:
         raise CommandError(f"{options.gold}: no page of fold {options.fold}")
-    model = load_model_option(options)
+    load_model_option(options)
 
     missing = 0
     results = []
     for gold in with_progress(gold_pages, "pages"):
-        text = _text(gold, options, model)
+        text = _text(gold, options)
         missing += text is None
         results.append((gold, page_accuracy(text or "", gold, options.unit)))
     metrics = by_page_type(results)
@@ -79,9 +77,9 @@ def run(options: argparse.Namespace) -> int:
     return FAILED if missing else 0
 
 
-def _text(gold: GoldPage, options: argparse.Namespace, model: Model) -> str | None:
+def _text(gold: GoldPage, options: argparse.Namespace) -> str | None:
     """Clean text of a gold page, ``None`` when there is no file for it."""
     for file in (options.pages / gold.page_id, options.pages / f"{gold.page_id}.html"):
         if file.is_file():
-            return clean(file.read_bytes(), gold.url, model=model, **model_switches(options)).text
+            return clean(file.read_bytes(), gold.url, **model_switches(options)).text
     return None

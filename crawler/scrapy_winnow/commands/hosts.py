@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, connect_to, warn, write_output
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, connect_to, counted, warn, write_output
 from scrapy_winnow.fetching import InputError, read_page, reason
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
@@ -154,7 +154,7 @@ def _show_hosts(records: Iterable[HostRecord], names: set[str], *, as_json: bool
             f"{'-' if record.bytes is None else record.bytes:>8} {record.label_version:>7}  {ago(record.used)} ago"
         )
     if not as_json:
-        sums = f"{hosts:,} host{'' if hosts == 1 else 's'}, {settled:,} of them settled, {size:,} bytes"
+        sums = f"{counted(hosts, 'host')}, {settled:,} of them settled, {size:,} bytes"
         print(sums, file=sys.stderr)
     return names
 

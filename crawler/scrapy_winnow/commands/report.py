@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_winnow.commands.common import CommandError, CommandParser, connect_to, report_errors, warn, write_output
+from scrapy_winnow.commands.common import (
+    CommandError,
+    CommandParser,
+    connect_to,
+    open_input,
+    report_errors,
+    warn,
+    write_output,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +38,7 @@ examples:
 def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add
-    add("sources FILE", "items, log, or folder of the private server", nargs="*", type=Path)
+    add("sources FILE", "items or log, also compressed (.gz), or folder of the private server", nargs="*", type=Path)
     add("-o --output OUT", "file to write", type=Path, default=Path("report.html"))
     add("--redis-url URL", "read the hosts from this Redis, as WINNOW_REDIS_URL")
     add("--prefix PREFIX", "first part of every key (default: %(default)s)", default="winnow")
@@ -60,12 +69,15 @@ def run(options: argparse.Namespace) -> int:
 def _read_source(record: CrawlRecord, source: Path) -> None:
     from scrapy_winnow.report.records import read_items, read_log
 
-    with report_errors(f"{source}: "):
-        with source.open("rb") as file:
-            start = file.read(64).lstrip()[:1]
+    with report_errors(f"{source}: "), open_input(str(source)) as opened:
+        start = opened.peek(64).lstrip()[:1]
+        if not start:
+            raise CommandError(f"{source}: is empty")
         if start not in {b"{", b"["} or source.suffix == ".log":
-            read_log(record, source)
-        elif unused := read_items(record, source):
+            read_log(record, opened.read().decode("utf-8", "replace"))
+            return
+        items = json.load(opened) if start == b"[" else map(json.loads, filter(bytes.strip, opened))
+        if unused := read_items(record, items):
             warn(f"{source}: {unused:,} items without an address or the fields of Winnow")
 
 

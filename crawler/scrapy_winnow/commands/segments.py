@@ -19,14 +19,17 @@ _TEXT_WIDTH: Final = 50  # characters
 _PATH_WIDTH: Final = 60
 HELP: Final = """\
 show the sections of pages with their scores
-The score is the smoothed templateness, from 0 (content) to 1 (template). The second column says what was decided:
-  content    kept
-  landmark   cut; it lies in a nav, header, footer or aside element
-  links      cut; most of its text is links
-  copy       cut; the page has the same text before it
-  comment    cut; it is left over from a conditional comment
-  model      cut; by its score alone
-  rule       kept or cut by a rule of --rules
+The score is the smoothed templateness, from 0 (content) to 1 (template). Template is cut, for one of these reasons:
+  author     the page marks another part as its article
+  landmark   it lies in a nav, header, footer or aside element
+  links      most of its text is links
+  copy       the page has the same text before it
+  hidden     nobody sees it
+  leftover   it is left over from a conditional comment
+  rule       a rule of --rules
+  model      its score alone
+Content that its score alone would have cut has a reason, too: main content (it belongs to it), structure (of a table,
+list or code that stays as a whole) or rule.
 
 examples:
   winnow segments page.html
@@ -44,11 +47,11 @@ def run(options: argparse.Namespace) -> int:
     """Write the sections of every file; files that fail are named on standard error."""
     check_url(options)
     load_rules(options.rules)
-    model = load_model_option(options)
+    load_model_option(options)
     code = 0
     for name in options.files:
         try:
-            cleaned, warnings = clean_file(name, options, model)
+            cleaned, warnings = clean_file(name, options)
         except InputError as error:
             warn(f"{name}: {error}")
             code = FAILED
@@ -66,10 +69,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_segments(segments: list[Segment]) -> None:
-    print(f"{'score':>5}  {'what':<8} {'chars':>7}  {'section':<{_PATH_WIDTH}}  text")
+    print(f"{'score':>5}  {'what':<8} {'why':<12} {'chars':>7}  {'section':<{_PATH_WIDTH}}  text")
     for segment in segments:
         path = segment.path if len(segment.path) <= _PATH_WIDTH else f"…{segment.path[1 - _PATH_WIDTH :]}"
         text = " ".join(segment.text[: 2 * _TEXT_WIDTH].split())
         text = text if len(text) <= _TEXT_WIDTH else f"{text[: _TEXT_WIDTH - 1]}…"
-        what = "comments" if segment.comment else segment.reason.partition(":")[0] or "content"
-        print(f"{segment.score:5.2f}  {what:<8} {segment.characters:7,}  {path:<{_PATH_WIDTH}}  {text}".rstrip())
+        what = "comments" if segment.comment else "template" if segment.template else "content"
+        why = segment.reason.partition(":")[0]
+        line = f"{segment.score:5.2f}  {what:<8} {why:<12} {segment.characters:7,}  {path:<{_PATH_WIDTH}}  {text}"
+        print(line.rstrip())

@@ -8,8 +8,7 @@ from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, warn
-from scrapy_winnow.fetching import reason
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, report_errors, warn
 from winnow.papers.methods import METHODS, LabelledSitePage, labelled_pages, method, summary
 from winnow.papers.pages import SiteError, SitePages
 from winnow.training.sites import page_files
@@ -69,17 +68,14 @@ def run(options: argparse.Namespace) -> int:
     if not files:
         raise CommandError(f"{options.folder}: no HTML files in it")
     pages = SitePages.of_files(options.folder, files, options.base_url)
-    try:
-        chosen = method(
-            options.method, **{each.name: getattr(options, each.name) for each in _parameters(options.method)}
-        )
-        progress = Progress("pages")
-        labelled = labelled_pages(pages, chosen, per_cluster=options.per_cluster, progress=progress)
-        table = _table(_write_each(labelled, options), by_cluster=options.per_cluster)
-    except SiteError as error:
-        raise CommandError(f"{options.folder}: {error}") from error
-    except (ValueError, OSError) as error:
-        raise CommandError(reason(error)) from error
+    parameters = {each.name: getattr(options, each.name) for each in _parameters(options.method)}
+    with report_errors():
+        chosen = method(options.method, **parameters)
+        labelled = labelled_pages(pages, chosen, per_cluster=options.per_cluster, progress=Progress("pages"))
+        try:
+            table = _table(_write_each(labelled, options), by_cluster=options.per_cluster)
+        except SiteError as error:
+            raise CommandError(f"{options.folder}: {error}") from error
     print(table)
     for name, why in pages.skipped.items():
         warn(f"{options.folder / name}: {why}")

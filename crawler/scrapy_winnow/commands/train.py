@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, warn
-from scrapy_winnow.fetching import reason
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, report_errors, warn
 from winnow.models import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -47,15 +46,15 @@ def add_options(parser: CommandParser) -> None:
     add("--gold FILE", "gold pages, .jsonl or .jsonl.xz, for --model blocks", many=True)
     add("--marks", "learn from pages whose authors mark the article, too, for --model blocks without --gold")
     add("--whole-sites FILE", "pages of sites whose blocks were marked by hand, as gold pages, for --model blocks")
-    add("--folder DIR", "with --whole-sites: another folder of their sites than SITES_DIR", many=True)
-    add("--leave-out SOURCE", "with --gold: pages whose source this is are not learned from", many=True)
-    add("--folds DIR", "with --gold: write the models without a fifth of the sources each there, to measure with")
+    add("--folder DIR", "with --whole-sites: a further folder with these sites, besides SITES_DIR", many=True)
+    add("--leave-out SOURCE", "with --gold: do not learn from the pages of this source", many=True)
+    add("--folds DIR", "with --gold: also write models trained without a fifth of the sources each, to measure with")
     add(
         "--labels METHOD",
         "site-level method that labels them, see winnow site --list (default: %(default)s)",
         default="site-level",
     )
-    add("--sources FILE", "Markdown that says whom the pages are from, for the model card", many=True)
+    add("--sources FILE", "Markdown with the sources of the pages, for the model card", many=True)
     add("--seed SEED", "random seed (default: 0)", default=0)
     add("--processes N", "processes that read pages (default: one a core)", type=int, default=os.cpu_count() or 1)
 
@@ -72,11 +71,11 @@ def run(options: argparse.Namespace) -> int:
     settings = {name: getattr(options, name) for name in names}
     settings |= {"model": options.model or DEFAULT_MODEL, "folders": options.folder, "progress": Progress()}
     try:
-        sources = "\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources)
-        trained = train(options.sites, sources=sources, **settings)
-    except (OSError, ValueError, ImportError) as error:
-        file = getattr(error, "filename", None)
-        raise CommandError(f"{file}: {reason(error)}" if file else reason(error)) from error
+        with report_errors():
+            sources = "\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources)
+            trained = train(options.sites, sources=sources, **settings)
+    except ImportError as error:
+        raise CommandError(str(error)) from error
     gold = f"{trained.gold_pages:,} gold pages, " if trained.gold_pages else ""
     gold += f"{trained.marked_pages:,} marked pages, " if trained.marked_pages else ""
     units = trained.method.units

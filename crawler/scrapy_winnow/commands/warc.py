@@ -9,8 +9,8 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, warn
-from scrapy_winnow.fetching import STANDARD_INPUT, reason
+from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, counted, report_errors, warn
+from scrapy_winnow.fetching import STANDARD_INPUT
 
 if TYPE_CHECKING:
     import argparse
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _FORMATS: Final = ("jsonl", "parquet", "warc")
 _FILE_SUFFIXES: Final = (".jsonl", ".json", ".parquet", ".warc", ".gz")
+_SHOWN_ERRORS: Final = 20
 _COLUMNS: Final = ("clean_html", "markdown", "segments")
 HELP = """\
 clean archives (WARC), each page with the evidence of its host
@@ -48,11 +49,9 @@ def add_options(parser: CommandParser) -> None:
     add = parser.add
     add("sources IN", "archive, pattern, or address; - with --one-pass", nargs="+")
     add("-o --output OUT", "folder, made if need be, or address", required=True)
-    add("--work FOLDER", "for unfinished work (default: .winnow in OUT, or here where OUT is an address)")
     add("--format", "what to write (default: %(default)s)", choices=_FORMATS, default=_FORMATS[0])
     add("--with", "a further column", dest="columns", choices=_COLUMNS, many=True)
     add("--model MODEL", "model, by name or file (default: the package's own)")
-    add("--no-duplicates", "do not look for near-duplicates")
     add("--one-pass", "read each archive once, and clean with what was counted by then")
     add("-j --processes N", "(default: one a core)", type=int, default=os.cpu_count() or 1)
     add(
@@ -68,7 +67,6 @@ def run(options: argparse.Namespace) -> int:
     _check(options)
     try:
         from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options
-        from scrapy_winnow.archives.runs import OtherRunError
     except ImportError as error:
         raise CommandError(f"{error.name} is not installed: pip install 'scrapy-winnow[archives]'") from error
     if options.ray is not None and importlib.util.find_spec("ray") is None:
@@ -78,23 +76,24 @@ def run(options: argparse.Namespace) -> int:
         format=options.format,
         model=options.model,
         outputs=frozenset(options.columns),
-        duplicates=not options.no_duplicates,
         processes=options.processes,
         ray=options.ray,
     )
+    show = Progress()
+
+    def show_step(step: str, done: int, total: int, pages: int) -> None:
+        show(done, total, step + (f", {pages:,} pages" if pages else ""))
+
     try:
-        kind = OnePassRun if options.one_pass else ArchiveRun
-        archive_run = kind(sources, options.output, run_options, _ArchiveProgress(sources), options.work)
-        if archive_run.is_resumed:
-            warn("resuming the run that was stopped")
-        summary = archive_run.run()
-    except OtherRunError as error:
-        raise CommandError(f"-o: {error}") from error
+        with report_errors():
+            kind = OnePassRun if options.one_pass else ArchiveRun
+            archive_run = kind(sources, options.output, run_options, show_step)
+            if archive_run.is_resumed:
+                warn("resuming the run that was stopped")
+            summary = archive_run.run()
     except BrokenProcessPool as error:
         remedy = "" if STANDARD_INPUT in sources else ": start the same command again to resume"
         raise CommandError(f"a process died (out of memory?){remedy}", FAILED) from error
-    except (OSError, ValueError) as error:
-        raise CommandError(reason(error)) from error
     _report(summary)
     return FAILED if summary.broken or summary.failed else 0
 
@@ -114,10 +113,10 @@ def _check(options: argparse.Namespace) -> None:
 
 def _find_sources(options: argparse.Namespace) -> list[str]:
     """Return the archives that the arguments name, in stores that can be read."""
-    from scrapy_winnow.archives.addresses import AddressError, check_access, find_matching, is_address
+    from scrapy_winnow.archives.addresses import check_access, find_matching, is_address
 
     sources: list[str] = []
-    try:
+    with report_errors():
         for pattern in options.sources:
             if pattern == STANDARD_INPUT:
                 found = [pattern]
@@ -131,33 +130,15 @@ def _find_sources(options: argparse.Namespace) -> list[str]:
             sources += found
         if options.ray is None:  # the nodes of a cluster may have rights that this machine lacks
             check_access(sources)
-    except AddressError as error:
-        raise CommandError(str(error)) from error
     return sources
 
 
 def _report(summary: Summary) -> None:
-    hosts = f"{summary.hosts:,} host{'' if summary.hosts == 1 else 's'}"
-    warn(f"{summary.pages:,} pages of {hosts}, {summary.duplicates:,} of them near-duplicates")
+    pages, hosts = counted(summary.pages, "page"), counted(summary.hosts, "host")
+    warn(f"{pages} of {hosts}, {summary.duplicates:,} of them near-duplicates")
     for why, number in sorted(summary.skipped.items()):
         warn(f"skipped, {why}: {number:,}")
-    for why, number in sorted(summary.failed.items()):
+    for why, number in summary.failed.most_common(_SHOWN_ERRORS):
         warn(f"failed, {why}: {number:,}")
     for source, why in sorted(summary.broken.items()):
         warn(f"broken: {source}: {why}")
-
-
-class _ArchiveProgress:
-    """Shows how far a run is: by bytes where they are counted and all sizes are known, otherwise by parts."""
-
-    def __init__(self, sources: list[str]) -> None:
-        files = [Path(source) for source in sources if Path(source).is_file()]
-        self._bytes = sum(file.stat().st_size for file in files) if len(files) == len(sources) else 0
-        self._step = ""
-
-    def __call__(self, step: str, done: int, total: int, pages: int, bytes_read: int) -> None:
-        """Show the progress of a step."""
-        if step != self._step:
-            self._step, self._show = step, Progress()
-        fraction = min(bytes_read / self._bytes, 1.0) if bytes_read and self._bytes else None
-        self._show(done, total, step + (f", {pages:,} pages" if pages else ""), fraction=fraction)

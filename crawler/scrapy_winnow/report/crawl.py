@@ -9,10 +9,10 @@ import platform
 import shlex
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final
 
 from itemadapter import ItemAdapter
 from redis.exceptions import RedisError
@@ -199,8 +199,6 @@ class CrawlProgress(Component):
         return " · ".join(filter(None, [*parts, *(f"{number:,} {what}" for number, what in counted if number > 0)]))
 
     def _opened(self) -> None:
-        self._begun = time.monotonic()
-        self._recent = [(self._begun, 0)]
         _screen.add(self)
 
     def _item(self, item: Any) -> None:
@@ -219,7 +217,7 @@ class _Screen:
     def __init__(self) -> None:
         self._crawls: list[CrawlProgress] = []
         self._live: Live | None = None
-        self._logs: list[tuple[logging.StreamHandler[TextIO], TextIO]] = []
+        self._ending = ExitStack()
 
     def add(self, crawl: CrawlProgress) -> None:
         self._crawls.append(crawl)
@@ -231,23 +229,20 @@ class _Screen:
         terminal = sys.stderr
         console = Console(file=terminal)
         self._live = Live(console=console, get_renderable=self._render, refresh_per_second=_DRAWS_PER_SECOND)
-        self._live.start()  # from here on sys.stderr writes above the lines
+        self._ending.enter_context(self._live)  # from here on sys.stderr writes above the lines
         for handler in logging.getLogger().handlers:
             if isinstance(handler, logging.StreamHandler) and handler.stream is terminal:
-                self._logs.append((handler, terminal))
+                self._ending.callback(handler.setStream, terminal)
                 handler.setStream(sys.stderr)
 
     def remove(self, crawl: CrawlProgress) -> None:
-        if crawl not in self._crawls:
+        if crawl not in self._crawls or self._live is None:
             return
-        if self._live is not None and len(self._crawls) > 1:
+        if len(self._crawls) > 1:
             self._live.console.print(crawl.line(), markup=False, highlight=False)
-        elif self._live is not None:
-            self._live.stop()
+        else:
+            self._ending.close()
             self._live = None
-            while self._logs:
-                handler, stream = self._logs.pop()
-                handler.setStream(stream)
         self._crawls.remove(crawl)
 
     def _render(self) -> RenderableType:

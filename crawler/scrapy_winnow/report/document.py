@@ -13,7 +13,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from scrapy_winnow.storage.hosts import ago
-from winnow.models import load_model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,13 +30,14 @@ _MAX_SHOWN: Final = 8
 _LOW_CONFIDENCE: Final = 0.5
 _MAX_CLUSTERS: Final = 25
 
-_PLOT: Final = Markup("""<svg class="plot" viewBox="0 0 {w} {h}" role="img" aria-label="{title}">
-<path class="grid" d="M44 {top}H{right}M44 {base}H{right}"/>
-<polygon class="area" points="44,{base} {points} {last},{base}"/><polyline points="{points}"/>
-<text x="40" y="{label}" text-anchor="end">{largest}</text><text x="40" y="{base}" text-anchor="end">0</text>
-<text x="44" y="{under}">{begin}</text><text x="{right}" y="{under}" text-anchor="end">{end}</text></svg>""")
+_PLOT: Final = Markup("""<svg class="plot" viewBox="0 0 420 120" role="img" aria-label="{title}">
+<path class="grid" d="M44 8H412M44 102H412"/>
+<polygon class="area" points="44,102 {points} 412,102"/><polyline points="{points}"/>
+<text x="40" y="16" text-anchor="end">{largest}</text><text x="40" y="102" text-anchor="end">0</text>
+<text x="44" y="116">{begin}</text><text x="412" y="116" text-anchor="end">{end}</text></svg>""")
 _SPARK: Final = Markup("""<svg class="spark" viewBox="0 0 80 20" role="img" aria-label="{title}">
 <polyline points="{points}"/></svg>""")
+_MAX_POINTS: Final = 40
 _MAX_IN_DETAIL: Final = 40
 _MAX_IN_TABLE: Final = 1_000
 
@@ -87,7 +87,6 @@ class CrawlSummary:
         answers: responses by HTTP status, and failed requests by reason.
         hosts: the hosts, those with most pages first.
         clusters: near-duplicates, the largest first.
-        speed: ends of equal intervals, in seconds, and pages per second in each interval.
         to_check: pages of all hosts that should be checked.
     """
 
@@ -105,7 +104,6 @@ class CrawlSummary:
         self.statuses = Counter(page.status for page in record.pages)
         self.answers = _answers(record.stats)
         self.clusters = _clusters(record.pages)
-        self.speed = _speed([page.seconds for page in record.pages])
         self.to_check = sorted((entry for host in self.hosts for entry in host.to_check), key=_sort_key)[:25]
 
 
@@ -170,78 +168,46 @@ def _answers(stats: dict[str, Any]) -> list[tuple[str, int]]:
     return found
 
 
-def _speed(seconds: list[float]) -> tuple[Floats, Floats]:
-    known = np.array([each for each in seconds if each >= 0])
-    if len(known) < 2 or known.max() <= 0:
-        return np.zeros(0), np.zeros(0)
-    spans = int(np.clip(len(known) // 10, 4, 60))
-    pages, edges = np.histogram(known, spans, (0.0, float(known.max())))
-    return edges[1:], pages / np.diff(edges)
-
-
-def _line_plot(x: Floats, y: Floats, *, title: str, x_label: str, percent: bool = False) -> Markup:
-    """Draw a line over its area, with its maximum and both ends of the x axis; ``percent`` for fractions, 0 to 1."""
-    if len(x) < 2:
+def _draw_speed(pages: list[PageRecord]) -> Markup:
+    """Draw the pages per second over the crawl."""
+    seconds = [page.seconds for page in pages if page.seconds >= 0]
+    end = max(seconds, default=0.0)
+    if len(seconds) < 2 or end <= 0:
         return Markup("")
-    xs, ys = _thin_out(x, y, 160)
-    width, height, top, bottom = 420, 120, 8, 18
-    most = 1.0 if percent else max(float(ys.max()), 1e-9)
-    across = 44 + (xs - xs[0]) / max(xs[-1] - xs[0], 1e-9) * (width - 52)
-    down = top + (1 - np.clip(ys / most, 0, 1)) * (height - top - bottom)
-    largest = "100 %" if percent else f"{most:,.0f}" if most >= 10 else f"{most:.1f}"
-    places = {"w": width, "h": height, "top": top, "base": height - bottom, "label": top + 8, "under": height - 4}
-    labels = {"title": title, "largest": largest, "begin": f"{xs[0]:,.0f}", "end": f"{xs[-1]:,.0f} {x_label}"}
-    line = {"points": _points(across, down), "last": f"{across[-1]:.1f}", "right": width - 8}
-    return _PLOT.format(**places, **labels, **line)
-
-
-def _points(across: Floats, down: Floats) -> str:
-    return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across.tolist(), down.tolist(), strict=True))
-
-
-def _curve(host: HostSummary) -> Markup:
-    """Draw the fraction of text cut on a host over its pages."""
-    fractions = _smoothed_fractions(host)
-    title = f"Fraction of text cut on {host.name} by pages seen"
-    return _line_plot(np.arange(1.0, len(fractions) + 1), fractions, title=title, x_label="pages", percent=True)
-
-
-def _spark(host: HostSummary) -> Markup:
-    """Draw the same as a sparkline."""
-    if len(host.pages) < 2:
-        return Markup("")
-    xs, ys = _thin_out(np.arange(len(host.pages), dtype=float), _smoothed_fractions(host), 40)
-    return _SPARK.format(
-        title=f"Fraction of text cut on {host.name}",
-        points=_points(1 + xs / xs[-1] * 78, 2 + (1 - np.clip(ys, 0, 1)) * 16),
+    spans = min(max(len(seconds) // 10, 4), _MAX_POINTS)
+    speeds = np.histogram(seconds, spans, (0.0, end))[0] / (end / spans)
+    top = float(speeds.max())
+    largest = f"{top:,.0f}" if top >= 10 else f"{top:.1f}"
+    points = _points(speeds / top, 44, 412, 8, 102)
+    return _PLOT.format(
+        title="Pages per second over the crawl", points=points, largest=largest, begin="0", end=f"{end:,.0f} seconds"
     )
 
 
-def _smoothed_fractions(host: HostSummary) -> Floats:
-    """Return running means of the fractions of text cut, of nine pages each, fewer at the ends."""
-    sums = np.append(0.0, np.cumsum([page.template_share for page in host.pages]))
-    at = np.arange(len(host.pages))
-    begin, end = np.maximum(at - 4, 0), np.minimum(at + 5, len(at))
-    means: Floats = (sums[end] - sums[begin]) / (end - begin)
-    return means
+def _draw_cut(host: HostSummary, *, small: bool = False) -> Markup:
+    """Draw the fraction of text cut on a host over its pages: means of spans of some pages."""
+    pages = len(host.pages)
+    if pages < 2:
+        return Markup("")
+    edges = np.linspace(0, pages, min(max(pages // 5, 2), _MAX_POINTS) + 1).astype(int)
+    means = np.add.reduceat([page.template_share for page in host.pages], edges[:-1]) / np.diff(edges)
+    title = f"Fraction of text cut on {host.name} by pages seen"
+    if small:
+        return _SPARK.format(title=title, points=_points(means, 1, 79, 2, 18))
+    points = _points(means, 44, 412, 8, 102)
+    return _PLOT.format(title=title, points=points, largest="100 %", begin="1", end=f"{pages:,} pages")
 
 
-def _thin_out(x: Floats, y: Floats, most: int) -> tuple[Floats, Floats]:
-    """Return at most ``most`` points: means of spans of points, with the ends unchanged."""
-    if len(x) <= most:
-        return x, y
-    edges = np.linspace(0, len(x), most + 1).astype(int)
-    starts, sizes = edges[:-1], np.diff(edges)
-    xs, ys = np.add.reduceat(x, starts) / sizes, np.add.reduceat(y, starts) / sizes
-    xs[0], xs[-1] = x[0], x[-1]
-    return xs, ys
+def _points(fractions: Floats, left: float, right: float, top: float, bottom: float) -> str:
+    """Return the points of a line: fractions of the height, at equal distances."""
+    across = np.linspace(left, right, len(fractions))
+    down = bottom - np.clip(fractions, 0, 1) * (bottom - top)
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across.tolist(), down.tolist(), strict=True))
 
 
 def render_report(record: CrawlRecord, model: Model | None = None) -> str:
     """Return the report as HTML."""
-    model = model or load_model()
     found = CrawlSummary(record)
-    times, speeds = found.speed
     samples = {host.name: record.samples.analyse(host.name, model) for host in found.hosts[:_MAX_IN_DETAIL]}
     return _TEMPLATES.get_template("report.html").render(
         record=record,
@@ -251,9 +217,8 @@ def render_report(record: CrawlRecord, model: Model | None = None) -> str:
         samples=samples,
         table=found.hosts[:_MAX_IN_TABLE],
         detail=found.hosts[:_MAX_IN_DETAIL],
-        speed=_line_plot(times, speeds, title="Pages per second over the crawl", x_label="seconds"),
-        curve=_curve,
-        spark=_spark,
+        speed=_draw_speed(record.pages),
+        draw_cut=_draw_cut,
         now=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
     )
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
-import random
 import re
 import sys
 import zlib
@@ -20,10 +18,10 @@ from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
 from winnow import Page, PageTooLarge, clean
 from winnow.counting import LossyCounts
+from winnow.hashing import hash_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
 
     from scrapy_winnow.storage.hosts import HostRecord
     from winnow.models.scores import Model
@@ -95,28 +93,26 @@ class HostSample(NamedTuple):
     low_confidence: list[LowConfidenceSection]
 
 
-@dataclass(eq=False)
 class Samples:
-    """A random sample of the pages of the first hosts, compressed."""
+    """A random sample of the pages of the first hosts, compressed: those whose addresses have the lowest hashes."""
 
-    _pages: dict[str, list[tuple[str, bytes]]] = field(default_factory=dict)
-    _seen: Counter[str] = field(default_factory=Counter)
-    _chance: random.Random = field(default_factory=lambda: random.Random(0))  # noqa: S311
+    def __init__(self) -> None:
+        self._pages: dict[str, dict[int, tuple[str, bytes]]] = {}
 
     def offer(self, host: str, url: str, html: bytes) -> None:
-        """Add a page to the sample with the same probability as each other page of its host (reservoir sampling)."""
+        """Add a page to the sample if it belongs there."""
         if len(html) > _MAX_BYTES or (host not in self._pages and len(self._pages) >= MAX_HOSTS):
             return
-        kept = self._pages.setdefault(host, [])
-        self._seen[host] += 1
-        place = len(kept) if len(kept) < PAGES_PER_HOST else self._chance.randrange(self._seen[host])
-        if place < PAGES_PER_HOST:
-            kept[place : place + 1] = [(url, zlib.compress(html, 1))]
+        kept, number = self._pages.setdefault(host, {}), hash_text(url)
+        if len(kept) < PAGES_PER_HOST or number < max(kept):
+            kept[number] = (url, zlib.compress(html, 1))
+            if len(kept) > PAGES_PER_HOST:
+                del kept[max(kept)]
 
-    def analyse(self, host: str, model: Model) -> HostSample | None:
+    def analyse(self, host: str, model: Model | None) -> HostSample | None:
         """Find elements that the pages of a host repeat, and sections with low confidence; ``None`` without pages."""
         pages = []
-        for url, html in self._pages.get(host, ()):
+        for url, html in self._pages.get(host, {}).values():
             with suppress(PageTooLarge):
                 pages.append(HashedPage.of(Page.parse(zlib.decompress(html), url)))
         if not pages:
@@ -128,7 +124,7 @@ class Samples:
         return HostSample(len(pages), parts, _low_confidence_sections(pages, model))
 
 
-def _low_confidence_sections(pages: list[HashedPage], model: Model) -> list[LowConfidenceSection]:
+def _low_confidence_sections(pages: list[HashedPage], model: Model | None) -> list[LowConfidenceSection]:
     found: dict[str, list[tuple[float, str]]] = {}
     for hashed in pages[:_RECLEANED]:
         page = hashed.page
@@ -213,30 +209,24 @@ def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, s
     )
 
 
-def read_items(record: CrawlRecord, path: Path) -> int:
-    """Add the items of a file of JSON lines, or of one JSON array; return how many are not usable."""
+def read_items(record: CrawlRecord, items: Iterable[object]) -> int:
+    """Add the items of a crawl; return how many are not usable."""
     unused = 0
-    with path.open(encoding="utf-8") as file:
-        start = file.read(1)
-        file.seek(0)
-        rows = json.load(file) if start == "[" else map(json.loads, filter(str.strip, file))
-        for row in rows:
-            page = page_record(row, -1.0, {}) if isinstance(row, dict) else None
-            if page is None:
-                unused += 1
-            else:
-                record.add(page)
+    for row in items:
+        page = page_record(row, -1.0, {}) if isinstance(row, dict) else None
+        if page is None:
+            unused += 1
+        else:
+            record.add(page)
     return unused
 
 
-def read_log(record: CrawlRecord, path: Path) -> None:
+def read_log(record: CrawlRecord, text: str) -> None:
     """Add the stats and the errors of a Scrapy log.
 
     Raises:
-        OSError: it cannot be read.
         ValueError: it has no stats: the crawl was killed, or it is not such a log.
     """
-    text = path.read_text(encoding="utf-8", errors="replace")
     for message in _FAILED.findall(text):
         record.add_error(message)
     found = _STATS.findall(text)

@@ -58,7 +58,7 @@ def rows_of(folder):
     return [json.loads(line) for text in texts for line in text.splitlines()]
 
 
-class FaultyServer:
+class FaultyServer(ThreadingHTTPServer):
     """Serves ``content`` at every address, as its attributes say.
 
     Attributes:
@@ -69,41 +69,43 @@ class FaultyServer:
     """
 
     def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.content = b""
         self.serves_ranges = True
         self.breaks = self.drops = self.sent = 0
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        self._server.faulty = self
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01})
 
     def __enter__(self):
         self._thread.start()
         return self
 
     def __exit__(self, *_):
-        self._server.shutdown()
+        self.shutdown()
         self._thread.join()
-        self._server.server_close()
+        self.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):
-    def do_HEAD(self):
-        if not self._drop():
-            self._answer(200, len(self.server.faulty.content))
-
     def do_GET(self):
-        server = self.server.faulty
-        if self._drop():
+        server, content, is_head = self.server, self.server.content, self.command == "HEAD"
+        if server.drops > 0 and not server.breaks:
+            server.drops -= 1
+            self.close_connection = True
             return
-        content = server.content
-        if server.serves_ranges:
+        if server.serves_ranges and not is_head:
             begin, _, end = self.headers.get("Range", "bytes=0-").removeprefix("bytes=").partition("-")
             content = content[int(begin) : int(end) + 1 if end else None]
-            place = f"bytes {begin}-{int(begin) + len(content) - 1}/{len(server.content)}"
-            self._answer(206, len(content), place)
+            self.send_response(206)
+            place = f"{begin}-{int(begin) + len(content) - 1}"
+            self.send_header("Content-Range", f"bytes {place}/{len(server.content)}")
         else:
-            self._answer(200, len(content))
+            self.send_response(200)
+        if server.serves_ranges is not None:
+            self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if is_head:
+            return
         if server.breaks:
             server.breaks -= 1
             self.close_connection = True
@@ -112,21 +114,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
             server.sent += len(content)
 
-    def _drop(self):
-        server = self.server.faulty
-        drops = server.drops > 0 and not server.breaks
-        if drops:
-            server.drops -= 1
-            self.close_connection = True
-        return drops
-
-    def _answer(self, status, length, content_range=None):
-        self.send_response(status)
-        if self.server.faulty.serves_ranges is not None:
-            self.send_header("Content-Length", str(length))
-        if content_range:
-            self.send_header("Content-Range", content_range)
-        self.end_headers()
+    def do_HEAD(self):
+        self.do_GET()
 
     def log_message(self, *_):
         pass

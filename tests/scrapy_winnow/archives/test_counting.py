@@ -76,8 +76,8 @@ def test_counts_that_are_spilled_to_disk_are_those_that_stay_in_memory(tmp_path)
     for number in range(200):
         host, path = f"host-{chance.integers(5)}", int(chance.integers(30))
         leaves = chance.integers(0, 400, 300).astype(np.uint64)
-        contents = (path % 25).to_bytes(8, "little")
-        one, other = (counts.count(f"http://{host}/{path}", host, leaves, contents) for counts in (small, large))
+        page = SimpleNamespace(fingerprints=leaves, main_text_id=(path % 25).to_bytes(8, "little"))
+        one, other = (counts.count(f"http://{host}/{path}", host, page) for counts in (small, large))
         assert one.df.tolist() == other.df.tolist(), number
         assert (one.pages, one.undercount, one.counted) == (other.pages, other.undercount, other.counted)
         assert one.pages <= 12

@@ -25,7 +25,7 @@ def server():
 
 
 def read(source):
-    reader = ArchiveReader(source if isinstance(source, Part) else Part(str(source)), max_bytes=10_000_000)
+    reader = ArchiveReader(source if isinstance(source, Part) else Part(str(source)))
     return [int(found.url.rpartition("/")[2]) for found in reader], reader
 
 
@@ -95,7 +95,7 @@ def test_a_record_longer_than_what_is_held_is_read_whole(monkeypatch, tmp_path):
     file = tmp_path / "crawl.warc.gz"
     records = [*RECORDS[:3], record_of("http://north.example/3", body), *RECORDS[4:6]]
     file.write_bytes(b"".join(gzip.compress(record, 0) for record in records))
-    reader = ArchiveReader(Part(str(file)), max_bytes=10_000_000)
+    reader = ArchiveReader(Part(str(file)))
     assert [len(found.html) for found in reader][3] == len(body)
     assert reader.broken is None
 

@@ -8,7 +8,7 @@ import sys
 
 import pyarrow.parquet
 import pytest
-from warcio.archiveiterator import ArchiveIterator
+from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options, reading
 from scrapy_winnow.commands import main
@@ -20,7 +20,7 @@ import os, signal, sys
 from pathlib import Path
 from scrapy_winnow.archives import {kind}
 
-def progress(step, done, total, pages, bytes_read):
+def progress(step, done, total, pages):
     if {condition}:
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -85,10 +85,10 @@ def test_the_three_formats_hold_the_same_pages(archives, cleaned, tmp_path):
     for file in (tmp_path / "warc").glob("*.warc.gz"):
         with file.open("rb") as stream:
             for record in ArchiveIterator(stream):
-                row = rows[record.rec_headers["WARC-Target-URI"]]
-                assert record.rec_type == "conversion"
-                assert record.rec_headers["WARC-Refers-To"] == row["record_id"]
-                assert record.content_stream().read().decode() == row["text"] + "\n"
+                row = rows[record.headers["WARC-Target-URI"]]
+                assert record.record_type == WarcRecordType.conversion
+                assert record.headers["WARC-Refers-To"] == row["record_id"]
+                assert record.reader.read().decode() == row["text"] + "\n"
                 seen += 1
     assert seen == len(rows) == len(columns)
     run(*archives, "-o", tmp_path / "again", "--format", "warc", "-j", 1)
@@ -128,6 +128,7 @@ def test_near_duplicates_are_marked_with_the_first_page_that_has_the_text(tmp_pa
         (["gone-*", "-o", "out"], "no such archive: gone-*"),
         (["s4://crawl/first.warc.gz", "-o", "out"], "s4://crawl/first.warc.gz: unknown kind of address"),
         (["gone.warc.gz", "-o", "out.jsonl"], "-o out.jsonl: OUT is a folder"),
+        ([__file__, "-o", __file__], f"{__file__}/.winnow: not a directory"),
         (["-", "-o", "out"], "only once: add --one-pass"),
         (["-", "--one-pass", "--ray", "-o", "out"], "give one of them"),
     ],

@@ -1,6 +1,7 @@
 """``winnow dedup`` marks or drops near-duplicates in files, with an index in memory or that of the crawls."""
 
 import asyncio
+import gzip
 import json
 
 import pytest
@@ -31,7 +32,7 @@ def _rows(text: str) -> dict[str, dict]:
 def test_lines_come_out_in_their_order_with_three_more_fields(items, tmp_path, capsys):
     out = tmp_path / "marked.jsonl"
     assert main(["dedup", str(items), "-o", str(out)]) == 0
-    assert capsys.readouterr().err == "winnow: 4 documents, 1 near-duplicates\n"
+    assert capsys.readouterr().err == "winnow: 4 documents, 1 near-duplicate\n"
     rows = _rows(out.read_text())
     assert list(rows) == ["a", "b", "c", "d"]
     assert {name: row["duplicate_of"] for name, row in rows.items()} == dict.fromkeys("abd") | {
@@ -44,8 +45,8 @@ def test_lines_come_out_in_their_order_with_three_more_fields(items, tmp_path, c
 
 def test_near_duplicates_are_dropped_over_several_files(items, tmp_path, capsys):
     again = items.read_text().replace("example", "elsewhere") + "no JSON\n[1]\n"
-    (tmp_path / "again.jsonl").write_text(again)
-    assert main(["dedup", str(items), str(tmp_path / "again.jsonl"), "--drop", "--sketch", "64"]) == 1
+    (tmp_path / "again.jsonl.gz").write_bytes(gzip.compress(again.encode()))
+    assert main(["dedup", str(items), str(tmp_path / "again.jsonl.gz"), "--drop", "--sketch", "64"]) == 1
     output = capsys.readouterr()
     assert [row["url"] for row in map(json.loads, output.out.splitlines())] == [
         "http://a.example/",
@@ -53,7 +54,7 @@ def test_near_duplicates_are_dropped_over_several_files(items, tmp_path, capsys)
         "http://d.example/",
         "http://d.elsewhere/",
     ]
-    assert output.err == "winnow: 8 documents, 4 near-duplicates, 4 of them dropped, 2 lines that are no documents\n"
+    assert output.err == "winnow: 8 documents, 4 near-duplicates, 4 of them dropped; not documents: 2 lines\n"
 
 
 async def _enter(redis_url, prefix) -> None:

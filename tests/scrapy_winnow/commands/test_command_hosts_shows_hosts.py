@@ -56,23 +56,6 @@ def _json(written: str) -> dict[str, dict]:
 
 def test_every_host_is_shown_with_its_state_pages_labels_and_bytes(hosts, redis_url, prefix):
     count_pages(redis_url, prefix, news=5, shop=40)
-    code, written, _ = hosts("--json")
-    found = _json(written)
-    assert code == 0
-    assert set(found) == {"news.example", "shop.example"}
-    news, shop = found["news.example"], found["shop.example"]
-    assert (news["state"], news["pages"], news["nodes"], news["labels"], news["label_version"]) == (
-        *("counting", 5, 17, 0, 0),
-    )
-    assert (shop["state"], shop["pages"], shop["nodes"], shop["labels"], shop["label_version"]) == (
-        *("settled", 32, 0, 12, 1),
-    )
-    assert all(200 < record["bytes"] < 4000 for record in found.values())
-    assert abs(news["used"] - time.time()) < 60
-
-
-def test_the_table_has_a_line_a_host_and_sums(hosts, redis_url, prefix):
-    count_pages(redis_url, prefix, news=5, shop=40)
     code, written, summary = hosts()
     assert code == 0
     lines = sorted(written.splitlines()[1:])
@@ -80,6 +63,11 @@ def test_the_table_has_a_line_a_host_and_sums(hosts, redis_url, prefix):
     assert re.fullmatch(r"shop\.example +settled +32 +0 +12 +\d+ +1  \d+ s ago", lines[1])
     assert re.search(r"^2 hosts, 1 of them settled, [\d,]+ bytes$", summary, re.MULTILINE)
     assert "1 host, 0 of them settled" in hosts("news.example")[2]
+    found = _json(hosts("--json")[1])
+    assert set(found) == {"news.example", "shop.example"}
+    assert (found["shop.example"]["state"], found["shop.example"]["labels"]) == ("settled", 12)
+    assert all(200 < record["bytes"] < 4000 for record in found.values())
+    assert abs(found["news.example"]["used"] - time.time()) < 60
 
 
 def test_hosts_can_be_named_by_name_or_address_and_unknown_ones_fail(hosts, redis_url, prefix):
@@ -144,7 +132,15 @@ def test_without_the_right_to_ask_for_sizes_the_rest_is_shown(tcp_server, capsys
     )
 
 
-def test_what_is_no_host_is_refused(hosts):
-    code, _, error = hosts("https://[broken")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["https://[broken"], "neither a host nor the address of a page"),
+        (["--forget"], "--forget needs a HOST"),
+        (["--export"], "--export needs one HOST"),
+    ],
+)
+def test_what_cannot_work_is_said(hosts, arguments, message):
+    code, _, error = hosts(*arguments)
     assert code == 2
-    assert "neither a host nor the address of a page" in error
+    assert message in error

@@ -58,37 +58,24 @@ def test_a_model_and_its_card_are_written_and_the_model_cleans(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{tmp}/gone", "-o", "{tmp}/m.npz"], "no such folder"),
-        (["{tmp}", "-o", "{tmp}/m.npz"], "holds no folder"),
-        (["{tmp}", "-o", "{tmp}/m.pickle"], "must end in .npz"),
-        (["{tmp}", "-o", "{tmp}/m.npz", "--model", "nonsense"], "no such kind of model: 'nonsense'"),
-        (["{tmp}", "-o", "{tmp}/m.npz", "--labels", "guess"], "no such method: 'guess'; there are site-level"),
-        (["{tmp}", "-o", "{tmp}/m.npz", "--processes", "0"], "--processes: at least 1"),
-        (["{tmp}", "-o", "{tmp}/m.npz", "--sources", "{tmp}/gone.md"], "no such file"),
+        (["{tmp}/gone"], "no such folder"),
+        (["{tmp}/sites/site-0"], "holds no folder"),
+        (["{tmp}/sites", "-o", "{tmp}/m.pickle"], "must end in .npz"),
+        (["{tmp}/sites", "--model", "nonsense"], "no such kind of model: 'nonsense'"),
+        (["{tmp}/sites", "--labels", "guess"], "no such method: 'guess'; there are site-level"),
+        (["{tmp}/sites", "--processes", "0"], "--processes: at least 1"),
+        (["{tmp}/sites", "--sources", "{tmp}/gone.md"], "no such file"),
+        (["{tmp}/sites", "--gold", "{tmp}/gold.jsonl", "--model", "blocks"], "html/7.html"),
+        (["{tmp}/sites", "--gold", "{tmp}/gone.jsonl", "--model", "blocks"], "gone.jsonl: no such file"),
+        (["{tmp}/sites", "--gold", "{tmp}/gold.jsonl", "--model", "logistic"], "takes no gold text"),
     ],
 )
 def test_what_training_cannot_use_is_explained(
-    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, sites: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["train", *(argument.format(tmp=tmp_path) for argument in arguments)]) == 2
-    assert message in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("kind", "line", "message"),
-    [
-        ("blocks", '{"id": "7", "gold_text": "x"}', "html/7.html"),
-        ("blocks", None, "gold.jsonl: no such file"),
-        ("logistic", "{}", "takes no gold text"),
-    ],
-)
-def test_gold_pages_that_cannot_be_used_are_refused(
-    kind: str, line: str | None, message: str, sites: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    gold = tmp_path / "gold.jsonl"
-    if line:
-        gold.write_text(line)
-    assert main(["train", str(sites), "--gold", str(gold), "-o", str(tmp_path / "m.npz"), "--model", kind]) == 2
+    (sites.parent / "gold.jsonl").write_text('{"id": "7", "gold_text": "x"}')
+    words = ["-o", "{tmp}/m.npz", *arguments]
+    assert main(["train", *(word.format(tmp=sites.parent) for word in words)]) == 2
     assert message in capsys.readouterr().err
 
 

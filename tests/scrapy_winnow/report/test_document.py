@@ -1,5 +1,6 @@
 """The report as a document, of items, logs and servers that a crawl has left."""
 
+import gzip
 import json
 import re
 import time
@@ -68,8 +69,10 @@ def test_the_command_reads_items_a_log_or_both(tmp_path: Path) -> None:
     assert "<b>9</b> pages" in text
     assert "TimeoutError" in text
     assert "Spider error processing &lt;GET https://a.example/x&gt;" in text
-    items.write_text(json.dumps(rows), encoding="utf-8")  # as a feed of the format json
-    assert main(["report", str(items), "-o", str(out)]) == 0
+    feed = tmp_path / "items.json.gz"
+    feed.write_bytes(gzip.compress(json.dumps(rows).encode()))
+    assert main(["report", str(feed), "-o", str(out)]) == 0
+    assert "<b>9</b> pages" in out.read_text(encoding="utf-8")
     assert main(["report", str(log), "-o", str(out)]) == 0
     assert "No page was cleaned" in out.read_text(encoding="utf-8")
 
@@ -92,7 +95,8 @@ def test_the_state_of_a_private_server_alone_is_a_table_of_its_hosts(
 
 
 @pytest.mark.parametrize(
-    ("content", "says"), [("no log\n", "no stats of Scrapy"), ('{"url": broken', "crawl.x: "), (None, "no such file")]
+    ("content", "says"),
+    [("no log\n", "no stats of Scrapy"), (" ", "is empty"), ('{"url": broken', "crawl.x: "), (None, "no such file")],
 )
 def test_other_files_are_refused(
     tmp_path: Path, content: str | None, says: str, capsys: pytest.CaptureFixture[str]
