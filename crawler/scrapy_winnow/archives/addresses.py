@@ -31,10 +31,6 @@ _S3_REMEDY: Final = (
 )
 
 
-class AddressError(ValueError):
-    """An address that cannot be used; the message says what to do."""
-
-
 def is_address(name: str) -> bool:
     """Whether a name is an address rather than a path on this machine."""
     return "://" in name
@@ -44,16 +40,16 @@ def open_store(address: str) -> tuple[Any, str]:
     """Return the fsspec file system of an address, and the path there.
 
     Raises:
-        AddressError: the kind of address is unknown, or its package is not installed.
+        ValueError: the kind of address is unknown, or its package is not installed.
     """
     scheme = urlsplit(address).scheme
     try:
         store, path = url_to_fs(address)
     except ImportError as error:
         remedy = f"pip install 'scrapy-winnow[{_EXTRAS[scheme]}]'" if scheme in _EXTRAS else str(error)
-        raise AddressError(f"{address}: a package is not installed: {remedy}") from error
+        raise ValueError(f"{address}: a package is not installed: {remedy}") from error
     except ValueError as error:
-        raise AddressError(f"{address}: unknown kind of address: {scheme}://") from error
+        raise ValueError(f"{address}: unknown kind of address: {scheme}://") from error
     return store, str(path)
 
 
@@ -67,7 +63,7 @@ def open_source(source: str, begin: int = 0, read_bytes: int = READ_BYTES) -> IO
             ranges. Then everything before the offset is read, too.
 
     Raises:
-        AddressError: see :func:`open_store`.
+        ValueError: see :func:`open_store`.
         OSError: it cannot be opened; stores may raise other errors, too.
     """
     store, path = open_store(source)
@@ -102,11 +98,11 @@ def find_matching(pattern: str) -> list[str]:
     except FileNotFoundError:
         return []
     except Exception as error:
-        raise AddressError(_explain(pattern, error)) from error
+        raise ValueError(_explain(pattern, error)) from error
 
 
 def check_access(sources: Iterable[str]) -> None:
-    """Look up one archive of each store; a refusal is one :class:`AddressError`, not a list of broken archives."""
+    """Look up one archive of each store; a refusal is one :class:`ValueError`, not a list of broken archives."""
     first = {urlsplit(source)[:2]: source for source in reversed(list(filter(is_address, sources)))}
     for source in first.values():
         store, path = open_store(source)
@@ -114,7 +110,7 @@ def check_access(sources: Iterable[str]) -> None:
             store.info(path)
         except Exception as error:  # a fault of this archive alone is reported by its reader
             if _is_about_access(error):
-                raise AddressError(_explain(source, error)) from error
+                raise ValueError(_explain(source, error)) from error
 
 
 def describe(error: Exception) -> str:
@@ -142,7 +138,7 @@ class Destination:
             in ``.winnow`` in the current one.
 
     Raises:
-        AddressError: nothing can be written to the store.
+        ValueError: nothing can be written to the store.
     """
 
     def __init__(self, output: str | Path) -> None:
@@ -167,18 +163,18 @@ class Destination:
         try:
             store.put_file(str(unfinished), f"{path.rstrip('/')}/{name}")
         except Exception as error:  # every store raises its own kinds
-            raise AddressError(_explain(self._output, error)) from error
+            raise ValueError(_explain(self._output, error)) from error
         unfinished.unlink()
 
     def _check_writable(self) -> None:
         """Write an empty file now: a refusal should not come after hours of work."""
         if urlsplit(self._output).scheme in _HTTP:
-            raise AddressError(f"{self._output}: cannot write over HTTP: give a folder, or a store such as s3://")
+            raise ValueError(f"{self._output}: cannot write over HTTP: give a folder, or a store such as s3://")
         store, path = open_store(self._output)
         test_file = f"{path.rstrip('/')}/{_WRITE_TEST}"
         try:
             store.pipe_file(test_file, b"")
         except Exception as error:
-            raise AddressError(_explain(self._output, error)) from error
+            raise ValueError(_explain(self._output, error)) from error
         with suppress(Exception):  # the right to write may not include the right to remove
             store.rm_file(test_file)

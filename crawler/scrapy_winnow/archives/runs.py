@@ -111,8 +111,8 @@ class Run(ABC):
         is_resumed: whether an earlier run, which was stopped, has left unfinished work here.
 
     Raises:
-        ValueError: the folder holds another run's work, or that of one that cannot be resumed.
-        AddressError: the output cannot be written to.
+        ValueError: the folder holds another run's work, or that of one that cannot be resumed; or the output cannot be
+            written to.
     """
 
     _keeps_order: ClassVar[bool]
