@@ -239,12 +239,14 @@ def _read_only(value: object) -> bool:
 
 def _processes(value: object) -> int:
     text = str(value).strip()
-    if text == "auto":
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return 0 if is_read_only_command() else min(cores - 1, MAX_PROCESSES)
-    if not text.isdecimal():
+    if text != "auto" and not text.isdecimal():
         raise ValueError(f"must be 'auto' or a whole number from 0 on, not {value!r}")
-    return int(text)
+    if is_read_only_command():
+        return 0  # they would not be ready in time for a single page
+    if text != "auto":
+        return int(text)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores - 1, MAX_PROCESSES)
 
 
 class Setting(NamedTuple):

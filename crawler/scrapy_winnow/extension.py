@@ -124,8 +124,7 @@ class Winnow(Component):
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
-        if not self.config.read_only:  # processes would not be ready in time for a single page
-            self.cleaner.start()
+        self.cleaner.start()
         try:
             await self._open()
         except Exception:

@@ -9,7 +9,7 @@ from scrapy.settings import Settings
 
 from scrapy_winnow.cleaner import Cleaner
 from scrapy_winnow.config import Config
-from scrapy_winnow.pool import ProcessDiedError, ReadPage
+from scrapy_winnow.pool import ReadPage
 from scrapy_winnow.storage.evidence import HashedPage
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow import PageTooLarge, clean
@@ -75,7 +75,7 @@ async def test_a_page_that_processes_died_of_while_they_read_it_stays_in_the_cra
     await ready(cleaner)
 
     async def die(*_: object) -> None:
-        raise ProcessDiedError
+        """As the pool does when two processes have died."""
 
     monkeypatch.setattr(cleaner._pool, "read", die)
     html = "<p>A page that kills."
