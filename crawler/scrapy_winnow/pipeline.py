@@ -115,8 +115,7 @@ class CleanItems(Component):
         if not ItemAdapter.is_item(item):
             self._skip(item, (), options)
             return item
-        page = cleaned = verdict = None
-        is_written = False
+        page = cleaned = None
         adapter = ItemAdapter(item)
         with step("read the item", stats.ITEMS_FAILED, source.url if source is not None else None):
             page = self._page_of(adapter, source, options)
@@ -132,14 +131,9 @@ class CleanItems(Component):
             winnow.count(stats.ITEMS_WITH_EVIDENCE)
         if page.document is not None:
             with step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, page.url):
-                verdict = await self._find_original(page.document, cleaned)
-        if verdict is not None:
-            cleaned.values["duplicate_of"] = verdict.duplicate_of
-            self._drop_same_text(verdict, cleaned, page.options)
+                await self._find_original(page.document, cleaned, page.options)
         with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, page.url):
-            is_written = self._write(adapter, cleaned.values)
-        if is_written:
-            winnow.count(_STATUS_STATS[cleaned.status])
+            self._write(adapter, cleaned)
         return adapter.item
 
     def _page_of(self, adapter: ItemAdapter, source: ItemSource | None, options: RequestOptions) -> _ItemPage | None:
@@ -183,7 +177,7 @@ class CleanItems(Component):
                 (type(item), "html"),
                 "Items of %s have no field %r to be cleaned and go on as they are; WINNOW_HTML_FIELD names the field "
                 "that holds the HTML, and the first of them has %s",
-                *(_class_name(type(item)), self._config.html_field),
+                *(type(item).__qualname__, self._config.html_field),
                 ", ".join(map(repr, field_names)) or "no field at all",
                 level=logging.INFO,
             )
@@ -197,35 +191,34 @@ class CleanItems(Component):
         html, url, rules = source.html[0], source.url, options.rules_of(winnow.config.rules, source.url)
         return await winnow.cleaner.clean(html, url, source.hashed, source.evidence, options.model, rules)
 
-    async def _find_original(self, document: str, cleaned: CleanedItem) -> Verdict | None:
-        winnow, writes = self._winnow, not self._config.read_only
+    async def _find_original(self, document: str, cleaned: CleanedItem, options: RequestOptions) -> None:
+        """Note what an item is a near-duplicate of, or drop it where that is wanted and the text is the same."""
+        winnow, config, writes = self._winnow, self._config, not self._config.read_only
         if winnow.duplicates is None:
-            return None
+            return
         if self._unstored is not None:
             verdict = await self._unstored.find(winnow.duplicates, document, cleaned.shingles)
         else:  # a look counts no page that the call could go along with
             verdict = await winnow.duplicates.find(document, cleaned.shingles, enter=writes, can_wait=writes)
         if verdict is None or verdict.duplicate_of is None:
-            return None
+            return
         winnow.count(stats.ITEMS_DUPLICATE)
-        return verdict
-
-    def _drop_same_text(self, verdict: Verdict, cleaned: CleanedItem, options: RequestOptions) -> None:
-        config, choice = self._winnow.config, options.drop_duplicates
-        is_same = verdict.is_same_text(cleaned.shingles, config.duplicates_sketch, config.duplicates_resemblance)
-        if is_same and (config.drop_duplicates if choice is None else choice):
-            self._winnow.count(_STATUS_STATS[cleaned.status])
-            self._winnow.count(stats.ITEMS_DROPPED)
+        cleaned.values["duplicate_of"] = verdict.duplicate_of
+        if not (config.drop_duplicates if options.drop_duplicates is None else options.drop_duplicates):
+            return
+        if verdict.is_same_text(cleaned.shingles, config.duplicates_sketch, config.duplicates_resemblance):
+            winnow.count(_STATUS_STATS[cleaned.status])
+            winnow.count(stats.ITEMS_DROPPED)
             raise DropItem(f"the text is that of {verdict.duplicate_of}", log_level="DEBUG")
 
-    def _write(self, adapter: ItemAdapter, values: dict[str, object]) -> bool:
-        """Fill the fields that the item has, and return whether any content was written.
+    def _write(self, adapter: ItemAdapter, cleaned: CleanedItem) -> None:
+        """Fill the fields that the item has, and count it as cleaned if any content was written.
 
         A field that holds something already is the user's and stays. Without ``WINNOW_KEEP_HTML`` the HTML is taken off
         once the content is on the item. If the item cannot be changed, the adapter holds a changed copy afterwards.
         """
         has_content, problems = not self._wants_content, {}
-        for name, value in values.items():
+        for name, value in cleaned.values.items():
             if (field := self._config.field_names[name]) is not None:
                 problems[name] = _fill_field(adapter, field, value)
                 has_content |= problems[name] is None and name in _CONTENT
@@ -235,7 +228,8 @@ class CleanItems(Component):
             problems["html"] = "cannot be taken off"
         if not has_content or any(problem not in {None, _MISSING, _HELD} for problem in problems.values()):
             self._winnow.count(stats.ITEMS_WITHOUT_FIELD)
-        return has_content
+        if has_content:
+            self._winnow.count(_STATUS_STATS[cleaned.status])
 
     def _warn_of_no_room(self, kind: type, problems: dict[str, str | None]) -> None:
         """Warn, once for each kind of item, that nothing of the content could be written on it."""
@@ -243,7 +237,7 @@ class CleanItems(Component):
         self._winnow.warn_once(
             (kind, "room"),
             "Items of %s go on without their clean text: the field %s. WINNOW_FIELD_NAMES can name another",
-            *(_class_name(kind), " and ".join(sorted(reasons))),
+            *(kind.__qualname__, " and ".join(sorted(reasons))),
         )
 
 
@@ -296,10 +290,6 @@ def _remove_field(adapter: ItemAdapter, field: str) -> bool:
     except Exception:
         return False
     return True
-
-
-def _class_name(kind: type) -> str:
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 @dataclass(eq=False, slots=True)
