@@ -7,11 +7,11 @@ import logging
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn, Self
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
-from scrapy.utils.reactor import is_asyncio_reactor_installed
+from scrapy.utils.asyncio import is_asyncio_available
 
 from scrapy_winnow import stats
 from scrapy_winnow.cleaner import Cleaner
@@ -39,8 +39,8 @@ logger = logging.getLogger(__name__)
 
 _NO_ASYNCIO: Final = "TWISTED_REACTOR must be the asyncio reactor, which is Scrapy's default"
 _START_TIMEOUT_S: Final = 1.0
-_refused: WeakSet[Crawler] = WeakSet()
-_configs: WeakKeyDictionary[Crawler, Config] = WeakKeyDictionary()
+_configs: WeakKeyDictionary[Crawler, Config | None] = WeakKeyDictionary()
+"""The settings of each crawl; ``None`` where Winnow cannot start."""
 
 
 class Component:
@@ -131,8 +131,7 @@ class Winnow(Component):
             self.counts = self.duplicates = None
             self.count(stats.REDIS_FAILURES)
             self.log.exception("The crawl goes on without site evidence")
-        if self.config.gc_freeze:
-            freeze_loaded()
+        freeze_loaded()
 
     async def _open(self) -> None:
         config = self.config
@@ -246,9 +245,8 @@ def winnow_of(crawler: Crawler) -> Winnow:
     """
     winnow = crawler.get_extension(Winnow)
     if winnow is None:
-        if _is_on(crawler, "WINNOW_ENABLED") and crawler not in _refused:
-            _refuse(crawler, ["the extension scrapy_winnow.extension.Winnow is not enabled"])
-        raise NotConfigured
+        config_of(crawler)
+        _refuse(crawler, ["the extension scrapy_winnow.extension.Winnow is not enabled"])
     return winnow
 
 
@@ -270,29 +268,26 @@ def config_of(crawler: Crawler) -> Config:
         NotConfigured: Winnow is not enabled, or cannot start and the crawl may go on without it.
         CannotStartError: it cannot start.
     """
-    if crawler in _refused or not _is_on(crawler, "WINNOW_ENABLED"):
+    if not _is_on(crawler, "WINNOW_ENABLED"):
         raise NotConfigured
     if crawler not in _configs:
         _configs[crawler] = _checked_config(crawler)
-    return _configs[crawler]
+    if (config := _configs[crawler]) is None:
+        raise NotConfigured
+    return config
 
 
 def _checked_config(crawler: Crawler) -> Config:
     for unknown in unknown_settings(crawler.settings):
         logger.warning("Winnow: %s", unknown)
-    problems: list[str] = []
-    config = None
+    problems = [] if is_asyncio_available() else [_NO_ASYNCIO]
     try:
         config = Config.from_settings(crawler.settings)
     except ConfigError as error:
-        problems += error.problems
-    try:  # is_asyncio_available of Scrapy 2.14
-        asyncio.get_running_loop()
-    except RuntimeError:
-        problems += [] if is_asyncio_reactor_installed() else [_NO_ASYNCIO]
-    if config is not None and (problem := _problem_of_redis(config)):
+        _refuse(crawler, error.problems + problems)
+    if problem := _problem_of_redis(config):
         problems.append(problem)
-    if problems or config is None:
+    if problems:
         _refuse(crawler, problems)
     return config
 
@@ -308,7 +303,7 @@ def _problem_of_redis(config: Config) -> str | None:
 
 def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:
     """Log what is wrong and end the crawl, or with ``WINNOW_REQUIRED`` off log it once more at the end."""
-    _refused.add(crawler)
+    _configs[crawler] = None
     reasons = "".join(f"\n  * {problem}" for problem in problems)
     logger.error("Winnow cannot start:%s\n  (docs/reference/settings.md)", reasons)
     if not _is_on(crawler, "WINNOW_REQUIRED"):
