@@ -180,11 +180,6 @@ def test_text_after_the_end_of_a_document_is_cleaned_alike_with_counts(crawled):
     assert all(f"Really, {n}." in result.item(url)["text"] for n, url in enumerate(result.urls))
 
 
-def test_what_is_loaded_by_the_first_page_can_be_left_to_the_garbage_collector(web, crawl):
-    crawled = crawl(urls=web.add_articles(1), WINNOW_GC_FREEZE=False)
-    assert crawled.stats["frozen"] < 50_000
-
-
 def test_near_duplicates_are_marked_and_on_a_setting_dropped_if_they_have_no_text_of_their_own(web, start_crawls):
     (url,) = web.add_articles(1)
     article = web.pages["/0"][2]
