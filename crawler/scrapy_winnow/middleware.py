@@ -114,8 +114,8 @@ def _stat_of(evidence: SiteEvidence | None) -> str:
 def _read_from_tree(response: HtmlResponse, url: str, limits: Limits, model: Model) -> HashedPage:
     """Read the tree that the callback will use, or parse anew if Scrapy's parser has lost some of the page."""
     limits.check("bytes", len(response.body))
-    text = response.text.encode("utf-8", "replace")
-    if with_all_text(text) is not text:
+    html = response.body if response.encoding == "utf-8" else response.text.encode("utf-8", "replace")
+    if with_all_text(html) is not html:
         return HashedPage.of(Page.parse(response.text, url, limits=limits), model)
     page = Page.from_tree(response.selector.root, url, limits=limits)
     _ = page.title  # cached: all else is read from the tree now, which the callback may change later
