@@ -223,14 +223,12 @@ def _read_only(value: object) -> bool:
 
 def _processes(value: object) -> int:
     text = str(value).strip()
-    if text != "auto" and not text.isdecimal():
+    if text == "auto":
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return min(cores - 1, MAX_PROCESSES)
+    if not text.isdecimal():
         raise ValueError(f"must be 'auto' or a whole number from 0 on, not {value!r}")
-    if is_read_only_command():
-        return 0  # they would not be ready in time for a single page
-    if text != "auto":
-        return int(text)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores - 1, MAX_PROCESSES)
+    return int(text)
 
 
 class Setting(NamedTuple):
@@ -367,9 +365,9 @@ class Config:
     """show the [progress of the crawl](../guides/report.md#while-it-runs) at the foot of the terminal"""
 
     @property
-    def is_crawl(self) -> bool:
-        """Whether there is a crawl to report on: Winnow is on, and Scrapy does not just show a page."""
-        return self.enabled and not is_read_only_command()
+    def needs_redis(self) -> bool:
+        """Whether anything is to be kept in Redis."""
+        return self.site_evidence or self.duplicates
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -392,6 +390,8 @@ class Config:
         if values["drop_duplicates"]:
             values["duplicates_sketch"] = max(values["duplicates_sketch"], SAME_TEXT_SKETCH)
             values["duplicates_resemblance"] = values["duplicates_resemblance"] or SAME_TEXT_RESEMBLANCE
+        if is_read_only_command():  # a single page: there is no crawl to report on, and no process is ready in time
+            values |= {"processes": 0, "redis_optional": True, "report": None, "metrics": None, "progress": False}
         return cls(**values)
 
 

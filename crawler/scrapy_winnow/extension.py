@@ -135,7 +135,7 @@ class Winnow(Component):
 
     async def _open(self) -> None:
         config = self.config
-        if not (config.site_evidence or config.duplicates) or (connection := await self._connect()) is None:
+        if not config.needs_redis or (connection := await self._connect()) is None:
             return
         self._connection = connection
         if config.site_evidence:
@@ -285,20 +285,13 @@ def _checked_config(crawler: Crawler) -> Config:
         config = Config.from_settings(crawler.settings)
     except ConfigError as error:
         _refuse(crawler, error.problems + problems)
-    if problem := _problem_of_redis(config):
-        problems.append(problem)
+    if config.redis_url and config.needs_redis and not config.redis_optional:
+        timeout = max(config.redis_timeout, _START_TIMEOUT_S)
+        if problem := problem_at_start(config.redis_url, config.redis_prefix, timeout):
+            problems.append(f"{problem}; WINNOW_REDIS_OPTIONAL = True goes on without site evidence")
     if problems:
         _refuse(crawler, problems)
     return config
-
-
-def _problem_of_redis(config: Config) -> str | None:
-    """Say why Redis will never work, if that is to stop the crawl: it is asked once."""
-    needed = config.redis_url and (config.site_evidence or config.duplicates) and not config.redis_optional
-    if not needed or not config.is_crawl:
-        return None
-    problem = problem_at_start(config.redis_url or "", config.redis_prefix, max(config.redis_timeout, _START_TIMEOUT_S))
-    return problem and f"{problem}; WINNOW_REDIS_OPTIONAL = True goes on without site evidence"
 
 
 def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:
