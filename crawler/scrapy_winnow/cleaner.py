@@ -86,7 +86,7 @@ class Cleaner:
         """Whether the processes are to read and clean a page: they are ready, and not too busy for a light one."""
         return self._pool.is_ready and (self._pool.waiting < MAX_WAITING or not self.is_light(html))
 
-    async def read(self, html: str | bytes, url: str) -> HashedUnits:
+    async def read(self, html: str | bytes, url: str | None) -> HashedUnits:
         """Parse and fingerprint HTML, before :meth:`clean`, where this holds the event loop for the shortest time.
 
         Raises:

@@ -110,25 +110,25 @@ def _checked(name: object, option: object) -> object:
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class ItemSource:
-    """What the middleware knows about a response.
+    """What the middleware knows about a response; nothing for an item that came from none.
 
     Attributes:
         url: address of the page in the response.
         site: site that the page counts for, if any.
-        html: the response's text and body; an item that holds one of them holds this very page.
+        html: the response's text and body, once it was read; an item that holds one of them holds this very page.
         hashed: fingerprints of the page, with the page itself if the crawl's own process has read it.
     """
 
-    url: str
+    url: str | None = None
     site: str | None = None
     options: RequestOptions = DEFAULT
-    html: tuple[str, bytes] | None = None
+    html: tuple[str | bytes, ...] = ()
     hashed: HashedUnits | None = None
     evidence: SiteEvidence | None = None
 
     def is_of(self, html: str | bytes) -> bool:
         """Whether an item's HTML is the whole page, unchanged."""
-        return self.html is not None and any(html is own or html == own for own in self.html)
+        return any(html is own or html == own for own in self.html)
 
 
 _entered: Final[ContextVar[tuple[ref[Response], ref[asyncio.Task[Any]] | None] | None]] = ContextVar(

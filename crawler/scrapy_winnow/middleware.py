@@ -111,7 +111,7 @@ def _stat_of(evidence: SiteEvidence | None) -> str:
     return stats.PAGES_COUNTED if evidence.counted else stats.PAGES_REPEATED
 
 
-def _read_from_tree(response: HtmlResponse, url: str, limits: Limits, model: Model) -> HashedPage:
+def _read_from_tree(response: HtmlResponse, url: str | None, limits: Limits, model: Model) -> HashedPage:
     """Read the tree that the callback will use, or parse anew if Scrapy's parser has lost some of the page."""
     limits.check("bytes", len(response.body))
     html = response.body if response.encoding == "utf-8" else response.text.encode("utf-8", "replace")

@@ -19,7 +19,7 @@ from xxhash import xxh3_64_hexdigest
 from scrapy_winnow import stats
 from scrapy_winnow.content import Content
 from scrapy_winnow.extension import Component, Winnow, winnow_of
-from scrapy_winnow.item_sources import DEFAULT, META, page_address
+from scrapy_winnow.item_sources import META, ItemSource, page_address
 from scrapy_winnow.storage.keys import site_of
 from winnow.cleaned import NOT_HTML
 from winnow.duplicates import KEEP, near_duplicates
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_winnow.fields import CleanedItem
-    from scrapy_winnow.item_sources import ItemSource, RequestOptions
+    from scrapy_winnow.item_sources import RequestOptions
     from scrapy_winnow.storage.index import DuplicateIndex
     from winnow.duplicates import Verdict
 
@@ -110,15 +110,14 @@ class CleanItems(Component):
 
     async def _process(self, item: Any) -> Any:
         winnow, step = self._winnow, self._winnow.step
-        source = winnow.sources.current()
-        options = source.options if source is not None else DEFAULT
+        source = winnow.sources.current() or ItemSource()
         if not ItemAdapter.is_item(item):
-            self._skip(item, (), options)
+            self._skip(item, (), source.options)
             return item
         page = cleaned = None
         adapter = ItemAdapter(item)
-        with step("read the item", stats.ITEMS_FAILED, source.url if source is not None else None):
-            page = self._page_of(adapter, source, options)
+        with step("read the item", stats.ITEMS_FAILED, source.url):
+            page = self._page_of(adapter, source)
         if page is None:
             return adapter.item
         with step("clean the item", stats.ITEMS_FAILED, page.url):
@@ -136,9 +135,9 @@ class CleanItems(Component):
             self._write(adapter, cleaned)
         return adapter.item
 
-    def _page_of(self, adapter: ItemAdapter, source: ItemSource | None, options: RequestOptions) -> _ItemPage | None:
+    def _page_of(self, adapter: ItemAdapter, source: ItemSource) -> _ItemPage | None:
         """Return the page of an item; ``None`` for an item that goes on as it is, which is counted."""
-        winnow, config = self._winnow, self._config
+        winnow, config, options = self._winnow, self._config, source.options
         if (own := adapter.get(META)) is not None:
             _remove_field(adapter, META)
             options = options.updated(own, winnow.warn_once)
@@ -155,10 +154,8 @@ class CleanItems(Component):
         if isinstance(url, str):
             url = page_address(url)
             return _ItemPage(html, url, url, options)
-        if source is None:
-            return _ItemPage(html, None, None, options)
         document = source.url
-        if source.html is not None and not source.is_of(html):
+        if source.url is not None and source.html and not source.is_of(html):
             # A part of the page is a document of its own.
             raw = html if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
             document = add_or_replace_parameter(source.url, "part", xxh3_64_hexdigest(raw))
@@ -182,12 +179,11 @@ class CleanItems(Component):
                 level=logging.INFO,
             )
 
-    async def _clean(self, page: _ItemPage, source: ItemSource | None) -> CleanedItem:
+    async def _clean(self, page: _ItemPage, source: ItemSource) -> CleanedItem:
         winnow, options = self._winnow, page.options
-        if source is None or source.html is None or source.hashed is None or not source.is_of(page.html):
+        if source.hashed is None or not source.is_of(page.html):
             # The site that the response was counted for, whatever address the item itself gives.
-            site = source.site if source is not None and source.site is not None else site_of(page.url or "")
-            return await winnow.clean(page.html, page.url, site, options)
+            return await winnow.clean(page.html, page.url, source.site or site_of(page.url or ""), options)
         html, url, rules = source.html[0], source.url, options.rules_of(winnow.config.rules, source.url)
         return await winnow.cleaner.clean(html, url, source.hashed, source.evidence, options.model, rules)
 

@@ -225,7 +225,7 @@ class CleaningPool:
             self._running.append(asyncio.create_task(self._keep_running()))
             self._running[-1].add_done_callback(lambda _: self._changed.set())
 
-    async def read(self, html: str | bytes, url: str) -> ReadPage | None:
+    async def read(self, html: str | bytes, url: str | None) -> ReadPage | None:
         """Read a page, and keep it in the process, since it is probably cleaned next.
 
         Returns:

@@ -71,7 +71,7 @@ class Worker:
         self._kept: dict[int, Page] = {}
         self._kept_units = 0
 
-    def read(self, number: int, html: str | bytes, url: str) -> tuple[object, ...]:
+    def read(self, number: int, html: str | bytes, url: str | None) -> tuple[object, ...]:
         """Return the values of :class:`HashedUnits`, or the arguments of :class:`PageTooLarge`."""
         try:
             page = Page.parse(html, url, limits=self._options.limits)
