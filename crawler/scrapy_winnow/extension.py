@@ -127,6 +127,9 @@ class Winnow(Component):
         self.cleaner.start()
         try:
             await self._open()
+        except EmbeddedServerError as error:
+            self.log.warning("The crawl goes on without site evidence: %s (docs/operators.md#when-redis-fails)", error)
+            self._redis_failed(begins=True)
         except Exception:
             self.counts = self.duplicates = None
             self.count(stats.REDIS_FAILURES)
@@ -211,14 +214,7 @@ class Winnow(Component):
             server = EmbeddedServer(config.state_dir, max_bytes=None if config.read_only else config.state_bytes)
             if config.read_only and not server.has_data:
                 return None
-            try:
-                await asyncio.to_thread(server.start)
-            except EmbeddedServerError as error:
-                self.log.warning(
-                    "The crawl goes on without site evidence: %s (docs/operators.md#when-redis-fails)", error
-                )
-                self._redis_failed(begins=True)
-                return None
+            await asyncio.to_thread(server.start)
             self._server = server
             url, revive = server.url, partial(asyncio.to_thread, server.start)
         self._redis_url = url
