@@ -166,18 +166,14 @@ async def test_a_process_that_hangs_is_ended_and_its_page_is_cleaned_by_another(
     await until(lambda: not is_alive(first))
 
 
-async def test_processes_that_cannot_start_are_given_up_with_one_warning(caplog: pytest.LogCaptureFixture):
+@pytest.mark.parametrize("missing", ["model", "program"])
+async def test_processes_that_cannot_start_are_given_up_with_one_warning(missing: str, caplog, monkeypatch):
+    if missing == "program":
+        monkeypatch.setattr(process_module.sys, "executable", "/no/such/python")
     pool = started(2, "/no/such/model.npz")
     assert await pool.clean(HTML, URL) is None
     assert await pool.clean(HTML, URL) is None
     assert [record.getMessage().split()[0] for record in caplog.records if record.levelname == "WARNING"] == ["3"]
-    await pool.close()
-
-
-async def test_a_program_that_is_not_there_is_no_error(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(process_module.sys, "executable", "/no/such/python")
-    pool = started(1)
-    assert await pool.clean(HTML, URL) is None
     await pool.close()
 
 

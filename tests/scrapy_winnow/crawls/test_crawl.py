@@ -4,9 +4,9 @@ import uuid
 
 import pytest
 
+from scrapy_winnow.fields import WRITTEN_FIELDS
 from scrapy_winnow.storage.counts import NodeCounts
 from tests.scrapy_winnow.conftest import Crawled
-from tests.scrapy_winnow.crawls.items import FIELDS
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ async def test_every_page_is_counted_once_and_every_item_cleaned(shared_web, cra
 def test_what_is_written_on_an_item(crawled):
     result = crawled["one by one"]
     first, item = (result.item(result.urls[number]) for number in (0, 19))
-    assert set(item) == {*FIELDS, "clean_html", "markdown", "segments"}
+    assert set(item) == {"url", *WRITTEN_FIELDS, "clean_html", "markdown", "segments"} - {"duplicate_of"}
     assert (item["title"], item["status"], item["label_source"]) == ("Story 19", "cleaned", "site")
     assert item["evidence_pages"] >= 19
     assert first["label_source"] == "page"
