@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.fields import CleanedItem
     from scrapy_winnow.item_sources import RequestOptions
+    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
 
 logger = logging.getLogger(__name__)
 
@@ -110,10 +111,17 @@ class Winnow(Component):
             self.log.log(level, message, doing, url, stat, exc_info=error)
             self._failed_steps.add(doing)
 
-    async def clean(self, html: str | bytes, url: str | None, site: str | None, options: RequestOptions) -> CleanedItem:
-        """Clean a page that the middleware has not read, with the counts of its site; it is not counted itself."""
-        hashed = evidence = None
-        if self.counts is not None and url is not None and site is not None and not kind_of_data(html):
+    async def clean(
+        self,
+        html: str | bytes,
+        url: str | None,
+        site: str | None,
+        options: RequestOptions,
+        hashed: HashedUnits | None = None,
+        evidence: SiteEvidence | None = None,
+    ) -> CleanedItem:
+        """Clean a page as it was read and counted; one that was not is looked up in the counts of its site."""
+        if hashed is None and self.counts is not None and url is not None and site and not kind_of_data(html):
             with suppress(PageTooLarge):
                 hashed = await self.cleaner.read(html, url)
             if hashed is not None:

@@ -115,7 +115,7 @@ class ItemSource:
     Attributes:
         url: address of the page in the response.
         site: site that the page counts for, if any.
-        html: the response's text and body, once it was read; an item that holds one of them holds this very page.
+        html: the text and body of a page; an item that holds one of them holds this very page.
         hashed: fingerprints of the page, with the page itself if the crawl's own process has read it.
     """
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_winnow.item_sources import ItemSource
-    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
+    from scrapy_winnow.storage.evidence import SiteEvidence
     from winnow.models.scores import Model
 
 
@@ -30,7 +30,8 @@ class CountNodes(Component):
 
     A light page is read before its callback runs, from the tree of ``response.selector``, which the callback uses next:
     the page is parsed once. A heavy page is read in a thread, with ``WINNOW_PROCESSES`` every page in a process, both
-    from a tree of its own, since the callback may have begun. Requests with ``meta={"winnow": False}`` are left alone.
+    from a tree of its own, since the callback may have begun. Requests with ``meta={"winnow": False}`` are left alone,
+    and where nothing is counted only the pages of items are read, by the pipeline.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -44,7 +45,7 @@ class CountNodes(Component):
         with suppress(Exception):
             source, cleaner = self._winnow.sources.enter(response), self._winnow.cleaner
             is_here = cleaner.is_light(response.body) and not cleaner.is_for_processes(response.body)
-            if is_here and _is_page(response, source):
+            if self._winnow.counts is not None and is_here and _is_page(response, source):
                 source.hashed = _read_from_tree(response, source.url, self._limits, cleaner.model)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -56,9 +57,13 @@ class CountNodes(Component):
 
     async def _read(self, response: Response, source: ItemSource) -> None:
         """Read and count a page, and keep the result."""
-        winnow = self._winnow
+        winnow, counts = self._winnow, self._winnow.counts
         if not _is_page(response, source):
             winnow.count(stats.PAGES_SKIPPED)
+            return
+        source.html = response.text, response.body
+        if counts is None:
+            winnow.count(stats.PAGES_UNCOUNTED)
             return
         try:
             if source.hashed is None:
@@ -67,24 +72,14 @@ class CountNodes(Component):
         except PageTooLarge:
             winnow.count(stats.PAGES_TOO_LARGE)
             return
-        source.html = response.text, response.body
-        source.evidence = await self._count(response, source, source.hashed)
-
-    async def _count(self, response: HtmlResponse, source: ItemSource, hashed: HashedUnits) -> SiteEvidence | None:
-        winnow, site = self._winnow, str(source.site)
-        evidence = None
-        if winnow.counts is None:
-            winnow.count(stats.PAGES_UNCOUNTED)
-        elif winnow.config.read_only or not source.options.count:
-            evidence = await winnow.counts.read(site, hashed.fingerprints)
-            winnow.count(stats.PAGES_UNCOUNTED if evidence is None else stats.PAGES_READ)
+        hashed, site = source.hashed, str(source.site)
+        if winnow.config.read_only or not source.options.count:
+            source.evidence = await counts.read(site, hashed.fingerprints)
+            winnow.count(stats.PAGES_UNCOUNTED if source.evidence is None else stats.PAGES_READ)
         else:
-            evidence = await winnow.counts.count(
-                *(site, self._page_id(response), hashed.fingerprints, hashed.contents_id, hashed.masses),
-                main_text_id=hashed.main_text_id,
-            )
-            winnow.count(_stat_of(evidence))
-        return evidence
+            page = (self._page_id(response), hashed.fingerprints, hashed.contents_id, hashed.masses)
+            source.evidence = await counts.count(site, *page, main_text_id=hashed.main_text_id)
+            winnow.count(_stat_of(source.evidence))
 
     def _page_id(self, response: Response) -> bytes:
         """Return the id of the request: by default a hash of method, canonical address and body, after redirects."""

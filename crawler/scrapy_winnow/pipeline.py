@@ -180,12 +180,11 @@ class CleanItems(Component):
             )
 
     async def _clean(self, page: _ItemPage, source: ItemSource) -> CleanedItem:
-        winnow, options = self._winnow, page.options
-        if source.hashed is None or not source.is_of(page.html):
-            # The site that the response was counted for, whatever address the item itself gives.
-            return await winnow.clean(page.html, page.url, source.site or site_of(page.url or ""), options)
-        html, url, rules = source.html[0], source.url, options.rules_of(winnow.config.rules, source.url)
-        return await winnow.cleaner.clean(html, url, source.hashed, source.evidence, options.model, rules)
+        clean, options = self._winnow.clean, page.options
+        if source.is_of(page.html):
+            return await clean(source.html[0], source.url, source.site, options, source.hashed, source.evidence)
+        # The site that the response was counted for, whatever address the item itself gives.
+        return await clean(page.html, page.url, source.site or site_of(page.url or ""), options)
 
     async def _find_original(self, document: str, cleaned: CleanedItem, options: RequestOptions) -> None:
         """Note what an item is a near-duplicate of, or drop it where that is wanted and the text is the same."""
