@@ -10,7 +10,6 @@ import sys
 from collections import deque
 from contextlib import suppress
 from dataclasses import astuple, dataclass
-from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -212,7 +211,6 @@ class CleaningPool:
         self._next_page = asyncio.Lock()  # held by the page that looks for a process; the others wait in their order
         self._changed = asyncio.Event()
         self._failures = 0
-        self._numbers = count()
 
     @property
     def is_ready(self) -> bool:
@@ -235,13 +233,12 @@ class CleaningPool:
         Raises:
             PageTooLarge: the page is above one of the limits.
         """
-        number = next(self._numbers)
-        found, process = await self._run_anywhere(("read", number, html, url), len(html))
+        found, process = await self._run_anywhere(("read", html, url), len(html))
         if found is None or process is None:
             return None
         if isinstance(found[0], str):
             raise PageTooLarge(*found)
-        size, units, fingerprints, masses, contents_id, main_text_id = found
+        number, size, units, fingerprints, masses, contents_id, main_text_id = found
         return ReadPage(
             size,
             np.frombuffer(units, np.int64),

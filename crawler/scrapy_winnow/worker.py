@@ -70,21 +70,23 @@ class Worker:
         self._options = CleaningOptions(Limits(*limits), *options)
         self._kept: dict[int, Page] = {}
         self._kept_units = 0
+        self._pages_read = 0
 
-    def read(self, number: int, html: str | bytes, url: str | None) -> tuple[object, ...]:
-        """Return the values of :class:`HashedUnits`, or the arguments of :class:`PageTooLarge`."""
+    def read(self, html: str | bytes, url: str | None) -> tuple[object, ...]:
+        """Return a number and the values of :class:`HashedUnits`, or the arguments of :class:`PageTooLarge`."""
         try:
             page = Page.parse(html, url, limits=self._options.limits)
         except PageTooLarge as error:
             return error.reason, error.size, error.limit
         hashed = HashedPage.of(page, self._model)
+        self._pages_read += 1
         if page.n + page.m <= MAX_KEPT_UNITS:
-            self._kept[number] = page
+            self._kept[self._pages_read] = page
             self._kept_units += page.n + page.m
             while self._kept_units > MAX_KEPT_UNITS:
                 self._take(next(iter(self._kept)))
         arrays = (hashed.units.tobytes(), hashed.fingerprints.tobytes(), hashed.masses.tobytes())
-        return hashed.size, *arrays, hashed.contents_id, hashed.main_text_id
+        return self._pages_read, hashed.size, *arrays, hashed.contents_id, hashed.main_text_id
 
     def clean(
         self,
