@@ -82,7 +82,7 @@ class Selectors:
         if not _PLAIN.match(name):
             return None
         classes = [each for each in attributes.get("class", "").split() if _is_lasting(each)]
-        alone = [()] if name.isalpha() else []  # a heading is one of content on other pages
+        alone = [()] if name.isalpha() else []  # a lone heading may be that of the content on other pages
         for names in (*alone, *((each,) for each in classes), *combinations(classes, 2)):
             if self._tags[name].intersection(*(self._classes[each] for each in names)) == {element}:
                 return ".".join((name, *names))
