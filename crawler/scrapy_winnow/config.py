@@ -112,13 +112,13 @@ def _choice(known: Collection[str]) -> Callable[[object], str]:
 
 
 def _outputs(value: object) -> frozenset[str]:
+    if isinstance(value, Mapping):
+        value = [name for name, is_wanted in value.items() if is_wanted]
     try:
-        if isinstance(value, Mapping):
-            value = [name for name, is_wanted in value.items() if is_wanted]
-        values = BaseSettings({"value": value}).getlist("value")
-        chosen = frozenset(part.strip() for part in map(str, values) if part.strip())
+        names = BaseSettings({"value": value}).getlist("value")
     except (TypeError, ValueError):
-        chosen = frozenset({str(value)})
+        names = [value]
+    chosen = frozenset(str(name).strip() for name in names) - {""}
     if unknown := chosen - set(OPTIONAL_FIELDS):
         raise ValueError(f"may hold {', '.join(OPTIONAL_FIELDS)}; not {', '.join(sorted(unknown))}")
     return chosen

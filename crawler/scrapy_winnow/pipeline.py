@@ -295,9 +295,6 @@ class _Candidate:
     shingles: NDArray[np.uint64]
     settled: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def is_like(self, shingles: NDArray[np.uint64]) -> bool:
-        return near_duplicates(self.shingles[:KEEP], shingles[:KEEP])
-
 
 class UnstoredOriginals:
     """Enters originals, whose copies are dropped, in the near-duplicate index once Scrapy has stored them.
@@ -322,10 +319,11 @@ class UnstoredOriginals:
                     verdict = await index.find(url, shingles, enter=False)
                     if verdict is None or verdict.duplicate_of is not None:
                         return verdict
-                    others = (each for each in self._pending if each.url != url and each.is_like(shingles))
-                    if (other := next(others, None)) is None:
+                    others = (each for each in self._pending if each.url != url)
+                    alike = (each for each in others if near_duplicates(each.shingles[:KEEP], shingles[:KEEP]))
+                    if (original := next(alike, None)) is None:
                         break
-                    await other.settled.wait()
+                    await original.settled.wait()
         candidate = _Candidate(url, shingles)
         self._pending.append(candidate)
         self._current.set(candidate)
