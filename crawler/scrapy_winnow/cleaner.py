@@ -29,6 +29,9 @@ T = TypeVar("T")
 MAX_WAITING: Final = 16
 """Pages that wait for a process before the crawl's own process cleans light ones itself."""
 
+_CHARACTERS_OF_A_TAG: Final = 600
+"""Text that costs as much as a tag."""
+
 _SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scope", "favor", "hidden")
 """Settings that are arguments of :func:`winnow.clean`."""
 
@@ -43,7 +46,7 @@ def tags_of(html: str | bytes) -> int:
         tags, signs = html.count("<"), html.count("=")
     else:
         tags, signs = (int(np.count_nonzero(np.frombuffer(html, np.uint8) == ord(sign))) for sign in "<=")
-    return tags + signs // 4 + len(html) // 600
+    return tags + signs // 4 + len(html) // _CHARACTERS_OF_A_TAG
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +83,8 @@ class Cleaner:
 
     def is_light(self, html: str | bytes) -> bool:
         """Whether a page may be worked on in the event loop."""
-        return tags_of(html) <= self._max_tags
+        # The tags of huge pages, which are heavy by their text alone, are not counted.
+        return len(html) // _CHARACTERS_OF_A_TAG <= self._max_tags and tags_of(html) <= self._max_tags
 
     def is_for_processes(self, html: str | bytes) -> bool:
         """Whether the processes are to read and clean a page: they are ready, and not too busy for a light one."""

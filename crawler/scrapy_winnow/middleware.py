@@ -61,16 +61,16 @@ class CountNodes(Component):
         if not _is_page(response, source):
             winnow.count(stats.PAGES_SKIPPED)
             return
-        source.html = response.text, response.body
-        if counts is None:
-            winnow.count(stats.PAGES_UNCOUNTED)
-            return
         try:
-            if source.hashed is None:
-                self._limits.check("bytes", len(response.body))
+            self._limits.check("bytes", len(response.body))
+            if counts is not None and source.hashed is None:
                 source.hashed = await winnow.cleaner.read(response.text, source.url)
         except PageTooLarge:
             winnow.count(stats.PAGES_TOO_LARGE)
+            return
+        source.html = response.text, response.body
+        if counts is None or source.hashed is None:
+            winnow.count(stats.PAGES_UNCOUNTED)
             return
         hashed, site = source.hashed, str(source.site)
         if winnow.config.read_only or not source.options.count:
