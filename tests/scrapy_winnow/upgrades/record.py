@@ -3,7 +3,7 @@
     python -m tests.scrapy_winnow.upgrades.record FOLDER
 
 crawls two made-up hosts with the version that is installed: one until it has settled, whose crawl is stopped before its
-end, and one that is still counted. FOLDER gets ``redis.json.gz``, ``profile.json``, ``items.jsonl`` and ``job/``.
+end, and one that is still counted. FOLDER gets ``redis.json.gz`` and ``profile.json``.
 """
 
 import base64
@@ -70,8 +70,7 @@ def record(folder: Path) -> None:
     folder = folder.resolve()
     with proxy() as address, tempfile.TemporaryDirectory() as temporary:
         there = Path(temporary)
-        stopped = {"JOBDIR": folder / "job", "CLOSESPIDER_ITEMCOUNT": 14}
-        crawl(there, address, "-a", "url=http://stories.example/0", "-O", str(folder / "items.jsonl"), **stopped)
+        crawl(there, address, "-a", "url=http://stories.example/0", CLOSESPIDER_ITEMCOUNT=14)
         crawl(there, address, "-a", "url=http://counting.example/0", "-a", "pages=11")
         state = there / ".scrapy" / "state"
         main(["hosts", "--state-dir", str(state), "--export", "stories.example", "-o", str(folder / "profile.json")])
