@@ -199,21 +199,17 @@ class Winnow(Component):
     async def close(self) -> None:
         """Disconnect, and stop the embedded server if no other crawl uses it."""
         self._warn_if_nothing_was_cleaned()
-        for work in self.before_close:
-            await self._close(work(self._redis_url))
         self.counts = self.duplicates = None
-        await self._close(self.cleaner.close())
+        closings = [*(work(self._redis_url) for work in self.before_close), self.cleaner.close()]
         if self._connection is not None:
-            await self._close(self._connection.close())
+            closings.append(self._connection.close())
         if self._server is not None:
-            await self._close(asyncio.to_thread(self._server.stop))
-
-    async def _close(self, closing: Awaitable[object]) -> None:
-        """Close one thing; if that fails, the others are closed all the same."""
-        try:
-            await closing
-        except Exception:
-            self.log.exception("Could not close everything")
+            closings.append(asyncio.to_thread(self._server.stop))
+        for closing in closings:
+            try:
+                await closing
+            except Exception:
+                self.log.exception("Could not close everything")
 
     async def _connect(self) -> Connection | None:
         config = self.config
