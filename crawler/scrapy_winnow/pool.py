@@ -336,7 +336,7 @@ class CleaningPool:
         self._processes.append(process)
         self._changed.set()
         try:
-            await asyncio.wait([process.reading])
+            await asyncio.gather(process.reading, return_exceptions=True)
             logger.warning("The cleaning process %s has died; its pages are cleaned again", process.pid)
         finally:
             self._processes.remove(process)
