@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
+import numpy as np
+
 from scrapy_winnow import stats
 from scrapy_winnow.fields import CleanedItem, CleaningOptions, clean_item
-from scrapy_winnow.messages import CleaningTask
-from scrapy_winnow.pool import CleaningPool, ProcessDiedError, ReadPage
+from scrapy_winnow.pool import CleaningPool, ReadPage
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.models import load_model
 from winnow.page.page import Limits, Page
@@ -28,6 +29,9 @@ T = TypeVar("T")
 MAX_WAITING: Final = 16
 """Pages that wait for a process before the crawl's own process cleans light ones itself."""
 
+_CHARACTERS_OF_A_TAG: Final = 600
+"""Text that costs as much as a tag."""
+
 _SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scope", "favor", "hidden")
 """Settings that are arguments of :func:`winnow.clean`."""
 
@@ -38,8 +42,16 @@ def tags_of(html: str | bytes) -> int:
     Bytes alone would not do: a quarter of a megabyte of ``<p>x`` has 64,000 nodes and as many blocks. 20,000 attributes
     of a single element take a third of a second.
     """
-    tags, signs = (html.count("<"), html.count("=")) if isinstance(html, str) else (html.count(b"<"), html.count(b"="))
-    return tags + signs // 4 + len(html) // 600
+    if isinstance(html, str):
+        tags, signs = html.count("<"), html.count("=")
+    else:
+        tags, signs = (int(np.count_nonzero(np.frombuffer(html, np.uint8) == ord(sign))) for sign in "<=")
+    return tags + signs // 4 + len(html) // _CHARACTERS_OF_A_TAG
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeavyPage(HashedPage):
+    """A page that was read beside the event loop, and is cleaned there, too."""
 
 
 class Cleaner:
@@ -47,7 +59,8 @@ class Cleaner:
 
     With ``WINNOW_PROCESSES`` these read and clean the pages. The crawl's process does so only while they start or are
     busy, and with pages that some of them have died of: with a light page at once, which costs least, with a heavy one
-    in a thread, one at a time, since more of them would share one interpreter and only take memory.
+    in a thread, one at a time, since more of them would share one interpreter and only take memory. A page is cleaned
+    where it was read.
     """
 
     def __init__(self, config: Config, count: Callable[[str], object]) -> None:
@@ -58,50 +71,38 @@ class Cleaner:
             sketch=config.duplicates_sketch,
             switches={name: getattr(config, name) for name in _SWITCHES},
         )
-        self._model_name = config.model
         self._max_tags = config.thread_tags
         self._count = count
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="winnow-clean")
-        self._deadly: set[bytes] = set()  # ids of the contents of pages that processes have died of
-        self._pool: CleaningPool | None = None
-        if config.processes:
-            self._pool = CleaningPool(config.processes, self._model_name, died=lambda: count(stats.PROCESSES_DIED))
+        self._thread = asyncio.Lock()  # held by the page that is worked on in a thread
+        died = partial(count, stats.PROCESSES_DIED)
+        self._pool = CleaningPool(config.processes, config.model, self.options, died)
 
     def start(self) -> None:
-        """Start the processes, if there are to be any that have not started yet."""
-        if self._pool is not None:
-            self._pool.start()
+        """Start the processes, if there are to be any."""
+        self._pool.start()
 
     def is_light(self, html: str | bytes) -> bool:
         """Whether a page may be worked on in the event loop."""
-        return tags_of(html) <= self._max_tags
+        # The tags of huge pages, which are heavy by their text alone, are not counted.
+        return len(html) // _CHARACTERS_OF_A_TAG <= self._max_tags and tags_of(html) <= self._max_tags
 
     def is_for_processes(self, html: str | bytes) -> bool:
         """Whether the processes are to read and clean a page: they are ready, and not too busy for a light one."""
-        pool = self._pool
-        return pool is not None and pool.is_ready and (pool.waiting < MAX_WAITING or not self.is_light(html))
+        return self._pool.is_ready and (self._pool.waiting < MAX_WAITING or not self.is_light(html))
 
-    async def read(self, html: str | bytes, url: str) -> HashedUnits:
+    async def read(self, html: str | bytes, url: str | None) -> HashedUnits:
         """Parse and fingerprint HTML, before :meth:`clean`, where this holds the event loop for the shortest time.
 
         Raises:
             PageTooLarge: the page is above one of the limits.
         """
-        limits, has_killed = self.options.limits, False
-        if self._pool is not None and self.is_for_processes(html):
-            try:
-                if (read := await self._pool.read(html, url, limits)) is not None:
-                    return read
-            except ProcessDiedError:
-                has_killed = True
+        if self.is_for_processes(html) and (read := await self._pool.read(html, url)) is not None:
+            return read
 
-        def work() -> HashedPage:
-            return HashedPage.of(Page.parse(html, url, limits=limits), self.model)
+        def work(kind: type[HashedPage]) -> HashedPage:
+            return kind.of(Page.parse(html, url, limits=self.options.limits), self.model)
 
-        hashed = work() if self.is_light(html) else await self.in_thread(work)
-        if has_killed:
-            self._deadly.add(hashed.contents_id)
-        return hashed
+        return work(HashedPage) if self.is_light(html) else await self._in_thread(partial(work, HeavyPage))
 
     async def clean(
         self,
@@ -127,31 +128,27 @@ class Cleaner:
             ModelError: the file is none.
         """
         counts = hashed.counts(evidence) if hashed is not None and evidence is not None else None
-        if self._pool is not None:
-            self._pool.start()
-            read = hashed if isinstance(hashed, ReadPage) else None
-            is_deadly = hashed is not None and hashed.contents_id in self._deadly
-            if not is_deadly and (read is not None or self.is_for_processes(html)):
-                task = CleaningTask(html, url, counts, self.options, model or self._model_name, rules)
-                cleaned = await self._pool.clean(task, read)
-                if cleaned is not None:
-                    self._count(stats.ITEMS_IN_PROCESS)
-                    return cleaned
+        read = hashed if isinstance(hashed, ReadPage) else None
+        if read is not None or (hashed is None and self.is_for_processes(html)):
+            cleaned = await self._pool.clean(html, url, counts, model, rules, read)
+            if cleaned is not None:
+                self._count(stats.ITEMS_IN_PROCESS)
+                return cleaned
         # Rules select from the tree, which the callback may have changed: with rules the page is parsed anew.
         page = hashed.page if isinstance(hashed, HashedPage) and not rules else html
         page_model = self.model if model is None else load_model(model)
         work = partial(clean_item, page, url, counts, model=page_model, options=self.options, rules=rules)
-        if self.is_light(html):
+        is_heavy = isinstance(hashed, HeavyPage) if isinstance(hashed, HashedPage) else not self.is_light(html)
+        if not is_heavy:
             return work()
         self._count(stats.ITEMS_IN_THREAD)
-        return await self.in_thread(work)
+        return await self._in_thread(work)
 
-    async def in_thread(self, work: Callable[[], T]) -> T:
+    async def _in_thread(self, work: Callable[[], T]) -> T:
         """Work on a heavy page beside the event loop, one after the other."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        async with self._thread:
+            return await asyncio.to_thread(work)
 
     async def close(self) -> None:
-        """End the processes and the thread."""
-        if self._pool is not None:
-            await self._pool.close()
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        """End the processes."""
+        await self._pool.close()

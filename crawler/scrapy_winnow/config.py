@@ -7,9 +7,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -80,42 +82,24 @@ def _bool(value: object) -> bool:
         raise ValueError(f"must be true or false, not {value!r}") from None
 
 
-def _int(minimum: int = 0, maximum: int | None = None, *, or_zero: bool = False) -> Callable[[object], int]:
-    def check(value: object) -> int:
-        try:
-            number = int(str(value))
-        except ValueError:
-            number = -1
-        if number == 0 and or_zero:
-            return 0
-        if number < minimum:
-            raise ValueError(f"must be {'0 or ' * or_zero}a whole number from {minimum} on, not {value!r}")
-        if maximum is not None and number > maximum:
-            raise ValueError(f"must be a whole number up to {maximum}, not {value!r}")
-        return number
+def _number(
+    kind: type[int] | type[float], minimum: float, maximum: float = math.inf, *others: float | None
+) -> Callable[[object], float | None]:
+    """Check a number that has bounds, or is one of the other values."""
+    bounds = f"from {minimum} on" if maximum == math.inf else f"from {minimum} to {maximum}"
+    what = " or ".join([f"a {'whole ' * (kind is int)}number {bounds}", *map(str, others)])
+    known = {str(other): other for other in others}
+
+    def check(value: object) -> float | None:
+        text = str(value) or "None"
+        if text in known:
+            return known[text]
+        with suppress(ValueError):
+            if minimum <= (number := kind(text)) <= maximum:
+                return number
+        raise ValueError(f"must be {what}, not {value!r}")
 
     return check
-
-
-def _number(value: object) -> float:
-    try:
-        return float(str(value))
-    except ValueError:
-        return 0.0
-
-
-def _seconds(value: object) -> float:
-    if not 0 < (number := _number(value)) < float("inf"):
-        raise ValueError(f"must be a number of seconds above 0, not {value!r}")
-    return number
-
-
-def _fraction(value: object) -> float | None:
-    if value is None or value == "":
-        return None
-    if not 0 < (number := _number(value)) <= 1:
-        raise ValueError(f"must be above 0 and at most 1, or None, not {value!r}")
-    return number
 
 
 def _choice(known: Collection[str]) -> Callable[[object], str]:
@@ -128,13 +112,13 @@ def _choice(known: Collection[str]) -> Callable[[object], str]:
 
 
 def _outputs(value: object) -> frozenset[str]:
+    if isinstance(value, Mapping):
+        value = [name for name, is_wanted in value.items() if is_wanted]
     try:
-        if isinstance(value, Mapping):
-            value = [name for name, is_wanted in value.items() if is_wanted]
-        values = BaseSettings({"value": value}).getlist("value")
-        chosen = frozenset(part.strip() for part in map(str, values) if part.strip())
+        names = BaseSettings({"value": value}).getlist("value")
     except (TypeError, ValueError):
-        chosen = frozenset({str(value)})
+        names = [value]
+    chosen = frozenset(str(name).strip() for name in names) - {""}
     if unknown := chosen - set(OPTIONAL_FIELDS):
         raise ValueError(f"may hold {', '.join(OPTIONAL_FIELDS)}; not {', '.join(sorted(unknown))}")
     return chosen
@@ -241,7 +225,7 @@ def _processes(value: object) -> int:
     text = str(value).strip()
     if text == "auto":
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return 0 if is_read_only_command() else min(cores - 1, MAX_PROCESSES)
+        return min(cores - 1, MAX_PROCESSES)
     if not text.isdecimal():
         raise ValueError(f"must be 'auto' or a whole number from 0 on, not {value!r}")
     return int(text)
@@ -321,11 +305,11 @@ class Config:
     drop_duplicates: bool = _setting(False, _bool)
     """drop pages of 30 words or more that share [nearly all their text](../guides/near-duplicates.md#dropping) with
     another, instead of marking them"""
-    duplicates_ttl: int = _setting(30 * DAY_S, _int(1, MAX_TTL_S), "seconds")
+    duplicates_ttl: int = _setting(30 * DAY_S, _number(int, 1, MAX_TTL_S), "seconds")
     """how long a document is remembered after it was last met (30 days)"""
-    duplicates_sketch: int = _setting(8, _int(8, 1024), "shingles")
+    duplicates_sketch: int = _setting(8, _number(int, 8, 1024), "shingles")
     """kept per document, 8 to 1024; more make the resemblance more exact, and take 6 bytes each"""
-    duplicates_resemblance: float | None = _setting(None, _fraction, "0 to 1")
+    duplicates_resemblance: float | None = _setting(None, _number(float, 0.001, 1, None), "0 to 1")
     """least [resemblance](../guides/near-duplicates.md#how-alike) of near-duplicates; `None`: 4 of 8 shingles in
     common"""
     site_evidence: bool = _setting(True, _bool)
@@ -334,15 +318,12 @@ class Config:
     """use what Redis knows and write nothing; `None` is true in `scrapy shell`, `fetch`, `view`, `parse` and `check`"""
     processes: int = _setting(0, _processes, "processes")
     """clean pages in [processes of their own](#processes); `auto` is one per core beside the crawl's, 2 at most"""
-    thread_tags: int = _setting(3_000, _int(), "tags")
+    thread_tags: int = _setting(3_000, _number(int, 0), "tags")
     """pages with more tags (`<`; 600 characters or 4 `=` count as one more) are cleaned in a thread, not in the event
     loop"""
-    gc_freeze: bool = _setting(True, _bool)
-    """Python's garbage collector [skips](#garbage-collector) all that is loaded when the first crawl of a process
-    opens"""
-    max_bytes: int = _setting(16_000_000, _int(1), "bytes")
+    max_bytes: int = _setting(16_000_000, _number(int, 1), "bytes")
     """HTML longer than this is passed through uncut"""
-    max_nodes: int = _setting(100_000, _int(1), "nodes")
+    max_nodes: int = _setting(100_000, _number(int, 1), "nodes")
     """pages with more nodes are passed through uncut"""
     redis_url: str | None = _setting(None, _redis_url, "URL")
     """`redis://`, `rediss://` or `unix://`; `redis+cluster://` and any server of a cluster;
@@ -354,26 +335,26 @@ class Config:
     database, TLS or mode. A Redis that does not answer never stops a crawl"""
     redis_prefix: str = _setting("winnow", _name)
     """first part of every key"""
-    redis_timeout: float = _setting(0.5, _seconds, "seconds")
+    redis_timeout: float = _setting(0.5, _number(float, 0.001, MAX_TTL_S), "seconds")
     """bound on a call, connecting included; a longer one counts as failed"""
-    redis_retry_interval: float = _setting(5.0, _seconds, "seconds")
+    redis_retry_interval: float = _setting(5.0, _number(float, 0.001, MAX_TTL_S), "seconds")
     """time between attempts while Redis is unreachable"""
     state_dir: Path = _setting("winnow", _folder, "path")
     """folder of the private server, in the project's `.scrapy` unless it is absolute"""
-    state_bytes: int = _setting(1 << 30, _int(4 << 20), "bytes")
+    state_bytes: int = _setting(1 << 30, _number(int, 4 << 20), "bytes")
     """most memory of the private server; beyond it the hosts and documents not met for longest go"""
-    host_budget: int = _setting(2_900, _int(100), "nodes")
+    host_budget: int = _setting(2_900, _number(int, 100), "nodes")
     """most nodes held per host; rare ones are dropped when it is full, with [a known
     error](../guides/sites.md#what-the-counts-promise)"""
-    host_pages: int = _setting(1_024, _int(1, MAX_PAGES), "pages")
+    host_pages: int = _setting(1_024, _number(int, 1, MAX_PAGES), "pages")
     """most pages counted per host, at most 32767; then it [settles](../guides/sites.md#settled-hosts) in any case"""
-    settle_pages: int = _setting(64, _int(MIN_PAGES, or_zero=True), "pages")
+    settle_pages: int = _setting(64, _number(int, MIN_PAGES, math.inf, 0), "pages")
     """pages after which a host may settle, 10 or more; with 0 none does, and pages after `WINNOW_HOST_PAGES` are not
     counted"""
-    domain_hosts: int = _setting(1_000, _int(), "hosts")
+    domain_hosts: int = _setting(1_000, _number(int, 0), "hosts")
     """most hosts of one registered domain that a crawl begins to count, as a wildcard in DNS has no end of them; 0 is
     any number"""
-    host_ttl: int = _setting(30 * DAY_S, _int(1, MAX_TTL_S), "seconds")
+    host_ttl: int = _setting(30 * DAY_S, _number(int, 1, MAX_TTL_S), "seconds")
     """how long a host is remembered after its last page (30 days)"""
     report: str | None = _setting(None, _file, "path")
     """write a [report of the crawl](../guides/report.md) there when it ends; `%(name)s` and `%(time)s` stand for the
@@ -384,9 +365,9 @@ class Config:
     """show the [progress of the crawl](../guides/report.md#while-it-runs) at the foot of the terminal"""
 
     @property
-    def is_crawl(self) -> bool:
-        """Whether there is a crawl to report on: Winnow is on, and Scrapy does not just show a page."""
-        return self.enabled and not is_read_only_command()
+    def needs_redis(self) -> bool:
+        """Whether anything is to be kept in Redis."""
+        return self.site_evidence or self.duplicates
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -409,6 +390,8 @@ class Config:
         if values["drop_duplicates"]:
             values["duplicates_sketch"] = max(values["duplicates_sketch"], SAME_TEXT_SKETCH)
             values["duplicates_resemblance"] = values["duplicates_resemblance"] or SAME_TEXT_RESEMBLANCE
+        if is_read_only_command():  # a single page: there is no crawl to report on, and no process is ready in time
+            values |= {"processes": 0, "redis_optional": True, "report": None, "metrics": None, "progress": False}
         return cls(**values)
 
 

@@ -7,11 +7,11 @@ import logging
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn, Self
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
-from scrapy.utils.reactor import is_asyncio_reactor_installed
+from scrapy.utils.asyncio import is_asyncio_available
 
 from scrapy_winnow import stats
 from scrapy_winnow.cleaner import Cleaner
@@ -34,13 +34,14 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.fields import CleanedItem
     from scrapy_winnow.item_sources import RequestOptions
+    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
 
 logger = logging.getLogger(__name__)
 
 _NO_ASYNCIO: Final = "TWISTED_REACTOR must be the asyncio reactor, which is Scrapy's default"
 _START_TIMEOUT_S: Final = 1.0
-_refused: WeakSet[Crawler] = WeakSet()
-_configs: WeakKeyDictionary[Crawler, Config] = WeakKeyDictionary()
+_configs: WeakKeyDictionary[Crawler, Config | None] = WeakKeyDictionary()
+"""The settings of each crawl; ``None`` where Winnow cannot start."""
 
 
 class Component:
@@ -110,10 +111,17 @@ class Winnow(Component):
             self.log.log(level, message, doing, url, stat, exc_info=error)
             self._failed_steps.add(doing)
 
-    async def clean(self, html: str | bytes, url: str | None, site: str | None, options: RequestOptions) -> CleanedItem:
-        """Clean a page that the middleware has not read, with the counts of its site; it is not counted itself."""
-        hashed = evidence = None
-        if self.counts is not None and url is not None and site is not None and not kind_of_data(html):
+    async def clean(
+        self,
+        html: str | bytes,
+        url: str | None,
+        site: str | None,
+        options: RequestOptions,
+        hashed: HashedUnits | None = None,
+        evidence: SiteEvidence | None = None,
+    ) -> CleanedItem:
+        """Clean a page as it was read and counted; one that was not is looked up in the counts of its site."""
+        if hashed is None and self.counts is not None and url is not None and site and not kind_of_data(html):
             with suppress(PageTooLarge):
                 hashed = await self.cleaner.read(html, url)
             if hashed is not None:
@@ -124,20 +132,21 @@ class Winnow(Component):
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
-        if not self.config.read_only:  # processes would not be ready in time for a single page
-            self.cleaner.start()
+        self.cleaner.start()
         try:
             await self._open()
+        except EmbeddedServerError as error:
+            self.log.warning("The crawl goes on without site evidence: %s (docs/operators.md#when-redis-fails)", error)
+            self._redis_failed(begins=True)
         except Exception:
             self.counts = self.duplicates = None
             self.count(stats.REDIS_FAILURES)
             self.log.exception("The crawl goes on without site evidence")
-        if self.config.gc_freeze:
-            freeze_loaded()
+        freeze_loaded()
 
     async def _open(self) -> None:
         config = self.config
-        if not (config.site_evidence or config.duplicates) or (connection := await self._connect()) is None:
+        if not config.needs_redis or (connection := await self._connect()) is None:
             return
         self._connection = connection
         if config.site_evidence:
@@ -190,21 +199,17 @@ class Winnow(Component):
     async def close(self) -> None:
         """Disconnect, and stop the embedded server if no other crawl uses it."""
         self._warn_if_nothing_was_cleaned()
-        for work in self.before_close:
-            await self._close(work(self._redis_url))
         self.counts = self.duplicates = None
-        await self._close(self.cleaner.close())
+        closings = [*(work(self._redis_url) for work in self.before_close), self.cleaner.close()]
         if self._connection is not None:
-            await self._close(self._connection.close())
+            closings.append(self._connection.close())
         if self._server is not None:
-            await self._close(asyncio.to_thread(self._server.stop))
-
-    async def _close(self, closing: Awaitable[object]) -> None:
-        """Close one thing; if that fails, the others are closed all the same."""
-        try:
-            await closing
-        except Exception:
-            self.log.exception("Could not close everything")
+            closings.append(asyncio.to_thread(self._server.stop))
+        for closing in closings:
+            try:
+                await closing
+            except Exception:
+                self.log.exception("Could not close everything")
 
     async def _connect(self) -> Connection | None:
         config = self.config
@@ -213,14 +218,7 @@ class Winnow(Component):
             server = EmbeddedServer(config.state_dir, max_bytes=None if config.read_only else config.state_bytes)
             if config.read_only and not server.has_data:
                 return None
-            try:
-                await asyncio.to_thread(server.start)
-            except EmbeddedServerError as error:
-                self.log.warning(
-                    "The crawl goes on without site evidence: %s (docs/operators.md#when-redis-fails)", error
-                )
-                self._redis_failed(begins=True)
-                return None
+            await asyncio.to_thread(server.start)
             self._server = server
             url, revive = server.url, partial(asyncio.to_thread, server.start)
         self._redis_url = url
@@ -247,9 +245,8 @@ def winnow_of(crawler: Crawler) -> Winnow:
     """
     winnow = crawler.get_extension(Winnow)
     if winnow is None:
-        if _is_on(crawler, "WINNOW_ENABLED") and crawler not in _refused:
-            _refuse(crawler, ["the extension scrapy_winnow.extension.Winnow is not enabled"])
-        raise NotConfigured
+        config_of(crawler)
+        _refuse(crawler, ["the extension scrapy_winnow.extension.Winnow is not enabled"])
     return winnow
 
 
@@ -271,45 +268,35 @@ def config_of(crawler: Crawler) -> Config:
         NotConfigured: Winnow is not enabled, or cannot start and the crawl may go on without it.
         CannotStartError: it cannot start.
     """
-    if crawler in _refused or not _is_on(crawler, "WINNOW_ENABLED"):
+    if not _is_on(crawler, "WINNOW_ENABLED"):
         raise NotConfigured
     if crawler not in _configs:
         _configs[crawler] = _checked_config(crawler)
-    return _configs[crawler]
+    if (config := _configs[crawler]) is None:
+        raise NotConfigured
+    return config
 
 
 def _checked_config(crawler: Crawler) -> Config:
     for unknown in unknown_settings(crawler.settings):
         logger.warning("Winnow: %s", unknown)
-    problems: list[str] = []
-    config = None
+    problems = [] if is_asyncio_available() else [_NO_ASYNCIO]
     try:
         config = Config.from_settings(crawler.settings)
     except ConfigError as error:
-        problems += error.problems
-    try:  # is_asyncio_available of Scrapy 2.14
-        asyncio.get_running_loop()
-    except RuntimeError:
-        problems += [] if is_asyncio_reactor_installed() else [_NO_ASYNCIO]
-    if config is not None and (problem := _problem_of_redis(config)):
-        problems.append(problem)
-    if problems or config is None:
+        _refuse(crawler, error.problems + problems)
+    if config.redis_url and config.needs_redis and not config.redis_optional:
+        timeout = max(config.redis_timeout, _START_TIMEOUT_S)
+        if problem := problem_at_start(config.redis_url, config.redis_prefix, timeout):
+            problems.append(f"{problem}; WINNOW_REDIS_OPTIONAL = True goes on without site evidence")
+    if problems:
         _refuse(crawler, problems)
     return config
 
 
-def _problem_of_redis(config: Config) -> str | None:
-    """Say why Redis will never work, if that is to stop the crawl: it is asked once."""
-    needed = config.redis_url and (config.site_evidence or config.duplicates) and not config.redis_optional
-    if not needed or not config.is_crawl:
-        return None
-    problem = problem_at_start(config.redis_url or "", config.redis_prefix, max(config.redis_timeout, _START_TIMEOUT_S))
-    return problem and f"{problem}; WINNOW_REDIS_OPTIONAL = True goes on without site evidence"
-
-
 def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:
     """Log what is wrong and end the crawl, or with ``WINNOW_REQUIRED`` off log it once more at the end."""
-    _refused.add(crawler)
+    _configs[crawler] = None
     reasons = "".join(f"\n  * {problem}" for problem in problems)
     logger.error("Winnow cannot start:%s\n  (docs/reference/settings.md)", reasons)
     if not _is_on(crawler, "WINNOW_REQUIRED"):

@@ -14,16 +14,13 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import urljoin
 
 from protego import Protego
-from w3lib.encoding import resolve_encoding
+from w3lib.encoding import http_content_type_encoding
 
 from winnow.page.parsing import is_binary
-
-if TYPE_CHECKING:
-    from email.message import Message
 
 STANDARD_INPUT: Final = "-"
 
@@ -122,10 +119,8 @@ def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int, deadl
                 raise InputError(f"is larger than {max_bytes:,} bytes")
             if time.monotonic() > deadline:
                 raise InputError(f"took longer than {_TIMEOUT_S:g} s")
-        headers: Message = response.headers
-        charset = headers.get_content_charset()
-        known = charset if charset and resolve_encoding(charset) else None
-        return Fetched(response.geturl(), bytes(body), known)
+        encoding = http_content_type_encoding(response.headers.get("Content-Type"))
+        return Fetched(response.geturl(), bytes(body), encoding)
 
 
 def _opener(allow_private: bool) -> urllib.request.OpenerDirector:

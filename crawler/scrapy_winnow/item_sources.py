@@ -110,31 +110,31 @@ def _checked(name: object, option: object) -> object:
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class ItemSource:
-    """What the middleware knows about a response.
+    """What the middleware knows about a response; nothing for an item that came from none.
 
     Attributes:
         url: address of the page in the response.
         site: site that the page counts for, if any.
-        html: the response's text and body; an item that holds one of them holds this very page.
+        html: the text and body of a page; an item that holds one of them holds this very page.
         hashed: fingerprints of the page, with the page itself if the crawl's own process has read it.
     """
 
-    url: str
+    url: str | None = None
     site: str | None = None
     options: RequestOptions = DEFAULT
-    html: tuple[str, bytes] | None = None
+    html: tuple[str | bytes, ...] = ()
     hashed: HashedUnits | None = None
     evidence: SiteEvidence | None = None
 
     def is_of(self, html: str | bytes) -> bool:
         """Whether an item's HTML is the whole page, unchanged."""
-        return self.html is not None and any(html is own or html == own for own in self.html)
+        return any(html is own or html == own for own in self.html)
 
 
-_entered: Final[ContextVar[tuple[ref[Response], ref[asyncio.Task[Any]] | None] | None]] = ContextVar(
+_entered: Final[ContextVar[tuple[ref[ItemSource], ref[asyncio.Task[Any]] | None] | None]] = ContextVar(
     "winnow_entered", default=None
 )
-"""The response that tasks work for, and the task that entered it."""
+"""The source that tasks work for, and the task that entered it."""
 
 
 class ItemSources:
@@ -147,7 +147,7 @@ class ItemSources:
     def __init__(self, warn: Warn) -> None:
         self._warn = warn
         self._sources: WeakKeyDictionary[Response, ItemSource] = WeakKeyDictionary()
-        self._leaving: WeakKeyDictionary[asyncio.Task[Any], ref[Response]] = WeakKeyDictionary()
+        self._leaving: WeakKeyDictionary[asyncio.Task[Any], ref[ItemSource]] = WeakKeyDictionary()
 
     def options_of(self, request: Request | None) -> RequestOptions:
         """Return the options of a request."""
@@ -165,9 +165,9 @@ class ItemSources:
 
     def enter(self, response: Response) -> ItemSource:
         """Make the response the source of all items of this task and of the tasks that it starts."""
-        task = asyncio.current_task()
-        _entered.set((ref(response), None if task is None else ref(task)))
-        return self.of(response)
+        source, task = self.of(response), asyncio.current_task()
+        _entered.set((ref(source), None if task is None else ref(task)))
+        return source
 
     def leave(self) -> None:
         """Forget the response in the context of this task, which a request that it has just scheduled inherits."""
@@ -180,5 +180,4 @@ class ItemSources:
         """Return the source of the item of this task; ``None`` if it came from no response."""
         entered, task = _entered.get(), asyncio.current_task()
         known = entered[0] if entered is not None else self._leaving.get(task) if task is not None else None
-        response = known() if known is not None else None
-        return self._sources.get(response) if response is not None else None
+        return known() if known is not None else None

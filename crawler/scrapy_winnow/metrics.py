@@ -40,7 +40,7 @@ class CrawlMetrics(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         config = config_of(crawler)
-        if config.metrics is None or not config.is_crawl:
+        if config.metrics is None:
             raise NotConfigured
         try:
             import prometheus_client  # noqa: F401, PLC0415  (an extra)

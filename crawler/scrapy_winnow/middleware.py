@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_winnow.item_sources import ItemSource
-    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
+    from scrapy_winnow.storage.evidence import SiteEvidence
     from winnow.models.scores import Model
 
 
@@ -30,7 +30,8 @@ class CountNodes(Component):
 
     A light page is read before its callback runs, from the tree of ``response.selector``, which the callback uses next:
     the page is parsed once. A heavy page is read in a thread, with ``WINNOW_PROCESSES`` every page in a process, both
-    from a tree of its own, since the callback may have begun. Requests with ``meta={"winnow": False}`` are left alone.
+    from a tree of its own, since the callback may have begun. Requests with ``meta={"winnow": False}`` are left alone,
+    and where nothing is counted only the pages of items are read, by the pipeline.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -44,7 +45,7 @@ class CountNodes(Component):
         with suppress(Exception):
             source, cleaner = self._winnow.sources.enter(response), self._winnow.cleaner
             is_here = cleaner.is_light(response.body) and not cleaner.is_for_processes(response.body)
-            if is_here and _is_page(response, source):
+            if self._winnow.counts is not None and is_here and _is_page(response, source):
                 source.hashed = _read_from_tree(response, source.url, self._limits, cleaner.model)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -56,35 +57,29 @@ class CountNodes(Component):
 
     async def _read(self, response: Response, source: ItemSource) -> None:
         """Read and count a page, and keep the result."""
-        winnow = self._winnow
+        winnow, counts = self._winnow, self._winnow.counts
         if not _is_page(response, source):
             winnow.count(stats.PAGES_SKIPPED)
             return
         try:
-            if source.hashed is None:
-                self._limits.check("bytes", len(response.body))
+            self._limits.check("bytes", len(response.body))
+            if counts is not None and source.hashed is None:
                 source.hashed = await winnow.cleaner.read(response.text, source.url)
         except PageTooLarge:
             winnow.count(stats.PAGES_TOO_LARGE)
             return
         source.html = response.text, response.body
-        source.evidence = await self._count(response, source, source.hashed)
-
-    async def _count(self, response: HtmlResponse, source: ItemSource, hashed: HashedUnits) -> SiteEvidence | None:
-        winnow, site = self._winnow, str(source.site)
-        evidence = None
-        if winnow.counts is None:
+        if counts is None or source.hashed is None:
             winnow.count(stats.PAGES_UNCOUNTED)
-        elif winnow.config.read_only or not source.options.count:
-            evidence = await winnow.counts.read(site, hashed.fingerprints)
-            winnow.count(stats.PAGES_UNCOUNTED if evidence is None else stats.PAGES_READ)
+            return
+        hashed, site = source.hashed, str(source.site)
+        if winnow.config.read_only or not source.options.count:
+            source.evidence = await counts.read(site, hashed.fingerprints)
+            winnow.count(stats.PAGES_UNCOUNTED if source.evidence is None else stats.PAGES_READ)
         else:
-            evidence = await winnow.counts.count(
-                *(site, self._page_id(response), hashed.fingerprints, hashed.contents_id, hashed.masses),
-                main_text_id=hashed.main_text_id,
-            )
-            winnow.count(_stat_of(evidence))
-        return evidence
+            page = (self._page_id(response), hashed.fingerprints, hashed.contents_id, hashed.masses)
+            source.evidence = await counts.count(site, *page, main_text_id=hashed.main_text_id)
+            winnow.count(_stat_of(source.evidence))
 
     def _page_id(self, response: Response) -> bytes:
         """Return the id of the request: by default a hash of method, canonical address and body, after redirects."""
@@ -111,11 +106,11 @@ def _stat_of(evidence: SiteEvidence | None) -> str:
     return stats.PAGES_COUNTED if evidence.counted else stats.PAGES_REPEATED
 
 
-def _read_from_tree(response: HtmlResponse, url: str, limits: Limits, model: Model) -> HashedPage:
+def _read_from_tree(response: HtmlResponse, url: str | None, limits: Limits, model: Model) -> HashedPage:
     """Read the tree that the callback will use, or parse anew if Scrapy's parser has lost some of the page."""
     limits.check("bytes", len(response.body))
-    text = response.text.encode("utf-8", "replace")
-    if with_all_text(text) is not text:
+    html = response.body if response.encoding == "utf-8" else response.text.encode("utf-8", "replace")
+    if with_all_text(html) is not html:
         return HashedPage.of(Page.parse(response.text, url, limits=limits), model)
     page = Page.from_tree(response.selector.root, url, limits=limits)
     _ = page.title  # cached: all else is read from the tree now, which the callback may change later

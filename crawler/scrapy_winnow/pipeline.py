@@ -19,7 +19,7 @@ from xxhash import xxh3_64_hexdigest
 from scrapy_winnow import stats
 from scrapy_winnow.content import Content
 from scrapy_winnow.extension import Component, Winnow, winnow_of
-from scrapy_winnow.item_sources import DEFAULT, META, page_address
+from scrapy_winnow.item_sources import META, ItemSource, page_address
 from scrapy_winnow.storage.keys import site_of
 from winnow.cleaned import NOT_HTML
 from winnow.duplicates import KEEP, near_duplicates
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_winnow.fields import CleanedItem
-    from scrapy_winnow.item_sources import ItemSource, RequestOptions
+    from scrapy_winnow.item_sources import RequestOptions
     from scrapy_winnow.storage.index import DuplicateIndex
     from winnow.duplicates import Verdict
 
@@ -110,16 +110,14 @@ class CleanItems(Component):
 
     async def _process(self, item: Any) -> Any:
         winnow, step = self._winnow, self._winnow.step
-        source = winnow.sources.current()
-        options = source.options if source is not None else DEFAULT
+        source = winnow.sources.current() or ItemSource()
         if not ItemAdapter.is_item(item):
-            self._skip(item, (), options)
+            self._skip(item, (), source.options)
             return item
-        page = cleaned = verdict = None
-        is_written = False
+        page = cleaned = None
         adapter = ItemAdapter(item)
-        with step("read the item", stats.ITEMS_FAILED, source.url if source is not None else None):
-            page = self._page_of(adapter, source, options)
+        with step("read the item", stats.ITEMS_FAILED, source.url):
+            page = self._page_of(adapter, source)
         if page is None:
             return adapter.item
         with step("clean the item", stats.ITEMS_FAILED, page.url):
@@ -132,19 +130,14 @@ class CleanItems(Component):
             winnow.count(stats.ITEMS_WITH_EVIDENCE)
         if page.document is not None:
             with step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, page.url):
-                verdict = await self._find_original(page.document, cleaned)
-        if verdict is not None:
-            cleaned.values["duplicate_of"] = verdict.duplicate_of
-            self._drop_same_text(verdict, cleaned, page.options)
+                await self._find_original(page.document, cleaned, page.options)
         with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, page.url):
-            is_written = self._write(adapter, cleaned.values)
-        if is_written:
-            winnow.count(_STATUS_STATS[cleaned.status])
+            self._write(adapter, cleaned)
         return adapter.item
 
-    def _page_of(self, adapter: ItemAdapter, source: ItemSource | None, options: RequestOptions) -> _ItemPage | None:
+    def _page_of(self, adapter: ItemAdapter, source: ItemSource) -> _ItemPage | None:
         """Return the page of an item; ``None`` for an item that goes on as it is, which is counted."""
-        winnow, config = self._winnow, self._config
+        winnow, config, options = self._winnow, self._config, source.options
         if (own := adapter.get(META)) is not None:
             _remove_field(adapter, META)
             options = options.updated(own, winnow.warn_once)
@@ -161,10 +154,8 @@ class CleanItems(Component):
         if isinstance(url, str):
             url = page_address(url)
             return _ItemPage(html, url, url, options)
-        if source is None:
-            return _ItemPage(html, None, None, options)
         document = source.url
-        if source.html is not None and not source.is_of(html):
+        if source.url is not None and source.html and not source.is_of(html):
             # A part of the page is a document of its own.
             raw = html if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
             document = add_or_replace_parameter(source.url, "part", xxh3_64_hexdigest(raw))
@@ -183,49 +174,46 @@ class CleanItems(Component):
                 (type(item), "html"),
                 "Items of %s have no field %r to be cleaned and go on as they are; WINNOW_HTML_FIELD names the field "
                 "that holds the HTML, and the first of them has %s",
-                *(_class_name(type(item)), self._config.html_field),
+                *(type(item).__qualname__, self._config.html_field),
                 ", ".join(map(repr, field_names)) or "no field at all",
                 level=logging.INFO,
             )
 
-    async def _clean(self, page: _ItemPage, source: ItemSource | None) -> CleanedItem:
-        winnow, options = self._winnow, page.options
-        if source is None or source.html is None or source.hashed is None or not source.is_of(page.html):
-            # The site that the response was counted for, whatever address the item itself gives.
-            site = source.site if source is not None and source.site is not None else site_of(page.url or "")
-            return await winnow.clean(page.html, page.url, site, options)
-        html, url, rules = source.html[0], source.url, options.rules_of(winnow.config.rules, source.url)
-        return await winnow.cleaner.clean(html, url, source.hashed, source.evidence, options.model, rules)
+    async def _clean(self, page: _ItemPage, source: ItemSource) -> CleanedItem:
+        clean, options = self._winnow.clean, page.options
+        if source.is_of(page.html):
+            return await clean(source.html[0], source.url, source.site, options, source.hashed, source.evidence)
+        # The site that the response was counted for, whatever address the item itself gives.
+        return await clean(page.html, page.url, source.site or site_of(page.url or ""), options)
 
-    async def _find_original(self, document: str, cleaned: CleanedItem) -> Verdict | None:
-        winnow, writes = self._winnow, not self._config.read_only
+    async def _find_original(self, document: str, cleaned: CleanedItem, options: RequestOptions) -> None:
+        """Note what an item is a near-duplicate of, or drop it where that is wanted and the text is the same."""
+        winnow, config, writes = self._winnow, self._config, not self._config.read_only
         if winnow.duplicates is None:
-            return None
+            return
         if self._unstored is not None:
             verdict = await self._unstored.find(winnow.duplicates, document, cleaned.shingles)
         else:  # a look counts no page that the call could go along with
             verdict = await winnow.duplicates.find(document, cleaned.shingles, enter=writes, can_wait=writes)
         if verdict is None or verdict.duplicate_of is None:
-            return None
+            return
         winnow.count(stats.ITEMS_DUPLICATE)
-        return verdict
-
-    def _drop_same_text(self, verdict: Verdict, cleaned: CleanedItem, options: RequestOptions) -> None:
-        config, choice = self._winnow.config, options.drop_duplicates
-        is_same = verdict.is_same_text(cleaned.shingles, config.duplicates_sketch, config.duplicates_resemblance)
-        if is_same and (config.drop_duplicates if choice is None else choice):
-            self._winnow.count(_STATUS_STATS[cleaned.status])
-            self._winnow.count(stats.ITEMS_DROPPED)
+        cleaned.values["duplicate_of"] = verdict.duplicate_of
+        if not (config.drop_duplicates if options.drop_duplicates is None else options.drop_duplicates):
+            return
+        if verdict.is_same_text(cleaned.shingles, config.duplicates_sketch, config.duplicates_resemblance):
+            winnow.count(_STATUS_STATS[cleaned.status])
+            winnow.count(stats.ITEMS_DROPPED)
             raise DropItem(f"the text is that of {verdict.duplicate_of}", log_level="DEBUG")
 
-    def _write(self, adapter: ItemAdapter, values: dict[str, object]) -> bool:
-        """Fill the fields that the item has, and return whether any content was written.
+    def _write(self, adapter: ItemAdapter, cleaned: CleanedItem) -> None:
+        """Fill the fields that the item has, and count it as cleaned if any content was written.
 
         A field that holds something already is the user's and stays. Without ``WINNOW_KEEP_HTML`` the HTML is taken off
         once the content is on the item. If the item cannot be changed, the adapter holds a changed copy afterwards.
         """
         has_content, problems = not self._wants_content, {}
-        for name, value in values.items():
+        for name, value in cleaned.values.items():
             if (field := self._config.field_names[name]) is not None:
                 problems[name] = _fill_field(adapter, field, value)
                 has_content |= problems[name] is None and name in _CONTENT
@@ -235,7 +223,8 @@ class CleanItems(Component):
             problems["html"] = "cannot be taken off"
         if not has_content or any(problem not in {None, _MISSING, _HELD} for problem in problems.values()):
             self._winnow.count(stats.ITEMS_WITHOUT_FIELD)
-        return has_content
+        if has_content:
+            self._winnow.count(_STATUS_STATS[cleaned.status])
 
     def _warn_of_no_room(self, kind: type, problems: dict[str, str | None]) -> None:
         """Warn, once for each kind of item, that nothing of the content could be written on it."""
@@ -243,7 +232,7 @@ class CleanItems(Component):
         self._winnow.warn_once(
             (kind, "room"),
             "Items of %s go on without their clean text: the field %s. WINNOW_FIELD_NAMES can name another",
-            *(_class_name(kind), " and ".join(sorted(reasons))),
+            *(kind.__qualname__, " and ".join(sorted(reasons))),
         )
 
 
@@ -298,10 +287,6 @@ def _remove_field(adapter: ItemAdapter, field: str) -> bool:
     return True
 
 
-def _class_name(kind: type) -> str:
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-
-
 @dataclass(eq=False, slots=True)
 class _Candidate:
     """An item on its way through the pipelines behind ours."""
@@ -309,9 +294,6 @@ class _Candidate:
     url: str
     shingles: NDArray[np.uint64]
     settled: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def is_like(self, shingles: NDArray[np.uint64]) -> bool:
-        return near_duplicates(self.shingles[:KEEP], shingles[:KEEP])
 
 
 class UnstoredOriginals:
@@ -337,10 +319,11 @@ class UnstoredOriginals:
                     verdict = await index.find(url, shingles, enter=False)
                     if verdict is None or verdict.duplicate_of is not None:
                         return verdict
-                    others = (each for each in self._pending if each.url != url and each.is_like(shingles))
-                    if (other := next(others, None)) is None:
+                    others = (each for each in self._pending if each.url != url)
+                    alike = (each for each in others if near_duplicates(each.shingles[:KEEP], shingles[:KEEP]))
+                    if (original := next(alike, None)) is None:
                         break
-                    await other.settled.wait()
+                    await original.settled.wait()
         candidate = _Candidate(url, shingles)
         self._pending.append(candidate)
         self._current.set(candidate)

@@ -9,25 +9,25 @@ import socket
 import sys
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from scrapy_winnow.messages import FORGOTTEN, LENGTH, CleaningTask, ReadingTask, pack, unpack
+import numpy as np
+
+from scrapy_winnow.fields import CleanedItem
 from scrapy_winnow.storage.evidence import HashedUnits
+from scrapy_winnow.worker import LENGTH, pack, unpack
 from winnow.page.page import PageTooLarge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable
 
-    from scrapy_winnow.fields import CleanedItem
-    from winnow.page.page import Limits
+    from scrapy_winnow.fields import CleaningOptions
+    from scrapy_winnow.storage.evidence import UnitCounts
+    from winnow.rules import Rule
 
-START_TIMEOUT_S: Final = 60.0
-"""Time that a process may take to be ready."""
-
-PAGE_TIMEOUT_S: Final = 60.0
-"""Time without an answer after which a process counts as hung: ten times what the largest page takes."""
+TIMEOUT_S: Final = 60.0
+"""Time without an answer after which a process counts as hung: ten times what its start or the largest page takes."""
 
 _END_TIMEOUT_S: Final = 2.0
 
@@ -47,7 +47,7 @@ class ProcessDiedError(Exception):
 
 
 class CleaningProcess:
-    """A process that works on tasks one after the other, in their order.
+    """A process that works on tasks one after the other, in their order; :mod:`scrapy_winnow.worker` is its program.
 
     It is a program of its own rather than a fork or a :mod:`multiprocessing` child: none of the crawl's threads and
     sockets are copied, and the user's main module is not imported again.
@@ -55,6 +55,7 @@ class CleaningProcess:
     Attributes:
         pid: number of the process.
         bytes_in_hand: bytes of the pages whose tasks are not done yet.
+        reading: the task that hands on results; it is done when the process takes no more tasks.
     """
 
     def __init__(
@@ -63,7 +64,6 @@ class CleaningProcess:
         results: asyncio.StreamReader,
         tasks: asyncio.StreamWriter,
         answered: Callable[[], object],
-        died: Callable[[CleaningProcess], object],
     ) -> None:
         self.bytes_in_hand = 0
         self.pid = process.pid
@@ -71,16 +71,12 @@ class CleaningProcess:
         self._results = results
         self._tasks = tasks
         self._answered = answered
-        self._died = died
         self._pending: deque[tuple[asyncio.Future[Any], int]] = deque()
         self._hung: asyncio.TimerHandle | None = None
-        self._reading = asyncio.create_task(self._read_results())
-        self._reading.add_done_callback(self._end)
+        self.reading = asyncio.create_task(self._read_results())
 
     @classmethod
-    async def start(
-        cls, model: str | None, answered: Callable[[], object], died: Callable[[CleaningProcess], object]
-    ) -> Self:
+    async def start(cls, model: str | None, options: CleaningOptions, answered: Callable[[], object]) -> Self:
         """Start a process and wait until it is ready.
 
         Raises:
@@ -91,7 +87,7 @@ class CleaningProcess:
         try:
             with other:
                 process = await asyncio.create_subprocess_exec(
-                    *(sys.executable, "-P", "-c", "from scrapy_winnow.worker import main; main()", model or ""),
+                    *(sys.executable, "-P", "-c", "from scrapy_winnow.worker import main; main()"),
                     env={
                         **os.environ,
                         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # what is importable here is so there
@@ -107,32 +103,31 @@ class CleaningProcess:
         except BaseException:
             own.close()
             raise
-        started = cls(process, results, tasks, answered, died)
-        ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        started._pending.append((ready, 0))
+        started = cls(process, results, tasks, answered)
         try:
-            await asyncio.wait_for(ready, START_TIMEOUT_S)
-        except BaseException as error:
-            if not started.has_ended:
-                started.kill()
+            await started.run((model, *astuple(options)), 0)
+        except BaseException:
+            started.kill()
             await started.close()
-            if isinstance(error, TimeoutError):
-                raise ProcessDiedError from None
             raise
         return started
 
     @property
     def has_ended(self) -> bool:
         """Whether the process takes no more tasks."""
-        return self._reading.done() or self._tasks.is_closing()
+        return self._tasks.is_closing()
 
     def has_room(self, size: int) -> bool:
         """Whether the process takes a page of so many bytes besides those that it has in hand."""
         is_light = self.bytes_in_hand + size <= _MAX_BYTES_IN_HAND
         return not self._pending or (is_light and len(self._pending) < _MAX_PAGES_IN_HAND)
 
-    async def run(self, task: ReadingTask | CleaningTask, size: int) -> Any:
-        """Send a task about a page of so many bytes and return its result."""
+    async def run(self, task: tuple[object, ...], size: int) -> Any:
+        """Send a task about a page of so many bytes and return its result.
+
+        Raises:
+            ProcessDiedError: there is none.
+        """
         if self.has_ended:
             raise ProcessDiedError
         result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -147,7 +142,7 @@ class CleaningProcess:
         """End the process at once."""
         with suppress(ProcessLookupError):
             self._process.kill()
-        self._reading.cancel()
+        self.reading.cancel()
 
     async def close(self) -> None:
         """Let the process end by itself, or end it after two seconds, and wait for its end."""
@@ -160,36 +155,31 @@ class CleaningProcess:
                 await asyncio.wait_for(self._process.wait(), _END_TIMEOUT_S)
 
     async def _read_results(self) -> None:
-        """Hand on the result of each task, until the process ends."""
-        while True:
-            (length,) = LENGTH.unpack(await self._results.readexactly(LENGTH.size))
-            found = unpack(await self._results.readexactly(length))
-            result, size = self._pending.popleft()
-            self.bytes_in_hand -= size
+        """Hand on the result of each task; when the process ends, or closes its end, give up those without one."""
+        try:
+            with suppress(asyncio.IncompleteReadError, OSError):
+                while True:
+                    (length,) = LENGTH.unpack(await self._results.readexactly(LENGTH.size))
+                    found = unpack(await self._results.readexactly(length))
+                    result, size = self._pending.popleft()
+                    self.bytes_in_hand -= size
+                    self._watch()
+                    if not result.done():
+                        result.set_result(found)
+                    self._answered()
+        finally:
+            self._tasks.close()
+            for result, _ in self._pending:
+                if not result.done():
+                    result.set_exception(ProcessDiedError())
+            self._pending.clear()
             self._watch()
-            if not result.done():
-                result.set_result(found)
-            self._answered()
-
-    def _end(self, reading: asyncio.Task[None]) -> None:
-        """Give up the tasks that have no result: the process has ended, or has closed its end."""
-        if not reading.cancelled():
-            logger.debug("A cleaning process has ended: %r", reading.exception())
-        self._tasks.close()
-        if self._hung is not None:
-            self._hung.cancel()
-        for result, _ in self._pending:
-            if not result.done():
-                result.set_exception(ProcessDiedError())
-        self._pending.clear()
-        self.bytes_in_hand = 0
-        self._died(self)
 
     def _watch(self) -> None:
         """Restart the time that the next result may take."""
         if self._hung is not None:
             self._hung.cancel()
-        self._hung = asyncio.get_running_loop().call_later(PAGE_TIMEOUT_S, self.kill) if self._pending else None
+        self._hung = asyncio.get_running_loop().call_later(TIMEOUT_S, self.kill) if self._pending else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,19 +200,17 @@ class CleaningPool:
         waiting: number of pages that wait for a process.
     """
 
-    def __init__(self, size: int, model: str | None = None, *, died: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, size: int, model: str | None, options: CleaningOptions, died: Callable[[], object]) -> None:
         self.waiting = 0
         self._size = size
         self._model = model
+        self._options = options
         self._on_death = died
         self._processes: list[CleaningProcess] = []
-        self._starting = 0
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._running: list[asyncio.Task[None]] = []
         self._next_page = asyncio.Lock()  # held by the page that looks for a process; the others wait in their order
         self._changed = asyncio.Event()
         self._failures = 0
-        self._numbers = count()
-        self._closed = False
 
     @property
     def is_ready(self) -> bool:
@@ -230,82 +218,93 @@ class CleaningPool:
         return bool(self._processes)
 
     def start(self) -> None:
-        """Start the processes that are missing; they are ready some time later."""
-        missing = self._size - len(self._processes) - self._starting
-        for _ in range(missing if self._may_start else 0):
-            self._starting += 1
-            self._start_task(self._start_one())
+        """Start the processes; they are ready some time later."""
+        for _ in range(self._size):
+            self._running.append(asyncio.create_task(self._keep_running()))
+            self._running[-1].add_done_callback(lambda _: self._changed.set())
 
-    async def read(self, html: str | bytes, url: str, limits: Limits) -> ReadPage | None:
+    async def read(self, html: str | bytes, url: str | None) -> ReadPage | None:
         """Read a page, and keep it in the process, since it is probably cleaned next.
 
         Returns:
-            The fingerprints; ``None`` if reading raises another error, and if there are no processes any more.
+            The fingerprints; ``None`` if reading raises another error, if ``TRIES`` processes died of the page, and if
+            there are none any more.
 
         Raises:
             PageTooLarge: the page is above one of the limits.
-            ProcessDiedError: ``TRIES`` processes died of it.
         """
-        number = next(self._numbers)
-        found, process = await self._run_anywhere(ReadingTask(number, html, url, limits, self._model))
-        if isinstance(found, list):
+        found, process = await self._run_anywhere(("read", html, url), len(html))
+        if found is None or process is None:
+            return None
+        if isinstance(found[0], str):
             raise PageTooLarge(*found)
-        return None if found is None or process is None else ReadPage(**found, process=process, number=number)
+        number, size, units, fingerprints, masses, contents_id, main_text_id = found
+        return ReadPage(
+            size,
+            np.frombuffer(units, np.int64),
+            np.frombuffer(fingerprints, np.uint64),
+            np.frombuffer(masses, np.uint8),
+            contents_id,
+            main_text_id,
+            process,
+            number,
+        )
 
-    async def clean(self, task: CleaningTask, read: ReadPage | None = None) -> CleanedItem | None:
+    async def clean(
+        self,
+        html: str | bytes,
+        url: str | None,
+        counts: UnitCounts | None = None,
+        model: str | None = None,
+        rules: tuple[Rule, ...] = (),
+        read: ReadPage | None = None,
+    ) -> CleanedItem | None:
         """Clean a page, in the process that has read it where :meth:`read` was called.
 
         Returns:
             The result of :func:`scrapy_winnow.fields.clean_item`; ``None`` if it raises an error, if ``TRIES``
             processes died of the page, and if there are none any more.
         """
-        tries = TRIES
-        cleaned: CleanedItem | None
+        values = None
+        if counts is not None:
+            arrays = counts.units.tobytes(), counts.df.tobytes()
+            values = (counts.size, *arrays, counts.pages, counts.label_version)
+        arguments = (url, values, model, tuple(map(tuple, rules)))
+        found, tries = None, TRIES
         if read is not None and not read.process.has_ended:
-            kept = replace(task, html=b"", kept=read.number)
             try:
-                if (cleaned := await self._run_in(read.process, kept, len(task.html))) != FORGOTTEN:
-                    return cleaned
+                found = await read.process.run(("clean", read.number, *arguments), len(html))
             except ProcessDiedError:
                 tries -= 1
-        with suppress(ProcessDiedError):
-            cleaned, _ = await self._run_anywhere(task, tries)
-            return cleaned
-        return None
+        if found is None:
+            found, _ = await self._run_anywhere(("clean", html, *arguments), len(html), tries)
+        return None if found is None else CleanedItem(found[0], np.frombuffer(found[1], np.uint64))
 
     async def close(self) -> None:
         """End the processes; the pages that they have in hand are given up."""
-        self._closed = True
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(process.close() for process in self._processes))
-        self._changed.set()
+        for running in self._running:
+            running.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
 
     async def _run_anywhere(
-        self, task: ReadingTask | CleaningTask, tries: int = TRIES
+        self, task: tuple[object, ...], size: int, tries: int = TRIES
     ) -> tuple[Any, CleaningProcess | None]:
-        """Run a task in the process with the least to do, or another if that one dies; ``None`` where there is none."""
-        size = len(task.html)
+        """Run a task in the process with the least to do, or in another if that one dies; ``None`` if none is left."""
         for _ in range(tries):
-            process = await self._find_free_process(size)
-            if process is None:
-                return None, None
+            if (process := await self._find_free_process(size)) is None:
+                break
             with suppress(ProcessDiedError):
-                return await self._run_in(process, task, size), process
-        raise ProcessDiedError
-
-    async def _run_in(self, process: CleaningProcess, task: ReadingTask | CleaningTask, size: int) -> Any:
-        result = await process.run(task, size)
-        self._failures = 0
-        return result
+                found = await process.run(task, size)
+                self._failures = 0
+                return found, process
+        return None, None
 
     async def _find_free_process(self, size: int) -> CleaningProcess | None:
         """Wait for a process that takes a page of so many bytes; ``None`` when there will be none."""
         self.waiting += 1
         try:
             async with self._next_page:
-                while not self._closed and (self._processes or self._starting):
+                while not all(running.done() for running in self._running):
                     free = [each for each in self._processes if not each.has_ended and each.has_room(size)]
                     if free:
                         return min(free, key=lambda process: process.bytes_in_hand)
@@ -315,48 +314,30 @@ class CleaningPool:
         finally:
             self.waiting -= 1
 
-    async def _start_one(self) -> None:
-        try:
-            while self._may_start:
-                try:
-                    process = await CleaningProcess.start(self._model, self._changed.set, self._died)
-                except (OSError, ProcessDiedError) as error:
-                    logger.debug("A cleaning process did not start: %r", error)
-                    self._on_death()
-                    self._note_failure()
-                else:
-                    self._processes.append(process)
-                    break
-        finally:
-            self._starting -= 1
-
-    @property
-    def _may_start(self) -> bool:
-        return not self._closed and self._failures < _MAX_FAILURES
-
-    def _died(self, process: CleaningProcess) -> None:
-        """Replace a process that has ended, unless it ended before it was ready."""
-        if process not in self._processes:
-            return
-        self._processes.remove(process)
-        self._start_task(process.close())
-        if not self._closed:
+    async def _keep_running(self) -> None:
+        """Run a process, and another when it has ended, until several in a row have cleaned nothing."""
+        while self._failures < _MAX_FAILURES:
+            try:
+                await self._run_process()
+            except (OSError, ProcessDiedError) as error:
+                logger.debug("A cleaning process did not start: %r", error)
             self._on_death()
+            self._failures += 1
+            if self._failures == _MAX_FAILURES:
+                logger.warning(
+                    "%d cleaning processes in a row ended without having cleaned a page; there will be no others, and "
+                    "the crawl's own process cleans what they cannot (docs/reference/settings.md#processes)",
+                    _MAX_FAILURES,
+                )
+
+    async def _run_process(self) -> None:
+        """Run a process until it ends."""
+        process = await CleaningProcess.start(self._model, self._options, self._changed.set)
+        self._processes.append(process)
+        self._changed.set()
+        try:
+            await asyncio.gather(process.reading, return_exceptions=True)
             logger.warning("The cleaning process %s has died; its pages are cleaned again", process.pid)
-            self._note_failure()
-            self.start()
-
-    def _note_failure(self) -> None:
-        self._failures += 1
-        if self._failures == _MAX_FAILURES:
-            logger.warning(
-                "%d cleaning processes in a row ended without having cleaned a page; there will be no others, and the "
-                "crawl's own process cleans what they cannot (docs/reference/settings.md#processes)", _MAX_FAILURES,
-            )  # fmt: skip
-
-    def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run work beside the crawl; after it, the next page looks for a process again."""
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(lambda _: self._changed.set())
+        finally:
+            self._processes.remove(process)
+            await process.close()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass
-from itertools import product
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,12 +17,15 @@ from winnow.fingerprints import FINGERPRINT_VERSION
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from lxml import etree
+
     from scrapy_winnow.storage.evidence import HashedPage
     from winnow import Page
     from winnow.counting import LossyCounts
 
 
 _PLAIN: Final = re.compile(r"-?[A-Za-z_][\w-]*\Z", re.ASCII)
+"""Names that a selector can hold: not that of ``<svg:path>`` or ``<p<>``."""
 _NUMBERED: Final = re.compile(r"\d{3,}|[0-9a-f]{8,}", re.IGNORECASE)
 """Names that change with each page or release: ``post-4711``, ``css-1x2y3z4w``."""
 
@@ -70,28 +73,26 @@ class Selectors:
             element = parent
 
     def _unique_selector(self, element: int) -> str | None:
-        """Return a selector by an id, name, class or two classes that no other element has."""
+        """Return a selector by an id, or by a name with at most two classes, that no other element has."""
         attributes: Mapping[str, str] = dict(self._page.attributes[element])
         name = self._names[element]
         element_id = attributes.get("id", "")
         if _is_lasting(element_id) and self._ids[element_id] == [element]:
             return f"#{element_id}"
-        if self._tags[name] == {element} and name.isalpha():
-            return name
-        if not _PLAIN.match(name):  # as of <svg:path> or <p<>, which no selector may hold
+        if not _PLAIN.match(name):
             return None
         classes = [each for each in attributes.get("class", "").split() if _is_lasting(each)]
-        pairs = (pair for pair in product(classes, repeat=2) if pair[0] < pair[1])
-        for names in (*((each,) for each in classes), *pairs):
+        alone = [()] if name.isalpha() else []  # a lone heading may be that of the content on other pages
+        for names in (*alone, *((each,) for each in classes), *combinations(classes, 2)):
             if self._tags[name].intersection(*(self._classes[each] for each in names)) == {element}:
                 return ".".join((name, *names))
         return None
 
     def _among_siblings(self, element: int, parent: int) -> str:
         name = self._names[element]
-        alike = [sibling for sibling in self._children[parent] if self._names[sibling] == name]
-        if not name.isalpha() and not re.fullmatch(r"h[1-6]", name):
+        if not _PLAIN.match(name):
             return f":nth-child({self._children[parent].index(element) + 1})"
+        alike = [sibling for sibling in self._children[parent] if self._names[sibling] == name]
         return name if len(alike) == 1 else f"{name}:nth-of-type({alike.index(element) + 1})"
 
 
@@ -159,24 +160,23 @@ def _find_repeated(hashed: HashedPage, counts: LossyCounts | HostLabels, min_pag
                 share=round(int(df[element]) / max(counts.pages, 1), 4),
                 characters=len(text),
                 text=_shorten(text, _MAX_TEXT),
-                outline=_outline(page, element),
+                outline=_outline(page.elements[element]),
             )
         )
     return parts
 
 
-def _outline(page: Page, element: int) -> str:
+def _outline(element: etree._Element) -> str:
     """Return the names and classes of an element and its most frequent descendants."""
-    steps = [_short_name(page, element)]
+    steps = [_short_name(element)]
     for _ in range(_MAX_LEVELS):
-        end = int(page.end[element])
-        below = element + 1 + np.flatnonzero(page.parent[element + 1 : end] == element)
-        if not len(below):
+        children = list(element.iterchildren("*"))
+        if not children:
             break
-        names = [_short_name(page, child) for child in below.tolist()]
-        name = max(names, key=names.count)
-        element = int(below[names.index(name)])
-        steps.append(f"{name} × {names.count(name)}" if names.count(name) > 1 else name)
+        names = [_short_name(child) for child in children]
+        name, number = Counter(names).most_common(1)[0]
+        element = children[names.index(name)]
+        steps.append(f"{name} × {number}" if number > 1 else name)
     return _shorten(" › ".join(steps), _MAX_OUTLINE)
 
 
@@ -184,12 +184,11 @@ def _shorten(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
 
 
-def _short_name(page: Page, element: int) -> str:
-    name = _name(page.elements[element].tag)
-    attributes = dict(page.attributes[element])
-    if attributes.get("id"):
-        return f"{name}#{attributes['id']}"
-    return ".".join([name, *attributes.get("class", "").split()[:1]])
+def _short_name(element: etree._Element) -> str:
+    name = _name(element.tag)
+    if element.get("id"):
+        return f"{name}#{element.get('id')}"
+    return ".".join([name, *element.get("class", "").split()[:1]])
 
 
 class ProfileError(Exception):

@@ -8,28 +8,43 @@ from __future__ import annotations
 
 import gc
 import logging
+import marshal
 import signal
 import socket
-import sys
+import struct
 from contextlib import suppress
-from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.fields import clean_item
-from scrapy_winnow.messages import FORGOTTEN, LENGTH, CleaningTask, ReadingTask, pack, unpack
-from scrapy_winnow.storage.evidence import HashedPage, HashedUnits
+import numpy as np
+
+from scrapy_winnow.fields import CleaningOptions, clean_item
+from scrapy_winnow.storage.evidence import HashedPage, UnitCounts
 from winnow.models import load_model
-from winnow.page.page import Page, PageTooLarge
+from winnow.page.page import Limits, Page, PageTooLarge
 from winnow.rules import Rule
 
 if TYPE_CHECKING:
-    from scrapy_winnow.fields import CleanedItem
+    from io import BufferedReader
 
 MAX_KEPT_UNITS: Final = 1 << 14
 """Units of all pages that are kept: ten large ones, with which a process takes 60 MB more, or some dozens of others."""
 
+LENGTH: Final = struct.Struct("<I")
+"""What a message begins with: the bytes that follow."""
+
 logger = logging.getLogger(__name__)
+
+
+def pack(message: Any) -> bytes:
+    """Return a message as it is sent: its length, and what :func:`unpack` reads."""
+    body = marshal.dumps(message)
+    return LENGTH.pack(len(body)) + body
+
+
+def unpack(body: bytes) -> Any:
+    """Return the message that follows a length: plain values, nothing is executed."""
+    return marshal.loads(body)  # noqa: S302  (both ends are of one crawl and one Python)
 
 
 @cache
@@ -44,67 +59,93 @@ def freeze_loaded() -> None:
     gc.freeze()
 
 
-class KeptPages:
-    """Pages that were read and may be cleaned soon; the oldest are dropped first, since not every page has an item."""
+class Worker:
+    """Reads and cleans pages. A page that was read is kept, since it is probably cleaned soon.
 
-    def __init__(self) -> None:
-        self._pages: dict[int, Page] = {}
-        self._units = 0
+    Not every page has an item, so the oldest are dropped when there are too many.
+    """
 
-    def put(self, number: int, page: Page) -> None:
-        """Keep a page, unless it is too large."""
-        if page.n + page.m > MAX_KEPT_UNITS:
-            return
-        self._pages[number] = page
-        self._units += page.n + page.m
-        while self._units > MAX_KEPT_UNITS:
-            self.take(next(iter(self._pages)))
+    def __init__(self, model: str | None, limits: tuple[int, ...], *options: Any) -> None:
+        self._model = load_model(model)
+        self._options = CleaningOptions(Limits(*limits), *options)
+        self._kept: dict[int, Page] = {}
+        self._kept_units = 0
+        self._pages_read = 0
 
-    def take(self, number: int) -> Page | None:
-        """Remove a page and return it; ``None`` if it is not kept any more."""
-        page = self._pages.pop(number, None)
-        self._units -= page.n + page.m if page is not None else 0
+    def read(self, html: str | bytes, url: str | None) -> tuple[object, ...]:
+        """Return a number and the values of :class:`HashedUnits`, or the arguments of :class:`PageTooLarge`."""
+        try:
+            page = Page.parse(html, url, limits=self._options.limits)
+        except PageTooLarge as error:
+            return error.reason, error.size, error.limit
+        hashed = HashedPage.of(page, self._model)
+        self._pages_read += 1
+        if page.n + page.m <= MAX_KEPT_UNITS:
+            self._kept[self._pages_read] = page
+            self._kept_units += page.n + page.m
+            while self._kept_units > MAX_KEPT_UNITS:
+                self._take(next(iter(self._kept)))
+        arrays = (hashed.units.tobytes(), hashed.fingerprints.tobytes(), hashed.masses.tobytes())
+        return self._pages_read, hashed.size, *arrays, hashed.contents_id, hashed.main_text_id
+
+    def clean(
+        self,
+        page: int | str | bytes,
+        url: str | None,
+        counts: tuple[Any, ...] | None,
+        model: str | None,
+        rules: tuple[tuple[str, bool], ...],
+    ) -> tuple[object, ...] | None:
+        """Return the values and shingles of :func:`clean_item`; ``None`` if the page of a number is not kept any more.
+
+        Args:
+            page: HTML, or the number of a page that was read.
+            url: address of the page.
+            counts: the values of :class:`UnitCounts`.
+            model: another model than the crawl's.
+            rules: the values of each :class:`Rule`.
+        """
+        if isinstance(page, int) and page not in self._kept:
+            return None
+        html = self._take(page) if isinstance(page, int) else page
+        unit_counts = None
+        if counts is not None:
+            size, units, df, *rest = counts
+            unit_counts = UnitCounts(size, np.frombuffer(units, np.int64), np.frombuffer(df, np.int64), *rest)
+        page_model = self._model if model is None else load_model(model)
+        page_rules = tuple(Rule(*rule) for rule in rules)
+        cleaned = clean_item(html, url, unit_counts, model=page_model, options=self._options, rules=page_rules)
+        return cleaned.values, cleaned.shingles.tobytes()
+
+    def _take(self, number: int) -> Page:
+        page = self._kept.pop(number)
+        self._kept_units -= page.n + page.m
         return page
 
 
 def main() -> None:
-    """Clean pages until the crawl's process has gone; the argument is the model."""
-    _, model = sys.argv
+    """Read and clean pages until the crawl's process has gone; the first message has the arguments of the worker."""
     for request in (signal.SIGINT, signal.SIGTERM):
         signal.signal(request, signal.SIG_IGN)  # this process ends with the crawl, which may have pages to finish
-    load_model(model or None)
-    freeze_loaded()
-    kept = KeptPages()
     with socket.socket(fileno=0) as crawl, crawl.makefile("rb") as tasks, suppress(ConnectionError):
-        crawl.sendall(pack("ready"))
-        while length := tasks.read(LENGTH.size):
-            task = unpack(tasks.read(*LENGTH.unpack(length)))
-            crawl.sendall(pack(_work(task, kept)))
+        if (setup := _receive(tasks)) is None:
+            return
+        worker = Worker(*setup)
+        freeze_loaded()
+        crawl.sendall(pack(None))
+        while (task := _receive(tasks)) is not None:
+            crawl.sendall(pack(_run(worker, *task)))
 
 
-def _work(task: ReadingTask | CleaningTask, kept: KeptPages) -> object:
+def _receive(tasks: BufferedReader) -> tuple[Any, ...] | None:
+    length = tasks.read(LENGTH.size)
+    return unpack(tasks.read(*LENGTH.unpack(length))) if length else None
+
+
+def _run(worker: Worker, method: str, *arguments: Any) -> object:
     try:
-        return _read(task, kept) if isinstance(task, ReadingTask) else _clean(task, kept)
+        return getattr(worker, method)(*arguments)
     except Exception:
         # The crawl's process then works on the page itself, and logs the error.
         logger.debug("A page could not be read or cleaned", exc_info=True)
         return None
-
-
-def _read(task: ReadingTask, kept: KeptPages) -> dict[str, Any] | tuple[str, int, int]:
-    """Return the values of :class:`HashedUnits`, or the arguments of :class:`PageTooLarge`."""
-    try:
-        page = Page.parse(task.html, task.url, limits=task.limits)
-    except PageTooLarge as error:
-        return error.reason, error.size, error.limit
-    kept.put(task.number, page)
-    hashed = HashedPage.of(page, load_model(task.model))
-    return {field.name: getattr(hashed, field.name) for field in fields(HashedUnits)}
-
-
-def _clean(task: CleaningTask, kept: KeptPages) -> CleanedItem | str:
-    page = task.html if task.kept is None else kept.take(task.kept)
-    if page is None:
-        return FORGOTTEN
-    model, rules = load_model(task.model), tuple(Rule(*rule) for rule in task.rules)
-    return clean_item(page, task.url, task.counts, model=model, options=task.options, rules=rules)

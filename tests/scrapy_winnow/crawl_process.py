@@ -12,9 +12,8 @@ import pydantic
 import scrapy
 from itemadapter import ItemAdapter
 from itemloaders.processors import TakeFirst
-from scrapy.crawler import Crawler, CrawlerProcess
+from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.loader import ItemLoader
-from scrapy.utils.reactor import install_reactor
 from scrapy.utils.trackref import live_refs
 
 from scrapy_winnow import Content
@@ -28,24 +27,6 @@ SPIDERS = {spider.name: spider for spider in (SiteSpider, TemplateSpider)}
 PLAIN = {"LOG_LEVEL": "INFO", "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False}
 
 
-@dataclasses.dataclass
-class DataclassItem:
-    url: str
-    html: str
-    text: str = ""
-    template_share: float = 0.0
-    title: str | None = None
-
-
-@attrs.define
-class AttrsItem:
-    url: str
-    html: str
-    text: str = ""
-    template_share: float = 0.0
-    title: str | None = None
-
-
 class PydanticItem(pydantic.BaseModel):
     url: str
     html: str
@@ -54,34 +35,29 @@ class PydanticItem(pydantic.BaseModel):
     title: str | None = None
 
 
+class FrozenPydanticItem(PydanticItem, frozen=True):
+    pass
+
+
+def with_fields(name):
+    """A plain class with the same fields, to be made an item class."""
+    types = {"url": str, "html": str, "text": str, "template_share": float, "title": str}
+    defaults = {"text": "", "template_share": 0.0, "title": None}
+    return type(name, (), {"__module__": __name__, "__annotations__": types, **defaults})
+
+
+DataclassItem = dataclasses.dataclass(with_fields("DataclassItem"))
+FrozenItem = dataclasses.dataclass(frozen=True, slots=True)(with_fields("FrozenItem"))
+AttrsItem = attrs.define(with_fields("AttrsItem"))
+FrozenAttrsItem = attrs.frozen(with_fields("FrozenAttrsItem"))
+
+
 class ScrapyItem(scrapy.Item):
     url = scrapy.Field()
     html = scrapy.Field()
     text = scrapy.Field()
     template_share = scrapy.Field()
     title = scrapy.Field()
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class FrozenItem:
-    url: str
-    html: str | None
-    text: str = ""
-    template_share: float = 0.0
-    title: str | None = None
-
-
-@attrs.frozen
-class FrozenAttrsItem:
-    url: str
-    html: str | None
-    text: str = ""
-    template_share: float = 0.0
-    title: str | None = None
-
-
-class FrozenPydanticItem(PydanticItem, frozen=True):
-    pass
 
 
 class RoomlessItem(scrapy.Item):
@@ -265,9 +241,7 @@ def prepare(process, plan):
 
 
 def main(plans):
-    if not hasattr(scrapy.crawler, "AsyncCrawlerProcess"):  # Scrapy 2.13
-        install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
-    process = getattr(scrapy.crawler, "AsyncCrawlerProcess", CrawlerProcess)(PLAIN)
+    process = AsyncCrawlerProcess(PLAIN)
     prepared = [prepare(process, plan) for plan in plans["crawls"]]
     process.start()
     for crawler, _ in prepared:

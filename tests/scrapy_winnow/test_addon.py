@@ -55,13 +55,6 @@ def test_the_addon_adds_to_the_users_components_and_changes_nothing_else():
     assert changed == {*COMPONENTS}
 
 
-def test_the_addon_can_be_used_twice():
-    settings = _with_addon({})
-    before = _resolved(settings)
-    Addon().update_settings(settings)
-    assert _resolved(settings) == before
-
-
 def test_the_projects_own_settings_are_all_known_to_scrapy_or_to_us():
     config = importlib.import_module("scrapy_winnow.config")
     known = {*vars(default_settings), *config.SETTINGS, "REMOTE_CONTROL_ENABLED"}  # that of Scrapy 2.19

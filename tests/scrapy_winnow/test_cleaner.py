@@ -9,7 +9,6 @@ from scrapy.settings import Settings
 
 from scrapy_winnow.cleaner import Cleaner
 from scrapy_winnow.config import Config
-from scrapy_winnow.pool import ProcessDiedError, ReadPage
 from scrapy_winnow.storage.evidence import HashedPage
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow import PageTooLarge, clean
@@ -75,7 +74,7 @@ async def test_a_page_that_processes_died_of_while_they_read_it_stays_in_the_cra
     await ready(cleaner)
 
     async def die(*_: object) -> None:
-        raise ProcessDiedError
+        """As the pool does when two processes have died."""
 
     monkeypatch.setattr(cleaner._pool, "read", die)
     html = "<p>A page that kills."
@@ -86,19 +85,6 @@ async def test_a_page_that_processes_died_of_while_they_read_it_stays_in_the_cra
     await cleaner.clean("<p>Another page.", "http://a/", None, None)
     await cleaner.close()
     assert counted == ["winnow/items/in_process"]
-
-
-async def test_pages_are_read_in_processes():
-    counted = []
-    cleaner = Cleaner(Config.from_settings(Settings({"WINNOW_PROCESSES": 1})), counted.append)
-    await ready(cleaner)
-    for page, html in HEAVY.items():
-        hashed = await cleaner.read(html, "http://a/")
-        assert isinstance(hashed, ReadPage), page
-        cleaned = await cleaner.clean(html, "http://a/", hashed, None)
-        assert cleaned.status in {"cleaned", "fallback"}
-    await cleaner.close()
-    assert counted == ["winnow/items/in_process"] * len(HEAVY)
 
 
 async def test_what_is_too_large_is_not_read():

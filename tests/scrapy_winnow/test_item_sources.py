@@ -53,16 +53,6 @@ async def test_nothing_outlives_its_response() -> None:
     assert sources.current() is None
 
 
-def test_html_is_of_a_page_when_it_is_the_whole_page():
-    response = _response()
-    source = ItemSource(response.url, html=(response.text, response.body))
-    assert source.is_of(response.text)
-    assert source.is_of(response.body)
-    assert source.is_of("<p>" + "words</p>")
-    assert not source.is_of("<p>word</p>")
-    assert not ItemSource(response.url).is_of("")
-
-
 @pytest.mark.parametrize(("value", "is_on"), [(False, False), (0, False), ("no", False), (True, True), (None, True)])
 def test_a_page_is_left_alone_by_any_word_for_no(value: object, is_on: bool) -> None:
     options = DEFAULT.updated(value, print)

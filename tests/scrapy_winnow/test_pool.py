@@ -12,11 +12,10 @@ import pytest_asyncio
 
 from scrapy_winnow import pool as process_module
 from scrapy_winnow.fields import OPTIONAL_FIELDS, CleaningOptions, clean_item
-from scrapy_winnow.messages import CleaningTask
-from scrapy_winnow.pool import CleaningPool, ProcessDiedError
+from scrapy_winnow.pool import CleaningPool
 from scrapy_winnow.storage.evidence import HashedPage
 from tests.scrapy_winnow.waiting import SECONDS
-from winnow import Limits, Page, load_model
+from winnow import Page, load_model
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -30,10 +29,15 @@ HEAVY = "<p>word and word" * 4_000
 OPTIONS = CleaningOptions(outputs=OPTIONAL_FIELDS)
 
 
-@asynccontextmanager
-async def running(size: int, **options: object) -> AsyncIterator[CleaningPool]:
-    pool = CleaningPool(size, **options)
+def started(size: int, model: str | None = None) -> CleaningPool:
+    pool = CleaningPool(size, model, OPTIONS, lambda: None)
     pool.start()
+    return pool
+
+
+@asynccontextmanager
+async def running(size: int) -> AsyncIterator[CleaningPool]:
+    pool = started(size)
     try:
         await until(lambda: len(pids_of(pool)) == size)
         yield pool
@@ -51,7 +55,7 @@ async def shared_pool() -> AsyncIterator[CleaningPool]:
 async def pool(shared_pool: CleaningPool) -> CleaningPool:
     """One process: that of the test before, or the one that has taken its place."""
     await until(lambda: pids_of(shared_pool))
-    assert (await shared_pool.clean(task(HTML))).status == "cleaned"
+    assert (await shared_pool.clean(HTML, URL)).status == "cleaned"
     return shared_pool
 
 
@@ -66,12 +70,8 @@ async def until(holds) -> None:
             await asyncio.sleep(0.005)
 
 
-def task(html: str | bytes, counts=None, url: str | None = URL) -> CleaningTask:
-    return CleaningTask(html, url, counts, OPTIONS, None)
-
-
-def here(html: str | bytes, counts=None):
-    return clean_item(html, URL, counts, model=load_model(), options=OPTIONS)
+def here(html: str | bytes):
+    return clean_item(html, URL, None, model=load_model(), options=OPTIONS)
 
 
 def is_alive(pid: int) -> bool:
@@ -84,10 +84,10 @@ def is_alive(pid: int) -> bool:
 async def test_the_values_are_those_of_the_crawls_own_process(pool):
     odd = ["", b"", "<p>a lone surrogate \ud800 and a NUL \x00", HTML.encode("utf-16"), "<p>" * 3_000]
     for html in [HTML, HTML.encode(), *odd]:
-        cleaned, expected = await pool.clean(task(html)), here(html)
+        cleaned, expected = await pool.clean(html, URL), here(html)
         assert cleaned.values == expected.values
         assert cleaned.shingles.tolist() == expected.shingles.tolist()
-        read, expected = await pool.read(html, URL, Limits()), HashedPage.of(Page.parse(html, URL), load_model())
+        read, expected = await pool.read(html, URL), HashedPage.of(Page.parse(html, URL), load_model())
         assert (read.size, read.contents_id) == (expected.size, expected.contents_id)
         for array in ("units", "fingerprints", "masses"):
             assert getattr(read, array).tolist() == getattr(expected, array).tolist()
@@ -96,15 +96,14 @@ async def test_the_values_are_those_of_the_crawls_own_process(pool):
 async def test_a_model_of_ones_own_is_used(pool, tmp_path: Path):
     model = load_model("logistic")
     model.save(tmp_path / "model.npz")
-    cleaned = await pool.clean(CleaningTask(HTML, URL, None, OPTIONS, str(tmp_path / "model.npz")))
-
+    cleaned = await pool.clean(HTML, URL, model=str(tmp_path / "model.npz"))
     assert cleaned.values["label_version"] == model.version
 
 
 async def test_many_pages_at_once_all_come_back_and_few_are_in_hand(pool):
     pages = [HTML.replace("A story", f"Story {number}") for number in range(60)]
     in_hand = set()
-    tasks = [asyncio.create_task(pool.clean(task(html))) for html in pages]
+    tasks = [asyncio.create_task(pool.clean(html, URL)) for html in pages]
     while not all(done.done() for done in tasks):
         await asyncio.sleep(0)  # every turn of the loop is looked at
         in_hand |= {len(process._pending) for process in pool._processes}
@@ -115,10 +114,10 @@ async def test_many_pages_at_once_all_come_back_and_few_are_in_hand(pool):
 async def test_a_killed_process_is_replaced_and_its_pages_are_cleaned_again(pool, monkeypatch):
     died = []
     monkeypatch.setattr(pool, "_on_death", lambda: died.append(1))
-    read = await pool.read(HTML, URL, Limits())
+    read = await pool.read(HTML, URL)
     (first,) = pids_of(pool)
     os.kill(first, signal.SIGSTOP)  # it is not to be done with them before it is killed
-    under_way = [asyncio.create_task(pool.clean(*page)) for page in ((task(HEAVY),), (task(HTML), read))]
+    under_way = [asyncio.create_task(page) for page in (pool.clean(HEAVY, URL), pool.clean(HTML, URL, read=read))]
     await until(lambda: pool._processes[0]._pending)
     os.kill(first, signal.SIGKILL)
     cleaned = [await page for page in under_way]
@@ -130,12 +129,13 @@ async def test_a_killed_process_is_replaced_and_its_pages_are_cleaned_again(pool
 
 @contextmanager
 def dying() -> Iterator[None]:
-    """Every process dies of what it is sent."""
+    """Every process dies of the pages that it is sent."""
     run = process_module.CleaningProcess.run
 
-    async def die_of(process, *task):
-        os.kill(process.pid, signal.SIGKILL)
-        return await run(process, *task)
+    async def die_of(process, task, size):
+        if task[0] in {"read", "clean"}:
+            os.kill(process.pid, signal.SIGKILL)
+        return await run(process, task, size)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(process_module.CleaningProcess, "run", die_of)
@@ -146,50 +146,43 @@ async def test_a_page_that_processes_die_of_is_left_to_the_caller(pool, monkeypa
     died = []
     monkeypatch.setattr(pool, "_on_death", lambda: died.append(1))
     with dying():
-        assert await pool.clean(task(HTML)) is None
+        assert await pool.clean(HTML, URL) is None
+    await until(lambda: len(died) >= 2)
     assert len(died) == 2
-    assert (await pool.clean(task(HTML))).status == "cleaned"
-    with dying(), pytest.raises(ProcessDiedError):
-        await pool.read(HTML, URL, Limits())
+    assert (await pool.clean(HTML, URL)).status == "cleaned"
+    with dying():
+        assert await pool.read(HTML, URL) is None
 
 
-async def test_a_process_that_hangs_is_ended(pool, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(process_module, "PAGE_TIMEOUT_S", 0.5)
+async def test_a_process_that_hangs_is_ended_and_its_page_is_cleaned_by_another(pool, monkeypatch: pytest.MonkeyPatch):
     (first,) = pids_of(pool)
     os.kill(first, signal.SIGSTOP)
-    cleaned = await pool.clean(task(HTML))
-    assert cleaned is None or cleaned.status == "cleaned"  # the replacement may be slow on a busy machine
+    with monkeypatch.context() as patch:
+        patch.setattr(process_module, "TIMEOUT_S", 0.5)
+        page = asyncio.create_task(pool.clean(HTML, URL))
+        await until(lambda: pool._processes[0]._pending)
+    assert (await page).status == "cleaned"
     assert pids_of(pool) != [first]
     await until(lambda: not is_alive(first))
 
 
-async def test_processes_that_cannot_start_are_given_up_with_one_warning(caplog: pytest.LogCaptureFixture):
-    pool = CleaningPool(2, "/no/such/model.npz")
-    pool.start()
-    assert await pool.clean(task(HTML)) is None
-    await until(lambda: not pool._tasks)
-    pool.start()
-    assert not pool._tasks
-    assert await pool.clean(task(HTML)) is None
+@pytest.mark.parametrize("missing", ["model", "program"])
+async def test_processes_that_cannot_start_are_given_up_with_one_warning(missing: str, caplog, monkeypatch):
+    if missing == "program":
+        monkeypatch.setattr(process_module.sys, "executable", "/no/such/python")
+    pool = started(2, "/no/such/model.npz")
+    assert await pool.clean(HTML, URL) is None
+    assert await pool.clean(HTML, URL) is None
     assert [record.getMessage().split()[0] for record in caplog.records if record.levelname == "WARNING"] == ["3"]
     await pool.close()
 
 
-async def test_a_program_that_is_not_there_is_no_error(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(process_module.sys, "executable", "/no/such/python")
-    pool = CleaningPool(1)
-    pool.start()
-    assert await pool.clean(task(HTML)) is None
-    await pool.close()
-
-
 async def test_closing_ends_the_processes_and_the_pages_that_wait_go_back():
-    pool = CleaningPool(1)
-    pool.start()
+    pool = started(1)
     await until(lambda: pids_of(pool))
     pids = pids_of(pool)
     os.kill(pids[0], signal.SIGSTOP)  # it is not to be done with any of them, nor to end by itself
-    pages = [asyncio.create_task(pool.clean(task(HTML))) for _ in range(12)]
+    pages = [asyncio.create_task(pool.clean(HTML, URL)) for _ in range(12)]
     await until(lambda: pool._processes[0]._pending)
     await pool.close()
     assert [await page for page in pages] == [None] * 12
@@ -198,9 +191,9 @@ async def test_closing_ends_the_processes_and_the_pages_that_wait_go_back():
 
 
 async def test_a_page_that_is_cancelled_while_it_waits_holds_up_no_other(pool):
-    heavy = asyncio.create_task(pool.clean(task(HEAVY)))
+    heavy = asyncio.create_task(pool.clean(HEAVY, URL))
     await asyncio.sleep(0.01)
-    waiting = [asyncio.create_task(pool.clean(task(HTML))) for _ in range(12)]
+    waiting = [asyncio.create_task(pool.clean(HTML, URL)) for _ in range(12)]
     await asyncio.sleep(0.01)
     for page in [heavy, *waiting[:11]]:
         page.cancel()

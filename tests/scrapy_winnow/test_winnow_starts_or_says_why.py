@@ -72,7 +72,7 @@ def test_a_redis_that_will_never_work_stops_the_crawl_unless_it_is_optional(run,
     assert "Traceback" not in done.stderr
     done, items = run(WINNOW_REDIS_URL=url, WINNOW_REDIS_OPTIONAL=True)
     assert done.returncode == 0
-    assert items[0]["winnow_status"] == "cleaned" if "winnow_status" in items[0] else items[0]["status"]
+    assert items[0]["status"] == "cleaned"
 
 
 def test_components_without_the_extension_stop_the_crawl(run):

@@ -101,7 +101,7 @@ class SiteSpider(Spider):
                 state.stored.add(response.url)
                 yield PageItem(url=response.url, html=response.text)
             max_links = self._pages * (1 + MAX_LINKS_PER_PAGE)
-            for link in self._links.extract_links(response):
+            for link in self._links.extract_links(response) if len(state.seen) < max_links else ():
                 url = link.url.partition("#")[0]
                 if site_of(url) == here and url not in state.seen and len(state.seen) < max_links:
                     state.seen.add(url)

@@ -51,7 +51,7 @@ class CrawlReport(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         config = config_of(crawler)
-        if config.report is None or not config.is_crawl:
+        if config.report is None:
             raise NotConfigured
         super().__init__(crawler)
         now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H-%M-%S")
@@ -164,7 +164,7 @@ class CrawlProgress(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         config = config_of(crawler)
-        if not (config.progress and config.is_crawl and sys.stderr.isatty()):
+        if not (config.progress and sys.stderr.isatty()):
             raise NotConfigured
         super().__init__(crawler)
         self._share_field = config.field_names["template_share"]

@@ -3,7 +3,7 @@
     python -m tests.scrapy_winnow.upgrades.record FOLDER
 
 crawls two made-up hosts with the version that is installed: one until it has settled, whose crawl is stopped before its
-end, and one that is still counted. FOLDER gets ``redis.json.gz``, ``profile.json``, ``items.jsonl`` and ``job/``.
+end, and one that is still counted. FOLDER gets ``redis.json.gz`` and ``profile.json``.
 """
 
 import base64
@@ -53,43 +53,16 @@ def crawl(folder: Path, proxy: str, *arguments: str, **settings: object) -> str:
     return done.stderr
 
 
-def contents(client: Redis) -> dict[str, tuple[str, object]]:
-    """All keys of a server with their types and values, in base64."""
-
-    def plain(value: object) -> object:
-        if isinstance(value, bytes):
-            return base64.b64encode(value).decode()
-        if isinstance(value, dict):
-            return [[plain(name), plain(one)] for name, one in value.items()]
-        return [plain(one) for one in value] if isinstance(value, list | tuple) else value
-
-    readers = {
-        b"string": client.get,
-        b"hash": client.hgetall,
-        b"list": lambda key: client.lrange(key, 0, -1),
-        b"zset": lambda key: client.zrange(key, 0, -1, withscores=True),
-        b"stream": client.xrange,
-    }
-    kinds = {key: client.type(key) for key in sorted(client.keys())}
-    return {plain(key): (kind.decode(), plain(readers[kind](key))) for key, kind in kinds.items()}
+def contents(client: Redis) -> dict[str, str]:
+    """All keys of a server with what it dumps of each, in base64."""
+    keys = sorted(client.keys())
+    return {base64.b64encode(key).decode(): base64.b64encode(client.dump(key)).decode() for key in keys}
 
 
-def restore(client: Redis, recorded: dict[str, tuple[str, object]]) -> None:
+def restore(client: Redis, recorded: dict[str, str]) -> None:
     """Put the keys of :func:`contents` into a server."""
-    raw = base64.b64decode
-    for name, (kind, value) in recorded.items():
-        key = raw(name)
-        if kind == "string":
-            client.set(key, raw(value))
-        elif kind == "hash":
-            client.hset(key, mapping={raw(field): raw(one) for field, one in value})
-        elif kind == "list":
-            client.rpush(key, *map(raw, value))
-        elif kind == "zset":
-            client.zadd(key, {raw(member): score for member, score in value})
-        else:
-            for entry, fields in value:
-                client.xadd(key, {raw(field): raw(one) for field, one in fields}, id=raw(entry))
+    for key, dump in recorded.items():
+        client.restore(base64.b64decode(key), 0, base64.b64decode(dump))
 
 
 def record(folder: Path) -> None:
@@ -97,8 +70,7 @@ def record(folder: Path) -> None:
     folder = folder.resolve()
     with proxy() as address, tempfile.TemporaryDirectory() as temporary:
         there = Path(temporary)
-        stopped = {"JOBDIR": folder / "job", "CLOSESPIDER_ITEMCOUNT": 14}
-        crawl(there, address, "-a", "url=http://stories.example/0", "-O", str(folder / "items.jsonl"), **stopped)
+        crawl(there, address, "-a", "url=http://stories.example/0", CLOSESPIDER_ITEMCOUNT=14)
         crawl(there, address, "-a", "url=http://counting.example/0", "-a", "pages=11")
         state = there / ".scrapy" / "state"
         main(["hosts", "--state-dir", str(state), "--export", "stories.example", "-o", str(folder / "profile.json")])
