@@ -7,8 +7,8 @@ of the socket is closed, which the system does even if the crawl is killed.
 from __future__ import annotations
 
 import gc
+import json
 import logging
-import marshal
 import signal
 import socket
 import struct
@@ -25,6 +25,7 @@ from winnow.page.page import Limits, Page, PageTooLarge
 from winnow.rules import Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from io import BufferedReader
 
 MAX_KEPT_UNITS: Final = 1 << 14
@@ -33,18 +34,40 @@ MAX_KEPT_UNITS: Final = 1 << 14
 LENGTH: Final = struct.Struct("<I")
 """What a message begins with: the bytes that follow."""
 
+_TEXT, _BYTES = "\0text", "\0bytes"  # keys that no item has
+
 logger = logging.getLogger(__name__)
 
 
-def pack(message: Any) -> bytes:
-    """Return a message as it is sent: its length, and what :func:`unpack` reads."""
-    body = marshal.dumps(message)
-    return LENGTH.pack(len(body)) + body
+def pack(message: Sequence[object] | None) -> bytes:
+    """Return a message as it is sent: its length, that of its head, the head in JSON, and its bytes and long texts.
+
+    JSON would take longer for a page than parsing it does.
+    """
+    parts = bytearray()
+
+    def part(value: str | bytes) -> object:
+        begin, kind = len(parts), _TEXT if isinstance(value, str) else _BYTES
+        parts.extend(value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value)
+        return {kind: (begin, len(parts))}
+
+    values = message and [part(value) if isinstance(value, str) else value for value in message]
+    head = json.dumps(values, default=part, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return b"".join((LENGTH.pack(LENGTH.size + len(head) + len(parts)), LENGTH.pack(len(head)), head, parts))
 
 
 def unpack(body: bytes) -> Any:
-    """Return the message that follows a length: plain values, nothing is executed."""
-    return marshal.loads(body)  # noqa: S302  (both ends are of one crawl and one Python)
+    """Return the message that follows a length; its tuples have become lists. Nothing is ever executed."""
+    end_of_head = LENGTH.size + LENGTH.unpack_from(body)[0]
+
+    def build(values: dict[str, Any]) -> object:
+        kind = next(iter(values), "")
+        if kind not in (_TEXT, _BYTES):
+            return values
+        data = body[end_of_head + values[kind][0] : end_of_head + values[kind][1]]
+        return data.decode("utf-8", "surrogatepass") if kind == _TEXT else data
+
+    return json.loads(body[LENGTH.size : end_of_head].decode("utf-8", "surrogatepass"), object_hook=build)
 
 
 @cache
@@ -142,10 +165,11 @@ def _receive(tasks: BufferedReader) -> tuple[Any, ...] | None:
     return unpack(tasks.read(*LENGTH.unpack(length))) if length else None
 
 
-def _run(worker: Worker, method: str, *arguments: Any) -> object:
+def _run(worker: Worker, method: str, *arguments: Any) -> tuple[object, ...] | None:
     try:
-        return getattr(worker, method)(*arguments)
+        result: tuple[object, ...] | None = getattr(worker, method)(*arguments)
     except Exception:
         # The crawl's process then works on the page itself, and logs the error.
         logger.debug("A page could not be read or cleaned", exc_info=True)
         return None
+    return result
