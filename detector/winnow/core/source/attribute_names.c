@@ -43,7 +43,13 @@ static int has_part(Span lines, Span word, int at_end)
 
 static int contains(Span text, const char *part)
 {
-    return memmem(text.begin, (size_t)(text.end - text.begin), part, strlen(part)) != NULL;
+    size_t length = strlen(part);
+    for (; (size_t)(text.end - text.begin) >= length; text.begin++) {
+        if (memcmp(text.begin, part, length) == 0) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* "#" for each number; returns where the text ends. */

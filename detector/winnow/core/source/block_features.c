@@ -137,7 +137,7 @@ static int compare(Features *f, Span lowered, uint64_t *keys, int32_t *number)
         return -1;
     }
     for (i = 0; i < page->m; i++) {
-        keys[i] = hash_of(f->seed, next_line(&lowered));
+        keys[i] = hash_of(next_line(&lowered), f->seed);
     }
     if ((numbers = number_keys(keys, page->m, f->seed, number)) < 0
         || count_alike(number, page->m, numbers, f->repeats) < 0) {
