@@ -192,6 +192,9 @@ static inline double larger(double a, double b)
     return a > b ? a : b;
 }
 
+/* Totals of a text by kind: the fields of winnow.page.text.TextStatistics. */
+enum { CHARACTERS, WORDS, LETTERS, DIGITS, UPPER_CASE, COMMAS, SENTENCE_ENDS, SYMBOLS, TOTALS };
+
 /* Properties of code points, one byte each: winnow.core.properties. */
 #define CODE_POINTS 0x110000
 #define KIND 0x07

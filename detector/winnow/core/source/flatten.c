@@ -9,31 +9,21 @@ static PyTypeObject *element_type;
 
 int tree_prepare(void)
 {
-    PyObject *etree = PyImport_ImportModule("lxml.etree"), *type = NULL, *size = NULL, *version = NULL;
-    int result = -1;
+    PyObject *etree = PyImport_ImportModule("lxml.etree");
+    PyObject *type = etree ? PyObject_GetAttrString(etree, "_Element") : NULL;
+    PyObject *size = type ? PyObject_GetAttrString(type, "__basicsize__") : NULL;
+    PyObject *version = size ? PyObject_GetAttrString(etree, "LIBXML_VERSION") : NULL;
     long major, minor, patch;
-    if (etree == NULL) {
-        return -1;
-    }
-    type = PyObject_GetAttrString(etree, "_Element");
-    size = type ? PyObject_GetAttrString(type, "__basicsize__") : NULL;
-    version = size ? PyObject_GetAttrString(etree, "LIBXML_VERSION") : NULL;
-    if (version == NULL || !PyArg_ParseTuple(version, "lll", &major, &minor, &patch)) {
-        goto done;
-    }
-    if (!PyType_Check(type) || PyLong_AsSsize_t(size) != (Py_ssize_t)sizeof(LxmlElement) || major != 2 || minor < 9) {
+    int is_read = version != NULL && PyArg_ParseTuple(version, "lll", &major, &minor, &patch);
+    if (is_read && (!PyType_Check(type) || PyLong_AsSsize_t(size) != (Py_ssize_t)sizeof(LxmlElement) || major != 2 || minor < 9)) {
         PyErr_SetString(PyExc_ImportError, "this lxml or libxml2 is not one whose trees can be read");
-        goto done;
+        is_read = 0;
     }
-    element_type = (PyTypeObject *)type;
-    type = NULL; /* kept for good */
-    result = 0;
-done:
     Py_XDECREF(version);
     Py_XDECREF(size);
-    Py_XDECREF(type);
-    Py_DECREF(etree);
-    return result;
+    Py_XDECREF(etree);
+    element_type = (PyTypeObject *)type; /* kept for good */
+    return is_read ? 0 : -1;
 }
 
 /* A converter as in core.h. */
