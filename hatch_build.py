@@ -83,38 +83,31 @@ def build(root: Path) -> Path:
             self.compiler.compile = compile_in_parallel
             super().build_extensions()
 
-    sources = FOLDER / "source"
+    sources = root / FOLDER / "source"
     extension = Extension(
         "_compiled",
-        sources=[str(source.relative_to(root)) for source in sorted((root / sources).glob("*.c"))],
+        sources=sorted(map(str, sources.glob("*.c"))),
         include_dirs=[str(sources)],
         define_macros=[("Py_LIMITED_API", STABLE_ABI[0])] if is_abi_stable() else [],
         extra_compile_args=["-O3", "-fno-strict-aliasing", "-ffp-contract=off"],  # sums as numpy has them, everywhere
         libraries=["m"],
         py_limited_api=is_abi_stable(),
     )
-    before, variables = Path.cwd(), dict(os.environ)
-    os.chdir(root)
-    try:
-        compiler = find_compiler()
-        if compiler is None:
-            if find_spec("ziglang") is None:
-                raise FileNotFoundError("there is no C compiler on the PATH")
-            compiler = f"{sys.executable} -m ziglang cc"
-            shared = "-bundle -undefined dynamic_lookup" if sys.platform == "darwin" else "-shared"
-            os.environ |= {"LDSHARED": f"{compiler} {shared}", "CFLAGS": "-fno-sanitize=all"}
-        os.environ["CC"] = compiler
-        with TemporaryDirectory() as temporary:
-            command = ParallelBuild(Distribution({"name": "winnow-core", "ext_modules": [extension]}))
-            command.build_lib = command.build_temp = temporary
-            command.ensure_finalized()
-            command.run()
-            (found,) = Path(temporary).glob("_compiled*.so")
-            target = FOLDER / found.name
-            target.unlink(missing_ok=True)  # one that is in use keeps its file
-            shutil.copy(found, target)
-    finally:
-        os.chdir(before)
-        os.environ.clear()
-        os.environ.update(variables)
-    return root / target
+    compiler = find_compiler()
+    if compiler is None:
+        if find_spec("ziglang") is None:
+            raise FileNotFoundError("there is no C compiler on the PATH")
+        compiler = f"{sys.executable} -m ziglang cc"
+        shared = "-bundle -undefined dynamic_lookup" if sys.platform == "darwin" else "-shared"
+        os.environ |= {"LDSHARED": f"{compiler} {shared}", "CFLAGS": "-fno-sanitize=all"}
+    os.environ["CC"] = compiler  # of this process, which builds and ends
+    with TemporaryDirectory() as temporary:
+        command = ParallelBuild(Distribution({"name": "winnow-core", "ext_modules": [extension]}))
+        command.build_lib = command.build_temp = temporary
+        command.ensure_finalized()
+        command.run()
+        (found,) = Path(temporary).glob("_compiled*.so")
+        target = root / FOLDER / found.name
+        target.unlink(missing_ok=True)  # one that is in use keeps its file
+        shutil.copy(found, target)
+    return target

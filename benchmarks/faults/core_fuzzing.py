@@ -20,7 +20,7 @@ from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -127,19 +127,24 @@ def _recorded(function: Callable[..., object], calls: list[Call]) -> Callable[..
 
 
 def _misused(rng: random.Random, function: Callable[..., object], arguments: tuple[object, ...]) -> bool:
-    """Make a call again with one array that does not fit; returns whether it was refused."""
-    given = [value.copy() if isinstance(value, np.ndarray) else value for value in arguments]
-    arrays = [place for place, value in enumerate(given) if isinstance(value, np.ndarray)]
+    """Make a call again with one array that does not fit, maybe one of a page's; returns whether it was refused."""
+    given = [[_copied(item) for item in value] if isinstance(value, tuple) else [_copied(value)] for value in arguments]
+    arrays = [(group, at) for group in given for at, item in enumerate(group) if isinstance(item, np.ndarray)]
     if not arrays:
         return False
-    place = rng.choice(arrays)
+    group, at = rng.choice(arrays)
     wrong = [rng.choice((-1, 0, 1, 2, 5, 100, 2**31 - 1, -(2**31))) for _ in range(rng.randrange(6))]
-    given[place] = np.array(wrong, np.int64).astype(arguments[place].dtype)  # type: ignore[attr-defined]
+    group[at] = np.array(wrong, np.int64).astype(group[at].dtype)
+    damaged = zip(arguments, given, strict=True)
     try:
-        function(*given)
+        function(*(tuple(group) if isinstance(value, tuple) else group[0] for value, group in damaged))
     except (TypeError, ValueError):
         return True
     return False
+
+
+def _copied(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _damaged(rng: random.Random, seeds: list[bytes]) -> bytes:

@@ -25,17 +25,11 @@ int is_line_of(Span lines, Span text)
 static int has_part(Span lines, Span word, int at_end)
 {
     while (lines.begin < lines.end) {
-        Span part = next_line(&lines), own = word;
-        if (part.end - part.begin <= word.end - word.begin) {
-            if (at_end) {
-                own.begin = own.end - (part.end - part.begin);
-            }
-            else {
-                own.end = own.begin + (part.end - part.begin);
-            }
-            if (is_equal(part, own)) {
-                return 1;
-            }
+        Span part = next_line(&lines);
+        Py_ssize_t length = part.end - part.begin;
+        if (length <= word.end - word.begin
+            && memcmp(at_end ? word.end - length : word.begin, part.begin, (size_t)length) == 0) {
+            return 1;
         }
     }
     return 0;
@@ -43,7 +37,13 @@ static int has_part(Span lines, Span word, int at_end)
 
 static int contains(Span text, const char *part)
 {
-    return memmem(text.begin, (size_t)(text.end - text.begin), part, strlen(part)) != NULL;
+    size_t length = strlen(part);
+    for (; (size_t)(text.end - text.begin) >= length; text.begin++) {
+        if (memcmp(text.begin, part, length) == 0) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* "#" for each number; returns where the text ends. */

@@ -40,13 +40,8 @@ void core_prepare_features(void)
     }
 }
 
-/* Rows of the text's totals: the fields of TextStatistics. */
-enum { OF_CHARACTERS, OF_WORDS, OF_LETTERS, OF_DIGITS, OF_UPPER_CASE, OF_COMMAS, OF_SENTENCE_ENDS, OF_SYMBOLS };
-
 static void count(Features *f, const int64_t *kinds, uint8_t *linked, uint8_t *emphasised)
 {
-    static const int row_of[COUNTS] = {OF_CHARACTERS, OF_WORDS, -1, -1, OF_UPPER_CASE, OF_DIGITS, OF_COMMAS,
-                                       OF_SENTENCE_ENDS, OF_SYMBOLS, OF_LETTERS};
     const PageArrays *page = &f->page;
     Py_ssize_t i, r = page->r;
     int k;
@@ -61,10 +56,8 @@ static void count(Features *f, const int64_t *kinds, uint8_t *linked, uint8_t *e
     }
     for (i = 0; i < r; i++) {
         int64_t characters = kinds[i + 1] - kinds[i], *before = f->totals + i * COUNTS, *to = before + COUNTS;
-        for (k = 0; k < COUNTS; k++) {
-            if (row_of[k] >= 0) {
-                to[k] = kinds[row_of[k] * (r + 1) + i + 1];
-            }
+        for (k = 0; k < TOTALS; k++) {
+            to[k] = kinds[k * (r + 1) + i + 1];
         }
         to[LINKED] = before[LINKED] + (linked[page->run_node[i]] ? characters : 0);
         to[EMPHASISED] = before[EMPHASISED] + (emphasised[page->run_node[i]] ? characters : 0);
@@ -137,7 +130,7 @@ static int compare(Features *f, Span lowered, uint64_t *keys, int32_t *number)
         return -1;
     }
     for (i = 0; i < page->m; i++) {
-        keys[i] = hash_of(f->seed, next_line(&lowered));
+        keys[i] = hash_of(next_line(&lowered), f->seed);
     }
     if ((numbers = number_keys(keys, page->m, f->seed, number)) < 0
         || count_alike(number, page->m, numbers, f->repeats) < 0) {
@@ -253,7 +246,7 @@ static int write_rows(Features *f, Span lines, float *rows, int64_t *levels)
     return features_signatures(f, rows);
 }
 
-/* static_features(page, tag_flags: uint32[T], tag_group: int8[T], kinds: int64[8, r + 1], values, classes: int64[k],
+/* static_features(page, tag_flags: uint32[T], tag_group: int8[T], kinds: int64[TOTALS, r + 1], values, classes: int64[k],
                    hides: bool[a], properties, overlap: int32[m], lines, lowered, title, seed,
                    rows: float32[STATIC_ROWS, m], of_page: float32[PAGE_FEATURES], words: float64[m],
                    levels: int64[LEVELS, m], owner: int32[m])
@@ -277,7 +270,7 @@ PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
         return NULL;
     }
     m = f.page.m;
-    if (!check_arrays(f.page.tags <= flags.length && group.length == flags.length && kinds.length == 8 * (f.page.r + 1)
+    if (!check_arrays(f.page.tags <= flags.length && group.length == flags.length && kinds.length == TOTALS * (f.page.r + 1)
                       && values.places <= f.page.a && are_below(&classes, values.d) && hides.length == f.page.a
                       && overlap.length == m && rows.length == STATIC_ROWS * m && of_page.length == PAGE_FEATURES
                       && words.length == m && levels.length == LEVELS * m && owner.length == m)) {

@@ -7,8 +7,8 @@
 
 #include "page.h"
 
-/* Counts of a text. */
-enum { CHARACTERS, WORDS, LINKED, EMPHASISED, UPPER_CASE, DIGITS, COMMAS, SENTENCE_ENDS, SYMBOLS, LETTERS, COUNTS };
+/* Counts of a text: its totals, and the characters inside links and emphasis. */
+enum { LINKED = TOTALS, EMPHASISED, COUNTS };
 
 /* Groups of tags that are named here: TAG_GROUPS. */
 enum { H1 = 1, H2 = 2, H3_TO_H6 = 3, P = 4, LI = 5, LIST = 6, TABLE = 7, DIV = 28, GROUPS = 30 };

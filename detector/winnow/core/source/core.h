@@ -98,12 +98,13 @@ static inline uint64_t mixed(uint64_t key, uint64_t seed)
     return key ^ key >> 29;
 }
 
-static inline uint64_t hash_of(uint64_t seed, Span text)
+static inline uint64_t hash_of(Span text, uint64_t seed)
 {
-    uint64_t hash = (uint64_t)(text.end - text.begin), word;
+    uint64_t hash = seed ^ (uint64_t)(text.end - text.begin), word;
     for (; text.end - text.begin >= 8; text.begin += 8) {
         memcpy(&word, text.begin, 8);
-        hash = mixed(hash ^ word, seed);
+        hash = (hash ^ word) * 0xBF58476D1CE4E5B9u;
+        hash = (hash ^ hash >> 29) + seed;
     }
     word = 0;
     memcpy(&word, text.begin, (size_t)(text.end - text.begin));
@@ -190,6 +191,9 @@ static inline double larger(double a, double b)
 {
     return a > b ? a : b;
 }
+
+/* Totals of a text by kind: the fields of winnow.page.text.TextStatistics. */
+enum { CHARACTERS, WORDS, LETTERS, DIGITS, UPPER_CASE, COMMAS, SENTENCE_ENDS, SYMBOLS, TOTALS };
 
 /* Properties of code points, one byte each: winnow.core.properties. */
 #define CODE_POINTS 0x110000

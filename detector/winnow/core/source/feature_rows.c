@@ -74,7 +74,7 @@ void features_wording(const Features *f, Span lines, float *rows)
     for (k = 0; k < GROUPS; k++) {
         for (b = 0; b < m; b++) {
             int32_t number = enclosing(f, k, b);
-            ROW(rows, 18 + k)[b] = number < MAX_ENCLOSING ? number : MAX_ENCLOSING;
+            ROW(rows, 18 + k)[b] = (float)(number < MAX_ENCLOSING ? number : MAX_ENCLOSING);
         }
     }
 }
@@ -245,43 +245,32 @@ int features_containers(const Features *f, float *rows, int64_t *levels)
 {
     static const int groups[] = {P, DIV, LIST, LI, TABLE};
     const PageArrays *page = &f->page;
-    Py_ssize_t n = page->n, m = page->m, i, b, known = 0, capacity = 64;
-    int32_t *outermost = malloc(sizeof(int32_t) * 3 * (size_t)n + 4), *children, *number;
-    float *described = malloc(sizeof(float) * PER_LEVEL * (size_t)capacity);
+    Py_ssize_t n = page->n, m = page->m, i, b;
+    int32_t *outermost = malloc((sizeof(int32_t) * 2 + sizeof(float) * PER_LEVEL + 1) * (size_t)n + 4);
+    int32_t *children = outermost + n;
+    float *described = (float *)(void *)(children + n); /* PER_LEVEL of each container, once it is described */
+    uint8_t *is_described = (uint8_t *)(described + PER_LEVEL * n);
     int level, k;
-    if (outermost == NULL || described == NULL) {
-        goto failed;
+    if (outermost == NULL) {
+        return -1;
     }
-    children = outermost + n;
-    number = children + n;
     memset(children, 0, sizeof(int32_t) * (size_t)n);
+    memset(is_described, 0, (size_t)n);
     find_containers(page, outermost);
-    for (i = 0; i < n; i++) {
-        number[i] = -1;
-        if (i) {
-            children[page->parent[i]]++;
-        }
+    for (i = 1; i < n; i++) {
+        children[page->parent[i]]++;
     }
     for (b = 0; b < m; b++) {
         int32_t container = outermost[page->block_node[b]];
         for (level = 0; level < LEVELS; level++) {
             int32_t held = page->block_end[container] - page->block_begin[container];
-            const float *from;
-            if (number[container] < 0) {
-                if (known == capacity) {
-                    float *larger = realloc(described, sizeof(float) * PER_LEVEL * 2 * (size_t)capacity);
-                    if (larger == NULL) {
-                        goto failed;
-                    }
-                    described = larger;
-                    capacity *= 2;
-                }
-                describe_container(f, container, children, described + PER_LEVEL * known);
-                number[container] = (int32_t)known++;
+            float *features = described + (Py_ssize_t)PER_LEVEL * container;
+            if (!is_described[container]) {
+                describe_container(f, container, children, features);
+                is_described[container] = 1;
             }
-            from = described + (Py_ssize_t)PER_LEVEL * number[container];
             for (k = 0; k < PER_LEVEL; k++) {
-                ROW(rows, level * PER_LEVEL + k)[b] = from[k];
+                ROW(rows, level * PER_LEVEL + k)[b] = features[k];
             }
             ROW(rows, LEVELS * PER_LEVEL + level)[b]
                 = (float)((double)(b - page->block_begin[container]) / (double)(held > 1 ? held : 1));
@@ -292,13 +281,8 @@ int features_containers(const Features *f, float *rows, int64_t *levels)
             container = container ? outermost[page->parent[container]] : 0;
         }
     }
-    free(described);
     free(outermost);
     return 0;
-failed:
-    free(described);
-    free(outermost);
-    return -1;
 }
 
 /* ---- Blocks in the same kind of place, such as the titles of a list of teasers */

@@ -9,31 +9,21 @@ static PyTypeObject *element_type;
 
 int tree_prepare(void)
 {
-    PyObject *etree = PyImport_ImportModule("lxml.etree"), *type = NULL, *size = NULL, *version = NULL;
-    int result = -1;
+    PyObject *etree = PyImport_ImportModule("lxml.etree");
+    PyObject *type = etree ? PyObject_GetAttrString(etree, "_Element") : NULL;
+    PyObject *size = type ? PyObject_GetAttrString(type, "__basicsize__") : NULL;
+    PyObject *version = size ? PyObject_GetAttrString(etree, "LIBXML_VERSION") : NULL;
     long major, minor, patch;
-    if (etree == NULL) {
-        return -1;
-    }
-    type = PyObject_GetAttrString(etree, "_Element");
-    size = type ? PyObject_GetAttrString(type, "__basicsize__") : NULL;
-    version = size ? PyObject_GetAttrString(etree, "LIBXML_VERSION") : NULL;
-    if (version == NULL || !PyArg_ParseTuple(version, "lll", &major, &minor, &patch)) {
-        goto done;
-    }
-    if (!PyType_Check(type) || PyLong_AsSsize_t(size) != (Py_ssize_t)sizeof(LxmlElement) || major != 2 || minor < 9) {
+    int is_read = version != NULL && PyArg_ParseTuple(version, "lll", &major, &minor, &patch);
+    if (is_read && (!PyType_Check(type) || PyLong_AsSsize_t(size) != (Py_ssize_t)sizeof(LxmlElement) || major != 2 || minor < 9)) {
         PyErr_SetString(PyExc_ImportError, "this lxml or libxml2 is not one whose trees can be read");
-        goto done;
+        is_read = 0;
     }
-    element_type = (PyTypeObject *)type;
-    type = NULL; /* kept for good */
-    result = 0;
-done:
     Py_XDECREF(version);
     Py_XDECREF(size);
-    Py_XDECREF(type);
-    Py_DECREF(etree);
-    return result;
+    Py_XDECREF(etree);
+    element_type = (PyTypeObject *)type; /* kept for good */
+    return is_read ? 0 : -1;
 }
 
 /* A converter as in core.h. */
@@ -61,6 +51,11 @@ int append_bytes(Bytes *to, const void *from, size_t length)
     }
     to->used += length;
     return 0;
+}
+
+PyObject *bytes_of(const Bytes *bytes)
+{
+    return PyBytes_FromStringAndSize(bytes->data, (Py_ssize_t)bytes->used);
 }
 
 int append_content(Bytes *to, const Node *node)
@@ -101,12 +96,26 @@ static Size size_of(const Node *root)
     return size;
 }
 
+static int names_allocate(Names *names, size_t most)
+{
+    names->mask = slots_for(most) - 1;
+    names->slots = calloc(names->mask + 1, sizeof(uint32_t));
+    names->known = malloc(sizeof(Name) * most + 1);
+    return names->slots && names->known ? 0 : -1;
+}
+
+static void names_free(Names *names)
+{
+    free(names->slots);
+    free(names->known);
+}
+
 static void flat_free(Flat *flat)
 {
     free(flat->memory);
     free(flat->table);
-    free(flat->tags.slots);
-    free(flat->attribute_names.slots);
+    names_free(&flat->tags);
+    names_free(&flat->attribute_names);
     free(flat->text.data);
     free(flat->values.data);
     free(flat->title.data);
@@ -124,11 +133,8 @@ static int flat_allocate(Flat *flat)
     char *at = flat->memory = calloc(1, 8 * wide + 4 * narrow + 2 * n + 2 * r + 8);
     flat->table_mask = slots_for(a) - 1;
     flat->table = calloc(flat->table_mask + 1, sizeof(uint32_t));
-    flat->tags.mask = slots_for(n) - 1;
-    flat->tags.slots = calloc(flat->tags.mask + 1, sizeof(Name));
-    flat->attribute_names.mask = flat->table_mask;
-    flat->attribute_names.slots = calloc(flat->table_mask + 1, sizeof(Name));
-    if (flat->memory == NULL || flat->table == NULL || flat->tags.slots == NULL || flat->attribute_names.slots == NULL) {
+    if (flat->memory == NULL || flat->table == NULL || names_allocate(&flat->tags, n) < 0
+        || names_allocate(&flat->attribute_names, a) < 0) {
         PyErr_NoMemory();
         return -1;
     }
@@ -190,13 +196,16 @@ static int put(PyObject *found, const char *name, PyObject *object)
     return failed ? -1 : 0;
 }
 
+static PyObject *text_of(const Bytes *text)
+{
+    return PyUnicode_DecodeUTF8(text->data, (Py_ssize_t)text->used, "strict");
+}
+
 static PyObject *result_of(Flat *flat, const uint8_t *properties)
 {
     PyObject *found = PyDict_New();
-    const char *text = flat->text.data ? flat->text.data : "", *values = flat->values.data ? flat->values.data : "";
-    const char *title = flat->title.data ? flat->title.data : "";
     size_t n = flat->n, r = flat->r, m = flat->m, a = flat->a, d = flat->d;
-    if (found == NULL || put(found, "text", PyUnicode_DecodeUTF8(text, (Py_ssize_t)flat->text.used, "strict")) < 0) {
+    if (found == NULL || put(found, "text", text_of(&flat->text)) < 0) {
         Py_XDECREF(found);
         return NULL;
     }
@@ -209,8 +218,8 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
         || PUT(block_node, m) < 0 || PUT(block_run_begin, m) < 0 || PUT(block_run_end, m) < 0 || PUT(block_begin, n) < 0
         || PUT(block_end, n) < 0 || PUT(attribute_begin, n + 1) < 0 || PUT(first, a) < 0 || PUT(place, d) < 0
         || PUT(name_of, d) < 0 || PUT(value_begin, d + 1) < 0
-        || put(found, "title", PyUnicode_DecodeUTF8(title, (Py_ssize_t)flat->title.used, "strict")) < 0
-        || put(found, "values", PyBytes_FromStringAndSize(values, (Py_ssize_t)flat->values.used)) < 0
+        || put(found, "title", text_of(&flat->title)) < 0
+        || put(found, "values", bytes_of(&flat->values)) < 0
         || put(found, "names", Py_NewRef(flat->name_list)) < 0
         || put(found, "unknown_names", Py_NewRef(flat->unknown)) < 0
         || put(found, "raw_texts", Py_NewRef(flat->raw_texts)) < 0) {

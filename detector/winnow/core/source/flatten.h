@@ -21,7 +21,9 @@ typedef struct {
 } Name;
 
 typedef struct {
-    Name *slots;
+    Name *known;
+    uint32_t *slots; /* 1 + index of a known one */
+    uint32_t used;
     size_t mask;
 } Names;
 
@@ -53,6 +55,9 @@ typedef struct {
 
 /* Append bytes to a buffer; 0, or -1 with an exception. */
 int append_bytes(Bytes *to, const void *from, size_t length);
+
+/* A new object with the same bytes. */
+PyObject *bytes_of(const Bytes *bytes);
 
 /* Append the text of a node; 0, or -1 with an exception. */
 int append_content(Bytes *to, const Node *node);

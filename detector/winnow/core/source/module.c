@@ -58,40 +58,17 @@ void arrays_release(Array *arrays, int count)
     }
 }
 
-static int borrow(PyObject *object, void *array, Py_ssize_t size, int writable)
-{
-    return array_borrow(array, object, size, writable, "an array") == 0;
-}
-
-int in_1(PyObject *object, void *array)
-{
-    return borrow(object, array, 1, 0);
-}
-
-int in_4(PyObject *object, void *array)
-{
-    return borrow(object, array, 4, 0);
-}
-
-int in_8(PyObject *object, void *array)
-{
-    return borrow(object, array, 8, 0);
-}
-
-int out_1(PyObject *object, void *array)
-{
-    return borrow(object, array, 1, 1);
-}
-
-int out_4(PyObject *object, void *array)
-{
-    return borrow(object, array, 4, 1);
-}
-
-int out_8(PyObject *object, void *array)
-{
-    return borrow(object, array, 8, 1);
-}
+#define CONVERTER(name, size, writable) \
+    int name(PyObject *object, void *array) \
+    { \
+        return array_borrow(array, object, size, writable, "an array") == 0; \
+    }
+CONVERTER(in_1, 1, 0)
+CONVERTER(in_4, 4, 0)
+CONVERTER(in_8, 8, 0)
+CONVERTER(out_1, 1, 1)
+CONVERTER(out_4, 4, 1)
+CONVERTER(out_8, 8, 1)
 
 int in_properties(PyObject *object, void *array)
 {

@@ -129,8 +129,8 @@ int in_values(PyObject *tuple, void *arrays)
                           && values->place[i] >= 0)) {
             return 0;
         }
-        values->names = values->name_of[i] < values->names ? values->names : values->name_of[i] + 1;
-        values->places = values->place[i] < values->places ? values->places : values->place[i] + 1;
+        values->names = values->name_of[i] < values->names ? values->names : (Py_ssize_t)values->name_of[i] + 1;
+        values->places = values->place[i] < values->places ? values->places : (Py_ssize_t)values->place[i] + 1;
     }
     return 1;
 }

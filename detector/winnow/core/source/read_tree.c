@@ -35,8 +35,7 @@ static int read_raw_text(Flat *flat, const Node *element, int32_t number)
         failed = append_content(&raw, node);
     }
     if (!failed) {
-        PyObject *text = PyBytes_FromStringAndSize(raw.data ? raw.data : "", (Py_ssize_t)raw.used);
-        failed = put_by_number(flat->raw_texts, number, text);
+        failed = put_by_number(flat->raw_texts, number, bytes_of(&raw));
     }
     free(raw.data);
     return failed;

@@ -89,18 +89,26 @@ static int append_rule(PyObject *rules, const char *begin, const char *brace, co
     return failed ? -1 : 0;
 }
 
+/* Where two characters follow each other; the end if nowhere. */
+static const char *find_pair(const char *at, const char *end, char first, char second)
+{
+    while (at < end && (at = memchr(at, first, (size_t)(end - at))) != NULL) {
+        if (++at < end && *at == second) {
+            return at - 1;
+        }
+    }
+    return end;
+}
+
 /* Copy a sheet without its comments; returns the end of the copy. */
 static char *strip_comments(char *to, const char *at, const char *end)
 {
     while (at < end) {
-        const char *comment = memmem(at, (size_t)(end - at), "/*", 2), *behind = NULL;
-        size_t kept = (size_t)((comment ? comment : end) - at);
-        memcpy(to, at, kept);
-        to += kept;
-        if (comment != NULL) {
-            behind = memmem(comment + 2, (size_t)(end - comment - 2), "*/", 2);
-        }
-        at = behind ? behind + 2 : end;
+        const char *comment = find_pair(at, end, '/', '*');
+        memcpy(to, at, (size_t)(comment - at));
+        to += comment - at;
+        at = comment < end ? find_pair(comment + 2, end, '*', '/') : end;
+        at += at < end ? 2 : 0;
     }
     return to;
 }

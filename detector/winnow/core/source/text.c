@@ -3,10 +3,7 @@
 
 enum { SPACE, UNSPACED, LETTER, UPPER, DIGIT, COMMA, SENTENCE_END, OTHER, KINDS };
 
-/* Rows of the result, the fields of TextStatistics. */
-enum { CHARACTERS, WORDS, LETTERS, DIGITS, UPPER_CASE, COMMAS, SENTENCE_ENDS, SYMBOLS, ROWS };
-
-/* count_kinds(text, run_offset: int64[r + 1], properties, totals: int64[8, r + 1]) */
+/* count_kinds(text, run_offset: int64[r + 1], properties, totals: int64[TOTALS, r + 1]) */
 PyObject *core_count_kinds(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array run_offset = {0}, properties = {0}, totals = {0};
@@ -15,7 +12,7 @@ PyObject *core_count_kinds(PyObject *Py_UNUSED(module), PyObject *arguments)
     Py_ssize_t r, row;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_text, &text, in_8, &run_offset, in_properties, &properties, out_8,
                           &totals)
-        || !check_arrays(run_offset.length >= 1 && totals.length == ROWS * run_offset.length)) {
+        || !check_arrays(run_offset.length >= 1 && totals.length == TOTALS * run_offset.length)) {
         return NULL;
     }
     row = run_offset.length;

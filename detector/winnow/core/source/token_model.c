@@ -8,56 +8,44 @@
 #define OVERLAP_CHARACTERS 400
 
 typedef struct {
-    const unsigned char *begin;
-    size_t length;
+    Span text;       /* NULL in an empty slot */
     Py_ssize_t line; /* where it was seen last */
 } TitleWord;
 
 typedef struct {
-    TitleWord *words;
-    size_t count, mask;
-    uint32_t *slots; /* 1 + number of the word */
+    TitleWord *slots;
+    size_t mask;
     uint64_t lengths[256]; /* bits: lengths of the words that begin with the byte, modulo 64 */
 } Title;
 
-static size_t slot_of(const Title *title, const unsigned char *word, size_t length)
+/* The slot of a word, or the empty one where it belongs. */
+static TitleWord *title_word(const Title *title, Span word)
 {
-    size_t at = core_crc32(0, word, word + length) & title->mask;
-    uint32_t found;
-    while ((found = title->slots[at]) != 0
-           && (title->words[found - 1].length != length || memcmp(title->words[found - 1].begin, word, length) != 0)) {
+    size_t length = (size_t)(word.end - word.begin), at = core_crc32(0, word.begin, word.end) & title->mask;
+    const Span *found;
+    while ((found = &title->slots[at].text)->begin != NULL
+           && ((size_t)(found->end - found->begin) != length || memcmp(found->begin, word.begin, length) != 0)) {
         at = (at + 1) & title->mask;
     }
-    return at;
+    return &title->slots[at];
 }
 
-/* Read words, each followed by a line feed; 0, or -1 without memory. */
+/* Read words, one a line; 0, or -1 without memory. */
 static int read_title(Title *title, Span words)
 {
-    const unsigned char *at, *word = words.begin;
-    size_t count = 0, slots = 16;
+    const unsigned char *at;
+    size_t count = 1;
     for (at = words.begin; at < words.end; at++) {
         count += *at == '\n';
     }
-    while (slots < 2 * count) {
-        slots *= 2;
-    }
-    title->mask = slots - 1;
-    title->words = malloc((count + 1) * sizeof(TitleWord));
-    title->slots = calloc(slots, sizeof(uint32_t));
-    if (title->words == NULL || title->slots == NULL) {
+    title->mask = slots_for(count) - 1;
+    if ((title->slots = calloc(title->mask + 1, sizeof(TitleWord))) == NULL) {
         return -1;
     }
-    for (at = words.begin; at < words.end; at++) {
-        if (*at == '\n') {
-            size_t length = (size_t)(at - word), slot = slot_of(title, word, length);
-            if (title->slots[slot] == 0) {
-                title->words[title->count] = (TitleWord){word, length, -1};
-                title->slots[slot] = (uint32_t)++title->count;
-                title->lengths[*word] |= (uint64_t)1 << length % 64;
-            }
-            word = at + 1;
-        }
+    while (words.begin < words.end) {
+        Span word = next_line(&words);
+        *title_word(title, word) = (TitleWord){word, -1};
+        title->lengths[*word.begin] |= (uint64_t)1 << (word.end - word.begin) % 64;
     }
     return 0;
 }
@@ -65,6 +53,7 @@ static int read_title(Title *title, Span words)
 typedef struct {
     const uint8_t *properties;
     uint32_t prefix, number;
+    int has_title;
     Title title;
     uint32_t *hashes; /* HASHED_WORDS for each line */
     size_t hashed;
@@ -73,7 +62,6 @@ typedef struct {
 static void scan_release(Scan *scan)
 {
     free(scan->hashes);
-    free(scan->title.words);
     free(scan->title.slots);
 }
 
@@ -82,7 +70,7 @@ static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, i
 {
     const unsigned char *at = text->begin, *end = text->end, *word = at;
     int characters = 0, digits = 1, hashed = 0, hashing = 1;
-    int last = scan->title.count ? OVERLAP_CHARACTERS : HASHED_CHARACTERS;
+    int last = scan->has_title ? OVERLAP_CHARACTERS : HASHED_CHARACTERS;
     for (;;) {
         int over = at >= end || *at == '\n' || characters == last;
         int border = over || *at == ' ';
@@ -95,13 +83,13 @@ static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, i
         }
         if (border) {
             if (at > word && scan->title.lengths[*word] >> (at - word) % 64 & 1) {
-                uint32_t found = scan->title.slots[slot_of(&scan->title, word, (size_t)(at - word))];
-                if (found != 0 && scan->title.words[found - 1].line != line) {
-                    scan->title.words[found - 1].line = line;
+                TitleWord *found = title_word(&scan->title, (Span){word, at});
+                if (found->text.begin != NULL && found->line != line) {
+                    found->line = line;
                     ++*overlap;
                 }
             }
-            if (over || (!hashing && !scan->title.count)) {
+            if (over || (!hashing && !scan->has_title)) {
                 break;
             }
             word = ++at;
@@ -116,10 +104,8 @@ static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, i
         characters++;
     }
     *words = hashed;
-    if (at < end && (at = memchr(at, '\n', (size_t)(end - at))) == NULL) {
-        at = end;
-    }
-    text->begin = at < end ? at + 1 : end;
+    text->begin = at;
+    next_line(text);
 }
 
 /* leading_words(lines, title, properties, prefix, number, words: int32[m], overlap: int32[m]) -> uint32 hashes
@@ -137,6 +123,7 @@ PyObject *core_leading_words(PyObject *Py_UNUSED(module), PyObject *arguments)
         return NULL;
     }
     scan.properties = ITEMS(properties, uint8_t);
+    scan.has_title = title.begin < title.end;
     scan.hashes = malloc((size_t)words.length * HASHED_WORDS * sizeof(uint32_t) + 1);
     if (scan.hashes == NULL || read_title(&scan.title, title) < 0) {
         return PyErr_NoMemory();
@@ -224,29 +211,6 @@ typedef struct {
     const uint32_t *begin, *end;
 } Parts;
 
-/* Write the element and the hash of each part of the elements with blocks, unless they are NULL; returns how many. */
-static Py_ssize_t spread_parts(const Parts *of_attribute, const PageArrays *page, int32_t *element, uint32_t *hash)
-{
-    Py_ssize_t parts = 0, i;
-    int32_t k;
-    for (i = 0; i < page->n; i++) {
-        if (page->block_begin[i] == page->block_end[i]) {
-            continue;
-        }
-        for (k = page->attribute_begin[i]; k < page->attribute_begin[i + 1]; k++) {
-            const Parts *own = &of_attribute[page->first[k]];
-            const uint32_t *part;
-            for (part = own->begin; part < own->end; part++, parts++) {
-                if (hash != NULL) {
-                    element[parts] = (int32_t)i;
-                    hash[parts] = *part;
-                }
-            }
-        }
-    }
-    return parts;
-}
-
 /* name_parts(page, values, chosen: int64[k], seed, number, known) -> int32, uint32: elements and hashes
 
    The parts of the chosen values of the elements with blocks. `known` maps names that are not ASCII to their hashes. */
@@ -255,19 +219,23 @@ PyObject *core_name_parts(PyObject *Py_UNUSED(module), PyObject *arguments)
     SCOPED(page_release) PageArrays page = {0};
     SCOPED(values_release) AttributeValues values = {0};
     SCOPED(array_release) Array chosen = {0};
-    SCOPED(free_memory) uint32_t *hashes = NULL;
     SCOPED(free_memory) Parts *of_attribute = NULL;
+    SCOPED(free_memory) uint32_t *hashes = NULL;
+    SCOPED(free_memory) int32_t *element = NULL;
     unsigned int seed, number;
-    uint32_t *to;
-    PyObject *known, *elements, *parts;
-    Py_ssize_t size, i;
+    uint32_t *to, *hash;
+    const uint32_t *part;
+    PyObject *known;
+    Py_ssize_t parts = 0, i;
+    int32_t k;
     if (!PyArg_ParseTuple(arguments, "O&O&O&IIO", in_page, &page, in_values, &values, in_8, &chosen, &seed, &number, &known)
         || !check_arrays(values.places <= page.a && are_below(&chosen, values.d))) {
         return NULL;
     }
-    to = hashes = malloc(sizeof(uint32_t) * MAX_PARTS * (size_t)chosen.length + 1);
+    to = hashes = malloc(sizeof(uint32_t) * MAX_PARTS * (size_t)(chosen.length + page.a) + 1);
+    element = malloc(sizeof(int32_t) * MAX_PARTS * (size_t)page.a + 1);
     of_attribute = calloc((size_t)page.a + 1, sizeof(Parts));
-    if (hashes == NULL || of_attribute == NULL) {
+    if (hashes == NULL || element == NULL || of_attribute == NULL) {
         return PyErr_NoMemory();
     }
     for (i = 0; i < chosen.length; i++) {
@@ -280,13 +248,18 @@ PyObject *core_name_parts(PyObject *Py_UNUSED(module), PyObject *arguments)
         of_attribute[values.place[at]] = (Parts){to, to + found};
         to += found;
     }
-    size = 4 * spread_parts(of_attribute, &page, NULL, NULL);
-    elements = PyByteArray_FromStringAndSize(NULL, size);
-    parts = PyByteArray_FromStringAndSize(NULL, size);
-    if (elements != NULL && parts != NULL) {
-        spread_parts(of_attribute, &page, (void *)PyByteArray_AsString(elements), (void *)PyByteArray_AsString(parts));
+    hash = to;
+    for (i = 0; i < page.n; i++) {
+        for (k = page.attribute_begin[i]; k < page.attribute_begin[i + 1] && page.block_begin[i] < page.block_end[i]; k++) {
+            const Parts *own = &of_attribute[page.first[k]];
+            for (part = own->begin; part < own->end; part++) {
+                element[parts] = (int32_t)i;
+                hash[parts++] = *part;
+            }
+        }
     }
-    return Py_BuildValue("NN", elements, parts);
+    return Py_BuildValue("NN", PyByteArray_FromStringAndSize((const char *)element, 4 * parts),
+                         PyByteArray_FromStringAndSize((const char *)hash, 4 * parts));
 }
 
 /* ---- Features by tables of log-odds */

@@ -13,21 +13,21 @@ PyObject *full_name(const unsigned char *name, const Namespace *space)
 static int32_t number_of(Flat *flat, Names *names, const unsigned char *name, const Namespace *space,
                          int32_t (*assign)(Flat *, PyObject *))
 {
-    size_t at;
+    size_t at = mixed((uintptr_t)name, flat->seed) & names->mask;
     PyObject *full;
     int32_t number;
-    at = mixed((uintptr_t)name, flat->seed) & names->mask;
-    while (names->slots[at].name != NULL) {
-        if (names->slots[at].name == name && names->slots[at].space == space) {
-            return names->slots[at].number;
+    for (; names->slots[at] != 0; at = (at + 1) & names->mask) {
+        const Name *known = &names->known[names->slots[at] - 1];
+        if (known->name == name && known->space == space) {
+            return known->number;
         }
-        at = (at + 1) & names->mask;
     }
     full = full_name(name, space);
     number = full ? assign(flat, full) : -1;
     Py_XDECREF(full);
     if (number >= 0) {
-        names->slots[at] = (Name){name, space, number};
+        names->known[names->used] = (Name){name, space, number};
+        names->slots[at] = ++names->used;
     }
     return number;
 }
@@ -103,7 +103,7 @@ int read_attributes(Flat *flat, const Node *node)
             return -1;
         }
         length = strlen((const char *)value);
-        at = hash_of(flat->seed + (uint64_t)(uint32_t)name, (Span){value, value + length}) & flat->table_mask;
+        at = hash_of((Span){value, value + length}, flat->seed + (uint64_t)name) & flat->table_mask;
         while ((found = flat->table[at]) != 0) {
             size_t begin = (size_t)flat->value_begin[found - 1];
             size_t known = (size_t)flat->value_begin[found] - begin;
