@@ -22,7 +22,7 @@ from scrapy_winnow.storage.connection import Connection, problem_at_start
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 from scrapy_winnow.storage.index import DuplicateIndex
-from scrapy_winnow.storage.keys import describe_other_layouts, sample_keys
+from scrapy_winnow.storage.keys import find_other_layouts
 from scrapy_winnow.worker import freeze_loaded
 from winnow.page.page import PageTooLarge
 from winnow.page.parsing import kind_of_data
@@ -175,12 +175,11 @@ class Winnow(Component):
 
     async def _warn_of_other_layouts(self, connection: Connection) -> None:
         prefix = self.config.redis_prefix
-        names = await connection.call(lambda client: sample_keys(client, prefix)) or []
-        if kinds := describe_other_layouts(names, prefix):
+        if keys := await connection.call(lambda client: find_other_layouts(client, prefix)):
             self.log.warning(
-                "Redis holds what another version of Winnow has written, and this one begins anew: %s. It is left "
+                "Redis holds what another version of Winnow has written, and this one begins anew: keys %s are left "
                 "alone (docs/operators.md#upgrades)",
-                "; ".join(kinds),
+                ", ".join(keys),
             )
 
     def _warn_if_nothing_was_cleaned(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from dataclasses import dataclass, field
 from itertools import islice
@@ -13,7 +12,7 @@ import numpy as np
 from redis.exceptions import RedisError
 
 from scrapy_winnow.storage.evidence import ENTRY, SINGLE, look_up
-from scrapy_winnow.storage.keys import HostKeys, host_keys
+from scrapy_winnow.storage.keys import HostKeys, escape_pattern, host_keys
 from scrapy_winnow.storage.settled import LABEL, unpack_labels
 from winnow.counting import MIN_DF, MIN_PAGES, THETA
 
@@ -63,9 +62,8 @@ class HostRecords:
 
     def all(self) -> Iterator[HostRecord]:
         """Go through all hosts, in no order, some hundreds at a time."""
-        before, after = (part.encode() for part in host_keys(self.prefix, "\n").state.split("\n"))
-        pattern = re.sub(rb"([*?\[\]\\])", rb"\\\1", before) + b"*" + after
-        keys = self.client.scan_iter(match=pattern, count=_SCANNED)
+        before, after = host_keys(self.prefix, "\n").state.split("\n")
+        keys = self.client.scan_iter(match=f"{escape_pattern(before)}*{after}", count=_SCANNED)
         names = (key[len(before) : -len(after)].decode() for key in keys)
         while batch := list(islice(names, _BATCH)):
             yield from self.named(batch)

@@ -12,14 +12,12 @@ import re
 from contextlib import suppress
 from functools import lru_cache
 from ipaddress import IPv6Address
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from redis.asyncio import Redis
 
 HOST_LAYOUT: Final = 6
@@ -31,8 +29,9 @@ INDEX_LAYOUT: Final = 4
 _SAMPLE: Final = 1_000
 """Keys that are looked at for other layouts: a sample, so that a crawl on a server with many begins at once."""
 
-_HOST_KEY: Final = re.compile(rb":(?P<layout>[\d.]+):\{(?P<tag>.*)\}:[\w.:-]+", re.DOTALL)
-_INDEX_KEY: Final = re.compile(rb":near:(?P<layout>\d+):.*")
+_HOSTS: Final = f"{FINGERPRINT_VERSION}.{HOST_LAYOUT}"
+_INDEX: Final = f"near:{INDEX_LAYOUT}"
+_LAYOUT: Final = re.compile(rb":(near:\d+|[\d.]+(?=:\{)):")
 
 _UNSAFE: Final = re.compile(rb"[^a-z0-9.:\-_\[\]]")
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -110,53 +109,37 @@ class HostKeys(NamedTuple):
 
 def host_keys(prefix: str, host: str) -> HostKeys:
     """Return the names of a host's keys; counts of other fingerprints have other names, and never mix with these."""
-    key = f"{prefix}:{FINGERPRINT_VERSION}.{HOST_LAYOUT}:{{{host}}}"
+    key = f"{prefix}:{_HOSTS}:{{{host}}}"
     return HostKeys(*(f"{key}:{name}" for name in ("h", "n", "g", "p", *range(8))))
 
 
 def index_key(prefix: str, key: bytes) -> bytes:
     """Return the name of the key with the id of the original that holds a key of the near-duplicate index."""
-    return f"{prefix}:near:{INDEX_LAYOUT}:{key.hex()}".encode()
+    return f"{prefix}:{_INDEX}:{key.hex()}".encode()
 
 
 def original_key(prefix: str, name: bytes) -> bytes:
     """Return the name of the key with the original of an id in the near-duplicate index."""
-    return f"{prefix}:near:{INDEX_LAYOUT}:doc:{name.hex()}".encode()
+    return f"{prefix}:{_INDEX}:doc:{name.hex()}".encode()
 
 
-def describe_other_layouts(names: Iterable[bytes], prefix: str) -> list[str]:
-    """Describe what keys hold that another version of this package has written, and this one does not read.
+def escape_pattern(text: str) -> str:
+    """Return a text as it stands for itself in a pattern of Redis."""
+    return re.sub(r"([*?\[\]\\])", r"\\\1", text)
 
-    Returns:
-        Sorted, each once: "counts of hosts (layout 1.2, now 1.3)".
+
+async def find_other_layouts(client: Redis, prefix: str) -> list[str]:
+    """Return patterns of keys that another version of this package has written, and this one does not read.
+
+    They are those of a sample of the keys; none where the user may not list them.
     """
-    kinds = set()
-    for name in names:
-        rest = name.removeprefix(prefix.encode())
-        if found := _INDEX_KEY.fullmatch(rest):
-            kind, here = "near-duplicates", f"{INDEX_LAYOUT}"
-        elif found := _HOST_KEY.fullmatch(rest):
-            # Indexes up to layout 3 were named like the counts of a host.
-            is_index = found["tag"].startswith(b"near-duplicates")
-            kind = "near-duplicates" if is_index else "counts of hosts"
-            here = f"{INDEX_LAYOUT}" if is_index else f"{FINGERPRINT_VERSION}.{HOST_LAYOUT}"
-        elif rest.startswith(b":{learn}:"):
-            kinds.add("examples and models of winnow learn, which is no more")
-            continue
-        else:
-            continue
-        if (layout := found["layout"].decode()) != here:
-            kinds.add(f"{kind} (layout {layout}, now {here})")
-    return sorted(kinds)
-
-
-async def sample_keys(client: Redis, prefix: str) -> list[bytes]:
-    """Return the names of some keys with a prefix; none where the user may not list them."""
     from redis.exceptions import ResponseError  # noqa: PLC0415  (the spider of the command line needs no Redis)
 
-    pattern = re.sub(r"([\\*?\[\]^-])", r"\\\1", prefix)
     try:
-        _, names = await client.scan(0, match=f"{pattern}:*", count=_SAMPLE)
+        names: Any
+        _, names = await client.scan(0, match=f"{escape_pattern(prefix)}:*", count=_SAMPLE)
     except ResponseError:
         return []
-    return [name for name in names if isinstance(name, bytes)]
+    found = (_LAYOUT.match(name.removeprefix(prefix.encode())) for name in names)
+    layouts = {match[1].decode() for match in found if match} - {_HOSTS, _INDEX}
+    return sorted(f"{prefix}:{layout}:*" for layout in layouts)

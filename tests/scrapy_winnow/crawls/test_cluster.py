@@ -130,7 +130,7 @@ def test_a_crawl_counts_and_looks_up_and_the_commands_see_it(cluster_url, web, s
     found = {item["url"]: item["duplicate_of"] for item in crawled.items if "duplicate_of" in item}
     assert found in ({copy: urls[7]}, {urls[7]: copy})
     (line,) = [line for line in crawled.log.splitlines() if "another version" in line]
-    assert "near-duplicates (layout 2, now 4)" in line
+    assert f"{prefix}:2:*" in line
 
     server = ["--redis-url", cluster_url, "--prefix", prefix]
     assert main(["hosts", *server, "--json"]) == 0

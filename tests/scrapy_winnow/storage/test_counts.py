@@ -148,7 +148,7 @@ async def test_hosts_and_versions_of_fingerprints_do_not_mix_and_reading_writes_
     seen = await counts.read(HOST, _nodes(1, 2, 3))
     assert (seen.df.tolist(), seen.pages, seen.counted) == ([2, 1, 0], 2, False)
     assert (await counts.count("b.example", _id(1), _nodes(1))).pages == 1
-    monkeypatch.setattr("scrapy_winnow.storage.keys.FINGERPRINT_VERSION", 2)
+    monkeypatch.setattr("scrapy_winnow.storage.keys._HOSTS", "2.6")
     assert (await new_counts().count(HOST, _id(1), _nodes(1))).pages == 1
 
 

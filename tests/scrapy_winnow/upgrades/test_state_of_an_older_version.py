@@ -11,7 +11,7 @@ import pytest
 from redis import Redis
 
 from scrapy_winnow.commands import main
-from scrapy_winnow.storage.keys import describe_other_layouts
+from scrapy_winnow.storage.keys import find_other_layouts, host_keys, original_key
 from tests.scrapy_winnow.upgrades.record import PAGES, crawl, proxy, restore
 
 WRITTEN = Path(__file__).with_name("host-layout-2")
@@ -31,8 +31,7 @@ def test_a_crawl_on_older_counts_says_so_once(server, tmp_path):
     with proxy() as address:
         log = crawl(tmp_path, address, *arguments, WINNOW_REDIS_URL=server.url, WINNOW_REDIS_TIMEOUT=10)
     (line,) = [line for line in log.splitlines() if "another version" in line]
-    assert "counts of hosts (layout 1.2, now " in line
-    assert "near-duplicates (layout 2, now 4)" in line
+    assert "keys winnow:1.2:*, winnow:2:* are left alone" in line
 
     items = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     assert [item["status"] for item in items] == ["cleaned"] * PAGES
@@ -43,19 +42,11 @@ def test_an_older_profile_is_taken_over(server, capsys):
     assert capsys.readouterr().out == "stories.example: settled with 3 labels\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        (b"winnow:3:{near-duplicates-13}:d1.17", ["near-duplicates (layout 3, now 4)"]),
-        (b"winnow:2:{near-duplicates}:documents", ["near-duplicates (layout 2, now 4)"]),
-        (b"winnow:near:5:doc:0123456789abcdef", ["near-duplicates (layout 5, now 4)"]),
-        (b"winnow:near:4:0123456789ab", []),
-        (b"winnow:0.9:{host.example:8080}:h", ["counts of hosts (layout 0.9, now 7.6)"]),
-        (b"winnow:7.6:{host.example}:h", []),
-        (b"winnow:{learn}:blocks-9:of:host", ["examples and models of winnow learn, which is no more"]),
-        (b"winnowed:0.9:{host.example}:h", []),
-    ],
-)
-def test_names_tell_what_another_version_has_written(name, expected, monkeypatch):
-    monkeypatch.setattr("scrapy_winnow.storage.keys.FINGERPRINT_VERSION", 7)
-    assert describe_other_layouts([name], "winnow") == expected
+async def test_keys_tell_that_another_version_has_written_them(connection, prefix):
+    other = ["3:{near-duplicates-13}:d1.17", "near:5:doc:0123456789abcdef", "0.9:{host.example:8080}:h"]
+    ours = [original_key(prefix, b"").decode(), *host_keys(prefix, "host.example")[:2]]
+    foreign = [f"{prefix}ed:0.9:{{host.example}}:h", f"{prefix}:queue", f"{prefix}:7:requests"]
+    names = [*(f"{prefix}:{name}" for name in other), *ours, *foreign]
+    await connection.run_commands([("SET", name, "") for name in names])
+    found = await connection.call(lambda client: find_other_layouts(client, prefix))
+    assert found == [f"{prefix}:{layout}:*" for layout in ("0.9", "3", "near:5")]
