@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.metadata import Metadata, declared_kind, read_metadata
@@ -83,7 +84,8 @@ class Cleaned:
     def html(self) -> str:
         """Clean HTML, a whole document without scripts, styles, frames, comments or handlers."""
         if self._decided is None:
-            return write_document(self.title, self.text.splitlines())
+            lines = (f"<p>{escape(line, quote=False)}</p>\n" for line in self.text.splitlines())
+            return write_document(self.title, "".join(lines))
         page = self._decided.page
         elements, runs = strip_template(page, self._decided.template, self._decided.hidden)
         return write_html(page, elements, runs, links=self._links, images=self._images)

@@ -24,7 +24,7 @@ from winnow.evidence.marked_articles import cut_other_articles, cut_outside_mark
 from winnow.evidence.site_counts import adjust_by_site_counts
 from winnow.models.scores import FixedThreshold
 from winnow.output.tables import in_table
-from winnow.output.text import is_conditional_comment, texts_without_runs
+from winnow.output.text import block_texts, is_conditional_comment
 from winnow.page.attributes import attribute_predicate
 from winnow.page.hidden import hidden_runs
 from winnow.page.tree import runs_of_blocks, sums_in_blocks, within
@@ -122,7 +122,7 @@ def cut_hidden(draft: Draft) -> None:
             draft.keep_least_template(seen)
     seen = _has_seen(page, hidden)
     draft.hidden = hidden & runs_of_blocks(page, seen)
-    draft.texts = texts_without_runs(page, draft.texts, draft.hidden)
+    draft.texts = block_texts(page, draft.hidden)
     draft.overrule(~seen, Reason.HIDDEN, cut=True)
 
 

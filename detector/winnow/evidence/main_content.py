@@ -13,7 +13,7 @@ from winnow.hashing import mix
 from winnow.metadata.facts import declared_kind
 from winnow.metadata.json_ld import json_ld_scripts
 from winnow.output.tables import table_around
-from winnow.output.text import CODE, HEADING, TABLE, blocks_inside
+from winnow.output.text import blocks_inside
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import tag_set
 from winnow.page.text import WORD
@@ -70,7 +70,7 @@ def keep_parts_of_main_content(draft: Draft) -> None:
         return
     templateness = draft.smoothed.value[page.n :]
     found = _tables(page, kept, templateness)
-    heading, code = blocks_inside(page, HEADING), blocks_inside(page, CODE)
+    heading, code = blocks_inside(page, "h1"), blocks_inside(page, "pre")
     first, last = kept.nonzero()[0][[0, -1]].tolist()
     heading[last:] = code[:first] = False
     missing = (heading | code & (templateness < _MAX_SCORE)) & ~kept
@@ -126,7 +126,7 @@ def _blocks_like_title(draft: Draft) -> list[int]:
     """Headings that the page's title repeats."""
     title = frozenset(WORD.findall(draft.page.title.lower()))
     found = []
-    for block in np.flatnonzero(blocks_inside(draft.page, HEADING)).tolist() if title else ():
+    for block in np.flatnonzero(blocks_inside(draft.page, "h1")).tolist() if title else ():
         words = WORD.findall(draft.texts[block].lower())
         if sum(word in title for word in words) >= _MIN_SHARE_OF_TITLE * max(len(words), 1):
             found.append(block)
@@ -143,7 +143,7 @@ def _in_main_element(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bo
 
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
     """bool[m], blocks of data tables that contain kept blocks or lie between kept blocks."""
-    if not blocks_inside(page, TABLE).any():
+    if not blocks_inside(page, "table").any():
         return np.zeros(page.m, bool)
     table = table_around(page)[page.block_node]
     roots = np.unique(table[table >= 0])

@@ -233,6 +233,7 @@ _SIGNS: Final = {
     "⊕": "\\oplus", "{": "\\{", "}": "\\}", "%": "\\%", "#": "\\#", "&": "\\&", "_": "\\_", "\u2061": "", "\u2062": "",
     "\u2063": "", "\u2064": "",
 }  # fmt: skip
+_SIGN_OF: Final = {command: sign for sign, command in _SIGNS.items()}
 _ACCENTS: Final = {
     "¯": "\\bar", "‾": "\\overline", "^": "\\hat", "ˆ": "\\hat", "~": "\\tilde", "˜": "\\tilde", "→": "\\vec",
     "˙": "\\dot", "¨": "\\ddot", "⏞": "\\overbrace", "⏟": "\\underbrace", "_": "\\underline", "―": "\\overline",
@@ -290,8 +291,7 @@ def _convert_element(name: str, element: etree._Element, children: list[str]) ->
 def _convert_accent(name: str, base: str, other: str) -> str:
     if base.startswith(_WITH_LIMITS):
         return f"{base}{'_' if name == 'munder' else '^'}{{{other}}}"
-    bare = {command: sign for sign, command in _SIGNS.items()}.get(other, other)
-    if accent := _ACCENTS.get(bare.strip("\\")):
+    if accent := _ACCENTS.get(_SIGN_OF.get(other, other).strip("\\")):
         return f"{accent}{{{base}}}"
     return f"\\{name[1:]}set{{{other}}}{{{base}}}"
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from winnow.fingerprints import base_href
 from winnow.output.formulas import Formula, find_formulas
-from winnow.output.runs import checkboxes, decode_email, run_texts, tex_runs
+from winnow.output.runs import checkboxes, decode_email, run_rewrites, run_text, tex_runs
 from winnow.output.tables import is_callout, layout_tables
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.tree import nearest
@@ -119,15 +119,11 @@ def write_html(page: Page, elements: Flags, runs: Flags, *, links: bool = True, 
                 stated.setdefault(name, value.strip())
     body = _write_body(page, elements, runs, links=links, images=images)
     attributes = "".join(starmap(_write_attribute, sorted(stated.items(), reverse=True)))
-    return _write_page(page.title, body, attributes)
+    return write_document(page.title, body, attributes)
 
 
-def write_document(title: str, paragraphs: list[str]) -> str:
-    """Write a title and paragraphs of text as an HTML document."""
-    return _write_page(title, "".join(f"<p>{escape(paragraph, quote=False)}</p>\n" for paragraph in paragraphs))
-
-
-def _write_page(title: str, body: str, attributes: str = "") -> str:
+def write_document(title: str, body: str, attributes: str = "") -> str:
+    """Write a document from its title, the HTML of its body and the attributes of its ``html``."""
     named = f"<title>{escape(title, quote=False)}</title>" if title else ""
     head = f'<head><meta charset="utf-8">{named}</head>'
     return f"<!DOCTYPE html>\n<html{attributes}>\n{head}\n<body>\n{body}</body>\n</html>\n"
@@ -149,12 +145,18 @@ def _base_address(page: Page) -> str:
 
 def _write_body(page: Page, elements: Flags, runs: Flags, *, links: bool, images: bool) -> str:
     """Write elements and runs in document order."""
-    formulas, boxes, in_tex, texts = find_formulas(page).by_element, checkboxes(page), tex_runs(page), run_texts(page)
+    formulas, boxes, in_tex, rewrites = (
+        find_formulas(page).by_element,
+        checkboxes(page),
+        tex_runs(page),
+        run_rewrites(page),
+    )
     is_written = elements & ~_find_wrappers(page, elements, runs)
     if not images:
         is_written &= ~_PICTURES[page.tag]
-    if texts is not page.runs:
-        runs = runs & np.fromiter(map(bool, texts), bool, len(texts))
+    if left_out := [run for run, text in rewrites.items() if not text]:
+        runs = runs.copy()
+        runs[left_out] = False
     kept, written = np.flatnonzero(is_written), np.flatnonzero(runs)
     block = np.searchsorted(page.block_run_begin, written, side="right")  # from 1; 0 for white space outside all blocks
     block[written >= np.append(0, page.block_run_end)[block]] = 0
@@ -170,7 +172,7 @@ def _write_body(page: Page, elements: Flags, runs: Flags, *, links: bool, images
     for index, name, pairs, (run_begin, end, run_end) in chain(named, [end_of_page]):
         while run < run_begin:
             body.close_before(run, of_runs=True)
-            body.write_run(in_tex.get(run, (texts[run],)), number)
+            body.write_run(in_tex[run] if run in in_tex else [run_text(page, run, rewrites)], number)
             run, number = next(runs_to_write)
         body.close_before(index)
         if index in formulas:
@@ -224,21 +226,15 @@ def _with_source(page: Page, index: int, pairs: Pairs, offered: str) -> Pairs:
 
 def _picture_sources(page: Page) -> dict[int, str]:
     """Address that the ``picture`` around an ``img`` offers, by the index of the ``img``."""
-    is_picture = page.tag == TAG_ID["picture"]
-    if not is_picture.any():
-        return {}
-    addresses: dict[int, str] = {}
-    for index in np.flatnonzero(page.tag == TAG_ID["source"]).tolist():
+    offered: dict[int, str] = {}  # by picture
+    picture = nearest(page.parent, page.tag == TAG_ID["picture"])
+    for index in np.flatnonzero((page.tag == TAG_ID["source"]) & (picture >= 0)).tolist():
         source = dict(page.attributes[index])
         if address := _largest_source(source.get("srcset", "")) or _largest_source(source.get("data-srcset", "")):
-            addresses[index] = address
-    sources, picture = list(addresses), nearest(page.parent, is_picture)
+            offered.setdefault(int(picture[index]), address)
     images = np.flatnonzero((page.tag == TAG_ID["img"]) & (picture >= 0))
-    first_source = np.append(sources, page.n)[np.searchsorted(sources, picture[images])]
-    inside = first_source < page.end[picture[images]]
-    return {
-        image: addresses[at] for image, at in zip(images[inside].tolist(), first_source[inside].tolist(), strict=True)
-    }
+    around = zip(images.tolist(), picture[images].tolist(), strict=True)
+    return {image: offered[index] for image, index in around if index in offered}
 
 
 class _Body:

@@ -61,12 +61,6 @@ QUOTED: Final = {"q": ("“", "”"), "rt": ("(", ")")}
 _MARKED: Final = tag_set(*RAISED, *QUOTED)
 
 
-def run_texts(page: Page) -> list[str]:
-    """Text of every run (``r`` strings) as HTML has it; ``page.runs`` itself where nothing is rewritten."""
-    rewrites = run_rewrites(page)
-    return [rewrites.get(run, text) for run, text in enumerate(page.runs)] if rewrites else page.runs
-
-
 def run_text(page: Page, run: int, rewrites: Mapping[int, str] = MappingProxyType({})) -> str:
     """Text of one run, without making the list :attr:`Page.runs`."""
     return rewrites[run] if run in rewrites else page.text[page.run_offset[run] : page.run_offset[run + 1]]

@@ -66,11 +66,11 @@ def strip_template(page: Page, template: Flags, hidden: Flags | None = None) -> 
     has_content = (kept_runs > 0) | (media_before[page.end] > media_before[:-1])
 
     elements = seen & has_content
-    if (pre := (page.tag == TAG_ID["pre"]) & elements).any():  # lines without text are empty lines of code
-        lines = _LINES[page.tag]
+    if has_code := bool((code := (page.tag == TAG_ID["pre"]) & elements).any()):
+        in_code, lines = within(page, code), _LINES[page.tag]
         lines[code_line_elements(page)] = True
         is_empty = (page.block_end == page.block_begin) & (page.run_end == page.run_begin)
-        elements |= within(page, pre) & lines & is_empty & seen
+        elements |= in_code & lines & is_empty & seen
     is_layout, in_kept = layout_tables(page), np.append(elements, False)[page.parent]
     last_text = np.maximum.accumulate(np.where(all_text, np.arange(1, len(all_text) + 1), 0))
     after_kept = np.append(False, kept_text)[np.append(0, last_text)[page.run_begin]]
@@ -78,8 +78,8 @@ def strip_template(page: Page, template: Flags, hidden: Flags | None = None) -> 
     elements |= in_kept & seen & _CELLS[page.tag] & ~is_layout
     elements |= in_kept & _MEDIA_PARTS[page.tag] | media
     elements &= ~is_layout | has_content
-    if (pre := (page.tag == TAG_ID["pre"]) & elements).any():  # white space between tokens and lines of code
-        kept_text |= ~all_text & within(page, pre)[page.run_node]
+    if has_code:  # white space between tokens and lines of code
+        kept_text |= ~all_text & in_code[page.run_node]
     return elements, kept_text
 
 

@@ -36,15 +36,9 @@ if TYPE_CHECKING:
 _PARAGRAPH, _LINE, _CELL = range(3)
 _SEPARATORS: Final = ("\n\n", "\n", "\t")
 
-_LISTS: Final = tag_set("ul", "ol", "dl", "menu", "dir")
+_LISTS: Final = ("ul", "ol", "dl", "menu", "dir")
 _ITEMS: Final = tag_set("li", "dt", "dd")
-_CELLS: Final = tag_set("td", "th")
-
-_KINDS: Final = (tag_set("h1"), tag_set("pre"), _LISTS, _CELLS, tag_set("table"))
-HEADING, CODE, LIST, CELL, TABLE = (1 << bit for bit in range(len(_KINDS)))
-"""Kinds of elements for :func:`blocks_inside`."""
-
-_KINDS_OF_TAG: Final = np.packbits(np.stack(_KINDS), axis=0, bitorder="little")[0]
+_CELLS: Final = ("td", "th")
 
 # A conditional comment, ``<!--[if IE]> ... <![endif]-->``, and a lone ``<![endif]>`` are dropped by the parser. But in
 # ``<!--[if IE]> --> ... [endif]-->`` the last part is text to a parser and to a browser.
@@ -60,29 +54,22 @@ _COMMENT_STARTS: Final = ("<", "[", "-")
 
 
 @once_per_page
-def _kinds_around(page: Page) -> NDArray[np.uint8]:
-    """uint8[m], bits of the kinds of elements around each block."""
-    found, of_element = np.zeros(page.m, np.uint8), _KINDS_OF_TAG.take(page.tag)
-    present = int(np.bitwise_or.reduce(of_element, initial=0))
-    for kind in (1 << bit for bit in range(len(_KINDS)) if present >> bit & 1):
-        found[within(page, (of_element & kind) != 0).take(page.block_node)] |= kind
-    return found
+def blocks_inside(page: Page, *names: str) -> Flags:
+    """bool[m], whether each block is inside an element of one of some names."""
+    chosen = tag_set(*names).take(page.tag)
+    return within(page, chosen).take(page.block_node) if chosen.any() else np.zeros(page.m, bool)
 
 
-def blocks_inside(page: Page, kinds: int) -> Flags:
-    """bool[m], whether each block is inside an element of one of some kinds, a sum of :data:`HEADING` and so on."""
-    inside: Flags = (_kinds_around(page) & kinds) != 0
-    return inside
-
-
-def block_texts(page: Page) -> list[str]:
-    """Text of each block (``m`` strings): white space normalised, but preserved inside ``pre``."""
-    texts, rewrites = page.block_texts(), plain_text_rewrites(page)
+def block_texts(page: Page, hidden: Flags | None = None) -> list[str]:
+    """Text of each block (``m`` strings) without hidden runs (bool[r]): white space normalised, but not in ``pre``."""
+    texts, rewrites, in_code = page.block_texts(), plain_text_rewrites(page), blocks_inside(page, "pre")
+    if hidden is not None:
+        rewrites = rewrites | dict.fromkeys(np.flatnonzero(hidden).tolist(), "")
     begins, ends = page.block_run_begin, page.block_run_end
     for block in set(np.searchsorted(ends, list(rewrites), side="right").tolist() if rewrites else ()):
-        if block < page.m:  # blank runs between blocks belong to none
+        if block < page.m and not in_code[block]:  # blank runs between blocks belong to none
             texts[block] = " ".join(joined_text(page, begins[block], ends[block], rewrites).split())
-    if (in_code := blocks_inside(page, CODE)).any():
+    if in_code.any():
         first_run = page.run_begin[nearest(page.parent, page.tag == TAG_ID["pre"])[page.block_node[in_code]]]
         for block, least in zip(np.flatnonzero(in_code).tolist(), first_run.tolist(), strict=True):
             begin = begins[block]
@@ -92,16 +79,6 @@ def block_texts(page: Page) -> list[str]:
             texts[block] = text.replace("\r\n", "\n").strip("\n").rstrip()
     for block, formulas in formula_positions(page).beside_blocks.items():
         texts[block] = "\n\n".join(filter(None, [texts[block], *map(str, formulas)]))
-    return texts
-
-
-def texts_without_runs(page: Page, texts: list[str], hidden: Flags) -> list[str]:
-    """Return ``texts`` of :func:`block_texts` without the hidden runs (bool[r])."""
-    texts, rewrites, code = list(texts), plain_text_rewrites(page), blocks_inside(page, CODE)
-    begin, end, hidden_before = page.block_run_begin, page.block_run_end, prefix_sums(hidden)
-    for block in np.flatnonzero(hidden_before[end] > hidden_before[begin]).tolist():
-        text = "".join(run_text(page, run, rewrites) for run in range(begin[block], end[block]) if not hidden[run])
-        texts[block] = text.strip("\n").rstrip() if code[block] else " ".join(text.split())
     return texts
 
 
@@ -120,7 +97,7 @@ def join_blocks(page: Page, texts: list[str], kept: Flags, hidden: Flags | None 
         page: the page.
         texts: ``m`` strings, see :func:`block_texts`.
         kept: bool[m], the blocks to join.
-        hidden: bool[r], runs that are left out of them, see :func:`texts_without_runs`.
+        hidden: bool[r], runs that are left out of them, see :func:`block_texts`.
     """
     if not kept.any():
         return ""
@@ -139,7 +116,7 @@ def join_blocks(page: Page, texts: list[str], kept: Flags, hidden: Flags | None 
 
 def _merged_texts(page: Page, texts: list[str], kept: Flags, hidden: Flags | None) -> list[tuple[int, int, str]]:
     """Begin, end and text of each slice of blocks written as one: a data table, or a ``pre`` of which all is kept."""
-    if not (kept & blocks_inside(page, TABLE | CODE)).any():
+    if not (kept & (blocks_inside(page, "table") | blocks_inside(page, "pre"))).any():
         return []
     tables = table_around(page)[page.block_node]
     chosen = np.unique(tables[kept & (tables >= 0)])
@@ -147,7 +124,7 @@ def _merged_texts(page: Page, texts: list[str], kept: Flags, hidden: Flags | Non
         (int(page.block_begin[table]), int(page.block_end[table]), text)
         for table, text in zip(chosen.tolist(), table_texts(page, chosen, texts, kept), strict=True)
     ]
-    if not (kept & blocks_inside(page, CODE)).any():
+    if not (kept & blocks_inside(page, "pre")).any():
         return found
     hidden_before = prefix_sums(np.zeros(page.r, bool) if hidden is None else hidden)
     has_text, is_line = np.fromiter(map(bool, texts), bool, len(texts)), np.zeros(page.n, bool)
@@ -172,17 +149,16 @@ def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
     node = page.block_node[blocks]
     before, after = slice(None, -1), slice(1, None)
     kinds = np.zeros(len(blocks) - 1, np.int8)
-    around = int(np.bitwise_or.reduce(_kinds_around(page)[blocks]))
 
-    if around & LIST:
-        one_list = _in_same_group(outermost(parent, _LISTS.take(tag))[node])
+    if blocks_inside(page, *_LISTS)[blocks].any():
+        one_list = _in_same_group(outermost(parent, tag_set(*_LISTS).take(tag))[node])
         item = nearest(parent, _ITEMS.take(tag))[node]
         paragraphs = prefix_sums(tag.take(page.block_node) == TAG_ID["p"])
         long = (item >= 0) & (paragraphs[page.block_end[item]] - paragraphs[page.block_begin[item]] > 1)
         kinds[one_list & ~long[before] & ~long[after]] = _LINE
 
-    if around & CELL:
-        cell = nearest(parent, _CELLS[tag])[node]
+    if blocks_inside(page, *_CELLS)[blocks].any():
+        cell = nearest(parent, tag_set(*_CELLS).take(tag))[node]
         single = (cell >= 0) & (page.block_end[cell] - page.block_begin[cell] == 1)
         tabular = single[before] & single[after]
         table = nearest(parent, tag == TAG_ID["table"])[node]
@@ -190,7 +166,7 @@ def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
         kinds[tabular & _in_same_group(table)] = _LINE
         kinds[tabular & _in_same_group(row)] = _CELL
 
-    if around & CODE:
+    if blocks_inside(page, "pre")[blocks].any():
         kinds[_in_same_group(nearest(parent, tag == TAG_ID["pre"])[node])] = _LINE
 
     together = _in_same_group(node)
@@ -213,7 +189,7 @@ def visible_text(page: Page) -> str:
     styled = [element for element, style in page.attribute("style").items() if way_of_hiding(read_style(style))]
     hides_itself = np.zeros(page.n, bool)
     hides_itself[[*styled, *page.attribute("hidden")]] = True
-    texts = texts_without_runs(page, page.block_texts(), within(page, hides_itself)[page.run_node])
+    texts = block_texts(page, within(page, hides_itself)[page.run_node])
     return "\n".join(text for text in texts if text and not is_conditional_comment(text))
 
 
