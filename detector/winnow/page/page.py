@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,8 +19,6 @@ from winnow.page.tags import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, ta
 from winnow.page.text import character_properties
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     Indices = NDArray[np.int32]
@@ -196,8 +193,13 @@ class Page:
     @cached_property
     def elements(self) -> list[etree._Element]:
         """The n lxml elements, created on first access."""
-        with no_garbage_collection():
+        was_enabled = gc.isenabled()
+        gc.disable()  # it would scan the elements repeatedly for nothing
+        try:
             return list(self.root.iter(etree.Element))
+        finally:
+            if was_enabled:
+                gc.enable()
 
     def raw_text(self, element: int) -> str:
         """Return the text of one ``script`` or ``style``."""
@@ -208,11 +210,6 @@ class Page:
         """The r text runs."""
         text = self.text
         return [text[begin:end] for begin, end in pairwise(self.run_offset.tolist())]
-
-    @cached_property
-    def code_points(self) -> NDArray[np.uint32]:
-        """uint32, Unicode code point of each character of :attr:`text`."""
-        return np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32, copy=False)
 
     @cached_property
     def unit_parent(self) -> Indices:
@@ -304,19 +301,6 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
         "has_unseen": array("has_unseen", np.bool_),
         **{name: array(name, np.int32) for name in _INDICES},
     }
-
-
-@contextmanager
-def no_garbage_collection() -> Iterator[None]:
-    """Pause the garbage collector while many objects are created; it would scan them repeatedly for nothing."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def _check_core_reads_lxml() -> None:

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from winnow.core import core
 from winnow.hashing import mix
-from winnow.page.tree import prefix_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,12 +53,6 @@ CODES: Final = 1 << 16
 _SEPARATOR, _WORD, _UNSPACED, _LOW_SURROGATE = range(4)
 
 _FOLDING = ((0x41, 0x590), (0x1E00, 0x2000), (0xFF21, 0xFF3B))
-_WHITE_SPACE = (
-    *range(0x09, 0x0E),
-    *range(0x1C, 0x21),
-    *(0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000),
-    *range(0x2000, 0x200B),
-)
 
 
 @cache
@@ -77,14 +69,6 @@ def character_tokens() -> NDArray[np.uint64]:
             if len(lower) == 1:
                 folded[code] = ord(lower)
     return mix(np.concatenate([folded, folded + np.uint64(CODES)]) * np.uint64(2) + np.uint64(1))
-
-
-@cache
-def white_space() -> NDArray[np.bool_]:
-    """bool[CODES]: white space as in ``str.isspace``."""
-    table = np.zeros(CODES, bool)
-    table[list(_WHITE_SPACE)] = True
-    return table
 
 
 @cache
@@ -121,45 +105,39 @@ _LETTERED: Final = 0x33480  # no letter or number beyond, as of Unicode 17
 
 
 @cache
-def character_kinds() -> NDArray[np.uint8]:
-    """uint8[0x110000], kind of every code point; built once, on first use."""
-    by_category = {
-        "Z": SPACE, "C": SPACE, "L": LETTER, "M": LETTER, "N": NUMERIC, "P": OTHER, "S": OTHER,
-    }  # fmt: skip
-    kinds = np.full(0x110000, LETTER, np.uint8)
-    planes = range(0x20000)  # nothing above is assigned but Han, tags and private use
-    kinds[: len(planes)] = [
-        UPPER if category in {"Lu", "Lt"} else by_category[category[0]]
-        for category in map(unicodedata.category, map(chr, planes))
-    ]
-    for begin, end in UNSPACED_SCRIPTS:
-        script = kinds[begin:end]
-        script[script == LETTER] = UNSPACED
-    for characters, kind in ((_COMMAS, COMMA), (_SENTENCE_ENDS, SENTENCE_END), (_JOINERS, LETTER)):
-        kinds[[ord(character) for character in characters]] = kind
-    return kinds
-
-
-@cache
 def character_properties() -> NDArray[np.uint8]:
     """uint8[0x110000], properties of every code point for the compiled core: its kind in three bits, and five flags.
 
     The flags are ``str.isspace``, ``str.isdigit``, ``str.isupper``, ``str.isalnum``, and membership in
     :data:`UNSEEN_CHARACTERS`.
     """
-    properties = character_kinds().copy()
-    properties[:CODES][white_space()] |= _IS_WHITE_SPACE
-    digits = [code for code in np.flatnonzero(properties == NUMERIC).tolist() if chr(code).isdigit()]
-    properties[digits] |= _IS_DIGIT
+    by_category = {
+        "Z": SPACE, "C": SPACE, "L": LETTER, "M": LETTER, "N": NUMERIC, "P": OTHER, "S": OTHER,
+    }  # fmt: skip
+    properties = np.full(0x110000, LETTER, np.uint8)
+    planes = list(map(chr, range(0x20000)))  # nothing above is assigned but Han, tags and private use
+    properties[: len(planes)] = [
+        UPPER if category in {"Lu", "Lt"} else by_category[category[0]]
+        for category in map(unicodedata.category, planes)
+    ]
+    for begin, end in UNSPACED_SCRIPTS:
+        script = properties[begin:end]
+        script[script == LETTER] = UNSPACED
+    for characters, kind in ((_COMMAS, COMMA), (_SENTENCE_ENDS, SENTENCE_END), (_JOINERS, LETTER)):
+        properties[[ord(character) for character in characters]] = kind
     lettered = list(map(chr, range(_LETTERED)))
-    for bit, is_one in ((_IS_UPPER_CASE, str.isupper), (_IS_ALPHANUMERIC, str.isalnum)):
+    for bit, is_one in (
+        (_IS_WHITE_SPACE, str.isspace),
+        (_IS_DIGIT, str.isdigit),
+        (_IS_UPPER_CASE, str.isupper),
+        (_IS_ALPHANUMERIC, str.isalnum),
+    ):
         properties[: len(lettered)][np.fromiter(map(is_one, lettered), bool, len(lettered))] |= bit
     properties[[ord(character) for character in _ZERO_WIDTH + _TAGS]] |= _IS_UNSEEN
     return properties
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class TextStatistics:
+class TextTotals(NamedTuple):
     """Running totals over the text runs of a page.
 
     Every total is an int64[r + 1]: the runs ``[begin, end)`` hold ``total[end] - total[begin]`` of the kind.
@@ -174,7 +152,6 @@ class TextStatistics:
         commas: commas, enumeration commas and semicolons of any script.
         sentence_ends: full stops, question and exclamation marks of any script.
         symbols: all other punctuation and symbols.
-        unit_run_begin, unit_run_end: int32[n + m], slice of the runs of each unit.
     """
 
     characters: Prefix
@@ -185,38 +162,10 @@ class TextStatistics:
     commas: Prefix
     sentence_ends: Prefix
     symbols: Prefix
-    unit_run_begin: NDArray[np.int32]
-    unit_run_end: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, page: Page) -> TextStatistics:
-        """Count the characters of a page by kind, in one pass over its text."""
-        characters, words, letters, digits, upper_case, commas, sentence_ends, symbols = text_totals(page)
-        return cls(
-            characters=characters,
-            words=words,
-            letters=letters,
-            digits=digits,
-            upper_case=upper_case,
-            commas=commas,
-            sentence_ends=sentence_ends,
-            symbols=symbols,
-            unit_run_begin=np.concatenate([page.run_begin, page.block_run_begin]),
-            unit_run_end=np.concatenate([page.run_end, page.block_run_end]),
-        )
-
-    def per_unit(self, prefix: Prefix) -> Prefix:
-        """int64[n + m], a running total's sum over each unit: subtrees of the elements, then the blocks."""
-        return prefix[self.unit_run_end] - prefix[self.unit_run_begin]
-
-    @staticmethod
-    def only(prefix: Prefix, runs: NDArray[np.bool_]) -> Prefix:
-        """int64[r + 1], the running total over the chosen runs only (``runs``: bool[r]), e.g. those inside links."""
-        return prefix_sums(np.diff(prefix) * runs)
 
 
 def text_totals(page: Page) -> Prefix:
-    """int64[8, r + 1], the totals in the order of the attributes of :class:`TextStatistics`."""
-    totals = np.zeros((8, page.r + 1), np.int64)
+    """int64[8, r + 1], the totals in the order of :class:`TextTotals`, from one pass over the text."""
+    totals = np.zeros((len(TextTotals._fields), page.r + 1), np.int64)
     core.count_kinds(page.text, page.run_offset, character_properties(), totals)
     return totals

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
-from winnow.page.text import UNSPACED_RUN, TextStatistics
+from winnow.page.text import UNSPACED_RUN, TextTotals, text_totals
 from winnow.page.tree import linked_runs, prefix_sums, within
 from winnow.papers.geometry import HIDDEN_AREA, layout
 from winnow.papers.pages import domain
@@ -99,7 +99,7 @@ class Measures:
     """
 
     def __init__(self, page: Page) -> None:
-        statistics = TextStatistics.of(page)
+        statistics = TextTotals(*text_totals(page))
         self.page, self.statistics, self.geometry = page, statistics, layout(page, statistics)
         visible = self.geometry.area >= HIDDEN_AREA
         visible[0] = True
@@ -107,7 +107,7 @@ class Measures:
         self._end = page.end[elements]
         self._run_begin, self._run_end = page.run_begin[elements], page.run_end[elements]
         self.characters, self.words = self.total(statistics.characters), self.total(statistics.words)
-        self.linked_characters = self.total(statistics.only(statistics.characters, linked_runs(page)))
+        self.linked_characters = self.total(prefix_sums(np.diff(statistics.characters) * linked_runs(page)))
         self.link_count, self.in_site_count = map(self.count, find_links(page))
         self.markup_length = self.count(page.attributes.markup_length() + _NAME_LENGTH[page.tag])
         self.block_count = page.block_end[elements].astype(np.int64) - page.block_begin[elements]

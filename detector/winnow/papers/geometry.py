@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
-    from winnow.page.text import TextStatistics
+    from winnow.page.text import TextTotals
 
     Floats = NDArray[np.float64]
 
@@ -232,7 +232,7 @@ class Geometry:
         return np.maximum(self.page_height - self.y - self.height, 0)
 
 
-def layout(page: Page, statistics: TextStatistics) -> Geometry:
+def layout(page: Page, statistics: TextTotals) -> Geometry:
     """Estimate the box of every element of a page, whose text statistics are given, on a screen 1,024 px wide."""
     n, tag, parent = page.n, page.tag, page.parent
     above = np.maximum(parent, 0)
@@ -242,20 +242,20 @@ def layout(page: Page, statistics: TextStatistics) -> Geometry:
     characters = statistics.characters + statistics.words  # a space follows every word
     run_length = np.diff(characters) * _CHARACTER_WIDTH * scale[page.run_node]
     length = np.concatenate([[0.0], np.cumsum(run_length)])
-    text_length = length[statistics.unit_run_end] - length[statistics.unit_run_begin]
+    text_length = length[page.run_end] - length[page.run_begin]
 
-    share, x_share, beside = columns(page, text_length[:n])
+    share, x_share, beside = columns(page, text_length)
     width = np.maximum(PAGE_WIDTH * np.exp(path_sums(page, np.log(share))), _NARROWEST)
 
     line_height = _LINE_HEIGHT * scale
     block_width = width[page.block_node]
-    block_length = text_length[n:]
+    block_length = length[page.block_run_end] - length[page.block_run_begin]
     linked = linked_runs(page)
     in_list = linked[page.block_run_begin] & linked[page.block_run_end - 1]  # an item of a link list
     short = (within(page, BANNERS[tag])[page.block_node] | in_list) & (block_length < _SHORT_LINE)
     full_lines = np.where(short, block_length + _PADDING, np.ceil(block_length / block_width) * block_width)
     block_area = full_lines * line_height[page.block_node] * (block_length > 0)
-    margin = margin_areas(page, width, text_length[:n] > 0)
+    margin = margin_areas(page, width, text_length > 0)
     own_area = own_areas(page, width) + margin
 
     before_block = np.concatenate([[0.0], np.cumsum(block_area)])
@@ -264,7 +264,7 @@ def layout(page: Page, statistics: TextStatistics) -> Geometry:
     own_in_subtree = before_element[page.end] - before_element[:-1] - margin
     area = np.maximum(before_block[page.block_end] - before_block[page.block_begin] + own_in_subtree, 0)
     inline = subtree_sums(page, block_level) == 0
-    area[inline] = (text_length[:n] * _LETTER_HEIGHT * scale + np.maximum(own_in_subtree, 0))[inline]
+    area[inline] = (text_length * _LETTER_HEIGHT * scale + np.maximum(own_in_subtree, 0))[inline]
 
     height = np.divide(area, width, out=np.zeros(n), where=width > 0)
     y_offset = np.where(beside, 0.0, (start - start[above]) / width[above])

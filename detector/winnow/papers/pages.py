@@ -13,7 +13,6 @@ from winnow.fingerprints import text_fingerprints
 from winnow.hashing import hash_text, mix
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.tags import TAG_NAMES
-from winnow.page.text import CODES, white_space
 from winnow.page.tree import nearest, path_sums, prefix_sums
 
 if TYPE_CHECKING:
@@ -206,8 +205,8 @@ class Detagged:
     """
 
     def __init__(self, page: Page) -> None:
-        codes = page.code_points
-        ink = np.flatnonzero(~white_space()[np.minimum(codes, CODES - 1)])
+        codes = np.frombuffer(page.text.encode("utf-32-le", "surrogatepass"), "<u4")
+        ink = np.flatnonzero(~np.fromiter(map(str.isspace, page.text), bool, len(page.text)))
         self.run = np.searchsorted(page.run_offset, ink, side="right") - 1
         spaced = np.diff(ink, prepend=-1) > 1
         spaced[np.searchsorted(ink, page.run_offset[page.block_run_begin])] = True

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from winnow.page.page import Page
+from winnow.page.tree import sums_in_blocks
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
 from winnow.papers.page_level import BUCKETS, LogisticModel, bucket_of
 from winnow.smoothing import smooth_scores
@@ -116,7 +117,7 @@ def _site_examples(task: tuple[int, Site, str, int]) -> tuple[list[Examples], li
         n = labelled.page.n
         parts.append(_page_examples(measures, labelled.label, number, random))
         if len(tuning) < TUNING_PAGES_PER_SITE:
-            words = measures.statistics.per_unit(measures.statistics.words)[n:]
+            words = sums_in_blocks(labelled.page, np.diff(measures.statistics.words))
             tuning.append(TuningPage(labelled.file, site.url(labelled.file), number, labelled.label[n:], words))
     if not any(len(part.label) for part in parts):
         return [], []

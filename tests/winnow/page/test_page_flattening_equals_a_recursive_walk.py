@@ -102,7 +102,6 @@ def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._El
     for array in (page.block_node, page.block_run_begin, page.block_run_end):
         assert array.dtype == np.int32
         assert array.shape == (page.m,)
-    assert page.code_points.tolist() == list(map(ord, page.text))
     assert [page.text[a:b] for a, b in zip(page.run_offset, page.run_offset[1:], strict=False)] == page.runs
 
 

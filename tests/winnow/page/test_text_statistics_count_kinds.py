@@ -3,12 +3,7 @@
 import pytest
 
 from winnow.page.page import Page
-from winnow.page.text import TextStatistics
-
-
-def statistics(html: str) -> tuple[Page, TextStatistics]:
-    page = Page.parse(html)
-    return page, TextStatistics.of(page)
+from winnow.page.text import TextTotals, text_totals
 
 
 @pytest.mark.parametrize(
@@ -25,11 +20,9 @@ def statistics(html: str) -> tuple[Page, TextStatistics]:
     ],
 )
 def test_words_and_punctuation_are_found_in_every_script(text: str, words: int, commas: int, sentence_ends: int):
-    _, counts = statistics(f"<p>{text}</p>")
+    counts = TextTotals(*text_totals(Page.parse(f"<p>{text}</p>")))
     assert (counts.words[-1], counts.commas[-1], counts.sentence_ends[-1]) == (words, commas, sentence_ends)
 
 
 def test_a_page_without_text_has_no_runs():
-    page, counts = statistics("")
-    assert counts.characters.tolist() == [0]
-    assert counts.per_unit(counts.words).tolist() == [0] * (page.n + page.m)
+    assert text_totals(Page.parse("")).tolist() == [[0]] * len(TextTotals._fields)
