@@ -104,7 +104,7 @@ class Inspection:
 
     Attributes:
         replay: the other pages of its site; ``None`` where none are known.
-        passed_through: why a crawl would pass it through uncut: ``"bytes"``, ``"nodes"`` or ``"depth"``.
+        passed_through: why a crawl would pass it through uncut.
     """
 
     def __init__(self, document: Document, replay: Replay | None = None, rules: Rules | None = None) -> None:
@@ -114,7 +114,7 @@ class Inspection:
         try:
             self.page = Page.parse(document.html, document.url, encoding=document.encoding)
         except PageTooLarge as error:
-            self.passed_through = error.reason
+            self.passed_through = str(error)
             self.page = Page.parse(document.html, document.url, encoding=document.encoding, limits=_WIDE)
         self._rules = rules or Rules()
         self.cleaned = lru_cache(maxsize=1)(self._clean)

@@ -25,12 +25,6 @@ if TYPE_CHECKING:
     from scrapy_winnow.inspector.documents import Documents, GoldFile, Replay, RulesFile
 
 _MAX_OPEN: Final = 3  # pages
-_PASSED_THROUGH: Final = {
-    "bytes": "A crawl passes this page through uncut: it is larger than WINNOW_MAX_BYTES.",
-    "nodes": "A crawl passes this page through uncut: it has more nodes than WINNOW_MAX_NODES.",
-    "depth": "A crawl passes this page through uncut: its tree is deeper than the parser's limit.",
-}
-
 MAX_ELEMENTS: Final = 20_000
 """The file of a larger page has no controls: each of the fifty-odd states would take half a second."""
 
@@ -90,7 +84,9 @@ class Inspector:
         page = self.page(number)
         trial = Trial(model=self.models[0] if self.models else None, pages=self.pages)
         state = page.state(trial)
-        notices = [_PASSED_THROUGH[page.passed_through]] if page.passed_through else []
+        notices = []
+        if page.passed_through:
+            notices.append(f"A crawl passes this page through uncut: {page.passed_through}.")
         if state["fallback"]:
             notices.append("All of this page looks like template; its least template-like section is kept.")
         models = self._choices()

@@ -202,7 +202,6 @@
   const weightKey = (unit) => `${state.trial.model} ${unit.blocks.join(",")}`;
   async function askWeights(unit) {
     const name = weightKey(unit);
-    if (!data.server) return;
     weights.set(name, []);
     const answer = await ask("weights", { trial: state.trial, blocks: unit.blocks });
     if (answer) { weights.set(name, answer.weights); if (units[selected] && weightKey(units[selected]) === name) card(); }
@@ -225,26 +224,16 @@
     if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value.join(", ");
     return typeof value === "string" ? value : JSON.stringify(value, null, 1);
   }
-  const TABS = Object.keys(PANELS), WITHOUT_OUTPUTS = ["Sections", "Text"];
+  const tabs = Object.keys(PANELS).map((name) => button(name, () => open(name), { id: `tab-${name}` }));
+  function open(name) {
+    tab = name;
+    for (const each of tabs) each.ariaPressed = each.textContent === tab;
+    panel();
+  }
   function panel() {
-    if (!outputs && !WITHOUT_OUTPUTS.includes(tab)) { find("panel").replaceChildren(quiet("…")); askOutputs(); return; }
+    if (!outputs && !["Sections", "Text"].includes(tab)) { find("panel").replaceChildren(quiet("…")); askOutputs(); return; }
     find("panel").replaceChildren(...PANELS[tab]());
     look();
-  }
-  function showTabs() {
-    find("tabs").replaceChildren(...TABS.map((name) => {
-      const choice = button(name, () => { tab = name; showTabs(); panel(); },
-        { id: `tab-${name}`, tabIndex: name === tab ? 0 : -1, role: "tab", ariaSelected: name === tab });
-      choice.setAttribute("aria-controls", "panel");
-      choice.addEventListener("keydown", (event) => {
-        const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-        if (!by) return;
-        tab = TABS[(TABS.indexOf(tab) + by + TABS.length) % TABS.length];
-        showTabs(); panel(); find(`tab-${tab}`).focus();
-      });
-      return choice;
-    }));
-    find("panel").setAttribute("aria-labelledby", `tab-${tab}`);
   }
   const modes = (...choices) => make("div", { className: "modes" },
     ...choices.map(([name, on, onclick]) => button(name, onclick, { ariaPressed: on })));
@@ -456,8 +445,7 @@
   });
   find("search").addEventListener("input", (event) => {
     query = event.target.value.toLowerCase();
-    if (tab !== "Sections") { tab = "Sections"; showTabs(); }
-    panel();
+    open("Sections");
   });
   find("pin").addEventListener("click", pin);
   find("save").addEventListener("click", save);
@@ -472,6 +460,7 @@
   find("where").textContent = [...new Set([name, url])].filter((text) => text && text !== title).join(" · ");
   find("controls").hidden = !data.server;
   find("model").replaceChildren(...data.models.map(([value, textContent]) => make("option", { value, textContent })));
-  rearrange(); legend(); showTabs(); card(); showControls(); showMarks(); compare(); openFrame();
+  find("tabs").append(...tabs);
+  rearrange(); legend(); open(tab); card(); showControls(); showMarks(); compare(); openFrame();
   unpack();
 })();
