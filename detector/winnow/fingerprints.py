@@ -14,7 +14,7 @@ from winnow.core import core
 from winnow.hashing import BASE, INVERSE, hash_text, inverse_powers, mix, powers
 from winnow.memo import Memo
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
-from winnow.page.text import CODES, character_properties, character_tokens, white_space
+from winnow.page.text import CODES, character_properties, character_tokens
 from winnow.page.tree import prefix_sums
 
 if TYPE_CHECKING:
@@ -214,10 +214,10 @@ def text_fingerprints(page: Page) -> Hashes:
         uint64[n + m], elements first; 0 for units without text.
     """
     codes = np.frombuffer(page.text.encode("utf-16-le", "surrogatepass"), "<u2")
-    offset = page.run_offset
-    if len(codes) > len(page.text):  # characters outside the basic plane take two codes
-        offset = offset + prefix_sums(page.code_points >= CODES)[offset]
-    has_ink = ~white_space()[codes]
+    characters = np.frombuffer(page.text.encode("utf-32-le", "surrogatepass"), "<u4")
+    length = 1 + (characters >= CODES)  # characters outside the basic plane take two codes
+    offset = prefix_sums(length)[page.run_offset]
+    has_ink = ~np.fromiter(map(str.isspace, page.text), bool, len(page.text)).repeat(length)
     border = prefix_sums(has_ink)[offset]  # of runs, in codes that are not white space
     places = np.flatnonzero(has_ink)
     after_gap = np.diff(places, prepend=-2) > 1
