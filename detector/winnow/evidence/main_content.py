@@ -58,7 +58,7 @@ def keep_parts_of_main_content(draft: Draft) -> None:
         return
     templateness = draft.smoothed.value[page.n :]
     found = _tables(page, kept, templateness)
-    heading, code = blocks_inside(page, "h1"), blocks_inside(page, "pre")
+    heading, code = blocks_inside(page, "h1").copy(), blocks_inside(page, "pre").copy()
     first, last = kept.nonzero()[0][[0, -1]].tolist()
     heading[last:] = code[:first] = False
     missing = (heading | code & (templateness < _MAX_SCORE)) & ~kept
