@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from redis import Redis
+from redis.asyncio import Redis as AsyncRedis
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.storage.keys import find_other_layouts, host_keys, original_key
@@ -42,11 +43,12 @@ def test_an_older_profile_is_taken_over(server, capsys):
     assert capsys.readouterr().out == "stories.example: settled with 3 labels\n"
 
 
-async def test_keys_tell_that_another_version_has_written_them(connection, prefix):
+async def test_keys_tell_that_another_version_has_written_them(tcp_server, prefix):
     other = ["3:{near-duplicates-13}:d1.17", "near:5:doc:0123456789abcdef", "0.9:{host.example:8080}:h"]
     ours = [original_key(prefix, b"").decode(), *host_keys(prefix, "host.example")[:2]]
     foreign = [f"{prefix}ed:0.9:{{host.example}}:h", f"{prefix}:queue", f"{prefix}:7:requests"]
     names = [*(f"{prefix}:{name}" for name in other), *ours, *foreign]
-    await connection.run_commands([("SET", name, "") for name in names])
-    found = await connection.call(lambda client: find_other_layouts(client, prefix))
+    async with AsyncRedis.from_url(tcp_server().url) as client:  # alone there: a sample of the keys is looked at
+        await client.mset(dict.fromkeys(names, ""))
+        found = await find_other_layouts(client, prefix)
     assert found == [f"{prefix}:{layout}:*" for layout in ("0.9", "3", "near:5")]
