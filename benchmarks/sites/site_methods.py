@@ -22,8 +22,9 @@ import numpy as np
 from benchmarks.shared.common import parser_of, peak_growth, say, table, write_json
 from demo.hosts import BUILDERS
 from demo.web import build_site
+from winnow.page.tree import elements_of_blocks
 from winnow.papers.methods import METHODS, labelled_pages, method
-from winnow.papers.pages import SiteError, SitePages, blocks_of_runs, elements_of_blocks
+from winnow.papers.pages import SiteError, SitePages, blocks_of_runs
 
 if TYPE_CHECKING:
     import argparse

@@ -17,7 +17,7 @@ from lxml import etree
 from lxml.cssselect import CSSSelector
 
 from winnow.evidence.draft import Reason
-from winnow.page.tree import nearest, prefix_sums
+from winnow.page.tree import nearest, sums_in_blocks
 from winnow.smoothing import SmoothedScores
 
 if TYPE_CHECKING:
@@ -148,12 +148,10 @@ def apply_rules(draft: Draft) -> None:
     root = nearest(page.parent, matched_rule >= 0)  # the element whose rule applies to each element
     element_rule = np.append(matched_rule, -1)[root]
     length = np.diff(page.run_offset) * page.has_ink
-    run_rule, all_text = element_rule[page.run_node], prefix_sums(length)
+    run_rule, all_text = element_rule[page.run_node], sums_in_blocks(page, length)
     block_rule = np.full(page.m, -1, np.int32)
-    begin, end = page.block_run_begin, page.block_run_end
     for number in np.unique(run_rule[run_rule >= 0]).tolist():
-        text = prefix_sums(length * (run_rule == number))
-        block_rule[2 * (text[end] - text[begin]) > all_text[end] - all_text[begin]] = number
+        block_rule[2 * sums_in_blocks(page, length * (run_rule == number)) > all_text] = number
     draft.rule = np.concatenate([element_rule, block_rule])
     for keep in (False, True):
         chosen = np.flatnonzero([rule.keep == keep for rule in rules])

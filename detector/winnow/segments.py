@@ -14,7 +14,7 @@ import numpy as np
 from winnow.evidence.draft import Reason
 from winnow.output.text import is_conditional_comment
 from winnow.page.tags import TAG_NAMES, tag_set
-from winnow.page.tree import linked_runs, nearest, prefix_sums
+from winnow.page.tree import linked_runs, nearest, sums_in_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -117,10 +117,7 @@ def _reasons(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) 
     element = np.concatenate([np.arange(page.n), page.block_node])[roots]
     in_landmark = nearest(page.parent, _LANDMARKS[page.tag])[element] >= 0
     length = np.diff(page.run_offset)
-    begin, end = page.block_run_begin, page.block_run_end
-    all_text, linked_text = (
-        sums[end] - sums[begin] for sums in (prefix_sums(length), prefix_sums(length * linked_runs(page)))
-    )
+    all_text, linked_text = sums_in_blocks(page, length), sums_in_blocks(page, length * linked_runs(page))
 
     def in_most(text: NDArray[np.int64]) -> NDArray[np.bool_]:
         most: NDArray[np.bool_] = 2 * np.bincount(section, text, units) > np.bincount(section, all_text, units)

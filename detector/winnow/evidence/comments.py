@@ -20,7 +20,7 @@ from winnow.features.blocks import STATIC_NAMES, features_of
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import tag_set
-from winnow.page.tree import linked_runs, nearest, outermost, prefix_sums, within
+from winnow.page.tree import clickable_blocks, elements_of_blocks, nearest, outermost, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -320,7 +320,6 @@ Comments = Literal["separate", "include", "drop"]
 COMMENTS: Final[tuple[Comments, ...]] = get_args(Comments)
 """What to do with reader comments."""
 
-_BUTTONS: Final = tag_set("button", "label", "select")
 _HEADINGS: Final = tag_set("h2", "h3", "h4", "h5", "h6")
 _MAX_CONTROL_WORDS: Final = 3
 _MIN_REPEATS: Final = 3
@@ -385,14 +384,11 @@ def _without_controls(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.boo
     A control is a link or button of at most three words whose text occurs at least three times, and at least half as
     often as the most frequent one, so that an author of several comments is not taken for a control.
     """
-    clickable = linked_runs(page) | within(page, _BUTTONS[page.tag])[page.run_node]
-    plain = prefix_sums(~clickable & page.has_ink)
     texts = page.block_texts()
     short = [
         block
-        for block in np.flatnonzero(comments).tolist()
-        if plain[page.block_run_end[block]] == plain[page.block_run_begin[block]]
-        and len(texts[block].split(None, _MAX_CONTROL_WORDS)) <= _MAX_CONTROL_WORDS
+        for block in np.flatnonzero(comments & clickable_blocks(page)).tolist()
+        if len(texts[block].split(None, _MAX_CONTROL_WORDS)) <= _MAX_CONTROL_WORDS
     ]
     times = Counter(texts[block] for block in short)
     least = max(_MIN_REPEATS, max(times.values(), default=0) / 2)
@@ -410,10 +406,7 @@ def _thread_sections(page: Page, thread: NDArray[np.bool_]) -> NDArray[np.int32]
         page: the page.
         thread: bool[m], blocks of threads.
     """
-    sums = prefix_sums(thread)
-    held = page.block_end - page.block_begin
-    whole = (held > 0) & (sums[page.block_end] - sums[page.block_begin] == held)
-    root = outermost(page.parent, whole)
+    root = outermost(page.parent, elements_of_blocks(page, thread))
     of_block = root[page.block_node]
     own = np.arange(page.n, page.n + page.m, dtype=np.int32)
     return np.concatenate([root, np.where(thread, np.where(of_block >= 0, of_block, own), np.int32(-1))])

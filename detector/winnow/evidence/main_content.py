@@ -18,6 +18,7 @@ from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import tag_set
 from winnow.page.text import WORD
 from winnow.page.tree import (
+    clickable_blocks,
     innermost_holding,
     linked_runs,
     nearest,
@@ -48,7 +49,6 @@ _MIN_LIST: Final = 5  # blocks
 _TABLES: Final = tag_set("table")
 _LISTS: Final = tag_set("ul", "ol", "dl", "menu", "dir")
 _CODE: Final = tag_set("pre")
-_BUTTONS: Final = tag_set("button", "label", "select")
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
 _PRODUCT_POSSIBLE: Final = attribute_predicate("content", "itemtype", parts=("product",))
@@ -200,10 +200,8 @@ def cut_lists_whole(draft: Draft) -> None:
 def _controls(draft: Draft) -> NDArray[np.bool_]:
     """bool[m], blocks of at most three words inside links or buttons: "Reply", "Add to cart"."""
     page = draft.page
-    clickable = linked_runs(page) | within(page, _BUTTONS[page.tag])[page.run_node]
     short = np.fromiter((len(text.split(None, 3)) <= 3 for text in draft.texts), np.bool_, page.m)
-    controls: NDArray[np.bool_] = short & (sums_in_blocks(page, ~clickable & page.has_ink) == 0)
-    return controls
+    return short & clickable_blocks(page)
 
 
 _MIN_COPY_LENGTH: Final = 40  # shorter blocks may repeat legitimately: names, prices, one-word answers

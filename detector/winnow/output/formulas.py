@@ -18,7 +18,7 @@ from lxml import etree
 
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, tag_set
-from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, within
+from winnow.page.tree import nearest, once_per_page, outermost, sums_in_blocks, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -353,8 +353,7 @@ def formula_positions(page: Page) -> FormulaPositions:
         return found
     is_replaced = formulas.is_replaced[page.run_node]
     glyphs, visible = np.flatnonzero(page.has_ink & is_replaced), np.flatnonzero(page.has_ink & ~is_replaced)
-    others = prefix_sums(page.has_ink & ~is_replaced)
-    has_others = others[page.block_run_end] > others[page.block_run_begin]
+    has_others = sums_in_blocks(page, page.has_ink & ~is_replaced) > 0
     block_element = nearest(page.parent, IS_BLOCK_LEVEL[page.tag])
 
     def elements_begun(run: int) -> int:

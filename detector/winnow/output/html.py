@@ -146,12 +146,8 @@ def _base_address(page: Page) -> str:
 
 def _write_body(page: Page, elements: Flags, runs: Flags, *, links: bool, images: bool) -> str:
     """Write elements and runs in document order."""
-    formulas, boxes, in_tex, rewrites = (
-        find_formulas(page).by_element,
-        checkboxes(page),
-        tex_runs(page),
-        run_rewrites(page),
-    )
+    formulas, boxes = find_formulas(page).by_element, checkboxes(page)
+    in_tex, rewrites = tex_runs(page), run_rewrites(page)
     is_written = elements & ~_find_wrappers(page, elements, runs)
     if not images:
         is_written &= ~_PICTURES[page.tag]

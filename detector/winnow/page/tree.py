@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, TypeVarTuple
 
 import numpy as np
 
 from winnow.core import core
-from winnow.page.tags import TAG_ID
+from winnow.page.tags import TAG_ID, tag_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
+
+_BUTTONS: Final = tag_set("button", "label", "select")
 
 Result = TypeVar("Result")
 Others = TypeVarTuple("Others")
@@ -141,6 +143,13 @@ def sums_in_blocks(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]
     return sums.take(page.block_run_end) - sums.take(page.block_run_begin)
 
 
+def elements_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[n], elements that hold text, and none but that of the chosen blocks (bool[m])."""
+    held = page.block_end - page.block_begin
+    elements: NDArray[np.bool_] = (held > 0) & (sums_over_blocks(page, blocks) == held)
+    return elements
+
+
 def innermost_holding(page: Page, mass: NDArray[np.generic], share: float) -> int:
     """Find the innermost element with more than one block that holds this share of the mass; 0, the root, if none does.
 
@@ -158,3 +167,10 @@ def innermost_holding(page: Page, mass: NDArray[np.generic], share: float) -> in
 def linked_runs(page: Page) -> NDArray[np.bool_]:
     """bool[r], whether each run is inside a link."""
     return within(page, page.tag == TAG_ID["a"]).take(page.run_node)
+
+
+def clickable_blocks(page: Page) -> NDArray[np.bool_]:
+    """bool[m], whether all text of each block is inside links and buttons."""
+    clickable = linked_runs(page) | within(page, _BUTTONS.take(page.tag)).take(page.run_node)
+    are_clickable: NDArray[np.bool_] = sums_in_blocks(page, ~clickable & page.has_ink) == 0
+    return are_clickable

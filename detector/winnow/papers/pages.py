@@ -13,7 +13,7 @@ from winnow.fingerprints import text_fingerprints
 from winnow.hashing import hash_text, mix
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.tags import TAG_NAMES
-from winnow.page.tree import nearest, path_sums, prefix_sums
+from winnow.page.tree import elements_of_blocks, nearest, path_sums, prefix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -289,14 +289,6 @@ def whole_elements(page: Page, shared: NDArray[np.bool_]) -> NDArray[np.bool_]:
     whole = shared[: page.n] & elements_of_blocks(page, blocks)
     around = nearest(page.parent, page.block_end > page.block_begin)
     return np.concatenate([np.append(whole, False)[around], blocks])
-
-
-def elements_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[n], elements that hold text, and none but that of the chosen blocks (bool[m])."""
-    chosen = prefix_sums(blocks)
-    held = page.block_end - page.block_begin
-    elements: NDArray[np.bool_] = (held > 0) & (chosen[page.block_end] - chosen[page.block_begin] == held)
-    return elements
 
 
 def blocks_of_runs(page: Page, share: NDArray[np.float64 | np.bool_]) -> NDArray[np.bool_]:

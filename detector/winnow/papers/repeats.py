@@ -15,7 +15,7 @@ import numpy as np
 from winnow.counting import html_lengths
 from winnow.hashing import hash_text, inverse_powers, mix, powers
 from winnow.page.tags import IS_UNSEEN_TEXT
-from winnow.page.tree import prefix_sums, within
+from winnow.page.tree import elements_of_blocks, prefix_sums, within
 from winnow.papers.pages import (
     Detagged,
     Events,
@@ -23,7 +23,6 @@ from winnow.papers.pages import (
     Learned,
     blocks_of_runs,
     count_hashes,
-    elements_of_blocks,
     parameter,
     tag_hashes,
 )
