@@ -27,7 +27,6 @@ from winnow.page.tree import nearest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lxml import etree
     from numpy.typing import NDArray
 
     from winnow.page.attributes import Pairs
@@ -85,7 +84,7 @@ _LANGUAGE_CLASS: Final = re.compile(
     r"(?:^|\s)(?:lang(?:uage)?-|highlight-(?:source-|text-)?|brush:\s*|(?:hljs|sourceCode|shj-lang-)\s+(?:language-)?)"
     r"([a-zA-Z][a-zA-Z0-9+#.-]*)"
 )
-_NO_LANGUAGE: Final = frozenset(
+NO_LANGUAGE: Final = frozenset(
     "default none text plain plaintext plain-text txt nohighlight auto code notranslate".split()
 )
 _HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"  # see decode_email
@@ -198,7 +197,7 @@ def _output_names(page: Page, elements: NDArray[np.intp], *, links: bool) -> lis
 
 
 def _with_language(page: Page, index: int, pairs: Pairs) -> Pairs:
-    if not (language := code_language(page.elements[index])):
+    if not (language := _code_language(page, index)):
         return pairs
     attributes = dict(pairs)
     classes = [name for name in attributes.pop("class", "").split() if not name.startswith("language-")]
@@ -311,16 +310,17 @@ def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
     return wrapper
 
 
-def code_language(pre: etree._Element) -> str:
+def _code_language(page: Page, pre: int) -> str:
     """Language of a ``pre``, which highlighters mark on it, inside it or around it; "" if unknown."""
-    ancestors = islice(pre.iterancestors(), _MAX_ANCESTORS)
-    for candidate in (*pre.iterchildren("code"), pre, *ancestors):
+    element = page.elements[pre]
+    ancestors = islice(element.iterancestors(), _MAX_ANCESTORS)
+    for candidate in (*element.iterchildren("code"), element, *ancestors):
         for name in ("data-lang", "data-language", "language"):
             language = candidate.get(name, "")[:_MAX_CLASS_CHARACTERS].strip().lower()
             if len(language.split()) == 1:
-                return "" if language in _NO_LANGUAGE else language
+                return "" if language in NO_LANGUAGE else language
         found = _LANGUAGE_CLASS.search(candidate.get("class", "")[:_MAX_CLASS_CHARACTERS])
-        if found and found[1].lower() not in _NO_LANGUAGE:
+        if found and found[1].lower() not in NO_LANGUAGE:
             return found[1].lower()
     return ""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from lxml import etree
 
 from winnow.output.formulas import Formula
-from winnow.output.html import code_language
+from winnow.output.html import NO_LANGUAGE
 from winnow.output.markdown.blocks import (
     CELL,
     CODE,
@@ -60,6 +60,7 @@ _WRITTEN: Final[dict[str, Callable[[str], str]]] = {
 _MAX_DIGITS: Final = 9  # of the number of an item
 _MAX_CALLOUT_CHARACTERS: Final = 2_000
 _TITLE: Final = re.compile("title|heading", re.IGNORECASE)
+_LANGUAGE_CLASS: Final = re.compile(r"(?:^|\s)language-\.?([^\s`.][^\s`]*)")
 
 
 _FRAMES: Final = {"blockquote": QUOTE, "table": TABLE}
@@ -177,7 +178,7 @@ class _Writer:
         if tag == "pre":
             code = code_lines(element)
             code = code if element.find(".//div") is None else code.strip("\n")
-            self._add_block(Block(CODE, write_code_block(code, code_language(element))))
+            self._add_block(Block(CODE, write_code_block(code, _code_language(element))))
             return False
         if tag == "hr":
             self._add_block(Block(RULE, ["___" if len(self._frames) > 1 else "---"]))
@@ -342,3 +343,11 @@ def _parse_number(value: str | None, otherwise: int) -> int:
     """Parse the number of an item, which has at most nine digits in Markdown."""
     text = (value or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else otherwise
+
+
+def _code_language(pre: _Element) -> str:
+    """Language of a ``pre`` of clean HTML, by its class ``language-...`` or that of its ``code``; "" for none."""
+    for element in (pre, *pre.iterchildren("code")):
+        if found := _LANGUAGE_CLASS.search(element.get("class", "")):
+            return found[1] if found[1] not in NO_LANGUAGE else ""
+    return ""
