@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -141,7 +142,7 @@ def article_mark(page: Page) -> ArticleMark | None:
         found = _outermost(page, attributes.elements_matching(possible, mark))
         if len(found) > 1:
             return None  # several articles, possibly teasers
-        if found and _count_words(page, found[0]) >= MIN_MARKED_WORDS:
+        if found and _has_words(page, found[0], MIN_MARKED_WORDS):
             content = np.zeros(page.m, np.float32)
             content[page.block_begin[found[0]] : page.block_end[found[0]]] = 1
             return ArticleMark(kind, _without_heading(page, content))
@@ -150,9 +151,10 @@ def article_mark(page: Page) -> ArticleMark | None:
     return None if body is None else ArticleMark(JSON_LD, _without_heading(page, body))
 
 
-def _count_words(page: Page, element: int) -> int:
+def _has_words(page: Page, element: int, least: int) -> bool:
     texts = page.block_texts()[page.block_begin[element] : page.block_end[element]]
-    return sum(len(WORD.findall(text)) for text in texts)
+    words = chain.from_iterable(map(WORD.finditer, texts))
+    return sum(1 for _ in islice(words, least)) == least
 
 
 def _outermost(page: Page, elements: list[int]) -> list[int]:
@@ -329,7 +331,7 @@ def _other_articles(page: Page, articles: NDArray[np.int64], headlines: Mapping[
 
 def _holds_main_content(page: Page, article: int, scores: Scores, elsewhere: NDArray[np.bool_]) -> bool:
     """Whether an article is long enough and holds most of the text that the model keeps outside the other articles."""
-    if _count_words(page, article) < _MIN_ARTICLE_WORDS:
+    if not _has_words(page, article, _MIN_ARTICLE_WORDS):
         return False
     kept = (scores.templateness[page.n :] < scores.threshold) & ~elsewhere
     length = sums_over_blocks(page, np.fromiter(map(len, page.block_texts()), np.int64, page.m) * kept)

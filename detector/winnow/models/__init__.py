@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Final, cast
@@ -41,7 +41,15 @@ def load_model(name_or_path: str | Path | None = None) -> StoredModel:
         FileNotFoundError: there is neither a model of that name nor such a file.
         ModelError: the file is not a model, is damaged, or is of a kind or version that this package cannot use.
     """
-    file = _find_file(DEFAULT_MODEL if name_or_path is None else str(name_or_path))
+    return _default_model() if name_or_path is None else _load_file(_find_file(str(name_or_path)))
+
+
+@cache
+def _default_model() -> StoredModel:
+    return _load_file(_find_file(DEFAULT_MODEL))
+
+
+def _load_file(file: Path) -> StoredModel:
     status = file.stat()
     return _load(file, status.st_mtime_ns, status.st_size)
 

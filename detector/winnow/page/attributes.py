@@ -157,6 +157,8 @@ class AttributeTable:
 
     def places_by_value(self, name: str) -> dict[str, int]:
         """Place of the first attribute with this name, by value."""
+        if name not in self.names:
+            return {}
         if name not in self._places:
             self._places[name] = {value: place for place, value in self.places_and_values(self.numbers_of(name))}
         return self._places[name]
