@@ -98,21 +98,18 @@ WRAPPERS = """<body><nav><a href=/a>A</a><p>menu</p></nav>
 PLAIN, WRAPPED = WRAPPERS.format("", ""), WRAPPERS.format("<div><section><div>", "</div></section></div>")
 
 
-def containers(html):
-    page = Page.parse(html)
-    return page, features_of(page).tokens.levels
-
-
 def test_a_container_is_the_outermost_element_that_holds_the_same_blocks():
-    page, levels = containers("<body><p>a</p><div><section><p>b</p><p>c</p></section></div></body>")
-    assert [page.elements[index].tag for index in levels[1].tolist()] == ["html", "div", "div"]
+    html = "<body><p>a</p><div><section><p>b</p><p>c</p></section></div></body>"
+    assert column(html, "container 1: log depth") == pytest.approx(np.log1p([0, 2, 2]))  # html, div, div
 
 
 def test_each_level_holds_more_blocks_until_the_root_repeats():
-    page, levels = containers(WRAPPED)
-    held = page.block_end - page.block_begin
-    for lower, upper in itertools.pairwise(levels):
-        assert ((held[upper] > held[lower]) | ((upper == lower) & (upper == 0))).all()
+    held = [column(WRAPPED, f"container {level}: log blocks") for level in range(LEVELS)]
+    depths = [column(WRAPPED, f"container {level}: log depth") for level in range(LEVELS)]
+    for level, block in itertools.product(range(1, LEVELS), range(len(held[0]))):
+        is_root = depths[level - 1][block] == 0
+        assert is_root == (held[level][block] == held[level - 1][block])
+        assert is_root or held[level][block] > held[level - 1][block]
 
 
 def test_extra_wrappers_leave_what_containers_say_of_their_text():

@@ -171,12 +171,12 @@ def test_every_model_of_the_package_loads_by_its_name_and_has_a_card():
 # ---- The network
 
 
-@pytest.fixture(params=[16, 32, 64])
-def registers(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Registers of so many bytes at most, where the processor has so wide ones."""
-    assert core.limit_registers(request.param) <= request.param
+@pytest.fixture(params=[False, True])
+def fused(request: pytest.FixtureRequest) -> Iterator[None]:
+    """By the instructions of every processor, and by fused ones where this processor has them."""
+    assert core.fuse(request.param) <= request.param
     yield
-    core.limit_registers(64)
+    core.fuse(True)
 
 
 def read_in_order(network: SequenceNetwork, inputs: np.ndarray) -> np.ndarray:
@@ -197,7 +197,7 @@ def read_in_order(network: SequenceNetwork, inputs: np.ndarray) -> np.ndarray:
     return last @ network.last_weight + network.last_bias
 
 
-@pytest.mark.usefixtures("registers")
+@pytest.mark.usefixtures("fused")
 @pytest.mark.parametrize("shape", [(5, 4, 3, 2), (37, 64, 96, 64), (3, 35, 33, 17)])
 @pytest.mark.parametrize("blocks", [1, 8, 21])
 def test_blocks_are_read_in_order_there_and_back(blocks: int, shape: tuple[int, int, int, int]):

@@ -18,7 +18,7 @@ from winnow.core import SEED, core
 from winnow.features.tokens import TOKEN_FEATURE_NAMES, Tokens, TokenTables, leading_words
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
-from winnow.page.text import character_properties, text_totals
+from winnow.page.text import TextTotals, character_properties, text_totals
 from winnow.page.tree import once_per_page
 
 if TYPE_CHECKING:
@@ -150,6 +150,8 @@ _FLAGS: Final = sum(
     (tag_set(*tags).astype(np.uint32) << bit for bit, tags in enumerate(_FLAGGED_TAGS)), start=np.uint32(0)
 )
 
+_WORDS: Final = TextTotals._fields.index("words")
+
 _HIDDEN: Final = attribute_predicate("hidden")
 _STATES: Final = attribute_predicate("aria-hidden", parts=["true"])
 _STYLES: Final = attribute_predicate("style", parts=["none"])
@@ -189,14 +191,14 @@ def features_of(page: Page) -> BlockFeatures:
     hides[_hiding_attributes(table)] = True
     rows = np.empty((len(FEATURE_NAMES), page.m), np.float32)
     static = rows[: len(STATIC_NAMES)]
-    page_features, words = np.empty(len(PAGE_FEATURE_NAMES), np.float32), np.empty(page.m)
-    levels, owner = np.empty((LEVELS, page.m), np.int64), np.empty(page.m, np.int32)
+    page_features, totals = np.empty(len(PAGE_FEATURE_NAMES), np.float32), text_totals(page)
     core.static_features(
-        *(page.arrays, _FLAGS, _GROUP_OF_TAG, text_totals(page), table.arrays, table.numbers_of("class"), hides),
+        *(page.arrays, _FLAGS, _GROUP_OF_TAG, totals, table.arrays, table.numbers_of("class"), hides),
         *(properties, leading.title_overlap, page.block_lines, lowered, leading.title_words, SEED),
-        *(static, page_features, words, levels, owner),
+        *(static, page_features),
     )
-    return BlockFeatures(static.T, page_features, words, Tokens.of(page, leading, owner, levels), rows)
+    words = totals[_WORDS].take(page.block_run_end) - totals[_WORDS].take(page.block_run_begin)
+    return BlockFeatures(static.T, page_features, words.astype(np.float64), Tokens.of(page, leading), rows)
 
 
 def _hiding_attributes(table: AttributeTable) -> list[int]:

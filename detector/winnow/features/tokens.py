@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
-    Indices = NDArray[np.int64]
     Matrix = NDArray[np.float32]
 
 TABLE_SIZE: Final = 1 << 15
@@ -110,33 +109,21 @@ class Tokens:
             blocks, in document order.
         words_per_block: int32[m], number of leading words of each block.
         word: uint32[...], table entry of each leading word, block after block.
-        parent, end: int32[n], tree of the elements.
+        arrays: those of the page, for the core.
         block_begin, block_end: int32[n], slice of the blocks inside each element.
-        owner: int32[m], element that the first run of each block belongs to.
-        levels: int64[4, m], the innermost containers of each block.
     """
 
     name_element: NDArray[np.int32]
     name: NDArray[np.uint32]
     words_per_block: NDArray[np.int32]
     word: NDArray[np.uint32]
-    parent: NDArray[np.int32]
-    end: NDArray[np.int32]
+    arrays: tuple[NDArray[np.generic], ...]
     block_begin: NDArray[np.int32]
     block_end: NDArray[np.int32]
-    owner: NDArray[np.int32]
-    levels: Indices
 
     @classmethod
-    def of(cls, page: Page, words: LeadingWords, owner: NDArray[np.int32], levels: Indices) -> Tokens:
-        """Gather the names of the elements and the first words of the blocks.
-
-        Args:
-            page: the page.
-            words: the first words of its blocks.
-            owner: int32[m], element that the first run of each block belongs to.
-            levels: int64[..., m], the containers of each block, innermost first.
-        """
+    def of(cls, page: Page, words: LeadingWords) -> Tokens:
+        """Gather the names of the elements and the first words of the blocks."""
         table = page.attributes
         naming = table.numbers_matching(_NAMING)
         elements, names = core.name_parts(page.arrays, table.arrays, naming, _NAME_SEED, _NUMBER_PART, _NAME_HASHES)
@@ -145,12 +132,9 @@ class Tokens:
             name=np.frombuffer(names, np.uint32) & _ENTRY,
             words_per_block=words.number,
             word=words.hashes & _ENTRY,
-            parent=page.parent,
-            end=page.end,
+            arrays=page.arrays,
             block_begin=page.block_begin,
             block_end=page.block_end,
-            owner=owner,
-            levels=levels[:_TABLED_LEVELS],
         )
 
     def names_present(self, entries: int) -> NDArray[np.bool_]:
@@ -174,17 +158,14 @@ class TokenTables:
 
     def features(self, tokens: Tokens) -> Matrix:
         """float32[m, len(TOKEN_FEATURE_NAMES)], token features of a page's blocks."""
-        rows = np.empty((len(TOKEN_FEATURE_NAMES), len(tokens.owner)), np.float32)
+        rows = np.empty((len(TOKEN_FEATURE_NAMES), len(tokens.words_per_block)), np.float32)
         self.write(rows, tokens)
         return rows.T
 
     def write(self, rows: Matrix, tokens: Tokens) -> None:
         """Write the token features of a page's blocks into float32[len(TOKEN_FEATURE_NAMES), m]."""
         write_word_features(rows[:WORD_FEATURES], tokens, self.words)
-        core.name_features(
-            *(tokens.name_element, tokens.name, self.names, tokens.parent, tokens.end, tokens.owner, tokens.levels),
-            rows[WORD_FEATURES:],
-        )
+        core.name_features(tokens.arrays, tokens.name_element, tokens.name, self.names, rows[WORD_FEATURES:])
 
 
 def write_word_features(rows: Matrix, tokens: Tokens, odds: Matrix) -> None:
@@ -194,6 +175,6 @@ def write_word_features(rows: Matrix, tokens: Tokens, odds: Matrix) -> None:
 
 def word_features(tokens: Tokens, odds: Matrix) -> Matrix:
     """float32[m, 4], total, mean, lowest and highest log-odds of each block's words."""
-    rows = np.empty((WORD_FEATURES, len(tokens.owner)), np.float32)
+    rows = np.empty((WORD_FEATURES, len(tokens.words_per_block)), np.float32)
     write_word_features(rows, tokens, odds)
     return rows.T

@@ -26,11 +26,8 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float32]
 
-PANEL: Final = 16
-"""Columns of a matrix that the core processes together; ``core.h`` has the same number."""
-
-STEP_PANEL: Final = 64
-"""The same for the recurrent matrices; ``sequence.c`` has the same number."""
+_COLUMNS: Final = 64
+"""The core takes weights whose number of columns is a multiple of this; ``network.c`` has the same number."""
 
 CLIP: Final = 4.0
 """Standardised features are clipped to this many standard deviations."""
@@ -108,32 +105,18 @@ class SequenceNetwork:
         logits = np.empty(len(parts[0]), np.float32)
         if len(logits):
             features = tuple(np.ascontiguousarray(part.T) for part in parts)  # no copies: already in this order
-            core.sequence_logits(features, CLIP, mean, scale, *self._panels, float(self.last_bias[0]), logits)
+            core.sequence_logits(features, CLIP, mean, scale, *self._padded, logits)
         return logits
 
     @cached_property
-    def _panels(self) -> tuple[Matrix, ...]:
-        """The weights in the layout that the core expects."""
-        return (
-            panels(self.dense_weight), self.dense_bias,
-            np.stack([panels(weight) for weight in self.input_weight]), self.input_bias,
-            np.stack([panels(weight, STEP_PANEL) for weight in self.state_weight]), self.state_bias,
-            np.stack([panels(weight) for weight in np.split(self.output_weight, 2)]), self.output_bias,
-            np.ascontiguousarray(self.page_weight), self.last_weight,
-        )  # fmt: skip
+    def _padded(self) -> list[Matrix]:
+        """The arrays, the columns of the first four weights filled up with zeros."""
+        names = "dense_weight", "input_weight", "state_weight", "output_weight"
+        return [_padded(getattr(self, name)) if name in names else getattr(self, name) for name in ARRAY_NAMES]
 
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
 """Names of the arrays of a network, in order."""
-
-
-def panels(weight: Matrix, width: int = PANEL) -> Matrix:
-    """Split float32[k, columns] into float32[panels, k, width], padded with zeros."""
-    k, columns = weight.shape
-    number = -(-columns // width)
-    filled = np.zeros((k, number * width), np.float32)
-    filled[:, :columns] = weight
-    return np.ascontiguousarray(filled.reshape(k, number, width).swapaxes(0, 1))
 
 
 def standardise(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
@@ -142,3 +125,8 @@ def standardise(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
     result *= scale
     np.maximum(result, -CLIP, out=result)  # not np.clip, which is slower on small arrays
     return np.minimum(result, CLIP, out=result)
+
+
+def _padded(weight: Matrix) -> Matrix:
+    """Fill up the columns of float32[..., k, columns] with zeros to a multiple of 64."""
+    return np.pad(weight, [(0, 0)] * (weight.ndim - 1) + [(0, -weight.shape[-1] % _COLUMNS)])

@@ -65,14 +65,6 @@ static void count(Features *f, const int64_t *kinds, uint8_t *linked, uint8_t *e
     for (k = 0; k < COUNTS; k++) {
         f->total[k] = larger((double)f->totals[r * COUNTS + k], 1);
     }
-    for (i = 0; i < page->m; i++) {
-        const int64_t *begin = f->totals + (Py_ssize_t)page->block_run_begin[i] * COUNTS;
-        const int64_t *end = f->totals + (Py_ssize_t)page->block_run_end[i] * COUNTS;
-        for (k = 0; k < COUNTS; k++) {
-            f->counts[i * COUNTS + k] = end[k] - begin[k];
-        }
-        f->owner[i] = page->run_node[page->block_run_begin[i]];
-    }
 }
 
 /* How many elements of each group of tags are around each block. */
@@ -137,7 +129,7 @@ static int compare(Features *f, Span lowered, uint64_t *keys, int32_t *number)
         return -1;
     }
     for (i = 0; i < page->m; i++) {
-        Py_ssize_t own = f->owner[i], parent = own ? page->parent[own] : 0, above = parent ? page->parent[parent] : 0;
+        Py_ssize_t own = owner_of(page, i), parent = own ? page->parent[own] : 0, above = parent ? page->parent[parent] : 0;
         uint64_t around = (uint64_t)f->signature[own] * 31 + (uint64_t)f->signature[parent] * 7
                           + (uint64_t)f->signature[above] * 3 + (uint64_t)page->depth[own];
         f->repeats[i]--;
@@ -205,18 +197,16 @@ static int measure(Features *f, const int64_t *kinds, const int64_t *class_signa
 static int allocate(Features *f, int64_t **class_signature)
 {
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, r = (size_t)f->page.r, a = (size_t)f->page.a;
-    size_t size = 8 * (COUNTS * (r + 1 + m) + n + a) + 4 * (COUNTED_SETS * (n + 1) + n + 3 * m + (GROUPS + 1) * m) + n + 64;
+    size_t size = 8 * (COUNTS * (r + 1) + n + a) + 4 * (COUNTED_SETS * (n + 1) + n + 2 * m + (GROUPS + 1) * m) + n + 64;
     char *at = f->memory = calloc(1, size);
     if (at == NULL) {
         return -1;
     }
     CARVE(at, f->totals, COUNTS * (r + 1));
-    CARVE(at, f->counts, COUNTS * m);
     CARVE(at, f->signature, n);
     CARVE(at, *class_signature, a);
     CARVE(at, f->tag_sums, COUNTED_SETS * (n + 1));
     CARVE(at, f->alike, n);
-    CARVE(at, f->owner, m);
     CARVE(at, f->repeats, m);
     CARVE(at, f->place, m);
     CARVE(at, f->enclosing, (GROUPS + 1) * m);
@@ -230,14 +220,14 @@ static void features_release(Features *f)
     page_release(&f->page);
 }
 
-static int write_rows(Features *f, Span lines, float *rows, int64_t *levels)
+static int write_rows(Features *f, Span lines, float *rows)
 {
     Py_ssize_t m = f->page.m;
     features_wording(f, lines, rows);
     rows += WORDING_ROWS * m;
     features_position(f, rows);
     rows += POSITION_ROWS * m;
-    if (features_containers(f, rows, levels) < 0) {
+    if (features_containers(f, rows) < 0) {
         return -1;
     }
     rows += CONTAINER_ROWS * m;
@@ -248,8 +238,7 @@ static int write_rows(Features *f, Span lines, float *rows, int64_t *levels)
 
 /* static_features(page, tag_flags: uint32[T], tag_group: int8[T], kinds: int64[TOTALS, r + 1], values, classes: int64[k],
                    hides: bool[a], properties, overlap: int32[m], lines, lowered, title, seed,
-                   rows: float32[STATIC_ROWS, m], of_page: float32[PAGE_FEATURES], words: float64[m],
-                   levels: int64[LEVELS, m], owner: int32[m])
+                   rows: float32[STATIC_ROWS, m], of_page: float32[PAGE_FEATURES])
 
    classes: numbers of the values that are classes. hides: by first attribute, whether it hides its element.
    lines, lowered: texts of the blocks with line feeds between them, as they are and in lower case. */
@@ -258,22 +247,21 @@ PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
     SCOPED(features_release) Features f = {0};
     SCOPED(values_release) AttributeValues values = {0};
     SCOPED(array_release) Array flags = {0}, group = {0}, kinds = {0}, classes = {0}, hides = {0}, properties = {0};
-    SCOPED(array_release) Array overlap = {0}, rows = {0}, of_page = {0}, words = {0}, levels = {0}, owner = {0};
+    SCOPED(array_release) Array overlap = {0}, rows = {0}, of_page = {0};
     Span lines, lowered;
     int64_t *class_signature;
     Py_ssize_t m, i;
     int failed;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&O&O&O&dKO&O&O&O&O&", in_page, &f.page, in_4, &flags, in_1, &group, in_8,
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&O&O&O&dKO&O&", in_page, &f.page, in_4, &flags, in_1, &group, in_8,
                           &kinds, in_values, &values, in_8, &classes, in_1, &hides, in_properties, &properties, in_4,
-                          &overlap, in_text, &lines, in_text, &lowered, &f.title, &f.seed, out_4, &rows, out_4, &of_page,
-                          out_8, &words, out_8, &levels, out_4, &owner)) {
+                          &overlap, in_text, &lines, in_text, &lowered, &f.title, &f.seed, out_4, &rows, out_4,
+                          &of_page)) {
         return NULL;
     }
     m = f.page.m;
     if (!check_arrays(f.page.tags <= flags.length && group.length == flags.length && kinds.length == TOTALS * (f.page.r + 1)
                       && values.places <= f.page.a && are_below(&classes, values.d) && hides.length == f.page.a
-                      && overlap.length == m && rows.length == STATIC_ROWS * m && of_page.length == PAGE_FEATURES
-                      && words.length == m && levels.length == LEVELS * m && owner.length == m)) {
+                      && overlap.length == m && rows.length == STATIC_ROWS * m && of_page.length == PAGE_FEATURES)) {
         return NULL;
     }
     for (i = 0; i < group.length; i++) {
@@ -291,13 +279,9 @@ PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
     Py_BEGIN_ALLOW_THREADS
     sign_classes(&values, &classes, class_signature);
     failed = measure(&f, ITEMS(kinds, int64_t), class_signature, ITEMS(hides, uint8_t), lowered) < 0
-             || write_rows(&f, lines, ITEMS(rows, float), ITEMS(levels, int64_t)) < 0;
+             || write_rows(&f, lines, ITEMS(rows, float)) < 0;
     if (!failed) {
         features_of_page(&f, ITEMS(of_page, float));
-        for (i = 0; i < m; i++) {
-            ITEMS(words, double)[i] = (double)count_of(&f, i, WORDS);
-            ITEMS(owner, int32_t)[i] = f.owner[i];
-        }
     }
     Py_END_ALLOW_THREADS
     if (failed) {

@@ -36,9 +36,7 @@ typedef struct {
     const int32_t *overlap;  /* m: distinct words of the title in the block */
     double title;            /* distinct words of the title */
     int64_t *totals;         /* COUNTS for each of r + 1 borders of runs */
-    int64_t *counts;         /* COUNTS for each block */
     double total[COUNTS];    /* of the page, at least 1 */
-    int32_t *owner;          /* m: element of a block's first run */
     int32_t *enclosing;      /* [GROUPS + 1][m] */
     int32_t *tag_sums;       /* COUNTED_SETS for each of n + 1 borders of elements */
     int64_t *signature;      /* n */
@@ -58,7 +56,8 @@ static inline int64_t in_subtree(const Features *f, Py_ssize_t element, int coun
 
 static inline int64_t count_of(const Features *f, Py_ssize_t block, int count)
 {
-    return f->counts[block * COUNTS + count];
+    return f->totals[(Py_ssize_t)f->page.block_run_end[block] * COUNTS + count]
+           - f->totals[(Py_ssize_t)f->page.block_run_begin[block] * COUNTS + count];
 }
 
 static inline int is_long(const Features *f, Py_ssize_t block)
@@ -102,7 +101,7 @@ void features_neighbours(const Features *f, float *rows);
 void features_of_page(const Features *f, float *to);
 
 /* These allocate: 0, or -1 without memory. */
-int features_containers(const Features *f, float *rows, int64_t *levels);
+int features_containers(const Features *f, float *rows);
 int features_signatures(const Features *f, float *rows);
 
 #endif

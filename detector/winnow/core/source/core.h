@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; winnow.core expects the same number. */
-#define CORE_VERSION 25
+#define CORE_VERSION 26
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -123,11 +123,6 @@ int array_borrow(Array *array, PyObject *object, Py_ssize_t size, int writable, 
 
 void array_release(Array *array);
 
-/* Borrow several arrays: `sizes` bytes per item, the ones from `writable` on to be written. 0, or -1 with an exception
-   set; arrays_release() is needed in both cases. */
-int arrays_borrow(Array *arrays, PyObject *const *objects, const int *sizes, const char *const *names, int count,
-                  int writable);
-
 void arrays_release(Array *arrays, int count);
 
 #define ITEMS(array, type) ((type *)(array).view.buf)
@@ -234,7 +229,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
     DO(date_signs, "Signs of dates in texts, for comments.") \
     DO(sequence_logits, "Logits of a SequenceNetwork.") \
-    DO(limit_registers, "Limit the size of registers, for tests.") \
+    DO(fuse, "Whether products may be fused, for tests.") \
     DO(static_features, "Static features of text blocks.") \
     DO(word_features, "Features of words by a table of log-odds.") \
     DO(name_features, "Features of names by a table of log-odds.") \
@@ -251,16 +246,8 @@ void core_prepare_crc32(void);
 /* The logarithms that features are looked up in. */
 void core_prepare_features(void);
 
-enum { TILE_ROWS = 8, TILE_COLUMNS = 16 }; /* winnow.models.sequence.PANEL is the same */
-
-/* Write the product of TILE_ROWS rows of k values, `step` items apart, and of a panel, float32[k, TILE_COLUMNS], as
-   float32[TILE_ROWS, TILE_COLUMNS]. */
-typedef void (*Multiply)(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *panel, float *tile);
-
-/* The fastest multiplication on this processor, and the size of its registers in bytes. */
-extern Multiply core_multiply;
-extern int core_register_bytes;
-void core_prepare_products(void);
+/* The fastest instructions of this processor. */
+void core_prepare_network(void);
 
 /* Find the type of lxml's elements; 0, or -1 with an ImportError if the core cannot read this lxml's trees. */
 int tree_prepare(void);

@@ -63,8 +63,8 @@ void features_wording(const Features *f, Span lines, float *rows)
         ROW(rows, 15)[b] = (first & IS_ALPHANUMERIC) == 0;
         ROW(rows, 16)[b] = (float)ends_sentence(last);
         ROW(rows, 17)[b] = (float)is_comma(last);
-        ROW(rows, behind)[b] = f->hidden[f->owner[b]];
-        ROW(rows, behind + 1)[b] = (float)log_of(page->depth[f->owner[b]]);
+        ROW(rows, behind)[b] = f->hidden[owner_of(page, b)];
+        ROW(rows, behind + 1)[b] = (float)log_of(page->depth[owner_of(page, b)]);
         ROW(rows, behind + 2)[b] = (float)log_of(f->tag_sums[(Py_ssize_t)page->end[node] * COUNTED_SETS + IS_LINK]
                                                  - f->tag_sums[node * COUNTED_SETS + IS_LINK]);
         ROW(rows, behind + 3)[b] = (float)log_of(f->repeats[b]);
@@ -206,17 +206,6 @@ void features_neighbours(const Features *f, float *rows)
 
 /* ---- Its containers */
 
-/* The outermost of the elements that hold exactly the same blocks. */
-static void find_containers(const PageArrays *page, int32_t *outermost)
-{
-    Py_ssize_t i;
-    for (i = 0; i < page->n; i++) {
-        int32_t parent = i ? page->parent[i] : 0;
-        int same = page->block_end[parent] - page->block_begin[parent] == page->block_end[i] - page->block_begin[i];
-        outermost[i] = i && same ? outermost[parent] : (int32_t)i;
-    }
-}
-
 static void describe_container(const Features *f, Py_ssize_t element, const int32_t *children, float *to)
 {
     const PageArrays *page = &f->page;
@@ -240,8 +229,7 @@ static void describe_container(const Features *f, Py_ssize_t element, const int3
     }
 }
 
-/* Write the rows, and int64[LEVELS, m] the containers of each block, innermost first. */
-int features_containers(const Features *f, float *rows, int64_t *levels)
+int features_containers(const Features *f, float *rows)
 {
     static const int groups[] = {P, DIV, LIST, LI, TABLE};
     const PageArrays *page = &f->page;
@@ -277,7 +265,6 @@ int features_containers(const Features *f, float *rows, int64_t *levels)
             for (k = 0; level < TAGGED_LEVELS && k < 5; k++) {
                 ROW(rows, LEVELS * PER_LEVEL + LEVELS + 5 * level + k)[b] = f->group[page->tag[container]] == groups[k];
             }
-            levels[level * m + b] = container;
             container = container ? outermost[page->parent[container]] : 0;
         }
     }

@@ -39,18 +39,6 @@ void array_release(Array *array)
     }
 }
 
-int arrays_borrow(Array *arrays, PyObject *const *objects, const int *sizes, const char *const *names, int count,
-                  int writable)
-{
-    int k;
-    for (k = 0; k < count; k++) {
-        if (array_borrow(&arrays[k], objects[k], sizes[k], k >= writable, names[k]) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 void arrays_release(Array *arrays, int count)
 {
     while (count-- > 0) {
@@ -111,7 +99,7 @@ static int execute(PyObject *module)
 {
     core_prepare_crc32();
     core_prepare_features();
-    core_prepare_products();
+    core_prepare_network();
     return PyModule_AddIntConstant(module, "VERSION", CORE_VERSION) < 0 ? -1 : tree_prepare();
 }
 

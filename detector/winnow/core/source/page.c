@@ -102,6 +102,16 @@ int in_page(PyObject *tuple, void *arrays)
     return check_arrays(is_sound(page));
 }
 
+void find_containers(const PageArrays *page, int32_t *container)
+{
+    Py_ssize_t i;
+    for (i = 0; i < page->n; i++) {
+        int32_t parent = i ? page->parent[i] : 0;
+        int same = page->block_end[parent] - page->block_begin[parent] == page->block_end[i] - page->block_begin[i];
+        container[i] = i && same ? container[parent] : (int32_t)i;
+    }
+}
+
 void page_release(PageArrays *page)
 {
     arrays_release(page->arrays, 14);

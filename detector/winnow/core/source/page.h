@@ -41,4 +41,13 @@ static inline Span value_of(const AttributeValues *values, Py_ssize_t number)
     return (Span){values->data + values->begin[number], values->data + values->begin[number + 1]};
 }
 
+/* The element that the first run of a block belongs to. */
+static inline int32_t owner_of(const PageArrays *page, Py_ssize_t block)
+{
+    return page->run_node[page->block_run_begin[block]];
+}
+
+/* Find the container of each element: the outermost of those that hold exactly the same blocks. */
+void find_containers(const PageArrays *page, int32_t *container);
+
 #endif

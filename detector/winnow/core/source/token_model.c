@@ -311,14 +311,14 @@ typedef struct {
     double own, closed, path, lowest, highest;
 } NameOdds;
 
-static void follow_paths(NameOdds *elements, const int32_t *parent, const int32_t *end, Py_ssize_t n)
+static void follow_paths(const PageArrays *page, NameOdds *elements)
 {
     double path = 0;
     Py_ssize_t i;
-    for (i = 0; i < n; i++) {
-        const NameOdds *above = &elements[parent[i] < 0 ? 0 : parent[i]];
+    for (i = 0; i < page->n; i++) {
+        const NameOdds *above = &elements[i ? page->parent[i] : 0];
         double own = elements[i].own;
-        elements[end[i]].closed += own; /* there is one more than elements */
+        elements[page->end[i]].closed += own; /* there is one more than elements */
         path += own - elements[i].closed;
         elements[i].path = path;
         elements[i].lowest = own < 0 ? own : 0;
@@ -328,55 +328,44 @@ static void follow_paths(NameOdds *elements, const int32_t *parent, const int32_
     }
 }
 
-static int is_tree(const int32_t *parent, const int32_t *end, Py_ssize_t n)
-{
-    Py_ssize_t i;
-    for (i = 0; i < n; i++) {
-        if (parent[i] < -1 || parent[i] >= i || end[i] <= i || end[i] > n) {
-            return 0;
-        }
-    }
-    return 1;
-}
+/* name_features(page, name_element: int32[k], name: uint32[k], odds: float32[size], rows: float32[4 + levels, m])
 
-/* name_features(name_element: int32[k], name: uint32[k], odds: float32[size], parent: int32[n], end: int32[n],
-                 owner: int32[m], levels: int64[l, m], rows: float32[4 + l, m]) */
+   Log-odds of the path to the element of each block, the lowest and highest on it, that of its own names, and those of the
+   paths to the innermost containers. */
 PyObject *core_name_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array element = {0}, name = {0}, odds = {0}, parent = {0};
-    SCOPED(array_release) Array end = {0}, owner = {0}, levels = {0}, rows = {0};
+    SCOPED(page_release) PageArrays page = {0};
+    SCOPED(array_release) Array element = {0}, name = {0}, odds = {0}, rows = {0};
     SCOPED(free_memory) NameOdds *elements = NULL;
-    float *row;
-    Py_ssize_t n, m, i;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&", in_4, &element, in_4, &name, in_4, &odds, in_4, &parent, in_4, &end,
-                          in_4, &owner, in_8, &levels, out_4, &rows)) {
+    SCOPED(free_memory) int32_t *containers = NULL;
+    Py_ssize_t b, i, level;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_page, &page, in_4, &element, in_4, &name, in_4, &odds, out_4, &rows)
+        || !check_arrays(name.length == element.length && are_below(&element, page.n) && are_below(&name, odds.length)
+                         && (page.m ? rows.length % page.m == 0 && rows.length >= 4 * page.m : !rows.length))) {
         return NULL;
     }
-    n = parent.length;
-    m = owner.length;
-    if (!check_arrays(name.length == element.length && end.length == n && rows.length == 4 * m + levels.length
-                      && (m == 0 || levels.length % m == 0) && are_below(&element, n) && are_below(&name, odds.length)
-                      && are_below(&owner, n) && are_below(&levels, n)
-                      && is_tree(ITEMS(parent, int32_t), ITEMS(end, int32_t), n))) {
-        return NULL;
-    }
-    if ((elements = calloc((size_t)n + 1, sizeof(NameOdds))) == NULL) {
+    elements = calloc((size_t)page.n + 1, sizeof(NameOdds));
+    containers = malloc(sizeof(int32_t) * (size_t)page.n + 1);
+    if (elements == NULL || containers == NULL) {
         return PyErr_NoMemory();
     }
     for (i = 0; i < element.length; i++) {
         elements[ITEMS(element, int32_t)[i]].own += ITEMS(odds, float)[ITEMS(name, int32_t)[i]];
     }
-    follow_paths(elements, ITEMS(parent, int32_t), ITEMS(end, int32_t), n);
-    row = ITEMS(rows, float);
-    for (i = 0; i < m; i++) {
-        const NameOdds *around = &elements[ITEMS(owner, int32_t)[i]];
-        row[i] = (float)around->path;
-        row[m + i] = (float)around->lowest;
-        row[2 * m + i] = (float)around->highest;
-        row[3 * m + i] = (float)around->own;
-    }
-    for (i = 0; i < levels.length; i++) {
-        row[4 * m + i] = (float)elements[ITEMS(levels, int64_t)[i]].path;
+    follow_paths(&page, elements);
+    find_containers(&page, containers);
+    for (b = 0; b < page.m; b++) {
+        const NameOdds *around = &elements[owner_of(&page, b)];
+        int32_t container = containers[page.block_node[b]];
+        float *row = ITEMS(rows, float) + b;
+        row[0] = (float)around->path;
+        row[page.m] = (float)around->lowest;
+        row[2 * page.m] = (float)around->highest;
+        row[3 * page.m] = (float)around->own;
+        for (level = 4; level < rows.length / page.m; level++) {
+            row[level * page.m] = (float)elements[container].path;
+            container = container ? containers[page.parent[container]] : 0;
+        }
     }
     Py_RETURN_NONE;
 }

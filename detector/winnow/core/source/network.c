@@ -1,0 +1,422 @@
+/* A network over the text blocks of a page in reading order, for winnow.models.sequence: a dense layer, a gated recurrent
+   unit in each direction (Cho et al. 2014), a dense layer over the states of both and over their means and maxima on the
+   page, and one logit per block. */
+#include "core.h"
+
+enum { WEIGHT_COLUMNS = 64 }; /* winnow.models.sequence has the same number */
+enum { ROWS = 8, COLUMNS = 16 }; /* of a tile, whose sums stay in registers, half of it at a time */
+enum { MAX_PARTS = 4, MAX_UNITS = 1 << 10 };
+enum {
+    MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS, OUTPUT_WEIGHT, OUTPUT_BIAS,
+    PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, LOGITS, ARRAYS
+};
+
+/* m blocks of f features; c dense units, a state of s, o output units. Buffers that are read by eights have some to spare. */
+typedef struct {
+    Array parts[MAX_PARTS], arrays[ARRAYS];
+    int count; /* of parts of the features */
+    float clip;
+    Py_ssize_t m, f, c, s, o;
+    double *pooled; /* [4 s]: sums of the states, forwards and backwards, and their maxima */
+    float *packed;  /* [f][ROWS] */
+    float *dense;   /* [m][c] */
+    float *output;  /* [m][o]: contribution of the states of both directions */
+    float *states;  /* [ROWS + 1][s]: of a tile, and the last one of the tile before */
+    float *gates;   /* [ROWS][3 s]: contribution of the blocks */
+    float *sums;    /* [3 s]: contribution of the previous state */
+    float *of_page; /* [o]: contribution of the page */
+} Task;
+
+static const float *numbers(const Task *task, int array)
+{
+    return ITEMS(task->arrays[array], float);
+}
+
+/* The columns of a weight are filled up with zeros. */
+static Py_ssize_t padded(Py_ssize_t columns)
+{
+    return (columns + WEIGHT_COLUMNS - 1) / WEIGHT_COLUMNS * WEIGHT_COLUMNS;
+}
+
+/* ---- Products, by the instructions of every processor, and by those of x86-64 processors since 2013; results differ in
+   their last bits. Each sum has a variable of its own, which compilers keep in a register; those of an array they write back
+   every time. */
+
+typedef float Four __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float Eight __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int32_t Mask __attribute__((vector_size(32), aligned(4), may_alias));
+
+#define EIGHT(at) (*(const Eight *)(at))
+
+/* Write the products of some rows, whose values are `step` items apart, and of some columns of a weight whose rows have
+   `width` of them, to the rows of a tile. */
+typedef void (*Product)(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *weight, Py_ssize_t width,
+                        float *tile);
+
+/* Products of four rows and two vectors of columns, and of one row and eight of them. */
+typedef struct {
+    Product of_rows, of_row;
+    int lanes; /* of a vector */
+} Products;
+
+#define EACH_SUM(DO, ...) \
+    DO(0, __VA_ARGS__) DO(1, __VA_ARGS__) DO(2, __VA_ARGS__) DO(3, __VA_ARGS__) \
+    DO(4, __VA_ARGS__) DO(5, __VA_ARGS__) DO(6, __VA_ARGS__) DO(7, __VA_ARGS__)
+#define PART(j, Vector, vectors) ((j) % (vectors) * (Py_ssize_t)(sizeof(Vector) / sizeof(float)))
+#define CLEAR(j, Vector) Vector sum##j = {0};
+#define ADD(j, Vector, vectors, multiply_add) \
+    sum##j = multiply_add(rows[(j) / (vectors)][i * step] - (Vector){0}, \
+                          *(const Vector *)(weight + PART(j, Vector, vectors)), sum##j);
+#define STORE(j, Vector, vectors) *(Vector *)(tile + (j) / (vectors) * COLUMNS + PART(j, Vector, vectors)) = sum##j;
+#define PRODUCT(name, Vector, vectors, multiply_add) \
+    static void name(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *weight, Py_ssize_t width, \
+                     float *tile) \
+    { \
+        Py_ssize_t i; \
+        EACH_SUM(CLEAR, Vector) \
+        for (i = 0; i < k; i++, weight += width) { \
+            EACH_SUM(ADD, Vector, vectors, multiply_add) \
+        } \
+        EACH_SUM(STORE, Vector, vectors) \
+    }
+
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+PRODUCT(multiply_rows, Four, 2, MULTIPLY_ADD)
+PRODUCT(multiply_row, Four, 8, MULTIPLY_ADD)
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define FUSED __attribute__((target("avx2,fma")))
+FUSED PRODUCT(multiply_rows_fused, Eight, 2, _mm256_fmadd_ps)
+FUSED PRODUCT(multiply_row_fused, Eight, 8, _mm256_fmadd_ps)
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Write the products of a few rows and of a weight of so many columns, plus a bias, or add them to what is there if there is
+   none. The results of one row lie `stride` numbers behind those of the row before. */
+INLINE void fill_rows(Products products, const float *const *rows, int count, Py_ssize_t step, Py_ssize_t k,
+                      const float *weight, const float *bias, Py_ssize_t columns, float *to, Py_ssize_t stride)
+{
+    Py_ssize_t first, column, width = padded(columns);
+    int row;
+    for (first = 0; first < columns; first += COLUMNS) {
+        Py_ssize_t last = columns - first < COLUMNS ? columns - first : COLUMNS;
+        float tile[ROWS * COLUMNS];
+        for (row = 0; row < count; row += 4) {
+            for (column = 0; column < COLUMNS; column += 2 * products.lanes) {
+                products.of_rows(rows + row, step, k, weight + first + column, width, tile + row * COLUMNS + column);
+            }
+        }
+        for (row = 0; row < count; row++) {
+            float *sums = to + row * stride + first;
+            for (column = 0; column < last; column++) {
+                sums[column] = tile[row * COLUMNS + column] + (bias ? bias[first + column] : sums[column]);
+            }
+        }
+    }
+}
+
+/* ---- The layers */
+
+INLINE Eight chosen(Mask mask, Eight yes, Eight no)
+{
+    return (Eight)(((Mask)yes & mask) | ((Mask)no & ~mask));
+}
+
+INLINE Eight clipped(Eight x, float most)
+{
+    Eight upper = most - (Eight){0};
+    x = chosen(x < upper, x, upper);
+    return chosen(x > -upper, x, -upper);
+}
+
+/* Load eight numbers, or those that are left and zeros. */
+INLINE Eight eight_of(const float *from, Py_ssize_t left)
+{
+    Eight found = {0};
+    return left >= 8 ? EIGHT(from) : *(Eight *)memcpy(&found, from, (size_t)left * sizeof *from);
+}
+
+INLINE void fill_dense(const Task *task, Products products)
+{
+    const float *rows[ROWS];
+    Py_ssize_t begin, i;
+    int part;
+    for (i = 0; i < ROWS; i++) {
+        rows[i] = task->packed + i;
+    }
+    for (begin = 0; begin < task->m; begin += ROWS) {
+        int count = task->m - begin < ROWS ? (int)(task->m - begin) : ROWS;
+        const float *mean = numbers(task, MEAN), *scale = numbers(task, SCALE);
+        float *to = task->packed, *dense = task->dense + begin * task->c;
+        for (part = 0; part < task->count; part++) {
+            const float *from = ITEMS(task->parts[part], float) + begin;
+            Py_ssize_t features = task->parts[part].length / task->m;
+            for (; features > 0; features--, from += task->m, to += ROWS) {
+                *(Eight *)to = clipped((eight_of(from, count) - *mean++) * *scale++, task->clip);
+            }
+        }
+        fill_rows(products, rows, count, ROWS, task->f, numbers(task, DENSE_WEIGHT), numbers(task, DENSE_BIAS), task->c, dense,
+                  task->c);
+        for (i = 0; i < count * task->c; i++) {
+            dense[i] = dense[i] > 0 ? dense[i] : 0;
+        }
+    }
+}
+
+/* A ratio of polynomials, to 1e-6. */
+INLINE Eight tanh_of(Eight x)
+{
+    Eight square, above, below;
+    x = clipped(x, 7.9f);
+    square = x * x;
+    above = square * -2.76076847742355e-16f + 2.00018790482477e-13f;
+    above = square * above + -8.60467152213735e-11f;
+    above = square * above + 5.12229709037114e-08f;
+    above = square * above + 1.48572235717979e-05f;
+    above = square * above + 6.37261928875436e-04f;
+    above = square * above + 4.89352455891786e-03f;
+    below = square * 1.19825839466702e-06f + 1.18534705686654e-04f;
+    below = square * below + 2.26843463243900e-03f;
+    below = square * below + 4.89352518554385e-03f;
+    return x * above / below;
+}
+
+INLINE Eight sigmoid_of(Eight x)
+{
+    return 0.5f + 0.5f * tanh_of(0.5f * x);
+}
+
+/* Compute the new state from what the block and the previous state add to the gates. */
+INLINE void turn(Py_ssize_t s, const float *before, const float *gates, const float *sums, const float *bias, float *state)
+{
+    Py_ssize_t i;
+    for (i = 0; i < s; i += 8, gates += 8, sums += 8) {
+        Eight update = sigmoid_of(EIGHT(gates) + EIGHT(sums)), reset = sigmoid_of(EIGHT(gates + s) + EIGHT(sums + s));
+        Eight candidate = EIGHT(sums + 2 * s) + eight_of(bias + i, s - i);
+        candidate = tanh_of(EIGHT(gates + 2 * s) + reset * candidate);
+        *(Eight *)(state + i) = candidate + update * (EIGHT(before + i) - candidate);
+    }
+}
+
+/* Add a state to the sums and maxima over the page. */
+static void pool(double *sums, double *maxima, const float *state, Py_ssize_t s)
+{
+    Py_ssize_t i;
+    for (i = 0; i < s; i++) {
+        sums[i] += state[i];
+        maxima[i] = state[i] > maxima[i] ? state[i] : maxima[i];
+    }
+}
+
+/* Read the blocks in one direction, a tile at a time: what they add to the gates, the states step by step, and what these
+   add to the last layer. */
+INLINE void read_blocks(const Task *task, int backwards, Products products)
+{
+    Py_ssize_t s = task->s, o = task->o, gates = padded(3 * s), way = backwards ? -1 : 1, begin, i;
+    const float *input = numbers(task, INPUT_WEIGHT) + backwards * task->c * gates;
+    const float *recurrent = numbers(task, STATE_WEIGHT) + backwards * s * gates;
+    const float *last = numbers(task, OUTPUT_WEIGHT) + backwards * s * padded(o);
+    const float *bias = numbers(task, STATE_BIAS) + backwards * s;
+    const float *rows[ROWS], *before = memset(task->states + ROWS * s, 0, (size_t)s * sizeof *before);
+    double *sums = task->pooled + backwards * s, *maxima = sums + 2 * s;
+    int row;
+    for (i = 0; i < s; i++) {
+        sums[i] = 0;
+        maxima[i] = -1; /* states lie between -1 and 1 */
+    }
+    for (begin = 0; begin < task->m; begin += ROWS) {
+        int count = task->m - begin < ROWS ? (int)(task->m - begin) : ROWS;
+        Py_ssize_t first = backwards ? task->m - 1 - begin : begin;
+        for (row = 0; row < ROWS; row++) {
+            rows[row] = task->dense + (first + way * (row < count ? row : 0)) * task->c;
+        }
+        fill_rows(products, rows, count, 1, task->c, input, numbers(task, INPUT_BIAS) + backwards * 3 * s, 3 * s, task->gates,
+                  3 * s);
+        for (row = 0; row < count; row++) {
+            float *state = task->states + row * s;
+            for (i = 0; i < gates; i += 8 * products.lanes) {
+                products.of_row(&before, 1, s, recurrent + i, gates, task->sums + i);
+            }
+            turn(s, before, task->gates + row * 3 * s, task->sums, bias, state);
+            pool(sums, maxima, state, s);
+            before = state;
+        }
+        for (row = 0; row < ROWS; row++) {
+            rows[row] = task->states + (row < count ? row : 0) * s;
+        }
+        fill_rows(products, rows, count, 1, s, last, backwards ? NULL : numbers(task, OUTPUT_BIAS), o,
+                  task->output + first * o, way * o);
+        before = memcpy(task->states + ROWS * s, before, (size_t)s * sizeof *before); /* the next tile overwrites it */
+    }
+}
+
+/* What the means and maxima of the states over the page add to the last layer. */
+static void fill_of_page(const Task *task)
+{
+    const float *weight = numbers(task, PAGE_WEIGHT);
+    Py_ssize_t states = 2 * task->s, i, j;
+    memset(task->of_page, 0, (size_t)task->o * sizeof *task->of_page);
+    for (i = 0; i < 2 * states; i++, weight += task->o) {
+        float value = (float)(i < states ? task->pooled[i] / (double)task->m : task->pooled[i]);
+        for (j = 0; j < task->o; j++) {
+            task->of_page[j] += value * weight[j];
+        }
+    }
+}
+
+static void fill_logits(const Task *task)
+{
+    const float *weight = numbers(task, LAST_WEIGHT), *output = task->output;
+    float *logits = ITEMS(task->arrays[LOGITS], float);
+    Py_ssize_t block, i;
+    for (block = 0; block < task->m; block++, output += task->o) {
+        float sum = *numbers(task, LAST_BIAS);
+        for (i = 0; i < task->o; i++) {
+            float value = output[i] + task->of_page[i];
+            sum += (value > 0 ? value : 0) * weight[i];
+        }
+        logits[block] = sum;
+    }
+}
+
+INLINE void run(const Task *task, Products products)
+{
+    fill_dense(task, products);
+    read_blocks(task, 0, products);
+    read_blocks(task, 1, products);
+    fill_of_page(task);
+    fill_logits(task);
+}
+
+static void run_anywhere(const Task *task)
+{
+    run(task, (Products){multiply_rows, multiply_row, 4});
+}
+
+#if defined(__x86_64__)
+FUSED static void run_fused(const Task *task)
+{
+    run(task, (Products){multiply_rows_fused, multiply_row_fused, 8});
+}
+#define CAN_FUSE (__builtin_cpu_init(), __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+#else
+#define run_fused run_anywhere
+#define CAN_FUSE 0
+#endif
+
+static int is_fused;
+
+void core_prepare_network(void)
+{
+    is_fused = CAN_FUSE;
+}
+
+/* fuse(allowed) -> whether products are fused from now on */
+PyObject *core_fuse(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    int allowed;
+    if (!PyArg_ParseTuple(arguments, "p", &allowed)) {
+        return NULL;
+    }
+    is_fused = allowed && CAN_FUSE;
+    return PyBool_FromLong(is_fused);
+}
+
+/* Borrow the parts of the features: 1, 0 if they do not fit, -1 with an exception set. */
+static int borrow_features(Task *task, PyObject *parts)
+{
+    Py_ssize_t count = PyTuple_Size(parts);
+    if (count < 1 || count > MAX_PARTS || task->m < 1) {
+        return 0;
+    }
+    while (task->count < count) {
+        Array *part = &task->parts[task->count];
+        if (!in_4(PyTuple_GetItem(parts, task->count++), part)) {
+            return -1;
+        }
+        if (part->length % task->m != 0) {
+            return 0;
+        }
+        task->f += part->length / task->m;
+    }
+    return 1;
+}
+
+/* Read the sizes and check them; 0 if they do not fit. */
+static int measure(Task *task)
+{
+    const Array *arrays = task->arrays;
+    Py_ssize_t f = task->f, c = arrays[DENSE_BIAS].length, s = arrays[STATE_BIAS].length / 2, o = arrays[OUTPUT_BIAS].length;
+    task->c = c;
+    task->s = s;
+    task->o = o;
+    return c >= 1 && s >= 1 && o >= 1 && c <= MAX_UNITS && s <= MAX_UNITS && o <= MAX_UNITS && f <= 1 << 20
+           && arrays[MEAN].length == f && arrays[SCALE].length == f && arrays[DENSE_WEIGHT].length == f * padded(c)
+           && arrays[INPUT_WEIGHT].length == 2 * c * padded(3 * s) && arrays[INPUT_BIAS].length == 6 * s
+           && arrays[STATE_WEIGHT].length == 2 * s * padded(3 * s) && arrays[STATE_BIAS].length == 2 * s
+           && arrays[OUTPUT_WEIGHT].length == 2 * s * padded(o) && arrays[PAGE_WEIGHT].length == 4 * s * o
+           && arrays[LAST_WEIGHT].length == o && arrays[LAST_BIAS].length == 1;
+}
+
+/* Allocate the buffers; NULL without memory. */
+static char *allocate(Task *task)
+{
+    size_t m = (size_t)task->m, f = (size_t)task->f, c = (size_t)task->c, s = (size_t)task->s, o = (size_t)task->o;
+    size_t gates = ROWS * 3 * s + 8, sums = (size_t)padded(3 * task->s) + 8, states = (ROWS + 1) * s + 8;
+    char *memory = malloc(sizeof(double) * 4 * s + sizeof(float) * (f * ROWS + m * c + m * o + states + gates + sums + o)), *at = memory;
+    if (memory != NULL) {
+        CARVE(at, task->pooled, 4 * s);
+        CARVE(at, task->packed, f * ROWS);
+        CARVE(at, task->dense, m * c);
+        CARVE(at, task->output, m * o);
+        CARVE(at, task->states, states);
+        CARVE(at, task->gates, gates);
+        CARVE(at, task->sums, sums);
+        CARVE(at, task->of_page, o);
+    }
+    return memory;
+}
+
+static void release(Task *task)
+{
+    arrays_release(task->parts, MAX_PARTS);
+    arrays_release(task->arrays, ARRAYS);
+}
+
+/* sequence_logits(parts: tuple of float32[..., m], clip, mean: float32[f], scale: float32[f], dense_weight: float32[f, c],
+                   dense_bias: float32[c], input_weight: float32[2, c, 3 s], input_bias: float32[2, 3 s],
+                   state_weight: float32[2, s, 3 s], state_bias: float32[2, s], output_weight: float32[2 s, o],
+                   output_bias: float32[o], page_weight: float32[4 s, o], last_weight: float32[o], last_bias: float32[1],
+                   logits: float32[m])
+
+   parts: the features of the blocks, feature by feature. The columns of the first four weights are filled up with zeros to a
+   multiple of WEIGHT_COLUMNS. */
+PyObject *core_sequence_logits(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(release) Task task = {0};
+    SCOPED(free_memory) char *memory = NULL;
+    Array *arrays = task.arrays;
+    PyObject *parts;
+    int fits;
+    if (!PyArg_ParseTuple(arguments, "O!fO&O&O&O&O&O&O&O&O&O&O&O&O&O&", &PyTuple_Type, &parts, &task.clip, in_4,
+                          &arrays[MEAN], in_4, &arrays[SCALE], in_4, &arrays[DENSE_WEIGHT], in_4, &arrays[DENSE_BIAS], in_4,
+                          &arrays[INPUT_WEIGHT], in_4, &arrays[INPUT_BIAS], in_4, &arrays[STATE_WEIGHT], in_4,
+                          &arrays[STATE_BIAS], in_4, &arrays[OUTPUT_WEIGHT], in_4, &arrays[OUTPUT_BIAS], in_4,
+                          &arrays[PAGE_WEIGHT], in_4, &arrays[LAST_WEIGHT], in_4, &arrays[LAST_BIAS], out_4,
+                          &arrays[LOGITS])) {
+        return NULL;
+    }
+    task.m = arrays[LOGITS].length;
+    if ((fits = borrow_features(&task, parts)) < 0 || !check_arrays(fits && measure(&task))) {
+        return NULL;
+    }
+    if ((memory = allocate(&task)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    Py_BEGIN_ALLOW_THREADS
+    is_fused ? run_fused(&task) : run_anywhere(&task);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
