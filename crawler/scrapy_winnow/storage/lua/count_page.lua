@@ -112,18 +112,14 @@ end
 -- fingerprints, so that a number of Lua holds them. Return for each node whether the reply is 1.
 local function with_singles(command, fields)
   local numbers, places, replies = {}, {}, {}
+  for part = 5, 12 do numbers[part], places[part] = {}, {} end
   for i, field in ipairs(fields) do
     local number = struct.unpack('<I6', field)
-    local part = 5 + number % 8
-    local own, at = numbers[part], places[part]
-    if not own then
-      own, at = {}, {}
-      numbers[part], places[part] = own, at
-    end
+    local own, at = numbers[5 + number % 8], places[5 + number % 8]
     own[#own + 1], at[#at + 1] = number, i
   end
   for part = 5, 12 do
-    local found = numbers[part] and redis.call(command, KEYS[part], unpack(numbers[part]))
+    local found = #places[part] > 0 and redis.call(command, KEYS[part], unpack(numbers[part]))
     for k, i in ipairs(type(found) == 'table' and places[part] or {}) do replies[i] = found[k] == 1 end
   end
   return replies
@@ -140,12 +136,9 @@ local function look_up(fields)
     for i, entry in ipairs(redis.call('HMGET', nodes, unpack(fields))) do found[i] = entry or nil end
   end
   for i, field in ipairs(fields) do
-    if not found[i] then
-      others[#others + 1] = field
-      places[#others] = i
-    end
+    if not found[i] then others[#others + 1], places[#others + 1] = field, i end
   end
-  for k, is_there in pairs(with_singles('SMISMEMBER', others)) do
+  for k, is_there in ipairs(with_singles('SMISMEMBER', others)) do
     if is_there then found[places[k]], is_single[places[k]] = encode(1, state.missed, 0, false), true end
   end
   return found, is_single
