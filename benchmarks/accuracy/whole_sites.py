@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 import winnow
-from benchmarks.shared.common import parser_of, say, table, write_json
+from benchmarks.shared.common import KnownCounts, parser_of, say, table, write_json
 from benchmarks.shared.peers import peers, trafilatura_recall_text
 from winnow.evidence import site_counts
 from winnow.page.tags import tag_set
 from winnow.page.text import WORD
 from winnow.page.tree import prefix_sums
-from winnow.site import PageCounts
 from winnow.training.evaluation import models_of_folds
 from winnow.training.site_evidence import (
     COMMENTS,
@@ -100,7 +99,7 @@ def main() -> None:  # noqa: C901
                     continue
                 results = {ALONE: winnow.clean(page, model=model)}
                 for seen in SEEN:
-                    counts = PageCounts(*counted.counts(index, seen, random))
+                    counts = KnownCounts(*counted.counts(index, seen, random))
                     results[f"{seen} pages counted"] = winnow.clean(page, model=model, site=counts)
                 for key, cleaned in results.items():
                     f1[key][site.name].append(_scores(cleaned.text, words))

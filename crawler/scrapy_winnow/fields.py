@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from winnow.cleaning import clean
 from winnow.counting import MIN_PAGES
 from winnow.duplicates import KEEP, shingles
-from winnow.page.page import DEFAULT_LIMITS, Limits, Page
-from winnow.site import PageCounts
+from winnow.page.page import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -17,9 +16,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrapy_winnow.storage.evidence import SiteEvidence, UnitCounts
+    from scrapy_winnow.storage.evidence import UnitCounts
     from winnow.cleaned import Cleaned
     from winnow.models.scores import Model
+    from winnow.page.page import Page
     from winnow.rules import Rule
 
 
@@ -33,7 +33,7 @@ class Outcome:
     """
 
     cleaned: Cleaned
-    evidence: SiteEvidence | UnitCounts | None
+    evidence: UnitCounts | None
     shingles: NDArray[np.uint64]
 
     @property
@@ -137,10 +137,6 @@ def clean_item(
     Raises:
         ValueError: the counts are those of another page.
     """
-    site = None
-    if counts is not None:
-        html = html if isinstance(html, Page) else Page.parse(html, url, limits=options.limits)
-        site = PageCounts(counts.frequencies(html), counts.pages)
-    cleaned = clean(html, url, model=model, limits=options.limits, site=site, rules=rules, **options.switches)
+    cleaned = clean(html, url, model=model, limits=options.limits, site=counts, rules=rules, **options.switches)
     outcome = Outcome(cleaned, counts, shingles(cleaned.text, keep=options.sketch))
     return CleanedItem(outcome.values(options.outputs), outcome.shingles)

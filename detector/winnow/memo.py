@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +28,6 @@ class Memo(dict[Argument, Result]):
         super().__init__()
         self._function = function
         self._max_size = max_size
-        _memos[id(self)] = self
 
     def __missing__(self, argument: Argument) -> Result:
         result = self._function(argument)
@@ -38,12 +36,3 @@ class Memo(dict[Argument, Result]):
         if not isinstance(argument, str) or len(argument) <= _MAX_CHARACTERS:
             self[argument] = result
         return result
-
-
-_memos: Final[WeakValueDictionary[int, Memo[Any, Any]]] = WeakValueDictionary()
-
-
-def forget() -> None:
-    """Empty every memo of the process, so that benchmarks measure a cold start."""
-    for memo in list(_memos.values()):
-        memo.clear()

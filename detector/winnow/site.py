@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
@@ -102,21 +101,3 @@ class Site:
 
 def _page_id(page: Page) -> int:
     return int(node_fingerprints(page)[0])
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class PageCounts:
-    """Counts of the units of one page, looked up elsewhere.
-
-    Attributes:
-        df: int64[n + m] or int64[n + m + q * CODES], pages of the site that contain each unit, then each code of the
-            page's places (:mod:`winnow.places`), including this page; 0 for units that are not counted.
-        pages: number of pages counted.
-    """
-
-    df: NDArray[np.int64]
-    pages: int
-
-    def frequencies(self, page: Page) -> tuple[NDArray[np.int64], int]:  # noqa: ARG002
-        """Return the counts; ``page`` must be the page they were looked up for."""
-        return self.df, self.pages

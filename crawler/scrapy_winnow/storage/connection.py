@@ -83,14 +83,12 @@ class Breaker:
 
     Attributes:
         is_open: whether calls are turned away.
-        is_tripped_by_other: whether it was tripped by a failure of another purpose; it closes with that one.
     """
 
     def __init__(self, interval: float) -> None:
         self._interval = interval
         self._next_probe = 0.0
         self.is_open = False
-        self.is_tripped_by_other = False
 
     def allow_call(self) -> bool:
         """Whether a call may be made now; while the breaker is open, that is the probe, and there is no second one."""
@@ -101,18 +99,10 @@ class Breaker:
         self._schedule_probe()
         return True
 
-    def open(self, *, by_other: bool = False) -> bool:
-        """Turn calls away; return whether the breaker was closed. Another purpose only opens a closed one."""
-        was_closed = not self.is_open
-        if was_closed or not by_other:
-            self.is_open, self.is_tripped_by_other = True, by_other
-            self._schedule_probe()
-        return was_closed
-
-    def close(self) -> bool:
-        """Let calls through; return whether the breaker was open."""
-        was_open, self.is_open, self.is_tripped_by_other = self.is_open, False, False
-        return was_open
+    def open(self) -> None:
+        """Turn calls away, until the next probe succeeds."""
+        self.is_open = True
+        self._schedule_probe()
 
     def _schedule_probe(self) -> None:
         self._next_probe = time.monotonic() + self._interval * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
@@ -169,49 +159,43 @@ class Connection:
 
     async def call(self, work: Callable[[Redis], Awaitable[T]], purpose: str = COUNTS) -> T | None:
         """Do some work with the client and return its result, or ``None`` when that fails or Redis is unreachable."""
-        return await self._call(work, purpose, has_timeout=False)
+        return await self._call(lambda: run_with_timeout(work(self._client), self._timeout), purpose)
 
     async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[Any]) -> Any | None:
         """Run a script and return its reply, or ``None``; see :meth:`call` and :class:`~.batches.CommandBatches`."""
-        return await self._call(lambda _: self._batches.run_script(script, keys, arguments), COUNTS, has_timeout=True)
+        return await self._call(lambda: self._batches.run_script(script, keys, arguments), COUNTS)
 
     async def run_commands(
         self, commands: Sequence[Command], purpose: str = COUNTS, *, can_wait: bool = False
     ) -> list[Any] | None:
         """Run commands and return their replies, or ``None`` when one of them fails."""
-        batches = self._batches
-        return await self._call(lambda _: batches.run_commands(commands, can_wait=can_wait), purpose, has_timeout=True)
+        return await self._call(lambda: self._batches.run_commands(commands, can_wait=can_wait), purpose)
 
-    async def _call(self, work: Callable[[Redis], Awaitable[T]], purpose: str, *, has_timeout: bool) -> T | None:
+    async def _call(self, work: Callable[[], Awaitable[T]], purpose: str) -> T | None:
         breaker = self._breakers[purpose]
         is_probe = breaker.is_open
         if not breaker.allow_call():
             return None
-        doing = self._do(work, is_probe=is_probe)
         try:
-            # A timeout is a task of its own and costs as much as a call: calls that are sent together share one.
-            is_limited = has_timeout and not is_probe and not self.is_cluster
-            result = await (doing if is_limited else run_with_timeout(doing, self._timeout))
+            if is_probe and self._revive is not None:
+                await run_with_timeout(self._restart(self._revive), self._timeout)
+            if self.is_cluster:
+                # Calls that come while the client discovers the servers go to wrong ones, and after five of these it
+                # closes the connections of all calls that are under way.
+                await run_with_timeout(self._client.initialize(), self._timeout)
+            result = await work()
         except Exception as error:  # whatever a server answers, the page goes on
             self._note_failure(purpose, error)
             return None
         self._note_answer(purpose)
         return result
 
-    async def _do(self, work: Callable[[Redis], Awaitable[T]], *, is_probe: bool) -> T:
-        """Do some work: a probe after an embedded server was restarted, in a cluster once the client knows its servers.
-
-        Calls that come while it is discovering them go to wrong ones, and after five of these it closes the connections
-        of all calls that are under way.
-        """
-        if is_probe and self._revive is not None:
-            if self._reviving is None or self._reviving.done():
-                self._reviving = asyncio.ensure_future(self._revive())
-                self._reviving.add_done_callback(lambda done: done.cancelled() or done.exception())
-            await asyncio.shield(self._reviving)
-        if self.is_cluster:
-            await self._client.initialize()
-        return await work(self._client)
+    async def _restart(self, revive: Callable[[], Awaitable[object]]) -> None:
+        """Wait until an embedded server was restarted, which goes on when a probe has given up."""
+        if self._reviving is None or self._reviving.done():
+            self._reviving = asyncio.ensure_future(revive())
+            self._reviving.add_done_callback(lambda done: done.cancelled() or done.exception())
+        await asyncio.shield(self._reviving)
 
     async def ping(self) -> bool:
         """Return whether Redis answers; for the start of a crawl."""
@@ -228,13 +212,10 @@ class Connection:
             self._note_answer(purpose)
             self._note_refusal(purpose, error)
             return
-        begins_outage = not any(breaker.is_open for breaker in self._breakers.values())
-        was_closed = self._breakers[purpose].open()
-        if isinstance(error, exceptions.ConnectionError | OSError) and not isinstance(error, TimeoutError):
-            for breaker in self._breakers.values():  # without a connection no purpose is served
-                breaker.open(by_other=True)
+        begins_outage, is_first = not self._is_any_open(), self.allows_calls(purpose)
+        self._breakers[purpose].open()
         self._on_failure(begins_outage)
-        if was_closed:
+        if is_first:
             logger.log(
                 logging.WARNING if begins_outage else logging.DEBUG,
                 "Redis %s (%s: %s): the crawl goes on without %s and tries again every %g s "
@@ -246,13 +227,14 @@ class Connection:
             )
 
     def _note_answer(self, purpose: str) -> None:
-        """Close the breaker, and those that were tripped by others; the last that closes ends the outage."""
-        if self._breakers[purpose].close():
-            for breaker in self._breakers.values():
-                if breaker.is_tripped_by_other:
-                    breaker.close()
-            if not any(breaker.is_open for breaker in self._breakers.values()):
+        """Close the breaker; the last that closes ends the outage."""
+        if not self.allows_calls(purpose):
+            self._breakers[purpose].is_open = False
+            if not self._is_any_open():
                 logger.info("Redis is back: pages are counted again")
+
+    def _is_any_open(self) -> bool:
+        return any(breaker.is_open for breaker in self._breakers.values())
 
     def _note_refusal(self, purpose: str, error: Exception) -> None:
         self._on_failure(False)

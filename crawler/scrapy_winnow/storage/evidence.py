@@ -57,7 +57,7 @@ class SiteEvidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitCounts:
-    """The counts of a site for the units of one page, as plain numbers that a cleaning process can be sent.
+    """The counts of a site for one page, for :func:`winnow.clean`: plain numbers that a cleaning process can be sent.
 
     Attributes:
         size: units of the page and codes of its places, n + m + q * CODES.
@@ -73,8 +73,8 @@ class UnitCounts:
     pages: int
     label_version: int
 
-    def frequencies(self, page: Page) -> NDArray[np.int64]:
-        """int64[size], pages of the host that contain each unit; 0 for units whose leaves are not counted.
+    def frequencies(self, page: Page) -> tuple[NDArray[np.int64], int]:
+        """int64[size], pages of the host that contain each unit, 0 for units that are not counted; and ``pages``.
 
         Raises:
             ValueError: the page has another number of units.
@@ -82,7 +82,7 @@ class UnitCounts:
         size = page.n + page.m + count_codes(page)
         if size != self.size:
             raise ValueError(f"the page has {size} units and codes, its counts are of {self.size}")
-        return spread_frequencies(page, self.units, self.df)
+        return spread_frequencies(page, self.units, self.df), self.pages
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -73,7 +73,7 @@ def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> 
     for pages in (1, 2, 9, 14):
         counts = inspection.evidence(pages)
         assert counts is not None
-        df = counts.df
+        df, _ = counts.frequencies(inspection.page)
         assert df[blocks["Weather"]] == pages
         assert df[story_block] == 1
     assert inspection.evidence(0) is None

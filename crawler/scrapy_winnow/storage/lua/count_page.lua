@@ -9,8 +9,8 @@
 -- KEYS[2]  hash: node fingerprint -> entry, see below, of nodes on several pages; gone while the host is settled
 -- KEYS[3]  string: the 8-byte ids of the pages counted and of their contents, joined; gone while the host is settled
 -- KEYS[4]  hash: id of a page -> the fingerprints that were counted of it, joined; see below. The first page of a host
---          is only held here, for a day at most, and with no other key: id -> id of its contents, fingerprints, characters
---          of their text. The next visit counts it, so hosts without end that have a page each leave nothing.
+--          is only held here, for a day at most, and with no other key: id -> id of its contents, fingerprints. The next
+--          visit counts it, so hosts without end that have a page each leave nothing.
 -- KEYS[5]  and seven more, sets: the nodes on one page, most of the table. Up to 512 numbers are packed, 8 bytes each
 -- ARGV     id of the page; id of its contents; distinct fingerprints, 8 bytes each, joined; characters of the text of
 --          each, one byte each; budget of nodes; most pages to count; time to live of the host in seconds; least pages
@@ -27,7 +27,7 @@ local budget, most_pages, ttl = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(A
 local settle_after, theta, main_text = tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
 local may_begin, only_reads, outgrown = ARGV[11] == '1', ARGV[12] == '1', ARGV[13]
 
-local BATCH = 2000 -- fields per command; Lua's unpack gives up near 8,000 values
+local BATCH = 4000 -- values per command, an even number
 local BUDGET_KEPT = 0.9 -- fraction of the budget that is left in use when rare entries are dropped
 local MAX_NODES = 100000 -- nodes and pages of a host; a table with more is not ours
 local LABEL_BYTES = 9 -- a fingerprint, and the fraction of the pages that have it
@@ -35,7 +35,7 @@ local PACKED = 512 -- fields of a hash that is packed: to read it whole is cheap
 local MIN_DF = 4 -- pages that have to agree on template, as in winnow.counting
 local TOLERANCE = 0.05 -- fraction of the template's text that may have changed its label since the last checkpoint
 local ROOM = 6 -- fingerprints held, of 8 bytes, for each free place of the table
-local MAX_PAGE_NODES = 10000 -- a page that holds more is not ours
+local MAX_PAGE_NODES = 2000 -- a page that holds more is not ours; Lua's unpack gives up near 8,000 values
 local RENEWED = 0.95 -- fraction of its life that a key has left when it is renewed: not for every page
 local FIRST_LIFE = 86400 -- seconds that a host with one page is held at most
 local NONE = string.char(0, 0, 0, 0, 0)
@@ -62,8 +62,8 @@ end
 
 -- Call a command with a key and many values.
 local function in_batches(command, key, values)
-  for from = 1, #values, 2 * BATCH do
-    redis.call(command, key, unpack(values, from, math.min(from + 2 * BATCH - 1, #values)))
+  for from = 1, #values, BATCH do
+    redis.call(command, key, unpack(values, from, math.min(from + BATCH - 1, #values)))
   end
 end
 
@@ -73,24 +73,25 @@ local function count_in(value)
   return number and number >= 0 and number < 2 ^ 31 and number % 1 == 0 and number or nil
 end
 
--- The state of the host, checked as it is read; nil where that cannot be ours: keys of another type, numbers that are
--- none, labels of a wrong length, tables that are larger than any of ours.
+-- How many nodes are held: those on several pages, and those on one.
+local function count_nodes()
+  local count = redis.call('HLEN', nodes)
+  for part = 5, 12 do count = count + redis.call('SCARD', KEYS[part]) end
+  return count
+end
+
+-- The state of the host, checked as it is read; nil where that cannot be ours: numbers that are none, labels of a wrong
+-- length, tables that are larger than any of ours. Keys of another type are an error.
 local function read_state()
-  local values = redis.pcall('HMGET', host, 'stamp', 'expected', unpack(COUNTS))
-  local replies, held = { values, redis.pcall('GET', guard), redis.pcall('HLEN', contents), redis.pcall('HLEN', nodes) }, 0
-  for part = 5, 12 do replies[#replies + 1] = redis.pcall('SCARD', KEYS[part]) end
-  for i, reply in ipairs(replies) do
-    if type(reply) == 'table' and reply.err and string.find(reply.err, 'WRONGTYPE', 1, true) then return nil end
-    if i >= 4 then held = held + reply end
-  end
-  local found = { stamp = values[1], expected = tonumber(values[2] or 0), ids = replies[2] or '', known = replies[3] }
-  found.held = held
+  local values = redis.call('HMGET', host, 'stamp', 'expected', unpack(COUNTS))
+  local found = { stamp = values[1], expected = tonumber(values[2] or 0), held = count_nodes() }
+  found.ids, found.known = redis.call('GET', guard) or '', redis.call('HLEN', contents)
   for i, name in ipairs(COUNTS) do
     found[name] = count_in(values[i + 2])
     if not found[name] then return nil end
   end
   local most = math.max(budget, MAX_NODES)
-  if held > most or found.known > most then return nil end
+  if found.held > most or found.known > most then return nil end
   if found.stamp then
     local size, expected = redis.call('HSTRLEN', host, 'labels'), found.expected
     if size % LABEL_BYTES ~= 0 or size > LABEL_BYTES * most then return nil end
@@ -100,8 +101,8 @@ local function read_state()
   return found
 end
 
-local state = read_state()
-if not state then
+local is_readable, state = pcall(read_state)
+if not (is_readable and state) then
   if only_reads then return { 4 } end
   redis.call('DEL', unpack(KEYS)) -- the host starts anew
   state = read_state()
@@ -111,18 +112,14 @@ end
 -- fingerprints, so that a number of Lua holds them. Return for each node whether the reply is 1.
 local function with_singles(command, fields)
   local numbers, places, replies = {}, {}, {}
+  for part = 5, 12 do numbers[part], places[part] = {}, {} end
   for i, field in ipairs(fields) do
     local number = struct.unpack('<I6', field)
-    local part = 5 + number % 8
-    local own, at = numbers[part], places[part]
-    if not own then
-      own, at = {}, {}
-      numbers[part], places[part] = own, at
-    end
+    local own, at = numbers[5 + number % 8], places[5 + number % 8]
     own[#own + 1], at[#at + 1] = number, i
   end
   for part = 5, 12 do
-    local found = numbers[part] and redis.call(command, KEYS[part], unpack(numbers[part]))
+    local found = #places[part] > 0 and redis.call(command, KEYS[part], unpack(numbers[part]))
     for k, i in ipairs(type(found) == 'table' and places[part] or {}) do replies[i] = found[k] == 1 end
   end
   return replies
@@ -135,37 +132,23 @@ local function look_up(fields)
     local all, entries = redis.call('HGETALL', nodes), {}
     for i = 1, #all, 2 do entries[all[i]] = all[i + 1] end
     for i, field in ipairs(fields) do found[i] = entries[field] end
-  else
-    for from = 1, #fields, BATCH do
-      local to = math.min(from + BATCH - 1, #fields)
-      local values = redis.call('HMGET', nodes, unpack(fields, from, to))
-      for i = from, to do found[i] = values[i - from + 1] or nil end
-    end
+  elseif #fields > 0 then
+    for i, entry in ipairs(redis.call('HMGET', nodes, unpack(fields))) do found[i] = entry or nil end
   end
   for i, field in ipairs(fields) do
-    if not found[i] then
-      others[#others + 1] = field
-      places[#others] = i
-    end
+    if not found[i] then others[#others + 1], places[#others + 1] = field, i end
   end
-  for k, is_there in pairs(with_singles('SMISMEMBER', others)) do
+  for k, is_there in ipairs(with_singles('SMISMEMBER', others)) do
     if is_there then found[places[k]], is_single[places[k]] = encode(1, state.missed, 0, false), true end
   end
   return found, is_single
-end
-
--- How many nodes are on one page.
-local function count_singles()
-  local count = 0
-  for part = 5, 12 do count = count + redis.call('SCARD', KEYS[part]) end
-  return count
 end
 
 -- Drop the entries of the smallest counts, so many that BUDGET_KEPT of the budget is in use, which the undercount then
 -- says. The nodes on one page have the smallest, and all the same.
 local function drop_rare()
   local all = redis.call('HGETALL', nodes)
-  local singles, of_single = count_singles(), math.max(1 + state.missed - state.undercount, 0)
+  local singles, of_single = count_nodes() - #all / 2, math.max(1 + state.missed - state.undercount, 0)
   local sure, with = {}, { [of_single] = singles }
   for i = 1, #all, 2 do
     local seen, not_seen = decode(all[i + 1])
@@ -185,7 +168,7 @@ local function drop_rare()
   in_batches('HDEL', nodes, rare)
   if of_single <= dropped then redis.call('DEL', unpack(KEYS, 5)) end
   state.undercount = state.undercount + dropped
-  state.entries = redis.call('HLEN', nodes) + count_singles()
+  state.entries = count_nodes()
 end
 
 -- When the labels of a host have stopped changing: they are frozen, and the counts go.
@@ -310,17 +293,12 @@ local function add_page(id, fields, joined, masses, found, is_single)
   end
 end
 
--- Renew the keys that have lost some of their life, or have none; return whether there were any.
+-- Renew the keys that have lost some of their life, or have none.
 local function keep_alive(life)
-  local is_renewed = false
   for _, key in ipairs(KEYS) do
     local left = redis.call('TTL', key)
-    if left ~= -2 and left < RENEWED * life then
-      redis.call('EXPIRE', key, life)
-      is_renewed = true
-    end
+    if left ~= -2 and left < RENEWED * life then redis.call('EXPIRE', key, life) end
   end
-  return is_renewed
 end
 
 local now = redis.call('TIME')[1]
@@ -357,12 +335,11 @@ local first_life = math.min(ttl, FIRST_LIFE)
 local first_id, first = nil, ''
 if state.pages == 0 and state.held == 0 and state.ids == '' and state.known == 1 then
   first_id, first = unpack(redis.call('HGETALL', contents))
-  first_id = #first >= 8 and #first % 9 == 8 and #first <= 9 * MAX_PAGE_NODES and first_id or nil
+  first_id = #first >= 8 and #first % 8 == 0 and #first <= 8 * MAX_PAGE_NODES and first_id or nil
 end
 if first_id then
-  local size = (#first - 8) / 9
-  local had = string.sub(first, 9, 8 + 8 * size)
-  add_page(first_id, split(had), had, string.sub(first, 9 + 8 * size), {}, {})
+  local had = string.sub(first, 9)
+  add_page(first_id, split(had), had, '', {}, {})
   state.ids = first_id .. string.sub(first, 1, 8)
   redis.call('SET', guard, state.ids)
 elseif state.pages == 0 or state.held ~= state.entries or #state.ids ~= 16 * state.pages then
@@ -373,7 +350,7 @@ elseif state.pages == 0 or state.held ~= state.entries or #state.ids ~= 16 * sta
     redis.call('DEL', unpack(KEYS, 2))
     redis.call('HDEL', host, 'pages', 'undercount', 'entries', 'checked', 'remembered', 'missed')
   end
-  redis.call('HSET', contents, page_id, contents_id .. joined .. masses)
+  redis.call('HSET', contents, page_id, contents_id .. joined)
   redis.call('EXPIRE', contents, first_life)
   return { 1, 1, 0, state.version, string.rep(encode(1, 0, 0, false), own), has_reopened and 2 or 0 }
 end
@@ -404,8 +381,7 @@ elseif before then
   redis.call('SET', guard, state.ids)
 end
 local has_settled = false
-local is_changed = is_new or before or first_id
-if is_changed then
+if is_new or before or first_id then
   redis.call('HSET', host, 'pages', state.pages, 'entries', state.entries, 'remembered', state.remembered,
     'undercount', state.undercount, 'missed', state.missed, 'used', now)
   -- Checkpoints are at half of the least pages to settle after, then whenever the pages have doubled.
@@ -413,8 +389,7 @@ if is_changed then
   local must = state.pages >= most_pages
   has_settled = settle_after > 0 and (state.pages >= due or must) and checkpoint(must)
 end
--- A host lives as long as its pages come, new ones or not.
-if keep_alive(state.pages > 1 and ttl or first_life) and not is_changed then redis.call('HSET', host, 'used', now) end
+keep_alive(state.pages > 1 and ttl or first_life) -- a host lives as long as its pages come, new ones or not
 
 local counted = before and 3 or is_new and 1 or 0
 return { counted, state.pages, state.undercount, state.version, joined_entries(found), has_settled and 1 or 0 }
