@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MAX_WAITING: Final = 16
-"""Pages that wait for a process before the crawl's own process cleans light ones itself."""
-
 _CHARACTERS_OF_A_TAG: Final = 600
 """Text that costs as much as a tag."""
 
@@ -88,7 +85,7 @@ class Cleaner:
 
     def is_for_processes(self, html: str | bytes) -> bool:
         """Whether the processes are to read and clean a page: they are ready, and not too busy for a light one."""
-        return self._pool.is_ready and (self._pool.waiting < MAX_WAITING or not self.is_light(html))
+        return self._pool.is_ready and not (self._pool.is_busy and self.is_light(html))
 
     async def read(self, html: str | bytes, url: str | None) -> HashedUnits:
         """Parse and fingerprint HTML, before :meth:`clean`, where this holds the event loop for the shortest time.

@@ -3,8 +3,8 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -100,69 +100,38 @@ async def test_a_model_of_ones_own_is_used(pool, tmp_path: Path):
     assert cleaned.values["label_version"] == model.version
 
 
-async def test_many_pages_at_once_all_come_back_and_few_are_in_hand(pool):
+async def test_many_pages_at_once_all_come_back(pool):
     pages = [HTML.replace("A story", f"Story {number}") for number in range(60)]
-    in_hand = set()
-    tasks = [asyncio.create_task(pool.clean(html, URL)) for html in pages]
-    while not all(done.done() for done in tasks):
-        await asyncio.sleep(0)  # every turn of the loop is looked at
-        in_hand |= {len(process._pending) for process in pool._processes}
-    assert [done.result().values["title"] for done in tasks] == [f"Story {number}" for number in range(60)]
-    assert max(in_hand) == 8
+    cleaned = await asyncio.gather(*(pool.clean(html, URL) for html in pages))
+    assert [page.values["title"] for page in cleaned] == [f"Story {number}" for number in range(60)]
+    assert not pool.is_busy
 
 
-async def test_a_killed_process_is_replaced_and_its_pages_are_cleaned_again(pool, monkeypatch):
+async def test_a_killed_process_is_replaced_and_its_pages_are_left_to_the_caller(pool, monkeypatch):
     died = []
     monkeypatch.setattr(pool, "_on_death", lambda: died.append(1))
     read = await pool.read(HTML, URL)
     (first,) = pids_of(pool)
     os.kill(first, signal.SIGSTOP)  # it is not to be done with them before it is killed
     under_way = [asyncio.create_task(page) for page in (pool.clean(HEAVY, URL), pool.clean(HTML, URL, read=read))]
-    await until(lambda: pool._processes[0]._pending)
+    await until(lambda: pool._processes[0].pages_in_hand == 2)
     os.kill(first, signal.SIGKILL)
-    cleaned = [await page for page in under_way]
-    assert [page.status for page in cleaned] == ["cleaned", "cleaned"]
-    assert pids_of(pool) != [first]
+    assert [await page for page in under_way] == [None, None]
+    assert await pool.read(HTML, URL) is None
+    await until(lambda: pids_of(pool) and pids_of(pool) != [first])
     assert died == [1]
-    await until(lambda: not is_alive(first))  # nothing is left of it
+    assert not is_alive(first)  # nothing is left of it
+    assert (await pool.clean(HTML, URL, read=read)).status == "cleaned"
 
 
-@contextmanager
-def dying() -> Iterator[None]:
-    """Every process dies of the pages that it is sent."""
-    run = process_module.CleaningProcess.run
-
-    async def die_of(process, task, size):
-        if task[0] in {"read", "clean"}:
-            os.kill(process.pid, signal.SIGKILL)
-        return await run(process, task, size)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(process_module.CleaningProcess, "run", die_of)
-        yield
-
-
-async def test_a_page_that_processes_die_of_is_left_to_the_caller(pool, monkeypatch):
-    died = []
-    monkeypatch.setattr(pool, "_on_death", lambda: died.append(1))
-    with dying():
-        assert await pool.clean(HTML, URL) is None
-    await until(lambda: len(died) >= 2)
-    assert len(died) == 2
-    assert (await pool.clean(HTML, URL)).status == "cleaned"
-    with dying():
-        assert await pool.read(HTML, URL) is None
-
-
-async def test_a_process_that_hangs_is_ended_and_its_page_is_cleaned_by_another(pool, monkeypatch: pytest.MonkeyPatch):
+async def test_a_process_that_hangs_is_ended(pool, monkeypatch: pytest.MonkeyPatch):
     (first,) = pids_of(pool)
     os.kill(first, signal.SIGSTOP)
     with monkeypatch.context() as patch:
         patch.setattr(process_module, "TIMEOUT_S", 0.5)
         page = asyncio.create_task(pool.clean(HTML, URL))
-        await until(lambda: pool._processes[0]._pending)
-    assert (await page).status == "cleaned"
-    assert pids_of(pool) != [first]
+        await until(lambda: pool._processes[0].pages_in_hand)
+    assert await page is None
     await until(lambda: not is_alive(first))
 
 
@@ -171,19 +140,19 @@ async def test_processes_that_cannot_start_are_given_up_with_one_warning(missing
     if missing == "program":
         monkeypatch.setattr(process_module.sys, "executable", "/no/such/python")
     pool = started(2, "/no/such/model.npz")
-    assert await pool.clean(HTML, URL) is None
+    await until(lambda: all(running.done() for running in pool._running))
     assert await pool.clean(HTML, URL) is None
     assert [record.getMessage().split()[0] for record in caplog.records if record.levelname == "WARNING"] == ["3"]
     await pool.close()
 
 
-async def test_closing_ends_the_processes_and_the_pages_that_wait_go_back():
+async def test_closing_ends_the_processes_and_the_pages_in_hand_go_back():
     pool = started(1)
     await until(lambda: pids_of(pool))
     pids = pids_of(pool)
     os.kill(pids[0], signal.SIGSTOP)  # it is not to be done with any of them, nor to end by itself
     pages = [asyncio.create_task(pool.clean(HTML, URL)) for _ in range(12)]
-    await until(lambda: pool._processes[0]._pending)
+    await until(lambda: pool._processes[0].pages_in_hand == 12)
     await pool.close()
     assert [await page for page in pages] == [None] * 12
     assert not any(map(is_alive, pids))
