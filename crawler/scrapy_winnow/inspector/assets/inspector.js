@@ -338,32 +338,11 @@
   function become(found) {
     const block = units[selected] && units[selected].blocks[0];
     state = found;
-    if (data.server) outputs = null;
+    outputs = null;
     rearrange(); legend(); showControls(); compare();
     selected = block === undefined ? -1 : unitOf(block);
     card(); look();
     flags.answered = "yes";
-  }
-
-  // ---- a file has no server: what each control does alone was worked out beforehand ----
-  let precomputed = null;
-  async function unpack() {
-    if (!data.precomputed) return;
-    const bytes = Uint8Array.from(atob(data.precomputed), (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    precomputed = await new Response(stream).json();
-    for (const control in precomputed) { // it stops only where there is a state
-      const [[first], [second] = []] = precomputed[control];
-      find(control).step = second - first;
-    }
-    find("controls").hidden = false;
-    showControls();
-    flags.precomputed = "yes";
-  }
-  function lookUp(control) {
-    const [, found] = precomputed[control].find(([position]) => String(position) === find(control).value);
-    trial = found.trial;
-    become(found);
   }
 
   // ---- settings that are tried ----
@@ -388,11 +367,7 @@
   function compare() {
     find("pin").ariaPressed = pinned !== null;
     find("pin").textContent = pinned ? "Unpin" : "Pin to compare";
-    if (!pinned) {
-      const alone = "A file tries one setting at a time; its Markdown, HTML and item stay as they were written.";
-      notice([data.notice, !data.server && state !== data.state ? alone : ""].filter(Boolean).join(" "));
-      return;
-    }
+    if (!pinned) { notice(data.notice); return; }
     const differs = [...differing()];
     const less = wordsOf(differs.filter((block) => isCut(block))), more = wordsOf(differs.filter((block) => !isCut(block)));
     const { model, threshold, penalty, pages, favor } = pinned.trial;
@@ -449,18 +424,12 @@
   });
   find("pin").addEventListener("click", pin);
   find("save").addEventListener("click", save);
-  find("reset").addEventListener("click", () => {
-    if (data.server) attempt(data.state.trial);
-    else { trial = data.state.trial; become(data.state); }
-  });
-  for (const id in SETTINGS) {
-    find(id).addEventListener("input", () => (data.server ? attempt({ ...trial, ...SETTINGS[id](find(id).value) }) : lookUp(id)));
-  }
+  find("reset").addEventListener("click", () => attempt(data.state.trial));
+  for (const id in SETTINGS) find(id).addEventListener("input", () => attempt({ ...trial, ...SETTINGS[id](find(id).value) }));
   const { name, url, title } = data.document;
   find("where").textContent = [...new Set([name, url])].filter((text) => text && text !== title).join(" · ");
   find("controls").hidden = !data.server;
   find("model").replaceChildren(...data.models.map(([value, textContent]) => make("option", { value, textContent })));
   find("tabs").append(...tabs);
   rearrange(); legend(); open(tab); card(); showControls(); showMarks(); compare(); openFrame();
-  unpack();
 })();
