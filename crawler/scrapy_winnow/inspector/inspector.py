@@ -94,8 +94,8 @@ class Inspector:
             "notice": " ".join(notices),
         }
         if server and self.gold is not None:
-            is_known = gold_name(page.document) in self.gold
-            data |= {"collect": self.gold.path.name, "saved": len(self.gold), "known": is_known}
+            is_known = gold_name(page.document) in self.gold.rows
+            data |= {"collect": self.gold.path.name, "saved": len(self.gold.rows), "known": is_known}
         if not server:
             data |= {"outputs": page.outputs(trial), "weights": page.all_top_features(trial)}
         return data
@@ -107,8 +107,8 @@ class Inspector:
         marks = {int(block): str(label) for block, label in body["marks"]}
         self.gold.save(self.page(number), Trial(**body["trial"]), marks)
         others = range(number + 1, len(self.documents))
-        unsaved = (other for other in others if gold_name(self.documents.read(other)) not in self.gold)
-        return {"saved": len(self.gold), "next": next(unsaved, None)}
+        unsaved = (other for other in others if gold_name(self.documents.read(other)) not in self.gold.rows)
+        return {"saved": len(self.gold.rows), "next": next(unsaved, None)}
 
     def add_rule(self, number: int, trial: Trial, element: int, *, keep: bool) -> dict[str, Any]:
         """Write a rule with a lasting selector of an element, and return the new state."""
