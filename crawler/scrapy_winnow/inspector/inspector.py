@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from scrapy_winnow.fetching import InputError
 from scrapy_winnow.inspector.documents import gold_name
+from scrapy_winnow.inspector.drawing import describe_page, find_style_sheets, has_doctype
 from scrapy_winnow.inspector.inspection import Inspection, Trial
 from scrapy_winnow.inspector.server import render_document
 from scrapy_winnow.profiles import Selectors
@@ -52,8 +53,17 @@ class Inspector:
 
     def render(self, number: int, *, server: bool = True) -> str:
         """Return the HTML document of a page; without a server one that shows it under the first settings only."""
-        data, page = self.data(number, server=server), self.page(number)
-        return render_document(data, title=page.page.title or page.document.name, load_assets=self.load_assets)
+        data, page, document = self.data(number, server=server), self.page(number).page, self.documents.read(number)
+        title = page.title or document.name
+        return render_document(
+            data,
+            title=title,
+            load_assets=self.load_assets,
+            where=" · ".join(name for name in dict.fromkeys([document.name, document.url]) if name and name != title),
+            url=document.url,
+            doctype=has_doctype(page),
+            models=self._choices(),
+        )
 
     def answer(self, what: str, number: int, body: dict[str, Any]) -> dict[str, Any] | None:
         """Answer a request of the script; ``None`` where there is no such request."""
@@ -86,10 +96,10 @@ class Inspector:
             "server": server,
             "number": number,
             "pages": len(self.documents) if server else 1,
-            "document": page.describe(load_assets=self.load_assets),
+            "bytes": len(page.document.html),
+            "tree": describe_page(page.page, load_assets=self.load_assets),
+            "styles": find_style_sheets(page.page) if self.load_assets else [],
             "state": state,
-            "assets": self.load_assets,
-            "models": self._choices(),
             "rules": server and self.rules is not None,
             "notice": " ".join(notices),
         }
