@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections import Counter
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from scrapy_winnow.inspector.documents import LinesFile
 from scrapy_winnow.inspector.server import render_document
 from winnow import Page, clean
 from winnow.output.text import block_texts, join_blocks
@@ -166,28 +166,15 @@ def _marked(
     return [span for span in spans if span[1]], counts
 
 
-class VotesFile:
-    """Votes, one JSON object a line: ``page``, ``url``, ``vote`` and ``between``; of a page the last one counts."""
+class VotesFile(LinesFile):
+    """Votes: ``page``, ``url``, ``vote``, and ``between`` which texts."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.votes: dict[str, str] = {}
-        for line in path.read_text("utf-8").splitlines() if path.exists() else ():
-            row = json.loads(line)
-            if not isinstance(row, dict) or not {"page", "vote"} <= row.keys():
-                raise ValueError("holds something other than votes")
-            self.votes[row["page"]] = row["vote"]
-
-    def add(self, document: Document, vote: str, between: Sequence[str]) -> None:
-        """Append a vote."""
-        row = {"page": document.name, "url": document.url, "vote": vote, "between": list(between)}
-        with self.path.open("a", encoding="utf-8", errors="replace") as file:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        self.votes[document.name] = vote
+        super().__init__(path, "page", "vote")
 
     def tally(self) -> str:
         """Return how many votes each has, as a line."""
-        votes = Counter(self.votes.values()).most_common()
+        votes = Counter(row["vote"] for row in self.rows.values()).most_common()
         return "Votes: " + (", ".join(f"{name} {count:,}" for name, count in votes) or "none yet")
 
 
@@ -223,7 +210,9 @@ class Comparison:
         order, vote = self._order(number), int(body["vote"])
         if not 0 <= vote <= len(order):
             raise ValueError(f"there is no text {vote}")
-        self.votes.add(self.documents.read(number), [NONE_BETTER, *order][vote], order)
+        document = self.documents.read(number)
+        row = {"page": document.name, "url": document.url, "vote": [NONE_BETTER, *order][vote], "between": order}
+        self.votes.write(row)
         return self._state(number)
 
     def _order(self, number: int) -> list[str]:
@@ -234,7 +223,7 @@ class Comparison:
 
     def _state(self, number: int) -> dict[str, Any]:
         """Return the vote of the page as the number of a column, the names, where they may be seen, and the tally."""
-        order, vote = self._order(number), self.votes.votes.get(self.documents.read(number).name)
-        at = [NONE_BETTER, *order].index(vote) if vote in {NONE_BETTER, *order} else None
+        choices, row = [NONE_BETTER, *self._order(number)], self.votes.rows.get(self.documents.read(number).name)
+        at = choices.index(row["vote"]) if row and row["vote"] in choices else None
         seen = not self._blind or at is not None
-        return {"vote": at, "names": order if seen else None, "tally": self.votes.tally() if seen else ""}
+        return {"vote": at, "names": choices[1:] if seen else None, "tally": self.votes.tally() if seen else ""}

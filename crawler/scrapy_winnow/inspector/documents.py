@@ -235,37 +235,54 @@ class RulesFile:
         self.rules = Rules.read(self.path)
 
 
-class GoldFile:
-    """A file of gold pages, one JSON object a line, with their HTML in the folder ``html`` beside it.
+class LinesFile:
+    """A file with a JSON object a line about each page; one about a page that has a line already replaces it.
 
-    It is the input of ``winnow train --gold FILE`` and ``winnow evaluate FILE --pages html``. A page that
-    is saved again replaces its earlier row.
+    Args:
+        path: the file, which need not exist.
+        key: what names the page in each object.
+        value: what else each object must have.
+
+    Attributes:
+        rows: the objects by name of their page.
 
     Raises:
         ValueError: a line of the existing file is not such an object.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._rows: dict[str, dict[str, Any]] = {}
-        if path.exists():
-            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-                if not line.strip():
-                    continue
-                try:
+    def __init__(self, path: Path, key: str, value: str) -> None:
+        self.path, self._key = path, key
+        self.rows: dict[str, dict[str, Any]] = {}
+        for number, line in enumerate(path.read_text("utf-8").splitlines() if path.exists() else (), 1):
+            try:
+                if line.strip():
                     row = json.loads(line)
-                    self._rows[str(row["id"])] = row | {"gold_text": row["gold_text"]}
-                except (ValueError, TypeError, KeyError) as error:
-                    raise ValueError(f"line {number} is not a JSON object with 'id' and 'gold_text'") from error
+                    self.rows[str(row[key])] = row | {value: row[value]}
+            except (ValueError, TypeError, KeyError) as error:
+                raise ValueError(f"line {number} is not a JSON object with {key!r} and {value!r}") from error
 
-    def __len__(self) -> int:
-        return len(self._rows)
+    def write(self, row: dict[str, Any]) -> None:
+        """Write an object by a new file that replaces the old one, so that it is complete at any time."""
+        self.rows[row[self._key]] = row
+        new_file = self.path.with_name(f"{self.path.name}.new")
+        with new_file.open("w", encoding="utf-8", errors="replace") as file:
+            file.writelines(json.dumps(each, ensure_ascii=False) + "\n" for each in self.rows.values())
+            file.flush()
+            os.fsync(file.fileno())
+        new_file.replace(self.path)
 
-    def __contains__(self, page_id: object) -> bool:
-        return page_id in self._rows
 
-    def save(self, inspection: Inspection, trial: Trial, marks: dict[int, str]) -> str:
-        """Save a page as it was cleaned, with the marked blocks corrected; return its name in the file.
+class GoldFile(LinesFile):
+    """Gold pages, with their HTML in the folder ``html`` beside the file.
+
+    It is the input of ``winnow train --gold FILE`` and ``winnow evaluate FILE --pages html``.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "id", "gold_text")
+
+    def save(self, inspection: Inspection, trial: Trial, marks: dict[int, str]) -> None:
+        """Save a page as it was cleaned, with the marked blocks corrected.
 
         Args:
             inspection: the page.
@@ -275,8 +292,7 @@ class GoldFile:
         Raises:
             ValueError: a mark is neither, or the page has no such block.
         """
-        page = inspection.page
-        draft = inspection.draft(trial)
+        page, texts, draft = inspection.page, inspection.texts, inspection.draft(trial)
         kept = draft.kept if draft is not None else np.zeros(page.m, bool)
         for block, label in marks.items():
             if label not in _LABELS or not 0 <= block < page.m:
@@ -286,19 +302,5 @@ class GoldFile:
         html = self.path.parent / "html" / f"{page_id}.html"
         html.parent.mkdir(parents=True, exist_ok=True)
         html.write_bytes(inspection.document.html)
-        texts = inspection.texts
-        self._rows[page_id] = {
-            "id": page_id,
-            "url": inspection.document.url,
-            "gold_text": join_blocks(page, texts, kept),
-            "marks": [{"text": texts[block], "is": label} for block, label in sorted(marks.items())],
-        }
-        # A new file that replaces the old one: so it is complete at any time.
-        new_file = self.path.with_name(f"{self.path.name}.new")
-        rows = (json.dumps(row, ensure_ascii=False) + "\n" for row in self._rows.values())
-        with new_file.open("w", encoding="utf-8", errors="replace") as file:
-            file.writelines(rows)
-            file.flush()
-            os.fsync(file.fileno())
-        new_file.replace(self.path)
-        return page_id
+        row = {"id": page_id, "url": inspection.document.url, "gold_text": join_blocks(page, texts, kept)}
+        self.write(row | {"marks": [{"text": texts[block], "is": label} for block, label in sorted(marks.items())]})

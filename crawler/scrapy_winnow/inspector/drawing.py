@@ -39,7 +39,7 @@ _WEB: Final = re.compile(r"https?:|[^:]*(?:[/?#]|\Z)", re.IGNORECASE)
 _MAX_IMAGE_DATA: Final = 200_000  # characters
 
 
-def describe_page(page: Page) -> dict[str, Any]:
+def describe_page(page: Page, *, load_assets: bool) -> dict[str, Any]:
     """Return a page as data for the browser.
 
     Returns:
@@ -47,13 +47,12 @@ def describe_page(page: Page) -> dict[str, Any]:
         ``attributes`` as name, value, name, value by number of element; ``own`` text of elements whose text is not text
         of the page (styles, options); ``runs`` of text with ``runOwner``, and ``runBegin``, how many stand before each
         element; ``blockRuns``, begin and end of each block in runs, and ``blocks``, begin and end of each element in
-        blocks; ``links`` by number of element; whether there is a ``doctype``.
+        blocks.
     """
     names: dict[str, int] = {}
     tags: list[int] = []
     attributes: dict[int, list[str]] = {}
     own: dict[int, str] = {}
-    links: dict[int, str] = {}
     within: list[str] = []  # the drawing that each element lies in, "" for none
     for index, (tag, parent, element) in enumerate(
         zip(page.tag.tolist(), page.parent.tolist(), page.elements, strict=True)
@@ -66,49 +65,46 @@ def describe_page(page: Page) -> dict[str, Any]:
             continue
         shown = _REPLACED_BY.get(name, name if _NAME.match(name) else "span")
         tags.append(names.setdefault(shown, len(names)))
-        pairs = page.attributes[index]
-        if pairs and (kept := _safe_attributes(pairs, is_image=name == "img", is_in_drawing=bool(within[index]))):
+        if kept := _safe_attributes(page.attributes[index] or [], name, bool(within[index]), load_assets):
             attributes[index] = kept
         if name in _WITH_OWN_TEXT or outside:
             own[index] = "".join(map(str, element.itertext())) if name in {"style", "textarea"} else element.text or ""
-        if name == "a" and (link := element.get("href")):
-            links[index] = link
     return {
         "names": list(names),
         "tag": tags,
         "parent": page.parent.tolist(),
         "attributes": attributes,
         "own": {index: text for index, text in own.items() if text.strip()},
-        "links": links,
         "runs": page.runs,
         "runOwner": page.run_node.tolist(),
         "runBegin": page.run_begin.tolist(),
         "blockRuns": [page.block_run_begin.tolist(), page.block_run_end.tolist()],
         "blocks": [page.block_begin.tolist(), page.block_end.tolist()],
-        "doctype": _has_doctype(page),
     }
 
 
-def _has_doctype(page: Page) -> bool:
+def has_doctype(page: Page) -> bool:
     """Whether the page has a doctype, without which a browser uses quirks mode."""
     docinfo: Any = page.elements[0].getroottree().docinfo if page.n else None
     return docinfo is not None and bool(docinfo.doctype)
 
 
-def _safe_attributes(pairs: list[tuple[str, str]], *, is_image: bool, is_in_drawing: bool) -> list[str]:
-    """Return the attributes that cannot act: name, value, name, value."""
+def _safe_attributes(pairs: list[tuple[str, str]], tag: str, is_in_drawing: bool, load_assets: bool) -> list[str]:
+    """Return the attributes that cannot act: name, value, name, value; of a link its address as a title."""
     kept: list[str] = []
     for name, value in pairs:
         if name in _ATTRIBUTES or name.startswith("aria-"):
             kept += name, value
         elif name in _ADDRESSES:
-            # Image data, parts of the same drawing, and image addresses, which only --load-assets loads.
+            # Image data, parts of the same drawing, and the web addresses of images.
             inside = _IMAGE_DATA.match(value) and len(value) <= _MAX_IMAGE_DATA
-            web = name == "src" and _WEB.match(value)
-            if (is_image and (inside or web)) or (is_in_drawing and (inside or value.startswith("#"))):
+            web = load_assets and name == "src" and _WEB.match(value)
+            if (tag == "img" and (inside or web)) or (is_in_drawing and (inside or value.startswith("#"))):
                 kept += name, value
         elif is_in_drawing and _NAME.match(name.lower()) and not name.lower().startswith("on"):
             kept += name, value
+    if tag == "a" and (link := dict(pairs).get("href")):
+        kept += "href", "#", "title", link
     return kept
 
 

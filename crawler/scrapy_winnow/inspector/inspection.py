@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from scrapy_winnow.fields import Outcome
-from scrapy_winnow.inspector.drawing import describe_page, find_style_sheets
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from winnow import Cleaned, Limits, Page, PageTooLarge, clean, load_model
 from winnow.duplicates import shingles
@@ -151,19 +150,6 @@ class Inspection:
         """Return the decision on the page; ``None`` where its text is that of its JSON."""
         draft = self.cleaned(trial).decided
         return draft if draft is not None and draft.page is self.page else None
-
-    def describe(self, *, load_assets: bool) -> dict[str, Any]:
-        """Return what does not depend on settings, for the browser."""
-        document = self.document
-        return {
-            "name": document.name,
-            "url": document.url,
-            "title": self.page.title,
-            "bytes": len(document.html),
-            "elements": self.page.n,
-            "tree": describe_page(self.page),
-            "styles": find_style_sheets(self.page) if load_assets else [],
-        }
 
     def state(self, trial: Trial) -> dict[str, Any]:
         """Return the sections and the decision for each block under some settings, for the browser."""

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
-import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from scrapy_winnow.fetching import InputError
 from scrapy_winnow.inspector.documents import gold_name
+from scrapy_winnow.inspector.drawing import describe_page, find_style_sheets, has_doctype
 from scrapy_winnow.inspector.inspection import Inspection, Trial
 from scrapy_winnow.inspector.server import render_document
 from scrapy_winnow.profiles import Selectors
 from winnow.models import DEFAULT_MODEL, shipped_models
-from winnow.models.scores import FAVORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,8 +21,6 @@ if TYPE_CHECKING:
     from scrapy_winnow.inspector.documents import Documents, GoldFile, Replay, RulesFile
 
 _MAX_OPEN: Final = 3  # pages
-MAX_ELEMENTS: Final = 20_000
-"""The file of a larger page has no controls: each of the fifty-odd states would take half a second."""
 
 
 @dataclass(eq=False)
@@ -58,9 +52,18 @@ class Inspector:
         return Inspection(self.documents.read(number), self.replay, rules)
 
     def render(self, number: int, *, server: bool = True) -> str:
-        """Return the HTML document of a page; without a server one that answers itself."""
-        data, page = self.data(number, server=server), self.page(number)
-        return render_document(data, title=page.page.title or page.document.name, load_assets=self.load_assets)
+        """Return the HTML document of a page; without a server one that shows it under the first settings only."""
+        data, page, document = self.data(number, server=server), self.page(number).page, self.documents.read(number)
+        title = page.title or document.name
+        return render_document(
+            data,
+            title=title,
+            load_assets=self.load_assets,
+            where=" · ".join(name for name in dict.fromkeys([document.name, document.url]) if name and name != title),
+            url=document.url,
+            doctype=has_doctype(page),
+            models=self._choices(),
+        )
 
     def answer(self, what: str, number: int, body: dict[str, Any]) -> dict[str, Any] | None:
         """Answer a request of the script; ``None`` where there is no such request."""
@@ -80,7 +83,7 @@ class Inspector:
         return answer
 
     def data(self, number: int, *, server: bool) -> dict[str, Any]:
-        """Return the data of the inspector's script; without a server, with all results that it can show."""
+        """Return the data of the inspector's script; without a server, with outputs and weights."""
         page = self.page(number)
         trial = Trial(model=self.models[0] if self.models else None, pages=self.pages)
         state = page.state(trial)
@@ -89,24 +92,22 @@ class Inspector:
             notices.append(f"A crawl passes this page through uncut: {page.passed_through}.")
         if state["fallback"]:
             notices.append("All of this page looks like template; its least template-like section is kept.")
-        models = self._choices()
         data: dict[str, Any] = {
             "server": server,
             "number": number,
             "pages": len(self.documents) if server else 1,
-            "document": page.describe(load_assets=self.load_assets),
+            "bytes": len(page.document.html),
+            "tree": describe_page(page.page, load_assets=self.load_assets),
+            "styles": find_style_sheets(page.page) if self.load_assets else [],
             "state": state,
-            "assets": self.load_assets,
-            "models": models,
             "rules": server and self.rules is not None,
             "notice": " ".join(notices),
         }
         if server and self.gold is not None:
-            is_known = gold_name(page.document) in self.gold
-            data |= {"collect": self.gold.path.name, "saved": len(self.gold), "known": is_known}
+            is_known = gold_name(page.document) in self.gold.rows
+            data |= {"collect": self.gold.path.name, "saved": len(self.gold.rows), "known": is_known}
         if not server:
             data |= {"outputs": page.outputs(trial), "weights": page.all_top_features(trial)}
-            data |= {"precomputed": precompute(page, trial, [name for name, _ in models])}
         return data
 
     def save(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
@@ -116,8 +117,8 @@ class Inspector:
         marks = {int(block): str(label) for block, label in body["marks"]}
         self.gold.save(self.page(number), Trial(**body["trial"]), marks)
         others = range(number + 1, len(self.documents))
-        unsaved = (other for other in others if gold_name(self.documents.read(other)) not in self.gold)
-        return {"saved": len(self.gold), "next": next(unsaved, None)}
+        unsaved = (other for other in others if gold_name(self.documents.read(other)) not in self.gold.rows)
+        return {"saved": len(self.gold.rows), "next": next(unsaved, None)}
 
     def add_rule(self, number: int, trial: Trial, element: int, *, keep: bool) -> dict[str, Any]:
         """Write a rule with a lasting selector of an element, and return the new state."""
@@ -137,30 +138,3 @@ class Inspector:
         first = {name: name for name in self.models} or {"": DEFAULT_MODEL}
         others = ((name, name) for name in shipped_models() if name not in first.values())
         return [*first.items(), *others]
-
-
-def precompute(inspection: Inspection, trial: Trial, models: Sequence[str]) -> str | None:
-    """Compute the state for some positions of each control, with the other controls as they are set at first.
-
-    Returns:
-        base64 of gzipped JSON: by control a list of positions, at equal distances if they are numbers, each with its
-        state. ``None`` for too large a page.
-    """
-    if inspection.page.n > MAX_ELEMENTS:
-        return None
-    seen = 0 if inspection.replay is None else inspection.replay.pages
-    thresholds = [step / 20 for step in range(21)]
-    penalties = {-21: 0.0} | {tenths: 10 ** (tenths / 10) for tenths in range(-18, 21, 3)}  # by tenths of a decade
-    trials: dict[str, dict[Any, Trial]] = {
-        "threshold": {threshold: replace(trial, threshold=threshold) for threshold in thresholds},
-        "penalty": {position: replace(trial, penalty=penalty) for position, penalty in penalties.items()},
-        "favor": {favor: replace(trial, favor=favor) for favor in FAVORS},
-        "model": {model: replace(trial, model=model or None) for model in models},
-        "seen": {pages: replace(trial, pages=pages) for pages in range(0, seen + 1, max(math.ceil(seen / 20), 1))},
-    }
-    states = {
-        control: [(position, inspection.state(tried)) for position, tried in positions.items()]
-        for control, positions in trials.items()
-    }
-    written = json.dumps(states, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(written.encode("utf-8", "replace"), mtime=0)).decode()

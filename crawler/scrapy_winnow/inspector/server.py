@@ -38,7 +38,7 @@ def render_document(
     loads nothing but, with ``load_assets``, images, fonts and style sheets. The inspected page is data; the browser
     builds it in a sandboxed frame with an origin of its own.
     """
-    values |= {"data": data, "title": title or "page", "view": view, "load_assets": load_assets}
+    values |= {"data": data, "title": title or "page", "view": view, "web": " http: https:" if load_assets else ""}
     return _TEMPLATES.get_template(f"{view}.html").render(values, nonce=secrets.token_urlsafe(24))
 
 

@@ -121,23 +121,7 @@ def test_one_file_shows_the_page_without_a_server(tab: Tab, site: Path, tmp_path
     expect(tab.locator("#card .weights .name")).not_to_have_count(0)
     tab.click("#tab-Item")
     expect(tab.locator("#panel")).to_contain_text("template_share")
-    tab.click("#tab-Sections")
-
-    newsletter = "Our newsletter brings the news"
-    tab.wait_for_selector("html[data-precomputed]", state="attached")
-    slide(tab, "penalty", -21)
-    split = tab.locator("#panel li").count()
-    slide(tab, "penalty", 19)  # between two positions that were computed: the nearer one is taken
-    assert tab.locator("#panel li").count() < split
-    assert tab.evaluate("document.getElementById('penalty').value") == "18"
-    slide(tab, "threshold", 0.99)
-    expect(tab.locator(CONTENT, has_text=newsletter)).to_have_count(1)
-    tab.keyboard.press("p")
-    slide(tab, "seen", 14)
-    expect(tab.locator(TEMPLATE, has_text=newsletter)).to_have_count(1)
-    expect(tab.locator("#threshold-value")).to_contain_text("own")
-    tab.click("#reset")
-    expect(tab.locator("#seen-value")).to_have_text("0")
+    expect(tab.locator("#controls")).to_be_hidden()
     assert [url for url in requests if not url.startswith(("file:", "about:"))] == []
 
 

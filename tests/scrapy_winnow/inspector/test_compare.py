@@ -45,7 +45,7 @@ def test_texts_are_side_by_side_with_differing_words_marked_and_votes_are_kept(
         tab.keyboard.press("0")
         expect(tab.locator("#notice")).to_have_text("Votes: winnow 1, none is better 1")
     rows = [json.loads(line) for line in votes.read_text().splitlines()]
-    assert [row["vote"] for row in rows] == ["trafilatura", "winnow", "none is better"]
+    assert [row["vote"] for row in rows] == ["winnow", "none is better"]
     assert rows[0]["page"] == "story-00.html"
     assert rows[0]["between"] == names
     assert VotesFile(votes).tally() == comparison.votes.tally()

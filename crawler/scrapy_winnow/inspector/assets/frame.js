@@ -15,6 +15,8 @@
     .differs { background-image: repeating-linear-gradient(45deg, rgb(0 0 0 / .28) 0 3px, transparent 3px 9px); }
     .marked::after { content: "✕ wrong"; position: absolute; inset: 0 0 auto auto; font: 700 11px/1.5 system-ui;
       background: #111; color: #fff; padding: 0 5px; border-radius: 0 0 0 4px; }
+    .no-content .content:not(.selected), .no-template .template:not(.selected), .no-comments .comments:not(.selected),
+    .no-copy .copy:not(.selected) { display: none; }
     .root { border: 2px dashed currentcolor; color: rgb(60 60 60); }
   `;
   const BASE = `
@@ -27,7 +29,7 @@
     .winnow-unstyled img:not([src]) { font-size: .85em; color: #666; border: 1px dashed #bbb; padding: 0 .3em; }
   `;
   const elements = [], texts = [];
-  let port, layer, boxes = [], regions = [], looks = { shown: [], hovered: -1, selected: -1 };
+  let port, layer, boxes = [], regions = [], looks = {};
 
   const create = (name, within) => {
     if (name === "svg" || within === SVG) return document.createElementNS(SVG, name);
@@ -35,7 +37,7 @@
     return document.createElement(name);
   };
 
-  function build(tree, styles, assets) {
+  function build(tree, styles) {
     const root = document.documentElement, body = document.body, head = document.head;
     const { names, tag, parent, attributes, own, runs, runOwner, runBegin } = tree;
     let run = 0;
@@ -61,21 +63,18 @@
       }
       const pairs = attributes[at] || [];
       for (let k = 0; k < pairs.length; k += 2) {
-        const attribute = pairs[k], value = pairs[k + 1];
-        if ((attribute === "src" || attribute.endsWith("href")) && !assets && !/^(data:|#)/i.test(value)) continue;
-        try { element.setAttribute(attribute, value); } catch { /* a name that no attribute can have */ }
+        try { element.setAttribute(pairs[k], pairs[k + 1]); } catch { /* a name that no attribute can have */ }
       }
-      if (at in tree.links) { element.setAttribute("href", "#"); element.title = tree.links[at]; }
       if (name === "details") element.open = true;
       elements[at] = element;
     }
     place(runs.length);
-    for (const address of assets ? styles : []) {
+    for (const address of styles) {
       const sheet = document.createElement("link");
       sheet.rel = "stylesheet"; sheet.href = address; sheet.addEventListener("load", () => arrange());
       head.appendChild(sheet);
     }
-    if (!head.querySelector("style:not([data-winnow])") && !(assets && styles.length)) body.classList.add("winnow-unstyled");
+    if (!head.querySelector("style:not([data-winnow])") && !styles.length) body.classList.add("winnow-unstyled");
     // Bars and notices that float above the page would hide what is below them, since no script takes them away.
     // All are found before any is changed, since a style that is read after a change is computed anew. Reading offsetParent
     // first, which fixed elements do not have, spares most elements of that.
@@ -102,42 +101,38 @@
     return found.filter(hasSize);
   }
 
-  function boxAround(rect, margin = 0) {
+  function boxAround(rect, className, margin = 0) {
     const left = rect.left + scrollX - margin, top = rect.top + scrollY - margin;
     const width = rect.width + 2 * margin, height = rect.height + 2 * margin;
     const node = document.createElement("div");
+    node.className = `box ${className}`;
     node.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
     return { node, left, top, width, height };
   }
 
   function arrange() {
     const unseen = [], fragment = document.createDocumentFragment();
-    boxes = regions.flatMap((region) => {
+    boxes = regions.flatMap((region, section) => {
       const rects = rectangles(region);
-      if (!rects.length) unseen.push(region.section);
-      return rects.map((rect) => ({ region, ...boxAround(rect) }));
+      if (!rects.length) unseen.push(section);
+      return rects.map((rect) => ({ section, ...boxAround(rect, region.className) }));
     });
     for (const box of boxes) fragment.append(box.node);
     layer.replaceChildren(layer.firstChild, fragment);
-    boxes.forEach(mark);
     look();
     port.postMessage({ type: "arranged", unseen, boxes: boxes.length });
   }
 
-  function mark({ region, node }) {
-    const { section } = region, is = (yes, name) => (yes ? ` ${name}` : "");
-    const shown = looks.shown[region.kind] || section === looks.selected;
-    node.className = "box" + (shown ? ` ${region.name}` + is(section === looks.hovered, "hovered") +
-      is(section === looks.selected, "selected") + is(region.differs, "differs") + is(region.marked, "marked") : "");
-  }
-
   function look() {
+    layer.className = looks.hidden;
+    for (const { section, node } of boxes) {
+      node.classList.toggle("hovered", section === looks.hovered);
+      node.classList.toggle("selected", section === looks.selected);
+    }
     for (const old of layer.querySelectorAll(".root")) old.remove();
     const root = elements[looks.root];
     if (!root || looks.selected < 0 || root === document.documentElement || !hasSize(root.getBoundingClientRect())) return;
-    const { node } = boxAround(root.getBoundingClientRect(), 2);
-    node.className = "box root";
-    layer.append(node);
+    layer.append(boxAround(root.getBoundingClientRect(), "root", 2).node);
   }
 
   function under(event) {
@@ -147,14 +142,14 @@
       if (x < box.left || y < box.top || x > box.left + box.width || y > box.top + box.height) continue;
       if (box.width * box.height < area) { best = box; area = box.width * box.height; }
     }
-    return best ? best.region.section : -1;
+    return best ? best.section : -1;
   }
 
-  function draw({ tree, styles, assets }) {
+  function draw({ tree, styles }) {
     const style = document.createElement("style");
     style.dataset.winnow = ""; style.textContent = BASE;
     document.head.append(style);
-    build(tree, styles, assets);
+    build(tree, styles);
     const host = document.createElement("winnow-layer");
     host.style.cssText = "all:initial!important;position:absolute!important;left:0!important;top:0!important;" +
       "z-index:2147483647!important;pointer-events:none!important;display:block!important";
@@ -169,9 +164,8 @@
   function paint(message) {
     looks = message.looks;
     if (message.regions) { regions = message.regions; arrange(); return; }
-    boxes.forEach(mark);
     look();
-    const box = boxes.find(({ region }) => region.section === looks.selected);
+    const box = boxes.find(({ section }) => section === looks.selected);
     if (message.show && box) box.node.scrollIntoView({ block: "nearest" });
   }
 

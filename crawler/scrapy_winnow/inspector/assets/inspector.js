@@ -14,8 +14,7 @@
   };
   const UNSPACED = "\\u0e00-\\u0eff\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff"; // scripts of which a character counts as a word
   const WORD = new RegExp(`[${UNSPACED}]|[^\\s${UNSPACED}]+`, "g");
-  const nonce = document.currentScript.nonce, flags = document.documentElement.dataset;
-  const tree = data.document.tree;
+  const { tree } = data, flags = document.documentElement.dataset;
   const [blockFrom, blockTo] = tree.blockRuns, [firstBlock, lastBlock] = tree.blocks;
   const blockTexts = blockFrom.map((from, at) => tree.runs.slice(from, blockTo[at]).join("").replace(/\s+/g, " ").trim());
   const blockWords = blockTexts.map((text) => (text.match(WORD) || []).length);
@@ -39,8 +38,8 @@
     }
     for (const unit of units) {
       unit.text = unit.blocks.map((block) => blockTexts[block]).join(" ¶ ");
-      unit.differs = unit.blocks.some((block) => differs.has(block));
       unit.marked = unit.blocks.every((block) => marks.has(block));
+      unit.className = KINDS[unit.kind] + (unit.blocks.some((block) => differs.has(block)) ? " differs" : "") + (unit.marked ? " marked" : "");
     }
   }
   const unitOf = (block) => (blockwise ? block : state.section[block]);
@@ -63,28 +62,22 @@
     for (let at = 0; at < count; at++) {
       if (lastBlock[at] > firstBlock[at] && last[firstBlock[at]] >= lastBlock[at]) uniform[at] = unitOf(firstBlock[at]);
     }
-    const by = new Map(), covered = new Uint8Array(blockTexts.length);
-    const of = (unit) => {
-      if (!by.has(unit)) {
-        const { kind, differs, marked } = units[unit];
-        by.set(unit, { section: unit, kind, name: KINDS[kind], differs, marked, tops: [], runs: [] });
-      }
-      return by.get(unit);
-    };
+    const found = units.map(({ className }) => ({ className, tops: [], runs: [] })), covered = new Uint8Array(blockTexts.length);
     for (let at = 0; at < count; at++) {
       if (uniform[at] < 0 || tree.tag[at] < 0 || (parent[at] >= 0 && uniform[parent[at]] >= 0)) continue;
-      of(uniform[at]).tops.push(at);
+      found[uniform[at]].tops.push(at);
       covered.fill(1, firstBlock[at], lastBlock[at]);
     }
-    blockFrom.forEach((from, block) => covered[block] || of(unitOf(block)).runs.push([from, blockTo[block]]));
-    return [...by.values()];
+    blockFrom.forEach((from, block) => covered[block] || found[unitOf(block)].runs.push([from, blockTo[block]]));
+    return found;
   }
 
   // ---- the frame ----
   function paint() { look(false, units.length ? regions() : []); }
   function look(show = false, newRegions = null) {
     const root = units[selected] && !blockwise ? units[selected].element : -1;
-    if (port) port.postMessage({ regions: newRegions, looks: { hovered, selected, root, shown }, show });
+    const hidden = KINDS.filter((_, kind) => !shown[kind]).map((name) => `no-${name}`).join(" ");
+    if (port) port.postMessage({ regions: newRegions, looks: { hovered, selected, root, hidden }, show });
     for (const old of find("panel").querySelectorAll(".hovered, .selected")) {
       old.classList.remove("hovered", "selected");
       if (old.role === "option") old.ariaSelected = false;
@@ -97,24 +90,14 @@
     }
   }
   function openFrame() {
-    const assets = data.assets ? " https: http:" : "";
-    const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'unsafe-inline'${assets}; img-src data:${assets};` +
-      ` font-src data:${assets}; form-action 'none'; base-uri ${assets ? "*" : "'none'"}`;
-    const escape = (text) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
-    const base = data.assets && data.document.url ? `<base href="${escape(data.document.url)}">` : "";
-    const frame = make("iframe", { title: "The page, as it looks" });
-    frame.setAttribute("sandbox", "allow-scripts");
-    frame.srcdoc = `${tree.doctype ? "<!DOCTYPE html>" : ""}<html><head><meta http-equiv="Content-Security-Policy" ` +
-      `content="${policy}"><meta name="referrer" content="no-referrer">${base}` +
-      `<script nonce="${nonce}">${find("frame-script").textContent}</scr` + `ipt></head><body></body></html>`;
-    find("stage").classList.add("busy");
+    const frame = find("frame");
     frame.addEventListener("load", () => {
       const channel = new MessageChannel();
       port = channel.port1;
       port.onmessage = ({ data: message }) => heard(message);
-      frame.contentWindow.postMessage({ tree, styles: data.document.styles, assets: data.assets }, "*", [channel.port2]);
+      frame.contentWindow.postMessage({ tree, styles: data.styles }, "*", [channel.port2]);
     });
-    find("stage").replaceChildren(frame);
+    frame.srcdoc = frame.dataset.document;
   }
   function heard(message) {
     if (message.type === "drawn") { find("stage").classList.remove("busy"); paint(); }
@@ -212,7 +195,7 @@
     Sections: sectionPanel, Text: textPanel,
     Markdown: () => rendering(outputs.markdown, outputs.rendered), HTML: () => rendering(outputs.html, outputs.html),
     Facts: () => table([
-      ["bytes", digits(data.document.bytes)], ["elements", digits(data.document.elements)], ["model", state.model], ...facts(outputs.metadata),
+      ["bytes", digits(data.bytes)], ["elements", digits(tree.tag.length)], ["model", state.model], ...facts(outputs.metadata),
     ]),
     Item: () => table(Object.entries(outputs.item)),
   };
@@ -242,8 +225,7 @@
     const rows = make("ul", { className: "sections", role: "listbox", tabIndex: 0, ariaLabel: "Sections" });
     units.forEach((unit, at) => {
       if (!visible(unit)) return;
-      const className = KINDS[unit.kind] + (unit.differs ? " differs" : "") + (unit.marked ? " marked" : "");
-      const row = make("li", { id: `unit-${at}`, className, role: "option", ariaSelected: at === selected },
+      const row = make("li", { id: `unit-${at}`, className: unit.className, role: "option", ariaSelected: at === selected },
         make("span", { className: "bar" }), make("span", { className: "score", textContent: unit.score.toFixed(2) }),
         make("span", { className: "what", textContent: unit.kind ? unit.reason || KINDS[unit.kind] : "content" }),
         make("span", { className: "text", textContent: unit.text.slice(0, 200) }),
@@ -321,49 +303,27 @@
     const at = state, found = await ask("outputs", state.trial);
     if (found && at === state) { outputs = found; panel(); }
   }
-  let waiting = null, underWay = false;
+  let isUnderWay = false;
   async function attempt(values) {
-    trial = waiting = values;
+    trial = values;
     showControls();
-    if (underWay) return;
-    underWay = true;
-    while (waiting) {
-      const asked = waiting;
-      waiting = null;
+    if (isUnderWay) return; // what is set meanwhile is asked next
+    isUnderWay = true;
+    for (let asked = null; asked !== trial;) {
+      asked = trial;
       const found = await ask("state", asked);
       if (found) become(found);
     }
-    underWay = false;
+    isUnderWay = false;
   }
   function become(found) {
     const block = units[selected] && units[selected].blocks[0];
     state = found;
-    if (data.server) outputs = null;
+    outputs = null;
     rearrange(); legend(); showControls(); compare();
     selected = block === undefined ? -1 : unitOf(block);
     card(); look();
     flags.answered = "yes";
-  }
-
-  // ---- a file has no server: what each control does alone was worked out beforehand ----
-  let precomputed = null;
-  async function unpack() {
-    if (!data.precomputed) return;
-    const bytes = Uint8Array.from(atob(data.precomputed), (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    precomputed = await new Response(stream).json();
-    for (const control in precomputed) { // it stops only where there is a state
-      const [[first], [second] = []] = precomputed[control];
-      find(control).step = second - first;
-    }
-    find("controls").hidden = false;
-    showControls();
-    flags.precomputed = "yes";
-  }
-  function lookUp(control) {
-    const [, found] = precomputed[control].find(([position]) => String(position) === find(control).value);
-    trial = found.trial;
-    become(found);
   }
 
   // ---- settings that are tried ----
@@ -388,11 +348,7 @@
   function compare() {
     find("pin").ariaPressed = pinned !== null;
     find("pin").textContent = pinned ? "Unpin" : "Pin to compare";
-    if (!pinned) {
-      const alone = "A file tries one setting at a time; its Markdown, HTML and item stay as they were written.";
-      notice([data.notice, !data.server && state !== data.state ? alone : ""].filter(Boolean).join(" "));
-      return;
-    }
+    if (!pinned) { notice(data.notice); return; }
     const differs = [...differing()];
     const less = wordsOf(differs.filter((block) => isCut(block))), more = wordsOf(differs.filter((block) => !isCut(block)));
     const { model, threshold, penalty, pages, favor } = pinned.trial;
@@ -422,7 +378,6 @@
     rearrange(); card(); showMarks();
   }
   function showMarks() {
-    find("gold").hidden = !data.collect;
     const nothing = data.known ? "Already saved; mark what is wrong, or save again" : "Nothing is marked as wrong";
     const said = marks.size ? `${digits(wordsOf([...marks.keys()]))} words are marked as wrong` : nothing;
     find("marks").textContent = `${said} · ${digits(saved)} in ${data.collect}`;
@@ -449,18 +404,8 @@
   });
   find("pin").addEventListener("click", pin);
   find("save").addEventListener("click", save);
-  find("reset").addEventListener("click", () => {
-    if (data.server) attempt(data.state.trial);
-    else { trial = data.state.trial; become(data.state); }
-  });
-  for (const id in SETTINGS) {
-    find(id).addEventListener("input", () => (data.server ? attempt({ ...trial, ...SETTINGS[id](find(id).value) }) : lookUp(id)));
-  }
-  const { name, url, title } = data.document;
-  find("where").textContent = [...new Set([name, url])].filter((text) => text && text !== title).join(" · ");
-  find("controls").hidden = !data.server;
-  find("model").replaceChildren(...data.models.map(([value, textContent]) => make("option", { value, textContent })));
+  find("reset").addEventListener("click", () => attempt(data.state.trial));
+  for (const id in SETTINGS) find(id).addEventListener("input", () => attempt({ ...trial, ...SETTINGS[id](find(id).value) }));
   find("tabs").append(...tabs);
   rearrange(); legend(); open(tab); card(); showControls(); showMarks(); compare(); openFrame();
-  unpack();
 })();

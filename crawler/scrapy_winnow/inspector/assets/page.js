@@ -31,7 +31,3 @@ addEventListener("keydown", (event) => {
 });
 for (const [id, name] of [["help", "?"], ["previous", "["], ["next", "]"]]) find(id).onclick = KEYS[name];
 find("number").addEventListener("change", (event) => go(Number(event.target.value) - 1));
-find("pages").hidden = data.pages < 2;
-find("number").value = data.number + 1;
-find("number").max = data.pages;
-find("of").textContent = `of ${digits(data.pages)}`;
