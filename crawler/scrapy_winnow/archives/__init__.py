@@ -5,7 +5,6 @@ page with the final counts, so that the order of the pages does not matter. :cla
 cleans each page with what its host had counted by then. ``docs/guides/archives.md`` is the guide.
 """
 
-from scrapy_winnow.archives.one_pass import OnePassRun
-from scrapy_winnow.archives.runs import ArchiveRun, Options
+from scrapy_winnow.archives.runs import ArchiveRun, OnePassRun, Options
 
 __all__ = ["ArchiveRun", "OnePassRun", "Options"]

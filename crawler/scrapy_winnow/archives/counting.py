@@ -32,7 +32,7 @@ MAX_HOST_PAGES: Final = 4_096
 """Pages of a host that are counted; of larger hosts a sample by the hash of the addresses, the same in any order."""
 
 MAX_HELD: Final = 200_000
-"""Fingerprints and addresses that :class:`StreamCounts` holds in memory."""
+"""Fingerprints and addresses that :class:`StreamCounts` holds in memory, about; repeated ones count again."""
 
 _PAGES: Final = pa.schema(
     [*((name, pa.uint64()) for name in ("host", "url", "contents")), ("leaves", pa.large_list(pa.uint64()))]
@@ -117,21 +117,12 @@ def count_shard(files: list[Path], shard: int, folder: Path, max_host_pages: int
 def _choose_pages(pages: pa.Table, max_host_pages: int) -> NDArray[np.int64]:
     """Return int64, the rows that count: one per address, one per equal contents, then the first ones of each host."""
     host, url, contents = (pages[name].to_numpy() for name in ("host", "url", "contents"))
-    order = np.lexsort((contents, url, host))
-    order = order[_begins(host[order], url[order])]
-    order = order[np.lexsort((url[order], contents[order], host[order]))]
-    order = order[_begins(host[order], contents[order])]
-    order = order[np.lexsort((url[order], host[order]))]
-    begins = np.flatnonzero(_begins(host[order]))
-    rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
-    return order[rank < max_host_pages].astype(np.int64)
-
-
-def _begins(*columns: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Return bool, the rows that differ from the one before in any of the sorted columns."""
-    begins = np.ones(len(columns[0]), bool)
-    begins[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
-    return begins
+    rows = np.lexsort((contents, url, host))
+    for distinct in (url, contents):  # of rows with the same value on a host the first one stays, as they are sorted
+        pairs = np.column_stack([host, distinct])[rows]
+        rows = rows[np.sort(np.unique(pairs, axis=0, return_index=True)[1])]
+    rank = np.arange(len(rows)) - np.searchsorted(host[rows], host[rows])
+    return rows[rank < max_host_pages]
 
 
 class HostCounts:
@@ -175,7 +166,7 @@ class StreamCounts:
 
     Args:
         database: holds the hosts that are not in memory; the caller commits.
-        max_held: fingerprints and addresses in memory at most.
+        max_held: fingerprints and addresses in memory, about.
     """
 
     def __init__(
@@ -190,16 +181,14 @@ class StreamCounts:
 
     def count(self, url: str, host: str, hashed: HashedUnits) -> SiteEvidence:
         """Count a page by its leaves, and return the counts of its host, this page included."""
-        fingerprints, known = hashed.fingerprints, self._load_host(host)
-        self._held -= known.size
-        counted = known.counts.pages < self._max_host_pages and known.add(url, hashed)
-        self._held += known.size
         if self._held > self._max_held:
             self.save()
             self._hosts.clear()
             self._held = 0
-        page_counts = np.where(fingerprints != 0, np.maximum(known.counts.df(fingerprints), 1), 0)
-        return SiteEvidence(page_counts, known.counts.pages, known.counts.undercount, counted=counted)
+        known = self._load_host(host)
+        if known.counts.pages < self._max_host_pages and known.add(url, hashed):
+            self._held += len(hashed.fingerprints)
+        return SiteEvidence(np.maximum(known.counts.df(hashed.fingerprints), 1), known.counts.pages)
 
     def save(self) -> int:
         """Write all hosts into the database, and return how many there are."""
@@ -212,8 +201,8 @@ class StreamCounts:
     def _load_host(self, name: str) -> _Host:
         if name not in self._hosts:
             found = self._database.execute("SELECT urls, counts FROM hosts WHERE name = ?", (name,)).fetchone()
-            self._hosts[name] = _Host(*(found or ()))
-            self._held += self._hosts[name].size
+            host = self._hosts[name] = _Host(*(found or ()))
+            self._held += len(host.urls) + len(host.counts)
         return self._hosts[name]
 
 
@@ -223,10 +212,6 @@ class _Host:
     def __init__(self, urls: bytes = b"", counts: bytes | None = None) -> None:
         self.urls = set(np.frombuffer(urls, "<u8").tolist())
         self.counts = LossyCounts() if counts is None else LossyCounts.from_bytes(counts)
-
-    @property
-    def size(self) -> int:
-        return len(self.counts) + 2 * len(self.urls)
 
     def add(self, url: str, hashed: HashedUnits) -> bool:
         address, contents = _hash(url), int.from_bytes(hashed.main_text_id, "little")

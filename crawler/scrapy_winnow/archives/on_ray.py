@@ -13,7 +13,6 @@ from __future__ import annotations
 import io
 import logging
 import tempfile
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,13 +20,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import ray
 
-from scrapy_winnow.archives.addresses import describe
-from scrapy_winnow.archives.counting import SHARDS, HostCounts, LeafWriter, count_shard
+from scrapy_winnow.archives.counting import SHARDS, HostCounts, count_shard
 from scrapy_winnow.archives.reading import ArchivedPage, ArchiveReader, Part, split_archives
-from scrapy_winnow.archives.rows import clean_counted, hash_page, parquet_rows, parquet_schema
-from scrapy_winnow.archives.runs import Options
+from scrapy_winnow.archives.rows import parquet_rows, parquet_schema
+from scrapy_winnow.archives.runs import Options, clean_counted, write_leaves
 from scrapy_winnow.storage.keys import site_of
-from winnow.models import load_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -120,7 +117,7 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
     clean_block: Any = _clean_block
     # With a batch size, blocks that are shorter, such as parts of archives, would wait for each other in one task.
     blocks: dict[str, Any] = {"batch_format": "pyarrow", "batch_size": None}
-    leaves = pages.map_batches(hash_block, **blocks, fn_kwargs={"model": options.model})
+    leaves = pages.map_batches(hash_block, **blocks, fn_kwargs={"options": options})
     with tempfile.TemporaryDirectory(prefix="winnow-leaves-") as folder:
         counts, files = Path(folder), []
         for number, row in enumerate(leaves.iter_rows()):
@@ -145,39 +142,32 @@ def _read_parts(batch: pa.Table) -> Iterator[pa.Table]:
             logger.warning("%s: %s", part.source, reader.broken)
 
 
-def _pages_of(rows: list[dict[str, Any]]) -> Iterator[ArchivedPage]:
-    for row in rows:
-        url, html, charset = row.get("url") or "", row.get("html") or b"", row.get("charset")
-        if isinstance(html, str):
-            html, charset = html.encode("utf-8", "replace"), "utf-8"
-        yield ArchivedPage(url, site_of(url) or "", html, charset, row.get("date") or "", row.get("record_id") or "")
+def _pages_of(block: Any) -> Iterator[ArchivedPage]:
+    for batch in block.to_batches(max_chunksize=_BATCH_PAGES):
+        for row in batch.to_pylist():
+            url, html, charset = row.get("url") or "", row.get("html") or b"", row.get("charset")
+            if isinstance(html, str):
+                html, charset = html.encode("utf-8", "replace"), "utf-8"
+            host, date, record_id = site_of(url) or "", row.get("date") or "", row.get("record_id") or ""
+            yield ArchivedPage(url, host, html, charset, date, record_id)
 
 
-def _hash_block(block: Any, model: str | None) -> Any:
+def _hash_block(block: Any, options: Options) -> Any:
     """First pass: return the leaves of a block as the bytes of the file of a ``LeafWriter``."""
     file = io.BytesIO()
-    with LeafWriter(file) as writer:
-        for batch in block.to_batches(max_chunksize=_BATCH_PAGES):
-            for page in _pages_of(batch.to_pylist()):
-                with suppress(Exception):  # the second pass reports the error
-                    hashed = hash_page(page, load_model(model))
-                    if hashed is not None and page.host:
-                        writer.add(page.url, page.host, hashed)
+    write_leaves((page for page in _pages_of(block) if page.host), file, options)
     return pa.table({"leaves": pa.array([file.getvalue()], pa.large_binary())})
 
 
 def _clean_block(block: Any, counts: Any, options: Options) -> Iterator[Any]:
     """Second pass: clean the pages of a block."""
     known = ray.get(counts) if isinstance(counts, ray.ObjectRef) else counts
-    model = load_model(options.model)
     schema = parquet_schema(options.outputs).append(pa.field("error", pa.string()))
     schema = schema.remove(schema.get_field_index("duplicate_of"))
-    for batch in block.to_batches(max_chunksize=_BATCH_PAGES):
-        rows: list[dict[str, object]] = []
-        for page in _pages_of(batch.to_pylist()):
-            try:
-                row = clean_counted(page, known, model, options.outputs)
-            except Exception as error:
-                row = {"url": page.url, "error": describe(error)}
-            rows.append(row)
+    pages = _pages_of(block)
+    while batch := list(islice(pages, _BATCH_PAGES)):
+        rows: list[dict[str, object]] = [
+            {"url": page.url, "error": row} if isinstance(row, str) else row
+            for page, row in zip(batch, clean_counted(batch, known, options), strict=True)
+        ]
         yield pa.Table.from_pylist(parquet_rows(rows), schema)

@@ -12,8 +12,10 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from scrapy_winnow.archives.addresses import describe
 from scrapy_winnow.fields import FIELDS, CleaningOptions, clean_item
 from scrapy_winnow.storage.evidence import HashedPage
+from winnow.models import load_model
 from winnow.page import Page, PageTooLarge
 
 if TYPE_CHECKING:
@@ -23,10 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from scrapy_winnow.archives.counting import HostCounts
     from scrapy_winnow.archives.reading import ArchivedPage
-    from scrapy_winnow.storage.evidence import UnitCounts
-    from winnow.models.scores import Model
+    from scrapy_winnow.archives.runs import Options
+    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
 
     Row = dict[str, object]
     WriteRow = Callable[[Row], object]
@@ -35,9 +36,14 @@ ARCHIVE_COLUMNS: Final = ("url", "host", "date", "record_id")
 """Columns that the archive has for a page; the others are fields of items."""
 
 _PARQUET_ROWS: Final = 1_000  # per row group
-_FLOATS: Final = frozenset({"template_share", "confidence"})
-_INTEGERS: Final = frozenset({"evidence_pages", "site_label_version"})
-_LISTS: Final = frozenset({"shingles"})
+_TYPES: Final = {
+    "template_share": pa.float64(),
+    "confidence": pa.float64(),
+    "evidence_pages": pa.int32(),
+    "site_label_version": pa.int32(),
+    "shingles": pa.list_(pa.string()),
+}
+"""Columns of a Parquet file that are no strings."""
 
 
 def columns(outputs: frozenset[str]) -> tuple[str, ...]:
@@ -45,36 +51,49 @@ def columns(outputs: frozenset[str]) -> tuple[str, ...]:
     return ARCHIVE_COLUMNS + tuple(field.name for field in FIELDS if not field.optional or field.name in outputs)
 
 
-def parse_page(archived: ArchivedPage) -> Page:
-    """Parse a page; :class:`PageTooLarge` for one above the limits."""
-    return Page.parse(archived.html, archived.url, encoding=archived.charset)
-
-
-def hash_page(archived: ArchivedPage, model: Model) -> HashedPage | None:
-    """Parse a page and fingerprint its counted units; ``None`` for one above the limits."""
+def hash_page(archived: ArchivedPage, options: Options) -> HashedPage | str | None:
+    """Parse a page and fingerprint its counted units; return its error as text, ``None`` for one above the limits."""
+    model = load_model(options.model)
     try:
-        return HashedPage.of(parse_page(archived), model)
+        return HashedPage.of(_parse(archived), model)
     except PageTooLarge:
         return None
+    except Exception as error:
+        return describe(error)
 
 
 def clean_page(
-    archived: ArchivedPage, page: Page | None, counts: UnitCounts | None, model: Model, outputs: frozenset[str]
-) -> Row:
-    """Clean a page with the counts of its host; one above the limits was neither parsed nor counted."""
-    html = archived.html if page is None else page
-    item = clean_item(html, archived.url, counts, model=model, options=CleaningOptions(outputs=tuple(outputs)))
-    row: Row = dict.fromkeys(columns(outputs))  # in their order; "duplicate_of" is known when it is written
+    archived: ArchivedPage, hashed: HashedUnits | str | None, evidence: SiteEvidence | None, options: Options
+) -> Row | str:
+    """Clean a page.
+
+    Args:
+        archived: the page.
+        hashed: what :func:`hash_page` returned; from another process it comes without the page itself.
+        evidence: the counts of its host; ``None`` if it was not counted.
+        options: how it is cleaned.
+
+    Returns:
+        Its row, or why it could not be cleaned.
+    """
+    if isinstance(hashed, str):
+        return hashed
+    html: bytes | Page = archived.html
+    counts = None
+    model, how = load_model(options.model), CleaningOptions(outputs=tuple(options.outputs))
+    try:
+        if hashed is not None and evidence is not None:
+            html = hashed.page if isinstance(hashed, HashedPage) else _parse(archived)
+            counts = hashed.counts(evidence)
+        item = clean_item(html, archived.url, counts, model=model, options=how)
+    except Exception as error:
+        return describe(error)
+    row: Row = dict.fromkeys(columns(options.outputs))  # in their order; "duplicate_of" is known when it is written
     return row | {name: getattr(archived, name) for name in ARCHIVE_COLUMNS} | item.values
 
 
-def clean_counted(archived: ArchivedPage, counts: HostCounts, model: Model, outputs: frozenset[str]) -> Row:
-    """Clean a page with the final counts of its host."""
-    hashed = hash_page(archived, model)
-    if hashed is None:
-        return clean_page(archived, None, None, model, outputs)
-    evidence = counts.evidence(archived.host, hashed.fingerprints)
-    return clean_page(archived, hashed.page, hashed.counts(evidence), model, outputs)
+def _parse(archived: ArchivedPage) -> Page:
+    return Page.parse(archived.html, archived.url, encoding=archived.charset)
 
 
 def shingles_of(row: Row) -> NDArray[np.uint64]:
@@ -112,15 +131,7 @@ def _open_parquet(path: Path, outputs: frozenset[str]) -> Iterator[WriteRow]:
 
 def parquet_schema(outputs: frozenset[str]) -> Any:
     """Return the columns of a Parquet file: strings, numbers, lists of strings; nested values are JSON."""
-
-    def type_of(name: str) -> Any:
-        if name in _FLOATS:
-            return pa.float64()
-        if name in _INTEGERS:
-            return pa.int32()
-        return pa.list_(pa.string()) if name in _LISTS else pa.string()
-
-    return pa.schema([(name, type_of(name)) for name in columns(outputs)])
+    return pa.schema([(name, _TYPES.get(name, pa.string())) for name in columns(outputs)])
 
 
 def parquet_rows(rows: list[Row]) -> list[Row]:
@@ -129,9 +140,7 @@ def parquet_rows(rows: list[Row]) -> list[Row]:
     def value_of(name: str, value: object) -> object:
         if isinstance(value, str):
             return value.encode("utf-8", "replace").decode()
-        if value is None or name in _FLOATS | _INTEGERS | _LISTS:
-            return value
-        return json.dumps(value, ensure_ascii=False)
+        return value if value is None or name in _TYPES else json.dumps(value, ensure_ascii=False)
 
     return [{name: value_of(name, value) for name, value in row.items()} for row in rows]
 

@@ -1,4 +1,4 @@
-"""A run over archives: its options, its progress on disk, and two passes over parts of archives in processes."""
+"""Runs over archives, their options and progress on disk: in two passes over parts of archives, or in one pass."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ import hashlib
 import json
 import multiprocessing
 import shutil
+import sqlite3
 from abc import ABC, abstractmethod
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Final, Self
+from itertools import islice, repeat
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from threadpoolctl import threadpool_limits
 
-from scrapy_winnow.archives.addresses import Destination, describe
-from scrapy_winnow.archives.counting import SHARDS, HostCounts, LeafWriter, count_shard
-from scrapy_winnow.archives.reading import ArchiveReader, split_archives
-from scrapy_winnow.archives.rows import FORMATS, clean_counted, hash_page, shingles_of
+from scrapy_winnow.archives.addresses import Destination
+from scrapy_winnow.archives.counting import SHARDS, HostCounts, LeafWriter, StreamCounts, count_shard
+from scrapy_winnow.archives.reading import ArchiveReader, Part, split_archives
+from scrapy_winnow.archives.rows import FORMATS, clean_page, hash_page, shingles_of
 from scrapy_winnow.fetching import STANDARD_INPUT
+from scrapy_winnow.storage.evidence import HashedPage
 from winnow.duplicates import MemoryIndex
 from winnow.models import load_model
 
@@ -26,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from scrapy_winnow.archives.reading import ArchivedPage, Part
+    from scrapy_winnow.archives.reading import ArchivedPage
+    from scrapy_winnow.archives.rows import Row
 
     PartWork = Callable[[Part, Path, "Options", HostCounts], "Summary"]
     """Reads a part of an archive, and writes a file; the first pass has no counts yet."""
@@ -36,6 +41,9 @@ if TYPE_CHECKING:
 
     ReportProgress = Callable[[str, int, int, int], object]
     """Takes a step, how many of its items are done, of how many, and pages done."""
+
+_BATCH: Final = 16
+"""Pages per process that are parsed before the first of them is counted in one pass."""
 
 _ARCHIVE_SUFFIXES: Final = (".gz", ".zst", ".zstd", ".lz4", ".warc", ".wet", ".wat")
 
@@ -83,12 +91,6 @@ class Summary:
         self.skipped += other.skipped
         self.failed += other.failed
         self.broken = other.broken | self.broken
-
-    def add_reading(self, reader: ArchiveReader) -> None:
-        """Add what a reader has skipped, and what is wrong with its archive."""
-        self.skipped += reader.skipped
-        if reader.broken is not None:
-            self.broken[reader.part.source] = reader.broken
 
     def to_json(self) -> str:
         """Return all of it as text."""
@@ -244,6 +246,43 @@ class ArchiveRun(Run):
         return reports
 
 
+class OnePassRun(Run):
+    """Reads each archive once, in the order given, and cleans it into a file; see :class:`Run`.
+
+    The first pages of a host are cleaned by the page alone, as in a crawl; what comes out depends on the order of the
+    pages and on nothing else. The counts are in a database in the work folder, one transaction per archive: a run that
+    was stopped is resumed at the archive it was at, unless it read standard input (``-``).
+    """
+
+    _keeps_order = True
+
+    def _clean(self) -> None:
+        """Clean archive by archive, and write those that were cleaned before the run was stopped once more."""
+        folder = self._state / "cleaned"
+        folder.mkdir(exist_ok=True)
+        with closing(sqlite3.connect(self._state / "one-pass.sqlite")) as database:
+            database.execute("CREATE TABLE IF NOT EXISTS archives (name TEXT PRIMARY KEY, report TEXT)")
+            counts = StreamCounts(database)
+            for done, (source, name) in enumerate(self._names.items()):
+                found = database.execute("SELECT report FROM archives WHERE name = ?", (name,)).fetchone()
+                report = Summary.from_json(found[0]) if found else self._clean_one(source, folder / name, counts, done)
+                self._summary.hosts = counts.save()
+                if not found:
+                    database.execute("INSERT INTO archives VALUES (?, ?)", (name, report.to_json()))
+                    database.commit()
+                self._write(source, [(folder / name, report)])
+                self._progress("clean", done + 1, len(self._names), self._summary.pages)
+
+    def _clean_one(self, source: str, file: Path, counts: StreamCounts, done: int) -> Summary:
+        """Clean the pages of an archive into a file of JSON lines, and report how that went."""
+
+        def progress(pages: int) -> None:
+            self._progress("clean", done, len(self._names), self._summary.pages + pages)
+
+        reader = ArchiveReader(Part(source))
+        return _write_rows(reader, clean_in_order(reader, counts, self._options), file, progress)
+
+
 def run_in_processes(
     work: PartWork, tasks: Tasks, options: Options, counts: HostCounts
 ) -> Iterator[tuple[str, Summary]]:
@@ -266,35 +305,80 @@ def process_pool(processes: int) -> ProcessPoolExecutor:
 
 def count_archive(part: Part, file: Path, options: Options, _: HostCounts) -> Summary:
     """First pass: write the leaves of the pages of a part into a file."""
-    model = load_model(options.model)
+    return Summary(pages=write_leaves(ArchiveReader(part), file, options))
+
+
+def write_leaves(pages: Iterable[ArchivedPage], file: Path | IO[bytes], options: Options) -> int:
+    """Write the leaves of pages into a file, and return the number of pages."""
+    number = 0
     with LeafWriter(file) as writer:
-
-        def add_leaves(page: ArchivedPage) -> None:
-            if (hashed := hash_page(page, model)) is not None:
+        for page in pages:
+            number += 1
+            hashed = hash_page(page, options)  # the second pass reports an error
+            if isinstance(hashed, HashedPage):
                 writer.add(page.url, page.host, hashed)
-
-        return _process_pages(part, add_leaves)
+    return number
 
 
 def clean_archive(part: Part, file: Path, options: Options, counts: HostCounts) -> Summary:
     """Second pass: clean the pages of a part into a file of JSON lines."""
-    model = load_model(options.model)
+    reader = ArchiveReader(part)
+    return _write_rows(reader, clean_counted(reader, counts, options), file)
+
+
+def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Options) -> Iterator[Row | str]:
+    """Clean pages with the final counts of their hosts; yield the row of each, or why it could not be cleaned."""
+    for page in pages:
+        hashed = hash_page(page, options)
+        evidence = counts.evidence(page.host, hashed.fingerprints) if isinstance(hashed, HashedPage) else None
+        yield clean_page(page, hashed, evidence, options)
+
+
+def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | str]:
+    """Clean pages, each with what its host had counted when it came.
+
+    Args:
+        pages: in their order.
+        counts: those of the pages before, to which each page is added.
+        options: how they are cleaned, and in how many processes; the rows do not depend on that number.
+
+    Yields:
+        For each page, in that order, its row, or why it could not be cleaned.
+
+    Raises:
+        BrokenProcessPool: a process died.
+    """
+    left = iter(pages)
+    cleaned: Iterator[Row | str] = iter(())
+    with process_pool(options.processes) if options.processes > 1 else nullcontext() as pool:
+        run: Callable[..., Iterator[Any]] = map if pool is None else pool.map
+        size = 1 if pool is None else _BATCH * options.processes
+        while batch := list(islice(left, size)):
+            fingerprinted = run(hash_page, batch, repeat(options))
+            yield from cleaned  # which the processes have worked on beside the fingerprints
+            hashed = list(fingerprinted)
+            evidence = [
+                None if found is None or isinstance(found, str) else counts.count(page.url, page.host, found)
+                for page, found in zip(batch, hashed, strict=True)
+            ]
+            cleaned = run(clean_page, batch, hashed, evidence, repeat(options))
+        yield from cleaned
+
+
+def _write_rows(
+    reader: ArchiveReader, rows: Iterable[Row | str], file: Path, progress: Callable[[int], object] = lambda _: None
+) -> Summary:
+    """Write the rows of the pages of a reader into a file of JSON lines, and report how that went."""
+    report = Summary()
     with file.open("w", encoding="utf-8") as lines:
-
-        def write_row(page: ArchivedPage) -> None:
-            lines.write(json.dumps(clean_counted(page, counts, model, options.outputs)) + "\n")
-
-        return _process_pages(part, write_row)
-
-
-def _process_pages(part: Part, process: Callable[[ArchivedPage], object]) -> Summary:
-    """Process each page of a part, and report how that went."""
-    reader, report = ArchiveReader(part), Summary()
-    for page in reader:
-        try:
-            process(page)
-            report.pages += 1
-        except Exception as error:
-            report.failed[describe(error)] += 1
-    report.add_reading(reader)
+        for row in rows:
+            if isinstance(row, str):
+                report.failed[row] += 1
+            else:
+                lines.write(json.dumps(row) + "\n")
+                report.pages += 1
+                progress(report.pages)
+    report.skipped = reader.skipped
+    if reader.broken is not None:
+        report.broken[reader.part.source] = reader.broken
     return report

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from functools import lru_cache, partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
-
-from threadpoolctl import threadpool_limits
 
 from scrapy_winnow.commands.common import (
     FAILED,
@@ -29,11 +25,11 @@ from scrapy_winnow.commands.common import (
 from scrapy_winnow.fetching import STANDARD_INPUT, InputError, fetch, is_address, read_page, reason
 from winnow import Page, PageTooLarge, Rules, Site, clean
 from winnow.cleaned import NOT_HTML
-from winnow.training.sites import page_files
+from winnow.training.sites import map_in_processes, page_files
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from winnow import Cleaned
 
@@ -83,7 +79,7 @@ def add_options(parser: CommandParser) -> None:
 def add_page_options(parser: CommandParser) -> None:
     """Add the options that ``winnow segments`` has, too."""
     add = parser.add
-    add("files FILE", "HTML file, - for standard input, or one address", nargs="+")
+    add("files FILE", "HTML file, folder of them, - for standard input, or one address", nargs="+")
     add("--allow-private", "also fetch from addresses that are not on the public internet")
     add("--url URL", "address of the page: tells in-site links from others; for a single FILE only")
     add("--rules FILE", "rules of your own for sites, in TOML or JSON")
@@ -104,18 +100,21 @@ class Source(NamedTuple):
 
 def run(options: argparse.Namespace) -> int:
     """Clean every page; those that fail are named on standard error."""
-    check_url(options)
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
     if options.json_parts and options.format != "json":
         raise CommandError("--with goes with --format json")
     load_rules(options.rules)
-    sources, code = _find_all_sources(options)
+    sources, code = find_sources(options)
     write = _open_output(options, sources)
     load_model_option(options)
-    site = _count_site(sources, options)
+    clean_source = partial(_clean_source, options=options, site=_count_site(sources, options))
+    names = [source.name for source in sources]
     progress = Progress("pages") if options.output not in {None, "-"} and len(sources) > 1 else None
-    for done, (source, (content, warnings)) in enumerate(_clean_all(sources, options, site), 1):
+    processes = max(min(options.processes, len(sources)), 1)
+    chunk = min(len(sources) // (4 * processes) + 1, _MAX_PAGES_PER_CALL)
+    cleaned = map_in_processes(clean_source, sources, processes, names, progress, chunk)
+    for source, (content, warnings) in zip(sources, cleaned, strict=True):
         try:
             if content is None:
                 code = FAILED
@@ -128,17 +127,25 @@ def run(options: argparse.Namespace) -> int:
             code = FAILED
         for warning in warnings:
             warn(f"{source.name}: {warning}")
-        if progress is not None:
-            progress(done, len(sources), source.name)
     return code
 
 
-def check_url(options: argparse.Namespace) -> None:
-    """Refuse one address for many pages, and many addresses."""
-    if options.url and len(options.files) > 1:
-        raise CommandError("--url goes with a single FILE")
-    if any(map(is_address, options.files)) and (len(options.files) > 1 or getattr(options, "site", False)):
+def find_sources(options: argparse.Namespace) -> tuple[list[Source], int]:
+    """Return the pages that the names stand for, and the exit code: 1 if one of the names stands for none."""
+    has_many = len(options.files) > 1
+    if any(map(is_address, options.files)) and (has_many or getattr(options, "site", False)):
         raise CommandError("one address at a time; scrapy crawl site -a url=ADDRESS cleans a site, urls_file=FILE many")
+    sources: list[Source] = []
+    code = 0
+    for name in options.files:
+        try:
+            sources += _find_pages(name)
+        except (InputError, OSError) as error:
+            warn(f"{name}: {reason(error)}")
+            code = FAILED
+    if options.url and (has_many or len(sources) > 1):
+        raise CommandError("--url goes with a single FILE")
+    return sources, code
 
 
 @lru_cache(maxsize=1)
@@ -148,22 +155,7 @@ def load_rules(path: Path | None) -> Rules:
         return Rules() if path is None else Rules.read(path)
 
 
-def _find_all_sources(options: argparse.Namespace) -> tuple[list[Source], int]:
-    """Return the pages that the names stand for, and the exit code: 1 if one of the names stands for none."""
-    sources: list[Source] = []
-    code = 0
-    for name in options.files:
-        try:
-            sources += _find_sources(name)
-        except (InputError, OSError) as error:
-            warn(f"{name}: {reason(error)}")
-            code = FAILED
-    if options.url and len(sources) > 1:
-        raise CommandError("--url goes with a single FILE")
-    return sources, code
-
-
-def _find_sources(name: str) -> list[Source]:
+def _find_pages(name: str) -> list[Source]:
     """Return the pages that a name stands for: a file, or the HTML files anywhere below a folder."""
     if name == STANDARD_INPUT:
         return [Source(name, "stdin")]
@@ -194,20 +186,6 @@ def _count_site(sources: Sequence[Source], options: argparse.Namespace) -> Site 
             if options.site_file is not None:
                 site.save(options.site_file)
     return site
-
-
-def _clean_all(
-    sources: Sequence[Source], options: argparse.Namespace, site: Site | None
-) -> Iterator[tuple[Source, tuple[str | None, list[str]]]]:
-    """Clean pages in their order; yield what :func:`_clean_source` returns for each."""
-    clean_source = partial(_clean_source, options=options, site=site)
-    processes = min(options.processes, len(sources))
-    if processes <= 1:
-        yield from zip(sources, map(clean_source, sources), strict=True)
-        return
-    pages_per_call = min(len(sources) // (4 * processes) + 1, _MAX_PAGES_PER_CALL)
-    with ProcessPoolExecutor(processes, get_context("forkserver"), threadpool_limits, (1, "blas")) as pool:
-        yield from zip(sources, pool.map(clean_source, sources, chunksize=pages_per_call), strict=True)
 
 
 def _clean_source(source: Source, options: argparse.Namespace, site: Site | None) -> tuple[str | None, list[str]]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.clean import add_page_options, check_url, clean_file, load_rules
+from scrapy_winnow.commands.clean import add_page_options, clean_file, find_sources, load_rules
 from scrapy_winnow.commands.common import FAILED, CommandParser, load_model_option, warn
 from scrapy_winnow.fetching import InputError
 
@@ -45,11 +45,10 @@ def add_options(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the sections of every file; files that fail are named on standard error."""
-    check_url(options)
     load_rules(options.rules)
     load_model_option(options)
-    code = 0
-    for name in options.files:
+    sources, code = find_sources(options)
+    for name, _ in sources:
         try:
             cleaned, warnings = clean_file(name, options)
         except InputError as error:
@@ -62,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
             for segment in cleaned.segments:
                 print(json.dumps({"file": name, **asdict(segment)}, ensure_ascii=False))
         else:
-            if len(options.files) > 1:
+            if len(sources) > 1:
                 print(f"==> {name} <==")
             _print_segments(cleaned.segments)
     return code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -131,6 +131,10 @@ class HashedPage(HashedUnits):
         main_text = main_text_id(page, model) if model is not None and page.m else 0
         main_id = main_text.to_bytes(8, "little") if main_text else contents_id
         return cls(size, units, fingerprints, masses[units], contents_id, main_id, page)
+
+    def __reduce__(self) -> tuple[type[HashedUnits], tuple[Any, ...]]:
+        """Leave the page out of what another process gets: its tree cannot leave this one."""
+        return HashedUnits, tuple(getattr(self, each.name) for each in fields(HashedUnits))
 
     def frequencies(self, df: NDArray[np.int64]) -> NDArray[np.int64]:
         """int64[size], pages of the host that contain each unit, from those of the counted units, int64[k]."""

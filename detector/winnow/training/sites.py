@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from winnow.papers.methods import METHODS, summary
 from winnow.papers.page_level import SiteLevel, SiteLevelTemplate
@@ -100,7 +101,8 @@ def map_in_processes(
 
     ``names`` are those of the tasks, for the progress; a process takes ``chunk`` tasks at a time.
     """
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:  # starts none before it is asked to
+    # A process for each core has one thread each. None is started before it is asked to.
+    with ProcessPoolExecutor(processes, get_context("spawn"), threadpool_limits, (1, "blas")) as pool:
         for done, result in enumerate(map(work, tasks) if processes == 1 else pool.map(work, tasks, chunksize=chunk)):
             if progress:
                 progress(done + 1, len(tasks), names[done])
