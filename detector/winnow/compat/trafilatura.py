@@ -15,7 +15,8 @@ import csv
 import io
 import json
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -37,35 +38,13 @@ _XML_TAGS: Final = {
     "p": "p", "li": "item", "blockquote": "quote", "a": "ref", "img": "graphic", "br": "lb", "table": "table",
     "tr": "row",
 }  # fmt: skip
+_EMPTY: Final = "fingerprint id license body comments commentsbody raw_text text filedate".split()
 _PRUNED: Final = "pruned"
 _XML_ATTRIBUTES: Final = {"href": "target", "src": "src", "alt": "alt"}
 
 
-@dataclass
-class Document:
+class Document(SimpleNamespace):
     """The attributes of trafilatura's class of this name; ``body`` and ``commentsbody`` are lxml elements."""
-
-    title: str | None = None
-    author: str | None = None
-    url: str | None = None
-    hostname: str | None = None
-    description: str | None = None
-    sitename: str | None = None
-    date: str | None = None
-    categories: list[str] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
-    fingerprint: str | None = None
-    id: str | None = None
-    license: str | None = None
-    body: Any = None
-    comments: str | None = None
-    commentsbody: Any = None
-    raw_text: str | None = None
-    text: str | None = None
-    language: str | None = None
-    image: str | None = None
-    pagetype: str | None = None
-    filedate: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes by name."""
@@ -215,6 +194,7 @@ def _make_document(cleaned: winnow.Cleaned, url: str | None, author_blacklist: s
         language=facts.language,
         image=facts.image,
         pagetype=facts.kind,
+        **dict.fromkeys(_EMPTY),
     )
 
 

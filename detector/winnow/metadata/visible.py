@@ -12,7 +12,7 @@ from bisect import bisect_right
 from datetime import date
 from functools import reduce
 from itertools import accumulate
-from operator import or_
+from operator import itemgetter, or_
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -73,37 +73,43 @@ _AUTHOR_PAGE: Final = re.compile(
 
 
 class _Date(NamedTuple):
-    """A visible date, or one stated in the markup of visible text, with its scores."""
+    """A visible date, or one stated in the markup of visible text."""
 
     value: str
-    published: float
-    modified: float
+    block: int
+    label: str  # what stands before it
+    score: float  # by its line
 
 
 def visible_dates(page: Page) -> dict[str, str]:
     """Return the dates of publication and modification in the visible text, as ``published`` and ``modified``."""
     found: dict[str, str] = {}
-    dates = _score_dates(page)
-    if not dates:
+    scored = [(date.value, *_score_date(page, date)) for date in _find_dates(page)] if page.m else []
+    if not scored:
         return found
-    best = max(dates, key=lambda date: date.published)
-    is_only_day = len({date.value[:10] for date in dates if date.published >= _MIN_DATE_SCORE / 3}) == 1
-    if best.published >= _MIN_DATE_SCORE / (2 if is_only_day else 1):
-        found["published"] = best.value
-    best = max(dates, key=lambda date: date.modified)
-    if best.modified >= _MIN_DATE_SCORE:
-        found["modified"] = best.value
+    value, score, _ = max(scored, key=itemgetter(1))
+    is_only_day = len({value[:10] for value, published, _ in scored if published >= _MIN_DATE_SCORE / 3}) == 1
+    if score >= _MIN_DATE_SCORE / (2 if is_only_day else 1):
+        found["published"] = value
+    value, _, score = max(scored, key=itemgetter(2))
+    if score >= _MIN_DATE_SCORE:
+        found["modified"] = value
     return found
 
 
-def _score_dates(page: Page) -> list[_Date]:
+def _score_date(page: Page, date: _Date) -> tuple[float, float]:
+    """Scores of a date as that of publication and as that of modification."""
+    score = _place_scores(page)[date.block] + date.score + 1.5 * (date.block in _date_blocks(page))
+    score -= 5.0 * bool(_OTHER_DATE.search(date.label))
+    is_updated, is_published = bool(_UPDATED.search(date.label)), bool(_PUBLISHED.search(date.label))
+    return score + 1.5 * is_published - 4.0 * (is_updated and not is_published), score + 2.5 if is_updated else -9.0
+
+
+def _find_dates(page: Page) -> list[_Date]:
     lines, text = page.block_texts(), page.block_lines[:_MAX_TEXT_CHARACTERS]
-    if not lines:
-        return []
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     language = stated_language(page)
-    place_scores, marked_blocks = _place_scores(page), _date_blocks(page)
-    candidates = []
+    found = []
     visible: dict[int, list[date]] = {}
     for begin, end, value in dates_in(text, language):
         block = bisect_right(starts, begin) - 1
@@ -113,20 +119,13 @@ def _score_dates(page: Page) -> list[_Date]:
             label = lines[block - 1]
         rest = len(line) - (end - begin)
         line_score = 1.0 if rest <= 25 else 0.0 if rest <= 60 else -0.8 if at <= 24 else -3.0
-        candidates.append((block, value, label, line_score))
+        found.append(_Date(value, block, label, line_score))
         visible.setdefault(block, []).append(date.fromisoformat(value))
     for block, value, label in _stated_dates(page, language):
         day = date.fromisoformat(value[:10])
         if block not in visible or any(_is_same_day(day, other) for other in visible[block]):
-            candidates.append((block, value, f"{label} {lines[block][:_MAX_LABEL_CHARACTERS]}", 1.5))
-    dates = []
-    for block, value, label, line_score in candidates:
-        score = place_scores[block] + line_score + 1.5 * (block in marked_blocks)
-        score -= 5.0 * bool(_OTHER_DATE.search(label))
-        is_updated, is_published = bool(_UPDATED.search(label)), bool(_PUBLISHED.search(label))
-        published = score + 1.5 * is_published - 4.0 * (is_updated and not is_published)
-        dates.append(_Date(value, published, score + 2.5 if is_updated else -9.0))
-    return dates
+            found.append(_Date(value, block, f"{label} {lines[block][:_MAX_LABEL_CHARACTERS]}", 1.5))
+    return found
 
 
 def _is_same_day(day: date, other: date) -> bool:
@@ -170,6 +169,7 @@ def _stated_dates(page: Page, language: str | None) -> list[tuple[int, str, str]
     return found
 
 
+@once_per_page
 def _date_blocks(page: Page) -> set[int]:
     """Blocks in ``time`` elements and in elements with a class for dates."""
     elements = [*(index for index, _ in named_elements(page, "time")), *_elements_of_class(page, _DATE)]
@@ -218,8 +218,8 @@ def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
     for name in ("class", "id"):
         for value, at in page.attributes.places_by_value(name).items():
             words = value.lower().replace("-", " ").replace("_", " ").split()
-            if kinds := reduce(or_, (_KIND_OF_WORD[word] for word in words if word in _KIND_OF_WORD), 0):
-                found.append((at, kinds))
+            if not _KIND_OF_WORD.keys().isdisjoint(words):
+                found.append((at, reduce(or_, (_KIND_OF_WORD.get(word, 0) for word in words))))
     return found
 
 
