@@ -164,11 +164,11 @@ class Line:
                 self._pieces.append(Piece("", mark, opens=True))
 
     def _is_shown(self, mark: Mark) -> bool:
-        """Whether a mark is written: no link without a target or in another link, and no emphasis in its like."""
+        """Whether a mark is written: no link without a target or in another link, and no deletion in another one."""
         outer = self.marks[: self.marks.index(mark)]
         if mark.kind == "a":
             return mark.href is not None and all(other.kind != "a" or other.href is None for other in outer)
-        return all(other.kind != mark.kind for other in outer)
+        return mark.kind != "del" or all(other.kind != "del" for other in outer)
 
     def _close_to(self, mark: Mark) -> None:
         while mark in self._opened:
@@ -181,7 +181,7 @@ def _write_pieces(pieces: list[Piece]) -> str:
         return escape_text(pieces[0].text, dollars=has_formula(pieces[0].text))
     characters: dict[Mark, str] = {}
     if any(piece.mark is not None and piece.mark.kind != "a" for piece in pieces):  # most paragraphs have no emphasis
-        pieces = _merge_marks(pieces)
+        pieces = _drop_nested_repetition(_merge_marks(pieces))
         characters = _choose_delimiters(pieces)
         pieces = _merge_marks([piece for piece in pieces if piece.mark is None or characters.get(piece.mark, "*")])
     formulas = has_formula("".join(piece.text for piece in pieces if piece.is_plain or piece.is_formula))
@@ -237,11 +237,28 @@ def _is_autolink(pieces: list[Piece]) -> bool:
     return pieces[1].text == href and not pieces[0].mark.title and _BARE_ADDRESS.fullmatch(href) is not None
 
 
+def _drop_nested_repetition(pieces: list[Piece]) -> list[Piece]:
+    """Drop emphasis that begins and ends together with outer emphasis of the same kind."""
+    kept: list[Piece] = []
+    begins: dict[int, int] = {}  # of open marks, by their identity
+    for piece in pieces:
+        if piece.opens:
+            begins[id(piece.mark)] = len(kept)
+        kept.append(piece)
+        while len(kept) > 1 and not piece.opens and piece.mark is not None:
+            begin = begins[id(piece.mark)]
+            inner = kept[begin + 1].mark
+            if inner is None or inner is not kept[-2].mark or inner.kind != piece.mark.kind or inner.kind == "a":
+                break
+            del kept[-2], kept[begin + 1]
+    return kept
+
+
 def _choose_delimiters(pieces: list[Piece]) -> dict[Mark, str]:
     """Choose star or underscore for each mark of emphasis; "" if Markdown cannot distinguish it from outer marks.
 
-    Stars are preferred, since they work within words. Underscores distinguish emphasis from emphasis of the other kind
-    around it where no letter touches them.
+    Stars are preferred, since they work within words. Underscores distinguish nested emphasis where no letter touches
+    them.
     """
     characters: dict[Mark, str] = {}
     outer: list[Mark] = []
@@ -253,16 +270,26 @@ def _choose_delimiters(pieces: list[Piece]) -> dict[Mark, str]:
             outer.remove(mark)
             continue
         characters[mark] = "*"
+        shown = [other for other in outer if characters[other]]
         end = next(place for place in range(index + 1, len(pieces)) if pieces[place].mark is mark)
         is_free = _has_boundary(pieces, index - 1, before=True) and _has_boundary(pieces, end + 1, before=False)
         last = pieces[index - 1] if index else piece
-        taken = {characters[other] for other in outer}
+        taken = {characters[other] for other in shown}
         if last.mark is not None and not last.opens:  # emphasis ends where this one begins
-            taken.add(characters.get(last.mark, ""))
+            taken |= {characters.get(last.mark, "")} - {""}
+        is_nested = any(other.kind == mark.kind for other in shown)
         has_only_signs = not any(character.isalnum() for inner in pieces[index:end] for character in inner.text)
         if has_only_signs and not is_free:
             characters[mark] = ""  # around a ™, the letter before it would become a reference
-        elif "*" in taken and (is_free or not _between_letters(pieces, index, end)):
+        elif is_nested and any(
+            other.opens and other.mark and other.mark.kind != "a" for other in pieces[index + 1 : end]
+        ):
+            characters[mark] = ""
+        elif "*" not in taken:
+            characters[mark] = "*"
+        elif "_" not in taken and is_free:
+            characters[mark] = "_"
+        elif is_nested or not _between_letters(pieces, index, end):
             characters[mark] = "_" if "_" not in taken else ""
         outer.append(mark)
     return characters
