@@ -12,7 +12,8 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from winnow.page.tags import TAG_ID
+from winnow.metadata.json_ld import json_ld_documents, json_ld_things
+from winnow.page.tree import named_elements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +34,6 @@ _STATE: Final = re.compile(
 )
 _PUSH: Final = re.compile(r"self\.__next_f\.push\(\[1,(?=\")")
 _ROW: Final = re.compile(rb"[0-9a-f]{1,8}:(?:T([0-9a-f]{1,8}),|[A-Z]{0,2}(?=.))", re.DOTALL)
-_JSON_TYPES: Final = frozenset({"application/json", "application/ld+json"})
 _MAX_CHARACTERS: Final = 8_000_000
 _MAX_VALUES: Final = 200_000
 _MAX_STATES: Final = 20
@@ -68,18 +68,18 @@ def _paragraphs(text: str) -> str:
 
 def _documents(page: Page) -> Iterator[Any]:
     """Yield the page's JSON documents, JSON-LD first."""
+    yield from (thing for thing in json_ld_things(page) if thing.get("articleBody"))
+    yield from json_ld_documents(page)
     left = _MAX_CHARACTERS
     scripts: list[str] = []
-    types = page.attribute("type")
-    elements = [element for element in page.raw_texts if page.tag[element] == TAG_ID["script"]]
-    for element in sorted(elements, key=lambda element: "ld+json" not in types.get(element, "")):
-        text = page.raw_text(element).strip()
+    for element, attributes in named_elements(page, "script"):
+        text, kind = page.raw_text(element).strip(), attributes.get("type", "javascript").strip().lower()
         left -= len(text)
         if left < 0:
             return
-        if types.get(element, "").strip().lower() in _JSON_TYPES:
-            yield from _articles_first(_parse(text))
-        elif "javascript" in types.get(element, "javascript"):
+        if kind == "application/json":
+            yield _parse(text)
+        elif "javascript" in kind:
             scripts.append(text)
     pushed = (_parse(text[found.end() :]) for text in scripts for found in _PUSH.finditer(text))
     if flight := "".join(part for part in pushed if isinstance(part, str)):
@@ -98,14 +98,6 @@ def _flight_rows(data: bytes) -> Iterator[Any]:
         text = data[row.end() : end].decode(errors="replace")
         yield {"text": text} if row[1] else _parse(text)
         at = end
-
-
-def _articles_first(document: Any) -> Iterator[Any]:
-    """Yield the objects of JSON-LD that have an article's body, then the whole document."""
-    values = document.get("@graph", [document]) if isinstance(document, dict) else document
-    if isinstance(values, list):
-        yield from (value for value in values if isinstance(value, dict) and value.get("articleBody"))
-    yield document
 
 
 def _parse(text: str) -> Any:

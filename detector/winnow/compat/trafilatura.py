@@ -2,8 +2,11 @@
 
 Arguments and output formats are those of trafilatura 2. These have no effect, since Winnow has no counterpart:
 ``fast``, ``no_fallback``, ``deduplicate``, ``date_extraction_params``, ``settingsfile`` and ``config``. ``fingerprint``
-and ``license`` are ``None``. TEI, ``options`` and fetching raise `NotImplementedError`.
+and ``license`` are ``None``. TEI and ``options`` raise `NotImplementedError`. There are no functions but ``extract``,
+``bare_extraction`` and ``extract_metadata``.
 """
+
+# ruff: noqa: SIM905 - lists of words are read as text
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ import csv
 import io
 import json
 import re
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -22,10 +26,8 @@ import winnow
 from winnow.page.parsing import parse_html
 
 _FORMATS: Final = ("csv", "html", "json", "markdown", "python", "txt", "xml")
-_HEADER: Final = ("title", "author", "url", "hostname", "description", "sitename", "date", "categories", "tags", "id")
-_COLUMNS: Final = (
-    *("url", "id", "fingerprint", "hostname", "title", "image", "date", "text", "comments", "license", "pagetype"),
-)
+_HEADER: Final = "title author url hostname description sitename date categories tags id".split()
+_COLUMNS: Final = "url id fingerprint hostname title image date text comments license pagetype".split()
 _JSON_NAMES: Final = {"url": "source", "hostname": "source-hostname", "description": "excerpt"}
 _XML_TAGS: Final = {
     **{f"h{level}": "head" for level in range(1, 7)},
@@ -36,77 +38,53 @@ _XML_TAGS: Final = {
     "p": "p", "li": "item", "blockquote": "quote", "a": "ref", "img": "graphic", "br": "lb", "table": "table",
     "tr": "row",
 }  # fmt: skip
+_EMPTY: Final = "fingerprint id license body comments commentsbody raw_text text filedate".split()
+_PRUNED: Final = "pruned"
 _XML_ATTRIBUTES: Final = {"href": "target", "src": "src", "alt": "alt"}
 
 
-@dataclass
-class Document:
+class Document(SimpleNamespace):
     """The attributes of trafilatura's class of this name; ``body`` and ``commentsbody`` are lxml elements."""
-
-    title: str | None = None
-    author: str | None = None
-    url: str | None = None
-    hostname: str | None = None
-    description: str | None = None
-    sitename: str | None = None
-    date: str | None = None
-    categories: list[str] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
-    fingerprint: str | None = None
-    id: str | None = None
-    license: str | None = None
-    body: Any = None
-    comments: str | None = None
-    commentsbody: Any = None
-    raw_text: str | None = None
-    text: str | None = None
-    language: str | None = None
-    image: str | None = None
-    pagetype: str | None = None
-    filedate: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes by name."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        return dict(vars(self))
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(
+        f"winnow.compat.trafilatura has no {name}, only extract, bare_extraction and extract_metadata; "
+        "Scrapy fetches pages, feeds and sitemaps"
+    )
 
 
 def extract(
     filecontent: Any,
     url: str | None = None,
     record_id: str | None = None,
-    fast: bool = False,
-    no_fallback: bool = False,
-    favor_precision: bool = False,
-    favor_recall: bool = False,
-    include_comments: bool = True,
+    *,
     output_format: str = "txt",
-    tei_validation: bool = False,
-    target_language: str | None = None,
-    include_tables: bool = True,
-    include_images: bool = False,
-    include_formatting: bool | None = None,
-    include_links: bool = False,
-    deduplicate: Any = False,
-    date_extraction_params: dict[str, Any] | None = None,
     with_metadata: bool = False,
     only_with_metadata: bool = False,
-    max_tree_size: int | None = None,
-    url_blacklist: set[str] | None = None,
-    author_blacklist: set[str] | None = None,
+    tei_validation: bool = False,
     settingsfile: str | None = None,
-    prune_xpath: str | list[str] | None = None,
-    config: Any = None,
-    options: Any = None,
+    **arguments: Any,
 ) -> str | None:
     """Return the content of a page in an output format; ``None`` without content, or if a condition is not met.
+
+    The other arguments are those of :func:`bare_extraction`, all of them by name.
 
     Raises:
         NotImplementedError: the format is TEI, or ``options`` are given.
         ValueError: the format is unknown.
     """
-    document = extract_with_metadata(**locals())  # with the arguments as they are, before any other variable
+    del tei_validation, settingsfile
+    document = bare_extraction(
+        filecontent, url, output_format=output_format, only_with_metadata=only_with_metadata, **arguments
+    )
     if document is None:
         return None
+    document.id = record_id
     return _write(document, output_format, with_metadata=with_metadata or only_with_metadata)
 
 
@@ -172,15 +150,6 @@ def bare_extraction(
     return document.as_dict() if as_dict else document
 
 
-def extract_with_metadata(filecontent: Any, url: str | None = None, **arguments: Any) -> Any:
-    """Return the result of :func:`bare_extraction` for the arguments of :func:`extract`."""
-    record_id = arguments.pop("record_id", None)
-    for name in ("tei_validation", "settingsfile"):
-        arguments.pop(name, None)
-    document = bare_extraction(filecontent, url, **arguments)
-    return None if document is None else replace(document, id=record_id)
-
-
 def extract_metadata(
     filecontent: Any,
     default_url: str | None = None,
@@ -193,27 +162,6 @@ def extract_metadata(
     return _make_document(winnow.clean(_content(filecontent), default_url), default_url, author_blacklist)
 
 
-def baseline(filecontent: Any) -> tuple[Any, str, int]:
-    """Return the body, the text and its length of everything but template, cut cautiously."""
-    cleaned = winnow.clean(_content(filecontent), scope="page", favor="recall")
-    text = re.sub(r"\n{2,}", "\n", cleaned.text)
-    return _paragraphs(text), text, len(text)
-
-
-def html2txt(content: Any, clean: bool = True) -> str:
-    """Return all text of a page; without ``clean`` also that of scripts, styles and the head."""
-    page = _content(content)
-    root: Any = parse_html(page) if isinstance(page, str | bytes) else copy.deepcopy(page)
-    if clean:
-        etree.strip_elements(root, "script", "style", "head", "noscript", "template", etree.Comment, with_tail=False)
-    return " ".join(" ".join(root.itertext()).split())
-
-
-def fetch_url(url: str, *_: Any, **__: Any) -> None:
-    """Raise `NotImplementedError`: Winnow's library fetches nothing."""
-    raise NotImplementedError(f"winnow fetches by the command `winnow clean {url}`, and with Scrapy")
-
-
 def _content(filecontent: Any) -> Any:
     """Return the bytes of a response; other content is returned as it is."""
     return getattr(filecontent, "data", filecontent)
@@ -224,11 +172,8 @@ def _prune(content: Any, paths: list[str] | None) -> Any:
         return content
     root: Any = parse_html(content) if isinstance(content, str | bytes) else copy.deepcopy(content)
     for element in [found for path in paths for found in root.xpath(path)]:
-        if (parent := element.getparent()) is not None:
-            if element.tail:
-                element.addprevious(etree.Comment(""))
-                element.getprevious().tail = element.tail
-            parent.remove(element)
+        element.tag = _PRUNED
+    etree.strip_elements(root, _PRUNED, with_tail=False)
     return root
 
 
@@ -249,6 +194,7 @@ def _make_document(cleaned: winnow.Cleaned, url: str | None, author_blacklist: s
         language=facts.language,
         image=facts.image,
         pagetype=facts.kind,
+        **dict.fromkeys(_EMPTY),
     )
 
 

@@ -119,7 +119,7 @@ def _is_product(page: Page) -> bool:
     stated = (value.strip() for _, value in page.attributes.matching(_PRODUCT_POSSIBLE))
     if any(_PRODUCT.fullmatch(value) for value in stated):
         return True
-    return any('Product"' in script.text for script in json_ld_scripts(page)) and declared_kind(page) == "product"
+    return any('Product"' in script for script in json_ld_scripts(page)) and declared_kind(page) == "product"
 
 
 def _blocks_like_title(draft: Draft) -> list[int]:

@@ -20,8 +20,8 @@ import numpy as np
 
 from winnow.evidence.comments import like_a_forum
 from winnow.evidence.draft import Reason
-from winnow.metadata.json_ld import json_ld_scripts
-from winnow.metadata.values import unescape_text
+from winnow.metadata.json_ld import json_ld_documents, json_ld_scripts
+from winnow.metadata.values import as_list, unescape_text
 from winnow.page.attributes import attribute_predicate
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.tags import TAG_ID, tag_set
@@ -47,16 +47,13 @@ _ARTICLES: Final = frozenset(
 
 # Linear: a tag ends at the next angle bracket.
 _MARKUP: Final = re.compile(r"</?[A-Za-z][^<>]*>")
-_MAX_CHARACTERS: Final = 2_000_000
 
 
 def article_bodies(page: Page) -> list[str]:
     """Distinct article bodies in the JSON-LD of a page, without markup and character references; skips invalid JSON."""
-    bodies = []
-    for script in json_ld_scripts(page):
-        if "articleBody" in script.text and len(script.text) <= _MAX_CHARACTERS:
-            bodies += [body for thing in _things(script.document) if (body := _body(thing))]
-    return list(dict.fromkeys(bodies))
+    if not any("articleBody" in script for script in json_ld_scripts(page)):
+        return []
+    return list(dict.fromkeys(filter(None, map(_body, _things(json_ld_documents(page))))))
 
 
 def _things(data: object) -> Iterator[dict[str, Any]]:
@@ -72,12 +69,9 @@ def _things(data: object) -> Iterator[dict[str, Any]]:
 
 
 def _body(thing: dict[str, Any]) -> str:
-    kinds = thing.get("@type")
-    if not any(isinstance(kind, str) and kind in _ARTICLES for kind in (kinds if isinstance(kinds, list) else [kinds])):
+    if not any(isinstance(kind, str) and kind in _ARTICLES for kind in as_list(thing.get("@type"))):
         return ""
-    body = thing.get("articleBody")
-    parts = body if isinstance(body, list) else [body]
-    text = "\n".join(part for part in parts if isinstance(part, str))
+    text = "\n".join(part for part in as_list(thing.get("articleBody")) if isinstance(part, str))
     if not _MARKUP.search(text):
         text = unescape_text(text)  # markup that was escaped twice
     if _MARKUP.search(text):

@@ -10,15 +10,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
 
-import numpy as np
-
 from winnow.fingerprints import base_href
 from winnow.metadata.dates import date_in_address, iso_date
 from winnow.metadata.json_ld import json_ld_facts, read_offers
 from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, split_names
 from winnow.metadata.visible import element_text, headings, stated_language, visible_authors, visible_dates
-from winnow.page.tags import TAG_ID
-from winnow.page.tree import once_per_page
+from winnow.page.tree import named_elements, once_per_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,7 +175,7 @@ def _dates_in_scripts(page: Page) -> dict[str, str]:
     """Dates in the page's scripts, each if its scripts state only one of its kind."""
     found: dict[str, dict[str, str]] = {name: {} for name in _DATES}  # by day
     left = _MAX_SCRIPT_CHARACTERS
-    for index in np.flatnonzero(page.tag == TAG_ID["script"])[:_MAX_SCRIPTS].tolist():
+    for index, _ in named_elements(page, "script")[:_MAX_SCRIPTS]:
         text = page.raw_text(index)
         left -= len(text)
         for date in _ISO_DATE.finditer(text) if left > 0 else ():
@@ -232,8 +229,7 @@ def _detect_language(text: str) -> str | None:
 def _metas(page: Page) -> dict[str, list[str]]:
     """Contents of the ``meta`` elements by their names in lower case."""
     found: dict[str, list[str]] = {}
-    for index in np.flatnonzero(page.tag == TAG_ID["meta"]).tolist():
-        pairs = dict(page.attributes[index])
+    for _, pairs in named_elements(page, "meta"):
         name = pairs.get("property") or pairs.get("name") or pairs.get("http-equiv") or ""
         if name and (content := clean_text(pairs.get("content"))):
             found.setdefault(name.lower(), []).append(content)
@@ -278,8 +274,7 @@ def _meta_facts(page: Page) -> Facts:
     stated = [_LAST_FIRST.sub(r"\2 \1", value) if "." in key or "_" in key else value for value in metas.get(key, [])]
     facts["authors"] = [name for value in stated for name in split_names(value)][:MAX_VALUES]
     facts["tags"] = keywords(", ".join(metas.get("keywords", metas.get("news_keywords", []))))
-    for index in np.flatnonzero(page.tag == TAG_ID["link"]).tolist():
-        pairs = dict(page.attributes[index])
+    for _, pairs in named_elements(page, "link"):
         name = {"canonical": "canonical", "image_src": "image"}.get(pairs.get("rel", "").lower())
         if name and not facts.get(name):
             facts[name] = pairs.get("href")
@@ -314,7 +309,7 @@ def _markup_facts(page: Page) -> Facts:
     """Facts that readers see: the language, dates, the byline and the heading."""
     return {
         "language": stated_language(page),
-        "headline": page.title or next(iter(headings(page)), None),
+        "headline": page.title or next(iter(headings(page, "h1")), None),
         "authors": visible_authors(page),
         **visible_dates(page),
     }
@@ -323,7 +318,7 @@ def _markup_facts(page: Page) -> Facts:
 def _visible_headline(page: Page, declared: str, site: str) -> str | None:
     """The ``h1`` with most words in common with the declared headline, at least half of its own; else the only one."""
     declared_words = set(declared.lower().split())
-    candidates = [text for text in headings(page) if _letters_of(text) != _letters_of(site)]
+    candidates = [text for text in headings(page, "h1") if _letters_of(text) != _letters_of(site)]
     parts = _BETWEEN_PARTS.split(page.title)
     is_long = len(parts[0].split()) > 2
     if len(parts) > 2 and _letters_of(parts[-1]) in map(_letters_of, candidates or parts[-1:] * is_long):

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from winnow.metadata.values import clean_text, image_address, keywords, person_names, unescape_text
+from winnow.metadata.values import as_list, clean_text, image_address, keywords, person_names, unescape_text
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID
 from winnow.page.tree import once_per_page
@@ -42,7 +41,7 @@ _JSON_LD: Final = attribute_predicate("type", parts=("ld+json",))
 def json_ld_facts(page: Page) -> dict[str, Any]:
     """Facts about the article, product or other thing that the page is about, then about the page and the site."""
     facts: dict[str, Any] = {}
-    things = sorted(_things(page), key=_rank)
+    things = sorted(json_ld_things(page), key=_rank)
     images = {str(thing.get("@id")): image_address(thing) for thing in things if _kind(thing) == "ImageObject"}
     for thing in things:
         kind = _kind(thing)
@@ -86,13 +85,9 @@ def read_offers(thing: dict[str, Any]) -> list[dict[str, Any]]:
         "rating": _number(rating.get("ratingValue")),
         "ratings": _number(rating.get("reviewCount") or rating.get("ratingCount")),
     }
-    variants = thing.get("hasVariant")
     found = []
-    for variant in [thing, *(variants if isinstance(variants, list) else [])][:_MAX_OFFERS]:
-        offers = variant.get("offers") if isinstance(variant, dict) else None
-        for offer in (offers if isinstance(offers, list) else [offers])[:_MAX_OFFERS]:
-            if not isinstance(offer, dict):
-                continue
+    for variant in _objects([thing, *as_list(thing.get("hasVariant"))][:_MAX_OFFERS]):
+        for offer in _objects(as_list(variant.get("offers"))[:_MAX_OFFERS]):
             inner = offer.get("offers")
             terms = _first_of(inner) if inner and "lowPrice" not in offer else offer
             specified = _first_of(terms.get("priceSpecification"))
@@ -118,13 +113,17 @@ def _codes(thing: dict[str, Any]) -> dict[str, Any]:
     return {"sku": str(sku).strip() if isinstance(sku, str | int) else None, "gtin": gtin}
 
 
+def _objects(values: list[Any]) -> list[dict[str, Any]]:
+    return [value for value in values if isinstance(value, dict)]
+
+
 def _without_empty(facts: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value not in {None, ""}}
 
 
 def _first_of(value: Any) -> dict[str, Any]:
-    value = value[0] if isinstance(value, list) and value else value
-    return value if isinstance(value, dict) else {}
+    first = next(iter(as_list(value)), None)
+    return first if isinstance(first, dict) else {}
 
 
 def _name_of(value: Any) -> str | None:
@@ -144,10 +143,10 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _things(page: Page) -> Iterator[dict[str, Any]]:
-    """Every typed object of every script, each before the objects in it."""
-    for script in json_ld_scripts(page):
-        waiting = [script.document]
+def json_ld_things(page: Page) -> Iterator[dict[str, Any]]:
+    """Yield every typed object of every JSON-LD script, each before the objects in it."""
+    for document in json_ld_documents(page):
+        waiting = [document]
         for _ in range(_MAX_THINGS):
             if not waiting:
                 break
@@ -163,24 +162,18 @@ def _things(page: Page) -> Iterator[dict[str, Any]]:
                 waiting += (part for part in map(value.get, parts) if isinstance(part, dict | list))
 
 
-@dataclass(eq=False)
-class JsonLdScript:
-    """A script of JSON-LD, parsed on first use."""
-
-    text: str
-
-    @cached_property
-    def document(self) -> Any:
-        """The JSON document; ``None`` if it is invalid."""
-        return _parse(self.text)
+@once_per_page
+def json_ld_documents(page: Page) -> list[Any]:
+    """The JSON documents of a page's JSON-LD scripts, ``None`` for invalid ones."""
+    return list(map(_parse, json_ld_scripts(page)))
 
 
 @once_per_page
-def json_ld_scripts(page: Page) -> list[JsonLdScript]:
-    """JSON-LD scripts of a page; each is parsed once."""
+def json_ld_scripts(page: Page) -> list[str]:
+    """Text of each JSON-LD script of a page."""
     types = [place for place, kind in page.attributes.matching(_JSON_LD) if "ld+json" in kind.lower()]
     elements = page.attributes.elements_with(types) if types else []
-    return [JsonLdScript(page.raw_text(index)) for index in elements if page.tag[index] == TAG_ID["script"]]
+    return [page.raw_text(index) for index in elements if page.tag[index] == TAG_ID["script"]]
 
 
 def _parse(text: str) -> Any:
@@ -204,9 +197,7 @@ def _without_wrapper(text: str) -> str:
 
 
 def _kind(thing: dict[str, Any]) -> str:
-    kind = thing["@type"]
-    if isinstance(kind, list):
-        kind = kind[0] if kind else ""
+    kind = next(iter(as_list(thing["@type"])), "")
     return kind.rsplit("/", maxsplit=1)[-1] if isinstance(kind, str) else ""
 
 
@@ -217,7 +208,6 @@ def _rank(thing: dict[str, Any]) -> int:
 
 
 def _breadcrumbs(thing: dict[str, Any]) -> list[str]:
-    steps = thing.get("itemListElement")
-    steps = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
-    found = (clean_text(step.get("name")) or clean_text(_first_of(step.get("item")).get("name")) for step in steps)
-    return [name for name in found if name]
+    steps = _objects(as_list(thing.get("itemListElement")))
+    names = (clean_text(step.get("name")) or clean_text(_first_of(step.get("item")).get("name")) for step in steps)
+    return list(filter(None, names))

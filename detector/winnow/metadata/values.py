@@ -86,12 +86,17 @@ def clean_text(value: object) -> str | None:
     return " ".join(_TAG.sub(" ", unescape_text(unescape_text(value))).split()) or None
 
 
+def as_list(value: Any) -> list[Any]:
+    """The values of a property that may have one or a list of them."""
+    return value if isinstance(value, list) else [value]
+
+
 def person_names(value: Any) -> list[str]:
     """Names of people or organisations in JSON-LD: a text, an object with a name, or a list of these."""
     found: list[str] = []
-    for person in value if isinstance(value, list) else [value]:
+    for person in as_list(value):
         name = person.get("name") if isinstance(person, dict) else person
-        for text in name if isinstance(name, list) else [name]:
+        for text in as_list(name):
             found += split_names(clean_text(text) or "")
     return list(dict.fromkeys(found))[:MAX_VALUES]
 
@@ -161,14 +166,13 @@ def _drop_month(text: str) -> str:
 
 def keywords(value: Any) -> list[str]:
     """Split keywords: a text with commas, or a list."""
-    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+    parts = value.split(",") if isinstance(value, str) else as_list(value)
     return list(dict.fromkeys(filter(None, map(clean_text, parts))))[:MAX_VALUES]
 
 
 def image_address(value: Any, images: dict[str, Any] | None = None) -> str | None:
     """Address of an image: a text, an object with a ``url`` or the id of such an object, or the first of a list."""
-    if isinstance(value, list):
-        value = value[0] if value else None
+    value = next(iter(as_list(value)), None)
     if isinstance(value, dict):
         name = str(value.get("@id") or "")
         value = value.get("url") or value.get("contentUrl") or (images or {}).get(name) or ("" if "#" in name else name)

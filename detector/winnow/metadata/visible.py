@@ -10,15 +10,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from datetime import date
+from functools import reduce
 from itertools import accumulate
+from operator import itemgetter, or_
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from winnow.metadata.dates import dates_in, iso_date
 from winnow.metadata.values import names_in_byline
-from winnow.page.tags import TAG_ID
-from winnow.page.tree import once_per_page, within
+from winnow.page.tags import TAG_ID, tag_set
+from winnow.page.tree import named_elements, once_per_page, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,6 +52,8 @@ _OTHER_DATE: Final = re.compile(
     r"|through|effective",
     re.IGNORECASE,
 )
+_SIDE: Final = tag_set("nav", "footer", "aside")
+_IN_FORM: Final = tag_set("form", "label", "button")
 _DATE, _OTHER_CONTENT, _BYLINE, _NO_BYLINE = 1, 2, 4, 8
 _CLASSES: Final = {
     "date datetime published posted timestamp pubdate datum fecha meta dateline time": _DATE,
@@ -69,37 +73,43 @@ _AUTHOR_PAGE: Final = re.compile(
 
 
 class _Date(NamedTuple):
-    """A visible date, or one stated in the markup of visible text, with its scores."""
+    """A visible date, or one stated in the markup of visible text."""
 
     value: str
-    published: float
-    modified: float
+    block: int
+    label: str  # what stands before it
+    score: float  # by its line
 
 
 def visible_dates(page: Page) -> dict[str, str]:
     """Return the dates of publication and modification in the visible text, as ``published`` and ``modified``."""
     found: dict[str, str] = {}
-    dates = _score_dates(page)
-    if not dates:
+    scored = [(date.value, *_score_date(page, date)) for date in _find_dates(page)] if page.m else []
+    if not scored:
         return found
-    best = max(dates, key=lambda date: date.published)
-    is_only_day = len({date.value[:10] for date in dates if date.published >= _MIN_DATE_SCORE / 3}) == 1
-    if best.published >= _MIN_DATE_SCORE / (2 if is_only_day else 1):
-        found["published"] = best.value
-    best = max(dates, key=lambda date: date.modified)
-    if best.modified >= _MIN_DATE_SCORE:
-        found["modified"] = best.value
+    value, score, _ = max(scored, key=itemgetter(1))
+    is_only_day = len({value[:10] for value, published, _ in scored if published >= _MIN_DATE_SCORE / 3}) == 1
+    if score >= _MIN_DATE_SCORE / (2 if is_only_day else 1):
+        found["published"] = value
+    value, _, score = max(scored, key=itemgetter(2))
+    if score >= _MIN_DATE_SCORE:
+        found["modified"] = value
     return found
 
 
-def _score_dates(page: Page) -> list[_Date]:
+def _score_date(page: Page, date: _Date) -> tuple[float, float]:
+    """Scores of a date as that of publication and as that of modification."""
+    score = _place_scores(page)[date.block] + date.score + 1.5 * (date.block in _date_blocks(page))
+    score -= 5.0 * bool(_OTHER_DATE.search(date.label))
+    is_updated, is_published = bool(_UPDATED.search(date.label)), bool(_PUBLISHED.search(date.label))
+    return score + 1.5 * is_published - 4.0 * (is_updated and not is_published), score + 2.5 if is_updated else -9.0
+
+
+def _find_dates(page: Page) -> list[_Date]:
     lines, text = page.block_texts(), page.block_lines[:_MAX_TEXT_CHARACTERS]
-    if not lines:
-        return []
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     language = stated_language(page)
-    place_scores, marked_blocks = _place_scores(page), _date_blocks(page)
-    candidates = []
+    found = []
     visible: dict[int, list[date]] = {}
     for begin, end, value in dates_in(text, language):
         block = bisect_right(starts, begin) - 1
@@ -109,20 +119,13 @@ def _score_dates(page: Page) -> list[_Date]:
             label = lines[block - 1]
         rest = len(line) - (end - begin)
         line_score = 1.0 if rest <= 25 else 0.0 if rest <= 60 else -0.8 if at <= 24 else -3.0
-        candidates.append((block, value, label, line_score))
+        found.append(_Date(value, block, label, line_score))
         visible.setdefault(block, []).append(date.fromisoformat(value))
     for block, value, label in _stated_dates(page, language):
         day = date.fromisoformat(value[:10])
         if block not in visible or any(_is_same_day(day, other) for other in visible[block]):
-            candidates.append((block, value, f"{label} {lines[block][:_MAX_LABEL_CHARACTERS]}", 1.5))
-    dates = []
-    for block, value, label, line_score in candidates:
-        score = place_scores[block] + line_score + 1.5 * (block in marked_blocks)
-        score -= 5.0 * bool(_OTHER_DATE.search(label))
-        is_updated, is_published = bool(_UPDATED.search(label)), bool(_PUBLISHED.search(label))
-        published = score + 1.5 * is_published - 4.0 * (is_updated and not is_published)
-        dates.append(_Date(value, published, score + 2.5 if is_updated else -9.0))
-    return dates
+            found.append(_Date(value, block, f"{label} {lines[block][:_MAX_LABEL_CHARACTERS]}", 1.5))
+    return found
 
 
 def _is_same_day(day: date, other: date) -> bool:
@@ -135,7 +138,7 @@ def _place_scores(page: Page) -> NDArray[np.float64]:
     """float64[m], score of each block by its place: near the headline, early on the page, not in side content."""
     block = np.arange(page.m)
     scores = -0.001 * np.minimum(block, 900)
-    side = np.isin(page.tag, [TAG_ID["nav"], TAG_ID["footer"], TAG_ID["aside"]])
+    side = _SIDE.take(page.tag)
     called = np.array(_elements_of_class(page, _OTHER_CONTENT), np.int64)
     # An element that holds most of the page is no side content, whatever its class.
     side[called[2 * (page.block_end[called] - page.block_begin[called]) < page.m]] = True
@@ -158,19 +161,18 @@ def _place_scores(page: Page) -> NDArray[np.float64]:
 def _stated_dates(page: Page, language: str | None) -> list[tuple[int, str, str]]:
     """Block, date and class names of dates in ``time`` elements and in titles of ``abbr``."""
     found = []
-    for name in ("time", "abbr"):
-        for index in np.flatnonzero(page.tag == TAG_ID[name])[:_MAX_CANDIDATES].tolist():
-            pairs = dict(page.attributes[index])
-            stated = pairs.get("datetime" if name == "time" else "title")
-            value = iso_date(stated, language) if stated else None
+    for name, attribute in (("time", "datetime"), ("abbr", "title")):
+        for index, pairs in named_elements(page, name)[:_MAX_CANDIDATES]:
+            value = iso_date(pairs.get(attribute), language)
             if value and (block := int(page.block_begin[index])) < page.m:
                 found.append((block, value, " ".join(filter(None, (pairs.get("class"), pairs.get("itemprop"))))))
     return found
 
 
+@once_per_page
 def _date_blocks(page: Page) -> set[int]:
     """Blocks in ``time`` elements and in elements with a class for dates."""
-    elements = [*np.flatnonzero(page.tag == TAG_ID["time"]).tolist(), *_elements_of_class(page, _DATE)]
+    elements = [*(index for index, _ in named_elements(page, "time")), *_elements_of_class(page, _DATE)]
     found: set[int] = set()
     for index in elements[: 4 * _MAX_CANDIDATES]:
         begin, end = int(page.block_begin[index]), int(page.block_end[index])
@@ -185,7 +187,7 @@ def visible_authors(page: Page) -> list[str]:
     rels = [place for value, place in table.places_by_value("rel").items() if "author" in value.lower().split()]
     marked = [(index, 2.0) for index in table.elements_with(rels)]
     marked += [(index, 1.5) for index in _elements_of_class(page, _BYLINE, _NO_BYLINE) + table.elements_with(links)]
-    in_form = within(page, np.isin(page.tag, [TAG_ID["form"], TAG_ID["label"], TAG_ID["button"]]))
+    in_form = within(page, _IN_FORM.take(page.tag))
     candidates: list[tuple[int, str, float]] = []  # block, text and score of its markup
     for index, score in marked[:_MAX_CANDIDATES]:
         text, block = _spaced_text(page, index), int(page.block_begin[index])
@@ -215,11 +217,9 @@ def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
     found = []
     for name in ("class", "id"):
         for value, at in page.attributes.places_by_value(name).items():
-            kinds = 0
-            for word in value.lower().replace("-", " ").replace("_", " ").split():
-                kinds |= _KIND_OF_WORD.get(word, 0)
-            if kinds:
-                found.append((at, kinds))
+            words = value.lower().replace("-", " ").replace("_", " ").split()
+            if not _KIND_OF_WORD.keys().isdisjoint(words):
+                found.append((at, reduce(or_, (_KIND_OF_WORD.get(word, 0) for word in words))))
     return found
 
 
@@ -239,8 +239,7 @@ def heading_block(page: Page) -> int | None:
         return 2 * len(words & title) / max(len(words) + len(title), 1)
 
     best, best_similarity = None, 0.0
-    is_heading = np.isin(page.tag, [TAG_ID[name] for name in ("h1", "h2", "h3")])
-    for index in np.flatnonzero(is_heading)[:_MAX_CANDIDATES].tolist():
+    for index, _ in named_elements(page, "h1", "h2", "h3")[:_MAX_CANDIDATES]:
         text = element_text(page, index)
         similarity = similarity_of(text) + 0.15 * bool(text and page.tag[index] == TAG_ID["h1"])
         if similarity > best_similarity:
@@ -254,11 +253,10 @@ def heading_block(page: Page) -> int | None:
 
 
 def headings(page: Page, *names: str) -> list[str]:
-    """Text of each ``h1`` or named heading, without headings in others and the site's name."""
+    """Text of each heading of some names, without headings in others and the site's name."""
     found: list[str] = []
     last_end = 0
-    for index in np.flatnonzero(np.isin(page.tag, [TAG_ID[name] for name in names or ("h1",)])).tolist():
-        pairs = dict(page.attributes[index])
+    for index, pairs in named_elements(page, *names):
         if index >= last_end and not _SITE_NAME.search(f"{pairs.get('id')} {pairs.get('class')}"):
             found.append(element_text(page, index).rstrip("¶§ "))
             last_end = int(page.end[index])
@@ -267,10 +265,8 @@ def headings(page: Page, *names: str) -> list[str]:
 
 def stated_language(page: Page) -> str | None:
     """Language in an attribute of ``html`` or ``body``."""
-    for index in np.flatnonzero((page.tag == TAG_ID["html"]) | (page.tag == TAG_ID["body"]))[:2].tolist():
-        pairs = dict(page.attributes[index])
-        language = str(pairs.get("lang") or pairs.get("xml:lang") or "").strip()
-        if language:
+    for _, pairs in named_elements(page, "html", "body")[:2]:
+        if language := (pairs.get("lang") or pairs.get("xml:lang") or "").strip():
             return language.replace("_", "-")
     return None
 

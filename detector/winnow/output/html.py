@@ -22,7 +22,7 @@ from winnow.output.formulas import Formula, find_formulas
 from winnow.output.runs import checkboxes, decode_email, run_rewrites, run_text, tex_runs
 from winnow.output.tables import is_callout, layout_tables
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
-from winnow.page.tree import nearest
+from winnow.page.tree import named_elements, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -74,7 +74,6 @@ _SCHEME: Final = re.compile(r"([^/?#:]*):")
 MAX_NESTING: Final = 128
 """Maximum depth of markup; deeper elements are written without it, since some readers recurse over the tree."""
 
-_WHOLE: Final = tag_set("html", "body")
 _PICTURES: Final = tag_set("img", "picture", "source", "video", "audio", "track")
 _IS_DIV: Final = np.array([name == "div" for name in OUTPUT_NAME])
 _HAS_BORDER: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in OUTPUT_NAME])
@@ -113,13 +112,12 @@ def write_html(page: Page, elements: Flags, runs: Flags, *, links: bool = True, 
         images: keep pictures, videos and sounds.
     """
     stated: dict[str, str] = {}
-    for index in np.flatnonzero(_WHOLE[page.tag])[:2].tolist():
-        for name, value in page.attributes[index]:
+    for _, attributes in named_elements(page, "html", "body")[:2]:
+        for name, value in attributes.items():
             if name in {"lang", "dir"} and value.strip():
                 stated.setdefault(name, value.strip())
     body = _write_body(page, elements, runs, links=links, images=images)
-    attributes = "".join(starmap(_write_attribute, sorted(stated.items(), reverse=True)))
-    return write_document(page.title, body, attributes)
+    return write_document(page.title, body, "".join(starmap(_write_attribute, sorted(stated.items(), reverse=True))))
 
 
 def write_document(title: str, body: str, attributes: str = "") -> str:
@@ -136,8 +134,7 @@ def _base_address(page: Page) -> str:
         return base if base.startswith(("http://", "https://")) else page.url or ""
     if page.url:
         return page.url if is_safe_address(page.url) else ""
-    for index in np.flatnonzero(page.tag == TAG_ID["link"]).tolist():
-        link = dict(page.attributes[index])
+    for _, link in named_elements(page, "link"):
         if link.get("rel", "").lower() == "canonical" and link.get("href", "").startswith(("http://", "https://")):
             return link["href"].strip()
     return ""
@@ -224,9 +221,9 @@ def _picture_sources(page: Page) -> dict[int, str]:
     """Address that the ``picture`` around an ``img`` offers, by the index of the ``img``."""
     offered: dict[int, str] = {}  # by picture
     picture = nearest(page.parent, page.tag == TAG_ID["picture"])
-    for index in np.flatnonzero((page.tag == TAG_ID["source"]) & (picture >= 0)).tolist():
-        source = dict(page.attributes[index])
-        if address := _largest_source(source.get("srcset", "")) or _largest_source(source.get("data-srcset", "")):
+    for index, source in named_elements(page, "source"):
+        address = _largest_source(source.get("srcset", "")) or _largest_source(source.get("data-srcset", ""))
+        if address and picture[index] >= 0:
             offered.setdefault(int(picture[index]), address)
     images = np.flatnonzero((page.tag == TAG_ID["img"]) & (picture >= 0))
     around = zip(images.tolist(), picture[images].tolist(), strict=True)

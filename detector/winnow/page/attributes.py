@@ -119,9 +119,13 @@ class AttributeTable:
 
     def of_elements(self, elements: NDArray[np.intp]) -> list[Pairs]:
         """Attributes of each of the given elements: faster than one element after the other."""
-        begins, ends, firsts = self.begin[elements].tolist(), self.begin[1:][elements].tolist(), self.first.tolist()
-        pairs = self._pairs
-        return [[pairs[place] for place in firsts[begin:end]] for begin, end in zip(begins, ends, strict=True)]
+        bounds = zip(self.begin[elements].tolist(), self.begin[1:][elements].tolist(), strict=True)
+        return [self._all_pairs[begin:end] for begin, end in bounds]
+
+    @cached_property
+    def _all_pairs(self) -> Pairs:
+        """Name and value of each attribute of the page, in document order."""
+        return [self._pairs[place] for place in self.first.tolist()]
 
     @cached_property
     def _pairs(self) -> dict[int, tuple[str, str]]:

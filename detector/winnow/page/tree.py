@@ -163,6 +163,12 @@ def innermost_holding(page: Page, mass: NDArray[np.generic], share: float) -> in
     return int(holding[-1]) if len(holding) else 0
 
 
+def named_elements(page: Page, *names: str) -> list[tuple[int, dict[str, str]]]:
+    """Elements of some names in document order, each with its attributes."""
+    elements = np.flatnonzero(tag_set(*names).take(page.tag))
+    return list(zip(elements.tolist(), map(dict, page.attributes.of_elements(elements)), strict=True))
+
+
 @once_per_page
 def linked_runs(page: Page) -> NDArray[np.bool_]:
     """bool[r], whether each run is inside a link."""

@@ -5,6 +5,7 @@ import importlib
 import inspect
 import io
 import json
+from types import ModuleType
 
 import pytest
 from lxml import etree
@@ -20,13 +21,17 @@ PAGE = """<html lang=en><head><title>Storm - The Bay</title><meta property="og:s
 URL = "https://bay.example/storm"
 
 
-@pytest.mark.parametrize("name", ["extract", "bare_extraction", "extract_metadata", "baseline", "html2txt"])
-def test_arguments_and_defaults_are_those_of_trafilatura(name: str) -> None:
-    theirs = inspect.signature(getattr(importlib.import_module("trafilatura"), name)).parameters
-    ours = inspect.signature(getattr(trafilatura, name)).parameters
-    assert list(ours) == list(theirs)
-    defaults = [{n: p.default or None for n, p in of.items() if n != "config"} for of in (ours, theirs)]
-    assert defaults[0] == defaults[1], "None and False mean the same, and versions differ in them"
+def test_arguments_and_defaults_are_those_of_trafilatura() -> None:
+    def arguments_of(module: ModuleType, name: str) -> dict[str, object]:
+        found = inspect.signature(getattr(module, name)).parameters
+        # None and False mean the same, and versions differ in them
+        return {name: each.default or None for name, each in found.items() if name not in {"config", "arguments"}}
+
+    theirs = importlib.import_module("trafilatura")
+    for name in ("bare_extraction", "extract_metadata"):
+        assert list(arguments_of(trafilatura, name).items()) == list(arguments_of(theirs, name).items())
+    known = arguments_of(trafilatura, "bare_extraction") | arguments_of(trafilatura, "extract")
+    assert arguments_of(theirs, "extract").items() <= known.items()
 
 
 def test_every_format_holds_the_content_and_not_the_template() -> None:
@@ -67,13 +72,12 @@ def test_parts_can_be_left_out() -> None:
     assert not {"mayor", "Monday|130"} & set((text or "").split())
     assert trafilatura.bare_extraction(PAGE, as_dict=True, author_blacklist={"Ann Lee"})["author"] is None
     assert trafilatura.extract_metadata(PAGE, URL).sitename == "The Bay"
-    assert trafilatura.baseline(PAGE)[2] > 100
-    assert trafilatura.html2txt(PAGE).startswith("Home News Storm closes")
 
 
 def test_missing_features_and_formats_are_errors() -> None:
-    for call in (lambda: trafilatura.extract(PAGE, output_format="xmltei"), lambda: trafilatura.fetch_url(URL)):
-        with pytest.raises(NotImplementedError):
-            call()
+    with pytest.raises(NotImplementedError, match="no TEI"):
+        trafilatura.extract(PAGE, output_format="xmltei")
+    with pytest.raises(AttributeError, match=r"no fetch_url.*Scrapy"):
+        trafilatura.fetch_url(URL)
     with pytest.raises(ValueError, match="no such output_format"):
         trafilatura.extract(PAGE, output_format="pdf")
