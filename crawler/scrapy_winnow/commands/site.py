@@ -68,10 +68,11 @@ def run(options: argparse.Namespace) -> int:
     if not files:
         raise CommandError(f"{options.folder}: no HTML files in it")
     pages = SitePages.of_files(options.folder, files, options.base_url)
+    pages.progress = Progress("pages")
     parameters = {each.name: getattr(options, each.name) for each in _parameters(options.method)}
     with report_errors():
         chosen = method(options.method, **parameters)
-        labelled = labelled_pages(pages, chosen, per_cluster=options.per_cluster, progress=Progress("pages"))
+        labelled = labelled_pages(pages, chosen, per_cluster=options.per_cluster)
         try:
             table = _table(_write_each(labelled, options), by_cluster=options.per_cluster)
         except SiteError as error:

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
-    from winnow.progress import Progress
 
     Hashes = NDArray[np.uint64]
     Numbers = NDArray[np.int64]
@@ -315,7 +314,7 @@ class Clusters:
         if self.sample < 2:
             raise ValueError(f"sample must be at least 2 pages: {self.sample}")
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
+    def learn(self, pages: SitePages) -> Learned:
         """Cluster the pages of a site. Copies of a page count once and go with it; pages without text count as copies.
 
         Raises:
@@ -324,7 +323,7 @@ class Clusters:
         documents: list[Hashes] = []
         document_of: dict[int, int] = {}
         known: dict[int, int] = {}  # place of a document by the hash of its text
-        for read in pages.read_all(progress):
+        for read in pages.read_all():
             key = int(text_fingerprints(read.page)[0])
             if key not in known:
                 known[key] = len(documents)

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
-    from winnow.progress import Progress
 
 
 _LINKS: Final = tag_set("a", "area")
@@ -292,7 +291,7 @@ class Menus:
         equality = Equality(self.equality, self.threshold)
         return MenuSearch(key_page, self.size, self.most_pages, known, variant=self.variant, equality=equality)
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
+    def learn(self, pages: SitePages) -> Learned:
         """Find pages that link to each other, from the key page or from the first page that has such links.
 
         Raises:
@@ -309,8 +308,8 @@ class Menus:
             found = {number: search.key_page} | {numbers[key]: profile for key, profile in search.found.items()}
             if best is None or len(found) >= len(best[1]):
                 best = search, found
-            if progress:
-                progress(done, _TRIED, pages.names[number])
+            if pages.progress:
+                pages.progress(done, _TRIED, pages.names[number])
             if search.satisfied:
                 break
         if best is None or len(best[1]) < 2:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.papers.pages import Labels, Learned, SitePage, SitePages
-    from winnow.progress import Progress
 
 
 class SiteMethod(Protocol):
@@ -48,8 +47,8 @@ class SiteMethod(Protocol):
 
     name: ClassVar[str]
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
-        """Find out what the site repeats; ``progress`` is called for each page that is done.
+    def learn(self, pages: SitePages) -> Learned:
+        """Find out what the site repeats.
 
         Raises:
             SiteError: the site will not do: one page only, only copies, no links.
@@ -152,9 +151,7 @@ class LabelledSitePage:
         return json.dumps(row, ensure_ascii=False, indent=1) + "\n"
 
 
-def labelled_pages(
-    pages: SitePages, chosen: SiteMethod, *, per_cluster: bool = False, progress: Progress | None = None
-) -> Iterator[LabelledSitePage]:
+def labelled_pages(pages: SitePages, chosen: SiteMethod, *, per_cluster: bool = False) -> Iterator[LabelledSitePage]:
     """Learn from the pages of a site, and label each; drop each before taking the next, to keep one tree in memory.
 
     Args:
@@ -162,7 +159,6 @@ def labelled_pages(
         chosen: the method.
         per_cluster: cluster the pages by template first, and learn from each cluster for itself, the largest first. A
             cluster that is too small to learn from is labelled by what the whole site teaches.
-        progress: called for each page that is done, in each pass over them.
 
     Raises:
         SiteError: the method cannot work on the site.
@@ -170,18 +166,18 @@ def labelled_pages(
     whole: Learned | None = None
     groups: list[Any] = [None]
     if per_cluster:
-        groups = sorted(Clusters().learn(pages, progress).groups, key=len, reverse=True)
+        groups = sorted(Clusters().learn(pages).groups, key=len, reverse=True)
     for group, numbers in enumerate(groups):
         part = pages if numbers is None else pages.subset(numbers)
         try:
-            learned = chosen.learn(part, progress)
+            learned = chosen.learn(part)
         except SiteError:
             if numbers is None:
                 raise
-            learned = whole = whole or chosen.learn(pages, progress)
+            learned = whole = whole or chosen.learn(pages)
             reads: Iterator[SitePage] = map(pages.read, numbers)
         else:
-            reads = part.read_all(progress)
+            reads = part.read_all()
         for read in reads:
             yield LabelledSitePage(read, learned.label(read), group, learned)
             del read

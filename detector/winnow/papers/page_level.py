@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
-    from winnow.progress import Progress
 
     Floats = NDArray[np.float64]
 
@@ -60,14 +59,14 @@ class SiteLevel:
         if min(self.min_pages, self.min_df) < _MIN_AGREEING:
             raise ValueError(f"min_pages and min_df must be at least {_MIN_AGREEING}")
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
+    def learn(self, pages: SitePages) -> Learned:
         """Count the units of all pages with different text.
 
         Raises:
             SiteError: there are fewer than ``min_pages``.
         """
         counts = SiteLevelTemplate(self)
-        for read in pages.read_all(progress):
+        for read in pages.read_all():
             counts.add(read.page)
         check_enough(pages, counts.pages, self.min_pages)
         return Learned(counts.pages, counts.label)

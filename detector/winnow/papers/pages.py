@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import numpy as np
 
 from winnow.fingerprints import text_fingerprints
 from winnow.hashing import hash_text, mix
-from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from winnow.page.page import Page, PageTooLarge
 from winnow.page.tags import TAG_NAMES
 from winnow.page.tree import elements_of_blocks, nearest, path_sums, prefix_sums
 
@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.papers.menu_mapping import Profile
-    from winnow.progress import Progress
 
     Hashes = NDArray[np.uint64]
     Positions = NDArray[np.int64]
+
+
+Progress: TypeAlias = "Callable[[int, int, str], object]"
+"""Takes the number of finished items, that of all of them, and the name of the last one or of the next step."""
 
 
 class SiteError(ValueError):
@@ -75,14 +78,14 @@ class SitePages:
 
     Attributes:
         names, urls, sources: of each page its name, its address, and its HTML or the file that has it.
-        limits: caps on the size of a page.
+        progress: called for each page that is done, in each pass over them.
         skipped: pages that could not be read or are too large, and why; :meth:`read_all` fills it.
     """
 
     names: Sequence[str]
     urls: Sequence[str]
     sources: Sequence[Path | bytes]
-    limits: Limits = DEFAULT_LIMITS
+    progress: Progress | None = None
     skipped: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -110,9 +113,9 @@ class SitePages:
         """
         source = self.sources[number]
         html = source if isinstance(source, bytes) else source.read_bytes()
-        return SitePage(number, self.names[number], html, Page.parse(html, self.urls[number], limits=self.limits))
+        return SitePage(number, self.names[number], html, Page.parse(html, self.urls[number]))
 
-    def read_all(self, progress: Progress | None = None) -> Iterator[SitePage]:
+    def read_all(self) -> Iterator[SitePage]:
         """Read one page after the other; those that cannot be read are left out and listed in :attr:`skipped`."""
         for number, name in enumerate(self.names):
             try:
@@ -124,16 +127,16 @@ class SitePages:
             else:
                 yield read
                 del read  # its tree goes before the next one is made
-            if progress:
-                progress(number + 1, len(self), name)
+            if self.progress:
+                self.progress(number + 1, len(self), name)
 
-    def distinct(self, progress: Progress | None = None) -> Iterator[SitePage]:
+    def distinct(self) -> Iterator[SitePage]:
         """As :meth:`read_all`, without pages that have no text and those whose text an earlier page has, too.
 
         A page that is found at two addresses says nothing of what a site repeats.
         """
         seen = {0}  # the hash of no text
-        for read in self.read_all(progress):
+        for read in self.read_all():
             key = int(text_fingerprints(read.page)[0])
             if key not in seen:
                 seen.add(key)
@@ -143,7 +146,8 @@ class SitePages:
     def subset(self, numbers: Sequence[int]) -> SitePages:
         """The pages with these numbers, in this order; they get numbers of their own."""
         names, urls = ([column[number] for number in numbers] for column in (self.names, self.urls))
-        return SitePages(names, urls, [self.sources[number] for number in numbers], self.limits)
+        sources = [self.sources[number] for number in numbers]
+        return SitePages(names, urls, sources, self.progress, self.skipped)
 
 
 _MIN_DISTINCT_PAGES: Final = 2  # below which nothing can be seen to repeat
@@ -265,15 +269,13 @@ class Events(NamedTuple):
         return 2 * len(self.opens) + len(self.runs)
 
 
-def count_hashes(
-    pages: SitePages, hashes_of: Callable[[Page], Hashes], progress: Progress | None = None
-) -> tuple[Hashes, Positions, int]:
+def count_hashes(pages: SitePages, hashes_of: Callable[[Page], Hashes]) -> tuple[Hashes, Positions, int]:
     """Count the hashes of all pages with different text: the different ones, how often each, and how many pages.
 
     Raises:
         SiteError: there are fewer than two.
     """
-    found = [hashes_of(read.page) for read in pages.distinct(progress)]
+    found = [hashes_of(read.page) for read in pages.distinct()]
     check_enough(pages, len(found))
     return *np.unique(np.concatenate(found), return_counts=True), len(found)
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
-    from winnow.progress import Progress
 
     Hashes = NDArray[np.uint64]
     Positions = NDArray[np.int64]
@@ -117,7 +116,7 @@ class NodeHashes:
         if 0 < self.most_per_page < self.least_share:
             raise ValueError("most_per_page must not be below least_share")
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
+    def learn(self, pages: SitePages) -> Learned:
         """Count the nodes of all pages with different text (first pass).
 
         Raises:
@@ -129,7 +128,7 @@ class NodeHashes:
             hashes = hashes[hashes != 0]
             return np.unique(hashes) if self.once_per_page else hashes
 
-        hashes, counts, distinct = count_hashes(pages, hashes_of, progress)
+        hashes, counts, distinct = count_hashes(pages, hashes_of)
         least = max(self.least, self.least_share * distinct)
         limited = self.most_per_page and not self.once_per_page
         most = max(self.most_per_page * distinct, least) if limited else np.inf
@@ -202,7 +201,7 @@ class TextWindows:
         if self.share < 0 or self.density < 0 or self.sample < 0:
             raise ValueError("share, density and sample must not be negative")
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
+    def learn(self, pages: SitePages) -> Learned:
         """Count the fragments of a sample of pages with different text (first pass).
 
         Raises:
@@ -212,7 +211,6 @@ class TextWindows:
         if self.sample and self.sample < len(pages):
             numbers = np.random.default_rng(self.seed).choice(len(pages), self.sample, replace=False)
             chosen = pages.subset(np.sort(numbers).tolist())
-            chosen.skipped = pages.skipped
 
         def fragments_of(page: Page) -> Hashes:
             fragments = _fragments(Detagged(page).codes, self.window)
@@ -220,7 +218,7 @@ class TextWindows:
             fragments = fragments[fragments % np.uint64(max(self.density, 1)) == 0]
             return np.unique(fragments) if self.once_per_page else fragments
 
-        fragments, counts, distinct = count_hashes(chosen, fragments_of, progress)
+        fragments, counts, distinct = count_hashes(chosen, fragments_of)
         return Learned(distinct, partial(self._label, fragments[counts >= max(self.least, self.share * distinct)]))
 
     def _label(self, template: Hashes, read: SitePage) -> Labels:

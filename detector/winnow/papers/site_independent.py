@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
-    from winnow.progress import Progress
 
     Hashes = NDArray[np.uint64]
 
@@ -69,13 +68,13 @@ class SiteIndependentBlocks:
         if self.least < _MIN_REPEATS or min(self.characters, self.words) < 0:
             raise ValueError("least must be at least 2; characters and words must not be negative")
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
+    def learn(self, pages: SitePages) -> Learned:
         """Count on how many pages with different text each block occurs.
 
         Raises:
             SiteError: there are fewer than two.
         """
-        known, counts, distinct = count_hashes(pages, lambda page: np.unique(self.blocks(page)[1]), progress)
+        known, counts, distinct = count_hashes(pages, lambda page: np.unique(self.blocks(page)[1]))
         template, repeated = known[counts >= max(self.least, self.share * distinct)], known[counts >= _MIN_REPEATS]
         return Learned(distinct, partial(self._label, template, repeated))
 

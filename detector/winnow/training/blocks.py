@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.progress import Progress
+    from winnow.papers.pages import Progress
     from winnow.training.examples import BlockPage
     from winnow.training.gold import GoldExample
     from winnow.training.sequences import NetworkRecipe

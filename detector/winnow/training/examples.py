@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from winnow.features.tokens import Tokens, TokenTables
     from winnow.models import Model
-    from winnow.progress import Progress
+    from winnow.papers.pages import Progress
     from winnow.training.gold import GoldExample
     from winnow.training.sites import Site
 

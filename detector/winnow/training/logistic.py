@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.models.scores import Model
-    from winnow.progress import Progress
+    from winnow.papers.pages import Progress
     from winnow.training.sites import Site
 
     Floats = NDArray[np.float64]

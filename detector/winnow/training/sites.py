@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
-    from winnow.papers.pages import Labels, SitePage
-    from winnow.progress import Progress
+    from winnow.papers.pages import Labels, Progress, SitePage
 
 
 _PAGE_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml", ".shtml"})

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    from winnow.progress import Progress
+    from winnow.papers.pages import Progress
 
 __all__ = ["TRAINERS", "Metrics", "Site", "Trained", "find_sites", "train"]
 
