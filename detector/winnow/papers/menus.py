@@ -308,8 +308,7 @@ class Menus:
             found = {number: search.key_page} | {numbers[key]: profile for key, profile in search.found.items()}
             if best is None or len(found) >= len(best[1]):
                 best = search, found
-            if pages.progress:
-                pages.progress(done, _TRIED, pages.names[number])
+            pages.progress(done, _TRIED, pages.names[number])
             if search.satisfied:
                 break
         if best is None or len(best[1]) < 2:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
@@ -65,47 +66,21 @@ class SiteLevel:
         Raises:
             SiteError: there are fewer than ``min_pages``.
         """
-        counts = SiteLevelTemplate(self)
-        for read in pages.read_all():
-            counts.add(read.page)
-        check_enough(pages, counts.pages, self.min_pages)
-        return Learned(counts.pages, counts.label)
+        markup, text, numbers = LossyCounts(sys.maxsize), LossyCounts(sys.maxsize), []
+        for read in pages.distinct():
+            markup.add(read.number, node_fingerprints(read.page))
+            text.add(read.number, text_fingerprints(read.page))
+            numbers.append(read.number)
+        check_enough(pages, len(numbers), self.min_pages)
+        return Learned(len(numbers), partial(self._label, markup, text), [numbers])
 
-
-class SiteLevelTemplate:
-    """On how many pages of one site each unit occurs, by its markup and by its text alone."""
-
-    def __init__(self, method: SiteLevel) -> None:
-        self._method = method
-        self._markup, self._text = LossyCounts(sys.maxsize), LossyCounts(sys.maxsize)
-
-    @property
-    def pages(self) -> int:
-        """Different pages that were counted."""
-        return self._text.pages
-
-    def add(self, page: Page) -> bool:
-        """Count a page; return whether it has text, and no page before it had the same."""
-        if not page.m:
-            return False
-        markup, text = node_fingerprints(page), text_fingerprints(page)
-        page_id = int(text[0])
-        return self._text.add(page_id, text) and self._markup.add(page_id, markup)
-
-    def label(self, read: SitePage) -> Labels:
-        """Label a page: template is what many pages have, content what no other page has."""
-        page, method = read.page, self._method
-        markup, text = node_fingerprints(page), text_fingerprints(page)
-        markup_df, text_df = self._markup.df(markup), self._text.df(text)
-        df = np.maximum(markup_df, text_df * (text != 0))
-        template = site_level_templates(
-            page, df, self.pages, method.theta, min_pages=method.min_pages, min_df=method.min_df
-        )
-        return Labels(template, unique_units(page, text_df, self.pages, method.min_pages) & ~template)
-
-    def unique(self, page: Page) -> NDArray[np.bool_]:
-        """bool[n + m], the units whose text no other page has."""
-        return unique_units(page, self._text.df(text_fingerprints(page)), self.pages, self._method.min_pages)
+    def _label(self, markup: LossyCounts, text: LossyCounts, read: SitePage) -> Labels:
+        """Label a page: template is what many pages have, by markup or by text, content what no other page has."""
+        page, of_text = read.page, text_fingerprints(read.page)
+        text_df = text.df(of_text)
+        df = np.maximum(markup.df(node_fingerprints(page)), text_df * (of_text != 0))
+        template = site_level_templates(page, df, text.pages, self.theta, min_pages=self.min_pages, min_df=self.min_df)
+        return Labels(template, unique_units(page, text_df, text.pages, self.min_pages))
 
 
 # Section 5.3: what a section costs at each node, for the smoother.

@@ -31,6 +31,10 @@ Progress: TypeAlias = "Callable[[int, int, str], object]"
 """Takes the number of finished items, that of all of them, and the name of the last one or of the next step."""
 
 
+def silent(_done: int, _total: int, _name: str) -> None:
+    """A progress that nobody watches."""
+
+
 class SiteError(ValueError):
     """A site that a method cannot work on; the message says what is missing and what would help."""
 
@@ -85,7 +89,7 @@ class SitePages:
     names: Sequence[str]
     urls: Sequence[str]
     sources: Sequence[Path | bytes]
-    progress: Progress | None = None
+    progress: Progress = silent
     skipped: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -127,8 +131,7 @@ class SitePages:
             else:
                 yield read
                 del read  # its tree goes before the next one is made
-            if self.progress:
-                self.progress(number + 1, len(self), name)
+            self.progress(number + 1, len(self), name)
 
     def distinct(self) -> Iterator[SitePage]:
         """As :meth:`read_all`, without pages that have no text and those whose text an earlier page has, too.
@@ -177,8 +180,8 @@ class Labels(NamedTuple):
 
     Attributes:
         template: bool[n + m], the units that are template, elements first.
-        content: bool[n + m], the units that are surely not, as examples to learn from; ``None`` where the method has
-            no rule for them, so that training takes what no other page of the site has.
+        content: bool[n + m], the units that are surely not, unless they are template, as examples to learn from;
+            ``None`` where the method has no rule for them, so that training takes what no other page of the site has.
     """
 
     template: NDArray[np.bool_]
@@ -191,7 +194,8 @@ class Learned(NamedTuple):
     Attributes:
         pages: number of different pages that it was learned from.
         label: labels a page of the site, one of those learned from (by its ``number``) or a new one.
-        groups: numbers of pages that belong together, where a method finds such: those of each cluster, or of a menu.
+        groups: numbers of pages that belong together, where a method finds such: those of each cluster, of a menu, or
+            of all different pages.
     """
 
     pages: int

@@ -167,7 +167,7 @@ def model_card(trained: Trained, *, data: str, command: str, date: datetime.date
         "labels": method.labels,
         "threshold": method.threshold,
     }
-    tables = [_metrics_table(metrics, _MEASURED[labels], trained) for labels, metrics in trained.metrics.items()]
+    tables = [_metrics_table(metrics, _MEASURED[labels], method) for labels, metrics in trained.metrics.items()]
     figures = ["## On sources that it was not fitted to", method.held_out, *tables]
     return write_card(trained.model.name, _WHAT, rows, figures, method.limits, sources)
 
@@ -181,10 +181,11 @@ def write_card(name: str, what: str, rows: Mapping[str, str], figures: Sequence[
     return "\n\n".join(parts) + "\n"
 
 
-def _metrics_table(metrics: Metrics, heading: str, trained: Trained) -> str:
-    units = trained.method.units
+def describe_metrics(metrics: Metrics, method: Method) -> list[tuple[str, str]]:
+    """Names and values of metrics, as they are printed; NaN is a dash."""
+    units = method.units
     rows = [
-        (f"words of content that stay, {trained.method.f_measure}: f-measure", f"{metrics.content_f_measure:.3f}"),
+        (f"words of content that stay, {method.f_measure}: f-measure", f"{metrics.content_f_measure:.3f}"),
         (f"{units}: area under the ROC curve", f"{metrics.auc:.3f}"),
         (f"{units} of content: precision, recall", f"{metrics.content_precision:.3f}, {metrics.content_recall:.3f}"),
         (f"{units} of template: precision, recall", f"{metrics.template_precision:.3f}, {metrics.template_recall:.3f}"),
@@ -192,10 +193,14 @@ def _metrics_table(metrics: Metrics, heading: str, trained: Trained) -> str:
     ]
     if metrics.text_f1 is not None:
         rows.insert(0, ("text after cleaning: word F1", f"{metrics.text_f1:.3f}"))
-    figures = [f"| {name} | {value.replace('nan', '-')} |" for name, value in rows]
+    return [(name, value.replace("nan", "-")) for name, value in rows]
+
+
+def _metrics_table(metrics: Metrics, heading: str, method: Method) -> str:
+    rows = [f"| {name} | {value} |" for name, value in describe_metrics(metrics, method)]
     reliability = [
         f"| {number / 10:.1f} to {(number + 1) / 10:.1f} | {score:.2f} | {share:.2f} |".replace("nan", "-")
         for number, (score, share) in enumerate(metrics.reliability)
     ]
     head = "| score | mean score | share of template |\n|---|---|---|"
-    return "\n".join([f"### {heading}\n\n| figure | value |\n|---|---|", *figures, "", head, *reliability])
+    return "\n".join([f"### {heading}\n\n| figure | value |\n|---|---|", *rows, "", head, *reliability])

@@ -10,6 +10,7 @@ from winnow.models import DEFAULT_MODEL
 from winnow.models.blocks import BLOCKS
 from winnow.papers.methods import METHODS
 from winnow.papers.page_level import LOGISTIC
+from winnow.papers.pages import silent
 from winnow.training.blocks import train_blocks
 from winnow.training.logistic import train_logistic
 from winnow.training.report import Metrics, Trained, model_card
@@ -44,7 +45,7 @@ def train(
     seed: int = 0,
     processes: int = 1,
     date: datetime.date | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Trained:
     """Train a model, and write it with its model card (``.md``) beside it.
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from winnow.page.page import Page
 from winnow.training.evaluation import GoldPage, by_page_type, page_accuracy, read_gold, table
-from winnow.training.examples import MAX_MARKED_PAGES, BlockPage, block_page, label_gold_pages, label_marked_pages
+from winnow.training.examples import MAX_MARKED_PAGES, BlockPage, block_page, label_gold_page, label_marked_site
 from winnow.training.gold import (
     FOLDS,
     STYLES,
@@ -144,7 +144,7 @@ def test_a_gold_page_gives_itself_and_a_copy(tmp_path: Path):
     file.write_text(HTML, encoding="utf-8")
     gold = GoldPage("storm", GOLD, "article", None, None, (), ())
     example = GoldExample(gold, file, "example.org", "gold")
-    page, copy = label_gold_pages([example])
+    page, copy = label_gold_page(example)
     assert (page.copy, copy.copy) == (False, True)
     assert (page.label == copy.label).all()
     assert style_of(example) in STYLES
@@ -171,7 +171,7 @@ def sites(tmp_path: Path) -> Path:
 
 
 def test_pages_with_a_marked_article_are_labelled_by_it(sites: Path):
-    pages = label_marked_pages(find_sites(sites), seed=0)
+    pages = [page for site in find_sites(sites) for page in label_marked_site(site, seed=0)]
     assert Counter(page.source for page in pages) == {"marked": MAX_MARKED_PAGES}
     for page in pages:
         assert page.label.tolist() == [0, 1, 0, 0, 0]

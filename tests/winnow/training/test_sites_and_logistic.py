@@ -10,7 +10,7 @@ from demo.web import generate
 from winnow.papers.page_level import LogisticModel
 from winnow.training.logistic import THRESHOLDS, best_threshold
 from winnow.training.report import SITE_LABELS
-from winnow.training.sites import CONTENT, IGNORED, TEMPLATE, SiteCounts
+from winnow.training.sites import SiteLabels
 from winnow.training.train import TRAINERS, Site, Trained, find_sites, train
 
 DATE = datetime.date(2024, 2, 29)
@@ -77,16 +77,16 @@ def test_labels_come_from_what_the_pages_of_a_site_share(tmp_path: Path):
     (tmp_path / "copy.html").write_bytes((tmp_path / "3.html").read_bytes())
     (tmp_path / "blank.html").write_text("<p> </p>")
     site = Site("site", tmp_path, tuple(sorted(tmp_path.iterdir())))
-    counts = SiteCounts(site)
-    assert len(counts.files) == 12
+    site_labels = SiteLabels(site)
+    assert len(site_labels.numbers) == 12
     labels = {
-        text: set(map(int, labelled.label[labelled.page.n :][np.array(labelled.page.block_texts()) == text]))
-        for labelled in counts.labelled(counts.files)
-        for text in labelled.page.block_texts()
+        text: str(value)
+        for read, label in site_labels.pages(site_labels.numbers)
+        for text, value in zip(read.page.block_texts(), label[read.page.n :].tolist(), strict=True)
     }
-    assert labels["The same menu"] == {TEMPLATE}
-    assert labels["Story number 5"] == {CONTENT}
-    assert labels["Half of them"] == {IGNORED}
+    assert labels["The same menu"] == "0.0"
+    assert labels["Story number 5"] == "1.0"
+    assert labels["Half of them"] == "nan"
 
 
 def test_pages_of_sites_are_found_by_name_and_by_content(tmp_path: Path):
