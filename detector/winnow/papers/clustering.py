@@ -38,7 +38,16 @@ import numpy as np
 
 from winnow.fingerprints import text_fingerprints
 from winnow.hashing import hash_text
-from winnow.papers.pages import Labels, Learned, check_enough, parameter, path_hashes, tag_hashes, whole_elements
+from winnow.papers.pages import (
+    Labels,
+    Learned,
+    SiteMethod,
+    check_enough,
+    parameter,
+    path_hashes,
+    tag_hashes,
+    whole_elements,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -279,7 +288,7 @@ def nearest_template(paths: Hashes, templates: Sequence[Hashes]) -> int:
 
 
 @dataclass(frozen=True)
-class Clusters:
+class Clusters(SiteMethod):
     """Pages clustered by the template they were made from; template is what most pages of a page's cluster share.
 
     Paper: "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), "HTML Documents and Cluster
@@ -298,21 +307,17 @@ class Clusters:
     name: ClassVar[str] = "clusters"
 
     least_support: float = parameter(
-        MIN_SUPPORT, "pages that must have a path to make it essential; 0 for each page's mode", "share, 0 to 1"
+        MIN_SUPPORT,
+        "pages that must have a path to make it essential; 0 for each page's mode",
+        "share, 0 to 1",
+        least=0,
+        most=1,
     )
     variant: str = parameter("auto", "how to search; auto is exact up to 400 pages", choices=VARIANTS)
-    functions: int = parameter(FUNCTIONS, "length of a MinHash signature", "ranks")
-    sample: int = parameter(SAMPLE, "different pages that are clustered; others go to the nearest cluster", "pages")
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.least_support <= 1:
-            raise ValueError(f"least_support is a share of the pages, 0 to 1: {self.least_support}")
-        if self.variant not in VARIANTS:
-            raise ValueError(f"variant must be one of {', '.join(VARIANTS)}: {self.variant!r}")
-        if not 1 <= self.functions <= np.iinfo(np.uint8).max:
-            raise ValueError(f"functions must be from 1 to 255: {self.functions}")
-        if self.sample < 2:
-            raise ValueError(f"sample must be at least 2 pages: {self.sample}")
+    functions: int = parameter(FUNCTIONS, "length of a MinHash signature", "ranks", least=1, most=255)
+    sample: int = parameter(
+        SAMPLE, "different pages that are clustered; others go to the nearest cluster", "pages", least=2
+    )
 
     def learn(self, pages: SitePages) -> Learned:
         """Cluster the pages of a site. Copies of a page count once and go with it; pages without text count as copies.

@@ -24,6 +24,7 @@ from winnow.papers.pages import (
     Labels,
     Learned,
     SiteError,
+    SiteMethod,
     domain,
     parameter,
     split_address,
@@ -254,7 +255,7 @@ _TRIED: Final = 10  # pages tried as key page where none is named
 
 
 @dataclass(frozen=True)
-class Menus:
+class Menus(SiteMethod):
     """What a page has in common with the pages of its menu: a few pages that all link to each other.
 
     Paper: Alarte, Insa, Silva and Tamarit, "Web Template Extraction Based on Hyperlink Analysis" (PROLE 2014, EPTCS
@@ -271,20 +272,11 @@ class Menus:
     name: ClassVar[str] = "menus"
 
     variant: str = parameter(AGREEING, "as in the paper, or until pages agree", choices=VARIANTS)
-    size: int = parameter(SIZE, "pages that link to each other, the key page not counted", "pages")
+    size: int = parameter(SIZE, "pages that link to each other, the key page not counted", "pages", least=1)
     equality: str = parameter(WEIGHTED, "what makes two nodes equal", choices=EQUALITIES)
-    threshold: float = parameter(THRESHOLD, "least likeness of equal nodes, when weighted", "0 to 1")
-    most_pages: int = parameter(MAX_PAGES, "pages to load at most", "pages")
+    threshold: float = parameter(THRESHOLD, "least likeness of equal nodes, when weighted", "0 to 1", least=0, most=1)
+    most_pages: int = parameter(MAX_PAGES, "pages to load at most, the key page and another at least", "pages", least=2)
     key_page: str = parameter("", "name or address of the page to start from; the front page when empty")
-
-    def __post_init__(self) -> None:
-        if self.size < 1:
-            raise ValueError(f"size must be at least 1 page: {self.size}")
-        if self.most_pages < 2:
-            raise ValueError(f"most_pages must be at least 2, the key page and another: {self.most_pages}")
-        if self.variant not in VARIANTS:
-            raise ValueError(f"variant must be one of {', '.join(VARIANTS)}: {self.variant!r}")
-        Equality(self.equality, self.threshold)  # refuses what will not do
 
     def search_from(self, key_page: Page, known: Container[str] | None = None) -> MenuSearch:
         """Begin the search from a key page; see :class:`~winnow.papers.menus.MenuSearch`."""

@@ -1,4 +1,4 @@
-"""The interface of all site-level methods, the table of them, and the labels of a site's pages by one of them.
+"""The table of all site-level methods, and the labels of a site's pages by one of them.
 
 A method works in two passes: ``learn`` reads the pages of a site, ``label`` of what it returns labels one page after
 another, those learned from and new ones. So a site of thousands of pages needs no more than one tree at a time.
@@ -16,7 +16,7 @@ import json
 from dataclasses import dataclass, fields
 from functools import cached_property
 from inspect import getdoc
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -35,25 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.papers.pages import Labels, Learned, SitePage, SitePages
-
-
-class SiteMethod(Protocol):
-    """A method is a frozen dataclass of its parameters, each made by :func:`~winnow.papers.pages.parameter`.
-
-    Its docstring says what it does in a line, names the paper and section, the cost, and when to use it. Values that
-    will not do raise `ValueError` in ``__post_init__``.
-    """
-
-    name: ClassVar[str]
-
-    def learn(self, pages: SitePages) -> Learned:
-        """Find out what the site repeats.
-
-        Raises:
-            SiteError: the site will not do: one page only, only copies, no links.
-        """
-        ...
+    from winnow.papers.pages import Labels, Learned, SiteMethod, SitePage, SitePages
 
 
 _METHODS: Final[tuple[type[SiteMethod], ...]] = (
@@ -71,10 +53,12 @@ def method(name: str, **parameters: Any) -> SiteMethod:
     """
     if name not in METHODS:
         raise ValueError(f"no such method: {name!r}; there are {', '.join(METHODS)}")
-    known = {each.name for each in fields(cast("Any", METHODS[name]))}
+    made: Any = METHODS[name]
+    known = {each.name for each in fields(made)}
     if unknown := parameters.keys() - known:
         raise ValueError(f"{name} has no parameter {', '.join(sorted(unknown))}; it has {', '.join(sorted(known))}")
-    return METHODS[name](**parameters)
+    chosen: SiteMethod = made(**parameters)
+    return chosen
 
 
 def summary(name: str) -> str:

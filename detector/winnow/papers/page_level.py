@@ -20,7 +20,7 @@ from winnow.models.files import ModelError, fingerprint_of, read_model_file, req
 from winnow.models.scores import FixedThreshold, Scores
 from winnow.page.tree import nearest
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
-from winnow.papers.pages import Labels, Learned, check_enough, parameter
+from winnow.papers.pages import Labels, Learned, SiteMethod, check_enough, parameter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,11 +33,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-_MIN_AGREEING: Final = 2
-
-
 @dataclass(frozen=True)
-class SiteLevel:
+class SiteLevel(SiteMethod):
     """Units that at least a tenth of the pages share, by their markup with volatile parts normalised or by their text.
 
     Paper: Chakrabarti, Kumar and Punera, "Page-level Template Detection via Isotonic Smoothing" (WWW 2007), sections 3
@@ -50,15 +47,9 @@ class SiteLevel:
 
     name: ClassVar[str] = "site-level"
 
-    theta: float = parameter(THETA, "least share of the pages that have a unit", "share, 0 to 1")
-    min_pages: int = parameter(MIN_PAGES, "different pages below which nothing is labelled", "pages")
-    min_df: int = parameter(MIN_DF, "pages that have to share a unit, however few there are", "pages")
-
-    def __post_init__(self) -> None:
-        if not 0 < self.theta <= 1:
-            raise ValueError(f"theta must be above 0 and at most 1: {self.theta}")
-        if min(self.min_pages, self.min_df) < _MIN_AGREEING:
-            raise ValueError(f"min_pages and min_df must be at least {_MIN_AGREEING}")
+    theta: float = parameter(THETA, "least share of the pages that have a unit", "share, 0 to 1", least=0.001, most=1)
+    min_pages: int = parameter(MIN_PAGES, "different pages below which nothing is labelled", "pages", least=2)
+    min_df: int = parameter(MIN_DF, "pages that have to share a unit, however few there are", "pages", least=2)
 
     def learn(self, pages: SitePages) -> Learned:
         """Count the units of all pages with different text.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import numpy as np
@@ -170,9 +171,49 @@ def check_enough(pages: SitePages, distinct: int, least: int = _MIN_DISTINCT_PAG
         )
 
 
-def parameter(default: Any, description: str, unit: str = "", choices: tuple[str, ...] = ()) -> Any:
-    """A dataclass field that is a parameter of a method, and an option of ``winnow site``."""
-    return field(default=default, metadata={"description": description, "unit": unit, "choices": choices})
+def parameter(
+    default: Any,
+    description: str,
+    unit: str = "",
+    *,
+    choices: tuple[str, ...] = (),
+    least: float | None = None,
+    most: float | None = None,
+) -> Any:
+    """A dataclass field that is a parameter of a method, and an option of ``winnow site``, with what it may be."""
+    allowed = {"choices": choices, "least": least, "most": most}
+    return field(default=default, metadata={"description": description, "unit": unit, **allowed})
+
+
+@dataclass(frozen=True)
+class SiteMethod(ABC):
+    """A site-level method: a frozen dataclass of its parameters, each made by :func:`parameter`.
+
+    Its docstring says what it does in a line, names the paper and section, the cost, and when to use it.
+
+    Raises:
+        ValueError: a parameter is not one of its choices, or out of its bounds.
+    """
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value, least, most = getattr(self, each.name), each.metadata["least"], each.metadata["most"]
+            choices = each.metadata["choices"]
+            if choices and value not in choices:
+                raise ValueError(f"{each.name} must be one of {', '.join(choices)}: {value!r}")
+            if (least is not None and value < least) or (most is not None and value > most):
+                allowed = f"at least {least}" if most is None else f"from {least} to {most}"
+                raise ValueError(f"{each.name} must be {allowed}: {value}")
+
+    @abstractmethod
+    def learn(self, pages: SitePages) -> Learned:
+        """Find out what the site repeats.
+
+        Raises:
+            SiteError: the site will not do: one page only, only copies, no links.
+        """
 
 
 class Labels(NamedTuple):

@@ -11,11 +11,11 @@ import pytest
 
 from winnow.page.page import Page
 from winnow.papers.methods import METHODS, labelled_pages, method, summary
-from winnow.papers.pages import Labels, Learned, SiteError, SitePage, SitePages, parameter, whole_elements
+from winnow.papers.pages import Labels, Learned, SiteError, SiteMethod, SitePage, SitePages, parameter, whole_elements
 
 
 @dataclass(frozen=True)
-class LongBlocks:
+class LongBlocks(SiteMethod):
     """Template is text of so many characters: not a method for anything but these tests."""
 
     name: ClassVar[str] = "long-blocks"
