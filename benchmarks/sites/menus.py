@@ -25,8 +25,8 @@ from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.tree import prefix_sums
-from winnow.papers.menu_mapping import EQUALITIES, WEIGHTED, Equality
-from winnow.papers.menus import AGREEING, PAPER, SIZE, VARIANTS, MenuSearch, page_key, search_menu, site_links
+from winnow.papers.menu_mapping import EQUALITIES, WEIGHTED
+from winnow.papers.menus import AGREEING, PAPER, VARIANTS, Menus, page_key, site_links
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -101,8 +101,7 @@ def measured(case: Case) -> dict[str, Result]:
 def found(case: Case, variant: str, equality: str) -> Result:
     """Find the template of a case; the key page alone is all template."""
     begin = time.process_time()
-    search = MenuSearch(case.key_page, SIZE, known=case.known, variant=variant, equality=Equality(equality))
-    search_menu(search, case.load)
+    search = Menus(variant, equality=equality).search(case.key_page, case.load, case.known)
     template = search.template() if search.found else np.ones(case.key_page.n + case.key_page.m, bool)
     return compared(case, template, len(search.found), search.loaded, time.process_time() - begin)
 
