@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -231,25 +231,20 @@ def demo_sites(pages: int, seed: int) -> Iterator[DemoSite]:
         yield DemoSite(name, SitePages.of_html(served), runs)
 
 
-@dataclass(eq=False)
 class KeptPages(SitePages):
     """Pages of a site that stay in memory with their trees, to learn from them again and again."""
 
-    kept: Sequence[SitePage] = ()
-
     @classmethod
-    def of(cls, pages: SitePages) -> KeptPages:
+    def of(cls, pages: SitePages) -> Self:
         """Read all pages."""
-        return cls(pages.names, pages.urls, pages.sources, kept=[pages.read(number) for number in range(len(pages))])
+        kept: Any = [pages.read(number) for number in range(len(pages))]
+        return cls(pages.names, pages.urls, kept)
 
     def read(self, number: int) -> SitePage:
         """One of the pages."""
-        return self.kept[number]._replace(number=number)
-
-    def subset(self, numbers: Sequence[int]) -> KeptPages:
-        """Some of the pages, with numbers of their own."""
-        part = super().subset(numbers)
-        return KeptPages(part.names, part.urls, part.sources, kept=[self.kept[number] for number in numbers])
+        kept: Any = self.sources[number]
+        read: SitePage = kept._replace(number=number)
+        return read
 
 
 class Overlap(Counter[str]):

@@ -62,7 +62,7 @@ def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures, se
     """Add the F1 of characters and of nodes of one site, by method and number of pages."""
     others = np.random.default_rng(seed).permutation([number for number in range(len(pages)) if number != place])
     kept = KeptPages.of(pages.subset([place, *others.tolist()[: max(NUMBERS) - 1]]))
-    page = kept.kept[0].page
+    page = kept.read(0).page
     for number in NUMBERS:
         if number > len(kept) and number != max(NUMBERS):
             continue

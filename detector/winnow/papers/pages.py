@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeAlias
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import numpy as np
@@ -147,11 +147,10 @@ class SitePages:
                 yield read
             del read
 
-    def subset(self, numbers: Sequence[int]) -> SitePages:
+    def subset(self, numbers: Sequence[int]) -> Self:
         """The pages with these numbers, in this order; they get numbers of their own."""
         names, urls = ([column[number] for number in numbers] for column in (self.names, self.urls))
-        sources = [self.sources[number] for number in numbers]
-        return SitePages(names, urls, sources, self.progress, self.skipped)
+        return replace(self, names=names, urls=urls, sources=[self.sources[number] for number in numbers])
 
 
 _MIN_DISTINCT_PAGES: Final = 2  # below which nothing can be seen to repeat
