@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from benchmarks.shared.common import parser_of, say, table, write_json
-from benchmarks.sites.truth.hand_truth import HandTruth, marked_sites
+from benchmarks.sites.truth.hand_truth import HandTruth, f1, letters, marked_sites
 from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.page.page import Page, PageTooLarge
@@ -109,7 +109,6 @@ def found(case: Case, variant: str, equality: str) -> Result:
 def compared(case: Case, template: NDArray[np.bool_], pages: int, loaded: int, seconds: float) -> Result:
     """Compare a template with the truth."""
     page, truth = case.key_page, case.truth
-    letters = np.concatenate([np.zeros(page.n, np.int64), np.fromiter(map(len, page.block_texts()), np.int64, page.m)])
     one = np.ones(page.n + page.m, np.int64)
     known, wanted = truth.known, truth.template & truth.known
     both, mine, there = (int((units & known).sum()) for units in (template & wanted, template, wanted))
@@ -122,17 +121,11 @@ def compared(case: Case, template: NDArray[np.bool_], pages: int, loaded: int, s
         precision=both / max(1, mine),
         f1=f1(template & known, wanted, one),
         strict=f1(template & (known | truth.own), wanted | truth.own, one),
-        text=f1(template & known, wanted, letters),
+        text=f1(template & known, wanted, letters(page)),
         pages=pages,
         loaded=loaded,
         seconds=seconds,
     )
-
-
-def f1(found: NDArray[np.bool_], there: NDArray[np.bool_], weight: NDArray[np.int64]) -> float:
-    """F1 of units with weights; 1 where there is nothing to find and nothing found."""
-    total = int(weight[found].sum() + weight[there].sum())
-    return 2 * int(weight[found & there].sum()) / total if total else 1.0
 
 
 @dataclass(frozen=True, eq=False)
