@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
@@ -104,6 +104,10 @@ def bucket_of(area: Floats) -> NDArray[np.int64]:
     return np.asarray(AREA_BOUNDS).searchsorted(area, side="right")
 
 
+_BY_SIZE: Final = (BUCKETS, len(NODE_FEATURES))
+_SHAPES: Final = {"low": _BY_SIZE, "high": _BY_SIZE, "weight": _BY_SIZE, "intercept": (BUCKETS,)}
+
+
 @dataclass(eq=False)
 class LogisticModel:
     """Four logistic regressions over :data:`~winnow.papers.element_features.NODE_FEATURES` (k), as plain arrays.
@@ -111,7 +115,7 @@ class LogisticModel:
     Attributes:
         threshold: smoothed score from which a unit counts as template.
         low, high, weight, intercept: float64[4, k] bounds that values are clipped to, float64[4, k], float64[4].
-        version, name: identifies the weights; the kind of model.
+        name: the kind of model.
     """
 
     threshold: float
@@ -119,8 +123,16 @@ class LogisticModel:
     high: Floats
     weight: Floats
     intercept: Floats
-    version: str
-    name: str = LOGISTIC
+    name: ClassVar[str] = LOGISTIC
+
+    @cached_property
+    def version(self) -> str:
+        """Identifier of the weights."""
+        return f"{LOGISTIC}-{fingerprint_of({**self._arrays, 'threshold': np.array(self.threshold)})}"
+
+    @property
+    def _arrays(self) -> dict[str, Floats]:
+        return {name: getattr(self, name) for name in _SHAPES}
 
     def score(self, page: Page) -> Scores:
         """Score the elements of a page that are not hidden; hidden ones count for the nearest visible one around them.
@@ -154,8 +166,7 @@ class LogisticModel:
             "features": list(NODE_FEATURES),
             "area_bounds": list(AREA_BOUNDS),
         }
-        arrays = {"low": self.low, "high": self.high, "weight": self.weight, "intercept": self.intercept}
-        write_model_file(path, header, arrays)
+        write_model_file(path, header, self._arrays)
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -168,20 +179,11 @@ class LogisticModel:
         header, arrays = read_model_file(path)
         if header.get("name") != LOGISTIC:
             raise ModelError(f"{path}: a model of the kind {header.get('name')!r}, not {LOGISTIC!r}")
-        expected = list(NODE_FEATURES)
-        if header.get("features") != expected or header.get("area_bounds") != list(AREA_BOUNDS):
+        if header.get("features") != list(NODE_FEATURES) or header.get("area_bounds") != list(AREA_BOUNDS):
             raise ModelError(
                 f"{path}: made for other features than this version of the package computes; train it anew"
             )
         threshold = header.get("threshold")
         if not isinstance(threshold, float) or not 0 < threshold < 1:
             raise ModelError(f"{path}: the threshold is {threshold!r}, expected a number between 0 and 1")
-        shape = (BUCKETS, len(expected))
-        low, high, weight = (required_array(arrays, name, shape) for name in ("low", "high", "weight"))
-        return cls.from_arrays(threshold, low, high, weight, required_array(arrays, "intercept", (BUCKETS,)))
-
-    @classmethod
-    def from_arrays(cls, threshold: float, low: Floats, high: Floats, weight: Floats, intercept: Floats) -> Self:
-        """Make a model of its numbers; see the class for shapes."""
-        arrays = {"low": low, "high": high, "weight": weight, "intercept": intercept, "threshold": np.array(threshold)}
-        return cls(threshold, low, high, weight, intercept, f"{LOGISTIC}-{fingerprint_of(arrays)}")
+        return cls(threshold, **{name: required_array(arrays, name, shape) for name, shape in _SHAPES.items()})

@@ -33,7 +33,7 @@ from winnow.training.evaluation import page_accuracy
 from winnow.training.examples import label_gold_page, label_marked_site, label_pages, label_site
 from winnow.training.gold import FOLDS, folds, gold_examples, parse_with_copy
 from winnow.training.networks import RECIPE, train_block_model
-from winnow.training.report import GOLD_LABELS, SITE_LABELS, Method, Metrics, Trained
+from winnow.training.report import GOLD_LABELS, SITE_LABELS, Metrics, Trained
 from winnow.training.site_evidence import marked_examples
 from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels, map_in_processes
 
@@ -328,15 +328,30 @@ def train_blocks(
     else:
         model, metrics = _without_gold(sites, site_pages, marked, fit, seed, progress)
         fold_models, fold_of = [], {}
+    gold_files = [*gold, *([whole_sites] if whole_sites else [])]
+    if gold_files:
+        names = " and ".join(f"`{file.parent.name}/{file.name}`" for file in gold_files)
+        described = f"gold text of {names}, which people wrote down or marked"
+    else:
+        described = describe_labels(labels) + "; what authors have marked as their article, on some pages" * bool(
+            marked
+        )
     return Trained(
-        model,
+        model=model,
         sites=len(sites),
         pages=len(site_pages),
         marked_pages=len(marked),
         gold_pages=sum(not page.copy for page in gold_pages),
         examples=int(sum(page.labelled.sum() for page in [*site_pages, *gold_pages, *marked] if not page.copy)),
-        method=_method([*gold, *([whole_sites] if whole_sites else [])], labels, marks=bool(marked)),
         metrics=metrics,
+        units="text blocks",
+        labels=f"{described}; pages of sites, by what a first model finds with the counts of the whole site",
+        threshold="even odds on articles, where its own scores expect the best F1 on other pages"
+        if gold_files
+        else "none: each page is cut where its own scores expect the best F1",
+        held_out=_BY_FOLDS if gold_files else _BY_A_FIFTH,
+        f_measure="before smoothing",
+        limits=_GOLD_LIMITS if gold_files else SITE_LEVEL_LIMITS,
         fold_models=fold_models,
         fold_of=fold_of,
     )
@@ -375,21 +390,3 @@ def _held_out(sites: Iterable[BlockPage], seed: int) -> list[str]:
     number = max(round(len(names) / FOLDS), 1)
     chosen: list[str] = np.random.default_rng(seed).permutation(np.array(names, object))[:number].tolist()
     return chosen
-
-
-def _method(gold: Sequence[Path], site_method: str, *, marks: bool) -> Method:
-    labels = describe_labels(site_method) + ("; what authors have marked as their article, on some pages" * marks)
-    if gold:
-        names = " and ".join(f"`{file.parent.name}/{file.name}`" for file in gold)
-        labels = f"gold text of {names}, which people wrote down or marked"
-    labels += "; pages of sites, by what a first model finds with the counts of the whole site"
-    return Method(
-        units="text blocks",
-        labels=labels,
-        threshold="even odds on articles, where its own scores expect the best F1 on other pages"
-        if gold
-        else "none: each page is cut where its own scores expect the best F1",
-        held_out=_BY_FOLDS if gold else _BY_A_FIFTH,
-        f_measure="before smoothing",
-        limits=_GOLD_LIMITS if gold else SITE_LEVEL_LIMITS,
-    )

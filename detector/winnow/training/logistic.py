@@ -13,7 +13,7 @@ from winnow.papers.page_level import BUCKETS, LogisticModel, bucket_of
 from winnow.papers.pages import silent
 from winnow.smoothing import smooth_scores
 from winnow.training.gold import FOLDS
-from winnow.training.report import SITE_LABELS, Method, Metrics, Trained
+from winnow.training.report import SITE_LABELS, Metrics, Trained
 from winnow.training.sites import (
     SITE_LEVEL_LIMITS,
     SITE_LEVEL_METHOD,
@@ -24,7 +24,6 @@ from winnow.training.sites import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -152,7 +151,6 @@ def best_threshold(measured: Iterable[tuple[int, Floats]]) -> tuple[float, float
 
 def train_logistic(
     sites: Sequence[Site],
-    gold: Sequence[Path] = (),
     *,
     labels: str = SITE_LEVEL_METHOD,
     seed: int = 0,
@@ -163,13 +161,11 @@ def train_logistic(
 
     The threshold is the one under which most of the text of held-out sites falls where its labels say, after smoothing.
 
-    The arguments are those of :func:`winnow.training.train.train`; ``gold`` must be empty.
+    The arguments are those of :func:`winnow.training.train.train`.
 
     Raises:
-        ValueError: gold text was given, or the sites are fewer than 5 or give no examples of both kinds.
+        ValueError: the sites are fewer than 5 or give no examples of both kinds.
     """
-    if gold:
-        raise ValueError("the logistic model learns from site-level labels only; it takes no gold text")
     if len(sites) < FOLDS:
         raise ValueError(f"the logistic model needs {FOLDS} or more sites, there are {len(sites)}")
     tasks = [(number, site, labels, seed) for number, site in enumerate(sites)]
@@ -192,22 +188,18 @@ def train_logistic(
     threshold, f_measure = best_threshold(measured)
     model = fit(examples, np.ones(len(examples.label), bool), threshold)
     metrics = Metrics.of(score, examples.label, examples.weight, score >= threshold, f_measure)
-    method = Method(
+    return Trained(
+        model=model,
+        sites=len(sites),
+        pages=len(parts),
+        examples=len(score),
+        metrics={SITE_LABELS: metrics},
         units="elements",
         labels=describe_labels(labels),
         threshold=f"{threshold:.2f}, chosen on held-out sites",
         held_out="Five folds over the sites; every site has the same weight.",
         f_measure="after smoothing",
         limits=SITE_LEVEL_LIMITS,
-    )
-    return Trained(
-        model,
-        sites=len(sites),
-        pages=len(parts),
-        gold_pages=0,
-        examples=len(score),
-        method=method,
-        metrics={SITE_LABELS: metrics},
     )
 
 
@@ -233,7 +225,7 @@ def fit(examples: Examples, chosen: NDArray[np.bool_], threshold: float = 0.5) -
         regression = LogisticRegression(C=_REGULARISATION, max_iter=1000).fit(standard, label, example_weight)
         weight[number] = regression.coef_[0] / spread
         intercept[number] = regression.intercept_[0] - weight[number] @ middle
-    return LogisticModel.from_arrays(threshold, low, high, weight, intercept)
+    return LogisticModel(threshold, low, high, weight, intercept)
 
 
 def _rows_of_both_kinds(

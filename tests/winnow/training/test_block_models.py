@@ -20,7 +20,7 @@ from winnow.training.gold import gold_examples
 from winnow.training.networks import learn_tables, stacked_token_features, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
 from winnow.training.sequences import NetworkRecipe
-from winnow.training.train import TRAINERS, Trained, find_sites, train
+from winnow.training.train import Trained, find_sites, train
 
 RECIPE = NetworkRecipe(units=(8, 4, 4), epochs=1, min_steps=48, dropout=0.25)
 TINY = replace(RECIPE, min_steps=10)
@@ -107,11 +107,9 @@ def test_sites_alone_are_enough_every_step_is_announced_and_the_same_seed_gives_
     data: Path, site_pages: list[BlockPage], tmp_path: Path
 ):
     steps: list[tuple[int, int, str]] = []
-    report = TRAINERS["blocks"](
-        find_sites(data / "sites"), seed=1, progress=lambda *step: steps.append(step), recipe=TINY
-    )
+    report = train_blocks(find_sites(data / "sites"), seed=1, progress=lambda *step: steps.append(step), recipe=TINY)
     assert list(report.metrics) == [SITE_LABELS]
-    assert (report.gold_pages, report.method.labels.startswith("site-level, no human ones")) == (0, True)
+    assert (report.gold_pages, report.labels.startswith("site-level, no human ones")) == (0, True)
     assert steps == [
         *((1, 3, "site blog"), (2, 3, "site docs"), (3, 3, "site news")),
         *((0, 2, "training for the metrics"), (1, 2, "training for the weights"), (2, 2, "trained")),

@@ -8,10 +8,10 @@ import pytest
 
 from demo.web import generate
 from winnow.papers.page_level import LogisticModel
-from winnow.training.logistic import THRESHOLDS, best_threshold
+from winnow.training.logistic import THRESHOLDS, best_threshold, train_logistic
 from winnow.training.report import SITE_LABELS
 from winnow.training.sites import SiteLabels
-from winnow.training.train import TRAINERS, Site, Trained, find_sites, train
+from winnow.training.train import Site, Trained, find_sites, train
 
 DATE = datetime.date(2024, 2, 29)
 
@@ -119,9 +119,9 @@ def test_too_few_sites_or_sites_without_text_in_common_are_refused(tmp_path: Pat
         for page in range(10):
             (tmp_path / f"{site}" / f"{page}.html").write_text("")
     with pytest.raises(ValueError, match="no site has enough pages"):
-        TRAINERS["logistic"](find_sites(tmp_path))
+        train_logistic(find_sites(tmp_path))
     with pytest.raises(ValueError, match="5 or more sites"):
-        TRAINERS["logistic"](find_sites(tmp_path)[:4])
+        train_logistic(find_sites(tmp_path)[:4])
 
 
 RAMP = np.linspace(0, 1, len(THRESHOLDS))
