@@ -106,13 +106,6 @@ def test_pages_of_sites_are_found_by_name_and_by_content(tmp_path: Path):
     ]
 
 
-def test_folders_without_sites_are_refused_with_a_reason(tmp_path: Path):
-    with pytest.raises(FileNotFoundError, match="no such folder"):
-        find_sites(tmp_path / "absent")
-    with pytest.raises(ValueError, match="one folder a site"):
-        find_sites(tmp_path)
-
-
 def test_too_few_sites_or_sites_without_text_in_common_are_refused(tmp_path: Path):
     for site in range(5):
         (tmp_path / f"{site}").mkdir()
