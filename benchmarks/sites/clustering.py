@@ -25,7 +25,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.shared.common import parser_of, say, shown, spread, table, write_json
 from winnow.page.page import Page
-from winnow.papers.clustering import cluster, dom_paths
+from winnow.papers.clustering import Clusters, dom_paths
 from winnow.training.sites import Site, find_sites
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def mixtures(sites: Sequence[Site], options: argparse.Namespace) -> list[list[ob
                 for heap in heaps:
                     chosen = [documents[sites[index].name] for index in heap]
                     truth = np.repeat(np.arange(number), [len(each) for each in chosen])
-                    labels, _ = cluster([each for site in chosen for each in site], least_support, variant)
+                    labels, _ = Clusters(least_support, variant).cluster([each for site in chosen for each in site])
                     figures.append(
                         (adjusted_rand_score(truth, labels), purity(labels, truth), (labels.max() + 1) / number)
                     )
@@ -115,7 +115,7 @@ def planted_templates(options: argparse.Namespace) -> list[list[object]]:
         for number in [each for each in NUMBERS if each <= options.most]:
             for variant in ("exact", "minhash"):
                 start = time.process_time()
-                labels, _ = cluster(documents[:number], variant=variant)
+                labels, _ = Clusters(variant=variant).cluster(documents[:number])
                 seconds = time.process_time() - start
                 share = (labels.max() + 1) / len(set(truth[:number].tolist()))
                 found[number, variant].append((share, adjusted_rand_score(truth[:number], labels), seconds))

@@ -35,7 +35,7 @@ from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.settled import SettledHost
-from winnow.counting import LossyCounts, countable, frequencies_from_leaves, site_level_templates
+from winnow.counting import LossyCounts, countable, site_level_templates
 from winnow.fingerprints import node_fingerprints
 from winnow.training.sites import find_sites
 
@@ -181,11 +181,9 @@ def labels(url: str, client: redis.Redis, options: argparse.Namespace) -> Figure
     orders = ("as linked", "random order", "as listed")
     kinds = ("labels when settled first", "labels after the last page")
     rows: dict[tuple[str, str], list[tuple[int, ...]]] = {(order, kind): [] for order in orders for kind in kinds}
-    agree = whole = elements = leaves = 0
+    elements = leaves = 0
     for site in shown(find_sites(options.sites), "sites"):
         pages = read_site(site)
-        agree += sum(int(page.characters[page.exact == page.exact_by_leaves].sum()) for page in pages)
-        whole += sum(int(page.characters.sum()) for page in pages)
         elements += sum(page.hashed.page.n for page in pages)
         leaves += sum(len(np.unique(page.hashed.fingerprints)) for page in pages)
         for order in orders:
@@ -197,10 +195,7 @@ def labels(url: str, client: redis.Redis, options: argparse.Namespace) -> Figure
                 if state is not None:
                     settled, size = state
                     rows[order, kind].append((settled.pages, size, *compare(settled, pages)))
-    figures: Figures = {
-        "leaves a page of 500 elements": 500 * leaves / elements,
-        "share of the text with one label by leaves and by all units": agree / whole,
-    }
+    figures: Figures = {"leaves a page of 500 elements": 500 * leaves / elements}
     for (order, kind), measured in rows.items():
         if measured:
             figures |= {f"{order}, {kind}: {name}": value for name, value in summary(measured).items()}
@@ -234,7 +229,7 @@ async def settle(
     first = None
     for page in pages:
         hashed = page.hashed
-        await counts.count(host, page.page_id, hashed.fingerprints, masses=hashed.masses)
+        await counts.count(host, hashed.contents_id, hashed.fingerprints, masses=hashed.masses)
         first = first or state_of(client, counts, host)
     await connection.close()
     return first, state_of(client, counts, host)
@@ -269,50 +264,32 @@ class CountedPage:
     Attributes:
         hashed: the page; its tree is kept.
         exact: bool[m], blocks that are template.
-        exact_by_leaves: the same from exact counts of the leaves alone.
         characters: int64[m], length of each block.
     """
 
     hashed: HashedPage
     exact: NDArray[np.bool_]
-    exact_by_leaves: NDArray[np.bool_]
     characters: NDArray[np.int64]
-
-    @property
-    def page_id(self) -> bytes:
-        """What the page is counted by."""
-        return self.hashed.contents_id
 
 
 def read_site(site: Site) -> list[CountedPage]:
     """Read the pages of a site, each content once, and label them with exact counts of all."""
-    pages: dict[bytes, HashedPage] = {}
-    every, leaves = LossyCounts(sys.maxsize), LossyCounts(sys.maxsize)
-    fingerprints: dict[bytes, NDArray[np.uint64]] = {}
+    pages: dict[bytes, tuple[HashedPage, NDArray[np.uint64]]] = {}
+    every = LossyCounts(sys.maxsize)
     for read in site.pages().read_all():
         hashed = HashedPage.of(read.page)
-        if hashed.contents_id in pages or not hashed.page.m:
-            continue
-        pages[hashed.contents_id] = hashed
-        fingerprints[hashed.contents_id] = np.where(
-            countable(hashed.page), node_fingerprints(hashed.page), np.uint64(0)
+        if hashed.contents_id not in pages and hashed.page.m:
+            fingerprints = np.where(countable(hashed.page), node_fingerprints(hashed.page), np.uint64(0))
+            pages[hashed.contents_id] = hashed, fingerprints
+            every.add(len(pages), fingerprints)
+    return [
+        CountedPage(
+            hashed,
+            site_level_templates(hashed.page, every.df(fingerprints), every.pages)[hashed.page.n :],
+            np.array([len(text) for text in hashed.page.block_texts()], np.int64),
         )
-        every.add(len(pages), fingerprints[hashed.contents_id])
-        leaves.add(len(pages), hashed.fingerprints)
-    counted = []
-    for name, hashed in pages.items():
-        page = hashed.page
-        df = np.zeros(page.n + page.m, np.int64)
-        df[hashed.units] = leaves.df(hashed.fingerprints)
-        counted.append(
-            CountedPage(
-                hashed,
-                site_level_templates(page, every.df(fingerprints[name]), every.pages)[page.n :],
-                site_level_templates(page, frequencies_from_leaves(page, df), leaves.pages)[page.n :],
-                np.array([len(text) for text in page.block_texts()], np.int64),
-            )
-        )
-    return counted
+        for hashed, fingerprints in pages.values()
+    ]
 
 
 def by_links(pages: Sequence[CountedPage]) -> list[int]:

@@ -15,11 +15,12 @@ import time
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
 from benchmarks.shared.common import parser_of, peak_growth, say, table, write_json
+from benchmarks.sites.truth.hand_truth import letters
 from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.page.tree import elements_of_blocks
@@ -231,25 +232,20 @@ def demo_sites(pages: int, seed: int) -> Iterator[DemoSite]:
         yield DemoSite(name, SitePages.of_html(served), runs)
 
 
-@dataclass(eq=False)
 class KeptPages(SitePages):
     """Pages of a site that stay in memory with their trees, to learn from them again and again."""
 
-    kept: Sequence[SitePage] = ()
-
     @classmethod
-    def of(cls, pages: SitePages) -> KeptPages:
+    def of(cls, pages: SitePages) -> Self:
         """Read all pages."""
-        return cls(pages.names, pages.urls, pages.sources, kept=[pages.read(number) for number in range(len(pages))])
+        kept: Any = [pages.read(number) for number in range(len(pages))]
+        return cls(pages.names, pages.urls, kept)
 
     def read(self, number: int) -> SitePage:
         """One of the pages."""
-        return self.kept[number]._replace(number=number)
-
-    def subset(self, numbers: Sequence[int]) -> KeptPages:
-        """Some of the pages, with numbers of their own."""
-        part = super().subset(numbers)
-        return KeptPages(part.names, part.urls, part.sources, kept=[self.kept[number] for number in numbers])
+        kept: Any = self.sources[number]
+        read: SitePage = kept._replace(number=number)
+        return read
 
 
 class Overlap(Counter[str]):
@@ -259,16 +255,11 @@ class Overlap(Counter[str]):
         """Count the labels of one page; nothing where there is no truth about it."""
         if there is None:
             return
-        n = page.n
-        length = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
-        holding = (page.block_end > page.block_begin).astype(np.int64)
-        for kind, yes, true, weight in (
-            ("text", found[n:], there[n:], length),
-            ("node", found[:n], there[:n], holding),
-        ):
-            self[f"{kind} both"] += int(weight[yes & true].sum())
-            self[f"{kind} found"] += int(weight[yes].sum())
-            self[f"{kind} there"] += int(weight[true].sum())
+        holding = np.append(page.block_end > page.block_begin, np.zeros(page.m, bool)).astype(np.int64)
+        for kind, weight in (("text", letters(page)), ("node", holding)):
+            self[f"{kind} both"] += int(weight[found & there].sum())
+            self[f"{kind} found"] += int(weight[found].sum())
+            self[f"{kind} there"] += int(weight[there].sum())
 
     def figures(self, kind: str) -> tuple[float, float, float]:
         """Precision, recall and F1 of ``text`` or of ``node``; 1 where there is nothing to find and nothing found."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from benchmarks.shared.common import (
 from winnow import clean
 from winnow.papers.methods import METHODS
 from winnow.training.evaluation import by_page_type, page_accuracy
-from winnow.training.examples import label_sites
+from winnow.training.examples import label_pages, label_site
 from winnow.training.gold import source_of
 from winnow.training.networks import DROPOUT_WITHOUT_GOLD, RECIPE, fit_block_model
 from winnow.training.sites import find_sites
@@ -61,7 +62,8 @@ def main() -> None:
     first = None
     for name in options.methods:
         say(f"{name}: labels of {len(some)} sites")
-        examples = label_sites(some, labels=name, pages_per_site=options.taught_pages, seed=options.seed)
+        label = partial(label_site, labels=name, pages_per_site=options.taught_pages, seed=options.seed)
+        examples = label_pages(label, some)
         if not examples:
             say(f"{name}: no labels")
             continue

@@ -182,6 +182,17 @@ def kinds_of_elements(page: Page, of: MarkedPage) -> NDArray[np.int64]:
     return kinds
 
 
+def letters(page: Page) -> NDArray[np.int64]:
+    """int64[n + m], characters of each block, 0 for elements: what a unit weighs where text is compared."""
+    return np.concatenate([np.zeros(page.n, np.int64), np.fromiter(map(len, page.block_texts()), np.int64, page.m)])
+
+
+def f1(found: Bools, there: Bools, weight: NDArray[np.int64]) -> float:
+    """F1 of units with weights; 1 where there is nothing to find and nothing found."""
+    total = int(weight[found].sum() + weight[there].sum())
+    return 2 * int(weight[found & there].sum()) / total if total else 1.0
+
+
 def _held(runs: Bools, first: NDArray[np.int32], last: NDArray[np.int32]) -> NDArray[np.int64]:
     totals = prefix_sums(runs)
     return totals[last] - totals[first]

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchmarks.shared.common import parser_of, say, table, write_json
-from benchmarks.sites.menus import f1
 from benchmarks.sites.site_methods import KeptPages
-from benchmarks.sites.truth.hand_truth import HandTruth, marked_sites
+from benchmarks.sites.truth.hand_truth import HandTruth, f1, letters, marked_sites
 from winnow.papers.methods import METHODS, labelled_pages, method
 from winnow.papers.pages import SiteError
 
@@ -62,7 +61,7 @@ def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures, se
     """Add the F1 of characters and of nodes of one site, by method and number of pages."""
     others = np.random.default_rng(seed).permutation([number for number in range(len(pages)) if number != place])
     kept = KeptPages.of(pages.subset([place, *others.tolist()[: max(NUMBERS) - 1]]))
-    page = kept.kept[0].page
+    page = kept.read(0).page
     for number in NUMBERS:
         if number > len(kept) and number != max(NUMBERS):
             continue
@@ -86,9 +85,8 @@ def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures, se
 
 def compared(page: Page, found: NDArray[np.bool_], truth: HandTruth) -> tuple[float, float]:
     """F1 of the characters of template blocks, and of template nodes."""
-    letters = np.concatenate([np.zeros(page.n, np.int64), np.fromiter(map(len, page.block_texts()), np.int64, page.m)])
-    one = np.ones(page.n + page.m, np.int64)
-    text, nodes = (f1(found & truth.known, truth.template & truth.known, weight) for weight in (letters, one))
+    ones = np.ones(page.n + page.m, np.int64)
+    text, nodes = (f1(found & truth.known, truth.template & truth.known, weight) for weight in (letters(page), ones))
     return text, nodes
 
 

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import Field, fields
 from inspect import getdoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, report_errors, warn
 from winnow.papers.methods import METHODS, LabelledSitePage, labelled_pages, method, summary
@@ -52,7 +52,7 @@ def _add_method_options(parser: CommandParser, name: str) -> None:
     add("--per-cluster", "cluster the pages by template first, and learn from each cluster for itself")
     add("--base-url URL", "address of the folder, which links are in-site or not relative to")
     parameters = parser.add_argument_group("parameters of the method")
-    for parameter in _parameters(name):
+    for parameter in fields(METHODS[name]):
         _add_parameter(parameters, parameter)
 
 
@@ -68,10 +68,11 @@ def run(options: argparse.Namespace) -> int:
     if not files:
         raise CommandError(f"{options.folder}: no HTML files in it")
     pages = SitePages.of_files(options.folder, files, options.base_url)
-    parameters = {each.name: getattr(options, each.name) for each in _parameters(options.method)}
+    pages.progress = Progress("pages")
+    parameters = {each.name: getattr(options, each.name) for each in fields(METHODS[options.method])}
     with report_errors():
         chosen = method(options.method, **parameters)
-        labelled = labelled_pages(pages, chosen, per_cluster=options.per_cluster, progress=Progress("pages"))
+        labelled = labelled_pages(pages, chosen, per_cluster=options.per_cluster)
         try:
             table = _table(_write_each(labelled, options), by_cluster=options.per_cluster)
         except SiteError as error:
@@ -110,10 +111,6 @@ def _write_each(pages: Iterable[LabelledSitePage], options: argparse.Namespace) 
             file.write_text(f"{page.text}\n" if kind == "text" else page.html if kind == "html" else page.json, "utf-8")
         yield page
         del page
-
-
-def _parameters(name: str) -> tuple[Field[Any], ...]:
-    return fields(cast("Any", METHODS[name]))
 
 
 def _add_parameter(group: argparse._ArgumentGroup, parameter: Field[Any]) -> None:

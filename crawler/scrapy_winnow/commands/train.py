@@ -63,31 +63,25 @@ def run(options: argparse.Namespace) -> int:
     """Train, write model and card, and print the metrics."""
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
-    try:
-        from winnow.training.train import train
-    except ImportError as error:
-        raise CommandError(f"training needs {error.name}: pip install 'scrapy-winnow[train]'") from error
     names = ("output", "gold", "marks", "whole_sites", "leave_out", "folds", "labels", "seed", "processes")
     settings = {name: getattr(options, name) for name in names}
     settings |= {"model": options.model or DEFAULT_MODEL, "folders": options.folder, "progress": Progress()}
     try:
+        from winnow.training.report import describe_metrics
+        from winnow.training.train import train
+
         with report_errors():
             sources = "\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources)
             trained = train(options.sites, sources=sources, **settings)
     except ImportError as error:
-        raise CommandError(str(error)) from error
+        raise CommandError(f"training needs {error.name}: pip install 'scrapy-winnow[train]'") from error
     gold = f"{trained.gold_pages:,} gold pages, " if trained.gold_pages else ""
     gold += f"{trained.marked_pages:,} marked pages, " if trained.marked_pages else ""
-    units = trained.method.units
-    print(f"{trained.sites:,} sites, {trained.pages:,} pages, {gold}{trained.examples:,} {units}")
+    print(f"{trained.sites:,} sites, {trained.pages:,} pages, {gold}{trained.examples:,} {trained.units}")
     for labels, metrics in trained.metrics.items():
         print(f"on sources held out, by {labels}:")
-        if metrics.text_f1 is not None:
-            print(f"  text after cleaning: word F1     {metrics.text_f1:.3f}")
-        print(f"  area under the ROC curve         {metrics.auc:.3f}")
-        print(f"  content: precision, recall       {metrics.content_precision:.3f} {metrics.content_recall:.3f}")
-        print(f"  template: precision, recall      {metrics.template_precision:.3f} {metrics.template_recall:.3f}")
-        print(f"  template recall at precision .9  {metrics.recall_at_precision_90:.3f}")
+        for name, value in describe_metrics(metrics, trained):
+            print(f"  {name}: {value}")
     warn(f"wrote {options.output} and {options.output.with_suffix('.md')}")
     return _warn_if_poor(trained)
 

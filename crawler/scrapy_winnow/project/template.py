@@ -14,7 +14,7 @@ from scrapy_winnow.project.site import parse_int, start_urls
 from scrapy_winnow.storage.keys import site_of
 from winnow.page.page import Page, PageTooLarge
 from winnow.papers.menu_mapping import THRESHOLD, WEIGHTED
-from winnow.papers.menus import AGREEING, MAX_PAGES, SIZE, Menus, template_page
+from winnow.papers.menus import AGREEING, MAX_PAGES, SIZE, Menus, MenuSearch, template_page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -73,7 +73,7 @@ class TemplateSpider(Spider):
         page = self._page_of(response)
         if page is None:
             raise CloseSpider("no_key_page")
-        search, loaded = self._menus.search_from(page), 1
+        search, loaded = MenuSearch(page, self._menus), 1
         while (address := search.wanted()) is not None:
             try:
                 found = await self.crawler.engine.download_async(Request(address))

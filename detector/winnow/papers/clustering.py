@@ -38,7 +38,16 @@ import numpy as np
 
 from winnow.fingerprints import text_fingerprints
 from winnow.hashing import hash_text
-from winnow.papers.pages import Labels, Learned, check_enough, parameter, path_hashes, tag_hashes, whole_elements
+from winnow.papers.pages import (
+    Labels,
+    Learned,
+    SiteMethod,
+    check_enough,
+    parameter,
+    path_hashes,
+    tag_hashes,
+    whole_elements,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,18 +56,16 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
-    from winnow.progress import Progress
 
     Hashes = NDArray[np.uint64]
     Numbers = NDArray[np.int64]
     Matrix = NDArray[np.bool_]
 
 
-MIN_SUPPORT: Final = 0.05
-FUNCTIONS: Final = 128
 VARIANTS: Final = ("auto", "exact", "minhash")
-AUTO_EXACT: Final = 400  # documents up to which "auto" is exact: a second or two
-SAMPLE: Final = AUTO_EXACT  # documents that are clustered
+AUTO_EXACT: Final = 400
+"""Documents up to which "auto" is exact, which takes a second or two, and documents that are clustered at most."""
+
 NOTHING: Final = 1e-9  # bits; a change below is one of rounding
 
 _SHARED: Final = 2  # documents that have a path in common
@@ -85,7 +92,7 @@ def path_matrix(documents: Sequence[Hashes]) -> tuple[Hashes, Matrix]:
     return shared, np.array([np.isin(shared, hashes, assume_unique=True) for hashes in once])
 
 
-def essential_paths(paths: Hashes, matrix: Matrix, least_support: float = MIN_SUPPORT) -> tuple[Hashes, Matrix]:
+def essential_paths(paths: Hashes, matrix: Matrix, least_support: float) -> tuple[Hashes, Matrix]:
     """Leave only the essential paths of each document: those whose support reaches the document's threshold.
 
     ``least_support`` is a fraction of the documents, but never below 2 documents; 0 is for :func:`mode_supports`.
@@ -233,41 +240,6 @@ def _in_common(ranks: Numbers, number: int) -> Numbers:
     return shared
 
 
-def cluster(
-    documents: Sequence[Hashes],
-    least_support: float = MIN_SUPPORT,
-    variant: str = "auto",
-    functions: int = FUNCTIONS,
-    sample: int = SAMPLE,
-) -> tuple[Numbers, list[Hashes]]:
-    """Cluster documents by the template that they were made from.
-
-    Of more than a sample, one drawn at random (always the same) is clustered, and the others go to the cluster whose
-    template is nearest: the more documents are clustered, the more clusters come out.
-
-    Args:
-        documents: uint64 hashes of the paths of each, at least one (:func:`dom_paths`).
-        least_support: fraction of documents that must have a path to make it essential, 0 for each document's mode.
-        variant: ``"exact"`` or ``"minhash"``; ``"auto"`` is exact for up to 400 documents.
-        functions: length of a MinHash signature, 1 to 255.
-        sample: documents that are clustered.
-
-    Returns:
-        int64[d], cluster of each document, numbered by their first documents of the sample; and the template of each
-        cluster, uint64[t], ascending hashes of paths.
-    """
-    chosen = np.sort(np.random.default_rng(_SEED).permutation(len(documents))[:sample])
-    paths, matrix = essential_paths(*path_matrix([documents[number] for number in chosen.tolist()]), least_support)
-    exact = variant == "exact" or (variant == "auto" and len(chosen) <= AUTO_EXACT)
-    of_chosen = merge_documents(matrix, 0 if exact else functions)
-    templates = template_paths(paths, matrix, of_chosen)
-    labels = np.full(len(documents), -1, np.int64)
-    labels[chosen] = of_chosen
-    for number in np.flatnonzero(labels < 0).tolist():
-        labels[number] = nearest_template(documents[number], templates)
-    return labels, templates
-
-
 def nearest_template(paths: Hashes, templates: Sequence[Hashes]) -> int:
     """Number of the template (uint64[t]) with the greatest Jaccard coefficient with a document (uint64[k]).
 
@@ -280,7 +252,7 @@ def nearest_template(paths: Hashes, templates: Sequence[Hashes]) -> int:
 
 
 @dataclass(frozen=True)
-class Clusters:
+class Clusters(SiteMethod):
     """Pages clustered by the template they were made from; template is what most pages of a page's cluster share.
 
     Paper: "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), "HTML Documents and Cluster
@@ -299,23 +271,19 @@ class Clusters:
     name: ClassVar[str] = "clusters"
 
     least_support: float = parameter(
-        MIN_SUPPORT, "pages that must have a path to make it essential; 0 for each page's mode", "share, 0 to 1"
+        0.05,
+        "pages that must have a path to make it essential; 0 for each page's mode",
+        "share, 0 to 1",
+        least=0,
+        most=1,
     )
     variant: str = parameter("auto", "how to search; auto is exact up to 400 pages", choices=VARIANTS)
-    functions: int = parameter(FUNCTIONS, "length of a MinHash signature", "ranks")
-    sample: int = parameter(SAMPLE, "different pages that are clustered; others go to the nearest cluster", "pages")
+    functions: int = parameter(128, "length of a MinHash signature", "ranks", least=1, most=255)
+    sample: int = parameter(
+        AUTO_EXACT, "different pages that are clustered; others go to the nearest cluster", "pages", least=2
+    )
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.least_support <= 1:
-            raise ValueError(f"least_support is a share of the pages, 0 to 1: {self.least_support}")
-        if self.variant not in VARIANTS:
-            raise ValueError(f"variant must be one of {', '.join(VARIANTS)}: {self.variant!r}")
-        if not 1 <= self.functions <= np.iinfo(np.uint8).max:
-            raise ValueError(f"functions must be from 1 to 255: {self.functions}")
-        if self.sample < 2:
-            raise ValueError(f"sample must be at least 2 pages: {self.sample}")
-
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
+    def learn(self, pages: SitePages) -> Learned:
         """Cluster the pages of a site. Copies of a page count once and go with it; pages without text count as copies.
 
         Raises:
@@ -324,19 +292,41 @@ class Clusters:
         documents: list[Hashes] = []
         document_of: dict[int, int] = {}
         known: dict[int, int] = {}  # place of a document by the hash of its text
-        for read in pages.read_all(progress):
+        for read in pages.read_all():
             key = int(text_fingerprints(read.page)[0])
             if key not in known:
                 known[key] = len(documents)
                 documents.append(np.unique(dom_paths(read.page)))
             document_of[read.number] = known[key]
         check_enough(pages, len(known.keys() - {0}))
-        labels, templates = cluster(documents, self.least_support, self.variant, self.functions, self.sample)
+        labels, templates = self.cluster(documents)
         cluster_of = {number: int(labels[document]) for number, document in document_of.items()}
         groups: list[list[int]] = [[] for _ in templates]
         for number, found in cluster_of.items():
             groups[found].append(number)
         return Learned(len(labels), partial(_label, templates, cluster_of), groups)
+
+    def cluster(self, documents: Sequence[Hashes]) -> tuple[Numbers, list[Hashes]]:
+        """Cluster documents, at least one, each given by uint64 hashes of its paths (:func:`dom_paths`).
+
+        Of more than a sample, one drawn at random (always the same) is clustered, and the others go to the cluster
+        whose template is nearest: the more documents are clustered, the more clusters come out.
+
+        Returns:
+            int64[d], cluster of each document, numbered by their first documents of the sample; and the template of
+            each cluster, uint64[t], ascending hashes of paths.
+        """
+        chosen = np.sort(np.random.default_rng(_SEED).permutation(len(documents))[: self.sample])
+        known = path_matrix([documents[number] for number in chosen.tolist()])
+        paths, matrix = essential_paths(*known, self.least_support)
+        exact = self.variant == "exact" or (self.variant == "auto" and len(chosen) <= AUTO_EXACT)
+        of_chosen = merge_documents(matrix, 0 if exact else self.functions)
+        templates = template_paths(paths, matrix, of_chosen)
+        labels = np.full(len(documents), -1, np.int64)
+        labels[chosen] = of_chosen
+        for number in np.flatnonzero(labels < 0).tolist():
+            labels[number] = nearest_template(documents[number], templates)
+        return labels, templates
 
 
 def _label(templates: Sequence[Hashes], cluster_of: dict[int, int], read: SitePage) -> Labels:

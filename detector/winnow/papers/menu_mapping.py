@@ -185,19 +185,10 @@ class Equality:
     Attributes:
         kind: one of :data:`EQUALITIES`.
         threshold: least mean of the weighted one.
-
-    Raises:
-        ValueError: there is no such equality, or the threshold is not from 0 to 1.
     """
 
     kind: str = WEIGHTED
     threshold: float = THRESHOLD
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.threshold <= 1:
-            raise ValueError(f"threshold must be from 0 to 1: {self.threshold}")
-        if self.kind not in EQUALITIES:
-            raise ValueError(f"equality must be one of {', '.join(EQUALITIES)}: {self.kind!r}")
 
     def keys(self, page: Profile) -> Hashes:
         """uint64[n]: equal for elements that are equal by tag or by attributes, and only for them."""

@@ -24,6 +24,7 @@ from winnow.papers.pages import (
     Labels,
     Learned,
     SiteError,
+    SiteMethod,
     domain,
     parameter,
     split_address,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
-    from winnow.progress import Progress
 
 
 _LINKS: Final = tag_set("a", "area")
@@ -115,10 +115,8 @@ class MenuSearch:
 
     Args:
         key_page: the page to start from; its ``url`` has to be known.
-        size: most pages of the subdigraph, the key page not counted.
-        most_pages: pages to load at most, the key page included.
+        method: the parameters.
         known: keys of the pages that can be loaded, where that is known beforehand; links to others are left alone.
-        variant, equality: one of :data:`VARIANTS`, and of nodes.
 
     Attributes:
         addresses: addresses that the key page links to, by key, in the order in which they are tried.
@@ -127,28 +125,20 @@ class MenuSearch:
         loaded: pages loaded, the key page included.
     """
 
-    def __init__(
-        self,
-        key_page: Page,
-        size: int = SIZE,
-        most_pages: int | None = None,
-        known: Container[str] | None = None,
-        *,
-        variant: str = AGREEING,
-        equality: Equality = Equality(),  # noqa: B008  frozen
-    ) -> None:
+    def __init__(self, key_page: Page, method: Menus, known: Container[str] | None = None) -> None:
         links = [(key, address) for key, address in site_links(key_page).items() if known is None or key in known]
-        agreeing = variant == AGREEING
+        agreeing = method.variant == AGREEING
         if agreeing:
             links.sort(key=lambda link: is_front(link[0]))
         self.addresses = dict(links)
         self.key_page = Profile.of(key_page)
         self.found: dict[str, Profile] = {}
         self.loaded = 1
-        self._equality = equality
+        self._equality = Equality(method.equality, method.threshold)
         self._min_characters = _MIN_CHARACTERS if agreeing else None
-        self._max_size, self._size = size, min(size, _TO_AGREE) if agreeing else size  # at most, and of what is enough
-        self._keys = list(self.addresses)[: None if most_pages is None else most_pages - 1]
+        self._max_size = method.size
+        self._size = min(method.size, _TO_AGREE) if agreeing else method.size  # of what is enough
+        self._keys = list(self.addresses)[: method.most_pages - 1]
         self._place = {key: place for place, key in enumerate(self._keys)}
         self._domain = domain(key_page.url or "")
         self._seen = {page_key(key_page.url or "")}
@@ -243,19 +233,12 @@ def _coloured(neighbours: dict[int, int], among: int) -> list[tuple[int, int]]:
     return coloured
 
 
-def search_menu(search: MenuSearch, load: Callable[[str], Page | None]) -> MenuSearch:
-    """Load what a search wants until it has come to its end, and return it."""
-    while (address := search.wanted()) is not None:
-        search.add(load(address))
-    return search
-
-
 MAX_PAGES: Final = 100
 _TRIED: Final = 10  # pages tried as key page where none is named
 
 
 @dataclass(frozen=True)
-class Menus:
+class Menus(SiteMethod):
     """What a page has in common with the pages of its menu: a few pages that all link to each other.
 
     Paper: Alarte, Insa, Silva and Tamarit, "Web Template Extraction Based on Hyperlink Analysis" (PROLE 2014, EPTCS
@@ -272,27 +255,22 @@ class Menus:
     name: ClassVar[str] = "menus"
 
     variant: str = parameter(AGREEING, "as in the paper, or until pages agree", choices=VARIANTS)
-    size: int = parameter(SIZE, "pages that link to each other, the key page not counted", "pages")
+    size: int = parameter(SIZE, "pages that link to each other, the key page not counted", "pages", least=1)
     equality: str = parameter(WEIGHTED, "what makes two nodes equal", choices=EQUALITIES)
-    threshold: float = parameter(THRESHOLD, "least likeness of equal nodes, when weighted", "0 to 1")
-    most_pages: int = parameter(MAX_PAGES, "pages to load at most", "pages")
+    threshold: float = parameter(THRESHOLD, "least likeness of equal nodes, when weighted", "0 to 1", least=0, most=1)
+    most_pages: int = parameter(MAX_PAGES, "pages to load at most, the key page and another at least", "pages", least=2)
     key_page: str = parameter("", "name or address of the page to start from; the front page when empty")
 
-    def __post_init__(self) -> None:
-        if self.size < 1:
-            raise ValueError(f"size must be at least 1 page: {self.size}")
-        if self.most_pages < 2:
-            raise ValueError(f"most_pages must be at least 2, the key page and another: {self.most_pages}")
-        if self.variant not in VARIANTS:
-            raise ValueError(f"variant must be one of {', '.join(VARIANTS)}: {self.variant!r}")
-        Equality(self.equality, self.threshold)  # refuses what will not do
+    def search(
+        self, key_page: Page, load: Callable[[str], Page | None], known: Container[str] | None = None
+    ) -> MenuSearch:
+        """Search from a key page to the end; ``load`` gives the page at an address, ``None`` where there is none."""
+        search = MenuSearch(key_page, self, known)
+        while (address := search.wanted()) is not None:
+            search.add(load(address))
+        return search
 
-    def search_from(self, key_page: Page, known: Container[str] | None = None) -> MenuSearch:
-        """Begin the search from a key page; see :class:`~winnow.papers.menus.MenuSearch`."""
-        equality = Equality(self.equality, self.threshold)
-        return MenuSearch(key_page, self.size, self.most_pages, known, variant=self.variant, equality=equality)
-
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
+    def learn(self, pages: SitePages) -> Learned:
         """Find pages that link to each other, from the key page or from the first page that has such links.
 
         Raises:
@@ -304,13 +282,11 @@ class Menus:
             key_page = _page(pages, number)
             if key_page is None:
                 continue
-            search = self.search_from(key_page, numbers)
-            search_menu(search, lambda address: _page(pages, numbers[page_key(address)]))
+            search = self.search(key_page, lambda address: _page(pages, numbers[page_key(address)]), numbers)
             found = {number: search.key_page} | {numbers[key]: profile for key, profile in search.found.items()}
             if best is None or len(found) >= len(best[1]):
                 best = search, found
-            if progress:
-                progress(done, _TRIED, pages.names[number])
+            pages.progress(done, _TRIED, pages.names[number])
             if search.satisfied:
                 break
         if best is None or len(best[1]) < 2:

@@ -1,4 +1,4 @@
-"""The interface of all site-level methods, the table of them, and the labels of a site's pages by one of them.
+"""The table of all site-level methods, and the labels of a site's pages by one of them.
 
 A method works in two passes: ``learn`` reads the pages of a site, ``label`` of what it returns labels one page after
 another, those learned from and new ones. So a site of thousands of pages needs no more than one tree at a time.
@@ -16,7 +16,7 @@ import json
 from dataclasses import dataclass, fields
 from functools import cached_property
 from inspect import getdoc
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -35,26 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.papers.pages import Labels, Learned, SitePage, SitePages
-    from winnow.progress import Progress
-
-
-class SiteMethod(Protocol):
-    """A method is a frozen dataclass of its parameters, each made by :func:`~winnow.papers.pages.parameter`.
-
-    Its docstring says what it does in a line, names the paper and section, the cost, and when to use it. Values that
-    will not do raise `ValueError` in ``__post_init__``.
-    """
-
-    name: ClassVar[str]
-
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
-        """Find out what the site repeats; ``progress`` is called for each page that is done.
-
-        Raises:
-            SiteError: the site will not do: one page only, only copies, no links.
-        """
-        ...
+    from winnow.papers.pages import Labels, Learned, SiteMethod, SitePage, SitePages
 
 
 _METHODS: Final[tuple[type[SiteMethod], ...]] = (
@@ -72,10 +53,12 @@ def method(name: str, **parameters: Any) -> SiteMethod:
     """
     if name not in METHODS:
         raise ValueError(f"no such method: {name!r}; there are {', '.join(METHODS)}")
-    known = {each.name for each in fields(cast("Any", METHODS[name]))}
+    made: Any = METHODS[name]
+    known = {each.name for each in fields(made)}
     if unknown := parameters.keys() - known:
         raise ValueError(f"{name} has no parameter {', '.join(sorted(unknown))}; it has {', '.join(sorted(known))}")
-    return METHODS[name](**parameters)
+    chosen: SiteMethod = made(**parameters)
+    return chosen
 
 
 def summary(name: str) -> str:
@@ -152,9 +135,7 @@ class LabelledSitePage:
         return json.dumps(row, ensure_ascii=False, indent=1) + "\n"
 
 
-def labelled_pages(
-    pages: SitePages, chosen: SiteMethod, *, per_cluster: bool = False, progress: Progress | None = None
-) -> Iterator[LabelledSitePage]:
+def labelled_pages(pages: SitePages, chosen: SiteMethod, *, per_cluster: bool = False) -> Iterator[LabelledSitePage]:
     """Learn from the pages of a site, and label each; drop each before taking the next, to keep one tree in memory.
 
     Args:
@@ -162,7 +143,6 @@ def labelled_pages(
         chosen: the method.
         per_cluster: cluster the pages by template first, and learn from each cluster for itself, the largest first. A
             cluster that is too small to learn from is labelled by what the whole site teaches.
-        progress: called for each page that is done, in each pass over them.
 
     Raises:
         SiteError: the method cannot work on the site.
@@ -170,18 +150,18 @@ def labelled_pages(
     whole: Learned | None = None
     groups: list[Any] = [None]
     if per_cluster:
-        groups = sorted(Clusters().learn(pages, progress).groups, key=len, reverse=True)
+        groups = sorted(Clusters().learn(pages).groups, key=len, reverse=True)
     for group, numbers in enumerate(groups):
         part = pages if numbers is None else pages.subset(numbers)
         try:
-            learned = chosen.learn(part, progress)
+            learned = chosen.learn(part)
         except SiteError:
             if numbers is None:
                 raise
-            learned = whole = whole or chosen.learn(pages, progress)
+            learned = whole = whole or chosen.learn(pages)
             reads: Iterator[SitePage] = map(pages.read, numbers)
         else:
-            reads = part.read_all(progress)
+            reads = part.read_all()
         for read in reads:
             yield LabelledSitePage(read, learned.label(read), group, learned)
             del read

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from winnow.models.files import ModelError, fingerprint_of, read_model_file, req
 from winnow.models.scores import FixedThreshold, Scores
 from winnow.page.tree import nearest
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
-from winnow.papers.pages import Labels, Learned, check_enough, parameter
+from winnow.papers.pages import Labels, Learned, SiteMethod, check_enough, parameter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,16 +29,12 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
-    from winnow.progress import Progress
 
     Floats = NDArray[np.float64]
 
 
-_MIN_AGREEING: Final = 2
-
-
 @dataclass(frozen=True)
-class SiteLevel:
+class SiteLevel(SiteMethod):
     """Units that at least a tenth of the pages share, by their markup with volatile parts normalised or by their text.
 
     Paper: Chakrabarti, Kumar and Punera, "Page-level Template Detection via Isotonic Smoothing" (WWW 2007), sections 3
@@ -50,63 +47,31 @@ class SiteLevel:
 
     name: ClassVar[str] = "site-level"
 
-    theta: float = parameter(THETA, "least share of the pages that have a unit", "share, 0 to 1")
-    min_pages: int = parameter(MIN_PAGES, "different pages below which nothing is labelled", "pages")
-    min_df: int = parameter(MIN_DF, "pages that have to share a unit, however few there are", "pages")
+    theta: float = parameter(THETA, "least share of the pages that have a unit", "share, 0 to 1", least=0.001, most=1)
+    min_pages: int = parameter(MIN_PAGES, "different pages below which nothing is labelled", "pages", least=2)
+    min_df: int = parameter(MIN_DF, "pages that have to share a unit, however few there are", "pages", least=2)
 
-    def __post_init__(self) -> None:
-        if not 0 < self.theta <= 1:
-            raise ValueError(f"theta must be above 0 and at most 1: {self.theta}")
-        if min(self.min_pages, self.min_df) < _MIN_AGREEING:
-            raise ValueError(f"min_pages and min_df must be at least {_MIN_AGREEING}")
-
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
+    def learn(self, pages: SitePages) -> Learned:
         """Count the units of all pages with different text.
 
         Raises:
             SiteError: there are fewer than ``min_pages``.
         """
-        counts = SiteLevelTemplate(self)
-        for read in pages.read_all(progress):
-            counts.add(read.page)
-        check_enough(pages, counts.pages, self.min_pages)
-        return Learned(counts.pages, counts.label)
+        markup, text, numbers = LossyCounts(sys.maxsize), LossyCounts(sys.maxsize), []
+        for read in pages.distinct():
+            markup.add(read.number, node_fingerprints(read.page))
+            text.add(read.number, text_fingerprints(read.page))
+            numbers.append(read.number)
+        check_enough(pages, len(numbers), self.min_pages)
+        return Learned(len(numbers), partial(self._label, markup, text), [numbers])
 
-
-class SiteLevelTemplate:
-    """On how many pages of one site each unit occurs, by its markup and by its text alone."""
-
-    def __init__(self, method: SiteLevel) -> None:
-        self._method = method
-        self._markup, self._text = LossyCounts(sys.maxsize), LossyCounts(sys.maxsize)
-
-    @property
-    def pages(self) -> int:
-        """Different pages that were counted."""
-        return self._text.pages
-
-    def add(self, page: Page) -> bool:
-        """Count a page; return whether it has text, and no page before it had the same."""
-        if not page.m:
-            return False
-        markup, text = node_fingerprints(page), text_fingerprints(page)
-        page_id = int(text[0])
-        return self._text.add(page_id, text) and self._markup.add(page_id, markup)
-
-    def label(self, read: SitePage) -> Labels:
-        """Label a page: template is what many pages have, content what no other page has."""
-        page, method = read.page, self._method
-        markup, text = node_fingerprints(page), text_fingerprints(page)
-        markup_df, text_df = self._markup.df(markup), self._text.df(text)
-        df = np.maximum(markup_df, text_df * (text != 0))
-        template = site_level_templates(
-            page, df, self.pages, method.theta, min_pages=method.min_pages, min_df=method.min_df
-        )
-        return Labels(template, unique_units(page, text_df, self.pages, method.min_pages) & ~template)
-
-    def unique(self, page: Page) -> NDArray[np.bool_]:
-        """bool[n + m], the units whose text no other page has."""
-        return unique_units(page, self._text.df(text_fingerprints(page)), self.pages, self._method.min_pages)
+    def _label(self, markup: LossyCounts, text: LossyCounts, read: SitePage) -> Labels:
+        """Label a page: template is what many pages have, by markup or by text, content what no other page has."""
+        page, of_text = read.page, text_fingerprints(read.page)
+        text_df = text.df(of_text)
+        df = np.maximum(markup.df(node_fingerprints(page)), text_df * (of_text != 0))
+        template = site_level_templates(page, df, text.pages, self.theta, min_pages=self.min_pages, min_df=self.min_df)
+        return Labels(template, unique_units(page, text_df, text.pages, self.min_pages))
 
 
 # Section 5.3: what a section costs at each node, for the smoother.
@@ -139,6 +104,10 @@ def bucket_of(area: Floats) -> NDArray[np.int64]:
     return np.asarray(AREA_BOUNDS).searchsorted(area, side="right")
 
 
+_BY_SIZE: Final = (BUCKETS, len(NODE_FEATURES))
+_SHAPES: Final = {"low": _BY_SIZE, "high": _BY_SIZE, "weight": _BY_SIZE, "intercept": (BUCKETS,)}
+
+
 @dataclass(eq=False)
 class LogisticModel:
     """Four logistic regressions over :data:`~winnow.papers.element_features.NODE_FEATURES` (k), as plain arrays.
@@ -146,7 +115,7 @@ class LogisticModel:
     Attributes:
         threshold: smoothed score from which a unit counts as template.
         low, high, weight, intercept: float64[4, k] bounds that values are clipped to, float64[4, k], float64[4].
-        version, name: identifies the weights; the kind of model.
+        name: the kind of model.
     """
 
     threshold: float
@@ -154,8 +123,16 @@ class LogisticModel:
     high: Floats
     weight: Floats
     intercept: Floats
-    version: str
-    name: str = LOGISTIC
+    name: ClassVar[str] = LOGISTIC
+
+    @cached_property
+    def version(self) -> str:
+        """Identifier of the weights."""
+        return f"{LOGISTIC}-{fingerprint_of({**self._arrays, 'threshold': np.array(self.threshold)})}"
+
+    @property
+    def _arrays(self) -> dict[str, Floats]:
+        return {name: getattr(self, name) for name in _SHAPES}
 
     def score(self, page: Page) -> Scores:
         """Score the elements of a page that are not hidden; hidden ones count for the nearest visible one around them.
@@ -189,8 +166,7 @@ class LogisticModel:
             "features": list(NODE_FEATURES),
             "area_bounds": list(AREA_BOUNDS),
         }
-        arrays = {"low": self.low, "high": self.high, "weight": self.weight, "intercept": self.intercept}
-        write_model_file(path, header, arrays)
+        write_model_file(path, header, self._arrays)
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -203,20 +179,11 @@ class LogisticModel:
         header, arrays = read_model_file(path)
         if header.get("name") != LOGISTIC:
             raise ModelError(f"{path}: a model of the kind {header.get('name')!r}, not {LOGISTIC!r}")
-        expected = list(NODE_FEATURES)
-        if header.get("features") != expected or header.get("area_bounds") != list(AREA_BOUNDS):
+        if header.get("features") != list(NODE_FEATURES) or header.get("area_bounds") != list(AREA_BOUNDS):
             raise ModelError(
                 f"{path}: made for other features than this version of the package computes; train it anew"
             )
         threshold = header.get("threshold")
         if not isinstance(threshold, float) or not 0 < threshold < 1:
             raise ModelError(f"{path}: the threshold is {threshold!r}, expected a number between 0 and 1")
-        shape = (BUCKETS, len(expected))
-        low, high, weight = (required_array(arrays, name, shape) for name in ("low", "high", "weight"))
-        return cls.from_arrays(threshold, low, high, weight, required_array(arrays, "intercept", (BUCKETS,)))
-
-    @classmethod
-    def from_arrays(cls, threshold: float, low: Floats, high: Floats, weight: Floats, intercept: Floats) -> Self:
-        """Make a model of its numbers; see the class for shapes."""
-        arrays = {"low": low, "high": high, "weight": weight, "intercept": intercept, "threshold": np.array(threshold)}
-        return cls(threshold, low, high, weight, intercept, f"{LOGISTIC}-{fingerprint_of(arrays)}")
+        return cls(threshold, **{name: required_array(arrays, name, shape) for name, shape in _SHAPES.items()})

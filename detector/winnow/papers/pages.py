@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeAlias
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import numpy as np
 
 from winnow.fingerprints import text_fingerprints
 from winnow.hashing import hash_text, mix
-from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from winnow.page.page import Page, PageTooLarge
 from winnow.page.tags import TAG_NAMES
 from winnow.page.tree import elements_of_blocks, nearest, path_sums, prefix_sums
 
@@ -22,10 +23,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.papers.menu_mapping import Profile
-    from winnow.progress import Progress
 
     Hashes = NDArray[np.uint64]
     Positions = NDArray[np.int64]
+
+
+Progress: TypeAlias = "Callable[[int, int, str], object]"
+"""Takes the number of finished items, that of all of them, and the name of the last one or of the next step."""
+
+
+def silent(_done: int, _total: int, _name: str) -> None:
+    """A progress that nobody watches."""
 
 
 class SiteError(ValueError):
@@ -75,14 +83,14 @@ class SitePages:
 
     Attributes:
         names, urls, sources: of each page its name, its address, and its HTML or the file that has it.
-        limits: caps on the size of a page.
+        progress: called for each page that is done, in each pass over them.
         skipped: pages that could not be read or are too large, and why; :meth:`read_all` fills it.
     """
 
     names: Sequence[str]
     urls: Sequence[str]
     sources: Sequence[Path | bytes]
-    limits: Limits = DEFAULT_LIMITS
+    progress: Progress = silent
     skipped: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -110,9 +118,9 @@ class SitePages:
         """
         source = self.sources[number]
         html = source if isinstance(source, bytes) else source.read_bytes()
-        return SitePage(number, self.names[number], html, Page.parse(html, self.urls[number], limits=self.limits))
+        return SitePage(number, self.names[number], html, Page.parse(html, self.urls[number]))
 
-    def read_all(self, progress: Progress | None = None) -> Iterator[SitePage]:
+    def read_all(self) -> Iterator[SitePage]:
         """Read one page after the other; those that cannot be read are left out and listed in :attr:`skipped`."""
         for number, name in enumerate(self.names):
             try:
@@ -124,26 +132,25 @@ class SitePages:
             else:
                 yield read
                 del read  # its tree goes before the next one is made
-            if progress:
-                progress(number + 1, len(self), name)
+            self.progress(number + 1, len(self), name)
 
-    def distinct(self, progress: Progress | None = None) -> Iterator[SitePage]:
+    def distinct(self) -> Iterator[SitePage]:
         """As :meth:`read_all`, without pages that have no text and those whose text an earlier page has, too.
 
         A page that is found at two addresses says nothing of what a site repeats.
         """
         seen = {0}  # the hash of no text
-        for read in self.read_all(progress):
+        for read in self.read_all():
             key = int(text_fingerprints(read.page)[0])
             if key not in seen:
                 seen.add(key)
                 yield read
             del read
 
-    def subset(self, numbers: Sequence[int]) -> SitePages:
+    def subset(self, numbers: Sequence[int]) -> Self:
         """The pages with these numbers, in this order; they get numbers of their own."""
         names, urls = ([column[number] for number in numbers] for column in (self.names, self.urls))
-        return SitePages(names, urls, [self.sources[number] for number in numbers], self.limits)
+        return replace(self, names=names, urls=urls, sources=[self.sources[number] for number in numbers])
 
 
 _MIN_DISTINCT_PAGES: Final = 2  # below which nothing can be seen to repeat
@@ -163,9 +170,49 @@ def check_enough(pages: SitePages, distinct: int, least: int = _MIN_DISTINCT_PAG
         )
 
 
-def parameter(default: Any, description: str, unit: str = "", choices: tuple[str, ...] = ()) -> Any:
-    """A dataclass field that is a parameter of a method, and an option of ``winnow site``."""
-    return field(default=default, metadata={"description": description, "unit": unit, "choices": choices})
+def parameter(
+    default: Any,
+    description: str,
+    unit: str = "",
+    *,
+    choices: tuple[str, ...] = (),
+    least: float | None = None,
+    most: float | None = None,
+) -> Any:
+    """A dataclass field that is a parameter of a method, and an option of ``winnow site``, with what it may be."""
+    allowed = {"choices": choices, "least": least, "most": most}
+    return field(default=default, metadata={"description": description, "unit": unit, **allowed})
+
+
+@dataclass(frozen=True)
+class SiteMethod(ABC):
+    """A site-level method: a frozen dataclass of its parameters, each made by :func:`parameter`.
+
+    Its docstring says what it does in a line, names the paper and section, the cost, and when to use it.
+
+    Raises:
+        ValueError: a parameter is not one of its choices, or out of its bounds.
+    """
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value, least, most = getattr(self, each.name), each.metadata["least"], each.metadata["most"]
+            choices = each.metadata["choices"]
+            if choices and value not in choices:
+                raise ValueError(f"{each.name} must be one of {', '.join(choices)}: {value!r}")
+            if (least is not None and value < least) or (most is not None and value > most):
+                allowed = f"at least {least}" if most is None else f"from {least} to {most}"
+                raise ValueError(f"{each.name} must be {allowed}: {value}")
+
+    @abstractmethod
+    def learn(self, pages: SitePages) -> Learned:
+        """Find out what the site repeats.
+
+        Raises:
+            SiteError: the site will not do: one page only, only copies, no links.
+        """
 
 
 class Labels(NamedTuple):
@@ -173,8 +220,8 @@ class Labels(NamedTuple):
 
     Attributes:
         template: bool[n + m], the units that are template, elements first.
-        content: bool[n + m], the units that are surely not, as examples to learn from; ``None`` where the method has
-            no rule for them, so that training takes what no other page of the site has.
+        content: bool[n + m], the units that are surely not, unless they are template, as examples to learn from;
+            ``None`` where the method has no rule for them, so that training takes what no other page of the site has.
     """
 
     template: NDArray[np.bool_]
@@ -187,7 +234,8 @@ class Learned(NamedTuple):
     Attributes:
         pages: number of different pages that it was learned from.
         label: labels a page of the site, one of those learned from (by its ``number``) or a new one.
-        groups: numbers of pages that belong together, where a method finds such: those of each cluster, or of a menu.
+        groups: numbers of pages that belong together, where a method finds such: those of each cluster, of a menu, or
+            of all different pages.
     """
 
     pages: int
@@ -265,15 +313,13 @@ class Events(NamedTuple):
         return 2 * len(self.opens) + len(self.runs)
 
 
-def count_hashes(
-    pages: SitePages, hashes_of: Callable[[Page], Hashes], progress: Progress | None = None
-) -> tuple[Hashes, Positions, int]:
+def count_hashes(pages: SitePages, hashes_of: Callable[[Page], Hashes]) -> tuple[Hashes, Positions, int]:
     """Count the hashes of all pages with different text: the different ones, how often each, and how many pages.
 
     Raises:
         SiteError: there are fewer than two.
     """
-    found = [hashes_of(read.page) for read in pages.distinct(progress)]
+    found = [hashes_of(read.page) for read in pages.distinct()]
     check_enough(pages, len(found))
     return *np.unique(np.concatenate(found), return_counts=True), len(found)
 

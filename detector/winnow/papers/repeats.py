@@ -21,6 +21,7 @@ from winnow.papers.pages import (
     Events,
     Labels,
     Learned,
+    SiteMethod,
     blocks_of_runs,
     count_hashes,
     parameter,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
-    from winnow.progress import Progress
 
     Hashes = NDArray[np.uint64]
     Positions = NDArray[np.int64]
@@ -86,7 +86,7 @@ def _element_tokens(page: Page) -> Hashes:
 
 
 @dataclass(frozen=True)
-class NodeHashes:
+class NodeHashes(SiteMethod):
     """DOM nodes whose tag, attributes and content occur often enough on the site, each by one hash.
 
     Paper: "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), section 3, "DOM based algorithm",
@@ -103,21 +103,24 @@ class NodeHashes:
 
     name: ClassVar[str] = "node-hashes"
 
-    least_share: float = parameter(0.10, "least occurrences of a template node, for each page", "occurrences per page")
-    least: int = parameter(4, "least occurrences of a template node, however few pages there are", "occurrences")
+    least_share: float = parameter(
+        0.10, "least occurrences of a template node, for each page", "occurrences per page", least=0
+    )
+    least: int = parameter(
+        4, "least occurrences of a template node, however few pages there are", "occurrences", least=1
+    )
     most_per_page: float = parameter(
         20.0, "most occurrences of a template node, for each page, if all count; 0: no limit", "occurrences per page"
     )
-    gap: int = parameter(20, "changing HTML that is allowed between two sibling templates", "characters")
+    gap: int = parameter(20, "changing HTML that is allowed between two sibling templates", "characters", least=0)
     once_per_page: bool = parameter(True, "count a node once on a page, not at each of its places")
 
     def __post_init__(self) -> None:
-        if self.least < 1 or self.least_share < 0 or self.most_per_page < 0 or self.gap < 0:
-            raise ValueError("least must be at least 1; least_share, most_per_page and gap must not be negative")
-        if 0 < self.most_per_page < self.least_share:
-            raise ValueError("most_per_page must not be below least_share")
+        super().__post_init__()
+        if self.most_per_page and self.most_per_page < self.least_share:
+            raise ValueError(f"most_per_page must be 0, or not below least_share: {self.most_per_page}")
 
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
+    def learn(self, pages: SitePages) -> Learned:
         """Count the nodes of all pages with different text (first pass).
 
         Raises:
@@ -129,7 +132,7 @@ class NodeHashes:
             hashes = hashes[hashes != 0]
             return np.unique(hashes) if self.once_per_page else hashes
 
-        hashes, counts, distinct = count_hashes(pages, hashes_of, progress)
+        hashes, counts, distinct = count_hashes(pages, hashes_of)
         least = max(self.least, self.least_share * distinct)
         limited = self.most_per_page and not self.once_per_page
         most = max(self.most_per_page * distinct, least) if limited else np.inf
@@ -170,7 +173,7 @@ class NodeHashes:
 
 
 @dataclass(frozen=True)
-class TextWindows:
+class TextWindows(SiteMethod):
     """Fragments of text, all of one length, that occur often enough in a sample of the pages.
 
     Paper: "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), section 3, "Text based algorithm",
@@ -188,21 +191,19 @@ class TextWindows:
 
     name: ClassVar[str] = "text-windows"
 
-    window: int = parameter(48, "length of a fragment", "characters")
-    share: float = parameter(0.10, "least occurrences of a template fragment, for each sampled page", "share, 0 to 1")
-    least: int = parameter(4, "least occurrences of a template fragment, however few pages there are", "occurrences")
-    density: int = parameter(4, "look at one fragment in so many, chosen by hash", "fragments")
-    sample: int = parameter(100, "pages to learn from, chosen at random; 0 for all", "pages")
+    window: int = parameter(48, "length of a fragment", "characters", least=1)
+    share: float = parameter(
+        0.10, "least occurrences of a template fragment, for each sampled page", "share, 0 to 1", least=0
+    )
+    least: int = parameter(
+        4, "least occurrences of a template fragment, however few pages there are", "occurrences", least=1
+    )
+    density: int = parameter(4, "look at one fragment in so many, chosen by hash", "fragments", least=0)
+    sample: int = parameter(100, "pages to learn from, chosen at random; 0 for all", "pages", least=0)
     seed: int = parameter(0, "seed of that choice")
     once_per_page: bool = parameter(True, "count a fragment once on a page, not at each of its places")
 
-    def __post_init__(self) -> None:
-        if self.window < 1 or self.least < 1:
-            raise ValueError("window and least must be at least 1")
-        if self.share < 0 or self.density < 0 or self.sample < 0:
-            raise ValueError("share, density and sample must not be negative")
-
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
+    def learn(self, pages: SitePages) -> Learned:
         """Count the fragments of a sample of pages with different text (first pass).
 
         Raises:
@@ -212,7 +213,6 @@ class TextWindows:
         if self.sample and self.sample < len(pages):
             numbers = np.random.default_rng(self.seed).choice(len(pages), self.sample, replace=False)
             chosen = pages.subset(np.sort(numbers).tolist())
-            chosen.skipped = pages.skipped
 
         def fragments_of(page: Page) -> Hashes:
             fragments = _fragments(Detagged(page).codes, self.window)
@@ -220,7 +220,7 @@ class TextWindows:
             fragments = fragments[fragments % np.uint64(max(self.density, 1)) == 0]
             return np.unique(fragments) if self.once_per_page else fragments
 
-        fragments, counts, distinct = count_hashes(chosen, fragments_of, progress)
+        fragments, counts, distinct = count_hashes(chosen, fragments_of)
         return Learned(distinct, partial(self._label, fragments[counts >= max(self.least, self.share * distinct)]))
 
     def _label(self, template: Hashes, read: SitePage) -> Labels:

@@ -11,14 +11,13 @@ import numpy as np
 
 from winnow.page.tags import tag_set
 from winnow.page.tree import subtree_sums, within
-from winnow.papers.pages import Detagged, Labels, Learned, blocks_of_runs, count_hashes, parameter
+from winnow.papers.pages import Detagged, Labels, Learned, SiteMethod, blocks_of_runs, count_hashes, parameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
-    from winnow.progress import Progress
 
     Hashes = NDArray[np.uint64]
 
@@ -40,7 +39,7 @@ _MIN_REPEATS: Final = 2  # pages
 
 
 @dataclass(frozen=True)
-class SiteIndependentBlocks:
+class SiteIndependentBlocks(SiteMethod):
     """Elements of block tags with enough text, equal when their text is: on a tenth of the pages, or on one only.
 
     Paper: Kolcz and Yih, "Site-Independent Template-Block Detection" (PKDD 2007), sections 3 and 4.1. A block with
@@ -57,25 +56,23 @@ class SiteIndependentBlocks:
 
     name: ClassVar[str] = "site-independent-blocks"
 
-    share: float = parameter(0.10, "least share of the pages that have a template block", "share, 0 to 1")
-    least: int = parameter(4, "pages that need to have a template block, however few there are", "pages")
-    characters: int = parameter(40, "least length of a block's text", "characters")
-    words: int = parameter(3, "different words that a block needs", "words")
+    share: float = parameter(
+        0.10, "least share of the pages that have a template block", "share, 0 to 1", least=0, most=1
+    )
+    least: int = parameter(
+        4, "pages that need to have a template block, however few there are", "pages", least=_MIN_REPEATS
+    )
+    characters: int = parameter(40, "least length of a block's text", "characters", least=0)
+    words: int = parameter(3, "different words that a block needs", "words", least=0)
     later_tags: bool = parameter(False, "paragraphs and the sections of HTML 5 are blocks, too")
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.share <= 1:
-            raise ValueError(f"share must be from 0 to 1: {self.share}")
-        if self.least < _MIN_REPEATS or min(self.characters, self.words) < 0:
-            raise ValueError("least must be at least 2; characters and words must not be negative")
-
-    def learn(self, pages: SitePages, progress: Progress | None = None) -> Learned:
+    def learn(self, pages: SitePages) -> Learned:
         """Count on how many pages with different text each block occurs.
 
         Raises:
             SiteError: there are fewer than two.
         """
-        known, counts, distinct = count_hashes(pages, lambda page: np.unique(self.blocks(page)[1]), progress)
+        known, counts, distinct = count_hashes(pages, lambda page: np.unique(self.blocks(page)[1]))
         template, repeated = known[counts >= max(self.least, self.share * distinct)], known[counts >= _MIN_REPEATS]
         return Learned(distinct, partial(self._label, template, repeated))
 

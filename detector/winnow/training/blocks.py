@@ -28,11 +28,12 @@ from winnow.models.decision import (
     standardise_inputs,
 )
 from winnow.models.scores import expected_f1_threshold, log_odds
+from winnow.papers.pages import silent
 from winnow.training.evaluation import page_accuracy
-from winnow.training.examples import label_gold_pages, label_marked_pages, label_sites
-from winnow.training.gold import FOLDS, aligner, folds, gold_examples, parse_with_copy
-from winnow.training.networks import RECIPE, STEPS, train_block_model
-from winnow.training.report import GOLD_LABELS, SITE_LABELS, Method, Metrics, Trained
+from winnow.training.examples import label_gold_page, label_marked_site, label_pages, label_site
+from winnow.training.gold import FOLDS, folds, gold_examples, parse_with_copy
+from winnow.training.networks import RECIPE, train_block_model
+from winnow.training.report import GOLD_LABELS, SITE_LABELS, Metrics, Trained
 from winnow.training.site_evidence import marked_examples
 from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels, map_in_processes
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.progress import Progress
+    from winnow.papers.pages import Progress
     from winnow.training.examples import BlockPage
     from winnow.training.gold import GoldExample
     from winnow.training.sequences import NetworkRecipe
@@ -128,27 +129,6 @@ def learn_confidence(collections: Sequence[str], f1: Sequence[float], inputs: Se
 def with_decision(model: BlockModel, decision: LearnedDecision) -> BlockModel:
     """The same model, with what was learned of whole pages."""
     return BlockModel.of(model.tables, model.mean, model.scale, model.network, decision)
-
-
-class Steps:
-    """Reports progress over the steps of several trainings; ``of`` names the current one."""
-
-    def __init__(self, progress: Progress | None, trainings: int) -> None:
-        self.of = ""
-        self._progress = progress
-        self._begun = 0
-        self._all = trainings * len(STEPS)
-
-    def __call__(self, step: str) -> None:
-        """Say that a step begins."""
-        if self._progress:
-            self._progress(self._begun, self._all, f"{step} {self.of}")
-        self._begun += 1
-
-    def finish(self) -> None:
-        """Say that all is done."""
-        if self._progress:
-            self._progress(self._begun, self._all, "trained")
 
 
 def measure_models(
@@ -242,7 +222,7 @@ def cross_validate(
     *,
     seed: int = 0,
     processes: int = 1,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> _ByFolds:
     """Train without each fold, learn the decisions from the predictions on these folds, and train on everything.
 
@@ -262,14 +242,13 @@ def cross_validate(
     def split(pages: Sequence[BlockPage], fold: int, *, inside: bool) -> list[BlockPage]:
         return [page for page in pages if (fold_of[page.source] == fold) == inside and not (inside and page.copy)]
 
-    steps = Steps(progress, FOLDS + 1)
     fitted: list[BlockModel] = []
     of_folds: list[tuple[int, KindExample]] = []
     for fold, own in enumerate(in_folds):
-        steps.of = f"without fold {fold}"
+        progress(fold, FOLDS + 1, f"training without fold {fold}")
         others = [site for site in sites if fold_of[site.name] != fold]
-        fitted.append(fit(split(gold, fold, inside=False), others, on_step=steps))
-        for found in map_in_processes(partial(kind_examples, model=fitted[fold]), own, processes, chunk=16):
+        fitted.append(fit(split(gold, fold, inside=False), others))
+        for found in map_in_processes(partial(kind_examples, model=fitted[fold]), own, processes):
             of_folds += ((fold, page) for page in found)
     kinds = [learn_kinds([page for of, page in of_folds if of != fold]) for fold in range(FOLDS)]
     pairs = list(zip(fitted, kinds, strict=True))
@@ -278,7 +257,7 @@ def cross_validate(
         (example.collection, fold, *measure)
         for fold, own in enumerate(in_folds)
         for example, measure in zip(
-            own, map_in_processes(partial(text_f1, model=without[fold]), own, processes, chunk=16), strict=True
+            own, map_in_processes(partial(text_f1, model=without[fold]), own, processes), strict=True
         )
     ]
 
@@ -294,10 +273,10 @@ def cross_validate(
         labels: measure_models([(model, split(pages, fold, inside=True)) for fold, model in enumerate(without)], f1)
         for labels, pages, f1 in ((GOLD_LABELS, gold, mean_f1), (SITE_LABELS, labelled, None))
     }
-    steps.of = "for the weights"
+    progress(FOLDS, FOLDS + 1, "training for the weights")
     decision = LearnedDecision(learn_kinds([page for _, page in of_folds]), confidence(FOLDS))
-    model = with_decision(fit(gold, sites, on_step=steps), decision)
-    steps.finish()
+    model = with_decision(fit(gold, sites), decision)
+    progress(FOLDS + 1, FOLDS + 1, "trained")
     return model, without, fold_of, {labels: row for labels, row in metrics.items() if row is not None}
 
 
@@ -325,7 +304,7 @@ def train_blocks(
     labels: str = SITE_LEVEL_METHOD,
     seed: int = 0,
     processes: int = 1,
-    progress: Progress | None = None,
+    progress: Progress = silent,
     recipe: NetworkRecipe = RECIPE,
 ) -> Trained:
     """Train the ``blocks`` model: without some of the sources, for the metrics, and on all, for the weights.
@@ -334,15 +313,13 @@ def train_blocks(
     without a fifth. The arguments and errors are those of :func:`winnow.training.train.train`; ``recipe`` says how to
     train.
     """
-    if gold:
-        aligner()
     folder = sites[0].folder.parent
     gold_list = gold_examples(gold, folder, leave_out=leave_out)  # first: what is wrong with it shows early
     if whole_sites is not None:
         gold_list += marked_examples([folder, *folders], whole_sites)
-    site_pages = label_sites(sites, labels=labels, seed=seed, processes=processes, progress=progress)
-    gold_pages = label_gold_pages(gold_list, processes=processes, progress=progress) if gold_list else []
-    marked = label_marked_pages(sites, seed=seed, processes=processes, progress=progress) if marks else []
+    site_pages = label_pages(partial(label_site, labels=labels, seed=seed), sites, processes, progress)
+    gold_pages = label_pages(label_gold_page, gold_list, processes, progress, "gold page")
+    marked = label_pages(partial(label_marked_site, seed=seed), sites if marks else [], processes, progress, "marks of")
     fit = partial(train_block_model, seed=seed, recipe=recipe, processes=processes)
     if gold_list:
         model, fold_models, fold_of, metrics = cross_validate(
@@ -351,15 +328,30 @@ def train_blocks(
     else:
         model, metrics = _without_gold(sites, site_pages, marked, fit, seed, progress)
         fold_models, fold_of = [], {}
+    gold_files = [*gold, *([whole_sites] if whole_sites else [])]
+    if gold_files:
+        names = " and ".join(f"`{file.parent.name}/{file.name}`" for file in gold_files)
+        described = f"gold text of {names}, which people wrote down or marked"
+    else:
+        described = describe_labels(labels) + "; what authors have marked as their article, on some pages" * bool(
+            marked
+        )
     return Trained(
-        model,
+        model=model,
         sites=len(sites),
         pages=len(site_pages),
         marked_pages=len(marked),
         gold_pages=sum(not page.copy for page in gold_pages),
         examples=int(sum(page.labelled.sum() for page in [*site_pages, *gold_pages, *marked] if not page.copy)),
-        method=_method([*gold, *([whole_sites] if whole_sites else [])], labels, marks=bool(marked)),
         metrics=metrics,
+        units="text blocks",
+        labels=f"{described}; pages of sites, by what a first model finds with the counts of the whole site",
+        threshold="even odds on articles, where its own scores expect the best F1 on other pages"
+        if gold_files
+        else "none: each page is cut where its own scores expect the best F1",
+        held_out=_BY_FOLDS if gold_files else _BY_A_FIFTH,
+        f_measure="before smoothing",
+        limits=_GOLD_LIMITS if gold_files else SITE_LEVEL_LIMITS,
         fold_models=fold_models,
         fold_of=fold_of,
     )
@@ -371,23 +363,22 @@ def _without_gold(
     marked: Sequence[BlockPage],
     fit: Callable[..., BlockModel],
     seed: int,
-    progress: Progress | None,
+    progress: Progress,
 ) -> tuple[BlockModel, dict[str, Metrics]]:
     held_out = _held_out(labelled, seed)
-    steps = Steps(progress, 2)
-    steps.of = "for the metrics"
+    progress(0, 2, "training for the metrics")
     seen = [[page for page in pages if page.source not in held_out] for pages in (labelled, marked)]
     others = [site for site in sites if site.name not in held_out]
-    model = fit([], others, labelled=seen[0], marked=seen[1], on_step=steps)
+    model = fit([], others, labelled=seen[0], marked=seen[1])
     unseen = [page for page in labelled if page.source in held_out]
     half = held_out[::2]
     halves = [[page for page in unseen if (page.source in half) == first] for first in (True, False)]
     pairs = zip(halves, reversed(halves), strict=True)  # measured on sites that it was not calibrated on either
     metrics = measure_models([(calibrated(model, calibration_of(model, others)), own) for own, others in pairs])
     calibration = calibration_of(model, unseen)
-    steps.of = "for the weights"
-    model = calibrated(fit([], sites, labelled=labelled, marked=marked, on_step=steps), calibration)
-    steps.finish()
+    progress(1, 2, "training for the weights")
+    model = calibrated(fit([], sites, labelled=labelled, marked=marked), calibration)
+    progress(2, 2, "trained")
     return model, {SITE_LABELS: metrics} if metrics is not None else {}
 
 
@@ -399,21 +390,3 @@ def _held_out(sites: Iterable[BlockPage], seed: int) -> list[str]:
     number = max(round(len(names) / FOLDS), 1)
     chosen: list[str] = np.random.default_rng(seed).permutation(np.array(names, object))[:number].tolist()
     return chosen
-
-
-def _method(gold: Sequence[Path], site_method: str, *, marks: bool) -> Method:
-    labels = describe_labels(site_method) + ("; what authors have marked as their article, on some pages" * marks)
-    if gold:
-        names = " and ".join(f"`{file.parent.name}/{file.name}`" for file in gold)
-        labels = f"gold text of {names}, which people wrote down or marked"
-    labels += "; pages of sites, by what a first model finds with the counts of the whole site"
-    return Method(
-        units="text blocks",
-        labels=labels,
-        threshold="even odds on articles, where its own scores expect the best F1 on other pages"
-        if gold
-        else "none: each page is cut where its own scores expect the best F1",
-        held_out=_BY_FOLDS if gold else _BY_A_FIFTH,
-        f_measure="before smoothing",
-        limits=_GOLD_LIMITS if gold else SITE_LEVEL_LIMITS,
-    )

@@ -6,8 +6,7 @@ import re
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -17,10 +16,11 @@ from winnow.evidence.marked_articles import article_mark
 from winnow.features.blocks import features_of
 from winnow.models.sequence import standardise
 from winnow.page.page import Page, PageTooLarge
+from winnow.papers.pages import silent
 from winnow.site import Site as SiteInMemory
-from winnow.training.gold import aligner, content_fractions, deal_folds, parse_with_copy
+from winnow.training.gold import content_fractions, deal_folds, parse_with_copy
 from winnow.training.sequences import SequencePage
-from winnow.training.sites import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts, map_in_processes
+from winnow.training.sites import SITE_LEVEL_METHOD, SiteLabels, map_in_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from winnow.features.tokens import Tokens, TokenTables
     from winnow.models import Model
-    from winnow.progress import Progress
+    from winnow.papers.pages import Progress
     from winnow.training.gold import GoldExample
     from winnow.training.sites import Site
 
@@ -88,52 +88,34 @@ def block_page(page: Page, label: NDArray[np.floating], source: str) -> BlockPag
     return BlockPage(source, features.static, features.tokens, features.words, label.astype(np.float32))
 
 
-def label_sites(
-    sites: Sequence[Site],
-    *,
-    seed: int,
-    pages_per_site: int = PAGES_PER_SITE,
-    labels: str = SITE_LEVEL_METHOD,
+def label_pages(
+    label: Callable[[Any], list[BlockPage]],
+    sites_or_pages: Sequence[Site] | Sequence[GoldExample],
     processes: int = 1,
-    progress: Progress | None = None,
+    progress: Progress = silent,
+    what: str = "site",
 ) -> list[BlockPage]:
-    """Label the blocks of some pages of every site by a site-level method, blocks of one page only as content."""
-    names = [f"site {site.name}" for site in sites]
-    label = partial(_label_site, labels=labels, seed=seed, pages_per_site=pages_per_site)
-    return [page for found in map_in_processes(label, sites, processes, names, progress) for page in found]
+    """Return the pages that ``label`` makes of each site or gold page; ``what`` is said of each to the progress."""
+    names = [f"{what} {each.name}" for each in sites_or_pages]
+    labelled = map_in_processes(label, sites_or_pages, processes, names, progress)
+    return [page for of_one in labelled for page in of_one]
 
 
-def label_sites_by_counts(
-    sites: Sequence[Site], model: Model, *, seed: int, pages_per_site: int = PAGES_PER_SITE, processes: int = 1
+def label_site(
+    site: Site, *, seed: int, labels: str = SITE_LEVEL_METHOD, pages_per_site: int = PAGES_PER_SITE
 ) -> list[BlockPage]:
-    """Label the blocks of some pages of every site by the scores of a model and the counts of the whole site.
+    """Label the blocks of some pages of a site by a site-level method, blocks of one page only as content."""
+    site_labels = SiteLabels(site, labels)
+    chosen = np.random.default_rng(seed).permutation(len(site_labels.numbers))[:pages_per_site]
+    numbers = [site_labels.numbers[place] for place in sorted(chosen)]
+    return [block_page(read.page, label[read.page.n :], site.name) for read, label in site_labels.pages(numbers)]
+
+
+def label_site_by_counts(site: Site, *, model: Model, seed: int) -> list[BlockPage]:
+    """Label the blocks of some pages of a site by the scores of a model and the counts of the whole site.
 
     The labels are probabilities; comments have none.
     """
-    label = partial(_label_site_by_counts, model=model, seed=seed, pages_per_site=pages_per_site)
-    return [page for found in map_in_processes(label, sites, processes, chunk=4) for page in found]
-
-
-def label_gold_pages(
-    examples: Sequence[GoldExample], *, processes: int = 1, progress: Progress | None = None
-) -> list[BlockPage]:
-    """Label the blocks of gold pages and of a copy of each in another style; pages above the caps are left out."""
-    aligner()
-    names = [f"gold page {example.gold.page_id}" for example in examples]
-    return [page for of in map_in_processes(_label_gold_page, examples, processes, names, progress) for page in of]
-
-
-def _label_site(site: Site, labels: str, seed: int, pages_per_site: int) -> list[BlockPage]:
-    counts = SiteCounts(site, labels)
-    chosen = np.random.default_rng(seed).permutation(len(counts.files))[:pages_per_site]
-    found = []
-    for labelled in counts.labelled([counts.files[number] for number in sorted(chosen)]):
-        label = labelled.label[labelled.page.n :]
-        found.append(block_page(labelled.page, np.where(label == IGNORED, np.nan, label == CONTENT), site.name))
-    return found
-
-
-def _label_site_by_counts(site: Site, model: Model, seed: int, pages_per_site: int) -> list[BlockPage]:
     counts, pages = SiteInMemory(budget=_MAX_UNITS, model=model), []
     for file in site.files:
         with suppress(PageTooLarge):
@@ -141,7 +123,7 @@ def _label_site_by_counts(site: Site, model: Model, seed: int, pages_per_site: i
             if page.m and counts.count(page):
                 pages.append(page)
     found = []
-    for number in sorted(np.random.default_rng(seed).permutation(len(pages))[:pages_per_site].tolist()):
+    for number in sorted(np.random.default_rng(seed).permutation(len(pages))[:PAGES_PER_SITE].tolist()):
         page = pages[number]
         draft = decide(page, model, counts, Options())
         content = 1 - draft.scores.templateness[page.n :]
@@ -150,7 +132,8 @@ def _label_site_by_counts(site: Site, model: Model, seed: int, pages_per_site: i
     return found
 
 
-def _label_gold_page(example: GoldExample) -> list[BlockPage]:
+def label_gold_page(example: GoldExample) -> list[BlockPage]:
+    """Label the blocks of a gold page, and of a copy of it in another style; there are none of one above the caps."""
     found = []
     for number, page in enumerate(parse_with_copy(example)):
         texts = page.block_texts()
@@ -228,20 +211,8 @@ MAX_MARKED_PAGES: Final = 20
 _MAYBE: Final = re.compile(rb"articleBody|e-content|entry-content|content:encoded")
 
 
-def label_marked_pages(
-    sites: Sequence[Site],
-    *,
-    seed: int,
-    processes: int = 1,
-    progress: Progress | None = None,
-) -> list[BlockPage]:
-    """Label the blocks of pages that bear the mark of an article, some of every site, with the mark hidden."""
-    names = [f"marks of {site.name}" for site in sites]
-    label = partial(_label_marked_site, seed=seed)
-    return [page for found in map_in_processes(label, sites, processes, names, progress) for page in found]
-
-
-def _label_marked_site(site: Site, seed: int) -> list[BlockPage]:
+def label_marked_site(site: Site, *, seed: int) -> list[BlockPage]:
+    """Label the blocks of some pages of a site that bear the mark of an article, with the mark hidden."""
     found: list[BlockPage] = []
     known: set[str] = set()
     for number in np.random.default_rng(seed).permutation(len(site.files)).tolist():

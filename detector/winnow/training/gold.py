@@ -15,6 +15,7 @@ from zlib import crc32
 
 import numpy as np
 from lxml import etree
+from rapidfuzz.distance import LCSseq
 from tldextract import TLDExtract
 
 from winnow.page.page import Page, PageTooLarge
@@ -26,7 +27,6 @@ from winnow.training.evaluation import GoldPage, read_gold
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
-    from types import ModuleType
 
     from numpy.typing import NDArray
 
@@ -39,28 +39,18 @@ def content_fractions(block_texts: Sequence[str], gold_text: str) -> NDArray[np.
     The words of the page and those of the gold text are aligned by a longest common subsequence, so that a word of the
     menu is not taken for the same word of the article. Characters of unspaced scripts count as words.
     """
-    longest_common = aligner()
     words = [WORD.findall(text.lower()) for text in block_texts]
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     numbers: dict[str, int] = {}
     page = [numbers.setdefault(word, len(numbers)) for block in words for word in block]
     gold = [numbers.setdefault(word, len(numbers)) for word in WORD.findall(gold_text.lower())]
     matched = np.zeros(len(page), bool)
-    for operation in longest_common.opcodes(page, gold):
+    for operation in LCSseq.opcodes(page, gold):
         if operation.tag == "equal":
             matched[operation.src_start : operation.src_end] = True
     ends, sums = np.cumsum(lengths), prefix_sums(matched)
     shares: NDArray[np.float64] = (sums[ends] - sums[ends - lengths]) / np.maximum(lengths, 1)
     return shares
-
-
-def aligner() -> ModuleType:
-    """Return the module that finds longest common subsequences; needed for labels from gold text only."""
-    try:
-        from rapidfuzz.distance import LCSseq  # noqa: PLC0415
-    except ImportError as error:
-        raise ImportError("training with gold text needs rapidfuzz: pip install 'scrapy-winnow[train]'") from error
-    return LCSseq
 
 
 # Gold pages to learn from: where their HTML is, whom they are from, and which are held out together.
@@ -87,6 +77,11 @@ class GoldExample:
     source: str
     collection: str
     marks: PageMarks | None = None
+
+    @property
+    def name(self) -> str:
+        """ID of the page."""
+        return self.gold.page_id
 
 
 def gold_examples(

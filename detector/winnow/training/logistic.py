@@ -7,32 +7,29 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from winnow.page.page import Page
 from winnow.page.tree import sums_in_blocks
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
 from winnow.papers.page_level import BUCKETS, LogisticModel, bucket_of
+from winnow.papers.pages import silent
 from winnow.smoothing import smooth_scores
 from winnow.training.gold import FOLDS
-from winnow.training.report import SITE_LABELS, Method, Metrics, Trained
+from winnow.training.report import SITE_LABELS, Metrics, Trained
 from winnow.training.sites import (
-    CONTENT,
-    IGNORED,
     SITE_LEVEL_LIMITS,
     SITE_LEVEL_METHOD,
-    TEMPLATE,
-    SiteCounts,
+    SiteLabels,
     describe_labels,
     map_in_processes,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from winnow.models.scores import Model
-    from winnow.progress import Progress
+    from winnow.page.page import Page
+    from winnow.papers.pages import Progress
     from winnow.training.sites import Site
 
     Floats = NDArray[np.float64]
@@ -81,24 +78,23 @@ class Examples(NamedTuple):
 
 
 class TuningPage(NamedTuple):
-    """A page to choose the threshold by: file, address, number of its site, and of its m blocks labels and words."""
+    """A page to choose the threshold by: numbers of its site and of it there, and of its m blocks labels and words."""
 
-    file: Path
-    url: str
     site: int
-    label: NDArray[np.int8]
+    number: int
+    label: NDArray[np.float32]
     words: NDArray[np.int64]
 
 
-def _page_examples(measures: Measures, label: NDArray[np.int8], site: int, random: np.random.Generator) -> Examples:
+def _page_examples(measures: Measures, label: NDArray[np.float32], site: int, random: np.random.Generator) -> Examples:
     """Pick up to 100 labelled elements of a page; their weights add up to 1."""
     elements = measures.elements
-    rows = np.flatnonzero(label[elements] != IGNORED)
+    rows = np.flatnonzero(~np.isnan(label[elements]))
     rows = np.sort(random.permutation(rows)[:EXAMPLES_PER_PAGE])
     by_text = np.sqrt(1 + measures.words[rows])
     return Examples(
         values=node_features(measures)[rows],
-        label=label[elements[rows]] == TEMPLATE,
+        label=label[elements[rows]] == 0,
         area=measures.geometry.area[elements[rows]],
         weight=by_text / max(by_text.sum(), 1),
         site=np.full(len(rows), site),
@@ -108,33 +104,30 @@ def _page_examples(measures: Measures, label: NDArray[np.int8], site: int, rando
 def _site_examples(task: tuple[int, Site, str, int]) -> tuple[list[Examples], list[TuningPage]]:
     """Examples of up to 30 pages of a site, and pages to choose a threshold by."""
     number, site, labels, seed = task
-    counts = SiteCounts(site, labels)
-    random = np.random.default_rng([seed, number])
+    site_labels, random = SiteLabels(site, labels), np.random.default_rng([seed, number])
     parts: list[Examples] = []
     tuning: list[TuningPage] = []
-    for labelled in counts.labelled(random.permutation(counts.files)[:PAGES_PER_SITE].tolist()):
-        measures = Measures(labelled.page)
-        n = labelled.page.n
-        parts.append(_page_examples(measures, labelled.label, number, random))
+    for read, label in site_labels.pages(random.permutation(site_labels.numbers)[:PAGES_PER_SITE].tolist()):
+        measures = Measures(read.page)
+        parts.append(_page_examples(measures, label, number, random))
         if len(tuning) < TUNING_PAGES_PER_SITE:
-            words = sums_in_blocks(labelled.page, np.diff(measures.statistics.words))
-            tuning.append(TuningPage(labelled.file, site.url(labelled.file), number, labelled.label[n:], words))
+            words = sums_in_blocks(read.page, np.diff(measures.statistics.words))
+            tuning.append(TuningPage(number, read.number, label[read.page.n :], words))
     if not any(len(part.label) for part in parts):
         return [], []
     return [part._replace(weight=part.weight / len(parts)) for part in parts], tuning
 
 
-def content_f_measure(model: Model, page: TuningPage) -> Floats:
-    """F-measure of the content words that stay after smoothing, for each of :data:`THRESHOLDS`; NaN without content."""
-    tree = Page.parse(page.file.read_bytes(), page.url)
-    value = smooth_scores(tree, model.score(tree)).value[tree.n :]
-    kept = value[:, None] < THRESHOLDS
-    content = page.words * (page.label == CONTENT)
-    labelled = page.words * (page.label != IGNORED)
-    measure = np.full(len(THRESHOLDS), np.nan)
-    if content.any():
-        measure = 2.0 * (content @ kept) / (content.sum() + labelled @ kept)
-    return measure
+def content_f_measure(model: Model, page: Page, label: NDArray[np.float32], words: NDArray[np.int64]) -> Floats:
+    """F-measure of the content words that stay after smoothing, for each of :data:`THRESHOLDS`; NaN without content.
+
+    ``label`` and ``words`` are those of the page's blocks.
+    """
+    kept = smooth_scores(page, model.score(page)).value[page.n :, None] < THRESHOLDS
+    content = words * (label == 1)
+    if not content.any():
+        return np.full(len(THRESHOLDS), np.nan)
+    return np.asarray(2.0 * (content @ kept) / (content.sum() + (words * ~np.isnan(label)) @ kept))
 
 
 def best_threshold(measured: Iterable[tuple[int, Floats]]) -> tuple[float, float]:
@@ -158,24 +151,21 @@ def best_threshold(measured: Iterable[tuple[int, Floats]]) -> tuple[float, float
 
 def train_logistic(
     sites: Sequence[Site],
-    gold: Sequence[Path] = (),
     *,
     labels: str = SITE_LEVEL_METHOD,
     seed: int = 0,
     processes: int = 1,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Trained:
     """Train the ``logistic`` model from site-level labels alone.
 
     The threshold is the one under which most of the text of held-out sites falls where its labels say, after smoothing.
 
-    The arguments are those of :func:`winnow.training.train.train`; ``gold`` must be empty.
+    The arguments are those of :func:`winnow.training.train.train`.
 
     Raises:
-        ValueError: gold text was given, or the sites are fewer than 5 or give no examples of both kinds.
+        ValueError: the sites are fewer than 5 or give no examples of both kinds.
     """
-    if gold:
-        raise ValueError("the logistic model learns from site-level labels only; it takes no gold text")
     if len(sites) < FOLDS:
         raise ValueError(f"the logistic model needs {FOLDS} or more sites, there are {len(sites)}")
     tasks = [(number, site, labels, seed) for number, site in enumerate(sites)]
@@ -192,27 +182,24 @@ def train_logistic(
         tested = fold[examples.site] == number
         model = fit(examples, ~tested)
         score[tested] = model.probability(examples.values[tested], examples.area[tested])
-        tuning = [page for _, of_site in found for page in of_site if fold[page.site] == number]
-        measured += [(page.site, content_f_measure(model, page)) for page in tuning]
+        for site, page, label, words in (page for _, of_site in found for page in of_site if fold[page.site] == number):
+            read = sites[site].pages().read(page)
+            measured.append((site, content_f_measure(model, read.page, label, words)))
     threshold, f_measure = best_threshold(measured)
     model = fit(examples, np.ones(len(examples.label), bool), threshold)
     metrics = Metrics.of(score, examples.label, examples.weight, score >= threshold, f_measure)
-    method = Method(
+    return Trained(
+        model=model,
+        sites=len(sites),
+        pages=len(parts),
+        examples=len(score),
+        metrics={SITE_LABELS: metrics},
         units="elements",
         labels=describe_labels(labels),
         threshold=f"{threshold:.2f}, chosen on held-out sites",
         held_out="Five folds over the sites; every site has the same weight.",
         f_measure="after smoothing",
         limits=SITE_LEVEL_LIMITS,
-    )
-    return Trained(
-        model,
-        sites=len(sites),
-        pages=len(parts),
-        gold_pages=0,
-        examples=len(score),
-        method=method,
-        metrics={SITE_LABELS: metrics},
     )
 
 
@@ -238,7 +225,7 @@ def fit(examples: Examples, chosen: NDArray[np.bool_], threshold: float = 0.5) -
         regression = LogisticRegression(C=_REGULARISATION, max_iter=1000).fit(standard, label, example_weight)
         weight[number] = regression.coef_[0] / spread
         intercept[number] = regression.intercept_[0] - weight[number] @ middle
-    return LogisticModel.from_arrays(threshold, low, high, weight, intercept)
+    return LogisticModel(threshold, low, high, weight, intercept)
 
 
 def _rows_of_both_kinds(

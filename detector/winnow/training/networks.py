@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from winnow.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks import BlockModel
-from winnow.training.examples import label_sites_by_counts, sequence_pages, stack_features
+from winnow.training.examples import label_pages, label_site_by_counts, sequence_pages, stack_features
 from winnow.training.gold import FOLDS
 from winnow.training.sequences import NetworkRecipe, fit_sequence, mean_and_scale
 
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
     Floats = NDArray[np.float64]
 
-
-STEPS: Final = ("first model", "pages of sites", "second model")
-"""What training goes through, in this order."""
 
 _SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every table entry
 _MAX_VOTES: Final = 15.0  # pages that a source of gold pages counts for at most
@@ -60,7 +58,6 @@ def train_block_model(
     seed: int = 0,
     recipe: NetworkRecipe = RECIPE,
     processes: int = 1,
-    on_step: Callable[[str], None] | None = None,
 ) -> BlockModel:
     """Train in two rounds; the same seed and pages give the same weights.
 
@@ -72,22 +69,17 @@ def train_block_model(
         seed: of folds and first weights.
         recipe: how.
         processes: that read pages of sites.
-        on_step: called with the name of each of :data:`STEPS` as it begins.
 
     Raises:
         ImportError: jax is not installed.
         ValueError: there are no labels of both kinds.
     """
-    on_step = on_step or (lambda _step: None)
-    on_step(STEPS[0])
     if gold:
         first = fit_block_model(gold, [], seed=seed, recipe=recipe)
     else:
         without_gold = replace(recipe, dropout=DROPOUT_WITHOUT_GOLD)
         first = fit_block_model([], labelled, marked=marked, seed=seed, recipe=without_gold)
-    on_step(STEPS[1])
-    taught = label_sites_by_counts(sites, first, seed=seed, processes=processes)
-    on_step(STEPS[2])
+    taught = label_pages(partial(label_site_by_counts, model=first, seed=seed), sites, processes)
     return fit_block_model(gold, taught, marked=[] if gold else marked, seed=seed, recipe=recipe)
 
 

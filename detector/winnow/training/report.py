@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from winnow.models.scores import Model
-
 if TYPE_CHECKING:
     import datetime
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from winnow.models.scores import StoredModel
 
 
 SITE_LABELS: Final = "site-level labels"
 GOLD_LABELS: Final = "gold text"
 
 _BINS: Final = 10
-
-
-class TrainedModel(Model, Protocol):
-    """A model that can be written to a file."""
-
-    def save(self, path: Path) -> None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,45 +82,35 @@ class Metrics:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
-    """What a model card says of how a model was made, as phrases.
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class Trained:
+    """A trained model, what it was made of, and what its model card says of how, as phrases.
 
     Attributes:
+        model: the model.
+        sites, pages, gold_pages, examples: how many it was trained on; ``pages`` are those of the sites.
+        metrics: quality on held-out sources, by the kind of labels it was measured with.
         units, labels, threshold: what is scored, where the labels are from, how the threshold is chosen.
         held_out, f_measure: how the metrics were measured, and what the f-measure of the content's words includes.
         limits: what the labels do not know.
+        marked_pages: how many of the sites' pages had the mark of an article, and were learned from.
+        fold_models, fold_of: models without a part of the sources each, and which of them has not seen a source.
     """
 
+    model: StoredModel
+    sites: int
+    pages: int
+    examples: int
+    metrics: dict[str, Metrics]
     units: str
     labels: str
     threshold: str
     held_out: str
     f_measure: str
     limits: str
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Trained:
-    """A trained model and what it was made of.
-
-    Attributes:
-        model, method: the model, and how it was made.
-        sites, pages, gold_pages, examples: how many it was trained on; ``pages`` are those of the sites.
-        metrics: quality on held-out sources, by the kind of labels it was measured with.
-        marked_pages: how many of the sites' pages had the mark of an article, and were learned from.
-        fold_models, fold_of: models without a part of the sources each, and which of them has not seen a source.
-    """
-
-    model: TrainedModel
-    sites: int
-    pages: int
-    gold_pages: int
-    examples: int
-    method: Method
-    metrics: dict[str, Metrics]
+    gold_pages: int = 0
     marked_pages: int = 0
-    fold_models: Sequence[TrainedModel] = ()
+    fold_models: Sequence[StoredModel] = ()
     fold_of: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -155,7 +138,6 @@ def model_card(trained: Trained, *, data: str, command: str, date: datetime.date
 
     ``sources`` says whom the training data is from, as Markdown; left out if empty.
     """
-    method = trained.method
     gold = f", {trained.gold_pages:,} gold pages" if trained.gold_pages else ""
     gold += f", {trained.marked_pages:,} marked pages" if trained.marked_pages else ""
     rows = {
@@ -163,13 +145,13 @@ def model_card(trained: Trained, *, data: str, command: str, date: datetime.date
         "made on": date.isoformat(),
         "made by": f"`{command}`",
         "data": f"{trained.sites} sites of `{data}`, {trained.pages:,} pages{gold}",
-        "examples": f"{trained.examples:,} {method.units}",
-        "labels": method.labels,
-        "threshold": method.threshold,
+        "examples": f"{trained.examples:,} {trained.units}",
+        "labels": trained.labels,
+        "threshold": trained.threshold,
     }
     tables = [_metrics_table(metrics, _MEASURED[labels], trained) for labels, metrics in trained.metrics.items()]
-    figures = ["## On sources that it was not fitted to", method.held_out, *tables]
-    return write_card(trained.model.name, _WHAT, rows, figures, method.limits, sources)
+    figures = ["## On sources that it was not fitted to", trained.held_out, *tables]
+    return write_card(trained.model.name, _WHAT, rows, figures, trained.limits, sources)
 
 
 def write_card(name: str, what: str, rows: Mapping[str, str], figures: Sequence[str], limits: str, sources: str) -> str:
@@ -181,10 +163,11 @@ def write_card(name: str, what: str, rows: Mapping[str, str], figures: Sequence[
     return "\n\n".join(parts) + "\n"
 
 
-def _metrics_table(metrics: Metrics, heading: str, trained: Trained) -> str:
-    units = trained.method.units
+def describe_metrics(metrics: Metrics, trained: Trained) -> list[tuple[str, str]]:
+    """Names and values of metrics, as they are printed; NaN is a dash."""
+    units = trained.units
     rows = [
-        (f"words of content that stay, {trained.method.f_measure}: f-measure", f"{metrics.content_f_measure:.3f}"),
+        (f"words of content that stay, {trained.f_measure}: f-measure", f"{metrics.content_f_measure:.3f}"),
         (f"{units}: area under the ROC curve", f"{metrics.auc:.3f}"),
         (f"{units} of content: precision, recall", f"{metrics.content_precision:.3f}, {metrics.content_recall:.3f}"),
         (f"{units} of template: precision, recall", f"{metrics.template_precision:.3f}, {metrics.template_recall:.3f}"),
@@ -192,10 +175,14 @@ def _metrics_table(metrics: Metrics, heading: str, trained: Trained) -> str:
     ]
     if metrics.text_f1 is not None:
         rows.insert(0, ("text after cleaning: word F1", f"{metrics.text_f1:.3f}"))
-    figures = [f"| {name} | {value.replace('nan', '-')} |" for name, value in rows]
+    return [(name, value.replace("nan", "-")) for name, value in rows]
+
+
+def _metrics_table(metrics: Metrics, heading: str, trained: Trained) -> str:
+    rows = [f"| {name} | {value} |" for name, value in describe_metrics(metrics, trained)]
     reliability = [
         f"| {number / 10:.1f} to {(number + 1) / 10:.1f} | {score:.2f} | {share:.2f} |".replace("nan", "-")
         for number, (score, share) in enumerate(metrics.reliability)
     ]
     head = "| score | mean score | share of template |\n|---|---|---|"
-    return "\n".join([f"### {heading}\n\n| figure | value |\n|---|---|", *figures, "", head, *reliability])
+    return "\n".join([f"### {heading}\n\n| figure | value |\n|---|---|", *rows, "", head, *reliability])

@@ -148,12 +148,9 @@ def _compiled_step() -> Callable[..., Any]:
     Raises:
         ImportError: jax is not installed.
     """
-    try:
-        os.environ.setdefault("XLA_FLAGS", _ONE_THREAD)
-        import jax  # noqa: PLC0415
-        import jax.numpy as jnp  # noqa: PLC0415
-    except ImportError as error:
-        raise ImportError("training needs jax: pip install 'scrapy-winnow[train]'") from error
+    os.environ.setdefault("XLA_FLAGS", _ONE_THREAD)
+    import jax  # noqa: PLC0415
+    import jax.numpy as jnp  # noqa: PLC0415
 
     def read(inputs: Any, there: Any, weight: Any, bias: Any) -> Any:
         """States in one direction, [t, pages, s], by what blocks add to the gates; padding leaves one as it is."""

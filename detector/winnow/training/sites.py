@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from winnow.papers.methods import METHODS, summary
-from winnow.papers.page_level import SiteLevel, SiteLevelTemplate
-from winnow.papers.pages import OTHER_SUFFIXES, SiteError, SitePages
+from winnow.papers.page_level import SiteLevel
+from winnow.papers.pages import OTHER_SUFFIXES, SiteError, SitePages, silent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from winnow.page.page import Page
-    from winnow.papers.pages import Labels, SitePage
-    from winnow.progress import Progress
+    from winnow.papers.pages import Progress, SitePage
 
 
 _PAGE_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml", ".shtml"})
 _SNIFFED: Final = 1_024  # bytes
+_CHUNK: Final = 4  # tasks that a process is sent at a time, with one copy of their model
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +94,16 @@ def map_in_processes(
     tasks: Sequence[Any],
     processes: int,
     names: Sequence[str] = (),
-    progress: Progress | None = None,
-    chunk: int = 1,
+    progress: Progress = silent,
 ) -> Iterator[_Result]:
     """Do the work for each task, in this process or in several, and yield the results in the order of the tasks.
 
-    ``names`` are those of the tasks, for the progress; a process takes ``chunk`` tasks at a time.
+    ``names`` are those of the tasks, for the progress.
     """
     # A process for each core has one thread each. None is started before it is asked to.
     with ProcessPoolExecutor(processes, get_context("spawn"), threadpool_limits, (1, "blas")) as pool:
-        for done, result in enumerate(map(work, tasks) if processes == 1 else pool.map(work, tasks, chunksize=chunk)):
-            if progress:
+        for done, result in enumerate(map(work, tasks) if processes == 1 else pool.map(work, tasks, chunksize=_CHUNK)):
+            if names:
                 progress(done + 1, len(tasks), names[done])
             yield result
 
@@ -113,11 +112,7 @@ def map_in_processes(
 #
 # Template units are those of SiteLevel with the 85% rule (page-level isotonic smoothing, sections 3 and 5.1), or of
 # another site-level method; content is what no other page of the site has, unless the method has a rule of its own, and
-# what lies in between is ignored (site-independent template blocks, section 3).
-
-TEMPLATE: Final = 1
-CONTENT: Final = 0
-IGNORED: Final = -1
+# what lies in between has no label (site-independent template blocks, section 3).
 
 SITE_LEVEL_METHOD: Final = SiteLevel.name
 """The method whose labels the package's own model learns from."""
@@ -132,45 +127,32 @@ Site-level labels call every list that differs from page to page content, "relat
 nothing of comments, advertisements or cookie notices that a crawler's copy of a page lacks."""
 
 
-class LabelledPage(NamedTuple):
-    """A page, its file, and int8[n + m]: :data:`TEMPLATE`, :data:`CONTENT` or :data:`IGNORED`."""
-
-    page: Page
-    label: NDArray[np.int8]
-    file: Path
-
-
-class SiteCounts:
-    """Units of the pages of a site that are template by a site-level method, that are content, and others left out.
+class SiteLabels:
+    """Labels of the units of a site's pages by a site-level method.
 
     Attributes:
-        files: numbers of the pages that can be learned from: readable, not too large, no copies of others; none where
+        numbers: numbers of the pages that can be learned from: readable, not too large, no copies of others; none where
             the method cannot work on the site.
-
-    Raises:
-        ValueError: there is no such method.
     """
 
     def __init__(self, site: Site, method: str = SITE_LEVEL_METHOD) -> None:
-        self._site, self._pages = site, site.pages()
-        self._counts = SiteLevelTemplate(SiteLevel())
-        self.files = [read.number for read in self._pages.read_all() if self._counts.add(read.page)]
-        self._label: Callable[[SitePage], Labels] = self._counts.label
-        if method != SITE_LEVEL_METHOD:
-            try:
-                self._label = METHODS[method]().learn(self._pages).label
-            except SiteError:
-                self.files = []
+        self._pages = site.pages()
+        self.numbers: Sequence[int] = []
+        with suppress(SiteError):
+            self._site_level = self._learned = SiteLevel().learn(self._pages)
+            if method != SITE_LEVEL_METHOD:
+                self._learned = METHODS[method]().learn(self._pages)
+            self.numbers = self._site_level.groups[0]
 
-    def labelled(self, files: Sequence[int]) -> Iterator[LabelledPage]:
-        """Label the units of some pages, given by their numbers in :attr:`files`."""
-        for read in map(self._pages.read, files):
-            labels = self._label(read)
-            content = self._counts.unique(read.page) if labels.content is None else labels.content
-            label = np.full(read.page.n + read.page.m, IGNORED, np.int8)
-            label[content] = CONTENT
-            label[labels.template] = TEMPLATE
-            yield LabelledPage(read.page, label, self._site.files[read.number])
+    def pages(self, numbers: Iterable[int]) -> Iterator[tuple[SitePage, NDArray[np.float32]]]:
+        """Read pages with their labels, float32[n + m]: 1 for content, 0 for template, NaN for neither."""
+        for read in map(self._pages.read, numbers):
+            labels = self._learned.label(read)
+            content = self._site_level.label(read).content if labels.content is None else labels.content
+            label = np.full(read.page.n + read.page.m, np.nan, np.float32)
+            label[content] = 1
+            label[labels.template] = 0
+            yield read, label
 
 
 def describe_labels(method: str) -> str:

@@ -10,6 +10,7 @@ from winnow.models import DEFAULT_MODEL
 from winnow.models.blocks import BLOCKS
 from winnow.papers.methods import METHODS
 from winnow.papers.page_level import LOGISTIC
+from winnow.papers.pages import silent
 from winnow.training.blocks import train_blocks
 from winnow.training.logistic import train_logistic
 from winnow.training.report import Metrics, Trained, model_card
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    from winnow.progress import Progress
+    from winnow.papers.pages import Progress
 
-__all__ = ["TRAINERS", "Metrics", "Site", "Trained", "find_sites", "train"]
+__all__ = ["KINDS", "Metrics", "Site", "Trained", "find_sites", "train"]
 
 
-TRAINERS: Final = {BLOCKS: train_blocks, LOGISTIC: train_logistic}
-"""How each kind of model is made, by its name."""
+KINDS: Final = (BLOCKS, LOGISTIC)
+"""The kinds of models that can be trained."""
 
 
 def train(
@@ -44,14 +45,14 @@ def train(
     seed: int = 0,
     processes: int = 1,
     date: datetime.date | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Trained:
     """Train a model, and write it with its model card (``.md``) beside it.
 
     Args:
         sites_dir: folder of sites, one folder a site.
         output: file to write, ending in ``.npz``.
-        model: kind of model, one of :data:`TRAINERS`.
+        model: kind of model, one of :data:`KINDS`.
         gold: files of gold pages; these and the next four are for models that learn from more than sites.
         marks: learn from the marks of authors on pages of the sites, too; not with gold pages.
         whole_sites: file of pages whose blocks people have marked.
@@ -70,21 +71,25 @@ def train(
         ImportError: the gold text needs a package that is not installed.
         ValueError: the kind of model or the file name will not do, or sites or gold text are not what it needs.
     """
-    if model not in TRAINERS:
-        raise ValueError(f"no such kind of model: {model!r}; there are {', '.join(sorted(TRAINERS))}")
+    if model not in KINDS:
+        raise ValueError(f"no such kind of model: {model!r}; there are {', '.join(sorted(KINDS))}")
     if labels not in METHODS:
         raise ValueError(f"no such method: {labels!r}; there are {', '.join(METHODS)}")
     if output.suffix != ".npz":
         raise ValueError(f"the model's file must end in .npz: {output}")
+    if model == LOGISTIC and (gold or whole_sites):
+        raise ValueError("the logistic model learns from site-level labels only; it takes no gold text")
     if marks and model != BLOCKS:
         raise ValueError(f"marks of authors are for the kind {BLOCKS!r}, not {model!r}")
     if marks and (gold or whole_sites):
         raise ValueError("marks of authors are for models without gold text")
     sites = find_sites(sites_dir)
-    options: dict[str, Any] = {}
-    if model == BLOCKS:
-        options = {"marks": marks, "whole_sites": whole_sites, "folders": folders, "leave_out": leave_out}
-    trained = TRAINERS[model](sites, gold, labels=labels, seed=seed, processes=processes, progress=progress, **options)
+    common: Any = {"labels": labels, "seed": seed, "processes": processes, "progress": progress}
+    if model == LOGISTIC:
+        trained = train_logistic(sites, **common)
+    else:
+        of_people: Any = {"whole_sites": whole_sites, "folders": folders, "leave_out": leave_out}
+        trained = train_blocks(sites, gold, marks=marks, **of_people, **common)
     output.parent.mkdir(parents=True, exist_ok=True)
     trained.model.save(output)
     if folds is not None:

@@ -15,7 +15,7 @@ def _save(path: Path, weights: dict[str, float], intercept: float) -> str:
     for number, feature in enumerate(NODE_FEATURES):
         weight[:, number] = weights.get(feature, 0.0)
     bounds = np.full((BUCKETS, features), 100.0)
-    LogisticModel.from_arrays(0.5, -bounds, bounds, weight, np.full(BUCKETS, intercept)).save(path)
+    LogisticModel(0.5, -bounds, bounds, weight, np.full(BUCKETS, intercept)).save(path)
     return str(path)
 
 

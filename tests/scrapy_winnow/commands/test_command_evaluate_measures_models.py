@@ -62,7 +62,7 @@ def test_missing_pages_count_as_empty_and_are_said(
     ("content", "message"),
     [
         ("", "there is no page in it"),
-        ("[]", "line 1 is not"),
+        ('{"id": "1", "gold_text": "x"}\n[]', "line 2 is not"),
         ('{"id": "1", "gold_text": "", "fold": 2}', "no page of fold 7"),
     ],
 )

@@ -67,6 +67,7 @@ def test_a_model_and_its_card_are_written_and_the_model_cleans(
         (["{tmp}/sites", "--sources", "{tmp}/gone.md"], "no such file"),
         (["{tmp}/sites", "--gold", "{tmp}/gold.jsonl", "--model", "blocks"], "html/7.html"),
         (["{tmp}/sites", "--gold", "{tmp}/gone.jsonl", "--model", "blocks"], "gone.jsonl: no such file"),
+        (["{tmp}/sites", "--gold", "{tmp}/broken.jsonl", "--model", "blocks"], "broken.jsonl: line 1"),
         (["{tmp}/sites", "--gold", "{tmp}/gold.jsonl", "--model", "logistic"], "takes no gold text"),
     ],
 )
@@ -74,6 +75,7 @@ def test_what_training_cannot_use_is_explained(
     arguments: list[str], message: str, sites: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (sites.parent / "gold.jsonl").write_text('{"id": "7", "gold_text": "x"}')
+    (sites.parent / "broken.jsonl").write_text("{}")
     words = ["-o", "{tmp}/m.npz", *arguments]
     assert main(["train", *(word.format(tmp=sites.parent) for word in words)]) == 2
     assert message in capsys.readouterr().err

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from winnow.papers.clustering import NOTHING, cluster, merge_documents
+from winnow.papers.clustering import NOTHING, Clusters, merge_documents
 from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
 
@@ -129,7 +129,7 @@ def _planted(templates, pages, seed):
 def test_the_number_of_clusters_is_that_of_the_templates_however_many_pages_there_are(variant):
     documents, truth = _planted(6, 1_000, seed=4)
     for number in (100, 1_000):
-        labels, _ = cluster(documents[:number], variant=variant)
+        labels, _ = Clusters(variant=variant).cluster(documents[:number])
         pairs = set(zip(labels.tolist(), truth[:number].tolist(), strict=True))
         assert len(pairs) == labels.max() + 1 == 6
 

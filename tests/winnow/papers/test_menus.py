@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from winnow.page.page import Page
 from winnow.papers.menu_mapping import EQUALITIES, Equality, Profile, mapped_units, template_of
-from winnow.papers.menus import PAPER, MenuSearch, search_menu, site_links, template_page
+from winnow.papers.menus import PAPER, Menus, site_links, template_page
 from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
 
@@ -92,7 +92,7 @@ def test_pages_without_links_among_them_are_a_clear_error(html):
 def test_the_template_page_has_the_template_and_nothing_else():
     pages = SitePages.of_html(_site())
     page = pages.read(7).page
-    search = search_menu(MenuSearch(pages.read(1).page), {read.page.url: read.page for read in pages.read_all()}.get)
+    search = Menus().search(pages.read(1).page, {read.page.url: read.page for read in pages.read_all()}.get)
     written = template_page(page, search.template_of(Profile.of(page), list(search.found.values())))
     again = Page.parse(written)
     assert set(again.block_texts()) == TEMPLATE
@@ -234,7 +234,7 @@ def _search(topology, size):
         links = topology[address[-1]]
         return None if links is None else _linked_page(address, *links)
 
-    return search_menu(MenuSearch(_linked_page("http://a.example/key", *topology), size, variant=PAPER), load)
+    return Menus(PAPER, size).search(_linked_page("http://a.example/key", *topology), load)
 
 
 @settings(max_examples=25, deadline=None)
@@ -271,7 +271,7 @@ def _of(name, html):
 def test_pages_that_do_not_agree_are_compared_with_more():
     foot = "<div><p>The letters of the harbour</p></div>"
     site = {f"http://a.example/{name}": _of(name, MENU + foot * (name != "b")) for name in ("", "a", "b", "c", "key")}
-    search = search_menu(MenuSearch(site["http://a.example/key"]), site.get)
+    search = Menus().search(site["http://a.example/key"], site.get)
     assert list(search.found) == ["a.example/a", "a.example/b", "a.example/c", "a.example"]
     texts = site["http://a.example/key"].block_texts()
     kept = search.template()[-len(texts) :]

@@ -11,18 +11,18 @@ import pytest
 
 from winnow.page.page import Page
 from winnow.papers.methods import METHODS, labelled_pages, method, summary
-from winnow.papers.pages import Labels, Learned, SiteError, SitePage, SitePages, parameter, whole_elements
+from winnow.papers.pages import Labels, Learned, SiteError, SiteMethod, SitePage, SitePages, parameter, whole_elements
 
 
 @dataclass(frozen=True)
-class LongBlocks:
+class LongBlocks(SiteMethod):
     """Template is text of so many characters: not a method for anything but these tests."""
 
     name: ClassVar[str] = "long-blocks"
     characters: int = parameter(5, "least length", "characters")
 
-    def learn(self, pages: SitePages, progress: object = None) -> Learned:
-        for _ in pages.read_all(progress):  # type: ignore[arg-type]
+    def learn(self, pages: SitePages) -> Learned:
+        for _ in pages.read_all():
             pass
         return Learned(1, self.label)
 
@@ -48,7 +48,9 @@ def test_what_is_no_template_comes_out_as_text_html_and_json() -> None:
 
 def test_progress_tells_of_every_page_of_every_pass() -> None:
     told: list[tuple[int, int, str]] = []
-    list(labelled_pages(site(["<p>a", "<p>b"]), LongBlocks(), progress=lambda *what: told.append(what)))
+    pages = site(["<p>a", "<p>b"])
+    pages.progress = lambda *what: told.append(what)
+    list(labelled_pages(pages, LongBlocks()))
     names = ["https://a.example/0", "https://a.example/1"]
     assert told == [(1, 2, names[0]), (2, 2, names[1])] * 2
 

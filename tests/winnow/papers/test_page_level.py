@@ -31,7 +31,7 @@ K = len(NODE_FEATURES)
 
 def hand_made(intercepts: list[float]) -> LogisticModel:
     bounds = np.full((BUCKETS, K), 1e6)
-    return LogisticModel.from_arrays(0.5, -bounds, bounds, np.zeros((BUCKETS, K)), np.array(intercepts))
+    return LogisticModel(0.5, -bounds, bounds, np.zeros((BUCKETS, K)), np.array(intercepts))
 
 
 def test_the_shipped_model_tells_a_menu_from_a_story():

@@ -2,8 +2,8 @@
 
 import datetime
 import json
-import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +15,12 @@ from winnow import Page, load_model
 from winnow.features.blocks import STATIC_NAMES
 from winnow.models.blocks import BlockModel
 from winnow.training.blocks import train_blocks
-from winnow.training.examples import BlockPage, label_gold_pages, label_sites, label_sites_by_counts
+from winnow.training.examples import BlockPage, label_gold_page, label_pages, label_site, label_site_by_counts
 from winnow.training.gold import gold_examples
 from winnow.training.networks import learn_tables, stacked_token_features, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
 from winnow.training.sequences import NetworkRecipe
-from winnow.training.train import TRAINERS, Trained, find_sites, train
+from winnow.training.train import Trained, find_sites
 
 RECIPE = NetworkRecipe(units=(8, 4, 4), epochs=1, min_steps=48, dropout=0.25)
 TINY = replace(RECIPE, min_steps=10)
@@ -53,7 +53,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site_pages(data: Path) -> list[BlockPage]:
-    return label_sites(find_sites(data / "sites"), seed=1)
+    return label_pages(partial(label_site, seed=1), find_sites(data / "sites"))
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_labels_of_one_kind_teach_nothing(data: Path):
     examples = gold_examples([data / "gold" / "pages.jsonl"])[:3]
     without_gold = [replace(example, gold=replace(example.gold, text="")) for example in examples]
     with pytest.raises(ValueError, match="no labels of both kinds"):
-        train_block_model(label_gold_pages(without_gold), [], recipe=TINY)
+        train_block_model(label_pages(label_gold_page, without_gold), [], recipe=TINY)
 
 
 def test_content_is_found_on_sources_that_were_held_out(trained: Trained):
@@ -103,26 +103,34 @@ def test_the_card_says_which_labels_and_figures_are_which(trained: Trained):
     assert "nan" not in card
 
 
-def test_sites_alone_are_enough_every_step_is_announced_and_the_same_seed_gives_the_same_bytes(
+def test_sites_alone_are_enough_and_are_calibrated_on_some_held_out_and_the_same_seed_gives_the_same_bytes(
     data: Path, site_pages: list[BlockPage], tmp_path: Path
 ):
     steps: list[tuple[int, int, str]] = []
-    report = TRAINERS["blocks"](
-        find_sites(data / "sites"), seed=1, progress=lambda *step: steps.append(step), recipe=TINY
-    )
+    sites = find_sites(data / "sites")
+    report = train_blocks(sites, seed=1, progress=lambda *step: steps.append(step), recipe=TINY)
     assert list(report.metrics) == [SITE_LABELS]
-    assert (report.gold_pages, report.method.labels.startswith("site-level, no human ones")) == (0, True)
-    assert [step[0] for step in steps] == [1, 2, 3, 0, 1, 2, 3, 4, 5, 6]
-    assert [step[2] for step in steps[:4]] == ["site blog", "site docs", "site news", "first model for the metrics"]
-    assert steps[-2][2] == "second model for the weights"
-
+    assert (report.gold_pages, report.labels.startswith("site-level, no human ones")) == (0, True)
+    assert steps == [
+        *((1, 3, "site blog"), (2, 3, "site docs"), (3, 3, "site news")),
+        *((0, 2, "training for the metrics"), (1, 2, "training for the weights"), (2, 2, "trained")),
+    ]
     report.model.save(tmp_path / "first.npz")
-    train_blocks(find_sites(data / "sites"), seed=1, recipe=TINY).model.save(tmp_path / "again.npz")
+    train_blocks(sites, seed=1, recipe=TINY).model.save(tmp_path / "again.npz")
     assert (tmp_path / "first.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
+
+    assert isinstance(report.model, BlockModel)
+    as_fitted = train_block_model([], sites, labelled=site_pages, seed=1, recipe=TINY)
+    network, fitted = report.model.network, as_fitted.network
+    assert np.array_equal(network.state_weight, fitted.state_weight)
+    scales = (network.last_weight / fitted.last_weight)[np.abs(fitted.last_weight) > 0.05]
+    assert np.ptp(scales) < 2e-3 * np.mean(scales)  # stored in half precision
+    assert abs(np.mean(scales) - 1) > 0.01
 
 
 def test_the_counts_of_a_site_label_what_a_page_alone_does_not_show(trained: Trained, data: Path):
-    pages = label_sites_by_counts(find_sites(data / "sites"), trained.model, seed=1)
+    label = partial(label_site_by_counts, model=trained.model, seed=1)
+    pages = label_pages(label, find_sites(data / "sites"))
     assert {page.source for page in pages} == set(HOSTS)
     menus, alone = [], []
     for page in pages:
@@ -130,43 +138,6 @@ def test_the_counts_of_a_site_label_what_a_page_alone_does_not_show(trained: Tra
         menus += page.label[is_menu].tolist()
         alone += trained.model.content_probability(page.matrix(trained.model.tables))[is_menu].tolist()
     assert np.mean(menus) < np.mean(alone) - 0.05
-
-
-def test_without_gold_text_the_network_is_calibrated_on_sites_held_out(data: Path, site_pages: list[BlockPage]):
-    trained = train_blocks(find_sites(data / "sites"), seed=1, recipe=TINY).model
-    assert isinstance(trained, BlockModel)
-    as_fitted = train_block_model([], find_sites(data / "sites"), labelled=site_pages, seed=1, recipe=TINY)
-    network, fitted = trained.network, as_fitted.network
-    assert np.array_equal(network.state_weight, fitted.state_weight)
-    scales = (network.last_weight / fitted.last_weight)[np.abs(fitted.last_weight) > 0.05]
-    assert np.ptp(scales) < 2e-3 * np.mean(scales)  # stored in half precision
-    assert abs(np.mean(scales) - 1) > 0.01
-
-
-@pytest.mark.parametrize("fault", ["html", "line", "rapidfuzz", "file"])
-def test_what_is_wrong_with_gold_pages_shows_before_any_work(
-    fault: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    gold = tmp_path / "gold.jsonl"
-    errors = {
-        "html": (FileNotFoundError, r"html/ID\.html"),
-        "line": (ValueError, r"gold\.jsonl: line 1"),
-        "rapidfuzz": (ImportError, r"scrapy-winnow\[train\]"),
-        "file": (FileNotFoundError, "absent"),
-    }
-    gold.write_text("{}" if fault == "line" else '{"id": "1", "gold_text": "x"}')
-    if fault == "rapidfuzz":
-        monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
-    kind, message = errors[fault]
-    chosen = tmp_path / "absent.jsonl" if fault == "file" else gold
-    with pytest.raises(kind, match=message):
-        train(
-            data / "sites",
-            output=tmp_path / "m.npz",
-            model="blocks",
-            gold=[chosen],
-            progress=lambda *_: pytest.fail("work has begun"),
-        )
 
 
 def test_one_source_is_not_enough(data: Path):

@@ -10,28 +10,31 @@ from winnow.training.sequences import NetworkRecipe, SequencePage, fit_sequence
 K = 5
 
 
-def test_what_only_the_rest_of_the_page_tells_is_learned():
-    random, pages = np.random.default_rng(2), []
-    for number in range(160):  # the fourth of 60 blocks says what all of them are
-        inputs = random.normal(size=(60, K)).astype(np.float32)
-        inputs[:, 0] = (4 if number % 2 else -4) * (np.arange(60) == 3)
-        target = np.full(60, number % 2, np.float32)
-        pages.append(SequencePage(inputs, target, np.ones(60, np.float32), copy=False))
-    network = fit_sequence(pages, NetworkRecipe(units=(8, 8, 8), epochs=1, min_steps=250), seed=1)
-    mean, scale = np.zeros(K, np.float32), np.ones(K, np.float32)
-    right = [(network.logits([page.inputs], mean, scale) > 0) == (page.target > 0.5) for page in pages]
-    assert np.mean(right) > 0.95
+def rest_of_page(random, number):
+    """The fourth of 60 blocks says what all of them are."""
+    is_content = number % 2
+    return (4 if is_content else -4) * (np.arange(60) == 3), np.full(60, is_content)
 
 
-@pytest.mark.parametrize("forwards", [True, False])
-def test_what_only_the_order_of_blocks_tells_is_learned(forwards: bool):
+def after_a_beginning(random, number):
+    """Content is what stands behind the block that begins it."""
+    begins = random.integers(1, 11)
+    return 4 * (np.arange(12) == begins), np.arange(12) > begins
+
+
+def before_an_end(random, number):
+    ends = random.integers(1, 11)
+    return 4 * (np.arange(12) == ends), np.arange(12) < ends
+
+
+@pytest.mark.parametrize("make", [rest_of_page, after_a_beginning, before_an_end])
+def test_what_other_blocks_and_their_order_tell_is_learned(make):
     random, pages = np.random.default_rng(6), []
-    for _ in range(160):  # content is what stands behind the block that begins it
-        inputs = random.normal(size=(12, K)).astype(np.float32)
-        begins = int(random.integers(1, 11))
-        inputs[:, 0] = 4 * (np.arange(12) == begins)
-        target = (np.arange(12) > begins if forwards else np.arange(12) < begins).astype(np.float32)
-        pages.append(SequencePage(inputs, target, np.ones(12, np.float32), copy=False))
+    for number in range(160):
+        sign, target = make(random, number)
+        inputs = random.normal(size=(len(sign), K)).astype(np.float32)
+        inputs[:, 0] = sign
+        pages.append(SequencePage(inputs, target.astype(np.float32), np.ones(len(sign), np.float32), copy=False))
     network = fit_sequence(pages, NetworkRecipe(units=(8, 8, 8), epochs=1, min_steps=250), seed=1)
     mean, scale = np.zeros(K, np.float32), np.ones(K, np.float32)
     right = [(network.logits([page.inputs], mean, scale) > 0) == (page.target > 0.5) for page in pages]
