@@ -77,8 +77,8 @@ def run(options: argparse.Namespace) -> int:
 def _count_site(documents: Documents) -> Site:
     site = Site()
     for number in with_progress(range(len(documents)), "pages counted"):
-        document = documents.read(number)
-        with suppress(LookupError, PageTooLarge):
+        with suppress(InputError, OSError, LookupError, PageTooLarge):
+            document = documents.read(number)
             site.count(Page.parse(document.html, document.url, encoding=document.encoding))
     return site
 

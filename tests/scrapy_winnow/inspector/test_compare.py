@@ -1,5 +1,6 @@
 import json
 import re
+import shutil
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -76,10 +77,15 @@ def test_a_blind_comparison_names_the_texts_after_the_vote(site: Path, tmp_path:
             asked("state", {})
 
 
-def test_the_terminal_has_a_table_for_each_page(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", str(site), "--site", "--terminal"]) == 0
+def test_the_terminal_has_a_table_for_each_page_that_can_be_read(
+    site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(site, tmp_path / "pages")
+    (tmp_path / "pages" / "empty.html").touch()
+    assert main(["compare", str(tmp_path / "pages"), "--site", "--terminal"]) == 1
     out, err = capsys.readouterr()
     assert out.count("story-") == 14
+    assert "empty.html: is empty" in err
     assert re.search(r"all pages\n +words +only here +ms\nwinnow +[\d,]+ +\d+ +[\d.]+\ntrafilatura ", out)
     assert all(name in err for name in missing_peers())
     assert main(["compare", str(site / "none.html"), "--terminal"]) == 1

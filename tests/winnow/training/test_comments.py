@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.winnow.comments.pages import SAID, STORY, page_of, thread
+from tests.winnow.test_comments import SAID, STORY, page_of, thread
 from winnow.evidence.comment_model import CommentHead, dated_features
 from winnow.features.blocks import features_of
 from winnow.page.page import Page

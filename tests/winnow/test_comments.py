@@ -1,0 +1,280 @@
+"""What readers wrote below a story is neither its text nor template: how it is found, and what becomes of it."""
+
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from winnow import Limits, clean
+from winnow.evidence.comment_model import CommentHead, posted
+from winnow.evidence.comments import WEIGHTS, Comments, NamedComments, best_runs
+from winnow.models.files import ModelError, read_model_file, write_model_file
+from winnow.page.page import Page
+
+STORY = """<article><h1>How to bake bread at home</h1>
+<p>Bread is made of flour, water, salt and time, and of these four it is time that most recipes forget to speak of.</p>
+<p>Mix them in the evening, leave the dough in a cool place, and in the morning you will find that it has doubled.</p>
+<p>Bake it in a hot oven for forty minutes, in a pot with a lid, and take the lid off for the last ten of them, so that
+the crust turns brown and the house smells of it until the next day.</p></article>"""
+
+SAID = (
+    ("Anna", "March 3, 2019 at 10:15 am", "Thank you so much, I tried this yesterday and my kids loved it!"),
+    ("Bob", "March 4, 2019 at 8:02 pm", "How much salt did you take? Mine was a bit bland I am afraid."),
+    ("Carol", "March 9, 2019 at 1:44 pm", "Great post, I will try it with rye next weekend and tell you."),
+)
+
+
+def page_of(body: str) -> str:
+    """A page with a menu and a footer around its body."""
+    return f"""<html><head><title>Bread</title></head><body><nav><a href="/">Home</a> <a href="/a">About us</a></nav>
+{body}<footer><p>Copyright 2019 Bread Blog</p></footer></body></html>"""
+
+
+def thread(named: str = "", list_named: str = "") -> str:
+    """A thread of comments with attributes for each of them and for their list."""
+    comments = "".join(
+        f"<li{named}><div><b>{name}</b> <span>says:</span></div><div><a href='#{name}'>{date}</a></div><p>{text}</p>"
+        f"<div><a href='?answer={name}'>Reply</a></div></li>"
+        for name, date, text in SAID
+    )
+    return f"<div{list_named}><h2>3 thoughts on “How to bake bread at home”</h2><ol>{comments}</ol></div>"
+
+
+BLOG_POST = page_of(STORY + thread())
+NAMED_BLOG_POST = page_of(STORY + thread(' class="comment"', ' class="comments-area"'))
+
+
+def blocks_of(page: Page, *texts: str) -> list[int]:
+    """Numbers of the blocks with some texts."""
+    return [number for number, text in enumerate(page.block_texts()) if text in texts]
+
+
+POSTS = pytest.mark.parametrize("html", [BLOG_POST, NAMED_BLOG_POST], ids=["by their look", "by their names"])
+
+
+@POSTS
+def test_comments_are_out_of_the_text_and_in_a_text_of_their_own(html: str) -> None:
+    cleaned = clean(html)
+    for name, date, text in SAID:
+        assert text not in cleaned.text
+        assert text not in cleaned.html
+        assert text not in cleaned.markdown
+        assert text in cleaned.comments
+        assert name in cleaned.comments
+        assert date in cleaned.comments
+    assert "turns brown" in cleaned.text
+    assert "3 thoughts" not in cleaned.text + cleaned.comments
+    assert "Reply" not in cleaned.text + cleaned.comments
+
+
+@POSTS
+def test_included_comments_are_in_the_text_and_in_the_html_below_the_story(html: str) -> None:
+    cleaned = clean(html, comments="include")
+    places = [cleaned.text.index(text) for _, _, text in SAID]
+    assert places == sorted(places)
+    assert cleaned.text.index("turns brown") < places[0]
+    assert all(text in cleaned.html for _, _, text in SAID)
+    assert cleaned.comments == clean(html).comments
+
+
+@POSTS
+def test_dropped_comments_are_nowhere(html: str) -> None:
+    cleaned = clean(html, comments="drop")
+    assert cleaned.text == clean(html).text
+    assert not cleaned.comments
+
+
+@pytest.mark.parametrize("comments", get_args(Comments))
+@POSTS
+def test_comments_are_never_counted_as_template(html: str, comments: Comments) -> None:
+    shares = clean(page_of(STORY)).template_share, clean(html, comments=comments).template_share
+    assert shares[1] < shares[0] + 0.15  # the heading of the thread and its controls
+
+
+@POSTS
+def test_sections_of_comments_are_neither_content_nor_removed(html: str) -> None:
+    cleaned = clean(html)
+    said = [segment for segment in cleaned.segments if segment.comment]
+    assert "\n".join(segment.text for segment in said) == cleaned.comments.replace("\n\n", "\n")
+    assert not any(segment.template or segment.reason for segment in said)
+    assert not any(segment in cleaned.removed for segment in said)
+
+
+def test_all_text_is_content_comment_or_template() -> None:
+    cleaned = clean(NAMED_BLOG_POST)
+    kinds = [(segment.comment, segment.template) for segment in cleaned.segments if segment.text]
+    assert {(False, False), (True, False), (False, True)} == set(kinds)
+
+
+def test_a_page_without_comments_has_none() -> None:
+    cleaned = clean(page_of(STORY))
+    assert not cleaned.comments
+    assert not any(segment.comment for segment in cleaned.segments)
+
+
+def test_a_dated_list_of_other_stories_is_no_thread() -> None:
+    titles = (
+        "A pie of leeks for Saturday night",
+        "A market morning in the old town",
+        "What to do with stale rye bread",
+    )
+    others = "".join(
+        f'<li><a href="/{number}">{title}</a> May {number}, 2019</li>' for number, title in enumerate(titles)
+    )
+    for below in ("", thread()):
+        cleaned = clean(page_of(f"{STORY}<div><h3>Related</h3><ul>{others}</ul></div>{below}"))
+        assert not any(title in cleaned.comments for title in titles)
+
+
+def test_a_named_comment_on_a_picture_with_a_sentence_is_no_text() -> None:
+    comment = (
+        "<li class=comment><b class=comment-author>Jan</b> <i>2. May 2009 at 10:20</i><p>What a fine thing to see!</p>"
+    )
+    post = "<h1>A boat</h1><img src=a.jpg><p>We saw this boat in the harbour yesterday, and it was blue all over.</p>"
+    cleaned = clean(
+        f"<title>A boat</title><ul><li><a href=/>Home</ul>{post}<h3>Comments</h3><ol class=comments>{comment}</ol>"
+    )
+    assert "blue all over" in cleaned.text
+    assert "fine thing" not in cleaned.text
+    assert "fine thing" in cleaned.comments
+
+
+def test_a_thread_without_a_story_is_the_content() -> None:
+    cleaned = clean(page_of(thread(' class="comment"', ' class="comments-area"')))
+    assert all(text in cleaned.text for _, _, text in SAID)
+    assert not cleaned.comments
+
+
+def test_a_page_that_is_passed_through_has_no_comments_of_its_own() -> None:
+    cleaned = clean(NAMED_BLOG_POST, limits=Limits(max_nodes=5))
+    assert not cleaned.comments
+    assert SAID[0][2] in cleaned.text
+
+
+def test_what_cannot_become_of_comments_is_refused() -> None:
+    with pytest.raises(ValueError, match="separate, include, drop; not 'hide'"):
+        clean(BLOG_POST, comments="hide")  # type: ignore[arg-type]
+
+
+# ---- Lists that look like threads
+
+HOURS = [(day, "10:00 am - 6:00 pm by appointment only") for day in ("Monday", "Tuesday", "Thursday", "Friday")]
+PRICES = [(plan, f"One month of the {plan} plan: $34.99 per month") for plan in ("basic", "large", "family", "team")]
+MEASURES = [("Flat head bits for the large handle", f"{n} mm") for n in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("rows", [HOURS, PRICES, MEASURES], ids=["hours", "prices", "measures"])
+def test_rows_of_a_list_are_no_thread(rows: list[tuple[str, str]]) -> None:
+    listed = "".join(f"<li><div><b>{name}</b></div><p>{text}</p></li>" for name, text in rows)
+    assert not clean(page_of(f"{STORY}<div><ol>{listed}</ol></div>")).comments
+
+
+@pytest.mark.parametrize(
+    "text", ["March 3, 2019 at 10:15 am", "2024-05-21 12:31", "3mo", "vor 5 Tagen", "6d", "20:14", "Anna, 2 hours ago"]
+)
+def test_dates_and_ages_tell_when_something_was_posted(text: str) -> None:
+    assert posted(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("$34.99", "4.93 / 5.0", "9:00 - 18:30", "8 a.m. - 4 p.m.", "4 mm", "3ATM", "30 Meters", "9.5 x"),
+        "© 2026 Bread Blog",
+    ],
+)
+def test_prices_hours_and_measures_do_not(text: str) -> None:
+    assert not posted(text)
+
+
+# ---- Names of elements
+
+
+def named(attributes: str) -> tuple[list[int], list[int], list[int]]:
+    names = NamedComments.of(Page.parse(f"<p>story</p><div {attributes}><p>said</p></div>"))
+    return tuple(kind.astype(int).tolist() for kind in (names.comment, names.thread, names.form))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        "class='comment even depth-1'", "class=comment-body", "id=comment-17", "id=li-comment-17",
+        "class=ipsComment_content", "class=commentBody", "itemscope itemtype='https://schema.org/Comment'",
+        "itemprop=comment", "class=komentarz",
+        "typeof='sioc:Post sioct:Comment'",
+    ],
+)  # fmt: skip
+def test_names_of_single_comments(attributes: str) -> None:
+    assert named(attributes) == ([0, 1], [0, 1], [0, 0])
+
+
+@pytest.mark.parametrize(
+    "attributes", ["id=comments", "class=comment-list", "class=commentlist", "class=comments-area", "id=disqus_thread"]
+)
+def test_names_of_threads(attributes: str) -> None:
+    assert named(attributes) == ([0, 0], [0, 1], [0, 0])
+
+
+@pytest.mark.parametrize("attributes", ["id=respond", "class=comment-form", "id=commentform", "class=comment-respond"])
+def test_names_of_forms(attributes: str) -> None:
+    assert named(attributes) == ([0, 0], [0, 0], [0, 1])
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        "class=comment-count", "class=widget_recent_comments", "class=no-comments", "class=comments-link",
+        "class=hljs-comment", "class=wp-embed-responsive", "class=comment-policy", "class=recommended", "class=",
+    ],
+)  # fmt: skip
+def test_names_that_only_mention_comments(attributes: str) -> None:
+    assert named(attributes) == ([0, 0], [0, 0], [0, 0])
+
+
+def test_a_form_within_a_comment_is_no_comment() -> None:
+    page = Page.parse("<div class=comment><p>said</p><div id=respond><p>Leave a reply</p></div></div><p>after</p>")
+    names = NamedComments.of(page)
+    assert not names.comment[blocks_of(page, "Leave a reply", "after")].any()
+    assert names.form[blocks_of(page, "Leave a reply")].all()
+
+
+def test_comments_in_code_are_code() -> None:
+    page = Page.parse("<pre><div class=comment>// adds one</div></pre><span class=comment># text</span>")
+    assert not NamedComments.of(page).comment.any()
+
+
+# ---- Runs of comments, and the file of the model
+
+
+def test_a_short_gap_between_comments_is_bridged_and_a_single_block_is_none() -> None:
+    assert best_runs([9, 9, -1, 9, 9], 5).all()
+    assert not best_runs([-9, 4, -9], 5).any()
+    assert best_runs([-9.0, -9, 9, 9, -9], 5).tolist() == [False, False, True, True, False]
+    assert best_runs([], 5).dtype == np.bool_
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        *(("words", None), ("mean", np.zeros(3)), ("scale", np.array(["a"])), ("forum_weight", np.full(7, np.nan))),
+        ("network output_weight", np.full((32, 12), np.inf)),
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path: Path, name: str, array: np.ndarray | None) -> None:
+    header, arrays = read_model_file(WEIGHTS)
+    if array is None:
+        del arrays[name]
+    else:
+        arrays[name] = array
+    write_model_file(tmp_path / "head.npz", header, arrays)
+    with pytest.raises(ModelError, match=name):
+        CommentHead.load(tmp_path / "head.npz")
+
+
+@pytest.mark.parametrize("change", [{"name": "blocks"}, {"features": ["another"]}])
+def test_a_file_of_another_kind_or_for_other_features_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    header, arrays = read_model_file(WEIGHTS)
+    write_model_file(tmp_path / "head.npz", {**header, **change}, arrays)
+    with pytest.raises(ModelError, match=r"kind|other features"):
+        CommentHead.load(tmp_path / "head.npz")

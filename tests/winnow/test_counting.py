@@ -1,0 +1,369 @@
+"""What is counted of the pages of a site, within which memory, and what the counts say is template."""
+
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from winnow.counting import (
+    THETA,
+    LossyCounts,
+    countable,
+    frequencies_from_leaves,
+    frequency_estimates,
+    leaves,
+    site_level_templates,
+    unique_units,
+)
+from winnow.fingerprints import node_fingerprints
+from winnow.page.page import Page
+from winnow.page.tags import IS_BLOCK_LEVEL
+
+
+def counted_in(html: str) -> set[str]:
+    """Names of the counted elements (``name.class`` where there is a class)."""
+    page = Page.parse(html)
+    chosen = [element for element, yes in zip(page.elements, countable(page), strict=False) if yes]
+    return {".".join(filter(None, [element.tag, element.get("class")])) for element in chosen}
+
+
+def test_the_whole_page_and_what_no_reader_sees_are_not_counted() -> None:
+    html = (
+        "<head><title>t</title></head><body><div>x<script>1</script><style>s</style></div><template><p>y</p></template>"
+    )
+    assert counted_in(html) == {"div"}
+
+
+def test_elements_without_text_or_media_are_not_counted() -> None:
+    assert counted_in("<div class=e><p> </p><hr><br><span></span></div><div class=f><p>x</p></div>") == {"div.f", "p"}
+
+
+def test_images_forms_and_frames_are_counted_with_what_holds_them() -> None:
+    assert counted_in("<div class=logo><a class=l><img></a></div>") == {"div.logo", "a.l", "img"}
+    assert counted_in("<div><form><input></form><iframe></iframe></div>") == {"div", "form", "input", "iframe"}
+
+
+def test_parts_of_a_line_are_not_counted_and_whole_lines_are() -> None:
+    assert counted_in("<p>not <em>this</em> one, nor <a class=x>that</a></p>") == {"p"}
+    assert counted_in("<ul><li><a><b>whole</b></a></li></ul>") == {"ul", "li", "a", "b"}
+    assert counted_in("<div> <a>one</a><br> <i>two</i> </div>") == {"div", "a", "i"}
+    assert counted_in("<div><span>a<p>b</p></span>c</div>") == {"div", "p", "span"}
+    assert counted_in("<div><span>a<p>b</p>c</span></div>") == {"div", "p", "span"}
+    assert counted_in("<div>a<span>b<p>c</p>d</span></div>") == {"div", "p"}
+
+
+def test_all_blocks_are_counted() -> None:
+    page = Page.parse("<p>a<br>b</p><div>c</div>")
+    assert countable(page)[page.n :].tolist() == [True] * 3
+
+
+# ---- Counts of the leaves give the labels that counts of all units would give
+
+
+WORDS = st.sampled_from(["home", "about us", "the weather", "a story of the coast", "terms"])
+INLINE = st.sampled_from(["{}", "<a href=/x>{}</a>", "<b>{}</b>", "<img src=i.png>{}", "<span class=c>{}</span>"])
+LINE = st.builds(lambda words, inline: inline.format(words), WORDS, INLINE)
+MEDIA = st.sampled_from(["<img src=logo.png>", "<a href=/><img src=logo.png></a>", "<iframe src=/ad></iframe>", "<br>"])
+TREE = st.recursive(
+    LINE | MEDIA,
+    lambda inside: st.builds(
+        lambda tag, name, parts: f"<{tag} class={name}>{''.join(parts)}</{tag.split()[0]}>",
+        st.sampled_from(["div", "ul", "li", "p", "section", "a"]),
+        st.sampled_from(["menu", "on", "x"]),
+        st.lists(inside, min_size=1, max_size=4),
+    ),
+    max_leaves=12,
+)
+
+
+def frequencies_of(pages: list[Page], only_leaves: bool) -> list[np.ndarray]:
+    """df of the units of each page, with only leaves counted or all that is countable."""
+    counts = LossyCounts(sys.maxsize)
+    units = [np.flatnonzero(leaves(page) if only_leaves else countable(page)) for page in pages]
+    for number, (page, own) in enumerate(zip(pages, units, strict=True)):
+        counts.add(number, node_fingerprints(page)[own])
+    result = []
+    for page, own in zip(pages, units, strict=True):
+        df = np.zeros(page.n + page.m, np.int64)
+        df[own] = counts.df(node_fingerprints(page)[own])
+        result.append(frequencies_from_leaves(page, df) if only_leaves else df)
+    return result
+
+
+@given(st.lists(TREE, min_size=10, max_size=12))
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_text_is_labelled_by_its_leaves_as_by_all_units(bodies: list[str]) -> None:
+    pages = [Page.parse(f"<body>{body}</body>") for body in bodies]
+    for page, whole, reduced in zip(pages, frequencies_of(pages, False), frequencies_of(pages, True), strict=True):
+        every, some = (site_level_templates(page, df, len(pages)) for df in (whole, reduced))
+        assert every[page.n :].tolist() == some[page.n :].tolist()
+
+
+@given(st.lists(TREE, min_size=2, max_size=6))
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_no_block_level_element_is_on_more_pages_than_its_leaves(bodies: list[str]) -> None:
+    pages = [Page.parse(f"<body>{body}</body>") for body in bodies]
+    for page, whole, reduced in zip(pages, frequencies_of(pages, False), frequencies_of(pages, True), strict=True):
+        block_level = countable(page)[: page.n] & IS_BLOCK_LEVEL[page.tag]
+        assert (reduced >= whole)[: page.n][block_level].all()
+        assert (reduced[~countable(page)] == 0).all()
+
+
+def _names(page: Page, chosen: np.ndarray) -> list[str]:
+    return [element.tag for element, yes in zip(page.elements, chosen, strict=False) if yes]
+
+
+def test_the_innermost_of_nested_elements_around_a_picture_is_the_leaf() -> None:
+    page = Page.parse("<div><a href=/><img></a></div><form><input><button></button></form><p>text <img></p>")
+    assert _names(page, leaves(page)) == ["img", "input", "button", "img"]
+    assert leaves(page)[page.n :].all()
+
+
+def test_an_element_is_as_frequent_as_the_rarest_of_its_leaves() -> None:
+    page = Page.parse("<body><div><ul><li>a<li>b</ul><img></div><p>c</p></body>")
+    df = np.zeros(page.n + page.m, np.int64)
+    df[leaves(page)] = [3, 7, 5, 9]  # the picture, then a, b and c
+    found = frequencies_from_leaves(page, df)
+    assert dict(zip([element.tag for element in page.elements], found.tolist(), strict=False)) == {
+        "html": 0,
+        "body": 0,
+        "div": 3,
+        "ul": 5,
+        "li": 5,
+        "img": 3,
+        "p": 9,
+    }
+    assert found[page.n :].tolist() == [7, 5, 9]
+
+
+def test_a_leaf_that_was_not_counted_gives_no_count_to_elements_around_it() -> None:
+    page = Page.parse("<div><p>a</p><p>b</p></div>")
+    df = np.zeros(page.n + page.m, np.int64)
+    df[page.n] = 4
+    assert frequencies_from_leaves(page, df)[2] == 0
+
+
+def test_a_page_without_leaves_is_no_special_case() -> None:
+    page = Page.parse("")
+    assert not countable(page).any()
+    assert not leaves(page).any()
+    assert frequencies_from_leaves(page, np.zeros(page.n + page.m, np.int64)).tolist() == [0] * (page.n + page.m)
+
+
+# ---- Lossy counting against exact counts: bounded memory, and the promised error in any order of pages
+
+
+SEEDS = st.integers(0, 2**32)
+
+
+def pages_of(seed: int, pages: int, units: int) -> list[np.ndarray]:
+    """Pages with few fingerprints that are on many pages and many that are on few, in an order of bad luck at times."""
+    rng = np.random.default_rng(seed)
+    made = [
+        np.unique((rng.pareto(rng.choice([0.3, 0.8]), units) * 8).clip(1, 1e9).astype(np.uint64)) for _ in range(pages)
+    ]
+    return sorted(made, key=lambda page: int(page.sum())) if seed % 2 else made
+
+
+def counted(pages: list[np.ndarray], budget: int) -> LossyCounts:
+    counts = LossyCounts(budget)
+    for page_id, page in enumerate(pages):
+        assert counts.add(page_id, page)
+    return counts
+
+
+def assert_promise(counts: LossyCounts, pages: list[np.ndarray], budget: int) -> None:
+    asked, true = np.unique(np.concatenate(pages), return_counts=True)
+    df = counts.df(asked)
+    assert len(counts) <= budget
+    assert counts.pages == len(pages)
+    assert counts.undercount <= sum(map(len, pages)) / (0.9 * budget)
+    assert (np.abs(df - true) <= counts.undercount).all()
+    least = THETA * len(pages)
+    reported = df >= least
+    assert not reported[true < least / 2].any()
+    assert not reported[true < least - counts.undercount].any()
+    if counts.undercount <= least / 2:
+        assert reported[true >= least].all()
+
+
+@given(SEEDS, st.integers(1, 60), st.integers(1, 80), st.integers(1, 300))
+@settings(deadline=None)
+def test_the_promise_holds_in_any_order_of_pages(seed: int, pages: int, units: int, budget: int) -> None:
+    made = pages_of(seed, pages, units)
+    assert_promise(counted(made, budget), made, budget)
+
+
+@given(st.lists(st.tuples(st.integers(0, 8), st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5), max_size=8))))
+def test_counts_that_fit_are_the_number_of_pages_that_have_a_fingerprint(pages: list[tuple[int, list[int]]]) -> None:
+    counts = LossyCounts(80)
+    first: dict[int, list[int]] = {}
+    for page_id, fingerprints in pages:
+        assert counts.add(page_id, np.array(fingerprints, np.uint64)) == (page_id not in first)
+        first.setdefault(page_id, fingerprints)
+    expected = Counter(value for fingerprints in first.values() for value in set(fingerprints) if value)
+    asked = [*expected, 0, 1, 2**63 + 11]
+    assert (counts.pages, counts.undercount) == (len(first), 0)
+    assert counts.df(np.array(asked, np.uint64)).tolist() == [expected[value] for value in asked]
+
+
+def test_df_has_the_shape_of_its_argument() -> None:
+    counts = counted([np.array([7, 7, 7], np.uint64)], 1)
+    assert counts.df(np.array([[7], [8]], np.uint64)).tolist() == [[1], [0]]
+    assert counts.df(np.array([], np.uint64)).shape == (0,)
+
+
+@given(SEEDS, st.lists(st.integers(0, 9), max_size=20), st.integers(1, 60))
+@settings(deadline=None)
+def test_replays_change_nothing(seed: int, replays: list[int], budget: int) -> None:
+    made = pages_of(seed, 10, 30)
+    once = counted(made, budget)
+    again = LossyCounts(budget)
+    for page_id in range(10):
+        again.add(page_id, made[page_id])
+        for replay in replays:
+            if replay <= page_id:
+                assert not again.add(replay, made[replay])
+    asked = np.concatenate(made)
+    assert again.df(asked).tolist() == once.df(asked).tolist()
+    assert (again.pages, again.undercount) == (once.pages, once.undercount)
+
+
+def test_repeated_template_is_not_dropped_for_unique_fingerprints() -> None:
+    counts = LossyCounts(300)
+    template = np.arange(1, 101, dtype=np.uint64)
+    for page_id in range(200):
+        unique = np.arange(100, dtype=np.uint64) + np.uint64(1000 * (page_id + 1))
+        counts.add(page_id, np.concatenate([template, unique]))
+    assert (counts.df(template) == 200).all()
+
+
+def test_fingerprints_that_may_be_on_a_tenth_of_the_pages_are_reported_unless_most_of_it_is_guessed() -> None:
+    seen, missed = np.array([10, 9, 9, 6, 5, 4, 1, 0]), np.array([0, 0, 1, 4, 5, 9, 20, 0])
+    assert frequency_estimates(seen, missed, 100).tolist() == [10, 9, 10, 10, 10, 4, 1, 0]
+    assert frequency_estimates(np.array([30]), np.array([9]), 35).tolist() == [35]
+
+
+# ---- Labels of what a site repeats
+
+
+NAMES = ["Home", "News", "About", "Contact"]
+
+
+def document(k: int) -> str:
+    menu = "".join(
+        f'<li class="item {"active" if k % 4 == i else ""}"><a href="/{name}">{name}</a></li>'
+        for i, name in enumerate(NAMES)
+    )
+    story = "".join(f"<p>Sentence {i} of the story number {k} is like no other.</p>" for i in range(4))
+    sponsor = "<aside><p>Rare words of a sponsor</p></aside>" if k in {3, 30} else ""
+    return (
+        f"<html><head><title>Story {k}</title></head><body><div id=top><h1><a href=/>Site</a></h1><ul>{menu}</ul></div>"
+        f"<div id=main><h2>Story {k}</h2>{story}{sponsor}</div>"
+        f"<div id=foot><p>All rights reserved by the publisher of it, <a href=/imprint>Imprint</a></p></div></body>"
+    )
+
+
+def site(pages: int) -> tuple[list[Page], LossyCounts]:
+    parsed = [Page.parse(document(k), f"https://example.org/stories/{k}.html") for k in range(pages)]
+    counts = LossyCounts(sys.maxsize)
+    for k, page in enumerate(parsed):
+        counts.add(k, node_fingerprints(page)[countable(page)])
+    return parsed, counts
+
+
+def labelled_texts(page: Page, label: np.ndarray) -> list[str]:
+    return [text for text, yes in zip(page.block_texts(), label[page.n :], strict=True) if yes]
+
+
+def test_menus_and_footers_are_template_and_articles_are_not() -> None:
+    parsed, counts = site(40)
+    for page in parsed:
+        label = site_level_templates(page, counts.df(node_fingerprints(page)), counts.pages)
+        footer = "All rights reserved by the publisher of it, Imprint"
+        assert labelled_texts(page, label) == ["Site", *NAMES, footer]
+        by_id = {i: bool(label[index]) for index, i in page.attribute("id").items()}
+        assert by_id == {"top": True, "main": False, "foot": True}
+        assert not label[:2].any()
+
+
+def test_elements_inside_template_are_template() -> None:
+    parsed, counts = site(20)
+    page = parsed[0]
+    label = site_level_templates(page, counts.df(node_fingerprints(page)), counts.pages)
+    for i, element in enumerate(page.elements):
+        if element.tag in {"li", "a", "ul", "h1"}:
+            assert label[i], element.tag
+
+
+def test_units_that_no_other_page_has_are_unique() -> None:
+    parsed, counts = site(40)
+    page = parsed[3]
+    unique = unique_units(page, counts.df(node_fingerprints(page)), counts.pages)
+    texts = labelled_texts(page, unique)
+    assert texts == ["Story 3", *[f"Sentence {i} of the story number 3 is like no other." for i in range(4)]]
+    assert not unique[:2].any()
+
+
+def test_nothing_is_labelled_below_the_minimum_of_pages() -> None:
+    parsed, counts = site(9)
+    df = counts.df(node_fingerprints(parsed[0]))
+    assert not site_level_templates(parsed[0], df, counts.pages).any()
+    assert not unique_units(parsed[0], df, counts.pages).any()
+    assert site_level_templates(parsed[0], df, counts.pages, min_pages=9).any()
+
+
+def test_theta_and_the_least_number_of_pages_are_both_needed() -> None:
+    page = Page.parse("<p>x</p>")
+    for pages, df, expected in ((10, 3, False), (10, 4, True), (100, 9, False), (100, 10, True), (101, 10, False)):
+        label = site_level_templates(page, np.full(page.n + page.m, df), pages)
+        assert label.tolist() == [False, False, expected, expected], (pages, df)
+    assert site_level_templates(page, np.full(4, 2), 20, theta=0.05, min_df=2)[2]
+
+
+def test_an_element_most_of_whose_html_is_repeated_is_template_but_not_what_it_does_not_repeat() -> None:
+    page = Page.parse("<div><ul>" + "<li>An entry of a menu</li>" * 12 + "</ul><p>visitor 1234</p></div>")
+    df = np.where([True] * 3 + [True] * 13 + [False] + [True] * 12 + [False], 50, 1)
+    label = site_level_templates(page, df * countable(page) * (np.arange(len(df)) != 2), 100)
+    names = [element.tag for element, yes in zip(page.elements, label, strict=False) if yes]
+    assert names == ["div", "ul", *["li"] * 12]
+    assert label[page.n :].tolist() == [True] * 12 + [False]
+
+
+def test_an_element_of_much_repeated_markup_and_little_repeated_text_is_not_template() -> None:
+    icons = "".join(f'<img src="/icons/a-very-long-name-of-an-icon-{k}.png" alt="">' for k in range(20))
+    page = Page.parse(f"<div><p>{icons}</p><p>The few words of this page</p></div>")
+    df = np.concatenate([np.where([element.tag == "img" for element in page.elements], 50, 1), [1]])
+    label = site_level_templates(page, df, 100)
+    assert [element.tag for element, yes in zip(page.elements, label, strict=False) if yes] == ["p", *["img"] * 20]
+    assert label[: page.n].sum() == 21
+
+
+@pytest.mark.parametrize("html", ["", "<p></p>", "<script>x</script>", "<img>", "text"])
+def test_small_pages_are_no_special_case(html: str) -> None:
+    page = Page.parse(html)
+    label = site_level_templates(page, np.full(page.n + page.m, 100), 100)
+    assert label.dtype == bool
+    assert label.shape == (page.n + page.m,)
+
+
+def reference(page: Page, df: np.ndarray, pages: int) -> list[bool]:
+    """The definition, unit by unit: repeated itself, or inside a repeated element."""
+    chosen = countable(page) & (df >= max(0.1 * pages, 4))
+    label: list[bool] = []
+    for unit, parent in enumerate(page.unit_parent.tolist()):
+        label.append(bool(chosen[unit]) or (parent >= 0 and label[parent]))
+    return label
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(10, 100), st.randoms(use_true_random=False))
+def test_blocks_follow_the_definition(pages: int, random: object) -> None:
+    page = Page.parse(document(1) + document(30))
+    df = np.random.default_rng(random.getrandbits(32)).integers(0, 20, page.n + page.m)  # type: ignore[attr-defined]
+    label = site_level_templates(page, df, pages)
+    assert label[page.n :].tolist() == reference(page, df, pages)[page.n :]
+    assert (label | ~np.array(reference(page, df, pages))).all()

@@ -1,0 +1,296 @@
+"""Hashes of units: what they follow, what they pass over as volatile, and that they never change."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from winnow.fingerprints import FINGERPRINT_VERSION, LinkTargets, node_fingerprints, text_fingerprints
+from winnow.hashing import hash_text
+from winnow.page.page import Page
+
+
+def of_first(html: str, name: str = "div", url: str | None = None) -> int:
+    """Markup fingerprint of the first element of a name."""
+    page = Page.parse(html, url)
+    index = next(i for i, element in enumerate(page.elements) if element.tag == name)
+    return int(node_fingerprints(page)[index])
+
+
+BASE = '<div class="menu" id="m"><a href="/a">A</a> text <b>bold</b></div>'
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        '<div class="menu" id="m"><a href="/b">A</a> text <b>bold</b></div>',
+        '<div class="menu" id="m"><a href="/a">B</a> text <b>bold</b></div>',
+        '<div class="menu" id="m"><a href="/a">A</a> text <i>bold</i></div>',
+        '<div class="menu" id="m"><a href="/a">A</a> text <b>bold</b><b></b></div>',
+        '<div class="menu" id="m"><a href="/a">A text</a> <b>bold</b></div>',
+        '<div class="menu" id="m"><a href="/a">A <b>bold</b></a> text</div>',
+        '<div class="menu" id="m"><b>bold</b> text <a href="/a">A</a></div>',
+        '<div class="footer" id="m"><a href="/a">A</a> text <b>bold</b></div>',
+        '<div class="menu" id="n"><a href="/a">A</a> text <b>bold</b></div>',
+        '<div class="menu" id="m"><a href="/a" title="T">A</a> text <b>bold</b></div>',
+        '<div class="menu" id="m"><a href="/a">A</a> text 2 <b>bold</b></div>',
+        '<div id="menu" class="m"><a href="/a">A</a> text <b>bold</b></div>',
+    ],
+)
+def test_a_difference_in_tag_name_link_text_or_order_makes_another_fingerprint(other: str) -> None:
+    assert of_first(BASE) != of_first(other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        '<p>before</p><div id="m" class="menu"><a href="/a">A</a> text <b>bold</b></div>after',
+        '<div class="menu" id="m">\n  <a href="/a"> A </a>\n\ttext\u00a0<b>BOLD</b></div>',
+        '<div class="menu" id="m"><!-- c --><a href="/a">A</a> text <b>bold</b><script>x()</script></div>',
+        '<div class="menu" id="m" nonce="r4" style="top: 3px"><a href="/a" class="active">A</a> text <b>bold</b></div>',
+        '<div class="menu" id="m" onclick="x()"><a href="/a" aria-current="page">A</a> text <b>bold</b></div>',
+    ],
+)
+def test_place_white_space_case_comments_scripts_and_states_make_no_difference(other: str) -> None:
+    assert of_first(BASE) == of_first(other)
+
+
+def test_a_block_is_the_markup_of_a_line_and_the_name_of_its_element() -> None:
+    def block(html: str) -> int:
+        page = Page.parse(html)
+        return int(node_fingerprints(page)[page.n])
+
+    line = '<a href="/x"><b>One</b></a> two'
+    assert block(f"<p>{line}</p>") == block(f"<p class=q>\n{line}\n</p>") == block(f"<p>{line}<br>other</p>")
+    assert block(f"<p>{line}</p>") != block(f"<h1>{line}</h1>")
+    assert block(f"<p>{line}</p>") != block("<p><a href='/y'><b>One</b></a> two</p>")
+    assert block("<p>One <img src=a.png></p>") != block("<p>One <img src=b.png></p>")
+
+
+def test_invisible_elements_have_no_fingerprint_and_change_no_other_one() -> None:
+    page = Page.parse("<head><title>t</title></head><body><div>x<script>1</script></div><style>s</style>")
+    fingerprints = dict(zip([element.tag for element in page.elements], node_fingerprints(page).tolist(), strict=False))
+    assert [name for name, value in fingerprints.items() if value == 0] == ["head", "title", "script", "style"]
+
+
+PARTS = st.recursive(
+    st.sampled_from(["x", "y z", " ", "<br>", "<img src=a.png>", "<script>1</script>"]),
+    lambda inner: st.builds(
+        "<{0}>{1}</{0}>".format, st.sampled_from(["div", "b", "ul", "p"]), st.lists(inner, max_size=3).map("".join)
+    ),
+    max_leaves=12,
+)
+
+
+def canonical(page: Page, i: int) -> tuple[object, ...]:
+    """The slow definition: tag, attributes, and the children that leave a trace, texts folded."""
+    element = page.elements[i]
+    children: list[object] = []
+
+    def text(value: str | None) -> None:
+        if value and value.strip():
+            children.append(" ".join(value.split()).casefold())
+
+    text(element.text)
+    child = i + 1
+    while child < page.end[i]:
+        if page.elements[child].tag != "script":
+            children.append(canonical(page, child))
+        text(page.elements[child].tail)
+        child = int(page.end[child])
+    return (element.tag, tuple(sorted(element.items())), tuple(children))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(PARTS, max_size=5).map("".join))
+def test_fingerprints_are_equal_exactly_where_the_trees_are(html: str) -> None:
+    page = Page.parse(f"<div>{html}</div>")
+    trees: dict[tuple[object, ...], int] = {}
+    fingerprints: dict[int, tuple[object, ...]] = {}
+    for i, fingerprint in enumerate(node_fingerprints(page)[: page.n].tolist()):
+        if page.elements[i].tag != "script":
+            tree = canonical(page, i)
+            assert trees.setdefault(tree, fingerprint) == fingerprint
+            assert fingerprints.setdefault(fingerprint, tree) == tree
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(PARTS, max_size=5).map("".join))
+def test_text_fingerprints_are_equal_exactly_where_the_texts_are(html: str) -> None:
+    page = Page.parse(f"<div>{html}</div>")
+    border = set(page.block_run_begin.tolist())
+    texts: dict[str, int] = {}
+    seen: dict[int, str] = {}
+    begins = np.concatenate([page.run_begin, page.block_run_begin])
+    ends = np.concatenate([page.run_end, page.block_run_end])
+    for begin, end, fingerprint in zip(begins, ends, text_fingerprints(page).tolist(), strict=True):
+        joined = "".join(" " * (k in border) + page.runs[k] for k in range(begin, end))
+        text = " ".join(joined.split()).casefold()
+        assert (fingerprint == 0) == (not text)
+        assert texts.setdefault(text, fingerprint) == fingerprint
+        assert seen.setdefault(fingerprint, text) == text
+
+
+# ---- What is volatile
+
+
+def fingerprint(html: str, url: str | None = None, base: str = "") -> int:
+    page = Page.parse(f"<head>{base}</head><body>{html}</body>", url)
+    return int(node_fingerprints(page)[[element.tag for element in page.elements].index("body") + 1])
+
+
+SAME = [
+    ('<p id="post-123">x', '<p id="post-4567">x'),
+    ('<p id="a-0f8fad5b-d9cb-469f-a165-70867728950e">x', '<p id="a-7c9e6679-7425-40de-944b-e07fc1f90ae7">x'),
+    ('<p id="x-9f86d081884c7d65-1">x', '<p id="x-e3b0c44298fc1c149afb-2">x'),
+    ('<p class="node-12 promoted">x', '<p class="node-7 promoted">x'),
+    ('<li class="menu-item current-menu-item">x', '<li class="menu-item">x'),
+    ('<li class="first active is-active nav-active">x', "<li>x"),
+    ('<form><input type="hidden" name="csrf" value="a81bc81b">x', '<form><input type="hidden" name="csrf" value="7">x'),
+    ('<form><input name="q" value="last search">x', '<form><input name="q">x'),
+    ('<a href="/x?sid=1&p=2">x', '<a href="/x?sid=e4c&p=2">x'),
+    ('<a href="/x?p=2&utm_source=a&utm_medium=b">x', '<a href="/x?p=2">x'),
+    ('<a href="/x;jsessionid=7C1A?p=2">x', '<a href="/x?p=2">x'),
+    ('<a href="/x?PHPSESSID=e4c">x', '<a href="/x">x'),
+    ('<img src="/x.png?v=1.2">x', '<img src="/x.png?ver=7">x'),
+    ('<a href="/login?destination=node/7">x', '<a href="/login?destination=node/8">x'),
+]
+DIFFERENT = [
+    ('<a href="/x?p=2">x', '<a href="/x?p=3">x'),
+    ('<a href="/2020/x">x', '<a href="/2021/x">x'),
+    ('<a href="/x#a">x', '<a href="/x#b">x'),
+    ('<img src="1.png">x', '<img src="2.png">x'),
+    ('<img alt="3 apples">x', '<img alt="4 apples">x'),
+    ('<form><input type="submit" value="Go">x', '<form><input type="submit" value="Stop">x'),
+    ('<p class="current-affairs news">x', '<p class="news x">x'),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_tokens_counters_and_states_do_not_change_fingerprints(one: str, other: str) -> None:
+    assert fingerprint(one) == fingerprint(other)
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_targets_of_links_and_visible_text_change_fingerprints(one: str, other: str) -> None:
+    assert fingerprint(one) != fingerprint(other)
+
+
+PAGE = "https://example.org/a/b/page.html"
+
+
+FORMS = """
+    ../../index.html /index.html https://example.org/index.html http://example.org/index.html //example.org/index.html
+    .././../index.html /a/../index.html ../../../../index.html
+"""
+
+
+@pytest.mark.parametrize("href", [*FORMS.split(), " /index.html\n"])
+def test_forms_of_one_link_are_the_same_when_the_address_of_the_page_is_known(href: str) -> None:
+    other = fingerprint('<a href="index.html">x', "https://example.org/start.html")
+    assert fingerprint(f'<a href="{href}">x', PAGE) == other
+
+
+@pytest.mark.parametrize(
+    ("link", "resolved"),
+    [
+        *(("c.html", "/a/b/c.html"), ("./c.html?x=../y", "/a/b/c.html?x=../y"), ("..", "/a/"), (".", "/a/b/")),
+        *(("c/../d/", "/a/b/d/"), ("https://example.org", "/"), ("https://example.org?p=1", "/?p=1")),
+        ("https://example.org.evil.net/", "https://example.org.evil.net/"),
+        *(("https://other.net/../x", "https://other.net/../x"), ("//other.net/x", "//other.net/x")),
+        *(("mailto:a@b.c", "mailto:a@b.c"), ("javascript:void(0)", "javascript:void(0)")),
+        *(("httpd.html", "/a/b/httpd.html"), ("#top", "#top"), ("?p=1", "?p=1"), ("", "")),
+    ],
+)
+def test_links_are_resolved_to_paths_on_the_host_of_the_page(link: str, resolved: str) -> None:
+    assert LinkTargets(PAGE).resolve(link) == resolved
+
+
+def test_links_of_a_page_at_an_unknown_place_stay_as_they_are_after_any_page() -> None:
+    for url in (PAGE, None, "https://example.org/q/", "https://[broken"):
+        LinkTargets(url).token("c.html")
+    assert LinkTargets(None).token("c.html") == hash_text("c.html")
+
+
+def test_links_into_the_page_itself_are_the_same_on_every_page() -> None:
+    one = fingerprint('<a href="page.html#content">x', PAGE)
+    assert one == fingerprint('<a href="https://example.org/q/?p=7#content">x', "https://example.org/q/?p=7")
+    assert one == fingerprint('<a href="#content">x', "https://example.org/r")
+    assert one != fingerprint('<a href="page.html#content">x', "https://example.org/a/b/other.html")
+
+
+def test_the_base_element_is_followed() -> None:
+    known = fingerprint('<a href="/docs/x.html">x', PAGE)
+    assert known == fingerprint('<a href="x.html">x', PAGE, base='<base href="/docs/">')
+    assert known == fingerprint('<a href="x.html">x', PAGE, base='<base href="../../docs/">')
+    assert known == fingerprint(
+        '<a href="x.html">x', "https://mirror.net/q", base='<base href="https://example.org/docs/">'
+    )
+
+
+@pytest.mark.parametrize("url", ["", "not an address", "http://[broken", "file:///tmp/x.html", "\udcff"])
+def test_invalid_addresses_do_no_harm(url: str) -> None:
+    assert fingerprint('<a href="../x">x', url)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["1 2 3 " + "a" * 1_000_000, "?csrf" + "a" * 1_000_000, "a&" * 500_000 + "=", "../" * 300_000, "x" * 1_000_000],
+)
+def test_long_attributes_take_no_more_than_their_length(value: str) -> None:
+    assert fingerprint(f'<a href="{value}" id="{value}" class="{value}" title="{value}">x</a>', PAGE)
+
+
+# ---- Text
+
+
+def of_body(html: str) -> int:
+    page = Page.parse(f"<body>{html}</body>")
+    return int(text_fingerprints(page)[1]) if page.n > 1 else 0
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        *("<p>Hello  World 12</p>", "<p>Hello</p><p>World 12</p>", "<b>Hel</b>lo <a href=x>WORLD</a>\n12 "),
+        *("Hello<br>World\u00a0\u300012", "hello<script>var x</script> world <!-- --> 12"),
+    ],
+)
+def test_markup_white_space_and_case_do_not_change_fingerprints(other: str) -> None:
+    assert of_body("hello world 12") == of_body(other)
+
+
+@pytest.mark.parametrize(
+    "other", ["hello world 13", "hello world", "helloworld 12", "hello world 1 2", "world hello 12"]
+)
+def test_words_digits_and_their_order_change_fingerprints(other: str) -> None:
+    assert of_body("hello world 12") != of_body(other)
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower"), [("ÀÉÎÕÜ", "àéîõü"), ("ПРИВЕТ", "привет"), ("ΓΕΙΆ", "γειά"), ("ＡＢＣ", "ａｂｃ")]
+)
+def test_case_is_folded_in_every_script_that_has_it(upper: str, lower: str) -> None:
+    assert of_body(upper) == of_body(lower)
+
+
+def test_characters_outside_the_basic_plane_differ() -> None:
+    assert len({of_body(text) for text in ("a \U0001f600 b", "a \U0001f601 b", "a \U00020000 b", "a  b")}) == 4
+
+
+# ---- Values
+
+
+HTML = """<html><head><title>T</title></head><body class="home page-id-7"><nav id="menu-1"><a href="../about/?v=3"
+class="active x">ABOUT &Uuml;ber</a> | <a href="/c">\u65e5\u672c \U0001f600</a></nav><p>Some <em>text</em>, 42.<br>
+More</p><custom-tag>z</custom-tag><img src="a.png" alt="A  b"></body></html>"""
+URL = "https://example.org/blog/post/"
+
+
+def test_values_of_version_1_never_change() -> None:
+    page = Page.parse(HTML, URL)
+    markup, text = node_fingerprints(page), text_fingerprints(page)
+    assert FINGERPRINT_VERSION == 1
+    assert markup.dtype == text.dtype == np.uint64
+    assert f"{markup[0]:016x} {markup[-1]:016x}" == "99dae1fceb301f3f dbec06d577c61325"
+    assert f"{text[0]:016x} {text[-1]:016x}" == "8cb557bcef94afda 7f12c4fef5eb3a30"
