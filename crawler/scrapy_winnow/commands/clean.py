@@ -109,11 +109,11 @@ def run(options: argparse.Namespace) -> int:
     write = _open_output(options, sources)
     load_model_option(options)
     clean_source = partial(_clean_source, options=options, site=_count_site(sources, options))
-    names = [source.name for source in sources]
-    progress = Progress("pages") if options.output not in {None, "-"} and len(sources) > 1 else None
+    has_progress = options.output not in {None, "-"} and len(sources) > 1
+    names = [source.name for source in sources] if has_progress else ()
     processes = max(min(options.processes, len(sources)), 1)
     chunk = min(len(sources) // (4 * processes) + 1, _MAX_PAGES_PER_CALL)
-    cleaned = map_in_processes(clean_source, sources, processes, names, progress, chunk)
+    cleaned = map_in_processes(clean_source, sources, processes, names, Progress("pages"), chunk)
     for source, (content, warnings) in zip(sources, cleaned, strict=True):
         try:
             if content is None:

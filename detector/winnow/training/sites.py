@@ -95,14 +95,15 @@ def map_in_processes(
     processes: int,
     names: Sequence[str] = (),
     progress: Progress = silent,
+    chunk: int = _CHUNK,
 ) -> Iterator[_Result]:
     """Do the work for each task, in this process or in several, and yield the results in the order of the tasks.
 
-    ``names`` are those of the tasks, for the progress.
+    ``names`` are those of the tasks, for the progress; a process takes ``chunk`` tasks at a time.
     """
     # A process for each core has one thread each. None is started before it is asked to.
     with ProcessPoolExecutor(processes, get_context("spawn"), threadpool_limits, (1, "blas")) as pool:
-        for done, result in enumerate(map(work, tasks) if processes == 1 else pool.map(work, tasks, chunksize=_CHUNK)):
+        for done, result in enumerate(map(work, tasks) if processes == 1 else pool.map(work, tasks, chunksize=chunk)):
             if names:
                 progress(done + 1, len(tasks), names[done])
             yield result
