@@ -1,7 +1,7 @@
 """Text accuracy on collections that were left out of the training, beside other extractors.
 
     winnow train SITES --gold GOLD ... -o MODEL --folds FOLDS
-    python -m benchmarks.accuracy.transfer FOLDS GOLD [GOLD ...] [--sites SITES] [--unit char] [--no-peers]
+    python -m benchmarks.accuracy.transfer FOLDS GOLD [GOLD ...] [--sites SITES] [--unit char] [--no-peers] [--rules]
 
 FOLDS has a model without each fold of the sources, as `winnow train --folds` writes them: each page is cleaned by the
 one that has seen neither its site nor, where a gold file has several collections, any page of its collection. Pages of
@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.shared.common import parser_of, shown, table, write_json
+from benchmarks.shared.common import parser_of, rules_in_turn, shown, table, write_json
 from benchmarks.shared.peers import peers, trafilatura_precision_text, trafilatura_recall_text
 from winnow import clean
 from winnow.models import ModelError
@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("--sites", type=Path, metavar="SITES", help="folder of sites, for gold of their pages")
     parser.add_argument("--unit", choices=("word", "char"), default="word", help="char where words have no spaces")
     parser.add_argument("--scope", choices=SCOPES, default="auto", help="what is wanted (%(default)s)")
+    parser.add_argument("--rules", action="store_true", help="also without each rule of the decision")
     parser.add_argument("--no-peers", action="store_true", help="Winnow alone")
     options = parser.parse_args()
     try:
@@ -67,9 +68,10 @@ def main() -> None:
     for example in shown(examples, "pages"):
         html = example.file.read_bytes()
         for name, extract in extractors.items():
-            accuracy = page_accuracy(extract(html, example), example.gold, options.unit)
-            for group in _groups(example):
-                results[group][name].append(accuracy)
+            for without in rules_in_turn(options.rules and name == "winnow"):
+                accuracy = page_accuracy(extract(html, example), example.gold, options.unit)
+                for group in _groups(example):
+                    results[group][name + without].append(accuracy)
     figures = {}
     for group, accuracies in sorted(results.items()):
         means = {name: mean_accuracy(own) for name, own in accuracies.items()}

@@ -1,6 +1,6 @@
 """Word F1 on pages of whole sites marked by hand: each page alone, and with 2 to 100 pages of its site counted.
 
-    python -m benchmarks.accuracy.whole_sites SITES_DIR [SITES_DIR ...] [--peers] [--folds 10] [--models FOLDS]
+    python -m benchmarks.accuracy.whole_sites SITES_DIR ... [--folds 10] [--models FOLDS] [--peers] [--rules]
 
 With ``--folds`` what the counts say is learned anew for each fold of the sites, on all others; with ``--models`` each
 site is cleaned by the model that has not seen it.
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 import winnow
-from benchmarks.shared.common import KnownCounts, parser_of, say, table, write_json
+from benchmarks.shared.common import KnownCounts, parser_of, rules_in_turn, say, table, write_json
 from benchmarks.shared.peers import peers, trafilatura_recall_text
 from winnow.evidence import site_counts
 from winnow.page.tags import tag_set
@@ -67,6 +67,7 @@ def main() -> None:  # noqa: C901
     parser.add_argument("--model", help="page-level model (default: the package's own)")
     parser.add_argument("--models", type=Path, metavar="FOLDS", help="models as `winnow train --folds` writes them")
     parser.add_argument("--peers", action="store_true", help="other extractors beside it, as far as they are installed")
+    parser.add_argument("--rules", action="store_true", help="also without each rule of the decision")
     parser.add_argument("--folds", type=int, metavar="N", help="learn the evidence of the counts on the other folds")
     parser.add_argument("--only", nargs="+", metavar="SITE", help="these sites only")
     options = parser.parse_args()
@@ -97,10 +98,14 @@ def main() -> None:  # noqa: C901
                     words.get(letter, Counter()).update(WORD.findall(text.lower()))
                 if words[CONTENT].total() < 4:
                     continue
-                results = {ALONE: winnow.clean(page, model=model)}
-                for seen in SEEN:
-                    counts = KnownCounts(*counted.counts(index, seen, random))
-                    results[f"{seen} pages counted"] = winnow.clean(page, model=model, site=counts)
+                seen_of: dict[str, KnownCounts | None] = {ALONE: None} | {
+                    f"{seen} pages counted": KnownCounts(*counted.counts(index, seen, random)) for seen in SEEN
+                }
+                results = {
+                    key + without: winnow.clean(page, model=model, site=counts)
+                    for without in rules_in_turn(options.rules)
+                    for key, counts in seen_of.items()
+                }
                 for key, cleaned in results.items():
                     f1[key][site.name].append(_scores(cleaned.text, words))
                     cut, kept = _holes(cleaned, np.array([letter == CONTENT for letter in letters]))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from winnow import load_model
+from winnow import decide, load_model
 from winnow.models.files import ModelError
 from winnow.training.evaluation import GoldPage, read_gold
 
@@ -41,6 +41,17 @@ class KnownCounts(NamedTuple):
     def frequencies(self, _: Page) -> tuple[NDArray[np.int64], int]:
         """Return the counts, whatever the page."""
         return self
+
+
+def rules_in_turn(chosen: bool) -> Iterator[str]:
+    """Yield "" and, if chosen, ", without RULE" for each rule of the decision, while pages are cleaned without it."""
+    yield ""
+    steps = decide.STEPS
+    for rule in steps if chosen else ():
+        if rule.__name__.startswith(("cut_", "keep_", "partition_")) and rule is not decide.cut_template:
+            decide.STEPS = tuple(step for step in steps if step is not rule)  # type: ignore[misc]
+            yield f", without {rule.__name__}"
+            decide.STEPS = steps  # type: ignore[misc]
 
 
 def parser_of(doc: str) -> argparse.ArgumentParser:
