@@ -33,8 +33,7 @@ _ENTRY: Final = np.uint32(TABLE_SIZE - 1)
 
 _TABLED_LEVELS: Final = 4
 
-WORD_FEATURES: Final = 4
-"""Number of features of a block's words: total, mean, lowest and highest log-odds."""
+_WORD_FEATURES: Final = 4  # total, mean, lowest and highest log-odds
 
 TOKEN_FEATURE_NAMES: Final = (
     *(f"words: {name} log-odds" for name in ("total", "mean", "lowest", "highest")),
@@ -159,22 +158,13 @@ class TokenTables:
     def features(self, tokens: Tokens) -> Matrix:
         """float32[m, len(TOKEN_FEATURE_NAMES)], token features of a page's blocks."""
         rows = np.empty((len(TOKEN_FEATURE_NAMES), len(tokens.words_per_block)), np.float32)
-        self.write(rows, tokens)
+        core.word_features(tokens.words_per_block, tokens.word, self.words, rows[:_WORD_FEATURES])
+        core.name_features(tokens.arrays, tokens.name_element, tokens.name, self.names, rows[_WORD_FEATURES:])
         return rows.T
-
-    def write(self, rows: Matrix, tokens: Tokens) -> None:
-        """Write the token features of a page's blocks into float32[len(TOKEN_FEATURE_NAMES), m]."""
-        write_word_features(rows[:WORD_FEATURES], tokens, self.words)
-        core.name_features(tokens.arrays, tokens.name_element, tokens.name, self.names, rows[WORD_FEATURES:])
-
-
-def write_word_features(rows: Matrix, tokens: Tokens, odds: Matrix) -> None:
-    """Write total, mean, lowest and highest log-odds of each block's words into float32[4, m]."""
-    core.word_features(tokens.words_per_block, tokens.word, odds, rows)
 
 
 def word_features(tokens: Tokens, odds: Matrix) -> Matrix:
     """float32[m, 4], total, mean, lowest and highest log-odds of each block's words."""
-    rows = np.empty((WORD_FEATURES, len(tokens.words_per_block)), np.float32)
-    write_word_features(rows, tokens, odds)
+    rows = np.empty((_WORD_FEATURES, len(tokens.words_per_block)), np.float32)
+    core.word_features(tokens.words_per_block, tokens.word, odds, rows)
     return rows.T

@@ -1,5 +1,6 @@
 /* All features of a page's blocks that need nothing learned, in the order of winnow.features.blocks.STATIC_NAMES: what they
-   are computed from is measured here, once per page, and feature_rows.c writes them. */
+   are computed from is measured here, once per page, and feature_rows.c writes them, those of containers and of kinds of
+   places once. */
 #include "block_features.h"
 
 /* Number equal keys alike, in the order in which they come, by a hash table; returns how many differ, -1 without memory. */
@@ -197,7 +198,7 @@ static int measure(Features *f, const int64_t *kinds, const int64_t *class_signa
 static int allocate(Features *f, int64_t **class_signature)
 {
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, r = (size_t)f->page.r, a = (size_t)f->page.a;
-    size_t size = 8 * (COUNTS * (r + 1) + n + a) + 4 * (COUNTED_SETS * (n + 1) + n + 2 * m + (GROUPS + 1) * m) + n + 64;
+    size_t size = 8 * (COUNTS * (r + 1) + n + a) + 4 * (COUNTED_SETS * (n + 1) + n + m + (GROUPS + 1) * m) + n + 64;
     char *at = f->memory = calloc(1, size);
     if (at == NULL) {
         return -1;
@@ -208,7 +209,6 @@ static int allocate(Features *f, int64_t **class_signature)
     CARVE(at, f->tag_sums, COUNTED_SETS * (n + 1));
     CARVE(at, f->alike, n);
     CARVE(at, f->repeats, m);
-    CARVE(at, f->place, m);
     CARVE(at, f->enclosing, (GROUPS + 1) * m);
     CARVE(at, f->hidden, n);
     return 0;
@@ -220,48 +220,39 @@ static void features_release(Features *f)
     page_release(&f->page);
 }
 
-static int write_rows(Features *f, Span lines, float *rows)
-{
-    Py_ssize_t m = f->page.m;
-    features_wording(f, lines, rows);
-    rows += WORDING_ROWS * m;
-    features_position(f, rows);
-    rows += POSITION_ROWS * m;
-    if (features_containers(f, rows) < 0) {
-        return -1;
-    }
-    rows += CONTAINER_ROWS * m;
-    features_neighbours(f, rows);
-    rows += NEIGHBOUR_ROWS * m;
-    return features_signatures(f, rows);
-}
-
 /* static_features(page, tag_flags: uint32[T], tag_group: int8[T], kinds: int64[TOTALS, r + 1], values, classes: int64[k],
                    hides: bool[a], properties, overlap: int32[m], lines, lowered, title, seed,
-                   rows: float32[STATIC_ROWS, m], of_page: float32[PAGE_FEATURES])
+                   rows: float32[STATIC_ROWS, m], containers: int32[LEVELS, m], described: float32[n, OF_CONTAINER],
+                   tags: float32[n, CONTAINER_TAGS], place: int32[m], of_place: float32[m, OF_PLACE],
+                   of_page: float32[PAGE_FEATURES])
 
    classes: numbers of the values that are classes. hides: by first attribute, whether it hides its element.
-   lines, lowered: texts of the blocks with line feeds between them, as they are and in lower case. */
+   lines, lowered: texts of the blocks with line feeds between them, as they are and in lower case.
+   described, tags: of the elements that are containers. of_place: of the kinds of places, which are fewer than blocks. */
 PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(features_release) Features f = {0};
     SCOPED(values_release) AttributeValues values = {0};
     SCOPED(array_release) Array flags = {0}, group = {0}, kinds = {0}, classes = {0}, hides = {0}, properties = {0};
-    SCOPED(array_release) Array overlap = {0}, rows = {0}, of_page = {0};
+    SCOPED(array_release) Array overlap = {0}, of_page = {0};
+    SCOPED(array_release) Array rows = {0}, containers = {0}, described = {0}, tags = {0}, place = {0}, of_place = {0};
     Span lines, lowered;
     int64_t *class_signature;
     Py_ssize_t m, i;
+    float *row;
     int failed;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&O&O&O&dKO&O&", in_page, &f.page, in_4, &flags, in_1, &group, in_8,
-                          &kinds, in_values, &values, in_8, &classes, in_1, &hides, in_properties, &properties, in_4,
-                          &overlap, in_text, &lines, in_text, &lowered, &f.title, &f.seed, out_4, &rows, out_4,
-                          &of_page)) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&O&O&O&dKO&O&O&O&O&O&O&", in_page, &f.page, in_4, &flags, in_1, &group,
+                          in_8, &kinds, in_values, &values, in_8, &classes, in_1, &hides, in_properties, &properties, in_4,
+                          &overlap, in_text, &lines, in_text, &lowered, &f.title, &f.seed, out_4, &rows, out_4, &containers,
+                          out_4, &described, out_4, &tags, out_4, &place, out_4, &of_place, out_4, &of_page)) {
         return NULL;
     }
     m = f.page.m;
     if (!check_arrays(f.page.tags <= flags.length && group.length == flags.length && kinds.length == TOTALS * (f.page.r + 1)
                       && values.places <= f.page.a && are_below(&classes, values.d) && hides.length == f.page.a
-                      && overlap.length == m && rows.length == STATIC_ROWS * m && of_page.length == PAGE_FEATURES)) {
+                      && overlap.length == m && rows.length == STATIC_ROWS * m && containers.length == LEVELS * m
+                      && described.length == OF_CONTAINER * f.page.n && tags.length == CONTAINER_TAGS * f.page.n
+                      && place.length == m && of_place.length == OF_PLACE * m && of_page.length == PAGE_FEATURES)) {
         return NULL;
     }
     for (i = 0; i < group.length; i++) {
@@ -276,11 +267,18 @@ PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
     f.group = ITEMS(group, int8_t);
     f.properties = ITEMS(properties, uint8_t);
     f.overlap = ITEMS(overlap, int32_t);
+    f.place = ITEMS(place, int32_t);
     Py_BEGIN_ALLOW_THREADS
     sign_classes(&values, &classes, class_signature);
-    failed = measure(&f, ITEMS(kinds, int64_t), class_signature, ITEMS(hides, uint8_t), lowered) < 0
-             || write_rows(&f, lines, ITEMS(rows, float)) < 0;
+    failed = measure(&f, ITEMS(kinds, int64_t), class_signature, ITEMS(hides, uint8_t), lowered) < 0;
     if (!failed) {
+        row = ITEMS(rows, float);
+        features_wording(&f, lines, row);
+        features_position(&f, row += WORDING_ROWS * m);
+        failed = features_containers(&f, row += POSITION_ROWS * m, ITEMS(containers, int32_t), ITEMS(described, float),
+                                     ITEMS(tags, float)) < 0
+                 || features_places(&f, ITEMS(of_place, float)) < 0;
+        features_neighbours(&f, row + LEVELS * m);
         features_of_page(&f, ITEMS(of_page, float));
     }
     Py_END_ALLOW_THREADS

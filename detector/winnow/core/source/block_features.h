@@ -20,10 +20,9 @@ enum {
 };
 #define HAS(flags, set) ((flags) >> (set) & 1u)
 
-enum { WORDING_ROWS = 24 + GROUPS, POSITION_ROWS = 14, NEIGHBOUR_ROWS = 21, SIGNATURE_ROWS = 10 };
-enum { LEVELS = 6, TAGGED_LEVELS = 3, PER_LEVEL = 15 };
-enum { CONTAINER_ROWS = LEVELS * PER_LEVEL + LEVELS + TAGGED_LEVELS * 5 };
-enum { STATIC_ROWS = WORDING_ROWS + POSITION_ROWS + CONTAINER_ROWS + NEIGHBOUR_ROWS + SIGNATURE_ROWS };
+enum { LEVELS = 6, OF_CONTAINER = 15, CONTAINER_TAGS = 5, OF_PLACE = 10 };
+enum { WORDING_ROWS = 24 + GROUPS, POSITION_ROWS = 14, NEIGHBOUR_ROWS = 21 };
+enum { STATIC_ROWS = WORDING_ROWS + POSITION_ROWS + LEVELS + NEIGHBOUR_ROWS };
 enum { PAGE_FEATURES = 24 };
 
 /* A page and what its features are computed from (n elements, m blocks). */
@@ -43,7 +42,7 @@ typedef struct {
     uint8_t *hidden;         /* n */
     int32_t *alike;          /* n: siblings of the same signature, itself included */
     int32_t *repeats;        /* m: other blocks of the same text */
-    int32_t *place;          /* m: number of the kind of place */
+    int32_t *place;          /* m: number of the kind of place; given */
     int32_t places;
     char *memory;            /* of the arrays */
 } Features;
@@ -101,7 +100,7 @@ void features_neighbours(const Features *f, float *rows);
 void features_of_page(const Features *f, float *to);
 
 /* These allocate: 0, or -1 without memory. */
-int features_containers(const Features *f, float *rows);
-int features_signatures(const Features *f, float *rows);
+int features_containers(const Features *f, float *rows, int32_t *containers, float *described, float *tags);
+int features_places(const Features *f, float *described);
 
 #endif

@@ -1,5 +1,5 @@
-/* The rows of the features of text blocks: wording, position, containers, neighbours and alike blocks, and the features of
-   the whole page. */
+/* The features of text blocks: wording, position, containers, neighbours and alike blocks, and the features of the whole
+   page. */
 #include "block_features.h"
 
 /* ---- A block's own text and the elements that enclose it */
@@ -229,46 +229,41 @@ static void describe_container(const Features *f, Py_ssize_t element, const int3
     }
 }
 
-int features_containers(const Features *f, float *rows)
+/* Write which part of its containers' blocks come before each block, the containers, int32[LEVELS, m] from the innermost, and
+   features and tags of those elements that are one. */
+int features_containers(const Features *f, float *rows, int32_t *containers, float *described, float *tags)
 {
-    static const int groups[] = {P, DIV, LIST, LI, TABLE};
+    static const int groups[CONTAINER_TAGS] = {P, DIV, LIST, LI, TABLE};
     const PageArrays *page = &f->page;
     Py_ssize_t n = page->n, m = page->m, i, b;
-    int32_t *outermost = malloc((sizeof(int32_t) * 2 + sizeof(float) * PER_LEVEL + 1) * (size_t)n + 4);
-    int32_t *children = outermost + n;
-    float *described = (float *)(void *)(children + n); /* PER_LEVEL of each container, once it is described */
-    uint8_t *is_described = (uint8_t *)(described + PER_LEVEL * n);
+    int32_t *container_of = malloc((2 * sizeof(int32_t) + 1) * (size_t)n + 1), *children = container_of + n;
+    uint8_t *is_described = (uint8_t *)(children + n);
     int level, k;
-    if (outermost == NULL) {
+    if (container_of == NULL) {
         return -1;
     }
-    memset(children, 0, sizeof(int32_t) * (size_t)n);
-    memset(is_described, 0, (size_t)n);
-    find_containers(page, outermost);
+    memset(children, 0, (sizeof(int32_t) + 1) * (size_t)n);
+    find_containers(page, container_of);
     for (i = 1; i < n; i++) {
         children[page->parent[i]]++;
     }
     for (b = 0; b < m; b++) {
-        int32_t container = outermost[page->block_node[b]];
+        int32_t container = container_of[page->block_node[b]];
         for (level = 0; level < LEVELS; level++) {
             int32_t held = page->block_end[container] - page->block_begin[container];
-            float *features = described + (Py_ssize_t)PER_LEVEL * container;
             if (!is_described[container]) {
-                describe_container(f, container, children, features);
+                describe_container(f, container, children, described + (Py_ssize_t)OF_CONTAINER * container);
+                for (k = 0; k < CONTAINER_TAGS; k++) {
+                    tags[(Py_ssize_t)CONTAINER_TAGS * container + k] = f->group[page->tag[container]] == groups[k];
+                }
                 is_described[container] = 1;
             }
-            for (k = 0; k < PER_LEVEL; k++) {
-                ROW(rows, level * PER_LEVEL + k)[b] = features[k];
-            }
-            ROW(rows, LEVELS * PER_LEVEL + level)[b]
-                = (float)((double)(b - page->block_begin[container]) / (double)(held > 1 ? held : 1));
-            for (k = 0; level < TAGGED_LEVELS && k < 5; k++) {
-                ROW(rows, LEVELS * PER_LEVEL + LEVELS + 5 * level + k)[b] = f->group[page->tag[container]] == groups[k];
-            }
-            container = container ? outermost[page->parent[container]] : 0;
+            ROW(rows, level)[b] = (float)((double)(b - page->block_begin[container]) / (double)(held > 1 ? held : 1));
+            containers[level * m + b] = container;
+            container = container ? container_of[page->parent[container]] : 0;
         }
     }
-    free(outermost);
+    free(container_of);
     return 0;
 }
 
@@ -278,13 +273,11 @@ typedef struct {
     int64_t number, characters, words, linked, ends, repeated;
     double squares;
     Py_ssize_t first, last;
-    float features[SIGNATURE_ROWS];
 } Place;
 
-static void describe_place(Place *place, double page_characters, double m)
+static void describe_place(const Place *place, double page_characters, double m, float *to)
 {
     double number = (double)place->number, words = (double)place->words, mean = words / number;
-    float *to = place->features;
     to[0] = (float)log_of(number);
     to[1] = (float)log_of(mean);
     to[2] = (float)((double)place->linked / larger((double)place->characters, 1));
@@ -297,12 +290,11 @@ static void describe_place(Place *place, double page_characters, double m)
     to[9] = (float)((double)place->repeated / number);
 }
 
-int features_signatures(const Features *f, float *rows)
+int features_places(const Features *f, float *described)
 {
     Py_ssize_t m = f->page.m, b;
     Place *places = calloc((size_t)f->places + 1, sizeof(Place));
     int32_t number;
-    int k;
     if (places == NULL) {
         return -1;
     }
@@ -319,12 +311,7 @@ int features_signatures(const Features *f, float *rows)
         place->repeated += f->repeats[b] > 0;
     }
     for (number = 0; number < f->places; number++) {
-        describe_place(&places[number], f->total[CHARACTERS], (double)m);
-    }
-    for (b = 0; b < m; b++) {
-        for (k = 0; k < SIGNATURE_ROWS; k++) {
-            ROW(rows, k)[b] = places[f->place[b]].features[k];
-        }
+        describe_place(&places[number], f->total[CHARACTERS], (double)m, described + (Py_ssize_t)OF_PLACE * number);
     }
     free(places);
     return 0;
