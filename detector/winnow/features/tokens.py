@@ -49,6 +49,7 @@ _NAMING: Final = attribute_predicate("class", "id", "role", "itemprop", "aria-la
 _WORD: Final = re.compile(r"\w+")
 _NAME_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 _MAX_NAME_PARTS: Final = 12
+_MAX_TITLE_WORDS: Final = 64  # token_model.c has the same number
 
 
 class LeadingWords(NamedTuple):
@@ -58,7 +59,7 @@ class LeadingWords(NamedTuple):
         number: int32[m], number of words hashed: at most 16, from the first 160 characters of each block.
         hashes: uint32[sum of number], their hashes, block after block.
         title_overlap: int32[m], number of distinct title words in the first 400 characters of each block.
-        title_words: number of distinct title words.
+        title_words: number of distinct title words, of which the first 64 count.
     """
 
     number: NDArray[np.int32]
@@ -76,7 +77,7 @@ def leading_words(lines: str, m: int, title: str) -> LeadingWords:
         title: title of the page.
     """
     number, overlap = np.zeros((2, m), np.int32)
-    wanted = set(_WORD.findall(title.lower()))
+    wanted = list(dict.fromkeys(_WORD.findall(title.lower())))[:_MAX_TITLE_WORDS]
     words = "".join([f"{word}\n" for word in wanted])
     hashes = core.leading_words(lines, words, character_properties(), _WORD_SEED, _NUMBER_WORD, number, overlap)
     return LeadingWords(number, np.frombuffer(hashes, np.uint32), overlap, len(wanted))

@@ -68,29 +68,6 @@ static void count(Features *f, const int64_t *kinds, uint8_t *linked, uint8_t *e
     }
 }
 
-/* How many elements of each group of tags are around each block. */
-static void enclose(Features *f)
-{
-    const PageArrays *page = &f->page;
-    Py_ssize_t i, m = page->m;
-    int g;
-    for (i = 0; i < page->n; i++) {
-        if (page->block_end[i] > page->block_begin[i]) {
-            int32_t *row = f->enclosing + f->group[page->tag[i]] * m;
-            row[page->block_begin[i]]++;
-            if (page->block_end[i] < m) {
-                row[page->block_end[i]]--;
-            }
-        }
-    }
-    for (g = 0; g <= GROUPS; g++) {
-        int32_t *row = f->enclosing + g * m;
-        for (i = 1; i < m; i++) {
-            row[i] = row[i] + row[i - 1];
-        }
-    }
-}
-
 /* For each item, count the items with the same number. */
 static int count_alike(const int32_t *number, Py_ssize_t count, int32_t numbers, int32_t *alike)
 {
@@ -186,7 +163,6 @@ static int measure(Features *f, const int64_t *kinds, const int64_t *class_signa
         f->signature[i] = (int64_t)(signature * 257 + (uint64_t)page->tag[i]);
     }
     count(f, kinds, linked, linked + page->n);
-    enclose(f);
     result = compare(f, lowered, keys, number);
     free(keys);
     return result;
@@ -198,7 +174,7 @@ static int measure(Features *f, const int64_t *kinds, const int64_t *class_signa
 static int allocate(Features *f, int64_t **class_signature)
 {
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, r = (size_t)f->page.r, a = (size_t)f->page.a;
-    size_t size = 8 * (COUNTS * (r + 1) + n + a) + 4 * (COUNTED_SETS * (n + 1) + n + m + (GROUPS + 1) * m) + n + 64;
+    size_t size = 8 * (COUNTS * (r + 1) + n + a) + 4 * (COUNTED_SETS * (n + 1) + n + m) + n + 64;
     char *at = f->memory = calloc(1, size);
     if (at == NULL) {
         return -1;
@@ -209,7 +185,6 @@ static int allocate(Features *f, int64_t **class_signature)
     CARVE(at, f->tag_sums, COUNTED_SETS * (n + 1));
     CARVE(at, f->alike, n);
     CARVE(at, f->repeats, m);
-    CARVE(at, f->enclosing, (GROUPS + 1) * m);
     CARVE(at, f->hidden, n);
     return 0;
 }
@@ -268,6 +243,7 @@ PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
     f.properties = ITEMS(properties, uint8_t);
     f.overlap = ITEMS(overlap, int32_t);
     f.place = ITEMS(place, int32_t);
+    f.enclosing = ITEMS(rows, float) + ENCLOSING * m;
     Py_BEGIN_ALLOW_THREADS
     sign_classes(&values, &classes, class_signature);
     failed = measure(&f, ITEMS(kinds, int64_t), class_signature, ITEMS(hides, uint8_t), lowered) < 0;

@@ -21,7 +21,7 @@ enum {
 #define HAS(flags, set) ((flags) >> (set) & 1u)
 
 enum { LEVELS = 6, OF_CONTAINER = 15, CONTAINER_TAGS = 5, OF_PLACE = 10 };
-enum { WORDING_ROWS = 24 + GROUPS, POSITION_ROWS = 14, NEIGHBOUR_ROWS = 21 };
+enum { ENCLOSING = 18, WORDING_ROWS = ENCLOSING + GROUPS + 6, POSITION_ROWS = 14, NEIGHBOUR_ROWS = 21 };
 enum { STATIC_ROWS = WORDING_ROWS + POSITION_ROWS + LEVELS + NEIGHBOUR_ROWS };
 enum { PAGE_FEATURES = 24 };
 
@@ -36,7 +36,7 @@ typedef struct {
     double title;            /* distinct words of the title */
     int64_t *totals;         /* COUNTS for each of r + 1 borders of runs */
     double total[COUNTS];    /* of the page, at least 1 */
-    int32_t *enclosing;      /* [GROUPS + 1][m] */
+    float *enclosing;        /* [GROUPS][m]: elements of each group around each block, a few at most; rows of the features */
     int32_t *tag_sums;       /* COUNTED_SETS for each of n + 1 borders of elements */
     int64_t *signature;      /* n */
     uint8_t *hidden;         /* n */
@@ -66,14 +66,14 @@ static inline int is_long(const Features *f, Py_ssize_t block)
            && (double)count_of(f, block, LINKED) / (double)(characters > 1 ? characters : 1) < 0.3;
 }
 
-static inline int32_t enclosing(const Features *f, int group, Py_ssize_t block)
+static inline int is_enclosed(const Features *f, int group, Py_ssize_t block)
 {
-    return f->enclosing[group * f->page.m + block];
+    return f->enclosing[group * f->page.m + block] > 0;
 }
 
 static inline int in_heading(const Features *f, Py_ssize_t block)
 {
-    return enclosing(f, H1, block) || enclosing(f, H2, block) || enclosing(f, H3_TO_H6, block);
+    return is_enclosed(f, H1, block) || is_enclosed(f, H2, block) || is_enclosed(f, H3_TO_H6, block);
 }
 
 #define LOGARITHMS 4096

@@ -35,12 +35,37 @@ static int is_comma(uint32_t code)
     }
 }
 
+static void enclose(const Features *f)
+{
+    const PageArrays *page = &f->page;
+    Py_ssize_t i, m = page->m;
+    int g;
+    memset(f->enclosing, 0, sizeof(float) * GROUPS * (size_t)m);
+    for (i = 0; i < page->n; i++) {
+        if (page->block_end[i] > page->block_begin[i] && f->group[page->tag[i]] < GROUPS) {
+            float *row = ROW(f->enclosing, f->group[page->tag[i]]);
+            row[page->block_begin[i]]++;
+            if (page->block_end[i] < m) {
+                row[page->block_end[i]]--;
+            }
+        }
+    }
+    for (g = 0; g < GROUPS; g++) {
+        float number = 0;
+        for (i = 0; i < m; i++) {
+            number += ROW(f->enclosing, g)[i];
+            ROW(f->enclosing, g)[i] = number < MAX_ENCLOSING ? number : MAX_ENCLOSING;
+        }
+    }
+}
+
 void features_wording(const Features *f, Span lines, float *rows)
 {
     static const int shared[] = {LINKED, EMPHASISED, UPPER_CASE, DIGITS, SYMBOLS, LETTERS};
     const PageArrays *page = &f->page;
     Py_ssize_t m = page->m, b;
-    int k, behind = 18 + GROUPS;
+    int k, behind = ENCLOSING + GROUPS;
+    enclose(f);
     for (b = 0; b < m; b++) {
         double characters = larger((double)count_of(f, b, CHARACTERS), 1), words = larger((double)count_of(f, b, WORDS), 0.5);
         double commas = (double)count_of(f, b, COMMAS), ends = (double)count_of(f, b, SENTENCE_ENDS);
@@ -71,12 +96,6 @@ void features_wording(const Features *f, Span lines, float *rows)
         ROW(rows, behind + 4)[b] = (float)((double)f->overlap[b] / larger(f->title, 1));
         ROW(rows, behind + 5)[b] = (float)((double)f->overlap[b] / words);
     }
-    for (k = 0; k < GROUPS; k++) {
-        for (b = 0; b < m; b++) {
-            int32_t number = enclosing(f, k, b);
-            ROW(rows, 18 + k)[b] = (float)(number < MAX_ENCLOSING ? number : MAX_ENCLOSING);
-        }
-    }
 }
 
 /* ---- Its position in reading order */
@@ -93,7 +112,7 @@ static void write_h1(const Features *f, float *rows)
     int64_t before = 0, before_longest = 0;
     int number = 0;
     for (b = 0; b < m; b++) {
-        if (enclosing(f, H1, b)) {
+        if (is_enclosed(f, H1, b)) {
             number++;
             if (longest < 0 || count_of(f, b, CHARACTERS) > count_of(f, longest, CHARACTERS)) {
                 longest = b;
@@ -157,8 +176,8 @@ static void describe_neighbour(const Features *f, Py_ssize_t b, float *features)
     features[1] = (float)((double)count_of(f, b, LINKED) / larger((double)count_of(f, b, CHARACTERS), 1));
     features[2] = (float)smaller((double)count_of(f, b, SENTENCE_ENDS) / larger(words, 0.5), 2);
     features[3] = (float)in_heading(f, b);
-    features[4] = enclosing(f, P, b) > 0;
-    features[5] = enclosing(f, LI, b) > 0;
+    features[4] = is_enclosed(f, P, b);
+    features[5] = is_enclosed(f, LI, b);
 }
 
 void features_neighbours(const Features *f, float *rows)
