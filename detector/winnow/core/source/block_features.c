@@ -3,11 +3,11 @@
    places once. */
 #include "block_features.h"
 
-/* Number equal keys alike, in the order in which they come, by a hash table; returns how many differ, -1 without memory. */
-static int32_t number_keys(const uint64_t *keys, Py_ssize_t count, uint64_t seed, int32_t *number)
+/* Find the first item of the same key as each, by a hash table; 0, or -1 without memory. */
+static int find_first(const uint64_t *keys, Py_ssize_t count, uint64_t seed, int32_t *first)
 {
     size_t mask = slots_for((size_t)count) - 1;
-    int32_t *table = calloc(mask + 1, sizeof(int32_t)), numbers = 0; /* 1 + the first that has a key */
+    int32_t *table = calloc(mask + 1, sizeof(int32_t)); /* 1 + the first that has a key */
     Py_ssize_t i;
     if (table == NULL) {
         return -1;
@@ -19,14 +19,11 @@ static int32_t number_keys(const uint64_t *keys, Py_ssize_t count, uint64_t seed
         }
         if (!table[at]) {
             table[at] = (int32_t)i + 1;
-            number[i] = numbers++;
         }
-        else {
-            number[i] = number[table[at] - 1];
-        }
+        first[i] = table[at] - 1;
     }
     free(table);
-    return numbers;
+    return 0;
 }
 
 /* ---- Counts of blocks, what encloses them, signatures, repeated texts */
@@ -68,44 +65,37 @@ static void count(Features *f, const int64_t *kinds, uint8_t *linked, uint8_t *e
     }
 }
 
-/* For each item, count the items with the same number. */
-static int count_alike(const int32_t *number, Py_ssize_t count, int32_t numbers, int32_t *alike)
+/* For each item, count the items with the same first one. */
+static void count_alike(const int32_t *first, Py_ssize_t count, int32_t *alike)
 {
-    int32_t *sizes = calloc((size_t)numbers + 1, sizeof(int32_t));
     Py_ssize_t i;
-    if (sizes == NULL) {
-        return -1;
+    for (i = 0; i < count; i++) {
+        alike[first[i]]++;
     }
     for (i = 0; i < count; i++) {
-        sizes[number[i]]++;
+        alike[i] = alike[first[i]];
     }
-    for (i = 0; i < count; i++) {
-        alike[i] = sizes[number[i]];
-    }
-    free(sizes);
-    return 0;
 }
 
-/* Count the siblings of equal tags and classes, and the blocks of equal text, and number the kinds of places. */
-static int compare(Features *f, Span lowered, uint64_t *keys, int32_t *number)
+/* Count the siblings of equal tags and classes, and the blocks of equal text, and find the kinds of places. */
+static int compare(Features *f, Span lowered, uint64_t *keys, int32_t *first)
 {
     const PageArrays *page = &f->page;
-    int32_t numbers;
     Py_ssize_t i;
     for (i = 0; i < page->n; i++) {
         keys[i] = (uint64_t)(page->parent[i] + (int64_t)1) * ((uint64_t)1 << 41) + (uint64_t)f->signature[i];
     }
-    if ((numbers = number_keys(keys, page->n, f->seed, number)) < 0
-        || count_alike(number, page->n, numbers, f->alike) < 0) {
+    if (find_first(keys, page->n, f->seed, first) < 0) {
         return -1;
     }
+    count_alike(first, page->n, f->alike);
     for (i = 0; i < page->m; i++) {
         keys[i] = hash_of(next_line(&lowered), f->seed);
     }
-    if ((numbers = number_keys(keys, page->m, f->seed, number)) < 0
-        || count_alike(number, page->m, numbers, f->repeats) < 0) {
+    if (find_first(keys, page->m, f->seed, first) < 0) {
         return -1;
     }
+    count_alike(first, page->m, f->repeats);
     for (i = 0; i < page->m; i++) {
         Py_ssize_t own = owner_of(page, i), parent = own ? page->parent[own] : 0, above = parent ? page->parent[parent] : 0;
         uint64_t around = (uint64_t)f->signature[own] * 31 + (uint64_t)f->signature[parent] * 7
@@ -113,8 +103,7 @@ static int compare(Features *f, Span lowered, uint64_t *keys, int32_t *number)
         f->repeats[i]--;
         keys[i] = around * 17 + (uint64_t)page->tag[page->block_node[i]];
     }
-    f->places = number_keys(keys, page->m, f->seed, f->place);
-    return f->places < 0 ? -1 : 0;
+    return find_first(keys, page->m, f->seed, f->place);
 }
 
 /* Sign each class at the place of its first occurrence: 1 + a checksum of it with "#" for every number. */
@@ -148,8 +137,8 @@ static int measure(Features *f, const int64_t *kinds, const int64_t *class_signa
     const PageArrays *page = &f->page;
     Py_ssize_t i, more = page->n > page->m ? page->n : page->m;
     uint64_t *keys = malloc((sizeof(uint64_t) + sizeof(int32_t)) * (size_t)more + 2 * (size_t)page->n + 8);
-    int32_t *number = (int32_t *)(void *)(keys + more), k;
-    uint8_t *linked = (uint8_t *)(number + more);
+    int32_t *first = (int32_t *)(void *)(keys + more), k;
+    uint8_t *linked = (uint8_t *)(first + more);
     int result;
     if (keys == NULL) {
         return -1;
@@ -163,7 +152,7 @@ static int measure(Features *f, const int64_t *kinds, const int64_t *class_signa
         f->signature[i] = (int64_t)(signature * 257 + (uint64_t)page->tag[i]);
     }
     count(f, kinds, linked, linked + page->n);
-    result = compare(f, lowered, keys, number);
+    result = compare(f, lowered, keys, first);
     free(keys);
     return result;
 }
@@ -203,7 +192,8 @@ static void features_release(Features *f)
 
    classes: numbers of the values that are classes. hides: by first attribute, whether it hides its element.
    lines, lowered: texts of the blocks with line feeds between them, as they are and in lower case.
-   described, tags: of the elements that are containers. of_place: of the kinds of places, which are fewer than blocks. */
+   described, tags: of the elements that are containers. place: the first block in the same kind of place.
+   of_place: of those. */
 PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(features_release) Features f = {0};

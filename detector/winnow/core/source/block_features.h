@@ -42,8 +42,7 @@ typedef struct {
     uint8_t *hidden;         /* n */
     int32_t *alike;          /* n: siblings of the same signature, itself included */
     int32_t *repeats;        /* m: other blocks of the same text */
-    int32_t *place;          /* m: number of the kind of place; given */
-    int32_t places;
+    int32_t *place;          /* m: the first block in the same kind of place */
     char *memory;            /* of the arrays */
 } Features;
 

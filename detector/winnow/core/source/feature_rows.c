@@ -312,15 +312,15 @@ static void describe_place(const Place *place, double page_characters, double m,
 int features_places(const Features *f, float *described)
 {
     Py_ssize_t m = f->page.m, b;
-    Place *places = calloc((size_t)f->places + 1, sizeof(Place));
-    int32_t number;
+    Place *places = calloc((size_t)m + 1, sizeof(Place));
     if (places == NULL) {
         return -1;
     }
     for (b = 0; b < m; b++) {
         Place *place = &places[f->place[b]];
         double words = (double)count_of(f, b, WORDS);
-        place->first = place->number++ ? place->first : b;
+        place->number++;
+        place->first = f->place[b];
         place->last = b;
         place->characters += count_of(f, b, CHARACTERS);
         place->words += count_of(f, b, WORDS);
@@ -329,8 +329,10 @@ int features_places(const Features *f, float *described)
         place->squares += words * words;
         place->repeated += f->repeats[b] > 0;
     }
-    for (number = 0; number < f->places; number++) {
-        describe_place(&places[number], f->total[CHARACTERS], (double)m, described + (Py_ssize_t)OF_PLACE * number);
+    for (b = 0; b < m; b++) {
+        if (f->place[b] == b) {
+            describe_place(&places[b], f->total[CHARACTERS], (double)m, described + OF_PLACE * b);
+        }
     }
     free(places);
     return 0;

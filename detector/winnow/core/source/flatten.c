@@ -84,7 +84,7 @@ static Size size_of(const Node *root)
     const Node *node;
     for (node = root; node != NULL; node = next_node(node, root, &depth)) {
         if (node->type == ELEMENT) {
-            const Attribute *attribute;
+            const Node *attribute;
             size.elements++;
             size.levels = depth < size.levels ? size.levels : depth + 1;
             for (attribute = node->properties; attribute != NULL; attribute = attribute->next) {
