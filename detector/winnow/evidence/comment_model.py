@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 import numpy as np
 
 from winnow.core import core
-from winnow.features.blocks import STATIC_NAMES
-from winnow.features.tokens import TABLE_SIZE, name_hashes, write_word_features
+from winnow.features.blocks import STATIC_NAMES, columns_of
+from winnow.features.tokens import TABLE_SIZE, name_hashes, word_features
 from winnow.memo import Memo
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
 from winnow.models.sequence import SequenceNetwork, standardise
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.features.blocks import BlockFeatures
+    from winnow.features.blocks import BlockFeatures, Part
     from winnow.page.page import Page
 
     Floats = NDArray[np.float64]
@@ -223,16 +223,13 @@ class CommentHead:
         """Logit of the probability that a page with text is a forum, without judging the blocks."""
         return self._forum(self._parts(dated, features), features)
 
-    def _parts(self, dated: Floats, features: BlockFeatures) -> tuple[Matrix, Matrix]:
-        """Features of the blocks as two matrices: joining them would double the memory of a long page."""
-        added = np.empty((len(DATE_NAMES) + len(_WORDS), len(dated)), np.float32)
-        added[: len(DATE_NAMES)] = dated.T
-        write_word_features(added[len(DATE_NAMES) :], features.tokens, self.words)
-        return features.static, added.T
+    def _parts(self, dated: Floats, features: BlockFeatures) -> tuple[Part, ...]:
+        """Features of the blocks side by side: joining them would double the memory of a long page."""
+        return (*features.parts, dated.astype(np.float32), word_features(features.tokens, self.words))
 
-    def _forum(self, parts: Sequence[Matrix], features: BlockFeatures) -> float:
-        """Logit of the probability that a page is a forum, from float32[m, ...] features side by side."""
-        of_page = page_features(parts, features.words).astype(np.float32)
+    def _forum(self, parts: Sequence[Part], features: BlockFeatures) -> float:
+        """Logit of the probability that a page is a forum, from its blocks' features side by side."""
+        of_page = page_features([columns_of(part) for part in parts], features.words).astype(np.float32)
         known = standardise(of_page, self.forum_mean, self.forum_scale) @ self.forum_weight[:OF_A_PAGE]
         names = self.forum_weight[OF_A_PAGE:-1][name_bag(features)].sum()
         return float(known + names + self.forum_weight[-1])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self, get_args
 import numpy as np
 
 from winnow.evidence.comment_model import CommentHead, date_features, dated_features, posted, signs_of
-from winnow.features.blocks import STATIC_NAMES, features_of
+from winnow.features.blocks import features_of
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import tag_set
@@ -167,8 +167,6 @@ def _kind_of(name: str) -> int:
 _KIND_OF: Final = Memo[str, int](_kind_of_value, 16_384)
 
 
-_LINKED: Final = STATIC_NAMES.index("link share")
-
 WEIGHTS: Final = Path(__file__).with_name("weights") / "comments.npz"
 
 _FORUM: Final = -2.0  # logit from which a page may be one; then the main content must be longer than its comments
@@ -239,7 +237,7 @@ def like_a_forum(page: Page) -> bool:
 
 def unlinked_words(features: BlockFeatures) -> Floats:
     """float64[m], number of words of each block outside links."""
-    linked: Floats = features.static[:, _LINKED].astype(np.float64)
+    linked: Floats = features.column("link share").astype(np.float64)
     return features.words * (1 - linked)
 
 

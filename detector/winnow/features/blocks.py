@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from winnow.page.attributes import AttributeTable
     from winnow.page.page import Page
 
+    Matrix = NDArray[np.float32]
+    Part = Matrix | tuple[Matrix, NDArray[np.int32]]
+
 LEVELS: Final = 6
 """Number of containers examined, from the innermost outwards.
 
@@ -98,11 +101,8 @@ _OF_CONTAINER: Final = (
     "log words per block", "log alike siblings", "log children", "log depth",
     *(f"log {name}" for name in _COUNTED_TAGS),
 )  # fmt: skip
-_CONTAINERS: Final = (
-    *(f"container {level}: {name}" for level in range(LEVELS) for name in _OF_CONTAINER),
-    *(f"container {level}: rank of block" for level in range(LEVELS)),
-    *(f"container {level}: is {group}" for level in range(3) for group in ("p", "div", "list", "li", "table")),
-)
+_CONTAINER_TAGS: Final = ("p", "div", "list", "li", "table")
+_TAGGED_LEVELS: Final = 3
 _NEIGHBOURS: Final = (
     *(
         f"neighbour {offset}: {name}"
@@ -120,7 +120,19 @@ _ALIKE: Final = (
     "place of the first", "place of the last", "log deviation of words", "share with a twin",
 )  # fmt: skip
 
-STATIC_NAMES: Final = (*_WORDING, *_POSITION, *_CONTAINERS, *_NEIGHBOURS, *(f"alike blocks: {name}" for name in _ALIKE))
+_PARTS: Final = (
+    (*_WORDING, *_POSITION),
+    *([f"container {level}: {name}" for name in _OF_CONTAINER] for level in range(LEVELS)),
+    [f"container {level}: rank of block" for level in range(LEVELS)],
+    *([f"container {level}: is {tag}" for tag in _CONTAINER_TAGS] for level in range(_TAGGED_LEVELS)),
+    _NEIGHBOURS,
+    [f"alike blocks: {name}" for name in _ALIKE],
+)
+_PLACES: Final = {name: (part, column) for part, names in enumerate(_PARTS) for column, name in enumerate(names)}
+_BORDERS: Final = [len(_PARTS[0]), len(_PARTS[0]) + LEVELS]  # rows of the core: a block's own, ranks, neighbours
+_ROWS: Final = _BORDERS[-1] + len(_NEIGHBOURS)
+
+STATIC_NAMES: Final = tuple(_PLACES)
 """Features computed without learned tables, in the order of the columns."""
 
 FEATURE_NAMES: Final = (*STATIC_NAMES, *TOKEN_FEATURE_NAMES)
@@ -162,23 +174,37 @@ class BlockFeatures:
     """Features of the m text blocks of a page, and the tokens that the learned ones are computed from.
 
     Attributes:
-        static: float32[m, len(STATIC_NAMES)].
+        parts: features computed without learned tables, in the order of :data:`STATIC_NAMES`. A part is float32[m, k],
+            or a table float32[rows, k] and int32[m], the row of each block: blocks share their containers.
         page_features: float32[len(PAGE_FEATURE_NAMES)], features of the whole page.
         words: float64[m], number of words of each block.
         tokens: hashed names and words.
-        rows: float32[len(FEATURE_NAMES), m], all features, one per row; the learned ones come last.
     """
 
-    static: NDArray[np.float32]
+    parts: tuple[Part, ...]
     page_features: NDArray[np.float32]
     words: NDArray[np.float64]
     tokens: Tokens
-    rows: NDArray[np.float32]
 
-    def matrix(self, tables: TokenTables) -> NDArray[np.float32]:
+    @property
+    def static(self) -> Matrix:
+        """float32[m, len(STATIC_NAMES)], all parts."""
+        return np.concatenate([columns_of(part) for part in self.parts], axis=1)
+
+    def column(self, name: str) -> Matrix:
+        """float32[m], one feature of :data:`STATIC_NAMES`."""
+        number, column = _PLACES[name]
+        part = self.parts[number]
+        return part[0][:, column].take(part[1]) if isinstance(part, tuple) else part[:, column]
+
+    def matrix(self, tables: TokenTables) -> Matrix:
         """float32[m, len(FEATURE_NAMES)], all features."""
-        tables.write(self.rows[len(STATIC_NAMES) :], self.tokens)
-        return self.rows.T
+        return np.concatenate([self.static, tables.features(self.tokens)], axis=1)
+
+
+def columns_of(part: Part) -> Matrix:
+    """float32[m, k], the features of one part."""
+    return part[0][part[1]] if isinstance(part, tuple) else part
 
 
 @once_per_page
@@ -189,16 +215,26 @@ def features_of(page: Page) -> BlockFeatures:
     leading = leading_words(lowered, page.m, page.title)
     hides = np.zeros(len(table.first), bool)
     hides[_hiding_attributes(table)] = True
-    rows = np.empty((len(FEATURE_NAMES), page.m), np.float32)
-    static = rows[: len(STATIC_NAMES)]
+    rows, containers = np.empty((_ROWS, page.m), np.float32), np.empty((LEVELS, page.m), np.int32)
+    described, tags = (np.empty((page.n, len(names)), np.float32) for names in (_OF_CONTAINER, _CONTAINER_TAGS))
+    place, of_place = np.empty(page.m, np.int32), np.empty((page.m, len(_ALIKE)), np.float32)
     page_features, totals = np.empty(len(PAGE_FEATURE_NAMES), np.float32), text_totals(page)
     core.static_features(
         *(page.arrays, _FLAGS, _GROUP_OF_TAG, totals, table.arrays, table.numbers_of("class"), hides),
         *(properties, leading.title_overlap, page.block_lines, lowered, leading.title_words, SEED),
-        *(static, page_features),
+        *(rows, containers, described, tags, place, of_place, page_features),
     )
     words = totals[_WORDS].take(page.block_run_end) - totals[_WORDS].take(page.block_run_begin)
-    return BlockFeatures(static.T, page_features, words.astype(np.float64), Tokens.of(page, leading), rows)
+    own, ranks, around = np.split(rows.T, _BORDERS, axis=1)
+    parts: tuple[Part, ...] = (
+        own,
+        *((described, container) for container in containers),
+        ranks,
+        *((tags, container) for container in containers[:_TAGGED_LEVELS]),
+        around,
+        (of_place, place),
+    )
+    return BlockFeatures(parts, page_features, words.astype(np.float64), Tokens.of(page, leading))
 
 
 def _hiding_attributes(table: AttributeTable) -> list[int]:

@@ -33,8 +33,7 @@ _ENTRY: Final = np.uint32(TABLE_SIZE - 1)
 
 _TABLED_LEVELS: Final = 4
 
-WORD_FEATURES: Final = 4
-"""Number of features of a block's words: total, mean, lowest and highest log-odds."""
+_WORD_FEATURES: Final = 4  # total, mean, lowest and highest log-odds
 
 TOKEN_FEATURE_NAMES: Final = (
     *(f"words: {name} log-odds" for name in ("total", "mean", "lowest", "highest")),
@@ -50,6 +49,7 @@ _NAMING: Final = attribute_predicate("class", "id", "role", "itemprop", "aria-la
 _WORD: Final = re.compile(r"\w+")
 _NAME_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 _MAX_NAME_PARTS: Final = 12
+_MAX_TITLE_WORDS: Final = 64  # token_model.c has the same number
 
 
 class LeadingWords(NamedTuple):
@@ -59,7 +59,7 @@ class LeadingWords(NamedTuple):
         number: int32[m], number of words hashed: at most 16, from the first 160 characters of each block.
         hashes: uint32[sum of number], their hashes, block after block.
         title_overlap: int32[m], number of distinct title words in the first 400 characters of each block.
-        title_words: number of distinct title words.
+        title_words: number of distinct title words, of which the first 64 count.
     """
 
     number: NDArray[np.int32]
@@ -77,7 +77,7 @@ def leading_words(lines: str, m: int, title: str) -> LeadingWords:
         title: title of the page.
     """
     number, overlap = np.zeros((2, m), np.int32)
-    wanted = set(_WORD.findall(title.lower()))
+    wanted = list(dict.fromkeys(_WORD.findall(title.lower())))[:_MAX_TITLE_WORDS]
     words = "".join([f"{word}\n" for word in wanted])
     hashes = core.leading_words(lines, words, character_properties(), _WORD_SEED, _NUMBER_WORD, number, overlap)
     return LeadingWords(number, np.frombuffer(hashes, np.uint32), overlap, len(wanted))
@@ -159,22 +159,13 @@ class TokenTables:
     def features(self, tokens: Tokens) -> Matrix:
         """float32[m, len(TOKEN_FEATURE_NAMES)], token features of a page's blocks."""
         rows = np.empty((len(TOKEN_FEATURE_NAMES), len(tokens.words_per_block)), np.float32)
-        self.write(rows, tokens)
+        core.word_features(tokens.words_per_block, tokens.word, self.words, rows[:_WORD_FEATURES])
+        core.name_features(tokens.arrays, tokens.name_element, tokens.name, self.names, rows[_WORD_FEATURES:])
         return rows.T
-
-    def write(self, rows: Matrix, tokens: Tokens) -> None:
-        """Write the token features of a page's blocks into float32[len(TOKEN_FEATURE_NAMES), m]."""
-        write_word_features(rows[:WORD_FEATURES], tokens, self.words)
-        core.name_features(tokens.arrays, tokens.name_element, tokens.name, self.names, rows[WORD_FEATURES:])
-
-
-def write_word_features(rows: Matrix, tokens: Tokens, odds: Matrix) -> None:
-    """Write total, mean, lowest and highest log-odds of each block's words into float32[4, m]."""
-    core.word_features(tokens.words_per_block, tokens.word, odds, rows)
 
 
 def word_features(tokens: Tokens, odds: Matrix) -> Matrix:
     """float32[m, 4], total, mean, lowest and highest log-odds of each block's words."""
-    rows = np.empty((WORD_FEATURES, len(tokens.words_per_block)), np.float32)
-    write_word_features(rows, tokens, odds)
+    rows = np.empty((_WORD_FEATURES, len(tokens.words_per_block)), np.float32)
+    core.word_features(tokens.words_per_block, tokens.word, odds, rows)
     return rows.T

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from winnow.features.blocks import Part
     from winnow.page.page import Page
 
     Matrix = NDArray[np.float32]
@@ -58,9 +59,9 @@ class BlockModel:
         """Score every unit of the page; a page is scored when it is counted, and not again when it is cleaned."""
         return _score(page, self)
 
-    def content_probability(self, matrix: Matrix) -> NDArray[np.float64]:
-        """float64[m], probability of content from float32[m, k] features."""
-        logit = self.network.logits([matrix], self.mean, self.scale).astype(np.float64)
+    def content_probability(self, *parts: Part) -> NDArray[np.float64]:
+        """float64[m], probability of content from all features, side by side: see :meth:`SequenceNetwork.logits`."""
+        logit = self.network.logits(parts, self.mean, self.scale).astype(np.float64)
         return 1 / (1 + np.exp(-np.minimum(np.maximum(logit, -_MAX_LOGIT), _MAX_LOGIT)))
 
     @classmethod
@@ -182,7 +183,7 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
 @once_per_page
 def _score(page: Page, model: BlockModel) -> Scores:
     features = features_of(page)
-    scores = 1.0 - model.content_probability(features.matrix(model.tables))
+    scores = 1.0 - model.content_probability(*features.parts, model.tables.features(features.tokens))
     held = page.block_end - page.block_begin
     branches = held > 1
     branches[1:] &= held[1:] != held[page.parent[1:]]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import numpy as np
 
-from winnow.features.blocks import PAGE_FEATURE_NAMES, STATIC_NAMES
+from winnow.features.blocks import PAGE_FEATURE_NAMES
 from winnow.models.files import required_array
 from winnow.models.scores import BETAS, Choice, FixedThreshold, expected_f1_threshold, log_odds
 
@@ -38,7 +38,6 @@ _PROPERTIES: Final = (
     "alike blocks: log number", "alike blocks: log words per block",
     "15 blocks around: log words per block", "15 blocks around: link share",
 )  # fmt: skip
-_COLUMNS: Final = [STATIC_NAMES.index(name) for name in _PROPERTIES]
 
 _ADDRESS: Final = ("slashes", "has a query", "log digits", "log length", "dashes at the end", "is the host's")
 
@@ -76,7 +75,8 @@ class KindInputs(NamedTuple):
 
 def kind_inputs(features: BlockFeatures, templateness: Floats, url: str | None) -> KindInputs:
     """Compute the inputs from the features of a page's blocks, their scores (float64[m]) and its address."""
-    words, properties = np.maximum(features.words, _MIN_WORDS), features.rows.take(_COLUMNS, axis=0).astype(np.float64)
+    words = np.maximum(features.words, _MIN_WORDS)
+    properties = np.array([features.column(name) for name in _PROPERTIES], np.float64)
     likely = (1 - templateness) * words
     all_likely, all_words = likely.sum(), words.sum()
     means = likely @ properties.T / max(all_likely, 1e-9), words @ properties.T / max(all_words, 1e-9)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from winnow.features.blocks import Part
     from winnow.models.files import Arrays
 
     Matrix = NDArray[np.float32]
@@ -94,17 +95,20 @@ class SequenceNetwork:
             (2 * state, output), (output,), (4 * state, output), (output,), (1,),
         )  # fmt: skip
 
-    def logits(self, parts: Sequence[Matrix], mean: Matrix, scale: Matrix) -> Matrix:
+    def logits(self, parts: Sequence[Part], mean: Matrix, scale: Matrix) -> Matrix:
         """float32[m], a logit for each of m blocks.
 
         Args:
-            parts: float32[m, ...] each, the features in several matrices, side by side, which are not copied together.
+            parts: the features side by side, which are not copied together. A part is float32[m, k], or a table
+                float32[rows, k] and int32[m], the row of each block; the first is no table.
             mean: float32[k], means of all features.
             scale: float32[k], reciprocals of their standard deviations.
         """
         logits = np.empty(len(parts[0]), np.float32)
         if len(logits):
-            features = tuple(np.ascontiguousarray(part.T) for part in parts)  # no copies: already in this order
+            features = tuple(  # no copies: already in this order
+                part if isinstance(part, tuple) else np.ascontiguousarray(part.T) for part in parts
+            )
             core.sequence_logits(features, CLIP, mean, scale, *self._padded, logits)
         return logits
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int32]
 
 _TAG_IDS: Final = TAG_ID | {name: TAG_ID[other] for name, other in ALIASES.items()}
-_TAG_TABLES: Final = TAG_ID["title"], TAG_ID["svg"], IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, tag_set("script", "style")
+_TAG_TABLES: Final = IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, tag_set("script", "style", "title")
 _INDICES: Final = (
     "parent", "end", "depth", "run_node", "run_begin", "run_end",
     "block_node", "block_run_begin", "block_run_end", "block_begin", "block_end",
@@ -84,7 +84,7 @@ class Page:
         attributes: name-value pairs of each element.
         tag: int16[n], ids of :data:`winnow.page.tags.TAG_NAMES`.
         unknown_names: tag name by element index, for tags without an id.
-        raw_texts: UTF-8 text of each ``script`` and ``style``, by element index, in document order.
+        raw_texts: UTF-8 text of each ``script``, ``style`` and ``title``, by element index, in document order.
         title: text of the first ``title`` element outside an image, white space normalised; empty when there is none.
         text: all runs joined; run ``k`` is ``text[run_offset[k]:run_offset[k + 1]]``.
         run_offset: int64[r + 1], where each run begins, in characters.
@@ -202,7 +202,7 @@ class Page:
                 gc.enable()
 
     def raw_text(self, element: int) -> str:
-        """Return the text of one ``script`` or ``style``."""
+        """Return the text of one ``script``, ``style`` or ``title``."""
         return self.raw_texts[element].decode(errors="replace")
 
     @cached_property
@@ -288,13 +288,19 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
         first=array("first", np.int32),
         begin=array("attribute_begin", np.int32),
     )
+    tag, parent = array("tag", np.int16), array("parent", np.int32)
+    titles = (
+        text.decode(errors="replace")
+        for element, text in found["raw_texts"].items()
+        if tag[element] == TAG_ID["title"] and (not element or tag[parent[element]] != TAG_ID["svg"])
+    )
     return {
         "root": root,
         "attributes": attributes,
-        "tag": array("tag", np.int16),
+        "tag": tag,
         "unknown_names": found["unknown_names"],
         "raw_texts": found["raw_texts"],
-        "title": " ".join(found["title"].split()),
+        "title": " ".join(next(titles, "").split()),
         "text": found["text"],
         "run_offset": array("run_offset", np.int64),
         "has_ink": array("has_ink", np.bool_),

@@ -1,12 +1,13 @@
 /* All features of a page's blocks that need nothing learned, in the order of winnow.features.blocks.STATIC_NAMES: what they
-   are computed from is measured here, once per page, and feature_rows.c writes them. */
+   are computed from is measured here, once per page, and feature_rows.c writes them, those of containers and of kinds of
+   places once. */
 #include "block_features.h"
 
-/* Number equal keys alike, in the order in which they come, by a hash table; returns how many differ, -1 without memory. */
-static int32_t number_keys(const uint64_t *keys, Py_ssize_t count, uint64_t seed, int32_t *number)
+/* Find the first item of the same key as each, by a hash table; 0, or -1 without memory. */
+static int find_first(const uint64_t *keys, Py_ssize_t count, uint64_t seed, int32_t *first)
 {
     size_t mask = slots_for((size_t)count) - 1;
-    int32_t *table = calloc(mask + 1, sizeof(int32_t)), numbers = 0; /* 1 + the first that has a key */
+    int32_t *table = calloc(mask + 1, sizeof(int32_t)); /* 1 + the first that has a key */
     Py_ssize_t i;
     if (table == NULL) {
         return -1;
@@ -18,14 +19,11 @@ static int32_t number_keys(const uint64_t *keys, Py_ssize_t count, uint64_t seed
         }
         if (!table[at]) {
             table[at] = (int32_t)i + 1;
-            number[i] = numbers++;
         }
-        else {
-            number[i] = number[table[at] - 1];
-        }
+        first[i] = table[at] - 1;
     }
     free(table);
-    return numbers;
+    return 0;
 }
 
 /* ---- Counts of blocks, what encloses them, signatures, repeated texts */
@@ -67,67 +65,37 @@ static void count(Features *f, const int64_t *kinds, uint8_t *linked, uint8_t *e
     }
 }
 
-/* How many elements of each group of tags are around each block. */
-static void enclose(Features *f)
+/* For each item, count the items with the same first one. */
+static void count_alike(const int32_t *first, Py_ssize_t count, int32_t *alike)
 {
-    const PageArrays *page = &f->page;
-    Py_ssize_t i, m = page->m;
-    int g;
-    for (i = 0; i < page->n; i++) {
-        if (page->block_end[i] > page->block_begin[i]) {
-            int32_t *row = f->enclosing + f->group[page->tag[i]] * m;
-            row[page->block_begin[i]]++;
-            if (page->block_end[i] < m) {
-                row[page->block_end[i]]--;
-            }
-        }
-    }
-    for (g = 0; g <= GROUPS; g++) {
-        int32_t *row = f->enclosing + g * m;
-        for (i = 1; i < m; i++) {
-            row[i] = row[i] + row[i - 1];
-        }
-    }
-}
-
-/* For each item, count the items with the same number. */
-static int count_alike(const int32_t *number, Py_ssize_t count, int32_t numbers, int32_t *alike)
-{
-    int32_t *sizes = calloc((size_t)numbers + 1, sizeof(int32_t));
     Py_ssize_t i;
-    if (sizes == NULL) {
-        return -1;
+    for (i = 0; i < count; i++) {
+        alike[first[i]]++;
     }
     for (i = 0; i < count; i++) {
-        sizes[number[i]]++;
+        alike[i] = alike[first[i]];
     }
-    for (i = 0; i < count; i++) {
-        alike[i] = sizes[number[i]];
-    }
-    free(sizes);
-    return 0;
 }
 
-/* Count the siblings of equal tags and classes, and the blocks of equal text, and number the kinds of places. */
-static int compare(Features *f, Span lowered, uint64_t *keys, int32_t *number)
+/* Count the siblings of equal tags and classes, and the blocks of equal text, and find the kinds of places. */
+static int compare(Features *f, Span lowered, uint64_t *keys, int32_t *first)
 {
     const PageArrays *page = &f->page;
-    int32_t numbers;
     Py_ssize_t i;
     for (i = 0; i < page->n; i++) {
         keys[i] = (uint64_t)(page->parent[i] + (int64_t)1) * ((uint64_t)1 << 41) + (uint64_t)f->signature[i];
     }
-    if ((numbers = number_keys(keys, page->n, f->seed, number)) < 0
-        || count_alike(number, page->n, numbers, f->alike) < 0) {
+    if (find_first(keys, page->n, f->seed, first) < 0) {
         return -1;
     }
+    count_alike(first, page->n, f->alike);
     for (i = 0; i < page->m; i++) {
         keys[i] = hash_of(next_line(&lowered), f->seed);
     }
-    if ((numbers = number_keys(keys, page->m, f->seed, number)) < 0
-        || count_alike(number, page->m, numbers, f->repeats) < 0) {
+    if (find_first(keys, page->m, f->seed, first) < 0) {
         return -1;
     }
+    count_alike(first, page->m, f->repeats);
     for (i = 0; i < page->m; i++) {
         Py_ssize_t own = owner_of(page, i), parent = own ? page->parent[own] : 0, above = parent ? page->parent[parent] : 0;
         uint64_t around = (uint64_t)f->signature[own] * 31 + (uint64_t)f->signature[parent] * 7
@@ -135,8 +103,7 @@ static int compare(Features *f, Span lowered, uint64_t *keys, int32_t *number)
         f->repeats[i]--;
         keys[i] = around * 17 + (uint64_t)page->tag[page->block_node[i]];
     }
-    f->places = number_keys(keys, page->m, f->seed, f->place);
-    return f->places < 0 ? -1 : 0;
+    return find_first(keys, page->m, f->seed, f->place);
 }
 
 /* Sign each class at the place of its first occurrence: 1 + a checksum of it with "#" for every number. */
@@ -170,8 +137,8 @@ static int measure(Features *f, const int64_t *kinds, const int64_t *class_signa
     const PageArrays *page = &f->page;
     Py_ssize_t i, more = page->n > page->m ? page->n : page->m;
     uint64_t *keys = malloc((sizeof(uint64_t) + sizeof(int32_t)) * (size_t)more + 2 * (size_t)page->n + 8);
-    int32_t *number = (int32_t *)(void *)(keys + more), k;
-    uint8_t *linked = (uint8_t *)(number + more);
+    int32_t *first = (int32_t *)(void *)(keys + more), k;
+    uint8_t *linked = (uint8_t *)(first + more);
     int result;
     if (keys == NULL) {
         return -1;
@@ -185,8 +152,7 @@ static int measure(Features *f, const int64_t *kinds, const int64_t *class_signa
         f->signature[i] = (int64_t)(signature * 257 + (uint64_t)page->tag[i]);
     }
     count(f, kinds, linked, linked + page->n);
-    enclose(f);
-    result = compare(f, lowered, keys, number);
+    result = compare(f, lowered, keys, first);
     free(keys);
     return result;
 }
@@ -197,7 +163,7 @@ static int measure(Features *f, const int64_t *kinds, const int64_t *class_signa
 static int allocate(Features *f, int64_t **class_signature)
 {
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, r = (size_t)f->page.r, a = (size_t)f->page.a;
-    size_t size = 8 * (COUNTS * (r + 1) + n + a) + 4 * (COUNTED_SETS * (n + 1) + n + 2 * m + (GROUPS + 1) * m) + n + 64;
+    size_t size = 8 * (COUNTS * (r + 1) + n + a) + 4 * (COUNTED_SETS * (n + 1) + n + m) + n + 64;
     char *at = f->memory = calloc(1, size);
     if (at == NULL) {
         return -1;
@@ -208,8 +174,6 @@ static int allocate(Features *f, int64_t **class_signature)
     CARVE(at, f->tag_sums, COUNTED_SETS * (n + 1));
     CARVE(at, f->alike, n);
     CARVE(at, f->repeats, m);
-    CARVE(at, f->place, m);
-    CARVE(at, f->enclosing, (GROUPS + 1) * m);
     CARVE(at, f->hidden, n);
     return 0;
 }
@@ -220,48 +184,40 @@ static void features_release(Features *f)
     page_release(&f->page);
 }
 
-static int write_rows(Features *f, Span lines, float *rows)
-{
-    Py_ssize_t m = f->page.m;
-    features_wording(f, lines, rows);
-    rows += WORDING_ROWS * m;
-    features_position(f, rows);
-    rows += POSITION_ROWS * m;
-    if (features_containers(f, rows) < 0) {
-        return -1;
-    }
-    rows += CONTAINER_ROWS * m;
-    features_neighbours(f, rows);
-    rows += NEIGHBOUR_ROWS * m;
-    return features_signatures(f, rows);
-}
-
 /* static_features(page, tag_flags: uint32[T], tag_group: int8[T], kinds: int64[TOTALS, r + 1], values, classes: int64[k],
                    hides: bool[a], properties, overlap: int32[m], lines, lowered, title, seed,
-                   rows: float32[STATIC_ROWS, m], of_page: float32[PAGE_FEATURES])
+                   rows: float32[STATIC_ROWS, m], containers: int32[LEVELS, m], described: float32[n, OF_CONTAINER],
+                   tags: float32[n, CONTAINER_TAGS], place: int32[m], of_place: float32[m, OF_PLACE],
+                   of_page: float32[PAGE_FEATURES])
 
    classes: numbers of the values that are classes. hides: by first attribute, whether it hides its element.
-   lines, lowered: texts of the blocks with line feeds between them, as they are and in lower case. */
+   lines, lowered: texts of the blocks with line feeds between them, as they are and in lower case.
+   described, tags: of the elements that are containers. place: the first block in the same kind of place.
+   of_place: of those. */
 PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(features_release) Features f = {0};
     SCOPED(values_release) AttributeValues values = {0};
     SCOPED(array_release) Array flags = {0}, group = {0}, kinds = {0}, classes = {0}, hides = {0}, properties = {0};
-    SCOPED(array_release) Array overlap = {0}, rows = {0}, of_page = {0};
+    SCOPED(array_release) Array overlap = {0}, of_page = {0};
+    SCOPED(array_release) Array rows = {0}, containers = {0}, described = {0}, tags = {0}, place = {0}, of_place = {0};
     Span lines, lowered;
     int64_t *class_signature;
     Py_ssize_t m, i;
+    float *row;
     int failed;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&O&O&O&dKO&O&", in_page, &f.page, in_4, &flags, in_1, &group, in_8,
-                          &kinds, in_values, &values, in_8, &classes, in_1, &hides, in_properties, &properties, in_4,
-                          &overlap, in_text, &lines, in_text, &lowered, &f.title, &f.seed, out_4, &rows, out_4,
-                          &of_page)) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&O&O&O&dKO&O&O&O&O&O&O&", in_page, &f.page, in_4, &flags, in_1, &group,
+                          in_8, &kinds, in_values, &values, in_8, &classes, in_1, &hides, in_properties, &properties, in_4,
+                          &overlap, in_text, &lines, in_text, &lowered, &f.title, &f.seed, out_4, &rows, out_4, &containers,
+                          out_4, &described, out_4, &tags, out_4, &place, out_4, &of_place, out_4, &of_page)) {
         return NULL;
     }
     m = f.page.m;
     if (!check_arrays(f.page.tags <= flags.length && group.length == flags.length && kinds.length == TOTALS * (f.page.r + 1)
                       && values.places <= f.page.a && are_below(&classes, values.d) && hides.length == f.page.a
-                      && overlap.length == m && rows.length == STATIC_ROWS * m && of_page.length == PAGE_FEATURES)) {
+                      && overlap.length == m && rows.length == STATIC_ROWS * m && containers.length == LEVELS * m
+                      && described.length == OF_CONTAINER * f.page.n && tags.length == CONTAINER_TAGS * f.page.n
+                      && place.length == m && of_place.length == OF_PLACE * m && of_page.length == PAGE_FEATURES)) {
         return NULL;
     }
     for (i = 0; i < group.length; i++) {
@@ -276,11 +232,19 @@ PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
     f.group = ITEMS(group, int8_t);
     f.properties = ITEMS(properties, uint8_t);
     f.overlap = ITEMS(overlap, int32_t);
+    f.place = ITEMS(place, int32_t);
+    f.enclosing = ITEMS(rows, float) + ENCLOSING * m;
     Py_BEGIN_ALLOW_THREADS
     sign_classes(&values, &classes, class_signature);
-    failed = measure(&f, ITEMS(kinds, int64_t), class_signature, ITEMS(hides, uint8_t), lowered) < 0
-             || write_rows(&f, lines, ITEMS(rows, float)) < 0;
+    failed = measure(&f, ITEMS(kinds, int64_t), class_signature, ITEMS(hides, uint8_t), lowered) < 0;
     if (!failed) {
+        row = ITEMS(rows, float);
+        features_wording(&f, lines, row);
+        features_position(&f, row += WORDING_ROWS * m);
+        failed = features_containers(&f, row += POSITION_ROWS * m, ITEMS(containers, int32_t), ITEMS(described, float),
+                                     ITEMS(tags, float)) < 0
+                 || features_places(&f, ITEMS(of_place, float)) < 0;
+        features_neighbours(&f, row + LEVELS * m);
         features_of_page(&f, ITEMS(of_page, float));
     }
     Py_END_ALLOW_THREADS

@@ -20,10 +20,9 @@ enum {
 };
 #define HAS(flags, set) ((flags) >> (set) & 1u)
 
-enum { WORDING_ROWS = 24 + GROUPS, POSITION_ROWS = 14, NEIGHBOUR_ROWS = 21, SIGNATURE_ROWS = 10 };
-enum { LEVELS = 6, TAGGED_LEVELS = 3, PER_LEVEL = 15 };
-enum { CONTAINER_ROWS = LEVELS * PER_LEVEL + LEVELS + TAGGED_LEVELS * 5 };
-enum { STATIC_ROWS = WORDING_ROWS + POSITION_ROWS + CONTAINER_ROWS + NEIGHBOUR_ROWS + SIGNATURE_ROWS };
+enum { LEVELS = 6, OF_CONTAINER = 15, CONTAINER_TAGS = 5, OF_PLACE = 10 };
+enum { ENCLOSING = 18, WORDING_ROWS = ENCLOSING + GROUPS + 6, POSITION_ROWS = 14, NEIGHBOUR_ROWS = 21 };
+enum { STATIC_ROWS = WORDING_ROWS + POSITION_ROWS + LEVELS + NEIGHBOUR_ROWS };
 enum { PAGE_FEATURES = 24 };
 
 /* A page and what its features are computed from (n elements, m blocks). */
@@ -37,14 +36,13 @@ typedef struct {
     double title;            /* distinct words of the title */
     int64_t *totals;         /* COUNTS for each of r + 1 borders of runs */
     double total[COUNTS];    /* of the page, at least 1 */
-    int32_t *enclosing;      /* [GROUPS + 1][m] */
+    float *enclosing;        /* [GROUPS][m]: elements of each group around each block, a few at most; rows of the features */
     int32_t *tag_sums;       /* COUNTED_SETS for each of n + 1 borders of elements */
     int64_t *signature;      /* n */
     uint8_t *hidden;         /* n */
     int32_t *alike;          /* n: siblings of the same signature, itself included */
     int32_t *repeats;        /* m: other blocks of the same text */
-    int32_t *place;          /* m: number of the kind of place */
-    int32_t places;
+    int32_t *place;          /* m: the first block in the same kind of place */
     char *memory;            /* of the arrays */
 } Features;
 
@@ -67,14 +65,14 @@ static inline int is_long(const Features *f, Py_ssize_t block)
            && (double)count_of(f, block, LINKED) / (double)(characters > 1 ? characters : 1) < 0.3;
 }
 
-static inline int32_t enclosing(const Features *f, int group, Py_ssize_t block)
+static inline int is_enclosed(const Features *f, int group, Py_ssize_t block)
 {
-    return f->enclosing[group * f->page.m + block];
+    return f->enclosing[group * f->page.m + block] > 0;
 }
 
 static inline int in_heading(const Features *f, Py_ssize_t block)
 {
-    return enclosing(f, H1, block) || enclosing(f, H2, block) || enclosing(f, H3_TO_H6, block);
+    return is_enclosed(f, H1, block) || is_enclosed(f, H2, block) || is_enclosed(f, H3_TO_H6, block);
 }
 
 #define LOGARITHMS 4096
@@ -101,7 +99,7 @@ void features_neighbours(const Features *f, float *rows);
 void features_of_page(const Features *f, float *to);
 
 /* These allocate: 0, or -1 without memory. */
-int features_containers(const Features *f, float *rows);
-int features_signatures(const Features *f, float *rows);
+int features_containers(const Features *f, float *rows, int32_t *containers, float *described, float *tags);
+int features_places(const Features *f, float *described);
 
 #endif

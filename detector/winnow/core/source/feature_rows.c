@@ -1,5 +1,5 @@
-/* The rows of the features of text blocks: wording, position, containers, neighbours and alike blocks, and the features of
-   the whole page. */
+/* The features of text blocks: wording, position, containers, neighbours and alike blocks, and the features of the whole
+   page. */
 #include "block_features.h"
 
 /* ---- A block's own text and the elements that enclose it */
@@ -35,12 +35,37 @@ static int is_comma(uint32_t code)
     }
 }
 
+static void enclose(const Features *f)
+{
+    const PageArrays *page = &f->page;
+    Py_ssize_t i, m = page->m;
+    int g;
+    memset(f->enclosing, 0, sizeof(float) * GROUPS * (size_t)m);
+    for (i = 0; i < page->n; i++) {
+        if (page->block_end[i] > page->block_begin[i] && f->group[page->tag[i]] < GROUPS) {
+            float *row = ROW(f->enclosing, f->group[page->tag[i]]);
+            row[page->block_begin[i]]++;
+            if (page->block_end[i] < m) {
+                row[page->block_end[i]]--;
+            }
+        }
+    }
+    for (g = 0; g < GROUPS; g++) {
+        float number = 0;
+        for (i = 0; i < m; i++) {
+            number += ROW(f->enclosing, g)[i];
+            ROW(f->enclosing, g)[i] = number < MAX_ENCLOSING ? number : MAX_ENCLOSING;
+        }
+    }
+}
+
 void features_wording(const Features *f, Span lines, float *rows)
 {
     static const int shared[] = {LINKED, EMPHASISED, UPPER_CASE, DIGITS, SYMBOLS, LETTERS};
     const PageArrays *page = &f->page;
     Py_ssize_t m = page->m, b;
-    int k, behind = 18 + GROUPS;
+    int k, behind = ENCLOSING + GROUPS;
+    enclose(f);
     for (b = 0; b < m; b++) {
         double characters = larger((double)count_of(f, b, CHARACTERS), 1), words = larger((double)count_of(f, b, WORDS), 0.5);
         double commas = (double)count_of(f, b, COMMAS), ends = (double)count_of(f, b, SENTENCE_ENDS);
@@ -71,12 +96,6 @@ void features_wording(const Features *f, Span lines, float *rows)
         ROW(rows, behind + 4)[b] = (float)((double)f->overlap[b] / larger(f->title, 1));
         ROW(rows, behind + 5)[b] = (float)((double)f->overlap[b] / words);
     }
-    for (k = 0; k < GROUPS; k++) {
-        for (b = 0; b < m; b++) {
-            int32_t number = enclosing(f, k, b);
-            ROW(rows, 18 + k)[b] = (float)(number < MAX_ENCLOSING ? number : MAX_ENCLOSING);
-        }
-    }
 }
 
 /* ---- Its position in reading order */
@@ -93,7 +112,7 @@ static void write_h1(const Features *f, float *rows)
     int64_t before = 0, before_longest = 0;
     int number = 0;
     for (b = 0; b < m; b++) {
-        if (enclosing(f, H1, b)) {
+        if (is_enclosed(f, H1, b)) {
             number++;
             if (longest < 0 || count_of(f, b, CHARACTERS) > count_of(f, longest, CHARACTERS)) {
                 longest = b;
@@ -157,8 +176,8 @@ static void describe_neighbour(const Features *f, Py_ssize_t b, float *features)
     features[1] = (float)((double)count_of(f, b, LINKED) / larger((double)count_of(f, b, CHARACTERS), 1));
     features[2] = (float)smaller((double)count_of(f, b, SENTENCE_ENDS) / larger(words, 0.5), 2);
     features[3] = (float)in_heading(f, b);
-    features[4] = enclosing(f, P, b) > 0;
-    features[5] = enclosing(f, LI, b) > 0;
+    features[4] = is_enclosed(f, P, b);
+    features[5] = is_enclosed(f, LI, b);
 }
 
 void features_neighbours(const Features *f, float *rows)
@@ -229,46 +248,41 @@ static void describe_container(const Features *f, Py_ssize_t element, const int3
     }
 }
 
-int features_containers(const Features *f, float *rows)
+/* Write which part of its containers' blocks come before each block, the containers, int32[LEVELS, m] from the innermost, and
+   features and tags of those elements that are one. */
+int features_containers(const Features *f, float *rows, int32_t *containers, float *described, float *tags)
 {
-    static const int groups[] = {P, DIV, LIST, LI, TABLE};
+    static const int groups[CONTAINER_TAGS] = {P, DIV, LIST, LI, TABLE};
     const PageArrays *page = &f->page;
     Py_ssize_t n = page->n, m = page->m, i, b;
-    int32_t *outermost = malloc((sizeof(int32_t) * 2 + sizeof(float) * PER_LEVEL + 1) * (size_t)n + 4);
-    int32_t *children = outermost + n;
-    float *described = (float *)(void *)(children + n); /* PER_LEVEL of each container, once it is described */
-    uint8_t *is_described = (uint8_t *)(described + PER_LEVEL * n);
+    int32_t *container_of = malloc((2 * sizeof(int32_t) + 1) * (size_t)n + 1), *children = container_of + n;
+    uint8_t *is_described = (uint8_t *)(children + n);
     int level, k;
-    if (outermost == NULL) {
+    if (container_of == NULL) {
         return -1;
     }
-    memset(children, 0, sizeof(int32_t) * (size_t)n);
-    memset(is_described, 0, (size_t)n);
-    find_containers(page, outermost);
+    memset(children, 0, (sizeof(int32_t) + 1) * (size_t)n);
+    find_containers(page, container_of);
     for (i = 1; i < n; i++) {
         children[page->parent[i]]++;
     }
     for (b = 0; b < m; b++) {
-        int32_t container = outermost[page->block_node[b]];
+        int32_t container = container_of[page->block_node[b]];
         for (level = 0; level < LEVELS; level++) {
             int32_t held = page->block_end[container] - page->block_begin[container];
-            float *features = described + (Py_ssize_t)PER_LEVEL * container;
             if (!is_described[container]) {
-                describe_container(f, container, children, features);
+                describe_container(f, container, children, described + (Py_ssize_t)OF_CONTAINER * container);
+                for (k = 0; k < CONTAINER_TAGS; k++) {
+                    tags[(Py_ssize_t)CONTAINER_TAGS * container + k] = f->group[page->tag[container]] == groups[k];
+                }
                 is_described[container] = 1;
             }
-            for (k = 0; k < PER_LEVEL; k++) {
-                ROW(rows, level * PER_LEVEL + k)[b] = features[k];
-            }
-            ROW(rows, LEVELS * PER_LEVEL + level)[b]
-                = (float)((double)(b - page->block_begin[container]) / (double)(held > 1 ? held : 1));
-            for (k = 0; level < TAGGED_LEVELS && k < 5; k++) {
-                ROW(rows, LEVELS * PER_LEVEL + LEVELS + 5 * level + k)[b] = f->group[page->tag[container]] == groups[k];
-            }
-            container = container ? outermost[page->parent[container]] : 0;
+            ROW(rows, level)[b] = (float)((double)(b - page->block_begin[container]) / (double)(held > 1 ? held : 1));
+            containers[level * m + b] = container;
+            container = container ? container_of[page->parent[container]] : 0;
         }
     }
-    free(outermost);
+    free(container_of);
     return 0;
 }
 
@@ -278,13 +292,11 @@ typedef struct {
     int64_t number, characters, words, linked, ends, repeated;
     double squares;
     Py_ssize_t first, last;
-    float features[SIGNATURE_ROWS];
 } Place;
 
-static void describe_place(Place *place, double page_characters, double m)
+static void describe_place(const Place *place, double page_characters, double m, float *to)
 {
     double number = (double)place->number, words = (double)place->words, mean = words / number;
-    float *to = place->features;
     to[0] = (float)log_of(number);
     to[1] = (float)log_of(mean);
     to[2] = (float)((double)place->linked / larger((double)place->characters, 1));
@@ -297,19 +309,18 @@ static void describe_place(Place *place, double page_characters, double m)
     to[9] = (float)((double)place->repeated / number);
 }
 
-int features_signatures(const Features *f, float *rows)
+int features_places(const Features *f, float *described)
 {
     Py_ssize_t m = f->page.m, b;
-    Place *places = calloc((size_t)f->places + 1, sizeof(Place));
-    int32_t number;
-    int k;
+    Place *places = calloc((size_t)m + 1, sizeof(Place));
     if (places == NULL) {
         return -1;
     }
     for (b = 0; b < m; b++) {
         Place *place = &places[f->place[b]];
         double words = (double)count_of(f, b, WORDS);
-        place->first = place->number++ ? place->first : b;
+        place->number++;
+        place->first = f->place[b];
         place->last = b;
         place->characters += count_of(f, b, CHARACTERS);
         place->words += count_of(f, b, WORDS);
@@ -318,12 +329,9 @@ int features_signatures(const Features *f, float *rows)
         place->squares += words * words;
         place->repeated += f->repeats[b] > 0;
     }
-    for (number = 0; number < f->places; number++) {
-        describe_place(&places[number], f->total[CHARACTERS], (double)m);
-    }
     for (b = 0; b < m; b++) {
-        for (k = 0; k < SIGNATURE_ROWS; k++) {
-            ROW(rows, k)[b] = places[f->place[b]].features[k];
+        if (f->place[b] == b) {
+            describe_place(&places[b], f->total[CHARACTERS], (double)m, described + OF_PLACE * b);
         }
     }
     free(places);

@@ -63,7 +63,8 @@ int append_content(Bytes *to, const Node *node)
     return node->content ? append_bytes(to, node->content, strlen((const char *)node->content)) : 0;
 }
 
-const Node *next_node(const Node *node, const Node *root, size_t *depth)
+/* The node after another in the order of the document, NULL behind the last one in `root`; `depth` follows. */
+static const Node *next_node(const Node *node, const Node *root, size_t *depth)
 {
     if (node->type == ELEMENT && node->children != NULL) {
         ++*depth;
@@ -83,7 +84,7 @@ static Size size_of(const Node *root)
     const Node *node;
     for (node = root; node != NULL; node = next_node(node, root, &depth)) {
         if (node->type == ELEMENT) {
-            const Attribute *attribute;
+            const Node *attribute;
             size.elements++;
             size.levels = depth < size.levels ? size.levels : depth + 1;
             for (attribute = node->properties; attribute != NULL; attribute = attribute->next) {
@@ -113,12 +114,12 @@ static void names_free(Names *names)
 static void flat_free(Flat *flat)
 {
     free(flat->memory);
+    free(flat->container);
     free(flat->table);
     names_free(&flat->tags);
     names_free(&flat->attribute_names);
     free(flat->text.data);
     free(flat->values.data);
-    free(flat->title.data);
     Py_XDECREF(flat->raw_texts);
     Py_XDECREF(flat->unknown);
     Py_XDECREF(flat->name_numbers);
@@ -127,38 +128,21 @@ static void flat_free(Flat *flat)
 
 static int flat_allocate(Flat *flat)
 {
-    size_t n = flat->size.elements, r = flat->size.texts, a = flat->size.attributes;
-    size_t wide = (r + 1) + (a + 1);
-    size_t narrow = 9 * n + 1 + 4 * r + 3 * a;
-    char *at = flat->memory = calloc(1, 8 * wide + 4 * narrow + 2 * n + 2 * r + 8);
+    size_t n = flat->size.elements, r = flat->size.texts, m = r, a = flat->size.attributes, d = a;
+#define SIZE(type, name, count) + sizeof(type) * (count)
+    char *at = flat->memory = calloc(1, 0 FLAT_ARRAYS(SIZE));
+#undef SIZE
+    flat->container = malloc(sizeof(int32_t) * n + 1);
     flat->table_mask = slots_for(a) - 1;
     flat->table = calloc(flat->table_mask + 1, sizeof(uint32_t));
-    if (flat->memory == NULL || flat->table == NULL || names_allocate(&flat->tags, n) < 0
+    if (flat->memory == NULL || flat->container == NULL || flat->table == NULL || names_allocate(&flat->tags, n) < 0
         || names_allocate(&flat->attribute_names, a) < 0) {
         PyErr_NoMemory();
         return -1;
     }
-    CARVE(at, flat->run_offset, r + 1);
-    CARVE(at, flat->value_begin, a + 1);
-    CARVE(at, flat->parent, n);
-    CARVE(at, flat->end, n);
-    CARVE(at, flat->depth, n);
-    CARVE(at, flat->run_begin, n);
-    CARVE(at, flat->run_end, n);
-    CARVE(at, flat->block_begin, n);
-    CARVE(at, flat->block_end, n);
-    CARVE(at, flat->container, n);
-    CARVE(at, flat->attribute_begin, n + 1);
-    CARVE(at, flat->run_node, r);
-    CARVE(at, flat->block_node, r);
-    CARVE(at, flat->block_run_begin, r);
-    CARVE(at, flat->block_run_end, r);
-    CARVE(at, flat->first, a);
-    CARVE(at, flat->place, a);
-    CARVE(at, flat->name_of, a);
-    CARVE(at, flat->tag, n);
-    CARVE(at, flat->has_ink, r);
-    CARVE(at, flat->has_unseen, r);
+#define CARVE_FIELD(type, name, count) CARVE(at, flat->name, count);
+    FLAT_ARRAYS(CARVE_FIELD)
+#undef CARVE_FIELD
     flat->unknown = PyDict_New();
     flat->name_numbers = PyDict_New();
     flat->name_list = PyList_New(0);
@@ -196,42 +180,28 @@ static int put(PyObject *found, const char *name, PyObject *object)
     return failed ? -1 : 0;
 }
 
-static PyObject *text_of(const Bytes *text)
-{
-    return PyUnicode_DecodeUTF8(text->data, (Py_ssize_t)text->used, "strict");
-}
-
 static PyObject *result_of(Flat *flat, const uint8_t *properties)
 {
     PyObject *found = PyDict_New();
     size_t n = flat->n, r = flat->r, m = flat->m, a = flat->a, d = flat->d;
-    if (found == NULL || put(found, "text", text_of(&flat->text)) < 0) {
-        Py_XDECREF(found);
-        return NULL;
-    }
+#define PUT(type, name, count) \
+    || put(found, #name, PyByteArray_FromStringAndSize((const char *)flat->name, (Py_ssize_t)(sizeof(type) * (count)))) < 0
     in_characters(flat, properties);
-#define PUT(array, count) \
-    put(found, #array, \
-        PyByteArray_FromStringAndSize((const char *)flat->array, (Py_ssize_t)(sizeof(*flat->array) * (count))))
-    if (PUT(tag, n) < 0 || PUT(parent, n) < 0 || PUT(end, n) < 0 || PUT(depth, n) < 0 || PUT(run_offset, r + 1) < 0
-        || PUT(has_ink, r) < 0 || PUT(has_unseen, r) < 0 || PUT(run_node, r) < 0 || PUT(run_begin, n) < 0 || PUT(run_end, n) < 0
-        || PUT(block_node, m) < 0 || PUT(block_run_begin, m) < 0 || PUT(block_run_end, m) < 0 || PUT(block_begin, n) < 0
-        || PUT(block_end, n) < 0 || PUT(attribute_begin, n + 1) < 0 || PUT(first, a) < 0 || PUT(place, d) < 0
-        || PUT(name_of, d) < 0 || PUT(value_begin, d + 1) < 0
-        || put(found, "title", text_of(&flat->title)) < 0
+    if (found == NULL
+        || put(found, "text", PyUnicode_DecodeUTF8(flat->text.data, (Py_ssize_t)flat->text.used, "strict")) < 0
         || put(found, "values", bytes_of(&flat->values)) < 0
         || put(found, "names", Py_NewRef(flat->name_list)) < 0
         || put(found, "unknown_names", Py_NewRef(flat->unknown)) < 0
-        || put(found, "raw_texts", Py_NewRef(flat->raw_texts)) < 0) {
-        Py_DECREF(found);
+        || put(found, "raw_texts", Py_NewRef(flat->raw_texts)) < 0 FLAT_ARRAYS(PUT)) {
+        Py_XDECREF(found);
         return NULL;
     }
 #undef PUT
     return found;
 }
 
-/* flatten(root, tag_ids, title, image, block_level: bool[tags], unseen: bool[tags], raw: bool[tags], properties, seed,
-           max_nodes, max_levels) -> dict of arrays, None where the tree cannot be read, or the nodes and levels of one too large */
+/* flatten(root, tag_ids, block_level: bool[tags], unseen: bool[tags], raw: bool[tags], properties, seed, max_nodes,
+           max_levels) -> dict of arrays, None where the tree cannot be read, or the nodes and levels of one too large */
 PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array block_level = {0}, unseen = {0}, raw = {0}, properties = {0};
@@ -239,8 +209,8 @@ PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
     unsigned long long seed;
     const Node *root;
     Py_ssize_t max_nodes, max_levels;
-    int is_read, title, image;
-    if (!PyArg_ParseTuple(arguments, "O&O!iiO&O&O&O&Knn", in_node, &root, &PyDict_Type, &flat.tag_ids, &title, &image, in_1,
+    int is_read;
+    if (!PyArg_ParseTuple(arguments, "O&O!O&O&O&O&Knn", in_node, &root, &PyDict_Type, &flat.tag_ids, in_1,
                           &block_level, in_1, &unseen, in_1, &raw, in_properties, &properties, &seed, &max_nodes,
                           &max_levels)) {
         return NULL;
@@ -259,7 +229,7 @@ PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     is_read = flat_allocate(&flat);
     if (is_read == 0) {
-        is_read = read_tree(&flat, root, title, image, &block_level, &unseen, &raw, ITEMS(properties, uint8_t));
+        is_read = read_tree(&flat, root, &block_level, &unseen, &raw, ITEMS(properties, uint8_t));
     }
     if (is_read > 0) {
         return result_of(&flat, ITEMS(properties, uint8_t));

@@ -27,29 +27,31 @@ typedef struct {
     size_t mask;
 } Names;
 
-/* All arrays, while a tree is read. */
+/* The arrays of a page of n elements, r runs, m blocks, a attributes and d different ones, by types from the widest on. */
+#define FLAT_ARRAYS(DO) \
+    DO(int64_t, run_offset, r + 1) DO(int64_t, value_begin, d + 1) \
+    DO(int32_t, parent, n) DO(int32_t, end, n) DO(int32_t, depth, n) DO(int32_t, run_begin, n) DO(int32_t, run_end, n) \
+    DO(int32_t, block_begin, n) DO(int32_t, block_end, n) DO(int32_t, attribute_begin, n + 1) \
+    DO(int32_t, run_node, r) DO(int32_t, block_node, m) DO(int32_t, block_run_begin, m) DO(int32_t, block_run_end, m) \
+    DO(int32_t, first, a) DO(int32_t, place, d) DO(int32_t, name_of, d) \
+    DO(int16_t, tag, n) DO(uint8_t, has_ink, r) DO(uint8_t, has_unseen, r)
+
+/* All that is known while a tree is read. */
 typedef struct {
     Size size;
-    /* elements */
-    int16_t *tag;
-    int32_t *parent, *end, *depth, *run_begin, *run_end, *block_begin, *block_end, *attribute_begin, *container;
-    /* runs and blocks: at most one of each a text node */
-    int64_t *run_offset;
-    int32_t *run_node, *block_node, *block_run_begin, *block_run_end;
-    uint8_t *has_ink, *has_unseen;
-    /* attributes */
-    int32_t *first, *place, *name_of;
-    int64_t *value_begin;
-    size_t n, r, m, a, d; /* elements, runs, blocks, attributes, and different ones of these so far */
-    Bytes text, values, title;
-    int has_title;
+#define FIELD(type, name, count) type *name;
+    FLAT_ARRAYS(FIELD)
+#undef FIELD
+    int32_t *container;   /* n: block-level element around each element */
+    size_t n, r, m, a, d; /* so far */
+    Bytes text, values;
     PyObject *tag_ids; /* of winnow.page.tags */
     Names tags, attribute_names;
     uint32_t *table; /* 1 + number of a different attribute, by hash of name and value */
     size_t table_mask;
     uint64_t seed;
     PyObject *unknown, *name_numbers, *name_list;
-    PyObject *raw_texts; /* of scripts and style sheets, by element */
+    PyObject *raw_texts; /* of scripts, style sheets and titles, by element */
     char *memory;        /* of the arrays */
 } Flat;
 
@@ -62,9 +64,6 @@ PyObject *bytes_of(const Bytes *bytes);
 /* Append the text of a node; 0, or -1 with an exception. */
 int append_content(Bytes *to, const Node *node);
 
-/* The node after another in the order of the document, NULL behind the last one in `root`; `depth` follows. */
-const Node *next_node(const Node *node, const Node *root, size_t *depth);
-
 /* lxml's name of a node: "{namespace}name". */
 PyObject *full_name(const unsigned char *name, const Namespace *space);
 
@@ -75,7 +74,7 @@ int32_t tag_of(Flat *flat, const Node *node);
 int read_attributes(Flat *flat, const Node *node);
 
 /* 1, 0 if an attribute holds entities, -1 with an exception. */
-int read_tree(Flat *flat, const Node *root, int32_t title, int32_t image, const Array *block_level,
-              const Array *unseen, const Array *raw, const uint8_t *properties);
+int read_tree(Flat *flat, const Node *root, const Array *block_level, const Array *unseen, const Array *raw,
+              const uint8_t *properties);
 
 #endif

@@ -23,8 +23,7 @@ typedef struct Namespace {
     const unsigned char *prefix;
 } Namespace;
 
-struct Attribute;
-
+/* An element, a piece of text or the like; of an attribute's node the fields end with its name space. */
 typedef struct Node {
     void *private;
     int type;
@@ -37,21 +36,8 @@ typedef struct Node {
     void *document;
     const Namespace *space;
     const unsigned char *content;
-    struct Attribute *properties;
+    struct Node *properties;
 } Node;
-
-typedef struct Attribute {
-    void *private;
-    int type;
-    const unsigned char *name;
-    struct Node *children;
-    struct Node *last;
-    struct Node *parent;
-    struct Attribute *next;
-    struct Attribute *prev;
-    void *document;
-    const Namespace *space;
-} Attribute;
 
 typedef struct {
     PyObject_HEAD

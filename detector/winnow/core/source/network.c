@@ -1,20 +1,27 @@
 /* A network over the text blocks of a page in reading order, for winnow.models.sequence: a dense layer, a gated recurrent
    unit in each direction (Cho et al. 2014), a dense layer over the states of both and over their means and maxima on the
    page, and one logit per block. */
-#include "core.h"
+#include "page.h"
 
 enum { WEIGHT_COLUMNS = 64 }; /* winnow.models.sequence has the same number */
 enum { ROWS = 8, COLUMNS = 16 }; /* of a tile, whose sums stay in registers, half of it at a time */
-enum { MAX_PARTS = 4, MAX_UNITS = 1 << 10 };
+enum { MAX_PARTS = 32, MAX_UNITS = 1 << 10 };
 enum {
     MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS, OUTPUT_WEIGHT, OUTPUT_BIAS,
     PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, LOGITS, ARRAYS
 };
 
+/* Features of the blocks: feature by feature, or rows of a table and the number of each block's row. */
+typedef struct {
+    Array values, row;
+    Py_ssize_t features;
+} Part;
+
 /* m blocks of f features; c dense units, a state of s, o output units. Buffers that are read by eights have some to spare. */
 typedef struct {
-    Array parts[MAX_PARTS], arrays[ARRAYS];
-    int count; /* of parts of the features */
+    Part parts[MAX_PARTS];
+    Array arrays[ARRAYS];
+    Py_ssize_t count; /* of parts */
     float clip;
     Py_ssize_t m, f, c, s, o;
     double *pooled; /* [4 s]: sums of the states, forwards and backwards, and their maxima */
@@ -138,24 +145,41 @@ INLINE Eight eight_of(const float *from, Py_ssize_t left)
     return left >= 8 ? EIGHT(from) : *(Eight *)memcpy(&found, from, (size_t)left * sizeof *from);
 }
 
+/* Write the features of a few blocks, those of a part feature by feature. */
+INLINE void pack(const Part *part, Py_ssize_t begin, Py_ssize_t count, Py_ssize_t m, float *to)
+{
+    const float *values = ITEMS(part->values, float);
+    Py_ssize_t k, block;
+    if (!part->row.held) {
+        for (k = 0; k < part->features; k++) {
+            *(Eight *)(to + k * ROWS) = eight_of(values + k * m + begin, count);
+        }
+        return;
+    }
+    for (block = 0; block < count; block++) {
+        const float *row = values + ITEMS(part->row, int32_t)[begin + block] * part->features;
+        for (k = 0; k < part->features; k++) {
+            to[k * ROWS + block] = row[k];
+        }
+    }
+}
+
 INLINE void fill_dense(const Task *task, Products products)
 {
-    const float *rows[ROWS];
-    Py_ssize_t begin, i;
-    int part;
+    const float *rows[ROWS], *mean = numbers(task, MEAN), *scale = numbers(task, SCALE);
+    Py_ssize_t begin, i, part;
     for (i = 0; i < ROWS; i++) {
         rows[i] = task->packed + i;
     }
     for (begin = 0; begin < task->m; begin += ROWS) {
         int count = task->m - begin < ROWS ? (int)(task->m - begin) : ROWS;
-        const float *mean = numbers(task, MEAN), *scale = numbers(task, SCALE);
         float *to = task->packed, *dense = task->dense + begin * task->c;
         for (part = 0; part < task->count; part++) {
-            const float *from = ITEMS(task->parts[part], float) + begin;
-            Py_ssize_t features = task->parts[part].length / task->m;
-            for (; features > 0; features--, from += task->m, to += ROWS) {
-                *(Eight *)to = clipped((eight_of(from, count) - *mean++) * *scale++, task->clip);
-            }
+            pack(&task->parts[part], begin, count, task->m, to);
+            to += task->parts[part].features * ROWS;
+        }
+        for (i = 0, to = task->packed; i < task->f; i++, to += ROWS) {
+            *(Eight *)to = clipped((EIGHT(to) - mean[i]) * scale[i], task->clip);
         }
         fill_rows(products, rows, count, ROWS, task->f, numbers(task, DENSE_WEIGHT), numbers(task, DENSE_BIAS), task->c, dense,
                   task->c);
@@ -332,14 +356,17 @@ static int borrow_features(Task *task, PyObject *parts)
         return 0;
     }
     while (task->count < count) {
-        Array *part = &task->parts[task->count];
-        if (!in_4(PyTuple_GetItem(parts, task->count++), part)) {
+        Part *part = &task->parts[task->count];
+        PyObject *item = PyTuple_GetItem(parts, task->count++);
+        int is_table = PyTuple_Check(item);
+        if (!(is_table ? PyArg_ParseTuple(item, "O&O&", in_4, &part->values, in_4, &part->row) : in_4(item, &part->values))) {
             return -1;
         }
-        if (part->length % task->m != 0) {
+        if (part->values.view.ndim != 2 || (is_table && part->row.length != task->m)
+            || (is_table ? !are_below(&part->row, part->values.view.shape[0]) : part->values.view.shape[1] != task->m)) {
             return 0;
         }
-        task->f += part->length / task->m;
+        task->f += part->features = part->values.view.shape[is_table];
     }
     return 1;
 }
@@ -364,11 +391,12 @@ static int measure(Task *task)
 static char *allocate(Task *task)
 {
     size_t m = (size_t)task->m, f = (size_t)task->f, c = (size_t)task->c, s = (size_t)task->s, o = (size_t)task->o;
-    size_t gates = ROWS * 3 * s + 8, sums = (size_t)padded(3 * task->s) + 8, states = (ROWS + 1) * s + 8;
-    char *memory = malloc(sizeof(double) * 4 * s + sizeof(float) * (f * ROWS + m * c + m * o + states + gates + sums + o)), *at = memory;
+    size_t packed = f * ROWS, gates = ROWS * 3 * s + 8, sums = (size_t)padded(3 * task->s) + 8, states = (ROWS + 1) * s + 8;
+    size_t floats = packed + m * c + m * o + states + gates + sums + o;
+    char *memory = malloc(sizeof(double) * 4 * s + sizeof(float) * floats), *at = memory;
     if (memory != NULL) {
         CARVE(at, task->pooled, 4 * s);
-        CARVE(at, task->packed, f * ROWS);
+        CARVE(at, task->packed, packed);
         CARVE(at, task->dense, m * c);
         CARVE(at, task->output, m * o);
         CARVE(at, task->states, states);
@@ -381,18 +409,21 @@ static char *allocate(Task *task)
 
 static void release(Task *task)
 {
-    arrays_release(task->parts, MAX_PARTS);
+    while (task->count-- > 0) {
+        array_release(&task->parts[task->count].values);
+        array_release(&task->parts[task->count].row);
+    }
     arrays_release(task->arrays, ARRAYS);
 }
 
-/* sequence_logits(parts: tuple of float32[..., m], clip, mean: float32[f], scale: float32[f], dense_weight: float32[f, c],
+/* sequence_logits(parts: tuple, clip, mean: float32[f], scale: float32[f], dense_weight: float32[f, c],
                    dense_bias: float32[c], input_weight: float32[2, c, 3 s], input_bias: float32[2, 3 s],
                    state_weight: float32[2, s, 3 s], state_bias: float32[2, s], output_weight: float32[2 s, o],
                    output_bias: float32[o], page_weight: float32[4 s, o], last_weight: float32[o], last_bias: float32[1],
                    logits: float32[m])
 
-   parts: the features of the blocks, feature by feature. The columns of the first four weights are filled up with zeros to a
-   multiple of WEIGHT_COLUMNS. */
+   parts: of the features, float32[k, m], or a table float32[rows, k] and int32[m], the row of each block. The columns of the
+   first four weights are filled up with zeros to a multiple of WEIGHT_COLUMNS. */
 PyObject *core_sequence_logits(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(release) Task task = {0};

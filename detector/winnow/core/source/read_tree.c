@@ -1,20 +1,6 @@
 /* One walk over a tree, without recursion: elements, runs of text, blocks. */
 #include "flatten.h"
 
-/* Store all text inside the title element; 0, or -1 with an exception. */
-static int read_title(Flat *flat, const Node *title)
-{
-    const Node *node;
-    size_t depth = 0;
-    flat->has_title = 1;
-    for (node = title; node != NULL; node = next_node(node, title, &depth)) {
-        if (IS_TEXT(node) && append_content(&flat->title, node) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 /* found[number] = text, stealing the reference; 0, or -1 with an exception. */
 static int put_by_number(PyObject *found, int32_t number, PyObject *text)
 {
@@ -25,7 +11,7 @@ static int put_by_number(PyObject *found, int32_t number, PyObject *text)
     return failed ? -1 : 0;
 }
 
-/* Store the text of a script or style sheet as it is; 0, or -1 with an exception. */
+/* Store the text of a script, style sheet or title as it is; 0, or -1 with an exception. */
 static int read_raw_text(Flat *flat, const Node *element, int32_t number)
 {
     Bytes raw = {0};
@@ -65,8 +51,8 @@ static void end_run(Flat *flat, int32_t border, int32_t *last_border, const uint
     flat->block_run_end[flat->m - 1] = (int32_t)r + 1;
 }
 
-int read_tree(Flat *flat, const Node *root, int32_t title, int32_t image, const Array *block_level,
-              const Array *unseen, const Array *raw, const uint8_t *properties)
+int read_tree(Flat *flat, const Node *root, const Array *block_level, const Array *unseen, const Array *raw,
+              const uint8_t *properties)
 {
     const Node *node = root;
     int32_t current = -1, border = 0, last_border = -1, hidden = 0, deep = 0;
@@ -93,10 +79,6 @@ int read_tree(Flat *flat, const Node *root, int32_t title, int32_t image, const 
             flat->depth[i] = deep++;
             flat->run_begin[i] = (int32_t)flat->r;
             flat->block_begin[i] = (int32_t)flat->m;
-            if (tag == title && !flat->has_title && (current < 0 || flat->tag[current] != image)
-                && read_title(flat, node) < 0) {
-                return -1;
-            }
             if (IN_TABLE(raw, tag) && read_raw_text(flat, node, i) < 0) {
                 return -1;
             }

@@ -247,19 +247,19 @@ static int32_t crossing(const Forest *forest, const Piece *piece, int64_t ceilin
     return end;
 }
 
-/* Clip g of a unit to F and pass it on to its parent.
+/* Clip g of a unit to F and pass it on to its parent; a root takes the lowest of the best values that is a score of its tree.
 
    The ceiling of a piece is the penalty plus the least g at the begins of LATER pieces: a rising piece is lowest at its
    begin, and where a falling one ends the next piece begins lower still. What lies above the ceiling is all of a piece,
    its first part, or its last part. There the node starts a section, with the lowest of the least scores. */
-static int clip(Forest *forest, Py_ssize_t unit, Py_ssize_t count)
+static int clip(Forest *forest, Py_ssize_t unit, Py_ssize_t count, int64_t *optimum)
 {
     int64_t penalty = forest->price[unit], least = INT64_MAX;
     int32_t last = (int32_t)(forest->size - 1), target = 0, above = forest->parent[unit];
     while (count-- > 0) {
         const Piece *piece = &forest->pieces[count];
         int64_t low = piece->a + piece->b * forest->X[piece->begin];
-        if (least < INT64_MAX) {
+        if (above >= 0 && least < INT64_MAX) {
             int64_t ceiling = penalty + least;
             int begins_above = low > ceiling, ends_above = piece->a + piece->b * forest->X[last] > ceiling;
             if (begins_above || ends_above) {
@@ -276,30 +276,18 @@ static int clip(Forest *forest, Py_ssize_t unit, Py_ssize_t count)
             least = low;
             target = piece->begin;
         }
-        if (pass_on(forest, above, piece->begin, count ? piece->a - piece[-1].a : piece->a,
-                    count ? piece->b - piece[-1].b : piece->b) < 0) {
+        if (above >= 0
+            && pass_on(forest, above, piece->begin, count ? piece->a - piece[-1].a : piece->a,
+                       count ? piece->b - piece[-1].b : piece->b) < 0) {
             return -1;
         }
         last = piece->begin - 1;
     }
-    return 0;
-}
-
-/* Choose the value of a root: the lowest of the best that is a score of its own tree; returns its cost. */
-static int64_t choose_root(Forest *forest, Py_ssize_t root, Py_ssize_t count)
-{
-    int64_t least = INT64_MAX;
-    int32_t target = 0;
-    while (count-- > 0) {
-        const Piece *piece = &forest->pieces[count];
-        int64_t low = piece->a + piece->b * forest->X[piece->begin];
-        if (low <= least) {
-            least = low;
-            target = piece->begin;
-        }
+    if (above < 0) {
+        forest->chosen[unit] = target > forest->chosen[unit] ? target : forest->chosen[unit];
+        *optimum += least + penalty;
     }
-    forest->chosen[root] = target > forest->chosen[root] ? target : forest->chosen[root];
-    return least + forest->price[root];
+    return 0;
 }
 
 /* Costs go up, values down; 0, or -1 without memory. */
@@ -317,10 +305,7 @@ static int solve(Forest *forest, int64_t *optimum)
     for (i = forest->v - 1; i >= 0; i--) {
         Py_ssize_t count = sum_up(forest, i);
         forest->region[i] = forest->found;
-        if (forest->parent[i] < 0) {
-            *optimum += choose_root(forest, i, count);
-        }
-        else if (clip(forest, i, count) < 0) {
+        if (clip(forest, i, count, optimum) < 0) {
             return -1;
         }
     }

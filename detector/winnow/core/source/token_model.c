@@ -7,45 +7,42 @@
 #define HASHED_WORDS 16
 #define OVERLAP_CHARACTERS 400
 
-typedef struct {
-    Span text;       /* NULL in an empty slot */
-    Py_ssize_t line; /* where it was seen last */
-} TitleWord;
+#define MAX_TITLE_WORDS 64 /* winnow.features.tokens has the same number */
 
 typedef struct {
-    TitleWord *slots;
-    size_t mask;
+    Span words[MAX_TITLE_WORDS];
+    Py_ssize_t seen[MAX_TITLE_WORDS]; /* line where each was last */
+    int count;
     uint64_t lengths[256]; /* bits: lengths of the words that begin with the byte, modulo 64 */
 } Title;
 
-/* The slot of a word, or the empty one where it belongs. */
-static TitleWord *title_word(const Title *title, Span word)
+/* Read different words, one a line; 0 if there are too many. */
+static int read_title(Title *title, Span lines)
 {
-    size_t length = (size_t)(word.end - word.begin), at = core_crc32(0, word.begin, word.end) & title->mask;
-    const Span *found;
-    while ((found = &title->slots[at].text)->begin != NULL
-           && ((size_t)(found->end - found->begin) != length || memcmp(found->begin, word.begin, length) != 0)) {
-        at = (at + 1) & title->mask;
+    while (lines.begin < lines.end && title->count < MAX_TITLE_WORDS) {
+        Span word = next_line(&lines);
+        title->words[title->count] = word;
+        title->seen[title->count++] = -1;
+        title->lengths[*word.begin] |= (uint64_t)1 << (word.end - word.begin) % 64;
     }
-    return &title->slots[at];
+    return lines.begin == lines.end;
 }
 
-/* Read words, one a line; 0, or -1 without memory. */
-static int read_title(Title *title, Span words)
+/* Whether the title has a word, and the line not yet had it. */
+static int is_new_title_word(Title *title, Span word, Py_ssize_t line)
 {
-    const unsigned char *at;
-    size_t count = 1;
-    for (at = words.begin; at < words.end; at++) {
-        count += *at == '\n';
+    Py_ssize_t length = word.end - word.begin;
+    int k;
+    if (!(title->lengths[*word.begin] >> length % 64 & 1)) {
+        return 0;
     }
-    title->mask = slots_for(count) - 1;
-    if ((title->slots = calloc(title->mask + 1, sizeof(TitleWord))) == NULL) {
-        return -1;
-    }
-    while (words.begin < words.end) {
-        Span word = next_line(&words);
-        *title_word(title, word) = (TitleWord){word, -1};
-        title->lengths[*word.begin] |= (uint64_t)1 << (word.end - word.begin) % 64;
+    for (k = 0; k < title->count; k++) {
+        const Span *known = &title->words[k];
+        if (known->end - known->begin == length && memcmp(known->begin, word.begin, (size_t)length) == 0) {
+            int is_new = title->seen[k] != line;
+            title->seen[k] = line;
+            return is_new;
+        }
     }
     return 0;
 }
@@ -53,24 +50,17 @@ static int read_title(Title *title, Span words)
 typedef struct {
     const uint8_t *properties;
     uint32_t prefix, number;
-    int has_title;
     Title title;
     uint32_t *hashes; /* HASHED_WORDS for each line */
     size_t hashed;
 } Scan;
-
-static void scan_release(Scan *scan)
-{
-    free(scan->hashes);
-    free(scan->title.slots);
-}
 
 /* Read a line; the text then begins behind its line feed. */
 static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, int32_t *overlap)
 {
     const unsigned char *at = text->begin, *end = text->end, *word = at;
     int characters = 0, digits = 1, hashed = 0, hashing = 1;
-    int last = scan->has_title ? OVERLAP_CHARACTERS : HASHED_CHARACTERS;
+    int last = scan->title.count ? OVERLAP_CHARACTERS : HASHED_CHARACTERS;
     for (;;) {
         int over = at >= end || *at == '\n' || characters == last;
         int border = over || *at == ' ';
@@ -82,14 +72,8 @@ static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, i
             hashing = hashed < HASHED_WORDS && characters < HASHED_CHARACTERS;
         }
         if (border) {
-            if (at > word && scan->title.lengths[*word] >> (at - word) % 64 & 1) {
-                TitleWord *found = title_word(&scan->title, (Span){word, at});
-                if (found->text.begin != NULL && found->line != line) {
-                    found->line = line;
-                    ++*overlap;
-                }
-            }
-            if (over || (!hashing && !scan->has_title)) {
+            *overlap += at > word && is_new_title_word(&scan->title, (Span){word, at}, line);
+            if (over || (!hashing && !scan->title.count)) {
                 break;
             }
             word = ++at;
@@ -114,18 +98,18 @@ static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, i
 PyObject *core_leading_words(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array properties = {0}, words = {0}, overlap = {0};
-    SCOPED(scan_release) Scan scan = {0};
+    SCOPED(free_memory) uint32_t *hashes = NULL;
+    Scan scan = {0};
     Span lines, title;
     Py_ssize_t line;
     if (!PyArg_ParseTuple(arguments, "O&O&O&IIO&O&", in_text, &lines, in_text, &title, in_properties, &properties,
                           &scan.prefix, &scan.number, out_4, &words, out_4, &overlap)
-        || !check_arrays(words.length == overlap.length)) {
+        || !check_arrays(words.length == overlap.length && read_title(&scan.title, title))) {
         return NULL;
     }
     scan.properties = ITEMS(properties, uint8_t);
-    scan.has_title = title.begin < title.end;
-    scan.hashes = malloc((size_t)words.length * HASHED_WORDS * sizeof(uint32_t) + 1);
-    if (scan.hashes == NULL || read_title(&scan.title, title) < 0) {
+    scan.hashes = hashes = malloc((size_t)words.length * HASHED_WORDS * sizeof(uint32_t) + 1);
+    if (hashes == NULL) {
         return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
@@ -134,7 +118,7 @@ PyObject *core_leading_words(PyObject *Py_UNUSED(module), PyObject *arguments)
         scan_line(&scan, &lines, line, ITEMS(words, int32_t) + line, ITEMS(overlap, int32_t) + line);
     }
     Py_END_ALLOW_THREADS
-    return PyByteArray_FromStringAndSize((const char *)scan.hashes, (Py_ssize_t)(scan.hashed * sizeof(uint32_t)));
+    return PyByteArray_FromStringAndSize((const char *)hashes, (Py_ssize_t)(scan.hashed * sizeof(uint32_t)));
 }
 
 /* ---- Parts of names of elements. Names that are not ASCII are left to Python, which knows the letters of all scripts */

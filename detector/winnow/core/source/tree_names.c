@@ -76,7 +76,7 @@ static int32_t number_attribute(Flat *flat, PyObject *name)
 
 int read_attributes(Flat *flat, const Node *node)
 {
-    const Attribute *attribute;
+    const Node *attribute;
     for (attribute = node->properties; attribute != NULL; attribute = attribute->next) {
         const Node *text = attribute->children;
         const unsigned char *value = (const unsigned char *)"";
