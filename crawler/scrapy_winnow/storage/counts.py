@@ -168,7 +168,7 @@ class NodeCounts:
         if reply[0] == _SETTLED:
             _, pages, stamp, version, labels, expected = reply
             if settled is None or settled.stamp != stamp:
-                settled = SettledHost.unpack(stamp, version, pages, labels, float(expected))
+                settled = SettledHost.unpack(pages, version, labels, float(expected), stamp)
                 self._hold(host, settled)
             settled.confirm()
             return nodes.evidence_of(settled)

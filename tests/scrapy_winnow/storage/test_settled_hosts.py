@@ -208,7 +208,7 @@ def test_a_worker_holds_so_many_hosts_and_meets_some_again_where_they_are_too_ma
     met = 0
     for name in [f"{number}.example" for number in range(100)] * 4:
         met += name in counts._settled
-        counts._hold(name, SettledHost.unpack(b"s", 1, 1000, bytes(9), 0.0))
+        counts._hold(name, SettledHost.unpack(1000, 1, bytes(9), 0.0, b"s"))
         assert name in counts._settled
     assert len(counts._settled) == 60
     assert met > 60
