@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from redis.exceptions import NoScriptError, SlotNotCoveredError
 
-from scrapy_winnow.storage.clients import is_cluster
-
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
@@ -98,10 +96,10 @@ class CommandBatches:
     the counting of later pages. In a cluster each server gets a round trip of its own.
     """
 
-    def __init__(self, client: AsyncRedis, timeout: float) -> None:
+    def __init__(self, client: AsyncRedis, timeout: float, *, in_cluster: bool) -> None:
         self._client: Any = client
         self._timeout = timeout
-        self._in_cluster = is_cluster(client)
+        self._in_cluster = in_cluster
         self._waiting: dict[str, list[_Call]] = {}
         self._timers: dict[str, asyncio.Handle] = {}
         self._sending: set[asyncio.Task[None]] = set()

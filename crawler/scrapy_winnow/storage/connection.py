@@ -143,12 +143,12 @@ class Connection:
         self._client = asynchronous_client(
             url, socket_timeout=None, socket_connect_timeout=None, retry=Retry(NoBackoff(), 1), decode_responses=False
         )
-        self.is_cluster = is_cluster(self._client)
+        self.is_cluster = is_cluster(url)
         self._timeout = timeout
         self._retry_interval = retry_interval
         self._on_failure = on_failure
         self._revive = revive
-        self._batches = CommandBatches(self._client, timeout)
+        self._batches = CommandBatches(self._client, timeout, in_cluster=self.is_cluster)
         self._reviving: asyncio.Future[object] | None = None
         self._breakers = {purpose: Breaker(retry_interval) for purpose in (COUNTS, NEAR_DUPLICATES)}
         self._refusals: set[tuple[str, str]] = set()
@@ -275,7 +275,7 @@ def _try_commands(url: str, prefix: str, timeout: float) -> None:
     client = blocking_client(url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=retry)
     with closing(client):
         client.ping()
-        if not is_cluster(client):
+        if not is_cluster(url):
             hello: Any = client.execute_command("HELLO")  # type: ignore[no-untyped-call]
             said = hello.values() if isinstance(hello, dict) else hello
             if b"cluster" in said:
