@@ -168,13 +168,13 @@ _WORDS: Final = tuple(
 )
 
 
-def attribute_tokens(page: Page, links: LinkTargets) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+def attribute_tokens(page: Page) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
     """Tokens and marks of the attributes by their first occurrence, for ``node_fingerprints`` of the core.
 
     The core leaves to Python what is long, has white space of other scripts, or is a link with parameters or dots in
     its path.
     """
-    table = page.attributes
+    table, links = page.attributes, LinkTargets(page.url, base_href(page))
     tokens = np.zeros(len(table.first), np.uint64)
     marks = np.zeros(len(tokens), np.uint8)
     kinds = np.fromiter((_KINDS.get(name, 0) for name in table.names), np.uint8, len(table.names))
@@ -246,8 +246,7 @@ def node_fingerprints(page: Page) -> Hashes:
     Returns:
         uint64[n + m], elements first; 0 for elements of :data:`UNSEEN` and inside them.
     """
-    links = LinkTargets(page.url, base_href(page))
-    tokens, marks = attribute_tokens(page, links)
+    tokens, marks = attribute_tokens(page)
     unknown = np.zeros(page.n, np.uint64)
     for i, name in page.unknown_names.items():
         unknown[i] = hash_text(name)
