@@ -37,7 +37,3 @@ def test_parts_of_a_line_are_not_counted_and_whole_lines_are() -> None:
 def test_all_blocks_are_counted() -> None:
     page = Page.parse("<p>a<br>b</p><div>c</div>")
     assert countable(page)[page.n :].tolist() == [True] * 3
-
-
-def test_a_page_without_text_is_no_special_case() -> None:
-    assert not countable(Page.parse("")).any()

@@ -84,15 +84,6 @@ def test_replays_change_nothing(seed: int, replays: list[int], budget: int) -> N
     assert (again.pages, again.undercount) == (once.pages, once.undercount)
 
 
-def test_repeated_template_is_not_dropped_for_unique_fingerprints() -> None:
-    counts = LossyCounts(300)
-    template = np.arange(1, 101, dtype=np.uint64)
-    for page_id in range(200):
-        unique = np.arange(100, dtype=np.uint64) + np.uint64(1000 * (page_id + 1))
-        counts.add(page_id, np.concatenate([template, unique]))
-    assert (counts.df(template) == 200).all()
-
-
 def test_fingerprints_that_may_be_on_a_tenth_of_the_pages_are_reported_unless_most_of_it_is_guessed() -> None:
     seen, missed = np.array([10, 9, 9, 6, 5, 4, 1, 0]), np.array([0, 0, 1, 4, 5, 9, 20, 0])
     assert frequency_estimates(seen, missed, 100).tolist() == [10, 9, 10, 10, 10, 4, 1, 0]

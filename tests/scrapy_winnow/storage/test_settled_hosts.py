@@ -96,6 +96,7 @@ async def test_nothing_settles_when_it_is_switched_off_and_counting_stops_at_the
     one = worker(settle_after=0, max_pages=40)
     evidence = await one.pages(range(45))
     assert (evidence.settled, evidence.label_version, evidence.pages, evidence.counted) == (False, 0, 40, False)
+    assert await one.connection.call(lambda client: client.strlen(one.counts.keys(HOST).guard)) == 16 * 40
 
 
 async def test_a_redesign_opens_the_host_again_and_its_labels_get_a_new_version(worker):

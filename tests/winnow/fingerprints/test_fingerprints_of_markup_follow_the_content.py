@@ -21,20 +21,13 @@ BASE = '<div class="menu" id="m"><a href="/a">A</a> text <b>bold</b></div>'
     "other",
     [
         '<div class="menu" id="m"><a href="/b">A</a> text <b>bold</b></div>',
-        '<div class="menu" id="m"><a href="/a">B</a> text <b>bold</b></div>',
-        '<div class="menu" id="m"><a href="/a">A</a> text <i>bold</i></div>',
-        '<div class="menu" id="m"><a href="/a">A</a> text <b>bold</b><b></b></div>',
-        '<div class="menu" id="m"><a href="/a">A text</a> <b>bold</b></div>',
-        '<div class="menu" id="m"><a href="/a">A <b>bold</b></a> text</div>',
-        '<div class="menu" id="m"><b>bold</b> text <a href="/a">A</a></div>',
         '<div class="footer" id="m"><a href="/a">A</a> text <b>bold</b></div>',
         '<div class="menu" id="n"><a href="/a">A</a> text <b>bold</b></div>',
         '<div class="menu" id="m"><a href="/a" title="T">A</a> text <b>bold</b></div>',
-        '<div class="menu" id="m"><a href="/a">A</a> text 2 <b>bold</b></div>',
         '<div id="menu" class="m"><a href="/a">A</a> text <b>bold</b></div>',
     ],
 )
-def test_a_difference_in_tag_name_link_text_or_order_makes_another_fingerprint(other: str) -> None:
+def test_other_attributes_make_another_fingerprint(other: str) -> None:
     assert of_first(BASE) != of_first(other)
 
 
