@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from winnow.core import core
-from winnow.hashing import BASE, INVERSE, hash_text, inverse_powers, mix, powers
+from winnow.hashing import BASE, INVERSE, hash_text, mix, powers
 from winnow.memo import Memo
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import CODES, character_properties, character_tokens
@@ -225,11 +225,11 @@ def text_fingerprints(page: Page) -> Hashes:
     ungapped, gapped = character_tokens().reshape(2, CODES)[:, codes[places]]
     tokens = np.where(after_gap, gapped, ungapped)
     sums = np.zeros(len(tokens) + 1, np.uint64)
-    np.cumsum(tokens * powers(0, len(tokens)), out=sums[1:])
+    np.cumsum(tokens * powers(len(tokens)), out=sums[1:])
     correction = np.append(ungapped - tokens, np.uint64(0))  # white space before a unit does not count
     begin = border[np.concatenate([page.run_begin, page.block_run_begin])]
     end = border[np.concatenate([page.run_end, page.block_run_end])]
-    hashes = mix((sums[end] - sums[begin]) * inverse_powers(begin) + correction[begin])
+    hashes = mix((sums[end] - sums[begin]) * powers(len(sums), INVERSE)[begin] + correction[begin])
     hashes[hashes == 0] = 1  # 0 means no text
     hashes[begin == end] = 0
     return hashes
