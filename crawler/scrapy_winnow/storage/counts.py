@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import time
+from collections import Counter
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -239,26 +240,24 @@ class _NewHosts:
     def __init__(self, max_hosts: int) -> None:
         self._max_hosts = max_hosts
         _public_suffixes()  # slow to read: the first page should not wait for it
-        self._hosts: dict[str, int] = {}
+        self._hosts = Counter[str]()
 
     def has_room(self, host: str) -> bool:
         """Whether one more host of the domain of this one may be begun."""
-        return not self._max_hosts or self._hosts.get(_domain_of(host), 0) < self._max_hosts
+        return not self._max_hosts or self._hosts[_domain_of(host)] < self._max_hosts
 
     def add(self, host: str) -> None:
         """Note that a host was begun."""
-        if not self._max_hosts:
-            return
         domain = _domain_of(host)
-        self._hosts[domain] = number = self._hosts.get(domain, 0) + 1
-        if number == self._max_hosts:
+        self._hosts[domain] += 1
+        if self._hosts[domain] == self._max_hosts:
             logger.warning(
                 "%s has %d hosts that were counted by this crawl: pages of further ones are cleaned on their own. If "
                 "these are different sites, raise WINNOW_DOMAIN_HOSTS (docs/operators.md#how-large-redis-has-to-be)",
-                *(domain, number),
+                *(domain, self._max_hosts),
             )
         if len(self._hosts) > _MAX_DOMAINS:
-            self._hosts = {domain: number for domain, number in self._hosts.items() if number >= _FEW_HOSTS}
+            self._hosts = Counter({domain: number for domain, number in self._hosts.items() if number >= _FEW_HOSTS})
 
 
 @cache
