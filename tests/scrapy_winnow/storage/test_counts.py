@@ -3,6 +3,7 @@
 import asyncio
 import math
 import uuid
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -225,37 +226,27 @@ async def test_with_a_key_evicted_no_count_is_taken_back_that_was_not_put_on(new
 NODES = np.arange(1, 41, dtype=np.uint64)
 LABELS = b"".join(int(node).to_bytes(8, "little") + b"\xff" for node in NODES)
 SETTLED = {"stamp": "s", "pages": "30", "labels": LABELS, "expected": "400.0", "version": "1", "used": "1"}
-GUARD_OF_ANOTHER = _id(1) + b"another "
+ONE_OTHER_PAGE = [("HSET", 0, "entries", 0, "pages", 1), ("SET", 2, _id(1) + b"another ")]
+ODD_ENTRIES = [value for node in NODES.tolist() for value in (node.to_bytes(8, "little"), b"xyz" * node)]
 
 DAMAGES = {
-    "state is a list": lambda client, keys: client.rpush(keys[0], "x"),
-    "nodes are a string": lambda client, keys: client.set(keys[1], "x"),
-    "guard is a set": lambda client, keys: client.sadd(keys[2], "x"),
-    "guard is long": lambda client, keys: client.set(keys[2], b"x" * 1_000_000),
-    "contents are a list": lambda client, keys: client.rpush(keys[3], "x"),
-    "contents are cut": lambda client, keys: (
-        client.hset(keys[3], _id(1), b"x" * 13),
-        client.hset(keys[0], mapping={"entries": 0, "pages": 1}),
-        client.set(keys[2], GUARD_OF_ANOTHER),
-    ),
-    "contents are huge": lambda client, keys: (
-        client.hset(keys[3], _id(1), b"x" * 8_000_000),
-        client.hset(keys[0], mapping={"entries": 0, "pages": 1}),
-        client.set(keys[2], GUARD_OF_ANOTHER),
-    ),
-    "entries are of other lengths": lambda client, keys: (
-        client.hset(keys[1], mapping={int(node).to_bytes(8, "little"): b"xyz" * int(node) for node in NODES}),
-        client.hset(keys[0], mapping={"entries": len(NODES), "pages": 1}),
-        client.set(keys[2], b"0123456789abcdef"),
-    ),
+    "state is a list": [("RPUSH", 0, "x")],
+    "nodes are a string": [("SET", 1, "x")],
+    "guard is a set": [("SADD", 2, "x")],
+    "guard is long": [("SET", 2, b"x" * 1_000_000)],
+    "contents are a list": [("RPUSH", 3, "x")],
+    "contents are cut": [("HSET", 3, _id(1), b"x" * 13), *ONE_OTHER_PAGE],
+    "contents are huge": [("HSET", 3, _id(1), b"x" * 8_000_000), *ONE_OTHER_PAGE],
+    "entries are of other lengths": [
+        ("HSET", 1, *ODD_ENTRIES),
+        *(("HSET", 0, "entries", len(NODES), "pages", 1), ("SET", 2, b"0123456789abcdef")),
+    ],
     **{
-        f"{field} is {value[:10]!r}": lambda client, keys, field=field, value=value: client.hset(keys[0], field, value)
+        f"{field} is {value}": [("HSET", 0, field, value)]
         for field, value in (("pages", "many"), ("pages", "-5"), ("pages", "nan"), ("undercount", "1e300"))
     },
     **{
-        f"{field} of a settled host is {value[:10]!r}": lambda client, keys, field=field, value=value: client.hset(
-            keys[0], mapping={**SETTLED, field: value}
-        )
+        f"{field} of a settled host is {value[:10]!r}": [("HSET", 0, *chain(*{**SETTLED, field: value}.items()))]
         for field, value in (
             *(("labels", LABELS[:-1]), ("labels", bytes(9 * 1_000_000)), ("expected", "much"), ("expected", "nan")),
             ("version", "new"),
@@ -268,7 +259,8 @@ DAMAGES = {
 async def test_damage_is_no_evidence_and_the_host_starts_anew(new_counts, redis_url, damage):
     counts = new_counts(budget=100, settle_after=20)
     with redis.Redis.from_url(redis_url) as client:
-        DAMAGES[damage](client, counts.keys(HOST))
+        for command, key, *arguments in DAMAGES[damage]:
+            client.execute_command(command, counts.keys(HOST)[key], *arguments)
     looked = await counts.read(HOST, NODES)
     assert looked is None or looked.pages <= 30
     pages = [await counts.count(HOST, _id(number), np.append(NODES, np.uint64(1000 + number))) for number in range(5)]
