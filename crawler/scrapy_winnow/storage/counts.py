@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from tldextract import TLDExtract
@@ -136,10 +136,7 @@ class NodeCounts:
             elif not self._is_due(settled):
                 return nodes.evidence_of(settled)
         main_text = b"" if main_text_id in {None, contents_id} else main_text_id
-        may_begin = int(self._domains.has_room(host))
-        arguments = (page_id, contents_id, *nodes.packed, *self._limits, main_text, may_begin, 0, outgrown)
-        reply = await self.connection.run(self._count_page, self.keys(host), arguments)
-        evidence = self._evidence_in(reply, host, nodes)
+        evidence = await self._run(host, nodes, (page_id, contents_id, main_text), outgrown)
         held = self._settled.get(host)
         if held is not None and held is not settled:
             held.observe(contents_id, nodes.distinct, nodes.masses)
@@ -151,15 +148,17 @@ class NodeCounts:
         settled = self._settled.get(host)
         if settled is not None and not self._is_due(settled):
             return nodes.evidence_of(settled)
-        arguments = (b"", b"", *nodes.packed, *self._limits, b"", 0, 1, b"")
-        reply = await self.connection.run(self._count_page, self.keys(host), arguments)
-        return self._evidence_in(reply, host, nodes)
+        return await self._run(host, nodes, (b"", b"", b""))
 
-    def _evidence_in(self, reply: list[Any] | None, host: str, nodes: _DistinctNodes) -> SiteEvidence | None:
-        """Return the evidence in a reply of ``count_page.lua``, and hold the labels of a settled host.
+    async def _run(
+        self, host: str, nodes: _DistinctNodes, ids: tuple[bytes, bytes, bytes], outgrown: bytes = b""
+    ) -> SiteEvidence | None:
+        """Run ``count_page.lua`` and return the evidence in its reply; hold the labels of a settled host.
 
         While Redis is unreachable, labels that are held are used as they are: a settled host needs no Redis.
         """
+        arguments = (*ids, *nodes.packed, *self._limits, int(self._domains.has_room(host)), outgrown)
+        reply = await self.connection.run(self._count_page, self.keys(host), arguments)
         settled = self._settled.get(host)
         if reply is None and settled is not None:
             settled.confirm()
