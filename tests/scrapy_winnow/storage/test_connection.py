@@ -136,15 +136,6 @@ async def test_something_that_is_no_redis_is_seen_at_the_start(crawl):
     server.close()
 
 
-async def test_a_wrong_password_is_named_and_never_written_to_the_log(tcp_server, crawl, caplog):
-    server = tcp_server("--requirepass", "right")
-    counting = crawl(server.url.replace("//", "//:wr0ng-secret@"))
-    assert await counting.count(1) is None
-    assert "AuthenticationError" in caplog.text
-    assert "wr0ng-secret" not in caplog.text
-    assert await crawl(server.url.replace("//", "//:right@")).count(1) == 1
-
-
 async def test_the_rights_in_the_documentation_are_enough_and_no_more(tcp_server, crawl):
     text = (Path(__file__).parents[3] / "docs" / "reference" / "settings.md").read_text()
     words = re.search(r"ACL SETUSER winnow ([^`]*)", text)[1].split()

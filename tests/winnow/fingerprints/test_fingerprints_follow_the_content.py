@@ -64,7 +64,7 @@ def test_invisible_elements_have_no_fingerprint_and_change_no_other_one() -> Non
 
 
 PARTS = st.recursive(
-    st.sampled_from(["x", "y z", " ", "<br>", "<img src=a.png>", "<script>1</script>"]),
+    st.sampled_from(["x", "y z", "Y", "12", " ", "\u00a0\n", "<br>", "<img src=a.png>", "<script>1</script>"]),
     lambda inner: st.builds(
         "<{0}>{1}</{0}>".format, st.sampled_from(["div", "b", "ul", "p"]), st.lists(inner, max_size=3).map("".join)
     ),
@@ -119,3 +119,18 @@ def test_text_fingerprints_are_equal_exactly_where_the_texts_are(html: str) -> N
         assert (fingerprint == 0) == (not text)
         assert texts.setdefault(text, fingerprint) == fingerprint
         assert seen.setdefault(fingerprint, text) == text
+
+
+def of_text(text: str) -> int:
+    return int(text_fingerprints(Page.parse(f"<body>{text}</body>"))[1])
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower"), [("ÀÉÎÕÜ", "àéîõü"), ("ПРИВЕТ", "привет"), ("ΓΕΙΆ", "γειά"), ("ＡＢＣ", "ａｂｃ")]
+)
+def test_case_is_folded_in_every_script_that_has_it(upper: str, lower: str) -> None:
+    assert of_text(upper) == of_text(lower)
+
+
+def test_characters_outside_the_basic_plane_differ() -> None:
+    assert len({of_text(text) for text in ("a \U0001f600 b", "a \U0001f601 b", "a \U00020000 b", "a  b")}) == 4
