@@ -125,7 +125,7 @@ def take_redis(data: bytes) -> None:
     kind, rest = data[:1], data[1:]
     if kind < b"\x40":
         with suppress(ValueError):
-            host = SettledHost.unpack(b"s", 1, 64, rest, 100.0)
+            host = SettledHost.unpack(64, 1, rest, 100.0, b"s")
             assert (host.frequencies(host.fingerprints) >= 0).all()
     else:
         whole = rest[: len(rest) // ENTRY.itemsize * ENTRY.itemsize]

@@ -240,7 +240,7 @@ def state_of(client: redis.Redis, counts: NodeCounts, host: str) -> State | None
     state: Any = client.hgetall(counts.keys(host)[0])
     if b"stamp" not in state:
         return None
-    labels = state[b"stamp"], 1, int(state[b"pages"]), state[b"labels"], float(state[b"expected"])
+    labels = int(state[b"pages"]), 1, state[b"labels"], float(state[b"expected"]), state[b"stamp"]
     return SettledHost.unpack(*labels), bytes_of(client, counts, host)
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from winnow.core import core
-from winnow.hashing import BASE, INVERSE, hash_text, inverse_powers, mix, powers
+from winnow.hashing import BASE, INVERSE, hash_text, mix, powers
 from winnow.memo import Memo
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import CODES, character_properties, character_tokens
@@ -168,13 +168,13 @@ _WORDS: Final = tuple(
 )
 
 
-def attribute_tokens(page: Page, links: LinkTargets) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+def attribute_tokens(page: Page) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
     """Tokens and marks of the attributes by their first occurrence, for ``node_fingerprints`` of the core.
 
     The core leaves to Python what is long, has white space of other scripts, or is a link with parameters or dots in
     its path.
     """
-    table = page.attributes
+    table, links = page.attributes, LinkTargets(page.url, base_href(page))
     tokens = np.zeros(len(table.first), np.uint64)
     marks = np.zeros(len(tokens), np.uint8)
     kinds = np.fromiter((_KINDS.get(name, 0) for name in table.names), np.uint8, len(table.names))
@@ -225,11 +225,11 @@ def text_fingerprints(page: Page) -> Hashes:
     ungapped, gapped = character_tokens().reshape(2, CODES)[:, codes[places]]
     tokens = np.where(after_gap, gapped, ungapped)
     sums = np.zeros(len(tokens) + 1, np.uint64)
-    np.cumsum(tokens * powers(0, len(tokens)), out=sums[1:])
+    np.cumsum(tokens * powers(len(tokens)), out=sums[1:])
     correction = np.append(ungapped - tokens, np.uint64(0))  # white space before a unit does not count
     begin = border[np.concatenate([page.run_begin, page.block_run_begin])]
     end = border[np.concatenate([page.run_end, page.block_run_end])]
-    hashes = mix((sums[end] - sums[begin]) * inverse_powers(begin) + correction[begin])
+    hashes = mix((sums[end] - sums[begin]) * powers(len(sums), INVERSE)[begin] + correction[begin])
     hashes[hashes == 0] = 1  # 0 means no text
     hashes[begin == end] = 0
     return hashes
@@ -246,8 +246,7 @@ def node_fingerprints(page: Page) -> Hashes:
     Returns:
         uint64[n + m], elements first; 0 for elements of :data:`UNSEEN` and inside them.
     """
-    links = LinkTargets(page.url, base_href(page))
-    tokens, marks = attribute_tokens(page, links)
+    tokens, marks = attribute_tokens(page)
     unknown = np.zeros(page.n, np.uint64)
     for i, name in page.unknown_names.items():
         unknown[i] = hash_text(name)

@@ -12,7 +12,6 @@ by them: its own nodes count as equal.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 BASE: Final = 0x9E3779B97F4A7C13  # the golden ratio's bits, last three made 011: 3 modulo 8
 INVERSE: Final = pow(BASE, -1, 2**64)
-_LOW_BITS: Final = 16
 _SHIFTS: Final = (np.uint64(30), np.uint64(27), np.uint64(31))
 _FACTORS: Final = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
@@ -45,27 +43,8 @@ def mix(values: Hashes) -> Hashes:
     return mixed
 
 
-def powers(begin: int, end: int) -> Hashes:
-    """uint64[end - begin]: ``BASE`` to the powers ``begin`` to ``end - 1``."""
-    return _powers(BASE, np.arange(begin, end))
-
-
-def inverse_powers(exponents: NDArray[np.int64]) -> Hashes:
-    """uint64, ``BASE`` to the power of minus each exponent; exponents below 2**32."""
-    return _powers(INVERSE, exponents)
-
-
-def _powers(base: int, exponents: NDArray[np.int64]) -> Hashes:
-    low, high = _power_tables(base)
-    product: Hashes = low.take(exponents & (len(low) - 1)) * high.take(exponents >> _LOW_BITS)
-    return product
-
-
-@cache
-def _power_tables(base: int) -> tuple[Hashes, Hashes]:
-    """Powers ``k`` and ``k * 2**16`` for ``k`` below 2**16: any power is a product of two entries."""
-    count = 1 << _LOW_BITS
-    low, high = np.ones((2, count), np.uint64)
-    low[1:] = np.uint64(base)
-    high[1:] = np.uint64(pow(base, count, 2**64))
-    return np.multiply.accumulate(low), np.multiply.accumulate(high)
+def powers(count: int, base: int = BASE) -> Hashes:
+    """uint64[count], ``base`` to the powers 0 to ``count - 1``."""
+    factors = np.full(count, base, np.uint64)
+    factors[:1] = 1
+    return np.multiply.accumulate(factors)

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from redis.exceptions import NoScriptError, SlotNotCoveredError
 
-from scrapy_winnow.storage.clients import is_cluster
-
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
@@ -78,10 +76,9 @@ async def run_with_timeout(work: Awaitable[T], seconds: float) -> T:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Call:
-    """Commands that go to one server together, or the one that calls a script."""
+    """Commands that go to one server together."""
 
     commands: Sequence[Command]
-    script: Script | None
     reply: asyncio.Future[list[Any]]
 
     @property
@@ -98,10 +95,10 @@ class CommandBatches:
     the counting of later pages. In a cluster each server gets a round trip of its own.
     """
 
-    def __init__(self, client: AsyncRedis, timeout: float) -> None:
+    def __init__(self, client: AsyncRedis, timeout: float, *, in_cluster: bool) -> None:
         self._client: Any = client
         self._timeout = timeout
-        self._in_cluster = is_cluster(client)
+        self._in_cluster = in_cluster
         self._waiting: dict[str, list[_Call]] = {}
         self._timers: dict[str, asyncio.Handle] = {}
         self._sending: set[asyncio.Task[None]] = set()
@@ -112,8 +109,12 @@ class CommandBatches:
         Raises:
             redis.RedisError: the server refused this call, or could not be reached.
         """
-        command = ("EVALSHA", script.sha, len(keys), *keys, *arguments)
-        return (await self._enqueue(self._server_of(keys[0]), [command], script, can_wait=False))[0]
+        server, arguments = self._server_of(keys[0]), (len(keys), *keys, *arguments)
+        try:
+            (reply,) = await self._enqueue(server, [("EVALSHA", script.sha, *arguments)])
+        except NoScriptError:  # the server has forgotten it, or never had it
+            (reply,) = await self._enqueue(server, [("EVAL", script.source, *arguments)])
+        return reply
 
     async def run_commands(self, commands: Sequence[Command], *, can_wait: bool = False) -> list[Any]:
         """Run commands, in one round trip to each server that they concern, and return their replies.
@@ -129,7 +130,7 @@ class CommandBatches:
         for place, command in enumerate(commands):
             places.setdefault(self._server_of(command[1]), []).append(place)
         calls = [
-            self._enqueue(server, [commands[place] for place in own], None, can_wait=can_wait)
+            self._enqueue(server, [commands[place] for place in own], can_wait=can_wait)
             for server, own in places.items()
         ]
         found = await asyncio.gather(*calls)
@@ -137,11 +138,11 @@ class CommandBatches:
         return [replies[place] for place in range(len(commands))]
 
     def _enqueue(
-        self, server: str, commands: Sequence[Command], script: Script | None, *, can_wait: bool
+        self, server: str, commands: Sequence[Command], *, can_wait: bool = False
     ) -> asyncio.Future[list[Any]]:
         """Have commands sent with the others to their server."""
         loop = asyncio.get_running_loop()
-        call = _Call(commands, script, loop.create_future())
+        call = _Call(commands, loop.create_future())
         self._waiting.setdefault(server, []).append(call)
         timer = self._timers.get(server)
         if timer is None and can_wait:
@@ -185,21 +186,15 @@ class CommandBatches:
                 for command in call.commands:
                     pipeline.execute_command(*command)
             replies = iter(await pipeline.execute(raise_on_error=False))
-        unknown = []
         for call in calls:
             own = [next(replies) for _ in call.commands]
             refusal = next((reply for reply in own if isinstance(reply, Exception)), None)
-            if call.script is not None and isinstance(refusal, NoScriptError):
-                _, _, *arguments = call.commands[0]
-                unknown.append(_Call([("EVAL", call.script.source, *arguments)], None, call.reply))
-            elif call.reply.done():
+            if call.reply.done():
                 continue
-            elif refusal is not None:
+            if refusal is not None:
                 call.reply.set_exception(refusal)
             else:
                 call.reply.set_result(own)
-        if unknown:
-            await self._exchange(unknown)
 
 
 def _split_into_trips(calls: list[_Call]) -> list[list[_Call]]:

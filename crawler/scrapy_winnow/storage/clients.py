@@ -66,12 +66,9 @@ def blocking_client(url: str, **options: Any) -> Redis:
     return opened
 
 
-def is_cluster(client: object) -> bool:
-    """Whether a client is one of a cluster, where keys are on several servers."""
-    from redis import RedisCluster  # noqa: PLC0415
-    from redis.asyncio.cluster import RedisCluster as AsyncRedisCluster  # noqa: PLC0415
-
-    return isinstance(client, RedisCluster | AsyncRedisCluster)
+def is_cluster(url: str) -> bool:
+    """Whether an address is that of a cluster, where keys are on several servers."""
+    return _split(url)[0] == _CLUSTER
 
 
 def check_address(url: str) -> str | None:

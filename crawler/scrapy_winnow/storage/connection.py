@@ -75,39 +75,6 @@ _PROBE: Final = Script("return redis.call('EXISTS', KEYS[1])")
 logger = logging.getLogger(__name__)
 
 
-class Breaker:
-    """Closed while the server answers; open while it does not, and then one call in each interval goes through.
-
-    Args:
-        interval: time between probes, in seconds, of which each is moved at random by up to a fifth.
-
-    Attributes:
-        is_open: whether calls are turned away.
-    """
-
-    def __init__(self, interval: float) -> None:
-        self._interval = interval
-        self._next_probe = 0.0
-        self.is_open = False
-
-    def allow_call(self) -> bool:
-        """Whether a call may be made now; while the breaker is open, that is the probe, and there is no second one."""
-        if not self.is_open:
-            return True
-        if time.monotonic() < self._next_probe:
-            return False
-        self._schedule_probe()
-        return True
-
-    def open(self) -> None:
-        """Turn calls away, until the next probe succeeds."""
-        self.is_open = True
-        self._schedule_probe()
-
-    def _schedule_probe(self) -> None:
-        self._next_probe = time.monotonic() + self._interval * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
-
-
 class Connection:
     """One Redis client for a crawl, with a breaker for each purpose of its calls.
 
@@ -120,7 +87,7 @@ class Connection:
     Args:
         url: see :func:`~scrapy_winnow.storage.clients.asynchronous_client`, with credentials; it is never logged.
         timeout: limit on a whole call, connecting included, in seconds.
-        retry_interval: time between probes, in seconds.
+        retry_interval: time between probes, in seconds; each is moved at random by up to a fifth.
         on_failure: called for each failed call with ``True`` when it begins an outage.
         revive: called before a probe, to restart an embedded server; it may raise ``OSError`` or ``RuntimeError``.
             A probe does not wait for it longer than for an answer: it goes on, and a later probe finds the server.
@@ -143,19 +110,19 @@ class Connection:
         self._client = asynchronous_client(
             url, socket_timeout=None, socket_connect_timeout=None, retry=Retry(NoBackoff(), 1), decode_responses=False
         )
-        self.is_cluster = is_cluster(self._client)
+        self.is_cluster = is_cluster(url)
         self._timeout = timeout
         self._retry_interval = retry_interval
         self._on_failure = on_failure
         self._revive = revive
-        self._batches = CommandBatches(self._client, timeout)
+        self._batches = CommandBatches(self._client, timeout, in_cluster=self.is_cluster)
         self._reviving: asyncio.Future[object] | None = None
-        self._breakers = {purpose: Breaker(retry_interval) for purpose in (COUNTS, NEAR_DUPLICATES)}
+        self._next_probe: dict[str, float] = {}  # when, by the purposes whose breakers are open
         self._refusals: set[tuple[str, str]] = set()
 
     def allows_calls(self, purpose: str = COUNTS) -> bool:
         """Whether calls are made; ``False`` while the breaker turns them away."""
-        return not self._breakers[purpose].is_open
+        return purpose not in self._next_probe
 
     async def call(self, work: Callable[[Redis], Awaitable[T]], purpose: str = COUNTS) -> T | None:
         """Do some work with the client and return its result, or ``None`` when that fails or Redis is unreachable."""
@@ -172,10 +139,11 @@ class Connection:
         return await self._call(lambda: self._batches.run_commands(commands, can_wait=can_wait), purpose)
 
     async def _call(self, work: Callable[[], Awaitable[T]], purpose: str) -> T | None:
-        breaker = self._breakers[purpose]
-        is_probe = breaker.is_open
-        if not breaker.allow_call():
-            return None
+        is_probe = not self.allows_calls(purpose)
+        if is_probe:
+            if time.monotonic() < self._next_probe[purpose]:
+                return None
+            self._open_breaker(purpose)  # there is no second probe meanwhile
         try:
             if is_probe and self._revive is not None:
                 await run_with_timeout(self._restart(self._revive), self._timeout)
@@ -212,8 +180,8 @@ class Connection:
             self._note_answer(purpose)
             self._note_refusal(purpose, error)
             return
-        begins_outage, is_first = not self._is_any_open(), self.allows_calls(purpose)
-        self._breakers[purpose].open()
+        begins_outage, is_first = not self._next_probe, self.allows_calls(purpose)
+        self._open_breaker(purpose)
         self._on_failure(begins_outage)
         if is_first:
             logger.log(
@@ -228,13 +196,13 @@ class Connection:
 
     def _note_answer(self, purpose: str) -> None:
         """Close the breaker; the last that closes ends the outage."""
-        if not self.allows_calls(purpose):
-            self._breakers[purpose].is_open = False
-            if not self._is_any_open():
-                logger.info("Redis is back: pages are counted again")
+        if self._next_probe.pop(purpose, None) is not None and not self._next_probe:
+            logger.info("Redis is back: pages are counted again")
 
-    def _is_any_open(self) -> bool:
-        return any(breaker.is_open for breaker in self._breakers.values())
+    def _open_breaker(self, purpose: str) -> None:
+        """Turn calls away until the next probe."""
+        wait = self._retry_interval * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
+        self._next_probe[purpose] = time.monotonic() + wait
 
     def _note_refusal(self, purpose: str, error: Exception) -> None:
         self._on_failure(False)
@@ -275,7 +243,7 @@ def _try_commands(url: str, prefix: str, timeout: float) -> None:
     client = blocking_client(url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=retry)
     with closing(client):
         client.ping()
-        if not is_cluster(client):
+        if not is_cluster(url):
             hello: Any = client.execute_command("HELLO")  # type: ignore[no-untyped-call]
             said = hello.values() if isinstance(hello, dict) else hello
             if b"cluster" in said:

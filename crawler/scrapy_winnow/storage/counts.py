@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import random
 import time
+from collections import Counter
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from tldextract import TLDExtract
@@ -135,10 +136,7 @@ class NodeCounts:
             elif not self._is_due(settled):
                 return nodes.evidence_of(settled)
         main_text = b"" if main_text_id in {None, contents_id} else main_text_id
-        may_begin = int(self._domains.has_room(host))
-        arguments = (page_id, contents_id, *nodes.packed, *self._limits, main_text, may_begin, 0, outgrown)
-        reply = await self.connection.run(self._count_page, self.keys(host), arguments)
-        evidence = self._evidence_in(reply, host, nodes)
+        evidence = await self._run(host, nodes, (page_id, contents_id, main_text), outgrown)
         held = self._settled.get(host)
         if held is not None and held is not settled:
             held.observe(contents_id, nodes.distinct, nodes.masses)
@@ -150,15 +148,17 @@ class NodeCounts:
         settled = self._settled.get(host)
         if settled is not None and not self._is_due(settled):
             return nodes.evidence_of(settled)
-        arguments = (b"", b"", *nodes.packed, *self._limits, b"", 0, 1, b"")
-        reply = await self.connection.run(self._count_page, self.keys(host), arguments)
-        return self._evidence_in(reply, host, nodes)
+        return await self._run(host, nodes, (b"", b"", b""))
 
-    def _evidence_in(self, reply: list[Any] | None, host: str, nodes: _DistinctNodes) -> SiteEvidence | None:
-        """Return the evidence in a reply of ``count_page.lua``, and hold the labels of a settled host.
+    async def _run(
+        self, host: str, nodes: _DistinctNodes, ids: tuple[bytes, bytes, bytes], outgrown: bytes = b""
+    ) -> SiteEvidence | None:
+        """Run ``count_page.lua`` and return the evidence in its reply; hold the labels of a settled host.
 
         While Redis is unreachable, labels that are held are used as they are: a settled host needs no Redis.
         """
+        arguments = (*ids, *nodes.packed, *self._limits, int(self._domains.has_room(host)), outgrown)
+        reply = await self.connection.run(self._count_page, self.keys(host), arguments)
         settled = self._settled.get(host)
         if reply is None and settled is not None:
             settled.confirm()
@@ -168,7 +168,7 @@ class NodeCounts:
         if reply[0] == _SETTLED:
             _, pages, stamp, version, labels, expected = reply
             if settled is None or settled.stamp != stamp:
-                settled = SettledHost.unpack(stamp, version, pages, labels, float(expected))
+                settled = SettledHost.unpack(pages, version, labels, float(expected), stamp)
                 self._hold(host, settled)
             settled.confirm()
             return nodes.evidence_of(settled)
@@ -239,26 +239,24 @@ class _NewHosts:
     def __init__(self, max_hosts: int) -> None:
         self._max_hosts = max_hosts
         _public_suffixes()  # slow to read: the first page should not wait for it
-        self._hosts: dict[str, int] = {}
+        self._hosts = Counter[str]()
 
     def has_room(self, host: str) -> bool:
         """Whether one more host of the domain of this one may be begun."""
-        return not self._max_hosts or self._hosts.get(_domain_of(host), 0) < self._max_hosts
+        return not self._max_hosts or self._hosts[_domain_of(host)] < self._max_hosts
 
     def add(self, host: str) -> None:
         """Note that a host was begun."""
-        if not self._max_hosts:
-            return
         domain = _domain_of(host)
-        self._hosts[domain] = number = self._hosts.get(domain, 0) + 1
-        if number == self._max_hosts:
+        self._hosts[domain] += 1
+        if self._hosts[domain] == self._max_hosts:
             logger.warning(
                 "%s has %d hosts that were counted by this crawl: pages of further ones are cleaned on their own. If "
                 "these are different sites, raise WINNOW_DOMAIN_HOSTS (docs/operators.md#how-large-redis-has-to-be)",
-                *(domain, number),
+                *(domain, self._max_hosts),
             )
         if len(self._hosts) > _MAX_DOMAINS:
-            self._hosts = {domain: number for domain, number in self._hosts.items() if number >= _FEW_HOSTS}
+            self._hosts = Counter({domain: number for domain, number in self._hosts.items() if number >= _FEW_HOSTS})
 
 
 @cache

@@ -8,14 +8,11 @@ it, the last one out stops it, and its data is there again next time.
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import importlib.util
 import os
 import platform
 import socket
-import stat
 import sys
-import tempfile
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,8 +22,10 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SOCKET_PATH_LIMIT: Final = 103
-"""Longest path of a Unix socket in bytes that every supported system takes (Linux: 107, macOS: 103)."""
+MAX_SOCKET_BYTES: Final = 103
+"""Longest path of a Unix socket that every supported system takes (Linux: 107, macOS: 103)."""
+
+_SOCKET: Final = "server.sock"
 
 _POLL_S: Final = 0.01
 _LOG_TAIL_BYTES: Final = 600
@@ -76,7 +75,16 @@ class EmbeddedServer:
     @property
     def url(self) -> str:
         """URL of the server for ``redis.Redis.from_url``."""
-        return "unix://" + quote(str(self._socket_path()))
+        return ("unix://" if self._socket.startswith("/") else "unix://?path=") + quote(self._socket)
+
+    @property
+    def _socket(self) -> str:
+        """Path of the socket; from the working folder, which is the project's, where the whole one is too long."""
+        whole = str(self.folder / _SOCKET)
+        for path in (whole, os.path.relpath(whole)):
+            if len(os.fsencode(path)) <= MAX_SOCKET_BYTES:
+                return path
+        raise EmbeddedServerError(f"{self.folder} is too long for a socket; set WINNOW_STATE_DIR to a shorter path")
 
     @property
     def has_data(self) -> bool:
@@ -95,7 +103,6 @@ class EmbeddedServer:
             with self._starting():
                 self._join()
                 if self._send("PING") is None:
-                    self._prepare_socket_folder()
                     self._launch()
                 else:
                     self._wait_for_answer()
@@ -123,8 +130,6 @@ class EmbeddedServer:
                 guard, self._guard = self._guard, None
                 with suppress(ChildProcessError):
                     self._wait_for(lambda: guard is None or os.waitpid(guard, os.WNOHANG)[0] == guard)
-                if (socket_folder := self._socket_path().parent) != self.folder:
-                    socket_folder.rmdir()
         self._leave()
 
     def __enter__(self) -> Self:
@@ -133,26 +138,6 @@ class EmbeddedServer:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-    def _prepare_socket_folder(self) -> None:
-        folder = self._socket_path().parent
-        if folder == self.folder:
-            return
-        with suppress(FileExistsError):
-            folder.mkdir(mode=0o700)
-        status = folder.lstat()
-        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
-            raise EmbeddedServerError(
-                f"{folder} belongs to another user or is open to others; set WINNOW_STATE_DIR to a shorter path"
-            )
-
-    def _socket_path(self) -> Path:
-        path = self.folder / "server.sock"
-        if len(os.fsencode(path)) <= SOCKET_PATH_LIMIT:
-            return path
-        # The name is derived from the folder, so that every crawl on the folder finds the same socket.
-        name = hashlib.blake2b(os.fsencode(self.folder), digest_size=8).hexdigest()
-        return Path(tempfile.gettempdir(), f"winnow-{os.getuid()}-{name}", "server.sock")
 
     @contextmanager
     def _starting(self) -> Iterator[None]:
@@ -186,7 +171,7 @@ class EmbeddedServer:
             os.close(lock)
 
     def _launch(self) -> None:
-        for stale in (self._socket_path(), self._pid_file):
+        for stale in (self.folder / _SOCKET, self._pid_file):
             stale.unlink(missing_ok=True)
         log = self.folder / "server.log"
         write_log = (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -203,7 +188,7 @@ class EmbeddedServer:
             raise EmbeddedServerError(f"the embedded server in {self.folder} did not start; its log ends:\n{tail}")
 
     def _command(self) -> list[str]:
-        files = ["--unixsocket", str(self._socket_path()), "--dir", str(self.folder), "--pidfile", str(self._pid_file)]
+        files = ["--dir", str(self.folder), "--unixsocket", _SOCKET, "--pidfile", str(self._pid_file)]
         # Memory that is freed in the background still counts as used, and then all keys would be evicted.
         limit = str(self._max_bytes or 0)
         memory = ["--maxmemory", limit, "--maxmemory-policy", "volatile-lru", "--lazyfree-lazy-eviction", "no"]
@@ -223,7 +208,7 @@ class EmbeddedServer:
         with socket.socket(socket.AF_UNIX) as probe:
             probe.settimeout(min(1.0, self._timeout))
             try:
-                probe.connect(str(self._socket_path()))
+                probe.connect(self._socket)
                 probe.sendall(command.encode() + b"\r\n")
                 return probe.recv(64)
             except (BlockingIOError, TimeoutError):

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 from redis.exceptions import RedisError
 
-from scrapy_winnow.storage.evidence import ENTRY, SINGLE, look_up
+from scrapy_winnow.storage.evidence import ENTRY, SINGLE
 from scrapy_winnow.storage.keys import HostKeys, escape_pattern, host_keys
-from scrapy_winnow.storage.settled import LABEL, unpack_labels
+from scrapy_winnow.storage.settled import LABEL, Labels
 from winnow.counting import MIN_DF, MIN_PAGES, THETA
 
 if TYPE_CHECKING:
@@ -113,24 +113,14 @@ def ago(seconds: int) -> str:
     return f"{past} s"
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class HostLabels:
-    """The nodes of a host that are template.
+@dataclass(eq=False, slots=True)
+class HostLabels(Labels):
+    """The nodes of a host that are template, to take elsewhere.
 
     Attributes:
-        pages: pages that it was learned from.
-        version: how often the labels have been frozen.
-        fingerprints: uint64[k], ascending.
-        fractions: uint8[k], fraction of the pages that have each, 255 for all.
-        expected: characters of template that a page is expected to have in common with them.
         singles: uint64[s], the lower 48 bits of the nodes on one page, if ``every`` node was read.
     """
 
-    pages: int
-    version: int
-    fingerprints: NDArray[np.uint64]
-    fractions: NDArray[np.uint8]
-    expected: float
     singles: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
 
     @classmethod
@@ -144,7 +134,7 @@ class HostLabels:
         fields: Any = client.hmget(state, ["pages", "version", "labels", "expected"])
         pages, frozen = int(fields[0] or 0), int(fields[1] or 0)
         if fields[2] is not None:
-            return cls(pages, frozen, *unpack_labels(fields[2]), float(fields[3] or 0))
+            return cls.unpack(pages, frozen, fields[2], float(fields[3] or 0))
         entries: Any = client.hgetall(nodes)
         singles = np.array([int(number) for part in parts if every for number in client.smembers(part)], np.uint64)
         if pages < (1 if every else MIN_PAGES) or not (entries or len(singles)):
@@ -190,5 +180,5 @@ class HostLabels:
     def df(self, fingerprints: NDArray[np.uint64]) -> NDArray[np.int64]:
         """int64, estimated pages of the host that have each node; 0 for those that are not template."""
         singles = np.isin(fingerprints & SINGLE, self.singles).astype(np.int64)
-        fractions = look_up(self.fingerprints, self.fractions, fingerprints)
-        return np.where(fractions > 0, np.rint(fractions / _ALL_PAGES * self.pages), singles).astype(np.int64)
+        fractions = self.fractions_of(fingerprints)
+        return np.where(fractions > 0, np.rint(fractions * self.pages), singles).astype(np.int64)

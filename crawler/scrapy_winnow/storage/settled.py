@@ -33,10 +33,39 @@ LABEL: Final = np.dtype([("fingerprint", "<u8"), ("fraction", "u1")])
 """One label, as ``count_page.lua`` packs it."""
 
 
-def unpack_labels(labels: bytes) -> tuple[Hashes, NDArray[np.uint8]]:
-    """Return the fingerprints of packed labels, uint64 ascending, and the fraction of pages of each, 255 for all."""
-    packed = np.sort(np.frombuffer(labels, LABEL), order="fingerprint")
-    return packed["fingerprint"].astype(np.uint64), packed["fraction"].copy()
+@dataclass(slots=True, eq=False)
+class Labels:
+    """The nodes of a host that are template.
+
+    Attributes:
+        pages: pages that had been counted when the labels were frozen.
+        version: how often the labels of the host have been frozen.
+        fingerprints: uint64[k], ascending.
+        fractions: uint8[k], fraction of the pages that have each, 255 for all.
+        expected: characters of template text per page by then, each weighted with its fraction of pages.
+    """
+
+    pages: int
+    version: int
+    fingerprints: Hashes
+    fractions: NDArray[np.uint8]
+    expected: float
+
+    @classmethod
+    def unpack(cls, pages: int, version: int, packed: bytes, expected: float, *more: bytes) -> Self:
+        """Read labels as ``count_page.lua`` packs them: 8 bytes of fingerprint and one for the fraction of pages each.
+
+        Raises:
+            ValueError: they are of another length, or the expected text is no number.
+        """
+        if not 0 <= expected < float("inf"):
+            raise ValueError(f"the text expected of a page cannot be {expected}")
+        labels = np.sort(np.frombuffer(packed, LABEL), order="fingerprint")
+        return cls(pages, version, labels["fingerprint"].astype(np.uint64), labels["fraction"].copy(), expected, *more)
+
+    def fractions_of(self, fingerprints: Hashes) -> NDArray[np.float64]:
+        """float64, the fraction of pages that have each node, 0 for those that are not template."""
+        return look_up(self.fingerprints, self.fractions, fingerprints) / 255
 
 
 def _empty_window() -> NDArray[np.uint8]:
@@ -44,16 +73,11 @@ def _empty_window() -> NDArray[np.uint8]:
 
 
 @dataclass(slots=True, eq=False)
-class SettledHost:
-    """The frozen labels of one host.
+class SettledHost(Labels):
+    """The frozen labels of one host, and what was seen of its pages since.
 
     Attributes:
         stamp: what Redis knows these labels by.
-        version: how often the labels of the host have been frozen.
-        pages: pages that had been counted by then.
-        expected: characters of template text per page by then, each weighted with its fraction of pages.
-        fingerprints: uint64[k], the nodes that are template, sorted.
-        fractions: uint8[k], fraction of the pages that have each, 255 for all.
         recent: running mean over the pages met here of the fraction of ``expected`` that they have, each at most 1.
         outgrown: whether ``WINDOW`` pages met here had more template text in common that is not labelled than is.
         confirmed: when Redis last confirmed the labels, monotonic, in seconds.
@@ -61,11 +85,6 @@ class SettledHost:
     """
 
     stamp: bytes
-    version: int
-    pages: int
-    expected: float
-    fingerprints: Hashes
-    fractions: NDArray[np.uint8]
     recent: float = 1.0
     outgrown: bool = False
     confirmed: float = field(default_factory=time.monotonic)
@@ -76,17 +95,6 @@ class SettledHost:
     )  # bits: whether a bucket was met once, twice, ...
     _labelled: int = 0
     _unlabelled: int = 0
-
-    @classmethod
-    def unpack(cls, stamp: bytes, version: int, pages: int, labels: bytes, expected: float) -> Self:
-        """Read labels as ``count_page.lua`` packs them: 8 bytes of fingerprint and one for the fraction of pages each.
-
-        Raises:
-            ValueError: they are of another length, or the expected text is no number.
-        """
-        if not 0 <= expected < float("inf"):
-            raise ValueError(f"the text expected of a page cannot be {expected}")
-        return cls(stamp, version, pages, expected, *unpack_labels(labels))
 
     @property
     def has_drifted(self) -> bool:
@@ -99,7 +107,7 @@ class SettledHost:
 
     def frequencies(self, fingerprints: Hashes) -> NDArray[np.int64]:
         """Estimate on how many of the ``pages`` each node was: from its fraction for template, 1 for all others."""
-        fractions = self._fractions_of(fingerprints)
+        fractions = self.fractions_of(fingerprints)
         least = max(int(np.ceil(THETA * self.pages)), MIN_DF)  # the fraction is rounded, the label is not
         return np.where(fractions > 0, np.maximum(np.rint(fractions * self.pages), least), 1).astype(np.int64)
 
@@ -114,7 +122,7 @@ class SettledHost:
         self.pages_since += 1
         if not len(fingerprints) or contents_id in self._window_ids:
             return
-        fractions = self._fractions_of(fingerprints)
+        fractions = self.fractions_of(fingerprints)
         if self.expected > 0:
             matched = float(fractions @ masses)
             self.recent += (min(matched / self.expected, 1.0) - self.recent) / RECENT
@@ -131,7 +139,3 @@ class SettledHost:
         if len(self._window_ids) >= WINDOW * len(contents_id):
             self.outgrown = self._unlabelled > self._labelled
             self._window_ids, self._met_buckets, self._labelled, self._unlabelled = b"", _empty_window(), 0, 0
-
-    def _fractions_of(self, fingerprints: Hashes) -> NDArray[np.float64]:
-        """float64, the frozen fraction of pages of each node, 0 for those that are not template."""
-        return look_up(self.fingerprints, self.fractions, fingerprints) / 255

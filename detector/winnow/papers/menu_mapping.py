@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from winnow.fingerprints import LinkTargets, attribute_tokens, base_href, node_fingerprints, text_fingerprints
+from winnow.fingerprints import attribute_tokens, node_fingerprints, text_fingerprints
 from winnow.hashing import hash_text, mix
 from winnow.page.tags import tag_set
 from winnow.page.tree import prefix_sums, subtree_sums, within
@@ -128,7 +128,7 @@ class Profile:
 def _attributes(page: Page) -> tuple[Hashes, Hashes, Hashes]:
     """Hashes of all attributes, of the ``id``, and of each of the others."""
     table = page.attributes
-    tokens, _ = attribute_tokens(page, LinkTargets(page.url, base_href(page)))
+    tokens, _ = attribute_tokens(page)
     is_id, is_class = np.zeros((2, len(tokens)), bool)
     is_id[list(table.places_by_value("id").values())] = True
     is_class[list(table.places_by_value("class").values())] = True

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from winnow.counting import html_lengths
-from winnow.hashing import hash_text, inverse_powers, mix, powers
+from winnow.hashing import BASE, INVERSE, hash_text, mix, powers
 from winnow.page.tags import IS_UNSEEN_TEXT
 from winnow.page.tree import elements_of_blocks, prefix_sums, within
 from winnow.papers.pages import (
@@ -64,9 +64,10 @@ def template_hashes(page: Page, events: Events) -> Hashes:
     kept = np.ones(events.number, bool)
     kept[events.runs[~page.has_ink]] = False
     exponent = prefix_sums(kept)
+    factors, inverses = (powers(int(exponent[-1]) + 1, base)[exponent] for base in (BASE, INVERSE))
     sums = np.zeros(events.number + 1, np.uint64)
-    np.cumsum(tokens * powers(0, int(exponent[-1]) + 1)[exponent[:-1]], out=sums[1:])
-    element = mix((sums[events.closes + 1] - sums[events.opens]) * inverse_powers(exponent[events.opens]))
+    np.cumsum(tokens * factors[:-1], out=sums[1:])
+    element = mix((sums[events.closes + 1] - sums[events.opens]) * inverses[events.opens])
     return np.concatenate([element, run])
 
 
@@ -239,6 +240,6 @@ def _fragments(codes: NDArray[np.uint32], window: int) -> Hashes:
     if length < window:
         return np.zeros(0, np.uint64)
     sums = np.zeros(length + 1, np.uint64)
-    np.cumsum(mix(codes.astype(np.uint64) + np.uint64(1)) * powers(0, length), out=sums[1:])
+    np.cumsum(mix(codes.astype(np.uint64) + np.uint64(1)) * powers(length), out=sums[1:])
     begin = np.arange(length - window + 1)
-    return mix((sums[begin + window] - sums[begin]) * inverse_powers(begin))
+    return mix((sums[begin + window] - sums[begin]) * powers(length, INVERSE)[begin])

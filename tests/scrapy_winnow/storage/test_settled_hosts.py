@@ -96,6 +96,7 @@ async def test_nothing_settles_when_it_is_switched_off_and_counting_stops_at_the
     one = worker(settle_after=0, max_pages=40)
     evidence = await one.pages(range(45))
     assert (evidence.settled, evidence.label_version, evidence.pages, evidence.counted) == (False, 0, 40, False)
+    assert await one.connection.call(lambda client: client.strlen(one.counts.keys(HOST).guard)) == 16 * 40
 
 
 async def test_a_redesign_opens_the_host_again_and_its_labels_get_a_new_version(worker):
@@ -208,7 +209,7 @@ def test_a_worker_holds_so_many_hosts_and_meets_some_again_where_they_are_too_ma
     met = 0
     for name in [f"{number}.example" for number in range(100)] * 4:
         met += name in counts._settled
-        counts._hold(name, SettledHost.unpack(b"s", 1, 1000, bytes(9), 0.0))
+        counts._hold(name, SettledHost.unpack(1000, 1, bytes(9), 0.0, b"s"))
         assert name in counts._settled
     assert len(counts._settled) == 60
     assert met > 60

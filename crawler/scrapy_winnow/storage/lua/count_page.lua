@@ -12,20 +12,20 @@
 --          is only held here, for a day at most, and with no other key: id -> id of its contents, fingerprints. The next
 --          visit counts it, so hosts without end that have a page each leave nothing.
 -- KEYS[5]  and seven more, sets: the nodes on one page, most of the table. Up to 512 numbers are packed, 8 bytes each
--- ARGV     id of the page; id of its contents; distinct fingerprints, 8 bytes each, joined; characters of the text of
---          each, one byte each; budget of nodes; most pages to count; time to live of the host in seconds; least pages
---          to settle after, 0 for never; fraction of pages that makes a node template; id of the page's main text, or '';
---          1 where a host that is not known may be begun, 0 where not; 1 to only look up, without ids and main text; stamp
---          of labels that the host has outgrown: if they are still its own it opens again and counts; or ''
+-- ARGV     id of the page, or '' to only look up; id of its contents; id of its main text, or ''; distinct fingerprints,
+--          8 bytes each, joined; characters of the text of each, one byte each; budget of nodes; most pages to count;
+--          time to live of the host in seconds; least pages to settle after, 0 for never; fraction of pages that makes a
+--          node template; 1 where a host that is not known may be begun, 0 where not; stamp of labels that the host has
+--          outgrown: if they are still its own it opens again and counts; or ''
 -- Returns  {1 if counted now, 3 if it has replaced its earlier version, 0 if it was counted before, pages, undercount,
 --          version, entries in the order of the fingerprints, 1 if the host has settled now, 2 if it has opened again} or,
 --          of a settled host, {2, pages, stamp, version, labels, expected}; {4} for one that may not be begun, and where
 --          damage is looked at
 local host, nodes, guard, contents = unpack(KEYS, 1, 4)
-local page_id, contents_id, joined, masses = unpack(ARGV, 1, 4)
-local budget, most_pages, ttl = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local settle_after, theta, main_text = tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
-local may_begin, only_reads, outgrown = ARGV[11] == '1', ARGV[12] == '1', ARGV[13]
+local page_id, contents_id, main_text, joined, masses = unpack(ARGV, 1, 5)
+local budget, most_pages, ttl = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local settle_after, theta = tonumber(ARGV[9]), tonumber(ARGV[10])
+local only_reads, may_begin, outgrown = page_id == '', ARGV[11] == '1', ARGV[12]
 
 local BATCH = 4000 -- values per command, an even number
 local BUDGET_KEPT = 0.9 -- fraction of the budget that is left in use when rare entries are dropped
