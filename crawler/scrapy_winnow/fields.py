@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrapy_winnow.storage.evidence import SiteEvidence, UnitCounts
+    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
     from winnow.cleaned import Cleaned
     from winnow.models.scores import Model
     from winnow.rules import Rule
@@ -33,7 +33,7 @@ class Outcome:
     """
 
     cleaned: Cleaned
-    evidence: SiteEvidence | UnitCounts | None
+    evidence: SiteEvidence | None
     shingles: NDArray[np.uint64]
 
     @property
@@ -126,21 +126,21 @@ class CleaningOptions:
 def clean_item(
     html: str | bytes | Page,
     url: str | None,
-    counts: UnitCounts | None,
-    *,
+    hashed: HashedUnits | None,
+    evidence: SiteEvidence | None,
     model: Model,
     options: CleaningOptions,
     rules: tuple[Rule, ...] = (),
 ) -> CleanedItem:
-    """Clean a page for an item.
+    """Clean a page for an item, with the counts of its site where they are known.
 
     Raises:
         ValueError: the counts are those of another page.
     """
     site = None
-    if counts is not None:
+    if hashed is not None and evidence is not None:
         html = html if isinstance(html, Page) else Page.parse(html, url, limits=options.limits)
-        site = PageCounts(counts.frequencies(html), counts.pages)
+        site = PageCounts(hashed.frequencies(html, evidence.df), evidence.pages)
     cleaned = clean(html, url, model=model, limits=options.limits, site=site, rules=rules, **options.switches)
-    outcome = Outcome(cleaned, counts, shingles(cleaned.text, keep=options.sketch))
+    outcome = Outcome(cleaned, evidence, shingles(cleaned.text, keep=options.sketch))
     return CleanedItem(outcome.values(options.outputs), outcome.shingles)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from scrapy_winnow.fields import CleaningOptions
-    from scrapy_winnow.storage.evidence import UnitCounts
+    from scrapy_winnow.storage.evidence import SiteEvidence
     from winnow.rules import Rule
 
 TIMEOUT_S: Final = 60.0
@@ -210,7 +210,7 @@ class CleaningPool:
         self,
         html: str | bytes,
         url: str | None,
-        counts: UnitCounts | None = None,
+        evidence: SiteEvidence | None = None,
         model: str | None = None,
         rules: tuple[Rule, ...] = (),
         read: ReadPage | None = None,
@@ -221,11 +221,8 @@ class CleaningPool:
             The result of :func:`scrapy_winnow.fields.clean_item`; ``None`` if it raises an error, or no process has
             answered.
         """
-        values = None
-        if counts is not None:
-            arrays = counts.units.tobytes(), counts.df.tobytes()
-            values = (counts.size, *arrays, counts.pages, counts.label_version)
-        arguments = (url, values, model, tuple(map(tuple, rules)))
+        counts = evidence and (evidence.df.tobytes(), evidence.pages, evidence.label_version)
+        arguments = (url, counts, model, tuple(map(tuple, rules)))
         found = None
         if read is not None:
             found = await read.process.run(("clean", read.number, *arguments), len(html))

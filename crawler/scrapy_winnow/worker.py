@@ -15,12 +15,12 @@ import struct
 import sys
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from scrapy_winnow.fields import CleaningOptions, clean_item
-from scrapy_winnow.storage.evidence import HashedPage, UnitCounts
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from winnow.models import load_model
 from winnow.page.page import Limits, Page, PageTooLarge
 from winnow.rules import Rule
@@ -92,7 +92,7 @@ class Worker:
     def __init__(self, model: str | None, limits: tuple[int, ...], *options: Any) -> None:
         self._model = load_model(model)
         self._options = CleaningOptions(Limits(*limits), *options)
-        self._kept: dict[int, Page] = {}
+        self._kept: dict[int, HashedPage] = {}
         self._kept_units = 0
         self._pages_read = 0
 
@@ -105,7 +105,7 @@ class Worker:
         hashed = HashedPage.of(page, self._model)
         self._pages_read += 1
         if page.n + page.m <= MAX_KEPT_UNITS:
-            self._kept[self._pages_read] = page
+            self._kept[self._pages_read] = hashed
             self._kept_units += page.n + page.m
             while self._kept_units > MAX_KEPT_UNITS:
                 self._take(next(iter(self._kept)))
@@ -116,7 +116,7 @@ class Worker:
         self,
         page: int | str | bytes,
         url: str | None,
-        counts: tuple[Any, ...] | None,
+        counts: tuple[bytes, int, int] | None,
         model: str | None,
         rules: tuple[tuple[str, bool], ...],
     ) -> tuple[object, ...] | None:
@@ -125,26 +125,30 @@ class Worker:
         Args:
             page: HTML, or the number of a page that was read.
             url: address of the page.
-            counts: the values of :class:`UnitCounts`.
+            counts: ``df``, ``pages`` and ``label_version`` of the :class:`SiteEvidence`.
             model: another model than the crawl's.
             rules: the values of each :class:`Rule`.
         """
-        if isinstance(page, int) and page not in self._kept:
-            return None
-        html = self._take(page) if isinstance(page, int) else page
-        unit_counts = None
+        hashed = evidence = None
+        if isinstance(page, int):
+            if page not in self._kept:
+                return None
+            hashed = self._take(page)
+        elif counts is not None:
+            hashed = HashedPage.of(Page.parse(page, url, limits=self._options.limits), self._model)
         if counts is not None:
-            size, units, df, *rest = counts
-            unit_counts = UnitCounts(size, np.frombuffer(units, np.int64), np.frombuffer(df, np.int64), *rest)
+            df, pages, label_version = counts
+            evidence = SiteEvidence(np.frombuffer(df, np.int64), pages, label_version=label_version)
+        html = cast("str | bytes", page) if hashed is None else hashed.page
         page_model = self._model if model is None else load_model(model)
         page_rules = tuple(Rule(*rule) for rule in rules)
-        cleaned = clean_item(html, url, unit_counts, model=page_model, options=self._options, rules=page_rules)
+        cleaned = clean_item(html, url, hashed, evidence, page_model, self._options, page_rules)
         return cleaned.values, cleaned.shingles.tobytes()
 
-    def _take(self, number: int) -> Page:
-        page = self._kept.pop(number)
-        self._kept_units -= page.n + page.m
-        return page
+    def _take(self, number: int) -> HashedPage:
+        hashed = self._kept.pop(number)
+        self._kept_units -= hashed.page.n + hashed.page.m
+        return hashed
 
 
 def main() -> None:

@@ -7,14 +7,14 @@ import sqlite3
 from contextlib import closing
 from dataclasses import fields
 from itertools import islice, repeat
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_winnow.archives.addresses import describe
 from scrapy_winnow.archives.counting import StreamCounts
 from scrapy_winnow.archives.reading import ArchiveReader, Part
 from scrapy_winnow.archives.rows import clean_page, hash_page, parse_page
 from scrapy_winnow.archives.runs import Run, Summary, process_pool
-from scrapy_winnow.storage.evidence import HashedUnits
+from scrapy_winnow.storage.evidence import HashedPage, HashedUnits
 from winnow.models import load_model
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.rows import Row
     from scrapy_winnow.archives.runs import Options
-    from scrapy_winnow.storage.evidence import UnitCounts
+    from scrapy_winnow.storage.evidence import SiteEvidence
 
 _BATCH: Final = 16
 """Pages per process that are parsed before the first of them is counted."""
@@ -93,11 +93,8 @@ def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options:
     for page in pages:
         try:
             hashed = hash_page(page, model)
-            if hashed is None:
-                yield clean_page(page, None, None, model, options.outputs)
-            else:
-                evidence = counts.count(page.url, page.host, hashed)
-                yield clean_page(page, hashed.page, hashed.counts(evidence), model, options.outputs)
+            evidence = None if hashed is None else counts.count(page.url, page.host, hashed)
+            yield clean_page(page, hashed, evidence, model, options.outputs)
         except Exception as error:
             yield describe(error)
 
@@ -110,11 +107,12 @@ def _clean_in_processes(pages: Iterable[ArchivedPage], counts: StreamCounts, opt
         while batch := list(islice(left, _BATCH * options.processes)):
             fingerprinted = pool.map(_fingerprint, batch, repeat(options.model))
             yield from cleaned
+            found = list(fingerprinted)
             counted = [
-                found.counts(counts.count(page.url, page.host, found)) if isinstance(found, HashedUnits) else found
-                for page, found in zip(batch, fingerprinted, strict=True)
+                counts.count(page.url, page.host, units) if isinstance(units, HashedUnits) else None
+                for page, units in zip(batch, found, strict=True)
             ]
-            cleaned = pool.map(_clean, batch, counted, repeat(options))
+            cleaned = pool.map(_clean, batch, found, counted, repeat(options))
         yield from cleaned
 
 
@@ -125,14 +123,20 @@ def _fingerprint(page: ArchivedPage, model: str | None) -> HashedUnits | str | N
     except Exception as error:
         return describe(error)
     # Without the page itself: its tree does not leave the process.
-    return hashed and HashedUnits(*(getattr(hashed, each.name) for each in fields(HashedUnits)))
+    return hashed and HashedUnits(**_values(hashed))
 
 
-def _clean(page: ArchivedPage, counts: UnitCounts | str | None, options: Options) -> Row | str:
-    if isinstance(counts, str):
-        return counts
+def _values(units: HashedUnits) -> dict[str, Any]:
+    return {each.name: getattr(units, each.name) for each in fields(HashedUnits)}
+
+
+def _clean(
+    page: ArchivedPage, units: HashedUnits | str | None, evidence: SiteEvidence | None, options: Options
+) -> Row | str:
+    if isinstance(units, str):
+        return units
     try:
-        parsed = None if counts is None else parse_page(page)
-        return clean_page(page, parsed, counts, load_model(options.model), options.outputs)
+        hashed = None if units is None else HashedPage(**_values(units), page=parse_page(page))
+        return clean_page(page, hashed, evidence, load_model(options.model), options.outputs)
     except Exception as error:
         return describe(error)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.archives.counting import HostCounts
     from scrapy_winnow.archives.reading import ArchivedPage
-    from scrapy_winnow.storage.evidence import UnitCounts
+    from scrapy_winnow.storage.evidence import SiteEvidence
     from winnow.models.scores import Model
 
     Row = dict[str, object]
@@ -59,11 +59,15 @@ def hash_page(archived: ArchivedPage, model: Model) -> HashedPage | None:
 
 
 def clean_page(
-    archived: ArchivedPage, page: Page | None, counts: UnitCounts | None, model: Model, outputs: frozenset[str]
+    archived: ArchivedPage,
+    hashed: HashedPage | None,
+    evidence: SiteEvidence | None,
+    model: Model,
+    outputs: frozenset[str],
 ) -> Row:
     """Clean a page with the counts of its host; one above the limits was neither parsed nor counted."""
-    html = archived.html if page is None else page
-    item = clean_item(html, archived.url, counts, model=model, options=CleaningOptions(outputs=tuple(outputs)))
+    html = archived.html if hashed is None else hashed.page
+    item = clean_item(html, archived.url, hashed, evidence, model, CleaningOptions(outputs=tuple(outputs)))
     row: Row = dict.fromkeys(columns(outputs))  # in their order; "duplicate_of" is known when it is written
     return row | {name: getattr(archived, name) for name in ARCHIVE_COLUMNS} | item.values
 
@@ -71,10 +75,8 @@ def clean_page(
 def clean_counted(archived: ArchivedPage, counts: HostCounts, model: Model, outputs: frozenset[str]) -> Row:
     """Clean a page with the final counts of its host."""
     hashed = hash_page(archived, model)
-    if hashed is None:
-        return clean_page(archived, None, None, model, outputs)
-    evidence = counts.evidence(archived.host, hashed.fingerprints)
-    return clean_page(archived, hashed.page, hashed.counts(evidence), model, outputs)
+    evidence = None if hashed is None else counts.evidence(archived.host, hashed.fingerprints)
+    return clean_page(archived, hashed, evidence, model, outputs)
 
 
 def shingles_of(row: Row) -> NDArray[np.uint64]:

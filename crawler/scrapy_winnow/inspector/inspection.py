@@ -134,7 +134,7 @@ class Inspection:
         if self.replay is None or pages < 1 or not self.page.n:
             return None
         df, pages = self.replay.count(self._hashed, min(pages, self.replay.pages))
-        return PageCounts(self._hashed.frequencies(df), pages)
+        return PageCounts(self._hashed.frequencies(self.page, df), pages)
 
     def _clean(self, trial: Trial) -> Cleaned:
         """Clean the page under some settings; :attr:`cleaned` keeps the last result."""
