@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_winnow.fields import CleanedItem
-    from scrapy_winnow.item_sources import RequestOptions
-    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
+    from scrapy_winnow.item_sources import ItemSource
 
 logger = logging.getLogger(__name__)
 
@@ -111,24 +110,17 @@ class Winnow(Component):
             self.log.log(level, message, doing, url, stat, exc_info=error)
             self._failed_steps.add(doing)
 
-    async def clean(
-        self,
-        html: str | bytes,
-        url: str | None,
-        site: str | None,
-        options: RequestOptions,
-        hashed: HashedUnits | None = None,
-        evidence: SiteEvidence | None = None,
-    ) -> CleanedItem:
+    async def clean(self, html: str | bytes, source: ItemSource) -> CleanedItem:
         """Clean a page as it was read and counted; one that was not is looked up in the counts of its site."""
-        if hashed is None and self.counts is not None and url is not None and site and not kind_of_data(html):
+        url, hashed, evidence = source.url, source.hashed, source.evidence
+        if hashed is None and self.counts is not None and url is not None and source.site and not kind_of_data(html):
             with suppress(PageTooLarge):
                 hashed = await self.cleaner.read(html, url)
             if hashed is not None:
                 with self.step("look up the counts", stats.ITEMS_INCOMPLETE, url):
-                    evidence = await self.counts.read(site, hashed.fingerprints)
-        rules = options.rules_of(self.config.rules, url)
-        return await self.cleaner.clean(html, url, hashed, evidence, options.model, rules)
+                    evidence = await self.counts.read(source.site, hashed.fingerprints)
+        rules = source.options.rules_of(self.config.rules, url)
+        return await self.cleaner.clean(html, url, hashed, evidence, source.options.model, rules)
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""

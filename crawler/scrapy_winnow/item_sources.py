@@ -68,10 +68,6 @@ class RequestOptions:
                 warn((META, name), "%r: ignored %r: %r%s", META, name, option, f": {error}" if str(error) else "")
         return replace(self, **chosen)
 
-    def address_of(self, response: Response) -> str:
-        """Return the address of the page in a response."""
-        return self.url or page_address(response.url)
-
     def rules_of(self, crawl: Rules, url: str | None) -> tuple[Rule, ...]:
         """Return the rules for a page, those of the crawl first."""
         return () if self.rules is None else crawl.of(url) + self.rules.of(url)
@@ -110,12 +106,12 @@ def _checked(name: object, option: object) -> object:
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class ItemSource:
-    """What the middleware knows about a response; nothing for an item that came from none.
+    """What is known about a page before it is cleaned; nothing for an item that came from no response.
 
     Attributes:
-        url: address of the page in the response.
+        url: address of the page.
         site: site that the page counts for, if any.
-        html: the text and body of a page; an item that holds one of them holds this very page.
+        html: the text and body of the response; an item that holds one of them holds this very page.
         hashed: fingerprints of the page, with the page itself if the crawl's own process has read it.
     """
 
@@ -149,18 +145,17 @@ class ItemSources:
         self._sources: WeakKeyDictionary[Response, ItemSource] = WeakKeyDictionary()
         self._leaving: WeakKeyDictionary[asyncio.Task[Any], ref[ItemSource]] = WeakKeyDictionary()
 
-    def options_of(self, request: Request | None) -> RequestOptions:
-        """Return the options of a request."""
-        return DEFAULT if request is None else DEFAULT.updated(request.meta.get(META), self._warn)
+    def make(self, request: Request | None, response: Response) -> ItemSource:
+        """Return what a response and the options of its request say by themselves."""
+        options = DEFAULT if request is None else DEFAULT.updated(request.meta.get(META), self._warn)
+        url = options.url or page_address(response.url)
+        return ItemSource(url, options.site or site_of(url), options)
 
     def of(self, response: Response) -> ItemSource:
         """Return what is known about a response; the middleware adds to it."""
         source = self._sources.get(response)
         if source is None:
-            options = self.options_of(response.request)
-            url = options.address_of(response)
-            source = ItemSource(url, options.site or site_of(url), options)
-            self._sources[response] = source
+            source = self._sources[response] = self.make(response.request, response)
         return source
 
     def enter(self, response: Response) -> ItemSource:
