@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from dataclasses import fields
 from itertools import islice, repeat
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy_winnow.archives.addresses import describe
 from scrapy_winnow.archives.counting import StreamCounts
@@ -123,11 +122,7 @@ def _fingerprint(page: ArchivedPage, model: str | None) -> HashedUnits | str | N
     except Exception as error:
         return describe(error)
     # Without the page itself: its tree does not leave the process.
-    return hashed and HashedUnits(**_values(hashed))
-
-
-def _values(units: HashedUnits) -> dict[str, Any]:
-    return {each.name: getattr(units, each.name) for each in fields(HashedUnits)}
+    return hashed and HashedUnits(**hashed.values())
 
 
 def _clean(
@@ -136,7 +131,7 @@ def _clean(
     if isinstance(units, str):
         return units
     try:
-        hashed = None if units is None else HashedPage(**_values(units), page=parse_page(page))
+        hashed = None if units is None else HashedPage(**units.values(), page=parse_page(page))
         return clean_page(page, hashed, evidence, load_model(options.model), options.outputs)
     except Exception as error:
         return describe(error)

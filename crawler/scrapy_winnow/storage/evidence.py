@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -85,6 +85,10 @@ class HashedUnits:
         if size != self.size:
             raise ValueError(f"the page has {size} units and codes, its counts are of {self.size}")
         return spread_frequencies(page, self.units, df)
+
+    def values(self) -> dict[str, Any]:
+        """Return the attributes of this class by name, to be sent to another process."""
+        return {each.name: getattr(self, each.name) for each in fields(HashedUnits)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
