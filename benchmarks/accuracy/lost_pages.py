@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 import winnow
-from benchmarks.shared.common import KnownCounts, parser_of, say, write_json
+from benchmarks.shared.common import parser_of, say, write_json
 from winnow.page.text import WORD
+from winnow.site import PageCounts
 from winnow.training.evaluation import models_of_folds
 from winnow.training.site_evidence import SEEN, CountedSite
 from winnow.training.sites import find_sites
@@ -38,7 +39,7 @@ def main() -> None:
             model, random, before = model_of(site.name), np.random.default_rng(0), len(lost)
             counted = CountedSite(site.pages(), model)
             for index, (name, page) in enumerate(zip(counted.names, counted.pages, strict=True)):
-                counts = KnownCounts(*counted.counts(index, max(SEEN), random))
+                counts = PageCounts(*counted.counts(index, max(SEEN), random))
                 alone, text = (winnow.clean(page, model=model, site=site).text for site in (None, counts))
                 words, left = len(WORD.findall(alone)), len(WORD.findall(text))
                 if words >= _MIN_WORDS and left < (1 - options.least) * words:

@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 import winnow
-from benchmarks.shared.common import KnownCounts, parser_of, rules_in_turn, say, table, write_json
+from benchmarks.shared.common import parser_of, rules_in_turn, say, table, write_json
 from benchmarks.shared.peers import peers, trafilatura_recall_text
 from winnow.evidence import site_counts
 from winnow.page.tags import tag_set
 from winnow.page.text import WORD
 from winnow.page.tree import prefix_sums
+from winnow.site import PageCounts
 from winnow.training.evaluation import models_of_folds
 from winnow.training.site_evidence import (
     COMMENTS,
@@ -98,8 +99,8 @@ def main() -> None:  # noqa: C901
                     words.get(letter, Counter()).update(WORD.findall(text.lower()))
                 if words[CONTENT].total() < 4:
                     continue
-                seen_of: dict[str, KnownCounts | None] = {ALONE: None} | {
-                    f"{seen} pages counted": KnownCounts(*counted.counts(index, seen, random)) for seen in SEEN
+                seen_of: dict[str, PageCounts | None] = {ALONE: None} | {
+                    f"{seen} pages counted": PageCounts(*counted.counts(index, seen, random)) for seen in SEEN
                 }
                 results = {
                     key + without: winnow.clean(page, model=model, site=counts)

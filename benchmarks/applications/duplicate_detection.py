@@ -33,7 +33,7 @@ from benchmarks.applications.content_exchange import (
     shortened,
     style_of,
 )
-from benchmarks.shared.common import KnownCounts, parser_of, percent, say, share_interval, table, write_json
+from benchmarks.shared.common import parser_of, percent, say, share_interval, table, write_json
 from benchmarks.shared.peers import trafilatura_text
 from winnow import clean, load_model
 from winnow.counting import LossyCounts, countable, site_level_templates
@@ -41,6 +41,7 @@ from winnow.duplicates import near_duplicates, shingles
 from winnow.fingerprints import node_fingerprints
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.page import Page
+from winnow.site import PageCounts
 from winnow.training.evaluation import read_gold
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ def _text(method: str, page: Page, html: bytes, df: np.ndarray, pages: int, mode
     if method == PEER:
         return trafilatura_text(html)
     if method == COMBINED:
-        return clean(page, model=model, site=KnownCounts(df, pages)).text
+        return clean(page, model=model, site=PageCounts(df, pages)).text
     return clean(page, model=model, smooth=method == SMOOTH).text
 
 

@@ -9,7 +9,7 @@ import time
 from importlib.util import find_spec
 from math import sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -20,27 +20,13 @@ from winnow.training.evaluation import GoldPage, read_gold
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from winnow.models.scores import Model
-    from winnow.page.page import Page
 
 _EVERY: Final = 2.0  # seconds
 _SUFFIXES: Final = {".html", ".htm", ".xhtml"}
 _Z: Final = 1.959964
 _DRAWS: Final = 2_000
 _Thing = TypeVar("_Thing")
-
-
-class KnownCounts(NamedTuple):
-    """The counts of a page, int64[n + m] or longer by those of its places; `winnow.clean` takes them as its site."""
-
-    df: NDArray[np.int64]
-    pages: int
-
-    def frequencies(self, _: Page) -> tuple[NDArray[np.int64], int]:
-        """Return the counts, whatever the page."""
-        return self
 
 
 def rules_in_turn(chosen: bool) -> Iterator[str]:

@@ -14,23 +14,18 @@ class Addon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the components; those that the project names stay as they are, ``None`` included."""
-        # Imported late, so that `import scrapy_winnow` is cheap for the command line.
-        from scrapy_winnow.extension import Winnow  # noqa: PLC0415
-        from scrapy_winnow.middleware import CountNodes  # noqa: PLC0415
-        from scrapy_winnow.pipeline import CleanItems  # noqa: PLC0415
+        from scrapy.utils.misc import load_object  # noqa: PLC0415  (`import scrapy_winnow` is cheap for the commands)
 
-        settings.setdefault_in_component_priority_dict("EXTENSIONS", Winnow, 0)
-        settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", CountNodes, 45)
-        settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", CleanItems, 100)
+        components = [
+            ("EXTENSIONS", "extension.Winnow", 0),
+            ("SPIDER_MIDDLEWARES", "middleware.CountNodes", 45),
+            ("ITEM_PIPELINES", "pipeline.CleanItems", 100),
+        ]
         if sys.stderr is not None and sys.stderr.isatty():
-            from scrapy_winnow.report.crawl import CrawlProgress  # noqa: PLC0415
-
-            settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlProgress, 10)
+            components.append(("EXTENSIONS", "report.crawl.CrawlProgress", 10))
         if settings.get("WINNOW_METRICS"):
-            from scrapy_winnow.metrics import CrawlMetrics  # noqa: PLC0415
-
-            settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlMetrics, 10)
+            components.append(("EXTENSIONS", "metrics.CrawlMetrics", 10))
         if settings.get("WINNOW_REPORT"):
-            from scrapy_winnow.report.crawl import CrawlReport  # noqa: PLC0415
-
-            settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlReport, 10)
+            components.append(("EXTENSIONS", "report.crawl.CrawlReport", 10))
+        for setting, name, order in components:
+            settings.setdefault_in_component_priority_dict(setting, load_object(f"scrapy_winnow.{name}"), order)

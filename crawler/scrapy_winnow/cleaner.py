@@ -124,17 +124,16 @@ class Cleaner:
             OSError: there is no such model.
             ModelError: the file is none.
         """
-        counts = hashed.counts(evidence) if hashed is not None and evidence is not None else None
         read = hashed if isinstance(hashed, ReadPage) else None
         if read is not None or (hashed is None and self.is_for_processes(html)):
-            cleaned = await self._pool.clean(html, url, counts, model, rules, read)
+            cleaned = await self._pool.clean(html, url, evidence, model, rules, read)
             if cleaned is not None:
                 self._count(stats.ITEMS_IN_PROCESS)
                 return cleaned
         # Rules select from the tree, which the callback may have changed: with rules the page is parsed anew.
         page = hashed.page if isinstance(hashed, HashedPage) and not rules else html
         page_model = self.model if model is None else load_model(model)
-        work = partial(clean_item, page, url, counts, model=page_model, options=self.options, rules=rules)
+        work = partial(clean_item, page, url, hashed, evidence, page_model, self.options, rules)
         is_heavy = isinstance(hashed, HeavyPage) if isinstance(hashed, HashedPage) else not self.is_light(html)
         if not is_heavy:
             return work()

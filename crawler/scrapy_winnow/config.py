@@ -381,8 +381,8 @@ class Config:
         for name in SETTINGS:
             try:
                 values[name.removeprefix(PREFIX).lower()] = checked_setting(settings, name)
-            except ConfigError as error:
-                problems += error.problems
+            except ValueError as error:
+                problems.append(str(error))
         if problems:
             raise ConfigError(problems)
         if values["metadata"]:
@@ -405,13 +405,13 @@ def checked_setting(settings: BaseSettings, name: str) -> Any:
     """Return the value of one setting with the right type.
 
     Raises:
-        ConfigError: the value cannot work.
+        ValueError: the value cannot work.
     """
     setting = SETTINGS[name]
     try:
         return setting.check(settings.get(name, setting.default))
     except ValueError as error:
-        raise ConfigError([f"{name} {error}"]) from error
+        raise ValueError(f"{name} {error}") from error
 
 
 def unknown_settings(settings: BaseSettings) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn, Self
 from weakref import WeakKeyDictionary
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_winnow.fields import CleanedItem
-    from scrapy_winnow.item_sources import RequestOptions
-    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
+    from scrapy_winnow.item_sources import ItemSource
 
 logger = logging.getLogger(__name__)
 
@@ -74,9 +73,7 @@ class Winnow(Component):
         self.duplicates: DuplicateIndex | None = None
         self.before_close: list[Callable[[str | None], Awaitable[object]]] = []
         self._redis_url: str | None = None
-        self._connection: Connection | None = None
-        self._server: EmbeddedServer | None = None
-        self._failed_steps: set[str] = set()
+        self._closing = AsyncExitStack()  # ends in the reverse order what was opened
         self._warned: set[Hashable] = set()
         crawler.signals.connect(self.sources.leave, signals.request_scheduled)
         crawler.signals.connect(self.open, signals.spider_opened)
@@ -106,33 +103,27 @@ class Winnow(Component):
             raise
         except Exception as error:
             self.count(stat)
-            level = logging.DEBUG if doing in self._failed_steps else logging.ERROR
+            level = logging.DEBUG if doing in self._warned else logging.ERROR
             message = "Could not %s of %s; %s counts how often this happens"
             self.log.log(level, message, doing, url, stat, exc_info=error)
-            self._failed_steps.add(doing)
+            self._warned.add(doing)
 
-    async def clean(
-        self,
-        html: str | bytes,
-        url: str | None,
-        site: str | None,
-        options: RequestOptions,
-        hashed: HashedUnits | None = None,
-        evidence: SiteEvidence | None = None,
-    ) -> CleanedItem:
+    async def clean(self, html: str | bytes, source: ItemSource) -> CleanedItem:
         """Clean a page as it was read and counted; one that was not is looked up in the counts of its site."""
-        if hashed is None and self.counts is not None and url is not None and site and not kind_of_data(html):
+        url, hashed, evidence = source.url, source.hashed, source.evidence
+        if hashed is None and self.counts is not None and url is not None and source.site and not kind_of_data(html):
             with suppress(PageTooLarge):
                 hashed = await self.cleaner.read(html, url)
             if hashed is not None:
                 with self.step("look up the counts", stats.ITEMS_INCOMPLETE, url):
-                    evidence = await self.counts.read(site, hashed.fingerprints)
-        rules = options.rules_of(self.config.rules, url)
-        return await self.cleaner.clean(html, url, hashed, evidence, options.model, rules)
+                    evidence = await self.counts.read(source.site, hashed.fingerprints)
+        rules = source.options.rules_of(self.config.rules, url)
+        return await self.cleaner.clean(html, url, hashed, evidence, source.options.model, rules)
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
         self.cleaner.start()
+        self._closing.push_async_callback(self.cleaner.close)
         try:
             await self._open()
         except EmbeddedServerError as error:
@@ -148,7 +139,7 @@ class Winnow(Component):
         config = self.config
         if not config.needs_redis or (connection := await self._connect()) is None:
             return
-        self._connection = connection
+        self._closing.push_async_callback(connection.close)
         if config.site_evidence:
             self.counts = NodeCounts(
                 connection,
@@ -169,18 +160,14 @@ class Winnow(Component):
                 min_resemblance=config.duplicates_resemblance,
             )
         if await connection.ping():
-            await self._warn_of_other_layouts(connection)
-            if self._server is None and (advice := await connection.call(memory_advice)):
+            if keys := await connection.call(lambda client: find_other_layouts(client, config.redis_prefix)):
+                self.log.warning(
+                    "Redis holds what another version of Winnow has written, and this one begins anew: keys %s are "
+                    "left alone (docs/operators.md#upgrades)",
+                    ", ".join(keys),
+                )
+            if config.redis_url is not None and (advice := await connection.call(memory_advice)):
                 self.log.warning("%s", advice)
-
-    async def _warn_of_other_layouts(self, connection: Connection) -> None:
-        prefix = self.config.redis_prefix
-        if keys := await connection.call(lambda client: find_other_layouts(client, prefix)):
-            self.log.warning(
-                "Redis holds what another version of Winnow has written, and this one begins anew: keys %s are left "
-                "alone (docs/operators.md#upgrades)",
-                ", ".join(keys),
-            )
 
     def _warn_if_nothing_was_cleaned(self) -> None:
         def total(*names: str) -> int:
@@ -199,16 +186,12 @@ class Winnow(Component):
         """Disconnect, and stop the embedded server if no other crawl uses it."""
         self._warn_if_nothing_was_cleaned()
         self.counts = self.duplicates = None
-        closings = [*(work(self._redis_url) for work in self.before_close), self.cleaner.close()]
-        if self._connection is not None:
-            closings.append(self._connection.close())
-        if self._server is not None:
-            closings.append(asyncio.to_thread(self._server.stop))
-        for closing in closings:
-            try:
-                await closing
-            except Exception:
-                self.log.exception("Could not close everything")
+        for work in self.before_close:
+            self._closing.push_async_callback(work, self._redis_url)
+        try:
+            await self._closing.aclose()
+        except Exception:
+            self.log.exception("Could not close everything")
 
     async def _connect(self) -> Connection | None:
         config = self.config
@@ -218,7 +201,7 @@ class Winnow(Component):
             if config.read_only and not server.has_data:
                 return None
             await asyncio.to_thread(server.start)
-            self._server = server
+            self._closing.push_async_callback(asyncio.to_thread, server.stop)
             url, revive = server.url, partial(asyncio.to_thread, server.start)
         self._redis_url = url
         return Connection(

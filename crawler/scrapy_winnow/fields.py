@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from winnow.cleaning import clean
 from winnow.counting import MIN_PAGES
 from winnow.duplicates import KEEP, shingles
-from winnow.page.page import DEFAULT_LIMITS, Limits
+from winnow.page.page import DEFAULT_LIMITS, Limits, Page
+from winnow.site import PageCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -16,10 +17,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrapy_winnow.storage.evidence import UnitCounts
+    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
     from winnow.cleaned import Cleaned
     from winnow.models.scores import Model
-    from winnow.page.page import Page
     from winnow.rules import Rule
 
 
@@ -33,7 +33,7 @@ class Outcome:
     """
 
     cleaned: Cleaned
-    evidence: UnitCounts | None
+    evidence: SiteEvidence | None
     shingles: NDArray[np.uint64]
 
     @property
@@ -126,17 +126,21 @@ class CleaningOptions:
 def clean_item(
     html: str | bytes | Page,
     url: str | None,
-    counts: UnitCounts | None,
-    *,
+    hashed: HashedUnits | None,
+    evidence: SiteEvidence | None,
     model: Model,
     options: CleaningOptions,
     rules: tuple[Rule, ...] = (),
 ) -> CleanedItem:
-    """Clean a page for an item.
+    """Clean a page for an item, with the counts of its site where they are known.
 
     Raises:
         ValueError: the counts are those of another page.
     """
-    cleaned = clean(html, url, model=model, limits=options.limits, site=counts, rules=rules, **options.switches)
-    outcome = Outcome(cleaned, counts, shingles(cleaned.text, keep=options.sketch))
+    site = None
+    if hashed is not None and evidence is not None:
+        html = html if isinstance(html, Page) else Page.parse(html, url, limits=options.limits)
+        site = PageCounts(hashed.frequencies(html, evidence.df), evidence.pages)
+    cleaned = clean(html, url, model=model, limits=options.limits, site=site, rules=rules, **options.switches)
+    outcome = Outcome(cleaned, evidence, shingles(cleaned.text, keep=options.sketch))
     return CleanedItem(outcome.values(options.outputs), outcome.shingles)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 from weakref import WeakKeyDictionary, ref
 
@@ -68,10 +68,6 @@ class RequestOptions:
                 warn((META, name), "%r: ignored %r: %r%s", META, name, option, f": {error}" if str(error) else "")
         return replace(self, **chosen)
 
-    def address_of(self, response: Response) -> str:
-        """Return the address of the page in a response."""
-        return self.url or page_address(response.url)
-
     def rules_of(self, crawl: Rules, url: str | None) -> tuple[Rule, ...]:
         """Return the rules for a page, those of the crawl first."""
         return () if self.rules is None else crawl.of(url) + self.rules.of(url)
@@ -110,12 +106,12 @@ def _checked(name: object, option: object) -> object:
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class ItemSource:
-    """What the middleware knows about a response; nothing for an item that came from none.
+    """What is known about a page before it is cleaned; nothing for an item that came from no response.
 
     Attributes:
-        url: address of the page in the response.
+        url: address of the page.
         site: site that the page counts for, if any.
-        html: the text and body of a page; an item that holds one of them holds this very page.
+        html: the text and body of the response; an item that holds one of them holds this very page.
         hashed: fingerprints of the page, with the page itself if the crawl's own process has read it.
     """
 
@@ -131,10 +127,15 @@ class ItemSource:
         return any(html is own or html == own for own in self.html)
 
 
-_entered: Final[ContextVar[tuple[ref[ItemSource], ref[asyncio.Task[Any]] | None] | None]] = ContextVar(
-    "winnow_entered", default=None
-)
-"""The source that tasks work for, and the task that entered it."""
+class _Entered(NamedTuple):
+    """The source that tasks work for: a task and those that it starts, or the task alone."""
+
+    source: ref[ItemSource]
+    task: Callable[[], asyncio.Task[Any] | None]
+    is_inherited: bool = True
+
+
+_entered: Final[ContextVar[_Entered | None]] = ContextVar("winnow_entered", default=None)
 
 
 class ItemSources:
@@ -147,37 +148,35 @@ class ItemSources:
     def __init__(self, warn: Warn) -> None:
         self._warn = warn
         self._sources: WeakKeyDictionary[Response, ItemSource] = WeakKeyDictionary()
-        self._leaving: WeakKeyDictionary[asyncio.Task[Any], ref[ItemSource]] = WeakKeyDictionary()
 
-    def options_of(self, request: Request | None) -> RequestOptions:
-        """Return the options of a request."""
-        return DEFAULT if request is None else DEFAULT.updated(request.meta.get(META), self._warn)
+    def make(self, request: Request | None, response: Response) -> ItemSource:
+        """Return what a response and the options of its request say by themselves."""
+        options = DEFAULT if request is None else DEFAULT.updated(request.meta.get(META), self._warn)
+        url = options.url or page_address(response.url)
+        return ItemSource(url, options.site or site_of(url), options)
 
     def of(self, response: Response) -> ItemSource:
         """Return what is known about a response; the middleware adds to it."""
         source = self._sources.get(response)
         if source is None:
-            options = self.options_of(response.request)
-            url = options.address_of(response)
-            source = ItemSource(url, options.site or site_of(url), options)
-            self._sources[response] = source
+            source = self._sources[response] = self.make(response.request, response)
         return source
 
     def enter(self, response: Response) -> ItemSource:
         """Make the response the source of all items of this task and of the tasks that it starts."""
         source, task = self.of(response), asyncio.current_task()
-        _entered.set((ref(source), None if task is None else ref(task)))
+        _entered.set(_Entered(ref(source), ref(task) if task is not None else lambda: None))
         return source
 
     def leave(self) -> None:
-        """Forget the response in the context of this task, which a request that it has just scheduled inherits."""
+        """Make the response the source of this task alone: requests that it has scheduled inherit its context."""
         entered, task = _entered.get(), asyncio.current_task()
-        if entered is not None and task is not None and (entered[1] is None or entered[1]() is not task):
-            self._leaving[task] = entered[0]
-            _entered.set(None)
+        if entered is not None and entered.is_inherited and task is not None and entered.task() is not task:
+            _entered.set(_Entered(entered.source, ref(task), is_inherited=False))
 
     def current(self) -> ItemSource | None:
         """Return the source of the item of this task; ``None`` if it came from no response."""
-        entered, task = _entered.get(), asyncio.current_task()
-        known = entered[0] if entered is not None else self._leaving.get(task) if task is not None else None
-        return known() if known is not None else None
+        entered = _entered.get()
+        if entered is None or not (entered.is_inherited or entered.task() is asyncio.current_task()):
+            return None
+        return entered.source()

@@ -77,14 +77,12 @@ class CountNodes(Component):
             source.evidence = await counts.read(site, hashed.fingerprints)
             winnow.count(stats.PAGES_UNCOUNTED if source.evidence is None else stats.PAGES_READ)
         else:
-            page = (self._page_id(response), hashed.fingerprints, hashed.contents_id, hashed.masses)
+            # By default the fingerprint is a hash of method, canonical address and body, after redirects.
+            request = response.request or Request(response.url)
+            page_id = page_id_of(self._crawler.request_fingerprinter.fingerprint(request))
+            page = (page_id, hashed.fingerprints, hashed.contents_id, hashed.masses)
             source.evidence = await counts.count(site, *page, main_text_id=hashed.main_text_id)
             winnow.count(_stat_of(source.evidence))
-
-    def _page_id(self, response: Response) -> bytes:
-        """Return the id of the request: by default a hash of method, canonical address and body, after redirects."""
-        request = response.request or Request(response.url)
-        return page_id_of(self._crawler.request_fingerprinter.fingerprint(request))
 
 
 def _is_page(response: Response, source: ItemSource) -> TypeGuard[HtmlResponse]:

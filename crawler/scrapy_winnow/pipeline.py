@@ -62,9 +62,8 @@ class _ItemPage(NamedTuple):
     """The page that an item holds; ``document`` is its address in the near-duplicate index."""
 
     html: str | bytes
-    url: str | None
+    source: ItemSource
     document: str | None
-    options: RequestOptions
 
 
 class CleanItems(Component):
@@ -120,8 +119,9 @@ class CleanItems(Component):
             page = self._page_of(adapter, source)
         if page is None:
             return adapter.item
-        with step("clean the item", stats.ITEMS_FAILED, page.url):
-            cleaned = await self._clean(page, source)
+        url = page.source.url
+        with step("clean the item", stats.ITEMS_FAILED, url):
+            cleaned = await winnow.clean(page.html, page.source)
         if cleaned is None:
             return adapter.item  # type: ignore[unreachable] # the step has failed
         if cleaned.values["comments"]:
@@ -129,9 +129,9 @@ class CleanItems(Component):
         if cleaned.values["label_source"] == "site":
             winnow.count(stats.ITEMS_WITH_EVIDENCE)
         if page.document is not None:
-            with step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, page.url):
-                await self._find_original(page.document, cleaned, page.options)
-        with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, page.url):
+            with step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, url):
+                await self._find_original(page.document, cleaned, page.source.options)
+        with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, url):
             self._write(adapter, cleaned)
         return adapter.item
 
@@ -150,16 +150,18 @@ class CleanItems(Component):
             return None
         if config.encoding is not None and isinstance(html, bytes):
             html = decode(html, config.encoding)
-        url = _unwrap_list(adapter.get(config.url_field))
-        if isinstance(url, str):
-            url = page_address(url)
-            return _ItemPage(html, url, url, options)
-        document = source.url
-        if source.url is not None and source.html and not source.is_of(html):
+        is_whole = source.is_of(html)
+        url = document = source.url
+        if isinstance(address := _unwrap_list(adapter.get(config.url_field)), str):
+            url = document = page_address(address)
+        elif url is not None and source.html and not is_whole:
             # A part of the page is a document of its own.
             raw = html if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
-            document = add_or_replace_parameter(source.url, "part", xxh3_64_hexdigest(raw))
-        return _ItemPage(html, source.url, document, options)
+            document = add_or_replace_parameter(url, "part", xxh3_64_hexdigest(raw))
+        if is_whole:
+            return _ItemPage(source.html[0], replace(source, options=options), document)
+        # The site that the response was counted for, whatever address the item itself gives.
+        return _ItemPage(html, ItemSource(url, source.site or site_of(url or ""), options), document)
 
     def _skip(self, item: object, field_names: Iterable[str], options: RequestOptions) -> None:
         """Count an item that is not to be cleaned or has no HTML, which is logged once for each kind of item."""
@@ -178,13 +180,6 @@ class CleanItems(Component):
                 ", ".join(map(repr, field_names)) or "no field at all",
                 level=logging.INFO,
             )
-
-    async def _clean(self, page: _ItemPage, source: ItemSource) -> CleanedItem:
-        clean, options = self._winnow.clean, page.options
-        if source.is_of(page.html):
-            return await clean(source.html[0], source.url, source.site, options, source.hashed, source.evidence)
-        # The site that the response was counted for, whatever address the item itself gives.
-        return await clean(page.html, page.url, source.site or site_of(page.url or ""), options)
 
     async def _find_original(self, document: str, cleaned: CleanedItem, options: RequestOptions) -> None:
         """Note what an item is a near-duplicate of, or drop it where that is wanted and the text is the same."""

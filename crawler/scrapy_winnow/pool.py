@@ -11,8 +11,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import numpy as np
-
 from scrapy_winnow.fields import CleanedItem
 from scrapy_winnow.storage.evidence import HashedUnits
 from scrapy_winnow.worker import LENGTH, pack, unpack
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from scrapy_winnow.fields import CleaningOptions
-    from scrapy_winnow.storage.evidence import UnitCounts
+    from scrapy_winnow.storage.evidence import SiteEvidence
     from winnow.rules import Rule
 
 TIMEOUT_S: Final = 60.0
@@ -194,23 +192,14 @@ class CleaningPool:
             return None
         if isinstance(found[0], str):
             raise PageTooLarge(*found)
-        number, size, units, fingerprints, masses, contents_id, main_text_id = found
-        return ReadPage(
-            size,
-            np.frombuffer(units, np.int64),
-            np.frombuffer(fingerprints, np.uint64),
-            np.frombuffer(masses, np.uint8),
-            contents_id,
-            main_text_id,
-            process,
-            number,
-        )
+        number, values = found
+        return ReadPage(**values, process=process, number=number)
 
     async def clean(
         self,
         html: str | bytes,
         url: str | None,
-        counts: UnitCounts | None = None,
+        evidence: SiteEvidence | None = None,
         model: str | None = None,
         rules: tuple[Rule, ...] = (),
         read: ReadPage | None = None,
@@ -221,17 +210,14 @@ class CleaningPool:
             The result of :func:`scrapy_winnow.fields.clean_item`; ``None`` if it raises an error, or no process has
             answered.
         """
-        values = None
-        if counts is not None:
-            arrays = counts.units.tobytes(), counts.df.tobytes()
-            values = (counts.size, *arrays, counts.pages, counts.label_version)
-        arguments = (url, values, model, tuple(map(tuple, rules)))
+        counts = evidence and (evidence.df, evidence.pages, evidence.label_version)
+        arguments = (url, counts, model, tuple(map(tuple, rules)))
         found = None
         if read is not None:
             found = await read.process.run(("clean", read.number, *arguments), len(html))
         if found is None:
             found, _ = await self._run(("clean", html, *arguments), len(html))
-        return None if found is None else CleanedItem(found[0], np.frombuffer(found[1], np.uint64))
+        return None if found is None else CleanedItem(*found)
 
     async def close(self) -> None:
         """End the processes; the pages that they have in hand are given up."""

@@ -15,7 +15,7 @@ from scrapy_winnow.storage.hosts import HostLabels
 from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from lxml import etree
 
@@ -46,19 +46,16 @@ class Selectors:
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self._names = [_name(element.tag) for element in page.elements]
-        self._ids: defaultdict[str, list[int]] = defaultdict(list)
+        self._ids = page.attribute("id")
+        self._id_counts = Counter(self._ids.values())
+        self._class_names = page.attribute("class")
         self._classes: defaultdict[str, set[int]] = defaultdict(set)
         self._tags: defaultdict[str, set[int]] = defaultdict(set)
-        self._children: defaultdict[int, list[int]] = defaultdict(list)
-        for index, (pairs, parent) in enumerate(zip(page.attributes, page.parent.tolist(), strict=True)):
-            attributes = dict(pairs)
-            if "id" in attributes:
-                self._ids[attributes["id"]].append(index)
-            for name in attributes.get("class", "").split():
+        for index, names in self._class_names.items():
+            for name in names.split():
                 self._classes[name].add(index)
-            self._tags[self._names[index]].add(index)
-            self._children[parent].append(index)
+        for index, element in enumerate(page.elements):
+            self._tags[_name(element.tag)].add(index)
 
     def selector_of(self, element: int) -> str:
         """Return a selector that finds this element and no other of the page."""
@@ -68,32 +65,33 @@ class Selectors:
                 return " > ".join([unique, *steps])
             parent = int(self._page.parent[element])
             if parent < 0:
-                return " > ".join([self._names[element], *steps])
-            steps.insert(0, self._among_siblings(element, parent))
+                return " > ".join([_name(self._page.elements[element].tag), *steps])
+            steps.insert(0, _place_among_siblings(self._page.elements[element]))
             element = parent
 
     def _unique_selector(self, element: int) -> str | None:
         """Return a selector by an id, or by a name with at most two classes, that no other element has."""
-        attributes: Mapping[str, str] = dict(self._page.attributes[element])
-        name = self._names[element]
-        element_id = attributes.get("id", "")
-        if _is_lasting(element_id) and self._ids[element_id] == [element]:
+        element_id = self._ids.get(element, "")
+        if _is_lasting(element_id) and self._id_counts[element_id] == 1:
             return f"#{element_id}"
+        name = _name(self._page.elements[element].tag)
         if not _PLAIN.match(name):
             return None
-        classes = [each for each in attributes.get("class", "").split() if _is_lasting(each)]
+        classes = [each for each in self._class_names.get(element, "").split() if _is_lasting(each)]
         alone = [()] if name.isalpha() else []  # a lone heading may be that of the content on other pages
         for names in (*alone, *((each,) for each in classes), *combinations(classes, 2)):
             if self._tags[name].intersection(*(self._classes[each] for each in names)) == {element}:
                 return ".".join((name, *names))
         return None
 
-    def _among_siblings(self, element: int, parent: int) -> str:
-        name = self._names[element]
-        if not _PLAIN.match(name):
-            return f":nth-child({self._children[parent].index(element) + 1})"
-        alike = [sibling for sibling in self._children[parent] if self._names[sibling] == name]
-        return name if len(alike) == 1 else f"{name}:nth-of-type({alike.index(element) + 1})"
+
+def _place_among_siblings(element: etree._Element) -> str:
+    name = _name(element.tag)
+    if not _PLAIN.match(name):
+        return f":nth-child({1 + sum(1 for _ in element.itersiblings('*', preceding=True))})"
+    before = sum(1 for _ in element.itersiblings(element.tag, preceding=True))
+    is_alone = not before and next(element.itersiblings(element.tag), None) is None
+    return name if is_alone else f"{name}:nth-of-type({before + 1})"
 
 
 def _is_lasting(name: str) -> bool:
@@ -144,7 +142,7 @@ def find_repeated_parts(
 
 def _find_repeated(hashed: HashedPage, counts: LossyCounts | HostLabels, min_pages: float) -> list[RepeatedPart]:
     page = hashed.page
-    df = hashed.frequencies(counts.df(hashed.fingerprints))
+    df = hashed.frequencies(page, counts.df(hashed.fingerprints))
     repeated = df[: page.n] >= min_pages
     above = np.append(repeated, False)[page.parent]  # the root's parent is -1
     tops = np.flatnonzero(repeated & ~above & (page.block_end > page.block_begin))

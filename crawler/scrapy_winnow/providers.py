@@ -18,7 +18,6 @@ from scrapy_poet.page_input_providers import PageObjectInputProvider
 
 from scrapy_winnow.content import Content
 from scrapy_winnow.extension import winnow_of
-from scrapy_winnow.storage.keys import site_of
 
 
 class ContentProvider(PageObjectInputProvider):
@@ -40,12 +39,11 @@ class ContentProvider(PageObjectInputProvider):
     ) -> Sequence[Content]:
         """Clean a response by the options of its request; with ``clean`` off the content has no text."""
         winnow = winnow_of(crawler)
-        options = winnow.sources.options_of(request)
-        url = options.address_of(response)
-        if not options.clean:
-            return [Content(url=url)]
+        source = winnow.sources.make(request, response)
+        if not source.options.clean:
+            return [Content(url=source.url)]
         html = getattr(response, "text", None)
         if not isinstance(html, str):
-            return [Content(url=url, status="binary")]
-        cleaned = await winnow.clean(html, url, options.site or site_of(url), options)
-        return [Content(url=url, **cleaned.values)]  # type: ignore[arg-type]
+            return [Content(url=source.url, status="binary")]
+        cleaned = await winnow.clean(html, source)
+        return [Content(url=source.url, **cleaned.values)]  # type: ignore[arg-type]

@@ -15,12 +15,12 @@ import struct
 import sys
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from scrapy_winnow.fields import CleaningOptions, clean_item
-from scrapy_winnow.storage.evidence import HashedPage, UnitCounts
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from winnow.models import load_model
 from winnow.page.page import Limits, Page, PageTooLarge
 from winnow.rules import Rule
@@ -29,28 +29,30 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import BinaryIO
 
+    from numpy.typing import NDArray
+
 MAX_KEPT_UNITS: Final = 1 << 14
 """Units of all pages that are kept: ten large ones, with which a process takes 60 MB more, or some dozens of others."""
 
 LENGTH: Final = struct.Struct("<I")
 """What a message begins with: the bytes that follow."""
 
-_TEXT, _BYTES = "\0text", "\0bytes"  # keys that no item has
+_PART = "\0part"  # a key that no item has
 
 logger = logging.getLogger(__name__)
 
 
 def pack(message: Sequence[object] | None) -> bytes:
-    """Return a message as it is sent: its length, that of its head, the head in JSON, and its bytes and long texts.
+    """Return a message as it is sent: its length, that of its head, the head in JSON, and its long texts and arrays.
 
     JSON would take longer for a page than parsing it does.
     """
     parts = bytearray()
 
-    def part(value: str | bytes) -> object:
-        begin, kind = len(parts), _TEXT if isinstance(value, str) else _BYTES
-        parts.extend(value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value)
-        return {kind: (begin, len(parts))}
+    def part(value: str | bytes | NDArray[Any]) -> object:
+        begin, kind = len(parts), value.dtype.str if isinstance(value, np.ndarray) else type(value).__name__
+        parts.extend(value.encode("utf-8", "surrogatepass") if isinstance(value, str) else bytes(value))
+        return {_PART: (begin, len(parts), kind)}
 
     values = message and [part(value) if isinstance(value, str) else value for value in message]
     head = json.dumps(values, default=part, ensure_ascii=False).encode("utf-8", "surrogatepass")
@@ -62,11 +64,13 @@ def unpack(body: bytes) -> Any:
     end_of_head = LENGTH.size + LENGTH.unpack_from(body)[0]
 
     def build(values: dict[str, Any]) -> object:
-        kind = next(iter(values), "")
-        if kind not in (_TEXT, _BYTES):
+        if _PART not in values:
             return values
-        data = body[end_of_head + values[kind][0] : end_of_head + values[kind][1]]
-        return data.decode("utf-8", "surrogatepass") if kind == _TEXT else data
+        begin, end, kind = values[_PART]
+        data = body[end_of_head + begin : end_of_head + end]
+        if kind == "str":
+            return data.decode("utf-8", "surrogatepass")
+        return data if kind == "bytes" else np.frombuffer(data, kind)
 
     return json.loads(body[LENGTH.size : end_of_head].decode("utf-8", "surrogatepass"), object_hook=build)
 
@@ -92,7 +96,7 @@ class Worker:
     def __init__(self, model: str | None, limits: tuple[int, ...], *options: Any) -> None:
         self._model = load_model(model)
         self._options = CleaningOptions(Limits(*limits), *options)
-        self._kept: dict[int, Page] = {}
+        self._kept: dict[int, HashedPage] = {}
         self._kept_units = 0
         self._pages_read = 0
 
@@ -105,18 +109,17 @@ class Worker:
         hashed = HashedPage.of(page, self._model)
         self._pages_read += 1
         if page.n + page.m <= MAX_KEPT_UNITS:
-            self._kept[self._pages_read] = page
+            self._kept[self._pages_read] = hashed
             self._kept_units += page.n + page.m
             while self._kept_units > MAX_KEPT_UNITS:
                 self._take(next(iter(self._kept)))
-        arrays = (hashed.units.tobytes(), hashed.fingerprints.tobytes(), hashed.masses.tobytes())
-        return self._pages_read, hashed.size, *arrays, hashed.contents_id, hashed.main_text_id
+        return self._pages_read, hashed.values()
 
     def clean(
         self,
         page: int | str | bytes,
         url: str | None,
-        counts: tuple[Any, ...] | None,
+        counts: tuple[NDArray[np.int64], int, int] | None,
         model: str | None,
         rules: tuple[tuple[str, bool], ...],
     ) -> tuple[object, ...] | None:
@@ -125,26 +128,30 @@ class Worker:
         Args:
             page: HTML, or the number of a page that was read.
             url: address of the page.
-            counts: the values of :class:`UnitCounts`.
+            counts: ``df``, ``pages`` and ``label_version`` of the :class:`SiteEvidence`.
             model: another model than the crawl's.
             rules: the values of each :class:`Rule`.
         """
-        if isinstance(page, int) and page not in self._kept:
-            return None
-        html = self._take(page) if isinstance(page, int) else page
-        unit_counts = None
+        hashed = evidence = None
+        if isinstance(page, int):
+            if page not in self._kept:
+                return None
+            hashed = self._take(page)
+        elif counts is not None:
+            hashed = HashedPage.of(Page.parse(page, url, limits=self._options.limits), self._model)
         if counts is not None:
-            size, units, df, *rest = counts
-            unit_counts = UnitCounts(size, np.frombuffer(units, np.int64), np.frombuffer(df, np.int64), *rest)
+            df, pages, label_version = counts
+            evidence = SiteEvidence(df, pages, label_version=label_version)
+        html = cast("str | bytes", page) if hashed is None else hashed.page
         page_model = self._model if model is None else load_model(model)
         page_rules = tuple(Rule(*rule) for rule in rules)
-        cleaned = clean_item(html, url, unit_counts, model=page_model, options=self._options, rules=page_rules)
-        return cleaned.values, cleaned.shingles.tobytes()
+        cleaned = clean_item(html, url, hashed, evidence, page_model, self._options, page_rules)
+        return cleaned.values, cleaned.shingles
 
-    def _take(self, number: int) -> Page:
-        page = self._kept.pop(number)
-        self._kept_units -= page.n + page.m
-        return page
+    def _take(self, number: int) -> HashedPage:
+        hashed = self._kept.pop(number)
+        self._kept_units -= hashed.page.n + hashed.page.m
+        return hashed
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import numpy as np
 
@@ -101,3 +101,14 @@ class Site:
 
 def _page_id(page: Page) -> int:
     return int(node_fingerprints(page)[0])
+
+
+class PageCounts(NamedTuple):
+    """The counts of a page, int64[n + m] or longer by those of its places, as the ``site`` of :func:`winnow.clean`."""
+
+    df: NDArray[np.int64]
+    pages: int
+
+    def frequencies(self, _: Page) -> tuple[NDArray[np.int64], int]:
+        """Return the counts; they must be those of the page."""
+        return self

@@ -71,7 +71,7 @@ async def until(holds) -> None:
 
 
 def here(html: str | bytes):
-    return clean_item(html, URL, None, model=load_model(), options=OPTIONS)
+    return clean_item(html, URL, None, None, load_model(), OPTIONS)
 
 
 def is_alive(pid: int) -> bool:
@@ -132,7 +132,8 @@ async def test_a_process_that_hangs_is_ended(pool, monkeypatch: pytest.MonkeyPat
         page = asyncio.create_task(pool.clean(HTML, URL))
         await until(lambda: pool._processes[0].pages_in_hand)
     assert await page is None
-    await until(lambda: not is_alive(first))
+    await until(lambda: pids_of(pool) and pids_of(pool) != [first])
+    assert not is_alive(first)
 
 
 @pytest.mark.parametrize("missing", ["model", "program"])

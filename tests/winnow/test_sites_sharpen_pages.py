@@ -9,14 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import winnow
-from benchmarks.shared.common import KnownCounts
 from winnow.decide import decide
 from winnow.evidence.draft import Options, Reason
 from winnow.evidence.site_counts import LEARNED, evidence_columns, with_site_counts
 from winnow.models import load_model
 from winnow.models.scores import ExpectedF1, FixedThreshold, Scores
 from winnow.page.page import Page
-from winnow.site import Site
+from winnow.site import PageCounts, Site
 
 PAGE = Page.parse("<main><p>A story that one page tells.</p></main><footer>All rights reserved</footer>")
 STORY = (
@@ -123,7 +122,7 @@ def test_a_list_at_many_addresses_keeps_its_items() -> None:
 
 def test_a_page_of_which_the_counts_would_leave_nothing_decides_alone() -> None:
     page = Page.parse(page_of(1))
-    everywhere = KnownCounts(np.full(page.n + page.m, 1_000), 1_000)
+    everywhere = PageCounts(np.full(page.n + page.m, 1_000), 1_000)
 
     class Unsure:
         name = version = "unsure"
@@ -213,7 +212,7 @@ def test_what_the_page_alone_keeps_stays_where_the_counts_speak_for_it() -> None
     page = Page.parse(f"<h1>All changes of the page on harbours since it was written</h1>{rows}")
     alone = winnow.clean(page, model=UnsureModel(), smooth=False)
     assert "changed 29 words" in alone.text
-    found_nowhere_else = KnownCounts(np.ones(page.n + page.m, np.int64), 50)
+    found_nowhere_else = PageCounts(np.ones(page.n + page.m, np.int64), 50)
     counted = winnow.clean(page, model=UnsureModel(), smooth=False, site=found_nowhere_else)
     assert counted.text == alone.text
 
@@ -223,7 +222,7 @@ def test_each_unit_that_counts_decided_says_so() -> None:
     df = np.ones(page.n + page.m, np.int64)
     last = page.n + page.m - 1
     df[last] = 100
-    draft = decide(page, load_model(), KnownCounts(df, 100), Options())
+    draft = decide(page, load_model(), PageCounts(df, 100), Options())
     alone = decide(page, load_model(), None, Options())
     changed = np.flatnonzero(draft.template[page.n :] & ~alone.template[page.n :]) + page.n
     assert all(draft.reason[unit] in {Reason.SITE, Reason.STRUCTURE} for unit in changed)
@@ -232,7 +231,7 @@ def test_each_unit_that_counts_decided_says_so() -> None:
 
 def test_counts_of_another_page_are_refused() -> None:
     with pytest.raises(ValueError, match="3 units"):
-        winnow.clean(PAGE, site=KnownCounts(np.ones(3, np.int64), 20))
+        winnow.clean(PAGE, site=PageCounts(np.ones(3, np.int64), 20))
 
 
 def test_a_site_comes_back_from_its_file_and_counts_each_contents_once(tmp_path: Path) -> None:

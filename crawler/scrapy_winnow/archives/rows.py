@@ -78,14 +78,12 @@ def clean_page(
     """
     if isinstance(hashed, str):
         return hashed
-    html: bytes | Page = archived.html
-    counts = None
     model, how = load_model(options.model), CleaningOptions(outputs=tuple(options.outputs))
     try:
-        if hashed is not None and evidence is not None:
+        html: bytes | Page = archived.html
+        if hashed is not None:
             html = hashed.page if isinstance(hashed, HashedPage) else _parse(archived)
-            counts = hashed.counts(evidence)
-        item = clean_item(html, archived.url, counts, model=model, options=how)
+        item = clean_item(html, archived.url, hashed, evidence, model, how)
     except Exception as error:
         return describe(error)
     row: Row = dict.fromkeys(columns(options.outputs))  # in their order; "duplicate_of" is known when it is written

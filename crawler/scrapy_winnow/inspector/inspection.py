@@ -18,6 +18,7 @@ from winnow.models.scores import FixedThreshold
 from winnow.output.text import block_texts
 from winnow.rules import Rules
 from winnow.segments import make_segments
+from winnow.site import PageCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.inspector.documents import Document, Replay
-    from scrapy_winnow.storage.evidence import UnitCounts
     from winnow.evidence.draft import Draft
     from winnow.models.scores import Favor, Model, Scores
 
@@ -128,12 +128,12 @@ class Inspection:
     def _hashed(self) -> HashedPage:
         return HashedPage.of(self.page, load_model())
 
-    def evidence(self, pages: int) -> UnitCounts | None:
+    def evidence(self, pages: int) -> PageCounts | None:
         """Return what is known of the page after ``pages`` pages of its site; ``None`` without pages."""
         if self.replay is None or pages < 1 or not self.page.n:
             return None
         df, pages = self.replay.count(self._hashed, min(pages, self.replay.pages))
-        return self._hashed.counts(SiteEvidence(df, pages))
+        return PageCounts(self._hashed.frequencies(self.page, df), pages)
 
     def _clean(self, trial: Trial) -> Cleaned:
         """Clean the page under some settings; :attr:`cleaned` keeps the last result."""
@@ -181,7 +181,9 @@ class Inspection:
         from markdown_it import MarkdownIt  # noqa: PLC0415  (not needed for the scores)
 
         cleaned = self.cleaned(trial)
-        item = Outcome(cleaned, self.evidence(trial.pages), shingles(cleaned.text)).values()
+        known = self.evidence(trial.pages)
+        evidence = None if known is None else SiteEvidence(known.df, known.pages)
+        item = Outcome(cleaned, evidence, shingles(cleaned.text)).values()
         markdown = cleaned.markdown
         renderer = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])  # HTML stays text
         texts = {"html": cleaned.html, "markdown": markdown, "rendered": renderer.render(markdown)}

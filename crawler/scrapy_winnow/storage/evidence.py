@@ -56,36 +56,6 @@ class SiteEvidence:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UnitCounts:
-    """The counts of a site for one page, for :func:`winnow.clean`: plain numbers that a cleaning process can be sent.
-
-    Attributes:
-        size: units of the page and codes of its places, n + m + q * CODES.
-        units: int64[k], those that were counted.
-        df: int64[k], pages of the host that contain each.
-        pages: pages of the host that were counted.
-        label_version: how often the labels of the host have been frozen.
-    """
-
-    size: int
-    units: NDArray[np.int64]
-    df: NDArray[np.int64]
-    pages: int
-    label_version: int
-
-    def frequencies(self, page: Page) -> tuple[NDArray[np.int64], int]:
-        """int64[size], pages of the host that contain each unit, 0 for units that are not counted; and ``pages``.
-
-        Raises:
-            ValueError: the page has another number of units.
-        """
-        size = page.n + page.m + count_codes(page)
-        if size != self.size:
-            raise ValueError(f"the page has {size} units and codes, its counts are of {self.size}")
-        return spread_frequencies(page, self.units, self.df), self.pages
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class HashedUnits:
     """The fingerprints of the counted units of a page: its leaves, and the codes of its places.
 
@@ -105,9 +75,20 @@ class HashedUnits:
     contents_id: bytes
     main_text_id: bytes
 
-    def counts(self, evidence: SiteEvidence) -> UnitCounts:
-        """Return the counts of the site for the units of the page."""
-        return UnitCounts(self.size, self.units, evidence.df, evidence.pages, evidence.label_version)
+    def frequencies(self, page: Page, df: NDArray[np.int64]) -> NDArray[np.int64]:
+        """int64[size], pages of the host that contain each unit of the page, from those of the counted units, int64[k].
+
+        Raises:
+            ValueError: the page has another number of units.
+        """
+        size = page.n + page.m + count_codes(page)
+        if size != self.size:
+            raise ValueError(f"the page has {size} units and codes, its counts are of {self.size}")
+        return spread_frequencies(page, self.units, df)
+
+    def values(self) -> dict[str, Any]:
+        """Return the attributes of this class by name, to be sent to another process."""
+        return {each.name: getattr(self, each.name) for each in fields(HashedUnits)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,11 +115,7 @@ class HashedPage(HashedUnits):
 
     def __reduce__(self) -> tuple[type[HashedUnits], tuple[Any, ...]]:
         """Leave the page out of what another process gets: its tree cannot leave this one."""
-        return HashedUnits, tuple(getattr(self, each.name) for each in fields(HashedUnits))
-
-    def frequencies(self, df: NDArray[np.int64]) -> NDArray[np.int64]:
-        """int64[size], pages of the host that contain each unit, from those of the counted units, int64[k]."""
-        return spread_frequencies(self.page, self.units, df)
+        return HashedUnits, tuple(self.values().values())
 
 
 def look_up(keys: NDArray[np.uint64], values: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[Any]:

@@ -6,10 +6,10 @@ import time
 import numpy as np
 import pytest
 
-from benchmarks.shared.common import KnownCounts
 from winnow import Cleaned, clean, load_model
 from winnow.evidence.marked_articles import article_mark, with_authors_mark
 from winnow.page.page import Page
+from winnow.site import PageCounts
 
 STORY = [
     f"The ferry was {hours} hours late on Tuesday, and the harbour master of the town, who has seen {hours * 7} "
@@ -85,7 +85,7 @@ def test_the_counts_of_a_site_come_on_top() -> None:
     everywhere = page.block_texts().index(" ".join(LIST[0].split()))
     df = np.ones(page.n + page.m, np.int64)
     df[page.n + everywhere] = 40
-    cleaned = clean(page, site=KnownCounts(df, 40))
+    cleaned = clean(page, site=PageCounts(df, 40))
     assert all(holds(cleaned, STORY))
     assert not any(holds(cleaned, [*NEXT, LIST[0]]))
 
