@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.page.tags import TAG_NAMES
+from winnow.page.text import WORD
 
 if TYPE_CHECKING:
     from winnow import Page
@@ -46,8 +47,8 @@ def describe_page(page: Page, *, load_assets: bool) -> dict[str, Any]:
         ``names``, tag names, each once; ``tag`` and ``parent`` of each element, -1 for one that is not drawn;
         ``attributes`` as name, value, name, value by number of element; ``own`` text of elements whose text is not text
         of the page (styles, options); ``runs`` of text with ``runOwner``, and ``runBegin``, how many stand before each
-        element; ``blockRuns``, begin and end of each block in runs, and ``blocks``, begin and end of each element in
-        blocks.
+        element; ``blockRuns``, begin and end of each block in runs, and its number of ``words``; ``blocks``, begin and
+        end of each element in blocks.
     """
     names: dict[str, int] = {}
     tags: list[int] = []
@@ -79,6 +80,7 @@ def describe_page(page: Page, *, load_assets: bool) -> dict[str, Any]:
         "runOwner": page.run_node.tolist(),
         "runBegin": page.run_begin.tolist(),
         "blockRuns": [page.block_run_begin.tolist(), page.block_run_end.tolist()],
+        "words": [len(WORD.findall(text)) for text in page.block_texts()],
         "blocks": [page.block_begin.tolist(), page.block_end.tolist()],
     }
 

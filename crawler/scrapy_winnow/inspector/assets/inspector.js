@@ -12,13 +12,10 @@
     site: "since few pages of the site have it", "main content": "as part of the main content",
     structure: "with the table or list it is in",
   };
-  const UNSPACED = "\\u0e00-\\u0eff\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff"; // scripts of which a character counts as a word
-  const WORD = new RegExp(`[${UNSPACED}]|[^\\s${UNSPACED}]+`, "g");
   const { tree } = data, flags = document.documentElement.dataset;
   const [blockFrom, blockTo] = tree.blockRuns, [firstBlock, lastBlock] = tree.blocks;
   const blockTexts = blockFrom.map((from, at) => tree.runs.slice(from, blockTo[at]).join("").replace(/\s+/g, " ").trim());
-  const blockWords = blockTexts.map((text) => (text.match(WORD) || []).length);
-  const wordsOf = (blocks) => blocks.reduce((sum, block) => sum + blockWords[block], 0);
+  const wordsOf = (blocks) => blocks.reduce((sum, block) => sum + tree.words[block], 0);
   const quiet = (textContent) => make("p", { className: "quiet", textContent });
 
   let state = data.state, trial = state.trial, pinned = null, outputs = data.outputs || null;
@@ -359,7 +356,7 @@
   function pin() { pinned = pinned ? null : state; rearrange(); compare(); }
   function legend() {
     const words = [0, 0, 0, 0];
-    state.kind.forEach((kind, block) => { words[kind] += blockWords[block]; });
+    state.kind.forEach((kind, block) => { words[kind] += tree.words[block]; });
     find("legend").replaceChildren(...KINDS.map((className, kind) => {
       const count = make("span", { className: "quiet", textContent: `${digits(words[kind])} words` });
       const choice = button("", () => toggle(kind),
