@@ -6,12 +6,11 @@ import ast
 import re
 import sys
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-import numpy as np
 
 from scrapy_winnow.profiles import RepeatedPart, find_repeated_parts
 from scrapy_winnow.storage.evidence import HashedPage
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.storage.hosts import HostRecord
     from winnow.models.scores import Model
+    from winnow.segments import Segment
 
 MAX_PAGES: Final = 200_000
 """Pages that a report has records of; later ones are only counted."""
@@ -74,14 +74,12 @@ class LowConfidenceSection(NamedTuple):
     Attributes:
         pages: sampled pages that have such a section.
         kept: those of them that keep it.
-        distance: mean distance of the scores from the threshold, below 0 for content.
         text: text of one of the sections.
     """
 
     path: str
     pages: int
     kept: int
-    distance: float
     text: str
 
 
@@ -125,26 +123,25 @@ class Samples:
 
 
 def _low_confidence_sections(pages: list[HashedPage], model: Model | None) -> list[LowConfidenceSection]:
-    found: dict[str, list[tuple[float, str]]] = {}
+    """Return the sections that are near the threshold on most pages; of each page the first one with a path counts."""
+    found: dict[str, list[tuple[float, Segment]]] = defaultdict(list)
     for hashed in pages[:_RECLEANED]:
-        page = hashed.page
-        if not page.m:
-            continue
-        cleaned = clean(page, model=model)
+        cleaned = clean(hashed.page, model=model)
         threshold = cleaned.decided.choice.threshold if cleaned.decided is not None else 0.5
-        seen: set[str] = set()
+        near: dict[str, tuple[float, Segment]] = {}
         for section in cleaned.segments:
-            distance = section.score - threshold
-            path = re.sub(r"\[\d+\]", "", section.path)
-            if abs(distance) < _NEAR_THRESHOLD and section.characters > 1 and path not in seen:
-                seen.add(path)
-                found.setdefault(path, []).append((distance, section.text))
-    sections = []
-    for path, rows in found.items():
-        distances, text = [distance for distance, _ in rows], " ".join(rows[0][1].split())[:160]
-        kept = sum(distance < 0 for distance in distances)
-        sections.append(LowConfidenceSection(path, len(rows), kept, float(np.mean(distances)), text))
-    return sorted(sections, key=lambda section: (-section.pages, abs(section.distance)))[:_MAX_SECTIONS]
+            distance = abs(section.score - threshold)
+            if distance < _NEAR_THRESHOLD and section.characters > 1:
+                near.setdefault(re.sub(r"\[\d+\]", "", section.path), (distance, section))
+        for path, row in near.items():
+            found[path].append(row)
+    most_first = sorted(found.items(), key=lambda rows: (-len(rows[1]), fmean(distance for distance, _ in rows[1])))
+    return [
+        LowConfidenceSection(
+            path, len(rows), sum(section.kept for _, section in rows), " ".join(rows[0][1].text.split())[:160]
+        )
+        for path, rows in most_first[:_MAX_SECTIONS]
+    ]
 
 
 @dataclass(eq=False)
