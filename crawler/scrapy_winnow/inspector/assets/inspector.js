@@ -50,22 +50,16 @@
 
   // Elements all of whose text is of one unit and one kind are drawn as boxes; other text is drawn run by run.
   function regions() {
-    const parent = tree.parent, count = parent.length;
-    const last = new Int32Array(blockTexts.length); // where the stretch of equal units that a block is in ends
-    for (let block = last.length - 1; block >= 0; block--) {
-      last[block] = block + 1 < last.length && unitOf(block + 1) === unitOf(block) ? last[block + 1] : block + 1;
-    }
-    const uniform = new Int32Array(count).fill(-1);
-    for (let at = 0; at < count; at++) {
-      if (lastBlock[at] > firstBlock[at] && last[firstBlock[at]] >= lastBlock[at]) uniform[at] = unitOf(firstBlock[at]);
-    }
-    const found = units.map(({ className }) => ({ className, tops: [], runs: [] })), covered = new Uint8Array(blockTexts.length);
-    for (let at = 0; at < count; at++) {
-      if (uniform[at] < 0 || tree.tag[at] < 0 || (parent[at] >= 0 && uniform[parent[at]] >= 0)) continue;
-      found[uniform[at]].tops.push(at);
-      covered.fill(1, firstBlock[at], lastBlock[at]);
-    }
-    blockFrom.forEach((from, block) => covered[block] || found[unitOf(block)].runs.push([from, blockTo[block]]));
+    const found = units.map(({ className }) => ({ className, tops: [], runs: [] }));
+    const of = blockTexts.map((_, block) => unitOf(block)), isDone = new Uint8Array(of.length);
+    firstBlock.forEach((first, at) => {
+      const end = lastBlock[at];
+      if (!tree.tag[at] || first === end || isDone[first]) return; // an element around it is drawn
+      for (let block = first; block < end; block++) if (of[block] !== of[first]) return;
+      found[of[first]].tops.push(at);
+      isDone.fill(1, first, end);
+    });
+    blockFrom.forEach((from, block) => isDone[block] || found[of[block]].runs.push([from, blockTo[block]]));
     return found;
   }
 
