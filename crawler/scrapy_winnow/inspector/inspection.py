@@ -52,11 +52,6 @@ class Trial:
     pages: int = 0
     favor: Favor = "balanced"
 
-    def __post_init__(self) -> None:
-        """Raise a ``ValueError`` for numbers that mean nothing."""
-        if not (0 <= self.penalty < float("inf") and self.pages >= 0):
-            raise ValueError("penalty and pages must not be negative")
-
 
 class TriedModel:
     """A model for :func:`winnow.clean` with the threshold and the penalty that are tried."""

@@ -125,8 +125,6 @@ class Inspector:
         if self.rules is None:
             raise InputError("rules are not written: start with --rules FILE")
         page = self.page(number)
-        if not 0 <= element < page.page.n:
-            raise IndexError(f"no element {element}")
         selector = Selectors(page.page).selector_of(element)
         self.rules.add(urlsplit(page.document.url or "").hostname, selector, keep=keep)
         self.page = lru_cache(maxsize=_MAX_OPEN)(self._open_page)
