@@ -189,14 +189,6 @@ class Inspection:
         attribution = self._attribution(trial.model)
         return [] if attribution is None else attribution.heaviest(blocks)
 
-    def all_top_features(self, trial: Trial) -> dict[int, list[tuple[str, float, float | None]]]:
-        """Return the same for each section, by the number of its root unit."""
-        if (draft := self.draft(trial)) is None:
-            return {}
-        section = draft.smoothed.section[self.page.n :]
-        blocks_of = {root: np.flatnonzero(section == root).tolist() for root in np.unique(section).tolist()}
-        return {root: self.top_features(trial, blocks) for root, blocks in blocks_of.items()}
-
 
 def list_sections(draft: Draft, kind: NDArray[np.int64]) -> tuple[list[dict[str, Any]], list[int]]:
     """Return the sections that have text, in the order of their first blocks, and the number of each block's section.
@@ -222,7 +214,6 @@ def list_sections(draft: Draft, kind: NDArray[np.int64]) -> tuple[list[dict[str,
         {
             "path": segment.path,
             "reason": segment.reason,
-            "unit": root,
             "element": root if root < page.n else int(page.block_node[root - page.n]),
             "score": round(segment.score, 4),
             "raw": round(float(alone[at]), 4),

@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+import numpy as np
+
 from scrapy_winnow.fetching import InputError
 from scrapy_winnow.inspector.documents import gold_name
 from scrapy_winnow.inspector.drawing import describe_page, find_style_sheets, has_doctype
@@ -107,7 +109,10 @@ class Inspector:
             is_known = gold_name(page.document) in self.gold.rows
             data |= {"collect": self.gold.path.name, "saved": len(self.gold.rows), "known": is_known}
         if not server:
-            data |= {"outputs": page.outputs(trial), "weights": page.all_top_features(trial)}
+            section_of = np.array(state["section"])
+            blocks_of = (np.flatnonzero(section_of == section).tolist() for section in range(len(state["sections"])))
+            weights = [page.top_features(trial, blocks) for blocks in blocks_of]
+            data |= {"outputs": page.outputs(trial), "weights": weights}
         return data
 
     def save(self, number: int, body: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@
     site: "most of its text is on other pages of the site", landmark: "it lies in a nav, header, footer or aside",
     links: "most of its text is links", copy: "the page has the same text before it",
     author: "the author marks another part of the page as the article",
+    hidden: "a reader of the page does not see it", structure: "with the table or list it is in",
     leftover: "it is left over from a conditional comment", model: "by its score alone", "": "kept",
   };
   const KEPT = {
@@ -69,15 +70,11 @@
     const root = units[selected] && !blockwise ? units[selected].element : -1;
     const hidden = KINDS.filter((_, kind) => !shown[kind]).map((name) => `no-${name}`).join(" ");
     if (port) port.postMessage({ regions: newRegions, looks: { hovered, selected, root, hidden }, show });
-    for (const old of find("panel").querySelectorAll(".hovered, .selected")) {
-      old.classList.remove("hovered", "selected");
-      if (old.role === "option") old.ariaSelected = false;
-    }
-    for (const [unit, name] of [[hovered, "hovered"], [selected, "selected"]]) {
-      for (const element of find("panel").querySelectorAll(`[data-unit="${unit}"]`)) {
-        element.classList.add(name);
-        if (element.role === "option") element.ariaSelected = unit === selected;
-      }
+    for (const element of find("panel").querySelectorAll(`.hovered, .selected, [data-unit="${hovered}"], [data-unit="${selected}"]`)) {
+      const unit = Number(element.dataset.unit);
+      element.classList.toggle("hovered", unit === hovered);
+      element.classList.toggle("selected", unit === selected);
+      if (element.role === "option") element.ariaSelected = unit === selected;
     }
   }
   function openFrame() {
@@ -146,7 +143,7 @@
     }
     if (unseen.has(selected)) parts.push(quiet("It is not visible in this rendering: style sheets or the page itself hide it."));
     parts.push(make("p", {}, make("code", { textContent: unit.path })));
-    const found = data.weights ? data.weights[unit.unit] || [] : weights.get(weightKey(unit));
+    const found = data.weights ? data.weights[state.section[unit.blocks[0]]] : weights.get(weightKey(unit));
     if (!found) askWeights(unit);
     else if (found.length) {
       parts.push(quiet("What weighed most, towards content on the left, towards template on the right:"), weightTable(found));
@@ -266,7 +263,9 @@
   }
   function rendering(source, html) {
     const bar = modes(["Rendered", rendered, () => { rendered = true; panel(); }], ["Source", !rendered, () => { rendered = false; panel(); }]);
-    return [bar, rendered ? safeFrame(html) : make("pre", { textContent: source, dir: "auto" })];
+    const frame = make("iframe", { title: "Rendered", srcdoc: FRAME_HEAD + html });
+    frame.setAttribute("sandbox", "");
+    return [bar, rendered ? frame : make("pre", { textContent: source, dir: "auto" })];
   }
   const FRAME_HEAD = `<!DOCTYPE html><meta charset="utf-8"><base target="_blank"><meta http-equiv="Content-Security-Policy"
     content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"><style>
@@ -274,12 +273,6 @@
     img { max-width: 100% } pre { overflow: auto; background: #f4f4f4; padding: .6em }
     table { border-collapse: collapse } td, th { border: 1px solid #ccc; padding: .2em .6em }
     blockquote { border-left: 3px solid #ccc; margin-left: 0; padding-left: 1em }</style>`;
-  function safeFrame(html) {
-    const frame = make("iframe", { title: "Rendered" });
-    frame.setAttribute("sandbox", "");
-    frame.srcdoc = FRAME_HEAD + html;
-    return frame;
-  }
   function table(rows) {
     const row = ([name, value]) => make("tr", {}, make("th", { textContent: name, scope: "row" }), make("td", { textContent: written(value) }));
     return [make("table", { className: "facts" }, make("tbody", {}, ...rows.map(row)))];
