@@ -202,9 +202,8 @@ class CountedReplay:
 Replay = FolderReplay | CountedReplay
 
 
-def gold_name(document: Document) -> str:
+def gold_name(name: str) -> str:
     """Return the name of a page in a gold file: its file name without suffix, or one made from its address."""
-    name = document.name
     if is_address(name):
         parts = urlsplit(name)
         name = unquote(f"{parts.netloc}{parts.path}".rstrip("/")) + (f"_{parts.query}" if parts.query else "")
@@ -292,7 +291,7 @@ class GoldFile(LinesFile):
         kept = draft.kept if draft is not None else np.zeros(page.m, bool)
         for block, label in marks.items():
             kept[block] = label == "content"
-        page_id = gold_name(inspection.document)
+        page_id = gold_name(inspection.document.name)
         html = self.path.parent / "html" / f"{page_id}.html"
         html.parent.mkdir(parents=True, exist_ok=True)
         html.write_bytes(inspection.document.html)

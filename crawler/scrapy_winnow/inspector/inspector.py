@@ -106,7 +106,7 @@ class Inspector:
             "notice": " ".join(notices),
         }
         if server and self.gold is not None:
-            is_known = gold_name(page.document) in self.gold.rows
+            is_known = gold_name(page.document.name) in self.gold.rows
             data |= {"collect": self.gold.path.name, "saved": len(self.gold.rows), "known": is_known}
         if not server:
             section_of = np.array(state["section"])
@@ -121,8 +121,8 @@ class Inspector:
             raise InputError("corrections are not saved: start with --collect FILE")
         marks = {int(block): str(label) for block, label in body["marks"]}
         self.gold.save(self.page(number), Trial(**body["trial"]), marks)
-        others = range(number + 1, len(self.documents))
-        unsaved = (other for other in others if gold_name(self.documents.read(other)) not in self.gold.rows)
+        names = enumerate(self.documents.names)
+        unsaved = (other for other, name in names if other > number and gold_name(name) not in self.gold.rows)
         return {"saved": len(self.gold.rows), "next": next(unsaved, None)}
 
     def add_rule(self, number: int, trial: Trial, element: int, *, keep: bool) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from scrapy_winnow.inspector.documents import (
     gold_name,
 )
 from scrapy_winnow.inspector.inspection import Inspection, Trial
+from scrapy_winnow.inspector.inspector import Inspector
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
 from tests.scrapy_winnow.inspector.browsing import story
@@ -92,6 +93,13 @@ def test_marks_are_corrected_in_gold_and_pages_saved_again_replace_themselves(si
     assert list(GoldFile(tmp_path / "gold.jsonl").rows) == ["story-02"]
 
 
+def test_a_page_is_saved_whatever_the_next_one_is(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(story(1), encoding="utf-8")
+    (tmp_path / "b.html").touch()
+    inspector = Inspector(Documents(str(tmp_path)), gold=GoldFile(tmp_path / "gold.jsonl"))
+    assert inspector.save(0, {"trial": {}, "marks": []}) == {"saved": 1, "next": 1}
+
+
 @pytest.mark.parametrize(
     ("name", "gold"),
     [
@@ -100,7 +108,7 @@ def test_marks_are_corrected_in_gold_and_pages_saved_again_replace_themselves(si
     ],
 )
 def test_names_in_gold_stay_below_their_folder(name: str, gold: str) -> None:
-    assert gold_name(Document(name, None, b"")) == gold
+    assert gold_name(name) == gold
 
 
 def test_the_counts_of_a_crawl_stand_in_for_its_pages() -> None:
