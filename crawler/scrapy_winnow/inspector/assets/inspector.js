@@ -230,7 +230,7 @@
     blockwise = on; rearrange(); select(unitOf(block));
   }
   function textPanel() {
-    if (!state.kind.length && !state.text[0][0]) return [make("p", { textContent: "This page has no text." })];
+    if (!state.kind.length && !state.text.some(([, , text]) => text)) return [make("p", { textContent: "This page has no text." })];
     const bar = modes(["Show what was cut", withCut, () => { withCut = !withCut; panel(); }]);
     if (!pinned) return [bar, running(state)];
     const side = (name, of, against) => make("div", {}, make("h2", { textContent: name }), running(of, against));
@@ -255,8 +255,8 @@
     };
     for (const [between, block, text] of of.text) {
       const hasCuts = block >= 0 && addCuts(block);
-      box.append(hasCuts ? between.trimStart() : between);
-      if (block >= 0) { box.append(part(block, text)); next = block + 1; }
+      box.append(hasCuts ? between.trimStart() : between, block >= 0 ? part(block, text) : text);
+      next = block + 1;
     }
     addCuts(blockTexts.length);
     return box;
