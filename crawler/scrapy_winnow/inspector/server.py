@@ -8,12 +8,10 @@ import sys
 import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
 from typing import Any, Final, Protocol, Self
 from urllib.parse import parse_qs, urlsplit
 
 from jinja2 import Environment, PackageLoader
-from markupsafe import Markup
 
 from scrapy_winnow.fetching import InputError
 
@@ -42,13 +40,7 @@ def render_document(
     return _TEMPLATES.get_template(f"{view}.html").render(values, nonce=secrets.token_urlsafe(24))
 
 
-def _asset(name: str) -> Markup:
-    """Return a script or a style sheet of ours, which is not escaped."""
-    return Markup((files("scrapy_winnow.inspector") / "assets" / name).read_text(encoding="utf-8"))  # noqa: S704
-
-
 _TEMPLATES: Final = Environment(autoescape=True, loader=PackageLoader("scrapy_winnow.inspector", "assets"))
-_TEMPLATES.globals["asset"] = _asset
 _TEMPLATES.policies["json.dumps_kwargs"] = _JSON
 
 

@@ -1,4 +1,3 @@
-import gzip
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from scrapy_winnow.inspector.inspection import Inspection, Trial
 from scrapy_winnow.inspector.inspector import Inspector
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
+from tests.scrapy_winnow.archives.made import write_archive
 from tests.scrapy_winnow.inspector.browsing import story
 from winnow import Page, clean
 from winnow.models.scores import FAVORS
@@ -124,14 +124,8 @@ def test_the_counts_of_a_crawl_stand_in_for_its_pages() -> None:
 
 
 def test_the_pages_of_one_host_of_an_archive_are_read(tmp_path: Path) -> None:
-    archive = tmp_path / "crawl.warc.gz"
-    with gzip.open(archive, "wb") as file:
-        for number in range(6):
-            url = f"https://{'other' if number % 3 == 1 else 'harbour'}.example/{number}"
-            body = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{story(number)}".encode()
-            head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nContent-Length: {len(body)}"
-            kind = "Content-Type: application/http; msgtype=response"
-            file.write(f"{head}\r\n{kind}\r\n\r\n".encode() + body + b"\r\n\r\n")
+    urls = [f"https://{'other' if number % 3 == 1 else 'harbour'}.example/{number}" for number in range(6)]
+    archive = write_archive(tmp_path / "crawl.warc.gz", [(url, story(number)) for number, url in enumerate(urls)])
     documents = Documents(str(archive))
     assert documents.names == [f"https://harbour.example/{number}" for number in (0, 2, 3, 5)]
     assert Documents(str(archive), "https://other.example/").names == [f"https://other.example/{n}" for n in (1, 4)]
