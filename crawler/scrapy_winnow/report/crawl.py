@@ -77,7 +77,7 @@ class CrawlReport(Component):
     def _response(self, response: Response) -> None:
         host = site_of(response.url)
         if host is not None and isinstance(response, HtmlResponse) and response.status == 200:
-            self._record.samples.offer(host, response.url, response.body)
+            self._record.samples.offer(host, response.url, response.body, response.encoding)
 
     def _item(self, item: Any) -> None:
         if not ItemAdapter.is_item(item):

@@ -95,24 +95,24 @@ class Samples:
     """A random sample of the pages of the first hosts, compressed: those whose addresses have the lowest hashes."""
 
     def __init__(self) -> None:
-        self._pages: dict[str, dict[int, tuple[str, bytes]]] = {}
+        self._pages: dict[str, dict[int, tuple[str, str | None, bytes]]] = {}
 
-    def offer(self, host: str, url: str, html: bytes) -> None:
+    def offer(self, host: str, url: str, html: bytes, encoding: str | None = None) -> None:
         """Add a page to the sample if it belongs there."""
         if len(html) > _MAX_BYTES or (host not in self._pages and len(self._pages) >= MAX_HOSTS):
             return
         kept, number = self._pages.setdefault(host, {}), hash_text(url)
         if len(kept) < PAGES_PER_HOST or number < max(kept):
-            kept[number] = (url, zlib.compress(html, 1))
+            kept[number] = (url, encoding, zlib.compress(html, 1))
             if len(kept) > PAGES_PER_HOST:
                 del kept[max(kept)]
 
     def analyse(self, host: str, model: Model | None) -> HostSample | None:
         """Find elements that the pages of a host repeat, and sections with low confidence; ``None`` without pages."""
         pages = []
-        for url, html in self._pages.get(host, {}).values():
+        for url, encoding, html in self._pages.get(host, {}).values():
             with suppress(PageTooLarge):
-                pages.append(HashedPage.of(Page.parse(zlib.decompress(html), url)))
+                pages.append(HashedPage.of(Page.parse(zlib.decompress(html), url, encoding=encoding)))
         if not pages:
             return None
         counts = LossyCounts(sys.maxsize)

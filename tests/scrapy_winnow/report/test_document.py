@@ -117,6 +117,14 @@ def test_a_report_of_ten_thousand_pages_takes_seconds_and_is_small() -> None:
     assert len(document.encode()) < 5_000_000
 
 
+def test_sampled_pages_are_read_by_the_charset_of_their_responses() -> None:
+    record = _record(_page(0))
+    for number in range(3):
+        html = story(number).replace("Weather", "Ilmaennustus: šokk").encode("iso-8859-15")
+        record.samples.offer("a.example", f"https://a.example/{number}", html, "iso-8859-15")
+    assert "Ilmaennustus: šokk" in render_report(record)
+
+
 def test_it_loads_nothing_and_is_accessible(tab: Tab, tmp_path: Path) -> None:
     hostile = "https://a.example/<script>alert(1)</script>"
     record = _record(
