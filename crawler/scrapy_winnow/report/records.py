@@ -107,14 +107,12 @@ class Samples:
             if len(kept) > PAGES_PER_HOST:
                 del kept[max(kept)]
 
-    def analyse(self, host: str, model: Model | None) -> HostSample | None:
-        """Find elements that the pages of a host repeat, and sections with low confidence; ``None`` without pages."""
+    def analyse(self, host: str, model: Model | None) -> HostSample:
+        """Find elements that the pages of a host repeat, and sections with low confidence."""
         pages = []
         for url, encoding, html in self._pages.get(host, {}).values():
             with suppress(PageTooLarge):
                 pages.append(HashedPage.of(Page.parse(zlib.decompress(html), url, encoding=encoding)))
-        if not pages:
-            return None
         counts = LossyCounts(sys.maxsize)
         for number, page in enumerate(pages):
             counts.add(number, page.fingerprints)

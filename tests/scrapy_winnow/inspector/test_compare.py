@@ -9,8 +9,8 @@ from playwright.sync_api import Page as Tab
 from playwright.sync_api import expect
 
 from scrapy_winnow.commands import main
-from scrapy_winnow.inspector.comparison import Comparison, VotesFile, find_extractors, missing_peers
-from scrapy_winnow.inspector.documents import Documents
+from scrapy_winnow.inspector.comparison import Comparison, find_extractors, missing_peers
+from scrapy_winnow.inspector.documents import Documents, LinesFile
 from scrapy_winnow.inspector.server import InspectorServer
 from tests.scrapy_winnow.inspector.browsing import request
 from winnow import load_model
@@ -18,7 +18,7 @@ from winnow import load_model
 
 def _comparison(site: Path, votes: Path, **extractors: Any) -> Comparison:
     everyone = find_extractors(load_model()) | extractors
-    return Comparison(Documents(str(site)), everyone, VotesFile(votes), blind=bool(extractors))
+    return Comparison(Documents(str(site)), everyone, LinesFile(votes, "page", "vote"), blind=bool(extractors))
 
 
 def test_texts_are_side_by_side_with_differing_words_marked_and_votes_are_kept(
@@ -47,7 +47,7 @@ def test_texts_are_side_by_side_with_differing_words_marked_and_votes_are_kept(
     assert [row["vote"] for row in rows] == ["winnow", "none is better"]
     assert rows[0]["page"] == "story-00.html"
     assert rows[0]["between"] == names
-    assert VotesFile(votes).tally() == comparison.votes.tally()
+    assert _comparison(site, votes).tally() == comparison.tally()
 
 
 def test_a_blind_comparison_names_the_texts_after_the_vote(site: Path, tmp_path: Path) -> None:

@@ -214,7 +214,7 @@
     units.forEach((unit, at) => {
       if (!visible(unit)) return;
       const row = make("li", { id: `unit-${at}`, className: unit.className, role: "option", ariaSelected: at === selected },
-        make("span", { className: "bar" }), make("span", { className: "score", textContent: unit.score.toFixed(2) }),
+        make("span", { className: "score", textContent: unit.score.toFixed(2) }),
         make("span", { className: "what", textContent: unit.kind ? unit.reason || KINDS[unit.kind] : "content" }),
         make("span", { className: "text", textContent: unit.text.slice(0, 200) }),
         make("span", { className: "words", textContent: `${wordsOf(unit.blocks)} w` }));
