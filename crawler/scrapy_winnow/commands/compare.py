@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, load_model_option, warn, with_progress
 from scrapy_winnow.commands.inspect import add_browser_options, serve
 from scrapy_winnow.fetching import InputError, reason
-from scrapy_winnow.inspector.documents import Documents
+from scrapy_winnow.inspector.documents import Documents, LinesFile
 from winnow import Page, PageTooLarge, Site
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def add_options(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve the pages side by side, or print the tables."""
-    from scrapy_winnow.inspector.comparison import Comparison, VotesFile, find_extractors, missing_peers
+    from scrapy_winnow.inspector.comparison import Comparison, find_extractors, missing_peers
 
     if missing := missing_peers():
         warn(f"not compared with {', '.join(missing)}: pip install {' '.join(missing)}")
@@ -57,7 +57,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         documents = Documents(options.source, options.url, **manners)
         extractors = find_extractors(load_model_option(options), _count_site(documents) if options.site else None)
-        comparison = Comparison(documents, extractors, VotesFile(options.votes), options.blind)
+        votes = LinesFile(options.votes, "page", "vote")
+        comparison = Comparison(documents, extractors, votes, options.blind)
         has_browser = options.no_browser  # it is the user's business then
         with suppress(webbrowser.Error):
             has_browser = has_browser or bool(webbrowser.get())
@@ -71,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         return serve(comparison, options)
     finally:
-        print(comparison.votes.tally())
+        print(comparison.tally())
 
 
 def _count_site(documents: Documents) -> Site:

@@ -104,7 +104,7 @@ def serve(view: View, options: argparse.Namespace, query: str = "") -> int:
         if not options.no_browser:
             warn("opening it in the browser; Ctrl+C ends")
             webbrowser.open(server.url + query)
-        server.wait()
+        server.thread.join()
     return 0
 
 

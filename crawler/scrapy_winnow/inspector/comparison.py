@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from scrapy_winnow.inspector.documents import LinesFile
 from scrapy_winnow.inspector.server import render_document
 from winnow import Page, clean
 from winnow.output.text import block_texts, join_blocks
@@ -21,9 +20,8 @@ from winnow.page.text import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
-    from scrapy_winnow.inspector.documents import Document, Documents
+    from scrapy_winnow.inspector.documents import Document, Documents, LinesFile
     from winnow import Site
     from winnow.models.scores import Model
 
@@ -166,27 +164,16 @@ def _marked(
     return [span for span in spans if span[1]], counts
 
 
-class VotesFile(LinesFile):
-    """Votes: ``page``, ``url``, ``vote``, and ``between`` which texts."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, "page", "vote")
-
-    def tally(self) -> str:
-        """Return how many votes each has, as a line."""
-        votes = Counter(row["vote"] for row in self.rows.values()).most_common()
-        return "Votes: " + (", ".join(f"{name} {count:,}" for name, count in votes) or "none yet")
-
-
 class Comparison:
     """The pages that are compared, as a view of the server.
 
     Args:
+        votes: the file of votes: ``page``, ``url``, ``vote``, and ``between`` which texts.
         blind: names are hidden, and columns in random order, until the page has a vote.
     """
 
     def __init__(
-        self, documents: Documents, extractors: dict[str, Extractor], votes: VotesFile, blind: bool = False
+        self, documents: Documents, extractors: dict[str, Extractor], votes: LinesFile, blind: bool = False
     ) -> None:
         self.documents = documents
         self.extractors = extractors
@@ -208,12 +195,15 @@ class Comparison:
         if what != "vote":
             return None
         order, vote = self._order(number), int(body["vote"])
-        if not 0 <= vote <= len(order):
-            raise ValueError(f"there is no text {vote}")
         document = self.documents.read(number)
         row = {"page": document.name, "url": document.url, "vote": [NONE_BETTER, *order][vote], "between": order}
         self.votes.write(row)
         return self._state(number)
+
+    def tally(self) -> str:
+        """Return how many votes each extractor has, as a line."""
+        votes = Counter(row["vote"] for row in self.votes.rows.values()).most_common()
+        return "Votes: " + (", ".join(f"{name} {count:,}" for name, count in votes) or "none yet")
 
     def _order(self, number: int) -> list[str]:
         order = list(self.extractors)
@@ -226,4 +216,4 @@ class Comparison:
         choices, row = [NONE_BETTER, *self._order(number)], self.votes.rows.get(self.documents.read(number).name)
         at = choices.index(row["vote"]) if row and row["vote"] in choices else None
         seen = not self._blind or at is not None
-        return {"vote": at, "names": choices[1:] if seen else None, "tally": self.votes.tally() if seen else ""}
+        return {"vote": at, "names": choices[1:] if seen else None, "tally": self.tally() if seen else ""}

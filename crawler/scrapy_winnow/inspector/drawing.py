@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.page.tags import TAG_NAMES
+from winnow.page.text import WORD
 
 if TYPE_CHECKING:
     from winnow import Page
@@ -43,15 +44,13 @@ def describe_page(page: Page, *, load_assets: bool) -> dict[str, Any]:
     """Return a page as data for the browser.
 
     Returns:
-        ``names``, tag names, each once; ``tag`` and ``parent`` of each element, -1 for one that is not drawn;
-        ``attributes`` as name, value, name, value by number of element; ``own`` text of elements whose text is not text
-        of the page (styles, options); ``runs`` of text with ``runOwner``, and ``runBegin``, how many stand before each
-        element; ``blockRuns``, begin and end of each block in runs, and ``blocks``, begin and end of each element in
-        blocks.
+        ``tag`` of each element, "" for one that is not drawn, and ``parent``; ``attributes`` by number of element;
+        ``own`` text of elements whose text is not text of the page (styles, options); ``runs`` of text with
+        ``runOwner``, and ``runBegin``, how many stand before each element; ``blockRuns``, begin and end of each block
+        in runs, and its number of ``words``; ``blocks``, begin and end of each element in blocks.
     """
-    names: dict[str, int] = {}
-    tags: list[int] = []
-    attributes: dict[int, list[str]] = {}
+    tags: list[str] = []
+    attributes: dict[int, list[tuple[str, str]]] = {}
     own: dict[int, str] = {}
     within: list[str] = []  # the drawing that each element lies in, "" for none
     for index, (tag, parent, element) in enumerate(
@@ -60,17 +59,15 @@ def describe_page(page: Page, *, load_assets: bool) -> dict[str, Any]:
         name = TAG_NAMES[tag] or str(element.tag).rpartition("}")[2].lower()
         outside = within[parent] if parent >= 0 else ""
         within.append(outside or (name if name in _DRAWN else ""))
-        if (parent >= 0 and tags[parent] < 0) or name in _SKIPPED or (outside and name == "foreignobject"):
-            tags.append(-1)
+        if (parent >= 0 and not tags[parent]) or name in _SKIPPED or (outside and name == "foreignobject"):
+            tags.append("")
             continue
-        shown = _REPLACED_BY.get(name, name if _NAME.match(name) else "span")
-        tags.append(names.setdefault(shown, len(names)))
+        tags.append(_REPLACED_BY.get(name, name if _NAME.match(name) else "span"))
         if kept := _safe_attributes(page.attributes[index] or [], name, bool(within[index]), load_assets):
             attributes[index] = kept
         if name in _WITH_OWN_TEXT or outside:
             own[index] = "".join(map(str, element.itertext())) if name in {"style", "textarea"} else element.text or ""
     return {
-        "names": list(names),
         "tag": tags,
         "parent": page.parent.tolist(),
         "attributes": attributes,
@@ -79,6 +76,7 @@ def describe_page(page: Page, *, load_assets: bool) -> dict[str, Any]:
         "runOwner": page.run_node.tolist(),
         "runBegin": page.run_begin.tolist(),
         "blockRuns": [page.block_run_begin.tolist(), page.block_run_end.tolist()],
+        "words": [len(WORD.findall(text)) for text in page.block_texts()],
         "blocks": [page.block_begin.tolist(), page.block_end.tolist()],
     }
 
@@ -89,22 +87,24 @@ def has_doctype(page: Page) -> bool:
     return docinfo is not None and bool(docinfo.doctype)
 
 
-def _safe_attributes(pairs: list[tuple[str, str]], tag: str, is_in_drawing: bool, load_assets: bool) -> list[str]:
-    """Return the attributes that cannot act: name, value, name, value; of a link its address as a title."""
-    kept: list[str] = []
+def _safe_attributes(
+    pairs: list[tuple[str, str]], tag: str, is_in_drawing: bool, load_assets: bool
+) -> list[tuple[str, str]]:
+    """Return the attributes that cannot act; of a link its address as a title."""
+    kept = []
     for name, value in pairs:
         if name in _ATTRIBUTES or name.startswith("aria-"):
-            kept += name, value
+            kept.append((name, value))
         elif name in _ADDRESSES:
             # Image data, parts of the same drawing, and the web addresses of images.
             inside = _IMAGE_DATA.match(value) and len(value) <= _MAX_IMAGE_DATA
             web = load_assets and name == "src" and _WEB.match(value)
             if (tag == "img" and (inside or web)) or (is_in_drawing and (inside or value.startswith("#"))):
-                kept += name, value
+                kept.append((name, value))
         elif is_in_drawing and _NAME.match(name.lower()) and not name.lower().startswith("on"):
-            kept += name, value
+            kept.append((name, value))
     if tag == "a" and (link := dict(pairs).get("href")):
-        kept += "href", "#", "title", link
+        kept += [("href", "#"), ("title", link)]
     return kept
 
 

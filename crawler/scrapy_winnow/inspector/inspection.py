@@ -15,7 +15,7 @@ from winnow.duplicates import shingles
 from winnow.evidence.draft import Reason
 from winnow.models.blocks import Attribution, BlockModel, attribute_scores
 from winnow.models.scores import FixedThreshold
-from winnow.output.text import block_texts
+from winnow.output.text import block_texts, text_pieces
 from winnow.rules import Rules
 from winnow.segments import make_segments
 from winnow.site import PageCounts
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from winnow.evidence.draft import Draft
     from winnow.models.scores import Favor, Model, Scores
 
-_MAX_GAP: Final = 1000  # characters between blocks; a block further away was changed, and this is another text
 CONTENT, TEMPLATE, COMMENTS, COPY = KINDS = range(4)  # of sections, as the script numbers them
 _WIDE: Final = Limits(max_bytes=256_000_000, max_nodes=5_000_000, max_depth=1 << 20)
 
@@ -52,11 +51,6 @@ class Trial:
     pages: int = 0
     favor: Favor = "balanced"
 
-    def __post_init__(self) -> None:
-        """Raise a ``ValueError`` for numbers that mean nothing."""
-        if not (0 <= self.penalty < float("inf") and self.pages >= 0):
-            raise ValueError("penalty and pages must not be negative")
-
 
 class TriedModel:
     """A model for :func:`winnow.clean` with the threshold and the penalty that are tried."""
@@ -74,28 +68,6 @@ class TriedModel:
         if (threshold := self._trial.threshold) is None:
             return scores
         return replace(scores, decision=FixedThreshold(threshold))
-
-
-def split_text(text: str, blocks: Sequence[str], kept: NDArray[np.bool_]) -> list[tuple[str, int, str]]:
-    """Split the text into the kept blocks that are found in it, and what lies between them.
-
-    Args:
-        text: the text.
-        blocks: text of each block of the page.
-        kept: bool[m], the blocks in the text.
-
-    Returns:
-        The text before each block, the number of the block, and its text; at the end the rest, with -1 and no text.
-    """
-    pieces: list[tuple[str, int, str]] = []
-    end = 0
-    for block in np.flatnonzero(kept).tolist():
-        wanted = blocks[block]
-        begin = text.find(wanted, end, end + len(wanted) + _MAX_GAP)
-        if begin >= 0:
-            pieces.append((text[end:begin], block, wanted))
-            end = begin + len(wanted)
-    return [*pieces, (text[end:], -1, "")]
 
 
 class Inspection:
@@ -157,7 +129,9 @@ class Inspection:
         kind = np.full(self.page.m, TEMPLATE)
         sections: list[dict[str, Any]] = []
         section_of: list[int] = []
+        pieces = [("", -1, cleaned.text)]
         if draft is not None:
+            pieces = list(zip(*text_pieces(draft.page, draft.texts, draft.kept, draft.hidden), strict=True))
             kind[draft.kept] = CONTENT
             kind[draft.comment_units[self.page.n :]] = COMMENTS
             kind[draft.reason[self.page.n :] == Reason.COPY] = COPY
@@ -170,7 +144,7 @@ class Inspection:
             "sections": sections,
             "kind": kind.tolist(),
             "section": section_of,
-            "text": split_text(cleaned.text, self.texts if draft is None else draft.texts, kind == CONTENT),
+            "text": pieces,
             "templateShare": cleaned.template_share,
             "fallback": cleaned.fallback,
             "model": cleaned.model_version,
@@ -193,14 +167,6 @@ class Inspection:
         """Return the features that explain most of the scores of some blocks; none for other kinds of models."""
         attribution = self._attribution(trial.model)
         return [] if attribution is None else attribution.heaviest(blocks)
-
-    def all_top_features(self, trial: Trial) -> dict[int, list[tuple[str, float, float | None]]]:
-        """Return the same for each section, by the number of its root unit."""
-        if (draft := self.draft(trial)) is None:
-            return {}
-        section = draft.smoothed.section[self.page.n :]
-        blocks_of = {root: np.flatnonzero(section == root).tolist() for root in np.unique(section).tolist()}
-        return {root: self.top_features(trial, blocks) for root, blocks in blocks_of.items()}
 
 
 def list_sections(draft: Draft, kind: NDArray[np.int64]) -> tuple[list[dict[str, Any]], list[int]]:
@@ -227,7 +193,6 @@ def list_sections(draft: Draft, kind: NDArray[np.int64]) -> tuple[list[dict[str,
         {
             "path": segment.path,
             "reason": segment.reason,
-            "unit": root,
             "element": root if root < page.n else int(page.block_node[root - page.n]),
             "score": round(segment.score, 4),
             "raw": round(float(alone[at]), 4),

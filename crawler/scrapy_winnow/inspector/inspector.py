@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+import numpy as np
+
 from scrapy_winnow.fetching import InputError
 from scrapy_winnow.inspector.documents import gold_name
 from scrapy_winnow.inspector.drawing import describe_page, find_style_sheets, has_doctype
@@ -104,10 +106,13 @@ class Inspector:
             "notice": " ".join(notices),
         }
         if server and self.gold is not None:
-            is_known = gold_name(page.document) in self.gold.rows
+            is_known = gold_name(page.document.name) in self.gold.rows
             data |= {"collect": self.gold.path.name, "saved": len(self.gold.rows), "known": is_known}
         if not server:
-            data |= {"outputs": page.outputs(trial), "weights": page.all_top_features(trial)}
+            section_of = np.array(state["section"])
+            blocks_of = (np.flatnonzero(section_of == section).tolist() for section in range(len(state["sections"])))
+            weights = [page.top_features(trial, blocks) for blocks in blocks_of]
+            data |= {"outputs": page.outputs(trial), "weights": weights}
         return data
 
     def save(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
@@ -116,8 +121,8 @@ class Inspector:
             raise InputError("corrections are not saved: start with --collect FILE")
         marks = {int(block): str(label) for block, label in body["marks"]}
         self.gold.save(self.page(number), Trial(**body["trial"]), marks)
-        others = range(number + 1, len(self.documents))
-        unsaved = (other for other in others if gold_name(self.documents.read(other)) not in self.gold.rows)
+        names = enumerate(self.documents.names)
+        unsaved = (other for other, name in names if other > number and gold_name(name) not in self.gold.rows)
         return {"saved": len(self.gold.rows), "next": next(unsaved, None)}
 
     def add_rule(self, number: int, trial: Trial, element: int, *, keep: bool) -> dict[str, Any]:
@@ -125,8 +130,6 @@ class Inspector:
         if self.rules is None:
             raise InputError("rules are not written: start with --rules FILE")
         page = self.page(number)
-        if not 0 <= element < page.page.n:
-            raise IndexError(f"no element {element}")
         selector = Selectors(page.page).selector_of(element)
         self.rules.add(urlsplit(page.document.url or "").hostname, selector, keep=keep)
         self.page = lru_cache(maxsize=_MAX_OPEN)(self._open_page)

@@ -8,12 +8,10 @@ import sys
 import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
 from typing import Any, Final, Protocol, Self
 from urllib.parse import parse_qs, urlsplit
 
 from jinja2 import Environment, PackageLoader
-from markupsafe import Markup
 
 from scrapy_winnow.fetching import InputError
 
@@ -42,13 +40,7 @@ def render_document(
     return _TEMPLATES.get_template(f"{view}.html").render(values, nonce=secrets.token_urlsafe(24))
 
 
-def _asset(name: str) -> Markup:
-    """Return a script or a style sheet of ours, which is not escaped."""
-    return Markup((files("scrapy_winnow.inspector") / "assets" / name).read_text(encoding="utf-8"))  # noqa: S704
-
-
 _TEMPLATES: Final = Environment(autoescape=True, loader=PackageLoader("scrapy_winnow.inspector", "assets"))
-_TEMPLATES.globals["asset"] = _asset
 _TEMPLATES.policies["json.dumps_kwargs"] = _JSON
 
 
@@ -65,7 +57,7 @@ class View(Protocol):
 
 
 class InspectorServer(ThreadingHTTPServer):
-    """Serves a view on ``127.0.0.1`` in a context; the address to open is ``url``.
+    """Serves a view on ``127.0.0.1`` in a context, by a ``thread``; the address to open is ``url``.
 
     It answers only requests with its own address as host and its random token in the path, so that no other page in the
     same browser can talk to it, whatever DNS says.
@@ -81,21 +73,16 @@ class InspectorServer(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(24)
         self.hosts = {f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"}
         self.url = f"http://127.0.0.1:{self.server_port}/{self.token}/"
-        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
+        self.thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self.thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.shutdown()
         self.server_close()
-        self._thread.join()
-
-    def wait(self) -> None:
-        """Serve until it is interrupted."""
-        while self._thread.is_alive():
-            self._thread.join(1.0)
+        self.thread.join()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore browsers that did not wait for the answer."""

@@ -9,7 +9,8 @@ import platform
 import shlex
 import sys
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
+
+    from winnow.models.scores import Model
 
 logger = logging.getLogger(__name__)
 
@@ -60,25 +63,21 @@ class CrawlReport(Component):
         self._record = CrawlRecord(title=crawler.spidercls.name)
         self._names = {**config.field_names, "url": config.url_field}
         self._begin = time.monotonic()
-        self._hosts_read = asyncio.Event()
-        self._hosts_read.set()
         self._handler = _Errors(self._record)
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._response, signals.response_received)
         crawler.signals.connect(self._item, signals.item_scraped)
-        crawler.signals.connect(self._closed, signals.spider_closed)
 
     def _opened(self) -> None:
         logging.getLogger().addHandler(self._handler)
         self._begin = time.monotonic()
         if (winnow := self._crawler.get_extension(Winnow)) is not None:
-            self._hosts_read.clear()
-            winnow.before_close.append(self._read_hosts)
+            winnow.before_close.append(partial(self._write, winnow.cleaner.model))
 
     def _response(self, response: Response) -> None:
         host = site_of(response.url)
         if host is not None and isinstance(response, HtmlResponse) and response.status == 200:
-            self._record.samples.offer(host, response.url, response.body)
+            self._record.samples.offer(host, response.url, response.body, response.encoding)
 
     def _item(self, item: Any) -> None:
         if not ItemAdapter.is_item(item):
@@ -87,23 +86,17 @@ class CrawlReport(Component):
         if page is not None:
             self._record.add(page)
 
-    async def _read_hosts(self, url: str | None) -> None:
-        """Read the hosts from Redis, before the connection is closed."""
-        try:
-            names = list(dict.fromkeys(page.host for page in self._record.pages))[:_MAX_HOSTS]
-            if url is not None and names:
-                self._record.hosts = await asyncio.to_thread(_read_host_records, url, self._config.redis_prefix, names)
-        except RedisError as error:
-            logger.info("The report has no counts of hosts: %s", error)
-        finally:
-            self._hosts_read.set()
-
-    async def _closed(self, reason: str) -> None:
+    async def _write(self, model: Model, url: str | None) -> None:
+        """Write the report, with the hosts from Redis at this address."""
         logging.getLogger().removeHandler(self._handler)
-        record, settings = self._record, self._crawler.settings
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._hosts_read.wait(), 2 * _TIMEOUT_S)
-        record.stats = {**self._crawler.stats.get_stats(), "finish_reason": reason}
+        record, settings, log = self._record, self._crawler.settings, {"spider": self._crawler.spider}
+        try:
+            names = list(dict.fromkeys(page.host for page in record.pages))[:_MAX_HOSTS]
+            if url is not None and names:
+                record.hosts = await asyncio.to_thread(_read_host_records, url, self._config.redis_prefix, names)
+        except RedisError as error:
+            logger.info("The report has no counts of hosts: %s", error, extra=log)
+        record.stats = self._crawler.stats.get_stats()
         record.settings = {
             name: "(set)" if name in _SECRET else str(settings.get(name))
             for name, setting in SETTINGS.items()
@@ -111,16 +104,15 @@ class CrawlReport(Component):
         }
         record.versions = {"Python": platform.python_version(), **{name: version(name) for name in _PACKAGES}}
         record.inspect_options = _inspect_options(self._config, settings)
-        winnow = self._crawler.get_extension(Winnow)
         try:
             from scrapy_winnow.report.document import render_report  # noqa: PLC0415  (slow to import)
 
-            document = await asyncio.to_thread(render_report, record, None if winnow is None else winnow.cleaner.model)
+            document = await asyncio.to_thread(render_report, record, model)
             self._path.write_text(document, encoding="utf-8", errors="replace")
         except Exception:
-            logger.exception("Could not write the report", extra={"spider": self._crawler.spider})
+            logger.exception("Could not write the report", extra=log)
         else:
-            logger.info("Report of the crawl: %s", self._path, extra={"spider": self._crawler.spider})
+            logger.info("Report of the crawl: %s", self._path, extra=log)
 
 
 class _Errors(logging.Handler):

@@ -6,12 +6,11 @@ import ast
 import re
 import sys
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-import numpy as np
 
 from scrapy_winnow.profiles import RepeatedPart, find_repeated_parts
 from scrapy_winnow.storage.evidence import HashedPage
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.storage.hosts import HostRecord
     from winnow.models.scores import Model
+    from winnow.segments import Segment
 
 MAX_PAGES: Final = 200_000
 """Pages that a report has records of; later ones are only counted."""
@@ -74,14 +74,12 @@ class LowConfidenceSection(NamedTuple):
     Attributes:
         pages: sampled pages that have such a section.
         kept: those of them that keep it.
-        distance: mean distance of the scores from the threshold, below 0 for content.
         text: text of one of the sections.
     """
 
     path: str
     pages: int
     kept: int
-    distance: float
     text: str
 
 
@@ -97,26 +95,24 @@ class Samples:
     """A random sample of the pages of the first hosts, compressed: those whose addresses have the lowest hashes."""
 
     def __init__(self) -> None:
-        self._pages: dict[str, dict[int, tuple[str, bytes]]] = {}
+        self._pages: dict[str, dict[int, tuple[str, str | None, bytes]]] = {}
 
-    def offer(self, host: str, url: str, html: bytes) -> None:
+    def offer(self, host: str, url: str, html: bytes, encoding: str | None = None) -> None:
         """Add a page to the sample if it belongs there."""
         if len(html) > _MAX_BYTES or (host not in self._pages and len(self._pages) >= MAX_HOSTS):
             return
         kept, number = self._pages.setdefault(host, {}), hash_text(url)
         if len(kept) < PAGES_PER_HOST or number < max(kept):
-            kept[number] = (url, zlib.compress(html, 1))
+            kept[number] = (url, encoding, zlib.compress(html, 1))
             if len(kept) > PAGES_PER_HOST:
                 del kept[max(kept)]
 
-    def analyse(self, host: str, model: Model | None) -> HostSample | None:
-        """Find elements that the pages of a host repeat, and sections with low confidence; ``None`` without pages."""
+    def analyse(self, host: str, model: Model | None) -> HostSample:
+        """Find elements that the pages of a host repeat, and sections with low confidence."""
         pages = []
-        for url, html in self._pages.get(host, {}).values():
+        for url, encoding, html in self._pages.get(host, {}).values():
             with suppress(PageTooLarge):
-                pages.append(HashedPage.of(Page.parse(zlib.decompress(html), url)))
-        if not pages:
-            return None
+                pages.append(HashedPage.of(Page.parse(zlib.decompress(html), url, encoding=encoding)))
         counts = LossyCounts(sys.maxsize)
         for number, page in enumerate(pages):
             counts.add(number, page.fingerprints)
@@ -125,26 +121,25 @@ class Samples:
 
 
 def _low_confidence_sections(pages: list[HashedPage], model: Model | None) -> list[LowConfidenceSection]:
-    found: dict[str, list[tuple[float, str]]] = {}
+    """Return the sections that are near the threshold on most pages; of each page the first one with a path counts."""
+    found: dict[str, list[tuple[float, Segment]]] = defaultdict(list)
     for hashed in pages[:_RECLEANED]:
-        page = hashed.page
-        if not page.m:
-            continue
-        cleaned = clean(page, model=model)
+        cleaned = clean(hashed.page, model=model)
         threshold = cleaned.decided.choice.threshold if cleaned.decided is not None else 0.5
-        seen: set[str] = set()
+        near: dict[str, tuple[float, Segment]] = {}
         for section in cleaned.segments:
-            distance = section.score - threshold
-            path = re.sub(r"\[\d+\]", "", section.path)
-            if abs(distance) < _NEAR_THRESHOLD and section.characters > 1 and path not in seen:
-                seen.add(path)
-                found.setdefault(path, []).append((distance, section.text))
-    sections = []
-    for path, rows in found.items():
-        distances, text = [distance for distance, _ in rows], " ".join(rows[0][1].split())[:160]
-        kept = sum(distance < 0 for distance in distances)
-        sections.append(LowConfidenceSection(path, len(rows), kept, float(np.mean(distances)), text))
-    return sorted(sections, key=lambda section: (-section.pages, abs(section.distance)))[:_MAX_SECTIONS]
+            distance = abs(section.score - threshold)
+            if distance < _NEAR_THRESHOLD and section.characters > 1:
+                near.setdefault(re.sub(r"\[\d+\]", "", section.path), (distance, section))
+        for path, row in near.items():
+            found[path].append(row)
+    most_first = sorted(found.items(), key=lambda rows: (-len(rows[1]), fmean(distance for distance, _ in rows[1])))
+    return [
+        LowConfidenceSection(
+            path, len(rows), sum(section.kept for _, section in rows), " ".join(rows[0][1].text.split())[:160]
+        )
+        for path, rows in most_first[:_MAX_SECTIONS]
+    ]
 
 
 @dataclass(eq=False)

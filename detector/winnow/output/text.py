@@ -99,19 +99,31 @@ def join_blocks(page: Page, texts: list[str], kept: Flags, hidden: Flags | None 
         kept: bool[m], the blocks to join.
         hidden: bool[r], runs that are left out of them, see :func:`block_texts`.
     """
+    separators, _, pieces = text_pieces(page, texts, kept, hidden)
+    return "".join(chain.from_iterable(zip(separators, pieces, strict=True)))
+
+
+def text_pieces(
+    page: Page, texts: list[str], kept: Flags, hidden: Flags | None = None
+) -> tuple[list[str], list[int], list[str]]:
+    """Return what :func:`join_blocks` joins: separators, the numbers of the blocks that follow them, and their texts.
+
+    A table or ``pre`` that is written as one is the text of its first block.
+    """
     if not kept.any():
-        return ""
+        return [], [], []
     kept = kept & np.fromiter(map(bool, texts), bool, len(texts))
     if not kept.any():
-        return ""
+        return [], [], []
     texts, is_merged = list(texts), np.zeros(page.m, bool)
     for first, last, text in _merged_texts(page, texts, kept, hidden):
         kept[first:last], kept[first], is_merged[first], texts[first] = False, True, True, text
     blocks = np.flatnonzero(kept)
     kinds, is_merged = _breaks(page, blocks), is_merged[blocks]
     kinds[(kinds == _CELL) & (is_merged[:-1] | is_merged[1:])] = _PARAGRAPH
-    separators = [_SEPARATORS[kind] for kind in kinds.tolist()]
-    return "".join(chain.from_iterable(zip(map(texts.__getitem__, blocks.tolist()), [*separators, ""], strict=True)))
+    numbers = blocks.tolist()
+    separators = ["", *map(_SEPARATORS.__getitem__, kinds.tolist())]
+    return separators, numbers, [texts[block] for block in numbers]
 
 
 def _merged_texts(page: Page, texts: list[str], kept: Flags, hidden: Flags | None) -> list[tuple[int, int, str]]:

@@ -1,15 +1,20 @@
 """Inspectors that are served, tabs that look at them, and the pages of a small site."""
 
+import http.client
+import json
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 from playwright.sync_api import Page as Tab
 
 from scrapy_winnow.inspector.documents import Documents, FolderReplay, GoldFile
 from scrapy_winnow.inspector.inspector import Inspector
 from scrapy_winnow.inspector.server import InspectorServer
+from tests.scrapy_winnow.waiting import SECONDS
 
 WORDS = (
     *("harbour", "ferry", "council", "storm", "bridge", "winter", "market", "school", "library", "river", "theatre"),
@@ -45,6 +50,18 @@ def inspected(source: Path, gold: Path | None = None) -> Iterator[InspectorServe
     inspector = Inspector(documents, replay=replay, gold=GoldFile(gold) if gold else None)
     with InspectorServer(inspector) as server:
         yield server
+
+
+def request(url: str, path: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
+    """Get a path relative to an address, or post a body to it."""
+    parts = urlsplit(urljoin(url, path))
+    sent = {"Host": parts.netloc, "Content-Type": "application/json"}
+    sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+    with closing(http.client.HTTPConnection(parts.netloc, timeout=SECONDS)) as connection:
+        method, data = ("GET", None) if body is None else ("POST", json.dumps(body))
+        connection.request(method, f"{parts.path}?{parts.query}", data, sent)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
 
 
 def opened(tab: Tab, url: str) -> None:

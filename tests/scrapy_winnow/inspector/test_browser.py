@@ -7,8 +7,11 @@ from playwright.sync_api import Page as Tab
 from playwright.sync_api import expect
 
 from scrapy_winnow.commands import main
+from scrapy_winnow.inspector.documents import Documents
+from scrapy_winnow.inspector.inspector import Inspector
 from scrapy_winnow.inspector.server import InspectorServer
 from tests.scrapy_winnow.inspector.browsing import inspected, opened, slide, story
+from tests.scrapy_winnow.web import Web
 from winnow import clean
 
 CONTENT = "#panel li.content"
@@ -74,7 +77,9 @@ def test_pages_of_the_site_come_in_and_the_template_goes(tab: Tab, site_server: 
     expect(tab.locator("#seen-value")).to_have_text("0")
 
 
-def test_favor_changes_the_threshold_that_the_model_chooses(tab: Tab, page_server: InspectorServer) -> None:
+def test_favor_moves_the_threshold_and_the_penalty_merges_sections_or_splits_them(
+    tab: Tab, page_server: InspectorServer
+) -> None:
     opened(tab, page_server.url)
     thresholds = []
     for favor in ("precision", "balanced", "recall"):
@@ -82,10 +87,6 @@ def test_favor_changes_the_threshold_that_the_model_chooses(tab: Tab, page_serve
         thresholds.append(float(tab.evaluate("document.getElementById('threshold').value")))
     assert thresholds == sorted(thresholds)
     assert thresholds[0] < thresholds[2]
-
-
-def test_the_penalty_merges_sections_and_splits_them(tab: Tab, page_server: InspectorServer) -> None:
-    opened(tab, page_server.url)
     slide(tab, "penalty", -21)
     split = tab.locator("#panel li").count()
     slide(tab, "penalty", 20)
@@ -123,6 +124,15 @@ def test_one_file_shows_the_page_without_a_server(tab: Tab, site: Path, tmp_path
     expect(tab.locator("#panel")).to_contain_text("template_share")
     expect(tab.locator("#controls")).to_be_hidden()
     assert [url for url in requests if not url.startswith(("file:", "about:"))] == []
+
+
+def test_style_sheets_are_loaded_when_asked_for(tab: Tab, web: Web) -> None:
+    web.add("/style.css", "h1 { color: rgb(1, 2, 3) }", Content_Type="text/css")
+    url = web.add("/page", story(1).replace("<style>", "<link rel=stylesheet href=style.css><style>"))
+    for load_assets, colour in ((False, "rgb(17, 17, 17)"), (True, "rgb(1, 2, 3)")):
+        with InspectorServer(Inspector(Documents(url), load_assets=load_assets)) as server:
+            opened(tab, server.url)
+            expect(tab.frame_locator("#stage iframe").locator("h1")).to_have_css("color", colour)
 
 
 def test_it_is_accessible(tab: Tab, site: Path) -> None:

@@ -1,7 +1,6 @@
 import json
 import re
 import shutil
-import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +10,16 @@ from playwright.sync_api import Page as Tab
 from playwright.sync_api import expect
 
 from scrapy_winnow.commands import main
-from scrapy_winnow.inspector.comparison import Comparison, VotesFile, find_extractors, missing_peers
-from scrapy_winnow.inspector.documents import Documents
+from scrapy_winnow.inspector.comparison import Comparison, find_extractors, missing_peers
+from scrapy_winnow.inspector.documents import Documents, LinesFile
 from scrapy_winnow.inspector.server import InspectorServer
-from tests.scrapy_winnow.waiting import SECONDS
+from tests.scrapy_winnow.inspector.browsing import request
 from winnow import load_model
 
 
 def _comparison(site: Path, votes: Path, **extractors: Any) -> Comparison:
     everyone = find_extractors(load_model()) | extractors
-    return Comparison(Documents(str(site)), everyone, VotesFile(votes), blind=bool(extractors))
+    return Comparison(Documents(str(site)), everyone, LinesFile(votes, "page", "vote"), blind=bool(extractors))
 
 
 def test_texts_are_side_by_side_with_differing_words_marked_and_votes_are_kept(
@@ -49,7 +48,7 @@ def test_texts_are_side_by_side_with_differing_words_marked_and_votes_are_kept(
     assert [row["vote"] for row in rows] == ["winnow", "none is better"]
     assert rows[0]["page"] == "story-00.html"
     assert rows[0]["between"] == names
-    assert VotesFile(votes).tally() == comparison.votes.tally()
+    assert _comparison(site, votes).tally() == comparison.tally()
 
 
 def test_a_blind_comparison_names_the_texts_after_the_vote(site: Path, tmp_path: Path) -> None:
@@ -57,24 +56,15 @@ def test_a_blind_comparison_names_the_texts_after_the_vote(site: Path, tmp_path:
         raise RuntimeError("cannot <read> this")
 
     with InspectorServer(_comparison(site, tmp_path / "votes.jsonl", failing=failing)) as server:
-
-        def asked(path: str, body: Any = None) -> str:
-            data = None if body is None else json.dumps(body).encode()
-            request = urllib.request.Request(server.url + path, data, {"Content-Type": "application/json"})  # noqa: S310
-            with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310
-                return str(answer.read().decode())
-
-        page = asked("?page=3")
+        page = request(server.url, "?page=3")[1].decode()
         assert "trafilatura" not in page
         assert "RuntimeError: cannot &lt;read&gt; this" in page
-        told = json.loads(asked("vote?page=3", {"vote": 1}))
-        assert set(told["names"]) >= {"winnow", "trafilatura", "failing"}
-        assert told["tally"] == f"Votes: {told['names'][0]} 1"
-        assert "trafilatura" in asked("?page=3")
-        with pytest.raises(urllib.error.HTTPError, match="400"):
-            asked("vote?page=3", {"vote": 9})
-        with pytest.raises(urllib.error.HTTPError, match="404"):
-            asked("state", {})
+        answer = json.loads(request(server.url, "vote?page=3", {"vote": 1})[1])
+        assert set(answer["names"]) >= {"winnow", "trafilatura", "failing"}
+        assert answer["tally"] == f"Votes: {answer['names'][0]} 1"
+        assert b"trafilatura" in request(server.url, "?page=3")[1]
+        assert request(server.url, "vote?page=3", {"vote": 9})[0] == 400
+        assert request(server.url, "state", {})[0] == 404
 
 
 def test_the_terminal_has_a_table_for_each_page_that_can_be_read(

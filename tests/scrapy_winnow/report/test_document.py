@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page as Tab
 
 from scrapy_winnow.commands import main
-from scrapy_winnow.report.document import CrawlSummary, render_report
+from scrapy_winnow.report.document import find_clusters, find_pages_to_check, render_report
 from scrapy_winnow.report.records import CrawlRecord, PageRecord
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
@@ -45,16 +45,15 @@ def test_outliers_and_pages_of_low_confidence_are_noted_the_worst_first() -> Non
     pages[3] = _page(3, template_share=0.95)
     pages[5] = _page(5, status="fallback")
     pages[7] = _page(7, confidence=0.2)
-    (host,) = CrawlSummary(_record(*pages)).hosts
-    assert [noted.page.url[-1] for noted in host.to_check] == ["5", "7", "3"]
-    assert "95% of it was cut; 40% is usual" in host.to_check[2].why
+    found = find_pages_to_check(pages)
+    assert [noted.page.url[-1] for noted in found] == ["5", "7", "3"]
+    assert "95% of it was cut; 40% is usual" in found[2].why
 
 
 def test_clusters_hold_all_copies_of_a_document() -> None:
     copies = [_page(number, f"h{number}.example", duplicate_of="https://a.example/0") for number in (1, 2, 3)]
-    found = CrawlSummary(_record(_page(0), *copies))
-    (cluster,) = found.clusters
-    assert (cluster.original, len(cluster.copies), cluster.hosts) == ("https://a.example/0", 3, 4)
+    ((original, urls, hosts),) = find_clusters([_page(0), *copies])
+    assert (original, len(urls), hosts) == ("https://a.example/0", 3, 4)
 
 
 def test_the_command_reads_items_a_log_or_both(tmp_path: Path) -> None:
@@ -116,6 +115,14 @@ def test_a_report_of_ten_thousand_pages_takes_seconds_and_is_small() -> None:
     document = render_report(record)
     assert time.process_time() - begin < 5
     assert len(document.encode()) < 5_000_000
+
+
+def test_sampled_pages_are_read_by_the_charset_of_their_responses() -> None:
+    record = _record(_page(0))
+    for number in range(3):
+        html = story(number).replace("Weather", "Ilmaennustus: šokk").encode("iso-8859-15")
+        record.samples.offer("a.example", f"https://a.example/{number}", html, "iso-8859-15")
+    assert "Ilmaennustus: šokk" in render_report(record)
 
 
 def test_it_loads_nothing_and_is_accessible(tab: Tab, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@
 
   function build(tree, styles) {
     const root = document.documentElement, body = document.body, head = document.head;
-    const { names, tag, parent, attributes, own, runs, runOwner, runBegin } = tree;
+    const { tag, parent, attributes, own, runs, runOwner, runBegin } = tree;
     let run = 0;
     const place = (until) => {
       for (; run < until; run++) {
@@ -50,8 +50,8 @@
     for (let at = 0; at < tag.length; at++) {
       place(runBegin[at]);
       const above = parent[at] < 0 ? null : elements[parent[at]];
-      if (tag[at] < 0 || (parent[at] >= 0 && !above)) { elements[at] = null; continue; }
-      const name = names[tag[at]];
+      const name = tag[at];
+      if (!name) { elements[at] = null; continue; }
       let element;
       if (name === "html") element = root;
       else if (name === "body") element = body;
@@ -61,9 +61,8 @@
         if (own[at]) element.textContent = own[at];
         (above || body).appendChild(element);
       }
-      const pairs = attributes[at] || [];
-      for (let k = 0; k < pairs.length; k += 2) {
-        try { element.setAttribute(pairs[k], pairs[k + 1]); } catch { /* a name that no attribute can have */ }
+      for (const [attribute, value] of attributes[at] || []) {
+        try { element.setAttribute(attribute, value); } catch { /* a name that no attribute can have */ }
       }
       if (name === "details") element.open = true;
       elements[at] = element;

@@ -6,19 +6,17 @@
     site: "most of its text is on other pages of the site", landmark: "it lies in a nav, header, footer or aside",
     links: "most of its text is links", copy: "the page has the same text before it",
     author: "the author marks another part of the page as the article",
+    hidden: "a reader of the page does not see it", structure: "with the table or list it is in",
     leftover: "it is left over from a conditional comment", model: "by its score alone", "": "kept",
   };
   const KEPT = {
     site: "since few pages of the site have it", "main content": "as part of the main content",
     structure: "with the table or list it is in",
   };
-  const UNSPACED = "\\u0e00-\\u0eff\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff"; // scripts of which a character counts as a word
-  const WORD = new RegExp(`[${UNSPACED}]|[^\\s${UNSPACED}]+`, "g");
   const { tree } = data, flags = document.documentElement.dataset;
   const [blockFrom, blockTo] = tree.blockRuns, [firstBlock, lastBlock] = tree.blocks;
   const blockTexts = blockFrom.map((from, at) => tree.runs.slice(from, blockTo[at]).join("").replace(/\s+/g, " ").trim());
-  const blockWords = blockTexts.map((text) => (text.match(WORD) || []).length);
-  const wordsOf = (blocks) => blocks.reduce((sum, block) => sum + blockWords[block], 0);
+  const wordsOf = (blocks) => blocks.reduce((sum, block) => sum + tree.words[block], 0);
   const quiet = (textContent) => make("p", { className: "quiet", textContent });
 
   let state = data.state, trial = state.trial, pinned = null, outputs = data.outputs || null;
@@ -53,22 +51,16 @@
 
   // Elements all of whose text is of one unit and one kind are drawn as boxes; other text is drawn run by run.
   function regions() {
-    const parent = tree.parent, count = parent.length;
-    const last = new Int32Array(blockTexts.length); // where the stretch of equal units that a block is in ends
-    for (let block = last.length - 1; block >= 0; block--) {
-      last[block] = block + 1 < last.length && unitOf(block + 1) === unitOf(block) ? last[block + 1] : block + 1;
-    }
-    const uniform = new Int32Array(count).fill(-1);
-    for (let at = 0; at < count; at++) {
-      if (lastBlock[at] > firstBlock[at] && last[firstBlock[at]] >= lastBlock[at]) uniform[at] = unitOf(firstBlock[at]);
-    }
-    const found = units.map(({ className }) => ({ className, tops: [], runs: [] })), covered = new Uint8Array(blockTexts.length);
-    for (let at = 0; at < count; at++) {
-      if (uniform[at] < 0 || tree.tag[at] < 0 || (parent[at] >= 0 && uniform[parent[at]] >= 0)) continue;
-      found[uniform[at]].tops.push(at);
-      covered.fill(1, firstBlock[at], lastBlock[at]);
-    }
-    blockFrom.forEach((from, block) => covered[block] || found[unitOf(block)].runs.push([from, blockTo[block]]));
+    const found = units.map(({ className }) => ({ className, tops: [], runs: [] }));
+    const of = blockTexts.map((_, block) => unitOf(block)), isDone = new Uint8Array(of.length);
+    firstBlock.forEach((first, at) => {
+      const end = lastBlock[at];
+      if (!tree.tag[at] || first === end || isDone[first]) return; // an element around it is drawn
+      for (let block = first; block < end; block++) if (of[block] !== of[first]) return;
+      found[of[first]].tops.push(at);
+      isDone.fill(1, first, end);
+    });
+    blockFrom.forEach((from, block) => isDone[block] || found[of[block]].runs.push([from, blockTo[block]]));
     return found;
   }
 
@@ -78,15 +70,11 @@
     const root = units[selected] && !blockwise ? units[selected].element : -1;
     const hidden = KINDS.filter((_, kind) => !shown[kind]).map((name) => `no-${name}`).join(" ");
     if (port) port.postMessage({ regions: newRegions, looks: { hovered, selected, root, hidden }, show });
-    for (const old of find("panel").querySelectorAll(".hovered, .selected")) {
-      old.classList.remove("hovered", "selected");
-      if (old.role === "option") old.ariaSelected = false;
-    }
-    for (const [unit, name] of [[hovered, "hovered"], [selected, "selected"]]) {
-      for (const element of find("panel").querySelectorAll(`[data-unit="${unit}"]`)) {
-        element.classList.add(name);
-        if (element.role === "option") element.ariaSelected = unit === selected;
-      }
+    for (const element of find("panel").querySelectorAll(`.hovered, .selected, [data-unit="${hovered}"], [data-unit="${selected}"]`)) {
+      const unit = Number(element.dataset.unit);
+      element.classList.toggle("hovered", unit === hovered);
+      element.classList.toggle("selected", unit === selected);
+      if (element.role === "option") element.ariaSelected = unit === selected;
     }
   }
   function openFrame() {
@@ -155,7 +143,7 @@
     }
     if (unseen.has(selected)) parts.push(quiet("It is not visible in this rendering: style sheets or the page itself hide it."));
     parts.push(make("p", {}, make("code", { textContent: unit.path })));
-    const found = data.weights ? data.weights[unit.unit] || [] : weights.get(weightKey(unit));
+    const found = data.weights ? data.weights[state.section[unit.blocks[0]]] : weights.get(weightKey(unit));
     if (!found) askWeights(unit);
     else if (found.length) {
       parts.push(quiet("What weighed most, towards content on the left, towards template on the right:"), weightTable(found));
@@ -226,7 +214,7 @@
     units.forEach((unit, at) => {
       if (!visible(unit)) return;
       const row = make("li", { id: `unit-${at}`, className: unit.className, role: "option", ariaSelected: at === selected },
-        make("span", { className: "bar" }), make("span", { className: "score", textContent: unit.score.toFixed(2) }),
+        make("span", { className: "score", textContent: unit.score.toFixed(2) }),
         make("span", { className: "what", textContent: unit.kind ? unit.reason || KINDS[unit.kind] : "content" }),
         make("span", { className: "text", textContent: unit.text.slice(0, 200) }),
         make("span", { className: "words", textContent: `${wordsOf(unit.blocks)} w` }));
@@ -242,7 +230,7 @@
     blockwise = on; rearrange(); select(unitOf(block));
   }
   function textPanel() {
-    if (!state.kind.length && !state.text[0][0]) return [make("p", { textContent: "This page has no text." })];
+    if (!state.kind.length && !state.text.some(([, , text]) => text)) return [make("p", { textContent: "This page has no text." })];
     const bar = modes(["Show what was cut", withCut, () => { withCut = !withCut; panel(); }]);
     if (!pinned) return [bar, running(state)];
     const side = (name, of, against) => make("div", {}, make("h2", { textContent: name }), running(of, against));
@@ -267,15 +255,17 @@
     };
     for (const [between, block, text] of of.text) {
       const hasCuts = block >= 0 && addCuts(block);
-      box.append(hasCuts ? between.trimStart() : between);
-      if (block >= 0) { box.append(part(block, text)); next = block + 1; }
+      box.append(hasCuts ? between.trimStart() : between, block >= 0 ? part(block, text) : text);
+      next = block + 1;
     }
     addCuts(blockTexts.length);
     return box;
   }
   function rendering(source, html) {
     const bar = modes(["Rendered", rendered, () => { rendered = true; panel(); }], ["Source", !rendered, () => { rendered = false; panel(); }]);
-    return [bar, rendered ? safeFrame(html) : make("pre", { textContent: source, dir: "auto" })];
+    const frame = make("iframe", { title: "Rendered", srcdoc: FRAME_HEAD + html });
+    frame.setAttribute("sandbox", "");
+    return [bar, rendered ? frame : make("pre", { textContent: source, dir: "auto" })];
   }
   const FRAME_HEAD = `<!DOCTYPE html><meta charset="utf-8"><base target="_blank"><meta http-equiv="Content-Security-Policy"
     content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"><style>
@@ -283,12 +273,6 @@
     img { max-width: 100% } pre { overflow: auto; background: #f4f4f4; padding: .6em }
     table { border-collapse: collapse } td, th { border: 1px solid #ccc; padding: .2em .6em }
     blockquote { border-left: 3px solid #ccc; margin-left: 0; padding-left: 1em }</style>`;
-  function safeFrame(html) {
-    const frame = make("iframe", { title: "Rendered" });
-    frame.setAttribute("sandbox", "");
-    frame.srcdoc = FRAME_HEAD + html;
-    return frame;
-  }
   function table(rows) {
     const row = ([name, value]) => make("tr", {}, make("th", { textContent: name, scope: "row" }), make("td", { textContent: written(value) }));
     return [make("table", { className: "facts" }, make("tbody", {}, ...rows.map(row)))];
@@ -359,7 +343,7 @@
   function pin() { pinned = pinned ? null : state; rearrange(); compare(); }
   function legend() {
     const words = [0, 0, 0, 0];
-    state.kind.forEach((kind, block) => { words[kind] += blockWords[block]; });
+    state.kind.forEach((kind, block) => { words[kind] += tree.words[block]; });
     find("legend").replaceChildren(...KINDS.map((className, kind) => {
       const count = make("span", { className: "quiet", textContent: `${digits(words[kind])} words` });
       const choice = button("", () => toggle(kind),
