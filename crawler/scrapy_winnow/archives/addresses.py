@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import re
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -85,15 +86,18 @@ def size_of(source: str) -> int:
         return 0
 
 
-def find_matching(pattern: str) -> list[str]:
-    """Return the addresses that match a pattern, sorted; an HTTP address, or one without ``*?[``, is itself."""
+def find_archives(pattern: str) -> list[str]:
+    """Return the paths or addresses that match a pattern, sorted.
+
+    An HTTP address, or another one without ``*?[``, is itself.
+    """
+    if not is_address(pattern):
+        return [name for name in sorted(glob.glob(pattern, recursive=True)) if Path(name).is_file()]  # noqa: PTH207
     store, path = open_store(pattern)
     if urlsplit(pattern).scheme in _HTTP or not glob.has_magic(path):
         return [pattern]
-    steps = path.split("/")
-    fixed_steps = next(number for number, step in enumerate(steps) if glob.has_magic(step))
     try:
-        store.ls("/".join(steps[:fixed_steps]), detail=False)  # glob() hides a refusal
+        store.ls(re.split(r"[*?[]", path)[0].rpartition("/")[0], detail=False)  # glob() hides a refusal
         return [str(store.unstrip_protocol(name)) for name in sorted(store.glob(path))]
     except FileNotFoundError:
         return []

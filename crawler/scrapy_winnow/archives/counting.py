@@ -122,7 +122,8 @@ def _choose_pages(pages: pa.Table, max_host_pages: int) -> NDArray[np.int64]:
         pairs = np.column_stack([host, distinct])[rows]
         rows = rows[np.sort(np.unique(pairs, axis=0, return_index=True)[1])]
     rank = np.arange(len(rows)) - np.searchsorted(host[rows], host[rows])
-    return rows[rank < max_host_pages]
+    chosen: NDArray[np.int64] = rows[rank < max_host_pages]
+    return chosen
 
 
 class HostCounts:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import logging
 import tempfile
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -91,8 +92,7 @@ def read_archives(sources: Iterable[str]) -> Dataset:
     """
     import ray.data  # noqa: PLC0415  (slow to import; tasks do without)
 
-    parts = [part for parts in split_archives(sorted(set(sources))).values() for part in parts]
-    items = [{"source": part.source, "begin": part.begin, "end": part.end or 0} for part in parts]
+    items = [asdict(part) for parts in split_archives(sorted(set(sources))).values() for part in parts]
     return ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
         _read_parts, batch_format="pyarrow", batch_size=1
     )
@@ -132,14 +132,13 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
 def _read_parts(batch: pa.Table) -> Iterator[pa.Table]:
     """Read the pages of parts of archives."""
     for row in batch.to_pylist():
-        part = Part(row["source"], row["begin"], row["end"] or None)
-        reader = ArchiveReader(part)
+        reader = ArchiveReader(Part(**row))
         pages = iter(reader)
         while batch_pages := list(islice(pages, _BATCH_PAGES)):
             rows = [{name: getattr(page, name) for name in PAGES.names} for page in batch_pages]
             yield pa.Table.from_pylist(rows, PAGES)
         if reader.broken is not None:
-            logger.warning("%s: %s", part.source, reader.broken)
+            logger.warning("%s: %s", reader.part.source, reader.broken)
 
 
 def _pages_of(block: Any) -> Iterator[ArchivedPage]:
