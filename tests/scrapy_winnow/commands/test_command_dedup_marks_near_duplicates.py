@@ -25,7 +25,7 @@ def items(tmp_path):
     return file
 
 
-def _rows(text: str) -> dict[str, dict]:
+def _rows(text):
     return {row["url"][7]: row for row in map(json.loads, text.splitlines())}
 
 
@@ -57,7 +57,7 @@ def test_near_duplicates_are_dropped_over_several_files(items, tmp_path, capsys)
     assert output.err == "winnow: 8 documents, 4 near-duplicates, 4 of them dropped; not documents: 2 lines\n"
 
 
-async def _enter(redis_url, prefix) -> None:
+async def _enter(redis_url, prefix):
     connection = Connection(redis_url, timeout=10)
     await DuplicateIndex(connection, prefix).find("http://crawled.example/", shingles(STORY))
     await connection.close()

@@ -15,10 +15,10 @@ from scrapy_winnow.storage.embedded import EmbeddedServer
 TEMPLATE = np.arange(1, 13, dtype=np.uint64)
 
 
-def count_pages(url: str, prefix: str, **pages: int) -> None:
+def count_pages(url, prefix, **pages):
     """Count so many pages of each host, ``.example`` left out."""
 
-    async def run() -> None:
+    async def run():
         connection = Connection(url, timeout=10)
         counts = NodeCounts(
             connection,
@@ -42,14 +42,14 @@ def count_pages(url: str, prefix: str, **pages: int) -> None:
 def hosts(redis_url, prefix, capsys):
     """Run the command on the tests' server and return exit code, standard output and standard error."""
 
-    def run(*arguments: str) -> tuple[int, str, str]:
+    def run(*arguments):
         code = main(["hosts", "--redis-url", redis_url, "--prefix", prefix, *arguments])
         return code, *capsys.readouterr()
 
     return run
 
 
-def _json(written: str) -> dict[str, dict]:
+def _json(written):
     found = [json.loads(line) for line in written.splitlines()]
     return {record["host"]: record for record in found}
 

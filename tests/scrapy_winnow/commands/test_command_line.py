@@ -3,13 +3,11 @@
 import json
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
-from tests.scrapy_winnow.forked import Forks
 
 PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour until Sunday noon.</p></body></html>"
 
@@ -18,7 +16,7 @@ PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour unt
     "arguments",
     [[], ["clean"], ["nonsense"], ["clean", "--format", "pdf", "x"], ["segments"], ["train", "x"], ["evaluate", "x"]],
 )
-def test_wrong_usage_ends_with_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_ends_with_exit_code_2(arguments, capsys):
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 2
@@ -26,20 +24,20 @@ def test_wrong_usage_ends_with_exit_code_2(arguments: list[str], capsys: pytest.
 
 
 @pytest.mark.parametrize("command", ["", "clean", "segments", "inspect", "warc", "report", "train", "evaluate"])
-def test_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_has_examples(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([*filter(None, [command]), "--help"])
     assert ended.value.code == 0
     assert "examples:\n  winnow " in capsys.readouterr().out
 
 
-def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_printed(capsys):
     with pytest.raises(SystemExit):
         main(["--version"])
     assert re.fullmatch(r"winnow 0\.\S+, core \d+, model \S+, lxml \S+\n", capsys.readouterr().out)
 
 
-def test_the_shell_completes_commands_and_options(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_shell_completes_commands_and_options(capsys):
     with pytest.raises(SystemExit):
         main(["--print-completion", "bash"])
     complete = 'eval "$1"; COMP_WORDS=(winnow segments --js) COMP_CWORD=2; _shtab_winnow; echo "${COMPREPLY[@]}"'
@@ -48,7 +46,7 @@ def test_the_shell_completes_commands_and_options(capsys: pytest.CaptureFixture[
     assert done.stdout.split() == ["--json"]
 
 
-def test_scrapy_winnow_does_what_winnow_does(forks: Forks, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scrapy_winnow_does_what_winnow_does(forks, tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     shown = forks.scrapy("winnow", "--help", folder=tmp_path)[1].replace("usage: scrapy winnow", "usage: winnow")
@@ -62,7 +60,7 @@ def test_scrapy_winnow_does_what_winnow_does(forks: Forks, tmp_path: Path, capsy
     assert "unrecognized arguments: --no-such-option" in err
 
 
-def test_the_server_is_that_of_the_project_around(forks: Forks, tmp_path: Path, redis_url: str, prefix: str) -> None:
+def test_the_server_is_that_of_the_project_around(forks, tmp_path, redis_url, prefix):
     count_pages(redis_url, prefix, news=2)
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = its_settings\n")
     settings = tmp_path / "its_settings.py"
