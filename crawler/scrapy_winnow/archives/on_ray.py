@@ -42,7 +42,6 @@ PAGES: Final = pa.schema(
 """Columns of a dataset of pages; the last three may be missing."""
 
 _MAX_RETRIES: Final = 20  # of a task whose worker or node died
-_TASKS_PER_CORE: Final = 2  # under way; more would fill the memory with results
 _BATCH_PAGES: Final = 128
 
 _cluster: Any = ray  # half of Ray has no types
@@ -60,20 +59,15 @@ def run_on_ray(work: PartWork, tasks: Tasks, options: Options, counts: HostCount
         ray.init(address=address, log_to_driver=False, include_dashboard=None if address else False)
     shared_counts = _cluster.put(counts.open_all())
     do: Any = _do_task
-    waiting = list(tasks)[::-1]
-    under_way: dict[Any, str] = {}
-    while waiting or under_way:
-        most = _TASKS_PER_CORE * max(int(_cluster.cluster_resources().get("CPU", 1)), 1)
-        while waiting and len(under_way) < most:
-            name = waiting.pop()
-            part, target = tasks[name]
-            under_way[do.remote(work, part, target.name, options, shared_counts)] = name
-        ready, _ = _cluster.wait(list(under_way), timeout=1.0)
-        for reference in ready:
-            name = under_way.pop(reference)
-            report, contents = _cluster.get(reference)
-            tasks[name][1].write_bytes(contents)
-            yield name, report
+    waiting = {
+        do.remote(work, part, target.name, options, shared_counts): name for name, (part, target) in tasks.items()
+    }
+    while waiting:
+        (reference,), _ = _cluster.wait(list(waiting))
+        name = waiting.pop(reference)
+        report, contents = _cluster.get(reference)
+        tasks[name][1].write_bytes(contents)
+        yield name, report
 
 
 @ray.remote(max_retries=_MAX_RETRIES)
