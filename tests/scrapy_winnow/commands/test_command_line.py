@@ -70,6 +70,9 @@ def test_the_server_is_that_of_the_project_around(forks, tmp_path, redis_url, pr
     code, out, err = forks.scrapy("winnow", "hosts", "--json", folder=below)
     assert code == 0, err
     assert json.loads(out)["host"] == "news.example"
+    settings.write_text(f"WINNOW_REDIS_PREFIX = {prefix!r}\n")
+    out = forks.scrapy("winnow", "hosts", "--json", folder=below, WINNOW_REDIS_URL=redis_url)[1]
+    assert json.loads(out)["host"] == "news.example"
     settings.write_text("WINNOW_REDIS_PREFIX = ''\n")
     assert forks.scrapy("winnow", "hosts", folder=below) == (
         2,
