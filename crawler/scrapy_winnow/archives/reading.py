@@ -50,8 +50,7 @@ _RETRY_PAUSE_S: Final = 1.0  # doubled with each try
 _PROBES_AT_ONCE: Final = 16  # remote servers answer slowly
 
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
-_PAGES: Final = ("response", "resource", "conversion", "revisit")
-_PAGE_RECORDS: Final = tuple(getattr(WarcRecordType, name) for name in _PAGES)
+_PAGES: Final = WarcRecordType.response | WarcRecordType.resource | WarcRecordType.conversion | WarcRecordType.revisit
 
 
 class ArchiveStream:
@@ -261,7 +260,6 @@ class ArchiveReader:
     def _read_pages(self, stream: ArchiveStream) -> Iterator[ArchivedPage]:
         part = self.part
         place = stream.seek_record(part.begin - 1) if part.begin else 0
-        is_one_by_one = True
         while place is not None:
             begin = place
             try:
@@ -270,7 +268,6 @@ class ArchiveReader:
                     if part.end is not None and place >= part.end:
                         return
                     stream.forget_before(place)
-                    is_one_by_one &= stream.begins_record(place)
                     page = self._page_of(record)
                     if page is not None:
                         yield page
@@ -280,17 +277,15 @@ class ArchiveReader:
                     self._note_broken(f"damaged after byte {place:,}: {error}")
                 place = stream.seek_record(place)
             else:
-                if is_one_by_one:
+                if stream.begins_record(place):
                     self._note_broken(find_truncation(stream.held_from(place), place))
-                elif (
-                    stream.record_start == _GZIP and part.source != STANDARD_INPUT
-                ):  # compressed as a whole: it is read once more
-                    with open_source(part.source) as archive:
+                elif stream.record_start == _GZIP and part.source != STANDARD_INPUT:
+                    with open_source(part.source) as archive:  # compressed as a whole: it is read once more
                         self._note_broken(find_gzip_truncation(archive, 0))
                 return
 
     def _page_of(self, record: WarcRecord) -> ArchivedPage | None:
-        if record.record_type not in _PAGE_RECORDS:
+        if not record.record_type & _PAGES:
             return None
         try:
             page = _page_or_reason(record, self._max_bytes)
