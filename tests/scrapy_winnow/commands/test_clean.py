@@ -151,27 +151,6 @@ def test_a_page_of_template_only_and_one_above_the_limits_are_kept_with_a_warnin
     assert "too large (nodes)" in err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--url", "https://host.example/", "{page}", "{page}"], "--url goes with a single FILE"),
-        (["--model", "nowhere", "{page}"], "--model: no model named 'nowhere'"),
-        (["--model", "{page}", "{page}"], "--model: {page}: not a model file"),
-        (["-o", "{page}.d/x/y.txt", "{page}"], "-o: no such folder"),
-        (["{page}", "-j", "0"], "--processes: at least 1"),
-        (["{page}", "--with", "metadata"], "--with goes with --format json"),
-        (["--site", "-"], "reads each page twice"),
-        (["--site-file", "no-such", "{page}"], "--site-file no-such: no such file"),
-        (["--site-file", __file__, "{page}"], "not the counts of a site"),
-        (["--rules", "no-such", "{page}"], "--rules: no such file"),
-    ],
-)
-def test_options_that_do_not_work_are_explained(arguments, message, clean, page):
-    code, _, err = clean(*(argument.format(page=page) for argument in arguments))
-    assert code == 2
-    assert message.format(page=page) in err
-
-
 def test_cleaning_loads_neither_scrapy_nor_redis_nor_what_training_needs(model, page):
     program = (
         "import sys; from scrapy_winnow.commands import main; code = main(sys.argv[1:]);"

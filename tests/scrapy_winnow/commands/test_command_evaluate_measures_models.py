@@ -49,18 +49,3 @@ def test_missing_pages_count_as_empty_and_are_said(gold, everything_is_content, 
     out, err = capsys.readouterr()
     assert "all                2  0.5000" in out
     assert "1 pages are missing" in err
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "there is no page in it"),
-        ("[]", "line 1 is not"),
-        ('{"id": "1", "gold_text": "", "fold": 2}', "no page of fold 7"),
-    ],
-)
-def test_gold_files_that_will_not_do_are_explained(content, message, tmp_path, capsys):
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text(content)
-    assert main(["evaluate", str(gold), "--pages", str(tmp_path), "--fold", "7"]) == 2
-    assert f"{gold}: {message}" in capsys.readouterr().err

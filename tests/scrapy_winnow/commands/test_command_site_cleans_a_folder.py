@@ -117,20 +117,3 @@ def test_pages_that_cannot_be_read_are_named_and_the_others_cleaned(folder, caps
     assert "12" in out
     assert f"winnow: {folder / 'broken.html'}: page has" in err
     assert "gone" not in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["{tmp}/absent"], "no such folder"),
-        (["{tmp}"], "no HTML files in it"),
-        (["{site}", "-o", "{site}/out"], "would be read as pages"),
-        (["{site}", "--least", "0"], "least must be at least 1"),
-    ],
-)
-def test_wrong_use_is_explained(arguments, message, folder, tmp_path, capsys):
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    words = [word.format(tmp=empty, site=folder) for word in arguments]
-    assert main(["site", "node-hashes", *words]) == 2
-    assert message in capsys.readouterr().err

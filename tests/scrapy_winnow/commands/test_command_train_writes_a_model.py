@@ -52,28 +52,6 @@ def test_a_model_and_its_card_are_written_and_the_model_cleans(sites, tmp_path, 
     assert "section number 4" not in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["{tmp}/gone"], "no such folder"),
-        (["{tmp}/sites/site-0"], "holds no folder"),
-        (["{tmp}/sites", "-o", "{tmp}/m.pickle"], "must end in .npz"),
-        (["{tmp}/sites", "--model", "nonsense"], "no such kind of model: 'nonsense'"),
-        (["{tmp}/sites", "--labels", "guess"], "no such method: 'guess'; there are site-level"),
-        (["{tmp}/sites", "--processes", "0"], "--processes: at least 1"),
-        (["{tmp}/sites", "--sources", "{tmp}/gone.md"], "no such file"),
-        (["{tmp}/sites", "--gold", "{tmp}/gold.jsonl", "--model", "blocks"], "html/7.html"),
-        (["{tmp}/sites", "--gold", "{tmp}/gone.jsonl", "--model", "blocks"], "gone.jsonl: no such file"),
-        (["{tmp}/sites", "--gold", "{tmp}/gold.jsonl", "--model", "logistic"], "takes no gold text"),
-    ],
-)
-def test_what_training_cannot_use_is_explained(arguments, message, sites, capsys):
-    (sites.parent / "gold.jsonl").write_text('{"id": "7", "gold_text": "x"}')
-    words = ["-o", "{tmp}/m.npz", *arguments]
-    assert main(["train", *(word.format(tmp=sites.parent) for word in words)]) == 2
-    assert message in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("package", ["rapidfuzz.distance", "scipy.optimize"])
 def test_a_missing_package_is_named(package, sites, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
