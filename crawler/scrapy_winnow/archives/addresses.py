@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import re
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -85,20 +86,20 @@ def size_of(source: str) -> int:
         return 0
 
 
-def find_matching(pattern: str) -> list[str]:
-    """Return the addresses that match a pattern, sorted; an HTTP address, or one without ``*?[``, is itself."""
+def find_archives(pattern: str) -> list[str]:
+    """Return the paths or addresses that match a pattern, sorted.
+
+    An HTTP address, or another one without ``*?[``, is itself.
+    """
+    if not is_address(pattern):
+        return [name for name in sorted(glob.glob(pattern, recursive=True)) if Path(name).is_file()]  # noqa: PTH207
     store, path = open_store(pattern)
     if urlsplit(pattern).scheme in _HTTP or not glob.has_magic(path):
         return [pattern]
-    steps = path.split("/")
-    fixed_steps = next(number for number, step in enumerate(steps) if glob.has_magic(step))
-    try:
-        store.ls("/".join(steps[:fixed_steps]), detail=False)  # glob() hides a refusal
+    with _explain_errors(pattern), suppress(FileNotFoundError):
+        store.ls(re.split(r"[*?[]", path)[0].rpartition("/")[0], detail=False)  # glob() hides a refusal
         return [str(store.unstrip_protocol(name)) for name in sorted(store.glob(path))]
-    except FileNotFoundError:
-        return []
-    except Exception as error:
-        raise ValueError(_explain(pattern, error)) from error
+    return []
 
 
 def check_access(sources: Iterable[str]) -> None:
@@ -106,11 +107,12 @@ def check_access(sources: Iterable[str]) -> None:
     first = {urlsplit(source)[:2]: source for source in reversed(list(filter(is_address, sources)))}
     for source in first.values():
         store, path = open_store(source)
-        try:
-            store.info(path)
-        except Exception as error:  # a fault of this archive alone is reported by its reader
-            if _is_about_access(error):
-                raise ValueError(_explain(source, error)) from error
+        with _explain_errors(source):
+            try:
+                store.info(path)
+            except Exception as error:  # a fault of this archive alone is reported by its reader
+                if _is_about_access(error):
+                    raise
 
 
 def describe(error: Exception) -> str:
@@ -118,9 +120,14 @@ def describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _explain(source: str, error: Exception) -> str:
-    remedy = f": {_S3_REMEDY}" if urlsplit(source).scheme in {"s3", "s3a"} and _is_about_access(error) else ""
-    return f"{source}: {describe(error)}{remedy}"
+@contextmanager
+def _explain_errors(source: str) -> Iterator[None]:
+    """Turn an error of a store, which may be of any kind, into a :class:`ValueError` that says what to do."""
+    try:
+        yield
+    except Exception as error:
+        remedy = f": {_S3_REMEDY}" if urlsplit(source).scheme in {"s3", "s3a"} and _is_about_access(error) else ""
+        raise ValueError(f"{source}: {describe(error)}{remedy}") from error
 
 
 def _is_about_access(error: Exception) -> bool:
@@ -160,10 +167,8 @@ class Destination:
             unfinished.rename(Path(self._output, name))
             return
         store, path = open_store(self._output)
-        try:
+        with _explain_errors(self._output):
             store.put_file(str(unfinished), f"{path.rstrip('/')}/{name}")
-        except Exception as error:  # every store raises its own kinds
-            raise ValueError(_explain(self._output, error)) from error
         unfinished.unlink()
 
     def _check_writable(self) -> None:
@@ -172,9 +177,7 @@ class Destination:
             raise ValueError(f"{self._output}: cannot write over HTTP: give a folder, or a store such as s3://")
         store, path = open_store(self._output)
         test_file = f"{path.rstrip('/')}/{_WRITE_TEST}"
-        try:
+        with _explain_errors(self._output):
             store.pipe_file(test_file, b"")
-        except Exception as error:
-            raise ValueError(_explain(self._output, error)) from error
         with suppress(Exception):  # the right to write may not include the right to remove
             store.rm_file(test_file)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import logging
 import tempfile
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -41,7 +42,6 @@ PAGES: Final = pa.schema(
 """Columns of a dataset of pages; the last three may be missing."""
 
 _MAX_RETRIES: Final = 20  # of a task whose worker or node died
-_TASKS_PER_CORE: Final = 2  # under way; more would fill the memory with results
 _BATCH_PAGES: Final = 128
 
 _cluster: Any = ray  # half of Ray has no types
@@ -59,20 +59,15 @@ def run_on_ray(work: PartWork, tasks: Tasks, options: Options, counts: HostCount
         ray.init(address=address, log_to_driver=False, include_dashboard=None if address else False)
     shared_counts = _cluster.put(counts.open_all())
     do: Any = _do_task
-    waiting = list(tasks)[::-1]
-    under_way: dict[Any, str] = {}
-    while waiting or under_way:
-        most = _TASKS_PER_CORE * max(int(_cluster.cluster_resources().get("CPU", 1)), 1)
-        while waiting and len(under_way) < most:
-            name = waiting.pop()
-            part, target = tasks[name]
-            under_way[do.remote(work, part, target.name, options, shared_counts)] = name
-        ready, _ = _cluster.wait(list(under_way), timeout=1.0)
-        for reference in ready:
-            name = under_way.pop(reference)
-            report, contents = _cluster.get(reference)
-            tasks[name][1].write_bytes(contents)
-            yield name, report
+    waiting = {
+        do.remote(work, part, target.name, options, shared_counts): name for name, (part, target) in tasks.items()
+    }
+    while waiting:
+        (reference,), _ = _cluster.wait(list(waiting))
+        name = waiting.pop(reference)
+        report, contents = _cluster.get(reference)
+        tasks[name][1].write_bytes(contents)
+        yield name, report
 
 
 @ray.remote(max_retries=_MAX_RETRIES)
@@ -91,8 +86,7 @@ def read_archives(sources: Iterable[str]) -> Dataset:
     """
     import ray.data  # noqa: PLC0415  (slow to import; tasks do without)
 
-    parts = [part for parts in split_archives(sorted(set(sources))).values() for part in parts]
-    items = [{"source": part.source, "begin": part.begin, "end": part.end or 0} for part in parts]
+    items = [asdict(part) for parts in split_archives(sorted(set(sources))).values() for part in parts]
     return ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
         _read_parts, batch_format="pyarrow", batch_size=1
     )
@@ -132,14 +126,13 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
 def _read_parts(batch: pa.Table) -> Iterator[pa.Table]:
     """Read the pages of parts of archives."""
     for row in batch.to_pylist():
-        part = Part(row["source"], row["begin"], row["end"] or None)
-        reader = ArchiveReader(part)
+        reader = ArchiveReader(Part(**row))
         pages = iter(reader)
         while batch_pages := list(islice(pages, _BATCH_PAGES)):
             rows = [{name: getattr(page, name) for name in PAGES.names} for page in batch_pages]
             yield pa.Table.from_pylist(rows, PAGES)
         if reader.broken is not None:
-            logger.warning("%s: %s", part.source, reader.broken)
+            logger.warning("%s: %s", reader.part.source, reader.broken)
 
 
 def _pages_of(block: Any) -> Iterator[ArchivedPage]:

@@ -50,8 +50,7 @@ _RETRY_PAUSE_S: Final = 1.0  # doubled with each try
 _PROBES_AT_ONCE: Final = 16  # remote servers answer slowly
 
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
-_PAGES: Final = ("response", "resource", "conversion", "revisit")
-_PAGE_RECORDS: Final = tuple(getattr(WarcRecordType, name) for name in _PAGES)
+_PAGES: Final = WarcRecordType.response | WarcRecordType.resource | WarcRecordType.conversion | WarcRecordType.revisit
 
 
 class ArchiveStream:
@@ -62,20 +61,18 @@ class ArchiveStream:
     Args:
         source: path, address that fsspec opens, or ``-`` for standard input.
         begin: offset to begin at, in bytes.
+        record_start: how records begin; by default as the first one does that is read.
 
     Attributes:
-        record_start: how the first record begins, one of :data:`_RECORD_STARTS`; ``None`` for none of them.
+        record_start: how records begin, one of :data:`_RECORD_STARTS`; ``None`` for none of them.
     """
 
-    def __init__(self, source: str, begin: int = 0) -> None:
+    def __init__(self, source: str, begin: int = 0, record_start: bytes | None = None) -> None:
         self._source = source
         self._read_bytes = READ_BYTES
         self._held = bytearray()
         self._held_at = self._place = begin
-        self.record_start: bytes | None = None
-        if begin:
-            with open_source(source, read_bytes=len(_PLAIN)) as stream:
-                self._detect_compression(stream.read(len(_PLAIN)))
+        self.record_start = record_start
         self._opened: IO[bytes] | None = self._open()
 
     def _open(self) -> IO[bytes]:
@@ -94,18 +91,18 @@ class ArchiveStream:
         """Return the offset in the archive, in bytes."""
         return self._place
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int) -> bytes:
         """Read on; ``b""`` at the end."""
         behind = self._place - self._held_at
         if behind >= len(self._held):
             more = self._read_source(size)
             if self.record_start is None:
-                self._detect_compression(more)
+                self.record_start = next(filter(more.startswith, _RECORD_STARTS), None)
             self._held += more
             if len(self._held) > _MAX_HELD_BYTES:
                 self.forget_before(self._held_at + len(self._held) - _MAX_HELD_BYTES // 2)
                 behind = self._place - self._held_at
-        content = bytes(self._held[behind : behind + size] if size >= 0 else self._held[behind:])
+        content = bytes(self._held[behind : behind + size])
         self._place += len(content)
         return content
 
@@ -139,9 +136,6 @@ class ArchiveStream:
         """Return what was read from an offset on, as far as it is held."""
         return bytes(self._held[max(place - self._held_at, 0) :])
 
-    def _detect_compression(self, content: bytes) -> None:
-        self.record_start = next((start for start in _RECORD_STARTS if content.startswith(start)), None)
-
     def _read_source(self, size: int) -> bytes:
         for attempt in range(_TRIES):
             try:
@@ -174,11 +168,13 @@ class Part:
         source: path or address of the archive, ``-`` for standard input.
         begin: first byte.
         end: the byte after the last; ``None`` for the end of the archive.
+        record_start: how a record begins in an archive that was split.
     """
 
     source: str
     begin: int = 0
     end: int | None = None
+    record_start: bytes | None = None
 
 
 def split_archives(sources: Iterable[str]) -> dict[str, list[Part]]:
@@ -196,27 +192,24 @@ def split_archives(sources: Iterable[str]) -> dict[str, list[Part]]:
 
 def split_archive(source: str, size: int, length: int) -> list[Part]:
     """Split an archive of ``size`` bytes into parts of ``length`` bytes, if it can be split."""
-    if size <= length or not _can_be_split(source, size):
+    start = _find_record_start(source, size) if size > length else None
+    if start is None:
         return [Part(source)]
     begins = range(0, size, length)
-    return [Part(source, begin, begin + length if begin + length < size else None) for begin in begins]
+    return [Part(source, begin, begin + length if begin + length < size else None, start) for begin in begins]
 
 
-def _can_be_split(source: str, size: int) -> bool:
-    """Whether its records are compressed one by one, judged by the first ones, and it can be read from any offset."""
+def _find_record_start(source: str, size: int) -> bytes | None:
+    """Return how a record begins, if records are compressed one by one and the archive can be read from any offset."""
     try:
         with closing(ArchiveStream(source)) as stream:
-            places = [record.stream_pos for record in islice(stream.records(), 3)]
-            if (
-                stream.record_start in {None, _PLAIN}
-                or len(set(places)) < 3
-                or not all(map(stream.begins_record, places))
-            ):
-                return False
+            places = {record.stream_pos for record in islice(stream.records(), 3)}
+            if stream.record_start == _PLAIN or len(places) < 3 or not all(map(stream.begins_record, places)):
+                return None
         with open_source(source, size - 1, read_bytes=1) as end:
-            return len(end.read(1)) == 1
+            return stream.record_start if len(end.read(1)) == 1 else None
     except Exception:  # the reader will report what is wrong
-        return False
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +252,7 @@ class ArchiveReader:
     def __iter__(self) -> Iterator[ArchivedPage]:
         """Go through the pages; damaged records are skipped, and :attr:`broken` describes the first."""
         try:
-            with closing(ArchiveStream(self.part.source, self.part.begin)) as stream:
+            with closing(ArchiveStream(self.part.source, self.part.begin, self.part.record_start)) as stream:
                 yield from self._read_pages(stream)
         except Exception as error:  # every file system raises its own kinds
             self._note_broken(describe(error))
@@ -267,7 +260,6 @@ class ArchiveReader:
     def _read_pages(self, stream: ArchiveStream) -> Iterator[ArchivedPage]:
         part = self.part
         place = stream.seek_record(part.begin - 1) if part.begin else 0
-        is_one_by_one = True
         while place is not None:
             begin = place
             try:
@@ -276,7 +268,6 @@ class ArchiveReader:
                     if part.end is not None and place >= part.end:
                         return
                     stream.forget_before(place)
-                    is_one_by_one &= stream.begins_record(place)
                     page = self._page_of(record)
                     if page is not None:
                         yield page
@@ -286,17 +277,15 @@ class ArchiveReader:
                     self._note_broken(f"damaged after byte {place:,}: {error}")
                 place = stream.seek_record(place)
             else:
-                if is_one_by_one:
+                if stream.begins_record(place):
                     self._note_broken(find_truncation(stream.held_from(place), place))
-                elif (
-                    stream.record_start == _GZIP and part.source != STANDARD_INPUT
-                ):  # compressed as a whole: it is read once more
-                    with open_source(part.source) as archive:
+                elif stream.record_start == _GZIP and part.source != STANDARD_INPUT:
+                    with open_source(part.source) as archive:  # compressed as a whole: it is read once more
                         self._note_broken(find_gzip_truncation(archive, 0))
                 return
 
     def _page_of(self, record: WarcRecord) -> ArchivedPage | None:
-        if record.record_type not in _PAGE_RECORDS:
+        if not record.record_type & _PAGES:
             return None
         try:
             page = _page_or_reason(record, self._max_bytes)

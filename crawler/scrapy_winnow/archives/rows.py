@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import uuid
-from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -20,7 +20,6 @@ from winnow.page import Page, PageTooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
 
     Row = dict[str, object]
-    WriteRow = Callable[[Row], object]
 
 ARCHIVE_COLUMNS: Final = ("url", "host", "date", "record_id")
 """Columns that the archive has for a page; the others are fields of items."""
@@ -99,32 +97,19 @@ def shingles_of(row: Row) -> NDArray[np.uint64]:
     return np.array([int(shingle, 16) for shingle in cast("list[str]", row["shingles"])], np.uint64)
 
 
-@contextmanager
-def _open_json_lines(path: Path, _: frozenset[str]) -> Iterator[WriteRow]:
+def _write_json_lines(path: Path, rows: Iterator[Row], _: frozenset[str]) -> None:
     """Write one JSON object a line, gzip-compressed; the same rows give the same bytes."""
     with path.open("wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as lines:
-        yield lambda row: lines.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        for row in rows:
+            lines.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
 
-@contextmanager
-def _open_parquet(path: Path, outputs: frozenset[str]) -> Iterator[WriteRow]:
+def _write_parquet(path: Path, rows: Iterator[Row], outputs: frozenset[str]) -> None:
     """Write one Parquet file, zstd-compressed, with the schema of :func:`parquet_schema`."""
     schema = parquet_schema(outputs)
-    rows: list[Row] = []
-
-    def write(row: Row) -> None:
-        rows.append(row)
-        if len(rows) >= _PARQUET_ROWS:
-            flush()
-
-    def flush() -> None:
-        table.write_table(pa.Table.from_pylist(parquet_rows(rows), schema=schema))
-        rows.clear()
-
     with parquet.ParquetWriter(path, schema, compression="zstd") as table:
-        yield write
-        if rows:
-            flush()
+        while group := list(islice(rows, _PARQUET_ROWS)):
+            table.write_table(pa.Table.from_pylist(parquet_rows(group), schema=schema))
 
 
 def parquet_schema(outputs: frozenset[str]) -> Any:
@@ -143,11 +128,10 @@ def parquet_rows(rows: list[Row]) -> list[Row]:
     return [{name: value_of(name, value) for name, value in row.items()} for row in rows]
 
 
-@contextmanager
-def _open_conversions(path: Path, _: frozenset[str]) -> Iterator[WriteRow]:
+def _write_conversions(path: Path, rows: Iterator[Row], _: frozenset[str]) -> None:
     """Write WARC 1.1 ``conversion`` records, gzip-compressed one by one, as Common Crawl's WET files have them."""
     with path.open("wb") as file:
-        yield lambda row: file.write(gzip.compress(_conversion_of(row), 6, mtime=0))
+        file.writelines(gzip.compress(_conversion_of(row), 6, mtime=0) for row in rows)
 
 
 def _conversion_of(row: Row) -> bytes:
@@ -172,9 +156,9 @@ def _conversion_of(row: Row) -> bytes:
     return "\r\n".join(["WARC/1.1", *lines, "", ""]).encode("utf-8", "replace") + text + b"\r\n\r\n"
 
 
-FORMATS: Final[dict[str, tuple[str, Callable[[Path, frozenset[str]], AbstractContextManager[WriteRow]]]]] = {
-    "jsonl": (".jsonl.gz", _open_json_lines),
-    "parquet": (".parquet", _open_parquet),
-    "warc": (".warc.gz", _open_conversions),
+FORMATS: Final[dict[str, tuple[str, Callable[[Path, Iterator[Row], frozenset[str]], None]]]] = {
+    "jsonl": (".jsonl.gz", _write_json_lines),
+    "parquet": (".parquet", _write_parquet),
+    "warc": (".warc.gz", _write_conversions),
 }
-"""Suffix and writer of each format."""
+"""Suffix of each format, and what writes rows with the given optional columns into a file."""

@@ -162,24 +162,25 @@ class Run(ABC):
         """Clean the archives, and write each."""
 
     def _write(self, source: str, parts: Iterable[tuple[Path, Summary]]) -> None:
-        """Write the clean pages of an archive, marked as near-duplicates in their order; its file appears when whole.
+        """Write the clean pages of an archive; its file appears when whole.
 
         Args:
             source: the archive.
             parts: for each of its parts a file of rows, one JSON object a line, and what is to be added to the summary.
         """
-        suffix, open_format = FORMATS[self._options.format]
-        with (
-            self._destination.open_file(f"{self._names[source]}{suffix}") as file,
-            open_format(file, self._options.outputs) as write_row,
-        ):
-            for rows, summary in parts:
-                self._summary.add(summary)
-                with rows.open(encoding="utf-8") as lines:
-                    for row in map(json.loads, lines):
-                        row["duplicate_of"] = self._index.find(row["url"], shingles_of(row)).duplicate_of
-                        self._summary.duplicates += row["duplicate_of"] is not None
-                        write_row(row)
+        suffix, write_rows = FORMATS[self._options.format]
+        with self._destination.open_file(f"{self._names[source]}{suffix}") as file:
+            write_rows(file, self._mark_duplicates(parts), self._options.outputs)
+
+    def _mark_duplicates(self, parts: Iterable[tuple[Path, Summary]]) -> Iterator[Row]:
+        """Go through the rows of an archive, marked as near-duplicates in their order, and add to the summary."""
+        for rows, summary in parts:
+            self._summary.add(summary)
+            with rows.open(encoding="utf-8") as lines:
+                for row in map(json.loads, lines):
+                    row["duplicate_of"] = self._index.find(row["url"], shingles_of(row)).duplicate_of
+                    self._summary.duplicates += row["duplicate_of"] is not None
+                    yield row
 
 
 def _file_names(sources: list[str]) -> dict[str, str]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from winnow import Cleaned
 
     WritePage = Callable[["Source", str], object]
+    ContentOf = Callable[[str, Cleaned, argparse.Namespace], str]
 
 _SUFFIXES: Final = {"text": ".txt", "markdown": ".md", "html": ".html", "json": ".json"}
 _JSON_PARTS: Final = ("html", "markdown", "metadata", "chunks", "segments", "blocks")
@@ -63,11 +64,6 @@ def add_options(parser: CommandParser) -> None:
     formats: Any = {"choices": tuple(_SUFFIXES), "default": "text"}
     add("--format", "what to write (default: text); json has title, text and more", **formats)
     add("--with", "also write this into JSON", dest="json_parts", choices=_JSON_PARTS, many=True)
-    add("-o --output OUT", "file; for several FILEs a folder, made if need be, or one file of JSON lines, OUT.jsonl")
-    add("-j --processes N", "processes to clean in (default: 1)", default=1)
-    add("--site", "the FILEs are pages of one site: count what they repeat, then clean them")
-    add("--site-file FILE", "use the counts of a site in this file; --site writes it")
-    add("--encoding NAME", "charset of the pages (default: detected for each)")
     add("--no-links", "leave out the targets of links")
     add("--no-images", "leave out images")
     add("--no-tables", "leave out data tables")
@@ -82,8 +78,13 @@ def add_page_options(parser: CommandParser) -> None:
     add("files FILE", "HTML file, folder of them, - for standard input, or one address", nargs="+")
     add("--allow-private", "also fetch from addresses that are not on the public internet")
     add("--url URL", "address of the page: tells in-site links from others; for a single FILE only")
+    add("--encoding NAME", "charset of the pages (default: detected for each)")
     add("--rules FILE", "rules of your own for sites, in TOML or JSON")
     add_model_options(parser)
+    add("-o --output OUT", "file; for several FILEs a folder, made if need be, or one file of JSON lines, OUT.jsonl")
+    add("-j --processes N", "processes to clean in (default: 1)", default=1)
+    add("--site", "the FILEs are pages of one site: count what they repeat, then clean them")
+    add("--site-file FILE", "use the counts of a site in this file; --site writes it")
 
 
 class Source(NamedTuple):
@@ -100,15 +101,29 @@ class Source(NamedTuple):
 
 def run(options: argparse.Namespace) -> int:
     """Clean every page; those that fail are named on standard error."""
-    if options.processes < 1:
-        raise CommandError("--processes: at least 1")
     if options.json_parts and options.format != "json":
         raise CommandError("--with goes with --format json")
-    load_rules(options.rules)
-    sources, code = find_sources(options)
+    switches: dict[str, Any] = {part: not getattr(options, f"no_{part}") for part in ("links", "images", "tables")}
+    switches |= {"comments": options.comments, "deduplicate": not options.keep_copies}
+    return clean_pages(options, _content_of, **switches)
+
+
+def clean_pages(options: argparse.Namespace, content_of: ContentOf, **switches: Any) -> int:
+    """Clean every page, write what ``content_of`` makes of it, and return the exit code.
+
+    Args:
+        options: those of :func:`add_page_options`, and ``format``, "text" or "json" where files are named by it.
+        content_of: takes the name of a page, the page as it was cleaned, and the options.
+        switches: further arguments of :func:`winnow.clean`.
+    """
+    if options.processes < 1:
+        raise CommandError("--processes: at least 1")
+    _load_rules(options.rules)
+    sources, code = _find_sources(options)
     write = _open_output(options, sources)
     load_model_option(options)
-    clean_source = partial(_clean_source, options=options, site=_count_site(sources, options))
+    switches["site"] = _count_site(sources, options)
+    clean_source = partial(_clean_source, options=options, content_of=content_of, switches=switches)
     has_progress = options.output not in {None, "-"} and len(sources) > 1
     names = [source.name for source in sources] if has_progress else ()
     processes = max(min(options.processes, len(sources)), 1)
@@ -130,10 +145,10 @@ def run(options: argparse.Namespace) -> int:
     return code
 
 
-def find_sources(options: argparse.Namespace) -> tuple[list[Source], int]:
+def _find_sources(options: argparse.Namespace) -> tuple[list[Source], int]:
     """Return the pages that the names stand for, and the exit code: 1 if one of the names stands for none."""
     has_many = len(options.files) > 1
-    if any(map(is_address, options.files)) and (has_many or getattr(options, "site", False)):
+    if any(map(is_address, options.files)) and (has_many or options.site):
         raise CommandError("one address at a time; scrapy crawl site -a url=ADDRESS cleans a site, urls_file=FILE many")
     sources: list[Source] = []
     code = 0
@@ -149,7 +164,7 @@ def find_sources(options: argparse.Namespace) -> tuple[list[Source], int]:
 
 
 @lru_cache(maxsize=1)
-def load_rules(path: Path | None) -> Rules:
+def _load_rules(path: Path | None) -> Rules:
     """Load the file of ``--rules``."""
     with report_errors("--rules: "):
         return Rules() if path is None else Rules.read(path)
@@ -188,32 +203,21 @@ def _count_site(sources: Sequence[Source], options: argparse.Namespace) -> Site 
     return site
 
 
-def _clean_source(source: Source, options: argparse.Namespace, site: Site | None) -> tuple[str | None, list[str]]:
+def _clean_source(
+    source: Source, options: argparse.Namespace, content_of: ContentOf, switches: dict[str, Any]
+) -> tuple[str | None, list[str]]:
     """Clean one page; return its content as it is written, ``None`` where it failed, and warnings for the user."""
-    switches: dict[str, Any] = {part: not getattr(options, f"no_{part}") for part in ("links", "images", "tables")}
-    switches |= {"encoding": options.encoding, "comments": options.comments, "site": site}
-    switches["deduplicate"] = not options.keep_copies
+    url, encoding = options.url, options.encoding
     try:
-        cleaned, warnings = clean_file(source.name, options, **switches)
+        if is_address(source.name):
+            fetched = fetch(source.name, allow_private=options.allow_private)
+            html, url, encoding = fetched.html, url or fetched.url, encoding or fetched.encoding
+        else:
+            html = read_page(source.name)
+        model = model_switches(options)
+        cleaned = clean(html, url, rules=_load_rules(options.rules), encoding=encoding, **model, **switches)
     except (InputError, LookupError, OSError) as error:
         return None, [reason(error)]
-    if options.format == "json":
-        return _json_of(source.name, cleaned, options), warnings
-    content: str = getattr(cleaned, options.format)
-    return (content if content.endswith("\n") else f"{content}\n"), warnings
-
-
-def clean_file(name: str, options: argparse.Namespace, **switches: Any) -> tuple[Cleaned, list[str]]:
-    """Read and clean one page; return the result, and warnings for the user."""
-    switches |= {"rules": load_rules(options.rules), **model_switches(options)}
-    url = options.url
-    if is_address(name):
-        fetched = fetch(name, allow_private=options.allow_private)
-        html, url = fetched.html, url or fetched.url
-        switches["encoding"] = switches.get("encoding") or fetched.encoding
-    else:
-        html = read_page(name)
-    cleaned = clean(html, url, **switches)
     warnings = []
     if cleaned.passed_through in NOT_HTML:
         warnings.append(f"is no HTML ({cleaned.passed_through})")
@@ -223,10 +227,13 @@ def clean_file(name: str, options: argparse.Namespace, **switches: Any) -> tuple
         warnings.append(cleaned.hint)
     if cleaned.fallback:
         warnings.append("everything looks like template; its least template-like section is kept")
-    return cleaned, warnings
+    return content_of(source.name, cleaned, options), warnings
 
 
-def _json_of(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str:
+def _content_of(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str:
+    if options.format != "json":
+        content: str = getattr(cleaned, options.format)
+        return content if content.endswith("\n") else f"{content}\n"
     row: dict[str, Any] = {"file": name, "url": cleaned.url or options.url}
     row |= {part: getattr(cleaned, part) for part in _JSON_FIELDS}
     row |= {"passed_through": cleaned.passed_through, "model": cleaned.model_version}

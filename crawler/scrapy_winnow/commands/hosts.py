@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -93,29 +92,23 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _find_server(options: argparse.Namespace) -> None:
-    """Fill in the server and the prefix that were not given, by the environment or the settings of the project."""
+    """Fill in the server and the prefix that were not given, as a crawl of the project finds them."""
     if options.redis_url is None and options.state_dir is None:
-        options.redis_url = os.environ.get("WINNOW_REDIS_URL", "").strip() or None
-    if options.redis_url is None and options.state_dir is None:
-        _read_project_settings(options)
+        from scrapy.utils.project import get_project_settings, inside_project
+
+        from scrapy_winnow.config import checked_setting
+
+        try:
+            settings = get_project_settings()
+            options.redis_url = checked_setting(settings, "WINNOW_REDIS_URL")
+            options.prefix = options.prefix or checked_setting(settings, "WINNOW_REDIS_PREFIX")
+            if options.redis_url is None and inside_project():
+                options.state_dir = checked_setting(settings, "WINNOW_STATE_DIR")
+        except Exception as error:  # the project's own code
+            raise CommandError(f"the settings of the project cannot be read: {error}") from error
+        if options.redis_url is None and options.state_dir is None:
+            raise CommandError("not inside a Scrapy project: give --redis-url or --state-dir")
     options.prefix = options.prefix or "winnow"
-
-
-def _read_project_settings(options: argparse.Namespace) -> None:
-    from scrapy.utils.project import get_project_settings, inside_project
-
-    from scrapy_winnow.config import checked_setting
-
-    if not inside_project():
-        raise CommandError("not inside a Scrapy project: give --redis-url or --state-dir")
-    try:
-        settings = get_project_settings()
-        options.redis_url = checked_setting(settings, "WINNOW_REDIS_URL")
-        if options.redis_url is None:
-            options.state_dir = checked_setting(settings, "WINNOW_STATE_DIR")
-        options.prefix = options.prefix or checked_setting(settings, "WINNOW_REDIS_PREFIX")
-    except Exception as error:  # the project's own code
-        raise CommandError(f"the settings of the project cannot be read: {error}") from error
 
 
 def _host_name(host: str) -> str:

@@ -115,15 +115,11 @@ def _write_each(pages: Iterable[LabelledSitePage], options: argparse.Namespace) 
 
 def _add_parameter(group: argparse._ArgumentGroup, parameter: Field[Any]) -> None:
     description, unit, choices = (parameter.metadata[key] for key in ("description", "unit", "choices"))
-    options: dict[str, Any] = {"default": parameter.default}
-    flag = "--" + parameter.name.replace("_", "-")
-    if isinstance(parameter.default, bool):
-        says = f"{description} (default: {'on' if parameter.default else 'off'})"
-        group.add_argument(flag, action=argparse.BooleanOptionalAction, help=says, **options)
-        return
-    if choices:
-        options["choices"] = choices
-    else:
-        options["metavar"] = {int: "N", float: "X"}.get(type(parameter.default), "NAME")
-    says = f"{description}{f', in {unit}' if unit else ''} (default: {parameter.default!r})".replace("%", "%%")
-    group.add_argument(flag, type=type(parameter.default), help=says, **options)
+    default, shown = parameter.default, repr(parameter.default)
+    kind: dict[str, Any] = {"type": type(default), "metavar": {int: "N", float: "X"}.get(type(default), "NAME")}
+    if isinstance(default, bool):
+        kind, shown = {"action": argparse.BooleanOptionalAction}, "on" if default else "off"
+    elif choices:
+        kind = {"choices": choices}
+    says = f"{description}{f', in {unit}' if unit else ''} (default: {shown})".replace("%", "%%")
+    group.add_argument(f"--{parameter.name.replace('_', '-')}", default=default, help=says, **kind)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import importlib.util
 import os
 from concurrent.futures.process import BrokenProcessPool
@@ -113,18 +112,12 @@ def _check(options: argparse.Namespace) -> None:
 
 def _find_sources(options: argparse.Namespace) -> list[str]:
     """Return the archives that the arguments name, in stores that can be read."""
-    from scrapy_winnow.archives.addresses import check_access, find_matching, is_address
+    from scrapy_winnow.archives.addresses import check_access, find_archives
 
     sources: list[str] = []
     with report_errors():
         for pattern in options.sources:
-            if pattern == STANDARD_INPUT:
-                found = [pattern]
-            elif is_address(pattern):
-                found = find_matching(pattern)
-            else:
-                names = glob.glob(pattern, recursive=True) if glob.has_magic(pattern) else [pattern]  # noqa: PTH207
-                found = [name for name in sorted(names) if Path(name).is_file()]
+            found = [pattern] if pattern == STANDARD_INPUT else find_archives(pattern)
             if not found:
                 raise CommandError(f"no such archive: {pattern}")
             sources += found

@@ -1,5 +1,6 @@
 import pytest
 
+from scrapy_winnow.commands import main
 from tests.scrapy_winnow.archives.made import page, write_archive
 
 
@@ -17,3 +18,11 @@ def archives(stories, tmp_path_factory):
         write_archive(folder / "first.warc.gz", stories[:16]),
         write_archive(folder / "second.warc.gz", stories[16:]),
     ]
+
+
+@pytest.fixture(scope="session")
+def cleaned(archives, tmp_path_factory):
+    """The folder of the two archives after a run in one process."""
+    folder = tmp_path_factory.mktemp("cleaned") / "out"
+    assert main(["warc", *map(str, archives), "-o", str(folder), "--with", "markdown", "-j", "1"]) == 0
+    return folder

@@ -15,13 +15,13 @@ WORDS = (
 HTML = "text/html; charset=utf-8"
 
 
-def story(seed: str) -> str:
+def story(seed):
     chance = random.Random(seed)
     paragraphs = (chance.choices(WORDS, k=30) for _ in range(chance.randint(2, 4)))
     return "".join(f"<p>{' '.join(words).capitalize()}.</p>" for words in paragraphs)
 
 
-def page(host: str, number: int, seed: str = "") -> str:
+def page(host, number, seed=""):
     """A page with the menu and the footer of its host, and a story of its own."""
     return (
         f"<html><head><title>Story {number}</title></head><body><div><a href=/>Front page of {host}</a>"
@@ -31,7 +31,7 @@ def page(host: str, number: int, seed: str = "") -> str:
     )
 
 
-def record_of(url: str, body: str, status: str = "200 OK", kind: str = HTML) -> bytes:
+def record_of(url, body, status="200 OK", kind=HTML):
     response = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n\r\n{body}".encode()
     headers = {
         "WARC-Type": "response",
@@ -52,10 +52,11 @@ def write_archive(file, records):
     return file
 
 
-def rows_of(folder):
-    """The rows of the JSON lines below a folder, in the order of the files."""
+def rows_of(folder, without=""):
+    """The rows of the JSON lines below a folder, in the order of the files, without a column."""
     texts = [gzip.decompress(file.read_bytes()).decode() for file in sorted(folder.glob("*.jsonl.gz"))]
-    return [json.loads(line) for text in texts for line in text.splitlines()]
+    rows = [json.loads(line) for text in texts for line in text.splitlines()]
+    return [{name: value for name, value in row.items() if name != without} for row in rows]
 
 
 class FaultyServer(ThreadingHTTPServer):

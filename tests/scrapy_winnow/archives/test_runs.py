@@ -36,14 +36,6 @@ def contents_of(folder):
     return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
-@pytest.fixture(scope="module")
-def cleaned(archives, tmp_path_factory):
-    """The folder of the two archives after a run in one process."""
-    folder = tmp_path_factory.mktemp("cleaned") / "out"
-    assert run(*archives, "-o", folder, "--with", "markdown", "-j", 1) == 0
-    return folder
-
-
 def test_every_page_is_cleaned_with_all_pages_of_its_host_the_first_one_too(cleaned):
     rows = rows_of(cleaned)
     assert len(rows) == 28
@@ -121,25 +113,6 @@ def test_near_duplicates_are_marked_with_the_first_page_that_has_the_text(tmp_pa
     assert set(rows.values()) == {None}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["gone.warc.gz", "-o", "out"], "no such archive: gone.warc.gz"),
-        (["gone-*", "-o", "out"], "no such archive: gone-*"),
-        (["s4://crawl/first.warc.gz", "-o", "out"], "s4://crawl/first.warc.gz: unknown kind of address"),
-        (["gone.warc.gz", "-o", "out.jsonl"], "-o out.jsonl: OUT is a folder"),
-        ([__file__, "-o", __file__], f"{__file__}/.winnow: not a directory"),
-        (["-", "-o", "out"], "only once: add --one-pass"),
-        (["-", "--one-pass", "--ray", "-o", "out"], "give one of them"),
-    ],
-)
-def test_arguments_that_cannot_be_used_are_refused(arguments, message, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert run(*arguments) == 2
-    assert message in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_killed_run_is_resumed_and_ends_as_an_undisturbed_one(archives, cleaned, tmp_path, capsys):
     program = KILLED.format(kind="ArchiveRun", condition='(step, done) == ("clean", 1)')
     killed = subprocess.run([sys.executable, "-c", program, tmp_path / "out", *archives], check=False)
@@ -150,10 +123,7 @@ def test_a_killed_run_is_resumed_and_ends_as_an_undisturbed_one(archives, cleane
     assert "another run's work" in capsys.readouterr().err
     assert run(*archives, "-o", tmp_path / "out", "-j", 1) == 0
     assert "resuming the run that was stopped" in capsys.readouterr().err
-    rows = rows_of(cleaned)
-    for row in rows:
-        del row["markdown"]
-    assert rows_of(tmp_path / "out") == rows
+    assert rows_of(tmp_path / "out") == rows_of(cleaned, without="markdown")
 
 
 def test_a_run_is_resumed_also_when_its_archive_is_split_otherwise(archives, monkeypatch, tmp_path):

@@ -38,14 +38,6 @@ def bucket(server, archives, monkeypatch):
     store.rm("crawl", recursive=True)
 
 
-@pytest.fixture(scope="module")
-def local_rows(archives, tmp_path_factory):
-    """What comes out of the same archives in files here."""
-    folder = tmp_path_factory.mktemp("local")
-    assert clean(archives, folder) == 0
-    return rows_of(folder)
-
-
 def forget_connections():
     S3FileSystem.clear_instance_cache()
 
@@ -55,13 +47,13 @@ def clean(sources, folder):
 
 
 @pytest.mark.parametrize("part_bytes", [reading.MIN_PART_BYTES, 3_000])
-def test_a_pattern_in_a_bucket_gives_what_the_same_files_here_do(part_bytes, bucket, local_rows, monkeypatch, tmp_path):
+def test_a_pattern_in_a_bucket_gives_what_the_same_files_here_do(part_bytes, bucket, cleaned, monkeypatch, tmp_path):
     bucket.pipe_file("crawl/notes.txt", b"no archive")
     monkeypatch.setattr(reading, "MIN_PART_BYTES", part_bytes)
     parts = reading.split_archives(["s3://crawl/first.warc.gz"])["s3://crawl/first.warc.gz"]
     assert (len(parts) > 2) is (part_bytes == 3_000)
     assert clean(["s3://crawl/*.warc.gz"], tmp_path) == 0
-    assert rows_of(tmp_path) == local_rows
+    assert rows_of(tmp_path) == rows_of(cleaned, without="markdown")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Small models in files, for the tests of the command line."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ from winnow.papers.element_features import NODE_FEATURES
 from winnow.papers.page_level import BUCKETS, LogisticModel
 
 
-def _save(path: Path, weights: dict[str, float], intercept: float) -> str:
+def _save(path, weights, intercept):
     features = len(NODE_FEATURES)
     weight = np.zeros((BUCKETS, features))
     for number, feature in enumerate(NODE_FEATURES):
@@ -20,12 +18,12 @@ def _save(path: Path, weights: dict[str, float], intercept: float) -> str:
 
 
 @pytest.fixture
-def model(tmp_path: Path) -> str:
+def model(tmp_path):
     """A file with a logistic model that looks at the share of anchor text and nothing else."""
     return _save(tmp_path / "links.npz", {"anchor_text_share": 8.0}, -4.0)
 
 
 @pytest.fixture
-def everything_is_content(tmp_path: Path) -> str:
+def everything_is_content(tmp_path):
     """A file with a logistic model that keeps all text."""
     return _save(tmp_path / "keep.npz", {}, -9.0)

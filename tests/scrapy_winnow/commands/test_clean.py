@@ -19,17 +19,17 @@ PROGRAM = "import sys; from scrapy_winnow.commands import main; sys.exit(main(sy
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> str:
+def page(tmp_path):
     path = tmp_path / "page.html"
     path.write_text(PAGE)
     return str(path)
 
 
 @pytest.fixture
-def clean(model: str, capsys: pytest.CaptureFixture[str]):
+def clean(model, capsys):
     """Run the command and return exit code, standard output and standard error."""
 
-    def run(*arguments: object, command: str = "clean") -> tuple[int, str, str]:
+    def run(*arguments, command="clean"):
         return main([command, "--model", model, *map(str, arguments)]), *capsys.readouterr()
 
     return run
@@ -39,7 +39,7 @@ def clean(model: str, capsys: pytest.CaptureFixture[str]):
     ("kind", "start"),
     [("markdown", "# Storm warning\n\nWinds"), ("html", "<!DOCTYPE html>\n<html>"), ("text", "Storm warning\n\nWinds")],
 )
-def test_content_is_written_in_each_format(kind: str, start: str, clean, page: str) -> None:
+def test_content_is_written_in_each_format(kind, start, clean, page):
     code, out, err = clean("--format", kind, page)
     assert (code, err) == (0, "")
     assert out.startswith(start)
@@ -47,7 +47,7 @@ def test_content_is_written_in_each_format(kind: str, start: str, clean, page: s
     assert "Sport" not in out
 
 
-def test_several_files_get_headings_or_a_folder_and_none_is_overwritten(clean, page: str, tmp_path: Path) -> None:
+def test_several_files_get_headings_or_a_folder_and_none_is_overwritten(clean, page, tmp_path):
     assert clean(page, page)[1].count(f"==> {page} <==\nStorm warning") == 2
     assert clean(page, "-o", tmp_path / "one.txt")[0] == 0
     assert (tmp_path / "one.txt").read_text().startswith("Storm warning\n")
@@ -66,7 +66,7 @@ def test_several_files_get_headings_or_a_folder_and_none_is_overwritten(clean, p
 
 
 @pytest.fixture
-def mirror(tmp_path: Path) -> Path:
+def mirror(tmp_path):
     for place in ("index.html", "a/index.html", "a/b/story.htm", "a/page"):
         file = tmp_path / "mirror" / place
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ def mirror(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_a_folder_becomes_the_same_folders(clean, mirror: Path, tmp_path: Path, processes: int) -> None:
+def test_a_folder_becomes_the_same_folders(clean, mirror, tmp_path, processes):
     out = tmp_path / "out"
     assert clean(mirror, "-o", out, "-j", processes)[0] == 0
     written = sorted(str(file.relative_to(out)) for file in out.rglob("*") if file.is_file())
@@ -84,7 +84,7 @@ def test_a_folder_becomes_the_same_folders(clean, mirror: Path, tmp_path: Path, 
     assert (out / "a" / "index.txt").read_text().startswith("Storm warning of a/index.html\n")
 
 
-def test_a_folder_becomes_one_file_of_json_lines(clean, mirror: Path, tmp_path: Path) -> None:
+def test_a_folder_becomes_one_file_of_json_lines(clean, mirror, tmp_path):
     out = tmp_path / "pages.jsonl"
     assert clean(mirror, "--format", "json", "--with", "metadata", "--with", "markdown", "-o", out)[0] == 0
     rows = [json.loads(line) for line in out.read_text().splitlines()]
@@ -99,7 +99,7 @@ def test_a_folder_becomes_one_file_of_json_lines(clean, mirror: Path, tmp_path: 
     ("switch", "before", "after"),
     [("--no-links", "[read](/r)", "read"), ("--no-images", "![i](/i.png)", ""), ("--no-tables", "| a | b |", "")],
 )
-def test_links_images_and_tables_can_be_left_out(switch: str, before: str, after: str, clean, tmp_path: Path) -> None:
+def test_links_images_and_tables_can_be_left_out(switch, before, after, clean, tmp_path):
     parts = "<p>Then <a href=/r>read</a> <img src=/i.png alt=i> it all.</p><table><tr><th>a<th>b<tr><td>c<td>d</table>"
     page = tmp_path / "page.html"
     page.write_text(PAGE.replace("</main>", f"{parts}</main>"))
@@ -119,9 +119,7 @@ def test_links_images_and_tables_can_be_left_out(switch: str, before: str, after
         (None, "no such file or directory"),
     ],
 )
-def test_files_that_are_not_pages_are_named_and_the_others_cleaned(
-    content: bytes | None, message: str, clean, page: str, tmp_path: Path
-) -> None:
+def test_files_that_are_not_pages_are_named_and_the_others_cleaned(content, message, clean, page, tmp_path):
     bad = tmp_path / "bad.html"
     if content is not None:
         bad.write_bytes(content)
@@ -133,14 +131,14 @@ def test_files_that_are_not_pages_are_named_and_the_others_cleaned(
     assert clean(bad, page, command="segments")[0] == 1
 
 
-def test_names_that_are_not_files_are_explained(clean, tmp_path: Path) -> None:
+def test_names_that_are_not_files_are_explained(clean, tmp_path):
     code, _, err = clean("", tmp_path)
     assert code == 1
     assert "no such file or directory (its name is empty)" in err
     assert f"{tmp_path}: no HTML files in this folder" in err
 
 
-def test_a_page_of_template_only_and_one_above_the_limits_are_kept_with_a_warning(clean, tmp_path: Path) -> None:
+def test_a_page_of_template_only_and_one_above_the_limits_are_kept_with_a_warning(clean, tmp_path):
     menu, large = tmp_path / "menu.html", tmp_path / "large.html"
     menu.write_text(f"<ul>{MENU}</ul>")
     code, out, err = clean(menu)
@@ -153,28 +151,7 @@ def test_a_page_of_template_only_and_one_above_the_limits_are_kept_with_a_warnin
     assert "too large (nodes)" in err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--url", "https://host.example/", "{page}", "{page}"], "--url goes with a single FILE"),
-        (["--model", "nowhere", "{page}"], "--model: no model named 'nowhere'"),
-        (["--model", "{page}", "{page}"], "--model: {page}: not a model file"),
-        (["-o", "{page}.d/x/y.txt", "{page}"], "-o: no such folder"),
-        (["{page}", "-j", "0"], "--processes: at least 1"),
-        (["{page}", "--with", "metadata"], "--with goes with --format json"),
-        (["--site", "-"], "reads each page twice"),
-        (["--site-file", "no-such", "{page}"], "--site-file no-such: no such file"),
-        (["--site-file", __file__, "{page}"], "not the counts of a site"),
-        (["--rules", "no-such", "{page}"], "--rules: no such file"),
-    ],
-)
-def test_options_that_do_not_work_are_explained(arguments: list[str], message: str, clean, page: str) -> None:
-    code, _, err = clean(*(argument.format(page=page) for argument in arguments))
-    assert code == 2
-    assert message.format(page=page) in err
-
-
-def test_cleaning_loads_neither_scrapy_nor_redis_nor_what_training_needs(model: str, page: str) -> None:
+def test_cleaning_loads_neither_scrapy_nor_redis_nor_what_training_needs(model, page):
     program = (
         "import sys; from scrapy_winnow.commands import main; code = main(sys.argv[1:]);"
         "heavy = {'scrapy', 'twisted', 'redis', 'sklearn'} & set(sys.modules);"
@@ -187,7 +164,7 @@ def test_cleaning_loads_neither_scrapy_nor_redis_nor_what_training_needs(model: 
     assert done.stdout.startswith("Storm warning")
 
 
-def test_a_closed_pipe_ends_the_command_quietly(model: str, page: str) -> None:
+def test_a_closed_pipe_ends_the_command_quietly(model, page):
     command = [sys.executable, "-c", PROGRAM, "clean", "--model", model, *[page] * 300]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -198,7 +175,7 @@ def test_a_closed_pipe_ends_the_command_quietly(model: str, page: str) -> None:
         assert process.wait(240) == 1
 
 
-def test_segments_are_a_table_or_json(clean, page: str) -> None:
+def test_segments_are_a_table_or_json(clean, page):
     head, *rows = clean(page, command="segments")[1].splitlines()
     assert head.split() == ["score", "what", "why", "chars", "section", "text"]
     assert any("template landmark" in row and "/html/body/nav" in row and "Sport" in row for row in rows)
@@ -209,7 +186,7 @@ def test_segments_are_a_table_or_json(clean, page: str) -> None:
     assert sum(segment["text"].count("all about it") for segment in segments if segment["template"]) == 4
 
 
-def test_what_the_pages_of_a_site_repeat_is_counted_first_and_kept_for_others(clean, tmp_path: Path) -> None:
+def test_what_the_pages_of_a_site_repeat_is_counted_first_and_kept_for_others(clean, tmp_path):
     about = "This paper was founded by two friends on the coast, who have always wanted to write for everyone."
     (tmp_path / "mirror").mkdir()
     for number in range(15):
@@ -225,3 +202,5 @@ def test_what_the_pages_of_a_site_repeat_is_counted_first_and_kept_for_others(cl
         assert about not in out
         assert "Sentence 14, 8" in out
         assert about not in clean("--site-file", counts, first)[1]
+        rows = clean("--site-file", counts, first, command="segments")[1].splitlines()
+        assert [row.split()[1] for row in rows if about[:30] in row] == ["template"]

@@ -15,10 +15,10 @@ from scrapy_winnow.storage.embedded import EmbeddedServer
 TEMPLATE = np.arange(1, 13, dtype=np.uint64)
 
 
-def count_pages(url: str, prefix: str, **pages: int) -> None:
+def count_pages(url, prefix, **pages):
     """Count so many pages of each host, ``.example`` left out."""
 
-    async def run() -> None:
+    async def run():
         connection = Connection(url, timeout=10)
         counts = NodeCounts(
             connection,
@@ -42,14 +42,14 @@ def count_pages(url: str, prefix: str, **pages: int) -> None:
 def hosts(redis_url, prefix, capsys):
     """Run the command on the tests' server and return exit code, standard output and standard error."""
 
-    def run(*arguments: str) -> tuple[int, str, str]:
+    def run(*arguments):
         code = main(["hosts", "--redis-url", redis_url, "--prefix", prefix, *arguments])
         return code, *capsys.readouterr()
 
     return run
 
 
-def _json(written: str) -> dict[str, dict]:
+def _json(written):
     found = [json.loads(line) for line in written.splitlines()]
     return {record["host"]: record for record in found}
 
@@ -114,13 +114,6 @@ def test_the_private_server_of_a_project_is_started_for_the_look(tmp_path, capsy
     assert not (tmp_path / "server.pid").exists()
 
 
-def test_outside_a_project_the_command_line_has_to_say_where(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
-    assert main(["hosts"]) == 2
-    assert "--state-dir" in capsys.readouterr().err
-
-
 def test_without_the_right_to_ask_for_sizes_the_rest_is_shown(tcp_server, capsys):
     server = tcp_server("--user", "looker", "on", ">password", "~winnow:*", "+@all", "-memory")
     url = server.url.replace("//", "//looker:password@")
@@ -130,17 +123,3 @@ def test_without_the_right_to_ask_for_sizes_the_rest_is_shown(tcp_server, capsys
         [(3, None), (2, None)],
         [(2, None), (3, None)],
     )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["https://[broken"], "neither a host nor the address of a page"),
-        (["--forget"], "--forget needs a HOST"),
-        (["--export"], "--export needs one HOST"),
-    ],
-)
-def test_what_cannot_work_is_said(hosts, arguments, message):
-    code, _, error = hosts(*arguments)
-    assert code == 2
-    assert message in error

@@ -9,7 +9,6 @@ import pytest
 
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
-from tests.scrapy_winnow.forked import Forks
 
 PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour until Sunday noon.</p></body></html>"
 
@@ -18,28 +17,94 @@ PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour unt
     "arguments",
     [[], ["clean"], ["nonsense"], ["clean", "--format", "pdf", "x"], ["segments"], ["train", "x"], ["evaluate", "x"]],
 )
-def test_wrong_usage_ends_with_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_ends_with_exit_code_2(arguments, capsys):
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 2
     assert "usage: winnow" in capsys.readouterr().err
 
 
+WRONG_USE = {
+    "clean --url https://host.example/ page.html page.html": "--url goes with a single FILE",
+    "clean --model nowhere page.html": "--model: no model named 'nowhere'",
+    "clean --model page.html page.html": "page.html: not a model file",
+    "clean -o absent/x/y.txt page.html": "-o: no such folder",
+    "clean page.html -j 0": "--processes: at least 1",
+    "clean page.html --with metadata": "--with goes with --format json",
+    "clean --site -": "reads each page twice",
+    "clean --site-file absent page.html": "--site-file absent: no such file",
+    "clean --site-file page.html page.html": "not the counts of a site",
+    "clean --rules absent page.html": "--rules: no such file",
+    "dedup items.jsonl --sketch 7": "--sketch: from 8 to 1024",
+    "dedup items.jsonl --ttl 0": "--ttl: at least 1",
+    "dedup items.jsonl --resemblance 2": "--resemblance: above 0 and at most 1",
+    "dedup items.jsonl --redis-url http://a.example": "--redis-url must begin with redis://",
+    "dedup items.jsonl --redis-url redis://127.0.0.1:1": "Redis cannot be reached",
+    "dedup items.jsonl -o /absent/folder/out": "-o /absent/folder/out: no such file or directory",
+    "dedup absent.jsonl": "absent.jsonl: no such file or directory",
+    "evaluate nothing.jsonl --pages .": "nothing.jsonl: there is no page in it",
+    "evaluate list.jsonl --pages .": "list.jsonl: line 1 is not",
+    "evaluate gold.jsonl --pages . --fold 7": "gold.jsonl: no page of fold 7",
+    "hosts": "not inside a Scrapy project: give --redis-url or --state-dir",
+    "hosts https://[broken": "neither a host nor the address of a page",
+    "hosts --forget": "--forget needs a HOST",
+    "hosts --export": "--export needs one HOST",
+    "site node-hashes absent": "no such folder",
+    "site node-hashes sites/empty": "no HTML files in it",
+    "site node-hashes sites/full -o sites/full/out": "would be read as pages",
+    "site node-hashes sites/full --least 0": "least must be at least 1",
+    "train absent -o m.npz": "no such folder",
+    "train sites/full -o m.npz": "holds no folder",
+    "train sites -o m.pickle": "must end in .npz",
+    "train sites -o m.npz --model nonsense": "no such kind of model: 'nonsense'",
+    "train sites -o m.npz --labels guess": "no such method: 'guess'; there are site-level",
+    "train sites -o m.npz --processes 0": "--processes: at least 1",
+    "train sites -o m.npz --sources absent.md": "no such file",
+    "train sites -o m.npz --gold gold.jsonl --model blocks": "html/7.html",
+    "train sites -o m.npz --gold absent.jsonl --model blocks": "absent.jsonl: no such file",
+    "train sites -o m.npz --gold gold.jsonl --model logistic": "takes no gold text",
+    "warc absent.warc.gz -o out": "no such archive: absent.warc.gz",
+    "warc absent-* -o out": "no such archive: absent-*",
+    "warc s4://crawl/first.warc.gz -o out": "s4://crawl/first.warc.gz: unknown kind of address",
+    "warc absent.warc.gz -o out.jsonl": "-o out.jsonl: OUT is a folder",
+    "warc page.html -o page.html": "page.html/.winnow: not a directory",
+    "warc - -o out": "only once: add --one-pass",
+    "warc - --one-pass --ray -o out": "give one of them",
+}
+
+
+@pytest.mark.parametrize(("line", "message"), WRONG_USE.items())
+def test_what_cannot_work_is_explained_and_nothing_is_written(line, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
+    Path("sites", "full").mkdir(parents=True)
+    Path("sites", "empty").mkdir()
+    for name in ("page.html", *(f"sites/full/{number}.html" for number in range(10))):
+        Path(name).write_text(PAGE)
+    rows = {"items": '{"url": "http://a.example/", "text": "x"}', "gold": '{"id": "7", "gold_text": "x", "fold": 2}'}
+    for name, content in {**rows, "nothing": "", "list": "[]"}.items():
+        Path(f"{name}.jsonl").write_text(content)
+    files = set(tmp_path.rglob("*"))
+    assert main(line.split()) == 2
+    assert message in capsys.readouterr().err
+    assert set(tmp_path.rglob("*")) == files
+
+
 @pytest.mark.parametrize("command", ["", "clean", "segments", "inspect", "warc", "report", "train", "evaluate"])
-def test_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_has_examples(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([*filter(None, [command]), "--help"])
     assert ended.value.code == 0
     assert "examples:\n  winnow " in capsys.readouterr().out
 
 
-def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_printed(capsys):
     with pytest.raises(SystemExit):
         main(["--version"])
     assert re.fullmatch(r"winnow 0\.\S+, core \d+, model \S+, lxml \S+\n", capsys.readouterr().out)
 
 
-def test_the_shell_completes_commands_and_options(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_shell_completes_commands_and_options(capsys):
     with pytest.raises(SystemExit):
         main(["--print-completion", "bash"])
     complete = 'eval "$1"; COMP_WORDS=(winnow segments --js) COMP_CWORD=2; _shtab_winnow; echo "${COMPREPLY[@]}"'
@@ -48,7 +113,7 @@ def test_the_shell_completes_commands_and_options(capsys: pytest.CaptureFixture[
     assert done.stdout.split() == ["--json"]
 
 
-def test_scrapy_winnow_does_what_winnow_does(forks: Forks, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scrapy_winnow_does_what_winnow_does(forks, tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     shown = forks.scrapy("winnow", "--help", folder=tmp_path)[1].replace("usage: scrapy winnow", "usage: winnow")
@@ -62,7 +127,7 @@ def test_scrapy_winnow_does_what_winnow_does(forks: Forks, tmp_path: Path, capsy
     assert "unrecognized arguments: --no-such-option" in err
 
 
-def test_the_server_is_that_of_the_project_around(forks: Forks, tmp_path: Path, redis_url: str, prefix: str) -> None:
+def test_the_server_is_that_of_the_project_around(forks, tmp_path, redis_url, prefix):
     count_pages(redis_url, prefix, news=2)
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = its_settings\n")
     settings = tmp_path / "its_settings.py"
@@ -71,6 +136,9 @@ def test_the_server_is_that_of_the_project_around(forks: Forks, tmp_path: Path, 
     below.mkdir(parents=True)
     code, out, err = forks.scrapy("winnow", "hosts", "--json", folder=below)
     assert code == 0, err
+    assert json.loads(out)["host"] == "news.example"
+    settings.write_text(f"WINNOW_REDIS_PREFIX = {prefix!r}\n")
+    out = forks.scrapy("winnow", "hosts", "--json", folder=below, WINNOW_REDIS_URL=redis_url)[1]
     assert json.loads(out)["host"] == "news.example"
     settings.write_text("WINNOW_REDIS_PREFIX = ''\n")
     assert forks.scrapy("winnow", "hosts", folder=below) == (

@@ -1,6 +1,5 @@
 import json
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 
@@ -10,16 +9,16 @@ from winnow.papers.methods import METHODS
 MENU = "".join(f"<li><a href=/{k}.html>Section number {k} of the paper</a></li>" for k in range(6))
 
 
-def _story(k: int) -> str:
+def _story(k):
     return " ".join(str((k + 2) ** power % 99991) for power in range(9, 40))
 
 
-def _page(k: int) -> str:
+def _page(k):
     return f"<html><body><div id=menu><ul>{MENU}</ul></div><div id=main><p>{_story(k)}</p></div></body></html>"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """A site of 12 pages, one of them in a folder below."""
     site = tmp_path / "site"
     (site / "deep").mkdir(parents=True)
@@ -31,9 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["site-level", "node-hashes", "text-windows", "site-independent-blocks"])
-def test_text_html_and_labels_of_every_page_are_written(
-    name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_text_html_and_labels_of_every_page_are_written(name, folder, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["site", name, str(folder), "-o", str(out)]) == 0
     for k, page in [*((k, f"{k}.html") for k in range(11)), (11, "deep/page")]:
@@ -53,7 +50,7 @@ def test_text_html_and_labels_of_every_page_are_written(
     assert row.split()[:3] == ["all", "12", "12"]
 
 
-def test_parameters_of_the_method_are_options(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_parameters_of_the_method_are_options(folder, tmp_path, capsys):
     assert main(["site", "text-windows", str(folder), "--window", "5000"]) == 0
     assert "0.0%" in capsys.readouterr().out
     labels = tmp_path / "out" / "labels" / "0.html.json"
@@ -65,7 +62,7 @@ def test_parameters_of_the_method_are_options(folder: Path, tmp_path: Path, caps
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_help_has_every_parameter_with_its_default_and_unit(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_has_every_parameter_with_its_default_and_unit(name, capsys):
     with pytest.raises(SystemExit):
         main(["site", "--list"])
     assert name in [line.split()[0] for line in capsys.readouterr().out.splitlines()]
@@ -82,9 +79,7 @@ def test_help_has_every_parameter_with_its_default_and_unit(name: str, capsys: p
         assert f"{unit} (default: {default})" in text
 
 
-def test_per_cluster_learns_from_each_template_for_itself(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_per_cluster_learns_from_each_template_for_itself(folder, tmp_path, capsys):
     for k in range(12):
         rows = "".join(f"<tr><td>{k * 1000 + row}<td>{row * k}" for row in range(3))
         notice = "<center><font>Printed listing of all the numbers of this catalogue</font></center>"
@@ -103,7 +98,7 @@ def test_per_cluster_learns_from_each_template_for_itself(
     assert clusters["0.html"] == clusters["deep/page"] != clusters["list0.html"] == clusters["list11.html"]
 
 
-def test_a_folder_with_one_page_or_only_copies_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_with_one_page_or_only_copies_is_explained(tmp_path, capsys):
     for k in range(3):
         (tmp_path / f"{k}.html").write_text(_page(1))
     for name, least in [("node-hashes", 2), ("site-level", 10)]:
@@ -112,9 +107,7 @@ def test_a_folder_with_one_page_or_only_copies_is_explained(tmp_path: Path, caps
         assert f"{least} pages with different text are needed to see what repeats, there are 1 (among 3 pages)" in error
 
 
-def test_pages_that_cannot_be_read_are_named_and_the_others_cleaned(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pages_that_cannot_be_read_are_named_and_the_others_cleaned(folder, capsys):
     deep = "<div>" * 3000
     (folder / "broken.html").write_text(f"<html>{deep}")
     gone = folder / "gone.html"
@@ -124,22 +117,3 @@ def test_pages_that_cannot_be_read_are_named_and_the_others_cleaned(
     assert "12" in out
     assert f"winnow: {folder / 'broken.html'}: page has" in err
     assert "gone" not in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["{tmp}/absent"], "no such folder"),
-        (["{tmp}"], "no HTML files in it"),
-        (["{site}", "-o", "{site}/out"], "would be read as pages"),
-        (["{site}", "--least", "0"], "least must be at least 1"),
-    ],
-)
-def test_wrong_use_is_explained(
-    arguments: list[str], message: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    words = [word.format(tmp=empty, site=folder) for word in arguments]
-    assert main(["site", "node-hashes", *words]) == 2
-    assert message in capsys.readouterr().err

@@ -1,17 +1,16 @@
 import sys
-from pathlib import Path
 
 import pytest
 
 from scrapy_winnow.commands import main
 
 
-def _sentences(subject: str, count: int) -> str:
+def _sentences(subject, count):
     return " ".join(f"{subject} has a sentence with the number {k} in it, and some more words." for k in range(count))
 
 
 @pytest.fixture
-def sites(tmp_path: Path) -> Path:
+def sites(tmp_path):
     """Six small sites: a menu and notices on every page, stories of its own on each, all of them short and long."""
     folder = tmp_path / "sites"
     for site in range(6):
@@ -30,9 +29,7 @@ def sites(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_model_and_its_card_are_written_and_the_model_cleans(
-    sites: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_model_and_its_card_are_written_and_the_model_cleans(sites, tmp_path, capsys):
     model = tmp_path / "model.npz"
     sources = [tmp_path / "sites.md", tmp_path / "more.md"]
     for file in sources:
@@ -55,36 +52,8 @@ def test_a_model_and_its_card_are_written_and_the_model_cleans(
     assert "section number 4" not in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["{tmp}/gone"], "no such folder"),
-        (["{tmp}/sites/site-0"], "holds no folder"),
-        (["{tmp}/sites", "-o", "{tmp}/m.pickle"], "must end in .npz"),
-        (["{tmp}/sites", "--model", "nonsense"], "no such kind of model: 'nonsense'"),
-        (["{tmp}/sites", "--labels", "guess"], "no such method: 'guess'; there are site-level"),
-        (["{tmp}/sites", "--processes", "0"], "--processes: at least 1"),
-        (["{tmp}/sites", "--sources", "{tmp}/gone.md"], "no such file"),
-        (["{tmp}/sites", "--gold", "{tmp}/gold.jsonl", "--model", "blocks"], "html/7.html"),
-        (["{tmp}/sites", "--gold", "{tmp}/gone.jsonl", "--model", "blocks"], "gone.jsonl: no such file"),
-        (["{tmp}/sites", "--gold", "{tmp}/broken.jsonl", "--model", "blocks"], "broken.jsonl: line 1"),
-        (["{tmp}/sites", "--gold", "{tmp}/gold.jsonl", "--model", "logistic"], "takes no gold text"),
-    ],
-)
-def test_what_training_cannot_use_is_explained(
-    arguments: list[str], message: str, sites: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (sites.parent / "gold.jsonl").write_text('{"id": "7", "gold_text": "x"}')
-    (sites.parent / "broken.jsonl").write_text("{}")
-    words = ["-o", "{tmp}/m.npz", *arguments]
-    assert main(["train", *(word.format(tmp=sites.parent) for word in words)]) == 2
-    assert message in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("package", ["rapidfuzz.distance", "scipy.optimize"])
-def test_a_missing_package_is_named(
-    package: str, sites: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_named(package, sites, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     arguments = ["train", str(sites), "--gold", str(tmp_path / "gold.jsonl"), "-o", str(tmp_path / "m.npz")]
     for module in [name for name in sys.modules if name.startswith("winnow.training.")]:

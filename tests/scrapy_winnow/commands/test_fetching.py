@@ -6,13 +6,12 @@ import pytest
 
 from scrapy_winnow import fetching
 from scrapy_winnow.commands import main
-from tests.scrapy_winnow.web import Web
 
 STORY = b"<nav><a href='/'>Home</a></nav><article><h1>Storm</h1><p>The ferries stay in port until Sunday.</p></article>"
 
 
 @pytest.fixture
-def clean(web: Web, capsys: pytest.CaptureFixture[str]):
+def clean(web, capsys):
     web.pages |= {
         "/robots.txt": (200, {"Content-Type": "text/plain"}, b"User-agent: *\nDisallow: /private"),
         "/story": (200, {}, STORY),
@@ -21,7 +20,7 @@ def clean(web: Web, capsys: pytest.CaptureFixture[str]):
         "/file": (302, {"Location": "file:///etc/passwd"}, b""),
     }
 
-    def run(path: str, *options: str) -> tuple[int, str, str]:
+    def run(path, *options):
         code = main(["clean", f"{web.url}{path}", *options])
         return code, *capsys.readouterr()
 
@@ -29,7 +28,7 @@ def clean(web: Web, capsys: pytest.CaptureFixture[str]):
 
 
 @pytest.mark.parametrize("path", ["/story", "/moved"])
-def test_a_page_is_fetched_and_cleaned(path: str, clean) -> None:
+def test_a_page_is_fetched_and_cleaned(path, clean):
     code, out, _ = clean(path, "--allow-private", "--format", "json")
     assert code == 0
     assert "The ferries stay" in out
@@ -47,29 +46,27 @@ def test_a_page_is_fetched_and_cleaned(path: str, clean) -> None:
         ("/story", ["--allow-private", "--site"], "one address at a time"),
     ],
 )
-def test_what_may_not_be_fetched_is_refused_with_the_reason(
-    path: str, options: list[str], message: str, clean, web: Web
-) -> None:
+def test_what_may_not_be_fetched_is_refused_with_the_reason(path, options, message, clean, web):
     code, out, err = clean(path, *options)
     assert (code > 0, out) == (True, "")
     assert message in err
     assert "/private/story" not in web.asked
 
 
-def test_a_server_that_cannot_say_what_it_forbids_is_left_alone(clean, web: Web) -> None:
+def test_a_server_that_cannot_say_what_it_forbids_is_left_alone(clean, web):
     web.pages["/robots.txt"] = (503, {}, b"")
     assert "robots.txt could not be read" in clean("/story", "--allow-private")[2]
     assert web.asked == ["/robots.txt"]
 
 
 @pytest.mark.parametrize("limit", ["_MAX_BYTES", "_TIMEOUT_S"])
-def test_size_and_time_are_limited(limit: str, clean, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_size_and_time_are_limited(limit, clean, monkeypatch):
     monkeypatch.setattr(fetching, limit, -1)
     assert "than -1" in clean("/story", "--allow-private")[2]
 
 
 @pytest.mark.parametrize("address", ["10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fd00::1", "224.0.0.1"])
-def test_no_name_leads_to_a_private_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_name_leads_to_a_private_address(address, monkeypatch):
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(family, socket.SOCK_STREAM, 6, "", (address, 80))])
     with pytest.raises(fetching.InputError, match="is a private address"):
