@@ -11,7 +11,6 @@ from winnow.metadata import Metadata, declared_kind, read_metadata
 from winnow.output.chunks import Chunk, make_chunks
 from winnow.output.html import write_document, write_html
 from winnow.output.markdown import to_markdown
-from winnow.output.stripping import strip_template
 from winnow.page.tags import TAG_ID
 from winnow.segments import Segment, blocks, segments
 
@@ -87,8 +86,8 @@ class Cleaned:
             lines = (f"<p>{escape(line, quote=False)}</p>\n" for line in self.text.splitlines())
             return write_document(self.title, "".join(lines))
         page = self._decided.page
-        elements, runs = strip_template(page, self._decided.template, self._decided.hidden)
-        return write_html(page, elements, runs, links=self._links, images=self._images)
+        template, hidden = self._decided.template, self._decided.hidden
+        return write_html(page, template, hidden, links=self._links, images=self._images)
 
     @cached_property
     def markdown(self) -> str:
