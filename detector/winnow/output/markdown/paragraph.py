@@ -64,7 +64,7 @@ class Line:
     """Collects the contents of one paragraph."""
 
     marks: list[Mark] = field(default_factory=list)  # open marks, outermost first, also of earlier paragraphs
-    in_code: bool = False
+    in_code: int = 0  # open elements of code
 
     def __post_init__(self) -> None:
         self._pieces: list[Piece] = []

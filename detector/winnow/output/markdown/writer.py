@@ -101,7 +101,6 @@ class _Writer:
         self._line = Line()
         self._marks: dict[_Element, Mark] = {}
         self._heading: _Element | None = None
-        self._code = 0  # open elements of code
         self._raised: list[dict[int, int]] = []
 
     def write(self, body: _Element) -> list[Block]:
@@ -146,8 +145,7 @@ class _Writer:
         elif tag == "img":
             self._add_image(element)
         elif tag in _CODE:
-            self._code += 1
-            self._line.in_code = True
+            self._line.in_code += 1
         elif tag in RAISED:
             signs = {sign for text in element.itertext() for sign in str(text) if not sign.isspace()}
             self._raised.append(RAISED[tag] if signs <= RAISED_SIGNS else {})
@@ -233,8 +231,7 @@ class _Writer:
         if element in self._marks:
             self._line.close_mark(self._marks.pop(element))
         if tag in _CODE:
-            self._code -= 1
-            self._line.in_code = self._code > 0
+            self._line.in_code -= 1
         elif tag in RAISED:
             self._raised.pop()
         elif tag in QUOTED and (tag != "rt" or not has_ruby_parentheses(element)):
