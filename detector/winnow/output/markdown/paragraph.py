@@ -129,12 +129,10 @@ class Line:
         self.marks.remove(mark)
 
     def finish(self) -> str:
-        """Return the paragraph, and begin another one within the same marks."""
+        """Return the paragraph, which is not empty, and begin another one within the same marks."""
         if self._opened:
             self._close_to(self._opened[0])
         self._pending = ""
-        if not self._pieces:
-            return ""
         box = self._pieces[0].text if self._pieces[0].is_formula and self._pieces[0].text in BOXES else ""
         written = _write_pieces(self._pieces)
         self._pieces = []

@@ -127,11 +127,14 @@ class _Writer:
         return any(frame.kind == CELL for frame in self._frames)
 
     def _add_text(self, text: str | None) -> None:
-        if text and text.strip(" \t\n\r\f"):
+        if not text:
+            return
+        if text.strip(" \t\n\r\f"):
             self._ensure_item()
             text = text.translate(self._raised[-1]) if self._raised and not self._line.in_link else text
-        if text:
-            self._line.add_text(text)
+        elif self._line.is_empty and not self._line.in_code:
+            return  # most texts are the white space between blocks
+        self._line.add_text(text)
 
     def _open_element(self, element: _Element) -> bool:
         """Begin an element; return whether to walk its contents."""
@@ -268,10 +271,9 @@ class _Writer:
             self._line.add_line_break()
 
     def _end_paragraph(self) -> None:
-        is_empty, text = self._line.is_empty, self._line.finish()
-        if not is_empty:
+        if not self._line.is_empty:
             # The garbage collector skips a tuple of texts; its passes over a long page hold up all threads.
-            self._add_block(Block(PARAGRAPH, tuple(text.split("\n"))))
+            self._add_block(Block(PARAGRAPH, tuple(self._line.finish().split("\n"))))
 
     def _end_heading(self) -> None:
         assert self._heading is not None  # noqa: S101  (only called at its end)
