@@ -96,24 +96,6 @@ def test_addresses_stay_as_they_are_if_their_base_is_unknown(head: str) -> None:
     assert '<a href="b">x</a>' in write(head + LINKS).html
 
 
-@pytest.mark.parametrize(
-    "image",
-    [
-        "<img src='data:image/gif;base64,R0' data-src=' /p.jpg '>",
-        "<img src=/blank.gif data-src=/p.jpg>",
-        "<img data-lazy=/p.jpg>",
-        "<img src=/p.jpg data-url=12>",
-        "<img data-srcset='/s.jpg 300w, /p.jpg 900w'>",
-        "<img src='data:image/svg+xml,x' srcset='/s.jpg 1x, /p.jpg 2x'>",
-        "<img class=lazy src='data:image/gif;base64,R0'><noscript><img src=/p.jpg></noscript>",
-        "<picture><source srcset='/s.jpg 1x, /p.jpg 2x'><img src='data:image/gif;base64,R0'></picture>",
-        "<picture><source srcset='data:x'><source data-srcset='/p.jpg'><img><source srcset=/q.jpg></picture>",
-    ],
-)
-def test_a_lazy_picture_gets_the_source_that_a_script_would_give_it(image: str) -> None:
-    assert write(f"<p>x {image}</p>").html.count(' src="/p.jpg"') == 1
-
-
 def test_links_and_images_can_be_left_out() -> None:
     html = "<p>See <a href=/a>this</a> <img src=/i.png alt=i> now</p>"
     assert "<p>See this <img" in write(html, links=False).html
