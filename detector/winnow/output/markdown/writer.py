@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
@@ -84,6 +85,7 @@ def to_markdown(html: str) -> str:
     return "\n".join(stack_blocks(markdown_blocks(html)))
 
 
+@lru_cache(maxsize=1)  # chunks are cut from the Markdown that has just been written
 def markdown_blocks(html: str) -> list[Block]:
     """Return the Markdown blocks of clean HTML: paragraphs, headings, lists and so on; see :func:`to_markdown`."""
     root = etree.fromstring(html, parser=etree.HTMLParser(huge_tree=True)) if html.strip() else None
