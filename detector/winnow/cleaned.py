@@ -11,7 +11,6 @@ from winnow.metadata import Metadata, declared_kind, read_metadata
 from winnow.output.chunks import Chunk, make_chunks
 from winnow.output.html import write_document, write_html
 from winnow.output.markdown import to_markdown
-from winnow.output.stripping import strip_template
 from winnow.page.tags import TAG_ID
 from winnow.segments import Segment, blocks, segments
 
@@ -46,6 +45,7 @@ class Cleaned:
             ``fallback``, ``None`` with models that do not estimate it, and for pages passed through. Check pages of low
             confidence first.
         from_data: whether the content is from the page's JSON, see :mod:`winnow.page_data`.
+        decided: the decisions on every unit; ``None`` for a page that was passed through or has no elements.
     """
 
     text: str
@@ -54,7 +54,7 @@ class Cleaned:
     fallback: bool
     passed_through: str | None
     model_version: str
-    _decided: Draft | None = field(repr=False)
+    decided: Draft | None = field(repr=False)
     url: str | None = None
     comments: str = ""
     confidence: float | None = None
@@ -77,18 +77,18 @@ class Cleaned:
         """Advice for a page without text; "" for others."""
         if self.status != "empty":
             return ""
-        has_scripts = self._decided is not None and bool((self._decided.page.tag == TAG_ID["script"]).any())
+        has_scripts = self.decided is not None and bool((self.decided.page.tag == TAG_ID["script"]).any())
         return "the scripts of the page write its text: render it in a browser first" if has_scripts else "no text"
 
     @cached_property
     def html(self) -> str:
         """Clean HTML, a whole document without scripts, styles, frames, comments or handlers."""
-        if self._decided is None:
+        if self.decided is None:
             lines = (f"<p>{escape(line, quote=False)}</p>\n" for line in self.text.splitlines())
             return write_document(self.title, "".join(lines))
-        page = self._decided.page
-        elements, runs = strip_template(page, self._decided.template, self._decided.hidden)
-        return write_html(page, elements, runs, links=self._links, images=self._images)
+        page = self.decided.page
+        template, hidden = self.decided.template, self.decided.hidden
+        return write_html(page, template, hidden, links=self._links, images=self._images)
 
     @cached_property
     def markdown(self) -> str:
@@ -98,12 +98,12 @@ class Cleaned:
     @cached_property
     def segments(self) -> list[Segment]:
         """The sections of the page with their scores, in document order; none for a page that was passed through."""
-        return [] if self._decided is None else segments(self._decided)
+        return [] if self.decided is None else segments(self.decided)
 
     @cached_property
     def blocks(self) -> list[Segment]:
         """Every text block of the page, kept or not, with its own score and reason, in document order."""
-        return [] if self._decided is None else blocks(self._decided)
+        return [] if self.decided is None else blocks(self.decided)
 
     @cached_property
     def metadata(self) -> Metadata:
@@ -117,9 +117,9 @@ class Cleaned:
         One of ``"article"``, ``"collection"``, ``"documentation"``, ``"forum"``, ``"listing"``, ``"product"`` and
         ``"service"``; ``None`` for a page that was passed through.
         """
-        if self._decided is None or self._metadata_page is None:
+        if self.decided is None or self._metadata_page is None:
             return None
-        return declared_kind(self._metadata_page) or self._decided.choice.kind
+        return declared_kind(self._metadata_page) or self.decided.choice.kind
 
     def chunks(self, max_words: int = 300) -> list[Chunk]:
         """Cut the content into pieces for retrieval with their headings, see :func:`winnow.output.chunks.make_chunks`.
@@ -141,7 +141,7 @@ class Cleaned:
         known = "html", "markdown", "metadata", "segments", "blocks", "chunks"
         if unknown := set(further).difference(known):
             raise ValueError(f"to_dict takes {', '.join(known)}; not {', '.join(sorted(unknown))}")
-        plain = {f.name: getattr(self, f.name) for f in fields(self) if not f.name.startswith("_")}
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.repr}
         return plain | {"kind": self.kind} | {name: self._as_json(name) for name in further}
 
     def _as_json(self, name: str) -> Any:
@@ -153,12 +153,7 @@ class Cleaned:
     def __getstate__(self) -> dict[str, Any]:
         """Compute everything for a pickle or a copy, which cannot hold the page and its tree."""
         self.html, self.segments, self.blocks, self.metadata, self.kind  # noqa: B018
-        return vars(self) | {"_decided": None, "_metadata_page": None}
-
-    @property
-    def decided(self) -> Draft | None:
-        """The decisions on every unit; ``None`` for a page that was passed through or has no elements."""
-        return self._decided
+        return vars(self) | {"decided": None, "_metadata_page": None}
 
     @property
     def removed(self) -> list[Segment]:

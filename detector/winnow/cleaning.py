@@ -113,7 +113,7 @@ def clean(
         fallback=draft.is_fallback,
         passed_through=None,
         model_version=model.version,
-        _decided=draft,
+        decided=draft,
         url=page.url,
         comments=join_blocks(draft.page, draft.texts, written, draft.hidden),
         confidence=draft.choice.confidence,
@@ -144,7 +144,7 @@ _MAX_CHARACTERS_WITHOUT_SCRIPTS: Final = 300  # a page with less text may be ren
 
 def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Limits, model: Model) -> Page | Cleaned:
     """Return the page, or the result if it cannot be cleaned: not HTML, too large, or without elements."""
-    uncut = partial(Cleaned, template_share=0.0, fallback=False, model_version=model.version, _decided=None, url=url)
+    uncut = partial(Cleaned, template_share=0.0, fallback=False, model_version=model.version, decided=None, url=url)
     try:
         page = _read_page(html, url, encoding, limits)
     except PageTooLarge as too_large:

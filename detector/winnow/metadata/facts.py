@@ -56,10 +56,9 @@ _OFFER: Final = {  # as JSON-LD calls it
     "brand": "product:brand og:brand",
 }
 _MICRODATA: Final = {
-    "headline": "headline", "datePublished": "published", "dateCreated": "published", "dateModified": "modified",
-    "author": "authors",
+    "headline": "headline", "datePublished": "published", "dateModified": "modified", "author": "authors",
 }  # fmt: skip
-_OFFER_PROPERTIES: Final = frozenset(
+_PROPERTIES: Final = _MICRODATA.keys() | frozenset(
     """price lowPrice priceCurrency availability sku gtin gtin13 gtin14 gtin12 gtin8 isbn brand ratingValue reviewCount
     ratingCount""".split()
 )
@@ -284,24 +283,18 @@ def _meta_facts(page: Page) -> Facts:
 
 
 def _microdata_facts(page: Page) -> Facts:
-    """Facts from microdata: the first value of each property."""
-    facts: Facts = {}
-    offer: dict[str, str] = {}
+    """Facts from microdata: the first value of each property that has one."""
+    values: dict[str, str] = {}
     properties = page.attribute("itemprop")
     names = [index for index, value in properties.items() if value == "name"][:_MAX_NAMES]
     for index, value in properties.items():
-        for key in dict.fromkeys(value.split()):
-            if key in _OFFER_PROPERTIES and key not in offer:
-                offer[key] = _property_value(page, index)
-            name = _MICRODATA.get(key)
-            if name is None or facts.get(name):
-                continue
-            if name == "authors":
-                inner = next((at for at in names if index < at < page.end[index]), index)
-                facts[name] = split_names(_property_value(page, inner))
-            else:
-                facts[name] = _property_value(page, index)
-    facts["offers"] = read_offers(offer | {"offers": offer, "aggregateRating": offer})
+        for key in value.replace("dateCreated", "datePublished").split():
+            if key in _PROPERTIES and not values.get(key):
+                inner = next((at for at in names if index < at < page.end[index]), index) if key == "author" else index
+                values[key] = _property_value(page, inner)
+    facts: Facts = {_MICRODATA[key]: value for key, value in values.items() if key in _MICRODATA}
+    facts["authors"] = split_names(values.get("author", ""))
+    facts["offers"] = read_offers(values | {"offers": values, "aggregateRating": values})
     return facts
 
 

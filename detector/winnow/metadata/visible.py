@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from datetime import date
-from functools import reduce
 from itertools import accumulate
-from operator import itemgetter, or_
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -217,9 +216,11 @@ def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
     found = []
     for name in ("class", "id"):
         for value, at in page.attributes.places_by_value(name).items():
-            words = value.lower().replace("-", " ").replace("_", " ").split()
-            if not _KIND_OF_WORD.keys().isdisjoint(words):
-                found.append((at, reduce(or_, (_KIND_OF_WORD.get(word, 0) for word in words))))
+            kinds = 0
+            for word in value.lower().replace("-", " ").replace("_", " ").split():
+                kinds |= _KIND_OF_WORD.get(word, 0)
+            if kinds:
+                found.append((at, kinds))
     return found
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from winnow.output.markdown.blocks import Block
 
+_UNSPACED: Final = re.compile("[\u3040-\u9fff\uac00-\ud7a3]")
 _SENTENCE_END: Final = re.compile("[.!?] |[。！？]")
 
 
@@ -113,5 +114,4 @@ def _split_sentences(text: str) -> list[str]:
 
 def _count_half_words(text: str) -> int:
     """Count 2 for each word and 1 for each character of scripts without spaces, where two make about a word."""
-    unspaced = sum("\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" for character in text)
-    return 2 * len(text.split()) + unspaced
+    return 2 * len(text.split()) + len(_UNSPACED.findall(text))

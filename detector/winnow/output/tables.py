@@ -124,10 +124,8 @@ def table_texts(page: Page, tables: Iterable[int], texts: list[str], kept: NDArr
         of_row = [np.searchsorted(page.parent[cells], rows, side).tolist() for side in ("left", "right")]
         first, behind = (places[cells].tolist() for places in (page.block_begin, page.block_end))
         spans = [(parse_span(columns.get(cell)), parse_span(reach.get(cell))) for cell in cells.tolist()]
-        placed = drop_empty_columns(
-            place_cells(
-                [(cell, *spans[cell]) for cell in range(begin, end)] for begin, end in zip(*of_row, strict=True)
-            )
+        placed = place_cells(
+            [(cell, *spans[cell]) for cell in range(begin, end)] for begin, end in zip(*of_row, strict=True)
         )
         has_kept = kept_before[page.block_end[rows]] > kept_before[page.block_begin[rows]]
         for row_has_kept, row in zip(has_kept.tolist(), placed, strict=True):
@@ -162,20 +160,13 @@ def parse_span(value: str | None) -> int:
     return min(max(int(text), 1), MAX_COLUMNS) if text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 
-def drop_empty_columns(rows: Iterable[list[Contents | None]]) -> list[list[Contents | None]]:
-    """Drop columns in which no cell begins, as in tables that are spaced by spans."""
-    placed = list(rows)
-    begun = {column for row in placed for column, cell in enumerate(row) if cell is not None}
-    if len(begun) == max(map(len, placed), default=0):
-        return placed
-    return [[cell for column, cell in enumerate(row) if column in begun] for row in placed]
+def place_cells(rows: Iterable[Iterable[tuple[Contents, int, int]]]) -> list[list[Contents | None]]:
+    """Return each row up to its last cell, with ``None`` where another cell spans; each cell is in one place.
 
-
-def place_cells(rows: Iterable[Iterable[tuple[Contents, int, int]]]) -> Iterator[list[Contents | None]]:
-    """Yield each row up to its last cell, with ``None`` where another cell spans; each cell is in one place.
-
-    ``rows`` has the cells in document order, each with the columns and rows that it spans.
+    Columns in which no cell begins are dropped: some tables are spaced by spans. ``rows`` has the cells in document
+    order, each with the columns and rows that it spans.
     """
+    placed: list[list[Contents | None]] = []
     covered: dict[int, int] = {}  # by column: rows below that a cell from above spans
     filled = 0
     for row in rows:
@@ -194,4 +185,8 @@ def place_cells(rows: Iterable[Iterable[tuple[Contents, int, int]]]) -> Iterator
         filled += len(places)
         if covered:
             covered = {column: left - 1 for column, left in covered.items() if left > 1}
-        yield places
+        placed.append(places)
+    begun = {column for row in placed for column, cell in enumerate(row) if cell is not None}
+    if len(begun) == max(map(len, placed), default=0):
+        return placed
+    return [[cell for column, cell in enumerate(row) if column in begun] for row in placed]

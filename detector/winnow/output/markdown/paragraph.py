@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from winnow.output.markdown.escaping import (
@@ -23,15 +23,9 @@ from winnow.output.markdown.escaping import (
     write_title,
 )
 
-BREAK: Final = "\\\n"
-"""A line break within a paragraph."""
-
-BOXES: Final = frozenset({"[ ]", "[x]"})
-"""Checkboxes at the start of an item."""
-
-DELIMITERS: Final = {"em": "*", "strong": "**", "del": "~~"}
-"""Delimiters of emphasis, by its kind."""
-
+_BREAK: Final = "\\\n"  # within a paragraph
+_BOXES: Final = frozenset({"[ ]", "[x]"})  # at the start of an item
+_DELIMITERS: Final = {"em": "*", "strong": "**", "del": "~~"}  # of emphasis, by its kind
 _SPACES: Final = re.compile(r"[ \t\n\r\f]+")
 _BARE_ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\x00-\x20<>\\`|\x7f]+")
 _ASCII_BOUNDARIES: Final = frozenset(string.punctuation + " \t\n\f\r")
@@ -59,14 +53,12 @@ class Piece:
     is_formula: bool = False
 
 
-@dataclass(eq=False)
 class Line:
     """Collects the contents of one paragraph."""
 
-    marks: list[Mark] = field(default_factory=list)  # open marks, outermost first, also of earlier paragraphs
-    in_code: bool = False
-
-    def __post_init__(self) -> None:
+    def __init__(self) -> None:
+        self.marks: list[Mark] = []  # open marks, outermost first, also of earlier paragraphs
+        self.in_code = 0  # open elements of code
         self._pieces: list[Piece] = []
         self._opened: list[Mark] = []
         self._pending = ""  # white space or a line break, written once something follows
@@ -84,7 +76,7 @@ class Line:
     @property
     def ends_with_break(self) -> bool:
         """Whether the last piece is a line break."""
-        return self._pending == BREAK and bool(self._pieces)
+        return self._pending == _BREAK
 
     def add_text(self, text: str) -> None:
         """Add text; white space counts as in HTML, control characters are dropped outside code."""
@@ -111,7 +103,7 @@ class Line:
 
     def add_line_break(self) -> None:
         """Add a line break, unless at the end of a paragraph."""
-        self._pending = BREAK if self._pieces else ""
+        self._pending = _BREAK if self._pieces else ""
 
     def add_formula(self, formula: str) -> None:
         """Add a formula with its dollar signs, or a checkbox."""
@@ -129,13 +121,11 @@ class Line:
         self.marks.remove(mark)
 
     def finish(self) -> str:
-        """Return the paragraph, and begin another one within the same marks."""
+        """Return the paragraph, which is not empty, and begin another one within the same marks."""
         if self._opened:
             self._close_to(self._opened[0])
         self._pending = ""
-        if not self._pieces:
-            return ""
-        box = self._pieces[0].text if self._pieces[0].is_formula and self._pieces[0].text in BOXES else ""
+        box = self._pieces[0].text if self._pieces[0].is_formula and self._pieces[0].text in _BOXES else ""
         written = _write_pieces(self._pieces)
         self._pieces = []
         return box + escape_lines(written.removeprefix(box))
@@ -155,7 +145,7 @@ class Line:
     def _write_pending(self) -> None:
         """Write pending white space and marks."""
         if self._pending:
-            self._append(Piece(self._pending, is_plain=self._pending != BREAK))
+            self._append(Piece(self._pending, is_plain=self._pending != _BREAK))
             self._pending = ""
         for mark in self.marks:
             if mark not in self._opened and self._is_shown(mark):
@@ -194,7 +184,7 @@ def _write_pieces(pieces: list[Piece]) -> str:
         if mark is None:
             text = _write_piece(pieces, index, written, in_link=bool(links), formulas=formulas)
         elif mark.kind != "a":
-            text = DELIMITERS[mark.kind].replace("*", characters.get(mark, "*"))
+            text = _DELIMITERS[mark.kind].replace("*", characters.get(mark, "*"))
             delimiter = "opens" if piece.opens else "closes"
         elif piece.opens:
             text = "["
@@ -221,7 +211,7 @@ def _write_piece(pieces: list[Piece], index: int, written: list[str], *, in_link
     if not piece.is_plain:
         return piece.text
     text = escape_text(piece.text, brackets=in_link, dollars=formulas)
-    if text[0] == "~" and written and written[-1] == DELIMITERS["del"]:
+    if text[0] == "~" and written and written[-1] == _DELIMITERS["del"]:
         text = f"\\{text}"
     following = pieces[index + 1].mark if index + 1 < len(pieces) else None
     if text.endswith("!") and following is not None and following.kind == "a":  # would be an image

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
@@ -84,6 +85,7 @@ def to_markdown(html: str) -> str:
     return "\n".join(stack_blocks(markdown_blocks(html)))
 
 
+@lru_cache(maxsize=1)  # chunks are cut from the Markdown that has just been written
 def markdown_blocks(html: str) -> list[Block]:
     """Return the Markdown blocks of clean HTML: paragraphs, headings, lists and so on; see :func:`to_markdown`."""
     root = etree.fromstring(html, parser=etree.HTMLParser(huge_tree=True)) if html.strip() else None
@@ -101,7 +103,6 @@ class _Writer:
         self._line = Line()
         self._marks: dict[_Element, Mark] = {}
         self._heading: _Element | None = None
-        self._code = 0  # open elements of code
         self._raised: list[dict[int, int]] = []
 
     def write(self, body: _Element) -> list[Block]:
@@ -128,11 +129,14 @@ class _Writer:
         return any(frame.kind == CELL for frame in self._frames)
 
     def _add_text(self, text: str | None) -> None:
-        if text and text.strip(" \t\n\r\f"):
+        if not text:
+            return
+        if text.strip(" \t\n\r\f"):
             self._ensure_item()
             text = text.translate(self._raised[-1]) if self._raised and not self._line.in_link else text
-        if text:
-            self._line.add_text(text)
+        elif self._line.is_empty and not self._line.in_code:
+            return  # most texts are the white space between blocks
+        self._line.add_text(text)
 
     def _open_element(self, element: _Element) -> bool:
         """Begin an element; return whether to walk its contents."""
@@ -146,8 +150,7 @@ class _Writer:
         elif tag == "img":
             self._add_image(element)
         elif tag in _CODE:
-            self._code += 1
-            self._line.in_code = True
+            self._line.in_code += 1
         elif tag in RAISED:
             signs = {sign for text in element.itertext() for sign in str(text) if not sign.isspace()}
             self._raised.append(RAISED[tag] if signs <= RAISED_SIGNS else {})
@@ -233,8 +236,7 @@ class _Writer:
         if element in self._marks:
             self._line.close_mark(self._marks.pop(element))
         if tag in _CODE:
-            self._code -= 1
-            self._line.in_code = self._code > 0
+            self._line.in_code -= 1
         elif tag in RAISED:
             self._raised.pop()
         elif tag in QUOTED and (tag != "rt" or not has_ruby_parentheses(element)):
@@ -271,10 +273,9 @@ class _Writer:
             self._line.add_line_break()
 
     def _end_paragraph(self) -> None:
-        is_empty, text = self._line.is_empty, self._line.finish()
-        if not is_empty:
+        if not self._line.is_empty:
             # The garbage collector skips a tuple of texts; its passes over a long page hold up all threads.
-            self._add_block(Block(PARAGRAPH, tuple(text.split("\n"))))
+            self._add_block(Block(PARAGRAPH, tuple(self._line.finish().split("\n"))))
 
     def _end_heading(self) -> None:
         assert self._heading is not None  # noqa: S101  (only called at its end)
