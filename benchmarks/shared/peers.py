@@ -24,25 +24,11 @@ def peers() -> dict[str, Extractor]:
     return {name: known[name] for name in installed(*known)}
 
 
-def trafilatura_text(html: bytes | str) -> str:
-    """Extract with trafilatura."""
+def trafilatura_text(html: bytes | str, **options: bool) -> str:
+    """Extract with trafilatura and options of its own."""
     import trafilatura  # noqa: PLC0415  (optional)
 
-    return trafilatura.extract(html if isinstance(html, str) else decode(html)) or ""
-
-
-def trafilatura_precision_text(html: bytes) -> str:
-    """Extract with trafilatura, in doubt less, and without comments."""
-    import trafilatura  # noqa: PLC0415  (optional)
-
-    return trafilatura.extract(decode(html), favor_precision=True, include_comments=False) or ""
-
-
-def trafilatura_recall_text(html: bytes) -> str:
-    """Extract with trafilatura, in doubt more."""
-    import trafilatura  # noqa: PLC0415  (optional)
-
-    return trafilatura.extract(decode(html), favor_recall=True) or ""
+    return trafilatura.extract(html if isinstance(html, str) else decode(html), **options) or ""
 
 
 def resiliparse_text(html: bytes) -> str:
