@@ -262,18 +262,15 @@ def main() -> None:
     parser.add_argument(
         "--gold", type=Path, action="append", default=[], metavar="FILE", help="gold pages beside html/"
     )
-    parser.add_argument("--model", help="page-level model (default: the package's own)")
     parser.add_argument(
         "--models", type=Path, metavar="FOLDS", help="models that have not seen a site, each by its fold"
     )
-    parser.add_argument("--leave-out", nargs="+", default=[], metavar="SITE", help="sites to measure on")
     options = parser.parse_args()
     try:
-        default = load_model(options.model)
+        default = load_model()
         model_of = models_of_folds(options.models) if options.models else lambda _: default
-        marks = [page for page in read_marks(options.marks) if page.site not in options.leave_out]
         examples = []
-        for site, pages in marked_sites(options.sites, marks):
+        for site, pages in marked_sites(options.sites, read_marks(options.marks)):
             print(f"winnow.training.site_evidence: {site.name}", file=sys.stderr, flush=True)
             letters_of: LettersOf = {name: page.of_blocks for name, page in pages.items()}
             model = model_of(site.name)
