@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.papers.menu_mapping import Profile
-
     Hashes = NDArray[np.uint64]
     Positions = NDArray[np.int64]
 
@@ -281,13 +279,13 @@ def tag_hashes(page: Page) -> Hashes:
     return hashes
 
 
-def path_hashes(tree: Page | Profile, own: Hashes, of_block: Hashes) -> Hashes:
+def path_hashes(page: Page, own: Hashes, of_block: Hashes) -> Hashes:
     """uint64[n + m], hash of the path from the root down to every unit.
 
     ``own`` is uint64[n], a hash of each element, ``of_block`` uint64[m], of each block.
     """
-    elements = path_sums(tree, mix(own + tree.depth.astype(np.uint64) * _STEP))  # the steps of a path in any order
-    return np.concatenate([elements, mix(elements[tree.block_node] + of_block)])
+    elements = path_sums(page, mix(own + page.depth.astype(np.uint64) * _STEP))  # the steps of a path in any order
+    return np.concatenate([elements, mix(elements[page.block_node] + of_block)])
 
 
 class Events(NamedTuple):
