@@ -181,19 +181,17 @@ def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
     return found
 
 
-def block_examples(
-    site: CountedSite, letters_of: LettersOf, model: Model, seed: int = 0
-) -> tuple[Floats, NDArray[np.bool_], Floats]:
+def block_examples(site: CountedSite, letters_of: LettersOf, model: Model) -> tuple[Floats, NDArray[np.bool_], Floats]:
     """Make examples of the pages of a site that have labels, each looked at with :data:`SEEN` pages counted.
 
-    ``letters_of`` has by name of a page what gives a letter for each block text; ``seed`` draws the other pages.
+    ``letters_of`` has by name of a page what gives a letter for each block text.
 
     Returns:
         float64[e, 5], log-odds of the page's own score and the columns of
         :func:`~winnow.evidence.site_counts.evidence_columns` but for the constant; bool[e], whether the block is
         template; float64[e], its weight: the root of its characters, pages alike.
     """
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     rows, labels, weights = [], [], []
     for index, name in enumerate(site.names):
         if name not in letters_of:
