@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.shared.common import parser_of, shown, table, write_json
-from benchmarks.shared.peers import peers, trafilatura_text
+from benchmarks.shared.peers import peers, trafilatura_precision_text, trafilatura_recall_text
 from winnow import clean
 from winnow.models import ModelError
 from winnow.models.scores import FAVORS, SCOPES
@@ -57,9 +57,10 @@ def main() -> None:
     if not options.no_peers:
         others = peers()
         if "trafilatura" in others:
-            precise = {"favor_precision": True, "include_comments": False}
-            others["trafilatura, precision"] = partial(trafilatura_text, **precise)
-            others["trafilatura, recall"] = partial(trafilatura_text, favor_recall=True)
+            others |= {
+                "trafilatura, precision": trafilatura_precision_text,
+                "trafilatura, recall": trafilatura_recall_text,
+            }
         extractors |= {name: lambda html, _, extract=extract: extract(html) for name, extract in others.items()}
     examples = gold_examples(options.gold, options.sites)
     results: dict[str, dict[str, list[Accuracy]]] = defaultdict(lambda: defaultdict(list))

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,7 +22,7 @@ import numpy as np
 
 import winnow
 from benchmarks.shared.common import parser_of, say, table, write_json
-from benchmarks.shared.peers import peers, trafilatura_text
+from benchmarks.shared.peers import peers, trafilatura_recall_text
 from winnow.evidence import site_counts
 from winnow.page.tags import tag_set
 from winnow.page.text import WORD
@@ -75,7 +74,7 @@ def main() -> None:  # noqa: C901
     default = winnow.load_model(options.model)
     others = peers() if options.peers else {}
     if "trafilatura" in others:
-        others["trafilatura, recall"] = partial(trafilatura_text, favor_recall=True)
+        others["trafilatura, recall"] = trafilatura_recall_text
     f1: dict[str, dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
     holes: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from benchmarks.shared.common import installed
 from winnow.page.parsing import decode
@@ -29,6 +30,13 @@ def trafilatura_text(html: bytes | str, **options: bool) -> str:
     import trafilatura  # noqa: PLC0415  (optional)
 
     return trafilatura.extract(html if isinstance(html, str) else decode(html), **options) or ""
+
+
+trafilatura_precision_text: Final = partial(trafilatura_text, favor_precision=True, include_comments=False)
+"""Extracts with trafilatura, in doubt less, and without comments."""
+
+trafilatura_recall_text: Final = partial(trafilatura_text, favor_recall=True)
+"""Extracts with trafilatura, in doubt more."""
 
 
 def resiliparse_text(html: bytes) -> str:
