@@ -15,7 +15,7 @@ import winnow
 from demo.crawl import CrawlFiles, crawl
 from demo.report import host_reports, read_items, site_level_labels, table
 from demo.server import DemoWeb
-from demo.web import DEFAULT_SEED, read_resources
+from demo.web import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,7 +103,7 @@ def _show_page(web: DemoWeb, items: list[dict[str, Any]]) -> None:
     """Print a story of the newspaper, what was cut marked and in grey."""
     stories = [item for item in items if web.host(item["url"]) == "news"]
     item = min(stories, key=lambda item: abs(len(item["text"]) - _STORY_LENGTH))
-    html = read_resources(web.folder)["news"][urlsplit(item["url"]).path].body
+    html = web.sites["news"].resources[urlsplit(item["url"]).path].body
     grey, plain = ("\33[90m", "\33[0m") if sys.stdout.isatty() else ("", "")
     _say(f"\nOne page, {item['template_share']:.0%} of it cut:\n")
     for is_kept, blocks in groupby(winnow.clean(html).blocks, lambda block: block.text in item["text"]):

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import winnow
 from demo.__main__ import DEFAULT_FOLDER
 from demo.server import DemoWeb
-from demo.web import read_resources
 from scrapy_winnow.inspector.documents import Documents, FolderReplay
 from scrapy_winnow.inspector.inspector import Inspector
 from scrapy_winnow.inspector.server import InspectorServer
@@ -105,8 +104,8 @@ def _opened(browser: Browser, url: str, *, dark: bool = False) -> Page:
 
 def _greyed(browser: Browser, folder: Path) -> Page:
     """Open a story of the newspaper with what Winnow cuts from it greyed out."""
-    story = next(path for path in read_resources(folder)["news"] if "petition" in path)
     with DemoWeb(folder) as web:
+        story = next(path for path in web.sites["news"].resources if "petition" in path)
         tab = browser.new_page(viewport={"width": 1000, "height": 640})
         tab.goto(web.urls["news"].rstrip("/") + story)
         tab.add_style_tag(content=_NEWSPAPER)

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
-from demo.truth import PageTruth, read_truth
 from demo.web import DEFAULT_PAGES, DEFAULT_SEED, generate, read_resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TextIO
 
-    from demo.site import Resource
+    from demo.site import Resource, Site
+    from demo.truth import PageTruth
 
 LOOPBACK = "127.0.0.1"
 NOT_FOUND = "/404"
@@ -45,7 +45,8 @@ class DemoWeb:
 
     Attributes:
         urls: Base URL by host name, each ending in a slash.
-        folder: Where the pages and their truth lie.
+        sites: The hosts by name, with their resources and the truth about their pages.
+        folder: Where the pages lie.
     """
 
     def __init__(self, folder: Path | None = None, seed: int = DEFAULT_SEED, pages: int = DEFAULT_PAGES) -> None:
@@ -54,8 +55,7 @@ class DemoWeb:
         self.urls: dict[str, str] = {}
         self._seed, self._pages = seed, pages
         self._server: subprocess.Popen[str] | None = None
-        self._truth: dict[str, dict[str, PageTruth]] = {}
-        self._paths: dict[str, set[str]] = {}
+        self.sites: dict[str, Site] = {}
         self._host_by_netloc: dict[str, str] = {}
 
     def __enter__(self) -> Self:
@@ -64,7 +64,7 @@ class DemoWeb:
         Raises:
             RuntimeError: Where the server does not come up.
         """
-        generate(self.folder, self._seed, self._pages)
+        self.sites = generate(self.folder, self._seed, self._pages)
         command = [sys.executable, "-m", "demo.server", "--folder", str(self.folder.resolve()), "--until-stdin-closes"]
         self._server = subprocess.Popen(  # noqa: S603 - our own module, by the running interpreter
             command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -74,8 +74,6 @@ class DemoWeb:
             raise RuntimeError("the demo web's server did not start; its message is above")
         self.urls = json.loads(line)["urls"]
         self._host_by_netloc = {urlsplit(url).netloc: name for name, url in self.urls.items()}
-        self._paths = {name: set(resources) for name, resources in read_resources(self.folder).items()}
-        self._truth = {name: read_truth(self.folder / "truth" / f"{name}.jsonl") for name in self.urls}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -103,12 +101,12 @@ class DemoWeb:
         Raises:
             KeyError: Where the URL belongs to no host, or to a file or a redirect.
         """
-        host, path = self.host(url), _target(url)
-        return self._truth[host][path if path in self._paths[host] else NOT_FOUND]
+        site, path = self.sites[self.host(url)], _target(url)
+        return site.truth[path if path in site.resources else NOT_FOUND]
 
     def pages(self, name: str) -> dict[str, PageTruth]:
         """Return the truth about every page of a host, by path and query."""
-        return self._truth[name]
+        return self.sites[name].truth
 
     def requests(self, name: str) -> list[str]:
         """Return the targets asked of a host so far, in order, for example ``/robots.txt``."""

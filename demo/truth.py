@@ -1,20 +1,18 @@
-"""What the generator knows about a page and writes beside it, never into it; and how well cleaned text agrees with it.
+"""What the generator knows about a page and keeps beside it, never in it; and how well cleaned text agrees with it.
 
 They are compared by multisets of words: runs of word characters, lower-cased; Chinese and Japanese characters singly.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from winnow.page.text import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from demo.nodes import Run
 
@@ -50,24 +48,6 @@ class PageTruth:
     def content_text(self) -> str:
         """The content's text, one run a line."""
         return "\n".join(text for text, template in self.runs if not template)
-
-
-def write_truth(path: Path, pages: Iterable[PageTruth]) -> None:
-    """Write one page a line, as JSON."""
-    lines = [json.dumps(asdict(page), ensure_ascii=False) + "\n" for page in pages]
-    path.write_text("".join(lines), encoding="utf-8")
-
-
-def read_truth(path: Path) -> dict[str, PageTruth]:
-    """Read what `write_truth` wrote, by path."""
-    pages: dict[str, PageTruth] = {}
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            fields = json.loads(line)
-            fields["runs"] = tuple((text, template) for text, template in fields["runs"])
-            page = PageTruth(**fields)
-            pages[page.path] = page
-    return pages
 
 
 class Accuracy(NamedTuple):

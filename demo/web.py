@@ -1,7 +1,7 @@
 """Generates the whole demo web into a folder, and reads it back.
 
-A folder holds, per host ``NAME``, ``sites/NAME/`` with the bodies, ``sites/NAME.routes.jsonl`` with the answers to each
-path, and ``truth/NAME.jsonl``.
+A folder holds, per host ``NAME``, ``sites/NAME/`` with the bodies and ``sites/NAME.routes.jsonl`` with the answers to
+each path.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from demo.hosts import BUILDERS
 from demo.site import Resource, Site
-from demo.truth import write_truth
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,11 +39,10 @@ def build_site(name: str, seed: int = DEFAULT_SEED, pages: int = DEFAULT_PAGES) 
     return site
 
 
-def generate(folder: Path, seed: int = DEFAULT_SEED, pages: int = DEFAULT_PAGES) -> None:
-    """Write every host and its truth into a folder."""
-    (folder / "truth").mkdir(parents=True, exist_ok=True)
-    for name in BUILDERS:
-        site = build_site(name, seed, pages)
+def generate(folder: Path, seed: int = DEFAULT_SEED, pages: int = DEFAULT_PAGES) -> dict[str, Site]:
+    """Write every host into a folder; return them by name."""
+    sites = {name: build_site(name, seed, pages) for name in BUILDERS}
+    for name, site in sites.items():
         bodies = folder / "sites" / name
         bodies.mkdir(parents=True, exist_ok=True)
         routes = []
@@ -54,7 +52,7 @@ def generate(folder: Path, seed: int = DEFAULT_SEED, pages: int = DEFAULT_PAGES)
             routes.append({"path": resource.path, "status": resource.status, "headers": resource.headers, "file": file})
         text = "".join(json.dumps(route) + "\n" for route in routes)
         (folder / "sites" / f"{name}.routes.jsonl").write_text(text, encoding="utf-8")
-        write_truth(folder / "truth" / f"{name}.jsonl", site.truth.values())
+    return sites
 
 
 def read_resources(folder: Path) -> dict[str, dict[str, Resource]]:

@@ -116,7 +116,7 @@ def frames_of(site: Site) -> Iterator[Frame]:
 def _own_blocks(site: Site) -> Iterator[tuple[Page, NDArray[np.bool_]]]:
     """The pages of a site, each with bool[m]: which of its blocks no other page has, by their text."""
     pages, counts = [], LossyCounts(sys.maxsize)
-    for number, _, _, page in site.pages().distinct():
+    for number, _, page in site.pages().distinct():
         text = text_fingerprints(page)
         counts.add(number, text)
         pages.append((page, text[page.n :]))

@@ -17,7 +17,6 @@ of "combined" see the pages of the site that are in the set, not all the site ha
 
 from __future__ import annotations
 
-import json
 import sys
 from itertools import combinations
 from pathlib import Path
@@ -88,9 +87,6 @@ def main() -> None:
     parser.add_argument("--type", default="article", metavar="TYPE", help="page type of the texts (default: article)")
     parser.add_argument("--texts", type=int, default=90, metavar="N", help="most texts of a group (default: 90)")
     parser.add_argument("--model", nargs="+", default=[None], metavar="MODEL", help="models (default: the package's)")
-    parser.add_argument(
-        "--documents", type=Path, metavar="FILE", help="write what 'combined' leaves of the pages for near_duplicates"
-    )
     options = parser.parse_args()
 
     random = np.random.default_rng(options.seed)
@@ -102,24 +98,20 @@ def main() -> None:
     say(f"{len(texts):,} texts, {sum(map(len, placed.values())):,} pages, {len(pairs[0]):,} pairs of either kind")
 
     rows, figures = [], {}
-    left: dict[tuple[str, int], dict[str, object]] = {}
     for number, name in enumerate(options.model):
         model = load_model(name)
         methods = METHODS if number == 0 else tuple(method for method in METHODS if method in _OF_MODEL)
         found: dict[str, Shingles] = {method: {} for method in methods}
         for done, (site, pages) in enumerate(placed.items(), 1):
             cleaned = cleaned_texts([(html, url) for _, html, url in pages], model, methods)
-            for (text, _, url), by_method in zip(pages, cleaned, strict=True):
+            for (text, _, _), by_method in zip(pages, cleaned, strict=True):
                 for method, content in by_method.items():
                     found[method][site, text] = shingles(content)
-                left.setdefault((site, text), {"url": url, "text": by_method[COMBINED], "story": text})
             say(f"{done} of {len(placed)} sites cleaned")
         for method, of_pages in found.items():
             label = f"{method}, {name or model.name}" if method in _OF_MODEL else method
             figures[label] = rates = _rates(of_pages, *pairs)
             rows.append([label, *_row(rates)])
-    if options.documents is not None:
-        options.documents.write_text("".join(json.dumps(row) + "\n" for row in left.values()), encoding="utf-8")
     print(table(["text compared", "duplicates found, %", "non-duplicates parted, %"], rows))
     write_json(options, {name: rates._asdict() for name, rates in figures.items()})
 

@@ -1,28 +1,25 @@
 """Near-duplicates: what Winnow, datasketch and simhash find, how fast, and in how much memory.
 
-    python -m benchmarks.applications.near_duplicates [--number 4000] [--given FILE]
+    python -m benchmarks.applications.near_duplicates [--number 4000]
 
 Every way is given the same documents in the same order and says of each which earlier ones it repeats; a document that
 repeats none is entered. Right is an address of the same story. The documents are made: stories in several versions, and
-others that share phrases but not the story, in a language of pseudo-words with Zipf's frequencies. Or they are given:
-JSON objects, one a line, with "url", "text" and "story". Times are those from text to verdict, and of the index alone,
-without the hashing of texts. The server is a Valkey on loopback that keeps nothing on disk; Winnow decides one document
-a call there, or 500. It uses the paper's rule, and in a second round the resemblance estimated from 64 hashes.
-datasketch hashes the same windows of 6 words with 128 permutations, a batch a text; several thresholds are tried.
-simhash likewise, with several distances.
+others that share phrases but not the story, in a language of pseudo-words with Zipf's frequencies. Times are those from
+text to verdict, and of the index alone, without the hashing of texts. The server is a Valkey on loopback that keeps
+nothing on disk; Winnow decides one document a call there, or 500. It uses the paper's rule, and in a second round the
+resemblance estimated from 64 hashes. datasketch hashes the same windows of 6 words with 128 permutations, a batch a
+text; several thresholds are tried. simhash likewise, with several distances.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import sys
 import time
 import tracemalloc
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 
@@ -52,7 +49,6 @@ def main() -> int:
     """Measure each way."""
     parser = parser_of(__doc__ or "")
     parser.add_argument("--number", type=int, default=4_000, metavar="N", help="documents made (%(default)s)")
-    parser.add_argument("--given", type=Path, metavar="FILE", help="documents instead of those")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="the best time counts (%(default)s)")
     parser.add_argument(
         "--thresholds", type=float, nargs="+", default=[0.2, 0.3, 0.5], metavar="T", help="of datasketch"
@@ -66,7 +62,7 @@ def main() -> int:
 
 
 def _compare(options: argparse.Namespace, server: Server) -> int:
-    documents = given_documents(options.given) if options.given else made_documents(options.number, options.seed)
+    documents = made_documents(options.number, options.seed)
     say(f"{len(documents):,} documents of {len({document.story for document in documents}):,} stories")
     figures: dict[str, dict[str, Any]] = {}
     makers = finders(server.url, options.resemblance, options.thresholds, options.distances)
@@ -318,23 +314,6 @@ def made_documents(number: int, seed: int) -> list[Document]:
             )
         story += 1
     return [found[place] for place in random.permutation(number).tolist()]
-
-
-def given_documents(path: Path) -> list[Document]:
-    """Read documents from a file of JSON objects, one a line, with ``url``, ``text`` and ``story``.
-
-    Ends the program where it cannot be read.
-    """
-    stories: dict[Any, int] = {}
-    found = []
-    try:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            story = stories.setdefault(row["story"], len(stories))
-            found.append(Document(str(row["url"]), str(row["text"]), story))
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        sys.exit(f"{path}: {error!r}")
-    return found or sys.exit(f"{path}: no documents")
 
 
 class _Language:

@@ -25,13 +25,14 @@ import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.request import RequestFingerprinter
 
 from benchmarks.shared.common import parser_of, say, table, write_json
+from benchmarks.shared.counting import counted_nodes, counted_pages
 from benchmarks.shared.crawls import QUICK, ROOT, crawl_command, demo_pages
 from benchmarks.shared.servers import MASTER, Proxy, Server, running_sentinels, start_cluster
 from demo.server import DemoWeb
@@ -39,7 +40,7 @@ from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import HashedPage, page_id_of
-from scrapy_winnow.storage.keys import host_keys, site_of
+from scrapy_winnow.storage.keys import site_of
 from winnow.models import load_model
 from winnow.page.page import Page
 
@@ -354,19 +355,15 @@ async def _compared(address: str, pages: dict[str, Resource], folder: Path) -> t
         connection = Connection(again.url, timeout=10)
         counts = NodeCounts(connection, prefix="winnow", budget=1 << 20, max_pages=1 << 14, ttl=1 << 20)
         for host in sorted({str(site_of(url)) for url in pages}):
-            _, nodes, guard, _, *singles = host_keys("winnow", host)
-            ids: Any = here.get(guard) or b""
-            counted += len(ids) // 16
-            for at in [*range(0, len(ids), 16), *([0] if ids else [])]:  # the first is counted when one comes after it
-                hashed = _hashed(url_of[ids[at : at + 8]], pages)
+            ids = counted_pages(here, host)
+            counted += len(ids)
+            for page_id in [*ids, *ids[:1]]:  # the first is counted when one comes after it
+                hashed = _hashed(url_of[page_id], pages)
                 await counts.count(
-                    *(host, ids[at : at + 8], hashed.fingerprints, hashed.contents_id, hashed.masses),
+                    *(host, page_id, hashed.fingerprints, hashed.contents_id, hashed.masses),
                     main_text_id=hashed.main_text_id,
                 )
-            found, expected = (
-                {**client.hgetall(nodes), **{number: b"" for key in singles for number in client.smembers(key)}}
-                for client in (here, there)
-            )
+            found, expected = (counted_nodes(client, host) for client in (here, there))
             wrong += sum(found.get(key) != expected.get(key) for key in found.keys() | expected.keys())
         await connection.close()
     return counted, wrong

@@ -28,14 +28,15 @@ from scrapy.utils.request import RequestFingerprinter
 
 from benchmarks.faults.soak_crawl import Crawl, ServedWeb, Trouble, make_web, urls_of
 from benchmarks.shared.common import parser_of, say, table, write_json
+from benchmarks.shared.counting import counted_nodes, counted_pages
 from benchmarks.shared.crawls import QUICK
 from demo.truth import words
 from scrapy_winnow.storage.evidence import page_id_of
-from scrapy_winnow.storage.keys import HostKeys, host_keys, site_of
+from scrapy_winnow.storage.keys import host_keys, site_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 Samples = list[dict[str, Any]]
 
@@ -224,8 +225,7 @@ def uncounted(client: redis.Redis, urls: Sequence[str]) -> list[str]:
     fingerprint = RequestFingerprinter().fingerprint
     counted: dict[str, set[bytes]] = {}
     for host in {str(site_of(url)) for url in urls}:
-        ids: Any = client.get(_keys(host).guard) or b""
-        counted[host] = {ids[at : at + 8] for at in range(0, len(ids), 16)}
+        counted[host] = set(counted_pages(client, host))
     return [url for url in urls if page_id_of(fingerprint(Request(url))) not in counted[str(site_of(url))]]
 
 
@@ -233,21 +233,13 @@ def counts_differing(here: redis.Redis, there: redis.Redis, hosts: Sequence[str]
     """Nodes that are counted, and those whose counts differ between two servers; a host's pages count as a node."""
     nodes = differing = 0
     for host in hosts:
-        one, other = (dict(_counts(client, host)) for client in (here, there))
+        state = host_keys("winnow", host).state
+        one, other = (
+            counted_nodes(client, host) | {b"pages": client.hget(state, "pages") or b"0"} for client in (here, there)
+        )
         nodes += len(one.keys() | other.keys())
         differing += sum(one.get(key) != other.get(key) for key in one.keys() | other.keys())
     return nodes, differing
-
-
-def _counts(client: redis.Redis, host: str) -> Iterator[tuple[bytes, bytes]]:
-    _, nodes, _, _, *singles = _keys(host)
-    found: Any = client.hgetall(nodes)
-    yield from found.items()
-    for key in singles:
-        numbers: Any = client.smembers(key)
-        yield from ((number, b"1") for number in numbers)
-    pages: Any = client.hget(_keys(host).state, "pages")
-    yield b"pages", pages or b"0"
 
 
 def memory_growth(samples: Samples) -> float:
@@ -272,10 +264,6 @@ def samples_of(crawl: Crawl) -> Samples:
     """The samples of a crawl's memory, in the order of time."""
     with (crawl.folder / "memory.jsonl").open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
-
-
-def _keys(host: str) -> HostKeys:
-    return host_keys("winnow", host)
 
 
 if __name__ == "__main__":

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
-from winnow import decide, load_model
-from winnow.models.files import ModelError
+from winnow import decide
 from winnow.training.evaluation import GoldPage, read_gold
+from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from winnow.models.scores import Model
 
 _EVERY: Final = 2.0  # seconds
-_SUFFIXES: Final = {".html", ".htm", ".xhtml"}
 _Z: Final = 1.959964
 _DRAWS: Final = 2_000
 _Thing = TypeVar("_Thing")
@@ -69,35 +67,6 @@ def gold_pages(options: argparse.Namespace) -> list[tuple[GoldPage, bytes]]:
     return read or sys.exit(f"{options.gold}: no page of fold {options.fold}")
 
 
-class Models:
-    """A model for each gold page: the same one, or with ``{fold}`` in its name one per fold.
-
-    Args:
-        name: name or file of a model; ``None`` for the package's own.
-    """
-
-    def __init__(self, name: str | None) -> None:
-        self._name = name
-        if name is None:
-            self.label = model_or_exit(None).name
-        elif "{fold}" in name:
-            self.label = f"{model_or_exit(name.format(fold=0)).name}, by folds"
-        else:
-            self.label = Path(name).stem  # several models of one kind are told apart by it
-
-    def of(self, page: GoldPage) -> Model:
-        """Return the model for a page."""
-        return model_or_exit(self._name.format(fold=page.fold) if self._name is not None else None)
-
-
-def model_or_exit(name: str | None) -> Model:
-    """Load a model by name or file; end the program where there is none, or a damaged one."""
-    try:
-        return load_model(name)
-    except (OSError, ModelError) as error:
-        sys.exit(f"--model: {error}")
-
-
 def _html_of(page: GoldPage, folder: Path) -> bytes:
     file = folder / page.page_id
     return (file if file.is_file() else folder / f"{page.page_id}.html").read_bytes()
@@ -105,8 +74,7 @@ def _html_of(page: GoldPage, folder: Path) -> bytes:
 
 def html_files(folder: Path, sample: int | None = None) -> list[Path]:
     """Return the HTML files below a folder, or some of them, evenly spread. Ends the program where there are none."""
-    files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file())
-    return spread(files, sample) or sys.exit(f"no HTML files in {folder}")
+    return spread(page_files(folder), sample) or sys.exit(f"no HTML files in {folder}")
 
 
 def spread(things: Sequence[_Thing], sample: int | None) -> list[_Thing]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from scrapy_winnow.config import SETTINGS
 from scrapy_winnow.storage.counts import NodeCounts
+from scrapy_winnow.storage.keys import host_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,3 +49,16 @@ def counts_on(connection: Connection, prefix: str, settle_after: int = SETTLE_AF
 def bytes_of(client: redis.Redis, counts: NodeCounts, host: str) -> int:
     """Return what the keys of a host take."""
     return sum(int(client.memory_usage(key, samples=0) or 0) for key in counts.keys(host))  # type: ignore[arg-type]
+
+
+def counted_pages(client: redis.Redis, host: str) -> list[bytes]:
+    """Return the ids of the pages that are in the counts of a host."""
+    ids: Any = client.get(host_keys("winnow", host).guard) or b""
+    return [ids[at : at + 8] for at in range(0, len(ids), 16)]
+
+
+def counted_nodes(client: redis.Redis, host: str) -> dict[bytes, bytes]:
+    """Return what the counts of a host hold of each node: nothing but that it is there where one page has it."""
+    _, nodes, _, _, *singles = host_keys("winnow", host)
+    server: Any = client
+    return {**server.hgetall(nodes), **{number: b"" for key in singles for number in server.smembers(key)}}

@@ -15,7 +15,6 @@ from urllib.parse import urljoin
 from scrapy import Request, Spider, signals
 from scrapy.http import HtmlResponse
 
-from demo.web import read_resources
 from scrapy_winnow.project.site import PageItem
 
 if TYPE_CHECKING:
@@ -51,8 +50,8 @@ def demo_pages(web: DemoWeb) -> dict[str, Resource]:
     """Return the pages of the demo web by address, one of each host in turn."""
     pages = [
         (number, urljoin(web.urls[name], resource.path), resource)
-        for name, resources in read_resources(web.folder).items()
-        for number, resource in enumerate(resources.values())
+        for name, site in sorted(web.sites.items())
+        for number, resource in enumerate(site.resources.values())
         if resource.is_page
     ]
     return {url: resource for _, url, resource in sorted(pages, key=lambda page: page[0])}

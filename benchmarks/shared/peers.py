@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from benchmarks.shared.common import installed
 from winnow.page.parsing import decode
@@ -24,25 +25,18 @@ def peers() -> dict[str, Extractor]:
     return {name: known[name] for name in installed(*known)}
 
 
-def trafilatura_text(html: bytes | str) -> str:
-    """Extract with trafilatura."""
+def trafilatura_text(html: bytes | str, **options: bool) -> str:
+    """Extract with trafilatura and options of its own."""
     import trafilatura  # noqa: PLC0415  (optional)
 
-    return trafilatura.extract(html if isinstance(html, str) else decode(html)) or ""
+    return trafilatura.extract(html if isinstance(html, str) else decode(html), **options) or ""
 
 
-def trafilatura_precision_text(html: bytes) -> str:
-    """Extract with trafilatura, in doubt less, and without comments."""
-    import trafilatura  # noqa: PLC0415  (optional)
+trafilatura_precision_text: Final = partial(trafilatura_text, favor_precision=True, include_comments=False)
+"""Extracts with trafilatura, in doubt less, and without comments."""
 
-    return trafilatura.extract(decode(html), favor_precision=True, include_comments=False) or ""
-
-
-def trafilatura_recall_text(html: bytes) -> str:
-    """Extract with trafilatura, in doubt more."""
-    import trafilatura  # noqa: PLC0415  (optional)
-
-    return trafilatura.extract(decode(html), favor_recall=True) or ""
+trafilatura_recall_text: Final = partial(trafilatura_text, favor_recall=True)
+"""Extracts with trafilatura, in doubt more."""
 
 
 def resiliparse_text(html: bytes) -> str:

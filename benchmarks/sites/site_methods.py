@@ -1,25 +1,23 @@
-"""The site-level methods side by side on the demo web: template found, pages needed, time and memory.
+"""The site-level methods side by side on the demo web: template found, pages needed, and time.
 
 The truth is that of the generator of the demo web (exact). Each method learns from at most --pages pages of a site
 (menus from those it finds by links), and --tested pages are labelled. "Text" is precision, recall and F1 of template by
 characters of blocks, "node" by elements that hold text; they are summed over the pages of a site, and averaged over
 sites. "Pages needed" is the least of 2, 5, 10, 20, 40 and --pages pages to learn from that give new pages at least 0.95
 of the text F1 of the last, the median of sites; for menus, the pages loaded. Time is learning and labelling, for each
-page, in milliseconds and in parses of the same pages; memory is what a site needs at most.
+page, in parses of the same pages.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, peak_growth, say, table, write_json
+from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.truth.hand_truth import letters
 from demo.hosts import BUILDERS
 from demo.web import build_site
@@ -59,7 +57,7 @@ def main() -> None:
     sites = list(demo_sites(options.pages, options.seed))[: options.sites]
     rows = [_row(name, sites, options) for name in options.methods]
     headings = ["", *(f"{kind} {figure}" for kind in ("text", "node") for figure in ("P", "R", "F1"))]
-    print(table([*headings, "sites", "pages needed", "ms a page", "parses", "MB"], [_cells(row) for row in rows]))
+    print(table([*headings, "sites", "pages needed", "parses"], [_cells(row) for row in rows]))
     cells = [[row["method"], *(row["by_site"].get(site.name) for site in sites)] for row in rows]
     print("\n" + table(["text F1", *(site.name for site in sites)], cells))
     write_json(options, {row["method"]: row for row in rows})
@@ -68,57 +66,39 @@ def main() -> None:
 def _row(name: str, sites: Sequence[DemoSite], options: argparse.Namespace) -> dict[str, Any]:
     """Measure one method on all sites."""
     by_site: dict[str, float] = {}
-    figures, needed, seconds, parses = [], [], [], []
+    figures, needed, parses = [], [], []
     for site in sites:
         say(f"{name}: {site.name}")
         part = site if name == MENUS else site.bounded(options.pages, options.seed)
         try:
-            measured = _measured(name, part, options)
+            overlap, times_parse, learned_from = _measured(name, part, options)
         except SiteError as error:
             say(f"{name}: {site.name}: {error}")
             continue
-        seconds.append(measured.seconds)
-        parses.append(measured.seconds / measured.parse)
-        figures.append([*measured.overlap.figures("text"), *measured.overlap.figures("node")])
+        parses.append(times_parse)
+        figures.append([*overlap.figures("text"), *overlap.figures("node")])
         by_site[site.name] = figures[-1][2]
         if name == MENUS:
-            needed.append(measured.learned_from)
+            needed.append(learned_from)
         elif PER_CLUSTER not in name:
             needed.append(_needed(name, part, options))
-    largest = max(sites, key=lambda site: len(site.pages))
-    if name != MENUS:
-        largest = largest.bounded(options.pages, options.seed)
     return {
         "method": name,
         "figures": np.mean(figures, axis=0).tolist() if figures else [None] * 6,
         "sites": len(figures),
         "needed": float(np.median([each for each in needed if each])) if any(needed) else None,
-        "ms": 1000 * float(np.median(seconds)) if seconds else None,
         "parses": float(np.median(parses)) if parses else None,
-        "mb": _memory(name, largest),
         "by_site": by_site,
     }
 
 
 def _cells(row: dict[str, Any]) -> list[object]:
-    ms, parses, needed = row["ms"], row["parses"], row["needed"]
-    return [
-        *(row["method"], *row["figures"], row["sites"], needed and f"{needed:.0f}", ms and f"{ms:.1f}"),
-        *(parses and f"{parses:.1f}", row["mb"] and f"{row['mb']:.1f}"),
-    ]
+    parses, needed = row["parses"], row["needed"]
+    return [row["method"], *row["figures"], row["sites"], needed and f"{needed:.0f}", parses and f"{parses:.1f}"]
 
 
-@dataclass
-class _Measured:
-    """What one method did on one site; seconds are for one page."""
-
-    overlap: Overlap
-    seconds: float
-    parse: float
-    learned_from: int | None
-
-
-def _measured(name: str, site: DemoSite, options: argparse.Namespace) -> _Measured:
+def _measured(name: str, site: DemoSite, options: argparse.Namespace) -> tuple[Overlap, float, int | None]:
+    """What a method finds on a site, its time for a page in parses of it, and how many pages it learned from."""
     pages = site.pages
     tested = range(0, len(pages), max(len(pages) // options.tested, 1))
     truths = {number: site.truth(read) for number, read in ((number, pages.read(number)) for number in tested)}
@@ -145,7 +125,7 @@ def _measured(name: str, site: DemoSite, options: argparse.Namespace) -> _Measur
             read = pages.read(number)
             overlap.add(read.page, learned.label(read).template, truths[number])
         seconds += (time.perf_counter() - begin) / len(tested)
-    return _Measured(overlap, seconds, parse, learned_from)
+    return overlap, seconds / parse, learned_from
 
 
 def _needed(name: str, site: DemoSite, options: argparse.Namespace) -> int | None:
@@ -167,24 +147,6 @@ def _needed(name: str, site: DemoSite, options: argparse.Namespace) -> int | Non
         found[step] = overlap.figures("text")[2]
     last = found.get(steps[-1])
     return next((step for step, f1 in found.items() if last and f1 >= ENOUGH * last), None)
-
-
-def _memory(name: str, site: DemoSite) -> float | None:
-    """Megabytes that learning needs at most above what its process used before, in a process of its own."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(partial(_peak, name, site.pages))
-
-
-def _peak(name: str, pages: SitePages) -> float | None:
-    def learn_and_label() -> None:
-        for _ in labelled_pages(pages, method(name.removesuffix(PER_CLUSTER)), per_cluster=PER_CLUSTER in name):
-            pass
-
-    pages.read(0)
-    try:
-        return peak_growth(learn_and_label)
-    except SiteError:
-        return None
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,11 +4,10 @@
 
 Without a folder the pages are those of the demo web. Every stage runs --repeat times on a page newly parsed, and the
 fastest run counts, in processor time. It starts with empty memos, as on the first page of a site, unless the row says
-that the names of the site's elements and its links are known. The rows are with the compiled core, where there is one,
-unless they say that numpy worked alone. A row has the median over pages of its milliseconds, their mean, and the median
-of its ratio to the parse of the same page. Below it the memory of the page nearest to 5,000 elements, above that of its
-parsed tree: the most that Python allocated at once, and the growth of the process; and the growth for three pages made
-of 90,000 elements, the worst that the default limits let through.
+that the names of the site's elements and its links are known. A row has the median over pages of its milliseconds,
+their mean, and the median of its ratio to the parse of the same page. Below it the memory of the page nearest to 5,000
+elements, above that of its parsed tree: the most that Python allocated at once, and the growth of the process; and the
+growth for three pages made of 90,000 elements, the worst that the default limits let through.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def marked_sites(
         files = page_files(folder)
         pages = SitePages.of_files(folder, files, _base_url(SitePages.of_files(folder, files)))
         read = pages.read(list(pages.names).index(of.page))
-        yield of, pages, read, hand_truth(read.page, read.html, of)
+        yield of, pages, read, hand_truth(read.page, files[read.number].read_bytes(), of)
 
 
 def _base_url(pages: SitePages) -> str | None:

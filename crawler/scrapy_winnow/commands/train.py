@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
             sources = "\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources)
             trained = train(options.sites, sources=sources, **settings)
     except ImportError as error:
-        raise CommandError(f"training needs {error.name}: pip install 'scrapy-winnow[train]'") from error
+        raise CommandError(f"{error}: training needs pip install 'scrapy-winnow[train]'") from error
     gold = f"{trained.gold_pages:,} gold pages, " if trained.gold_pages else ""
     gold += f"{trained.marked_pages:,} marked pages, " if trained.marked_pages else ""
     print(f"{trained.sites:,} sites, {trained.pages:,} pages, {gold}{trained.examples:,} {trained.units}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Any, Final, TypeVar, TypeVarTuple
 
 import numpy as np
 
@@ -22,20 +22,6 @@ _BUTTONS: Final = tag_set("button", "label", "select")
 Result = TypeVar("Result")
 Others = TypeVarTuple("Others")
 Number = TypeVar("Number", bound=np.number[Any])
-
-
-class Tree(Protocol):
-    """A tree whose elements are in preorder: subtree ``i`` is the slice ``[i, end[i])``."""
-
-    @property
-    def parent(self) -> NDArray[np.int32]:
-        """int32[n], parent of each element, -1 for a root."""
-        ...
-
-    @property
-    def end(self) -> NDArray[np.int32]:
-        """int32[n], end of the slice of each subtree."""
-        ...
 
 
 def once_per_page(function: Callable[[Page, *Others], Result]) -> Callable[[Page, *Others], Result]:
@@ -92,26 +78,26 @@ def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
     return sums
 
 
-def subtree_sums(tree: Tree, values: NDArray[np.generic]) -> NDArray[np.int64]:
+def subtree_sums(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
     """int64[n], sum over each element's subtree, itself included, of one integer or boolean per element."""
     sums = prefix_sums(values)
-    return sums.take(tree.end) - sums[:-1]
+    return sums.take(page.end) - sums[:-1]
 
 
-def within(tree: Tree, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def within(page: Page, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[n], whether each element is chosen or has a chosen ancestor."""
-    inside: NDArray[np.bool_] = nearest(tree.parent, chosen) >= 0
+    inside: NDArray[np.bool_] = nearest(page.parent, chosen) >= 0
     return inside
 
 
-def path_sums(tree: Tree, values: NDArray[Number]) -> NDArray[Number]:
+def path_sums(page: Page, values: NDArray[Number]) -> NDArray[Number]:
     """[n], sum over the path from the root to each element, both included, of one number per element.
 
     The dtype is that of the values; unsigned integers wrap around, as hashes do.
     """
-    change = np.zeros(len(tree.end) + 1, values.dtype)
+    change = np.zeros(len(page.end) + 1, values.dtype)
     nonzero = np.flatnonzero(values)
-    np.subtract.at(change, tree.end[nonzero], values[nonzero])
+    np.subtract.at(change, page.end[nonzero], values[nonzero])
     change[nonzero] += values[nonzero]
     sums: NDArray[Number] = np.cumsum(change[:-1])
     return sums

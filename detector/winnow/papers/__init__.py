@@ -6,8 +6,8 @@ of each page out.
 ====================== ============================================================================================
 module                 what
 ====================== ============================================================================================
-``methods``            the interface of all methods, the table of them, and the labels of a site's pages by one
-``pages``              the pages of a site, and what several methods compute of a page
+``methods``            the table of all methods, and the labels of a site's pages by one
+``pages``              the pages of a site, what every method is, and what several methods compute of a page
 ``page_level``         "Page-level Template Detection via Isotonic Smoothing": site-level labels, ``logistic`` model
 ``element_features``   the features of that model
 ``geometry``           its positions and areas, estimated without a browser

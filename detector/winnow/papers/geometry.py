@@ -98,12 +98,6 @@ _RULE_HEIGHT: Final = _by_tag(0, hr=2)  # of its container's width
 _SMALL_INPUT: Final = {"hidden": 0, "checkbox": 20, "radio": 20, "submit": 80, "button": 80, "image": 80, "reset": 80}
 
 
-def margin_areas(page: Page, width: Floats, has_text: NDArray[np.bool_]) -> Floats:
-    """float64[n], area of the margins above and below each element, which are no part of its own box."""
-    area: Floats = _MARGIN[page.tag] * (has_text | (page.tag == TAG_ID["hr"])) * width
-    return area
-
-
 def own_areas(page: Page, width: Floats) -> Floats:
     """float64[n], area of each element by itself: rules, images, and form controls."""
     tag = page.tag
@@ -255,7 +249,7 @@ def layout(page: Page, statistics: TextTotals) -> Geometry:
     short = (within(page, BANNERS[tag])[page.block_node] | in_list) & (block_length < _SHORT_LINE)
     full_lines = np.where(short, block_length + _PADDING, np.ceil(block_length / block_width) * block_width)
     block_area = full_lines * line_height[page.block_node] * (block_length > 0)
-    margin = margin_areas(page, width, text_length > 0)
+    margin = _MARGIN[tag] * ((text_length > 0) | (tag == TAG_ID["hr"])) * width  # no part of the box itself
     own_area = own_areas(page, width) + margin
 
     before_block = np.concatenate([[0.0], np.cumsum(block_area)])

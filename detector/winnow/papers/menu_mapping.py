@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
+from lxml import etree
 
 from winnow.fingerprints import attribute_tokens, node_fingerprints, text_fingerprints
 from winnow.hashing import hash_text, mix
@@ -26,14 +27,11 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
     Hashes = NDArray[np.uint64]
-    Indices = NDArray[np.int32]
     Numbers = NDArray[np.int64]
     Floats = NDArray[np.float64]
     Sets = tuple[Hashes, Numbers]
     IsEqual = Callable[[Numbers, Numbers], NDArray[np.bool_]]
 
-
-# What mapping needs to know of a page, in arrays, so that its tree need not be kept.
 
 WIDTH: Final = 8  # classes and other attributes of an element that are looked at
 _WITH_TEXT: Final = tag_set("title", "script", "style")
@@ -45,11 +43,9 @@ class Profile:
     """The nodes of a page as far as they are compared.
 
     Attributes:
-        parent, depth, end, block_node: as of :class:`~winnow.page.page.Page`.
+        page: the page without its tree.
         tag: uint64[n], hash of each element's tag; of its text, too, for ``title``, ``script`` and ``style``, since
             that is no text of the page.
-        frame: bool[n], ``html``, ``head`` and ``body``, of which a page has one each. Their attributes name the page or
-            its kind more often than not, and are taken as none.
         attributes, identifier: uint64[n], hash of the attributes (:mod:`winnow.fingerprints`), and of the ``id`` or 0.
         classes, others: hashes of the words of ``class`` and of the other attributes that count, 8 of each at most: the
             different sets, uint64[u, w], filled up with 0, and int64[n], which of them each element has.
@@ -59,10 +55,8 @@ class Profile:
         characters: int64[n + m], length of each unit's text.
     """
 
-    parent: Indices
-    depth: Indices
+    page: Page
     tag: Hashes
-    frame: NDArray[np.bool_]
     attributes: Hashes
     identifier: Hashes
     classes: Sets
@@ -71,11 +65,9 @@ class Profile:
     position: Floats
     child: Numbers
     child_begin: Numbers
-    block_node: Indices
     text: Hashes
     content: Hashes
     characters: Numbers
-    end: Indices
 
     @classmethod
     def of(cls, page: Page) -> Self:
@@ -85,9 +77,8 @@ class Profile:
         begin, above = prefix_sums(children), page.parent[child]
         position = np.zeros(page.n)
         position[child] = (np.arange(len(child)) - begin[above]) / np.maximum(1, children[above] - 1)
-        frame = _FRAME[page.tag]
         attributes, identifier, others = _attributes(page)
-        attributes[frame] = 0
+        attributes[_FRAME[page.tag]] = 0  # they name the page or its kind more often than not
         tag = tag_hashes(page)
         for index in np.flatnonzero(_WITH_TEXT[page.tag]).tolist():
             tag[index] ^= np.uint64(hash_text(" ".join((page.elements[index].text or "").split())))
@@ -95,10 +86,8 @@ class Profile:
         of_block = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
         before = prefix_sums(of_block)
         return cls(
-            parent=page.parent,
-            depth=page.depth,
+            page=replace(page, root=etree.Element("html")),
             tag=tag,
-            frame=frame,
             attributes=attributes,
             identifier=identifier,
             classes=_distinct(_classes(page)),
@@ -107,22 +96,10 @@ class Profile:
             position=position,
             child=child,
             child_begin=begin,
-            block_node=page.block_node,
             text=text[page.n :],
             content=content,
             characters=np.concatenate([before[page.block_end] - before[page.block_begin], of_block]),
-            end=page.end,
         )
-
-    @property
-    def n(self) -> int:
-        """Number of elements."""
-        return len(self.parent)
-
-    @property
-    def m(self) -> int:
-        """Number of blocks."""
-        return len(self.block_node)
 
 
 def _attributes(page: Page) -> tuple[Hashes, Hashes, Hashes]:
@@ -203,7 +180,7 @@ class Equality:
 
         def is_equal(nodes: Numbers, others: Numbers) -> NDArray[np.bool_]:
             equal: NDArray[np.bool_] = keys[nodes] == other_keys[others]
-            where = np.flatnonzero(equal & ~one.frame[nodes])
+            where = np.flatnonzero(equal & ~_FRAME[one.page.tag[nodes]])
             equal[where] = likeness(nodes[where], others[where]) >= self.threshold
             return equal
 
@@ -263,7 +240,7 @@ def template_of(
     """
     root = np.zeros(1, np.int64)
     comparable = [page for page in pages if equality.between(key_page, page)(root, root)[0]]
-    template = np.full(key_page.n + key_page.m, bool(comparable))
+    template = np.full(len(key_page.content), bool(comparable))
     for page in comparable:
         template &= shared_units(key_page, page, equality, least_characters)
     return template
@@ -280,23 +257,23 @@ def shared_units(
     shared = mapped_units(one, other, equality)
     if least_characters is None:
         return shared
+    page = one.page
     found = np.isin(one.content, other.content) & (one.characters >= least_characters)
-    inside = within(one, found[: one.n])
-    shared |= found | np.concatenate([inside, inside[one.block_node]])
-    elements = shared[: one.n].copy()
-    elements[one.block_node[shared[one.n :]]] = True
-    return np.concatenate([subtree_sums(one, elements) > 0, shared[one.n :]])
+    inside = within(page, found[: page.n])
+    shared |= found | np.concatenate([inside, inside[page.block_node]])
+    elements = shared[: page.n].copy()
+    elements[page.block_node[shared[page.n :]]] = True
+    return np.concatenate([subtree_sums(page, elements) > 0, shared[page.n :]])
 
 
 def mapped_units(one: Profile, other: Profile, equality: Equality) -> NDArray[np.bool_]:
     """bool[n + m], the elements and blocks of one page that are mapped to some of the other's."""
     if equality.kind != WEIGHTED:  # by the keys from the root down: equal where a chain of pairs exists
-        keys, other_keys = (path_hashes(page, equality.keys(page), page.text) for page in (one, other))
-        return np.concatenate(
-            [np.isin(keys[: one.n], other_keys[: other.n]), np.isin(keys[one.n :], other_keys[other.n :])]
-        )
+        keys, other_keys = (path_hashes(each.page, equality.keys(each), each.text) for each in (one, other))
+        n, other_n = one.page.n, other.page.n
+        return np.concatenate([np.isin(keys[:n], other_keys[:other_n]), np.isin(keys[n:], other_keys[other_n:])])
     nodes, others = mapped_pairs(one, other, equality)
-    mapped = np.zeros(one.n, bool)
+    mapped = np.zeros(one.page.n, bool)
     mapped[nodes] = True
     return np.concatenate([mapped, _mapped_texts(one, other, nodes, others)])
 
@@ -341,13 +318,13 @@ def _mapped_texts(one: Profile, other: Profile, nodes: Numbers, others: Numbers)
     order = np.argsort(other.text, kind="stable")
     begin = np.searchsorted(other.text[order], one.text)
     number = np.searchsorted(other.text[order], one.text, side="right") - begin
-    block = np.repeat(np.arange(one.m), number)
+    block = np.repeat(np.arange(one.page.m), number)
     partner = order[np.arange(len(block)) + np.repeat(begin - np.cumsum(number) + number, number)]
-    wanted = one.block_node[block].astype(np.int64) * other.n + other.block_node[partner]
-    mapped = np.zeros(one.m, bool)
+    wanted = one.page.block_node[block].astype(np.int64) * other.page.n + other.page.block_node[partner]
+    mapped = np.zeros(one.page.m, bool)
     if len(wanted):
         sought, which = np.unique(wanted, return_inverse=True)
-        pairs = nodes * other.n + others  # they can be millions, and are not to be sorted
+        pairs = nodes * other.page.n + others  # they can be millions, and are not to be sorted
         place = np.searchsorted(sought, pairs, side="right") - 1
         there = np.zeros(len(sought), bool)
         there[place[sought[place] == pairs]] = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeAlias
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from winnow.papers.menu_mapping import Profile
 
     Hashes = NDArray[np.uint64]
     Positions = NDArray[np.int64]
@@ -66,14 +65,13 @@ def domain(address: str) -> str:
 
 
 class SitePage(NamedTuple):
-    """One page of a site that has been read: name of its file in the folder of the site, bytes, and parsed page.
+    """One page of a site that has been read: name of its file in the folder of the site, and parsed page.
 
     ``number`` is its place among the pages of the site, by which methods may know it again.
     """
 
     number: int
     name: str
-    html: bytes
     page: Page
 
 
@@ -118,7 +116,7 @@ class SitePages:
         """
         source = self.sources[number]
         html = source if isinstance(source, bytes) else source.read_bytes()
-        return SitePage(number, self.names[number], html, Page.parse(html, self.urls[number]))
+        return SitePage(number, self.names[number], Page.parse(html, self.urls[number]))
 
     def read_all(self) -> Iterator[SitePage]:
         """Read one page after the other; those that cannot be read are left out and listed in :attr:`skipped`."""
@@ -176,12 +174,14 @@ def parameter(
     unit: str = "",
     *,
     choices: tuple[str, ...] = (),
-    least: float | None = None,
-    most: float | None = None,
+    least: float = -inf,
+    most: float = inf,
 ) -> Any:
     """A dataclass field that is a parameter of a method, and an option of ``winnow site``, with what it may be."""
-    allowed = {"choices": choices, "least": least, "most": most}
-    return field(default=default, metadata={"description": description, "unit": unit, **allowed})
+    return field(
+        default=default,
+        metadata={"description": description, "unit": unit, "choices": choices, "least": least, "most": most},
+    )
 
 
 @dataclass(frozen=True)
@@ -198,12 +198,12 @@ class SiteMethod(ABC):
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            value, least, most = getattr(self, each.name), each.metadata["least"], each.metadata["most"]
-            choices = each.metadata["choices"]
+            value, choices = getattr(self, each.name), each.metadata["choices"]
+            least, most = each.metadata["least"], each.metadata["most"]
             if choices and value not in choices:
                 raise ValueError(f"{each.name} must be one of {', '.join(choices)}: {value!r}")
-            if (least is not None and value < least) or (most is not None and value > most):
-                allowed = f"at least {least}" if most is None else f"from {least} to {most}"
+            if not isinstance(value, str) and not least <= value <= most:
+                allowed = f"at least {least}" if most == inf else f"from {least} to {most}"
                 raise ValueError(f"{each.name} must be {allowed}: {value}")
 
     @abstractmethod
@@ -281,13 +281,13 @@ def tag_hashes(page: Page) -> Hashes:
     return hashes
 
 
-def path_hashes(tree: Page | Profile, own: Hashes, of_block: Hashes) -> Hashes:
+def path_hashes(page: Page, own: Hashes, of_block: Hashes) -> Hashes:
     """uint64[n + m], hash of the path from the root down to every unit.
 
     ``own`` is uint64[n], a hash of each element, ``of_block`` uint64[m], of each block.
     """
-    elements = path_sums(tree, mix(own + tree.depth.astype(np.uint64) * _STEP))  # the steps of a path in any order
-    return np.concatenate([elements, mix(elements[tree.block_node] + of_block)])
+    elements = path_sums(page, mix(own + page.depth.astype(np.uint64) * _STEP))  # the steps of a path in any order
+    return np.concatenate([elements, mix(elements[page.block_node] + of_block)])
 
 
 class Events(NamedTuple):

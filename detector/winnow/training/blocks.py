@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -210,9 +210,6 @@ def calibrated(model: BlockModel, calibration: tuple[float, float]) -> BlockMode
     return BlockModel.of(model.tables, model.mean, model.scale, network, decision=model.decision)
 
 
-_ByFolds: TypeAlias = "tuple[BlockModel, list[BlockModel], dict[str, int], dict[str, Metrics]]"
-
-
 def cross_validate(
     examples: Sequence[GoldExample],
     gold: Sequence[BlockPage],
@@ -223,7 +220,7 @@ def cross_validate(
     seed: int = 0,
     processes: int = 1,
     progress: Progress = silent,
-) -> _ByFolds:
+) -> tuple[BlockModel, list[BlockModel], dict[str, int], dict[str, Metrics]]:
     """Train without each fold, learn the decisions from the predictions on these folds, and train on everything.
 
     ``gold`` has the blocks of the gold pages; ``fit`` trains a model on such and on sites. The models are measured on
@@ -329,13 +326,12 @@ def train_blocks(
         model, metrics = _without_gold(sites, site_pages, marked, fit, seed, progress)
         fold_models, fold_of = [], {}
     gold_files = [*gold, *([whole_sites] if whole_sites else [])]
+    described = describe_labels(labels) + (
+        "; what authors have marked as their article, on some pages" if marked else ""
+    )
     if gold_files:
         names = " and ".join(f"`{file.parent.name}/{file.name}`" for file in gold_files)
         described = f"gold text of {names}, which people wrote down or marked"
-    else:
-        described = describe_labels(labels) + "; what authors have marked as their article, on some pages" * bool(
-            marked
-        )
     return Trained(
         model=model,
         sites=len(sites),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -116,12 +115,8 @@ def label_site_by_counts(site: Site, *, model: Model, seed: int) -> list[BlockPa
 
     The labels are probabilities; comments have none.
     """
-    counts, pages = SiteInMemory(budget=_MAX_UNITS, model=model), []
-    for file in site.files:
-        with suppress(PageTooLarge):
-            page = Page.parse(file.read_bytes(), site.url(file))
-            if page.m and counts.count(page):
-                pages.append(page)
+    counts = SiteInMemory(budget=_MAX_UNITS, model=model)
+    pages = [read.page for read in site.pages().read_all() if read.page.m and counts.count(read.page)]
     found = []
     for number in sorted(np.random.default_rng(seed).permutation(len(pages))[:PAGES_PER_SITE].tolist()):
         page = pages[number]

@@ -181,19 +181,17 @@ def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
     return found
 
 
-def block_examples(
-    site: CountedSite, letters_of: LettersOf, model: Model, seed: int = 0
-) -> tuple[Floats, NDArray[np.bool_], Floats]:
+def block_examples(site: CountedSite, letters_of: LettersOf, model: Model) -> tuple[Floats, NDArray[np.bool_], Floats]:
     """Make examples of the pages of a site that have labels, each looked at with :data:`SEEN` pages counted.
 
-    ``letters_of`` has by name of a page what gives a letter for each block text; ``seed`` draws the other pages.
+    ``letters_of`` has by name of a page what gives a letter for each block text.
 
     Returns:
         float64[e, 5], log-odds of the page's own score and the columns of
         :func:`~winnow.evidence.site_counts.evidence_columns` but for the constant; bool[e], whether the block is
         template; float64[e], its weight: the root of its characters, pages alike.
     """
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     rows, labels, weights = [], [], []
     for index, name in enumerate(site.names):
         if name not in letters_of:
@@ -262,18 +260,15 @@ def main() -> None:
     parser.add_argument(
         "--gold", type=Path, action="append", default=[], metavar="FILE", help="gold pages beside html/"
     )
-    parser.add_argument("--model", help="page-level model (default: the package's own)")
     parser.add_argument(
         "--models", type=Path, metavar="FOLDS", help="models that have not seen a site, each by its fold"
     )
-    parser.add_argument("--leave-out", nargs="+", default=[], metavar="SITE", help="sites to measure on")
     options = parser.parse_args()
     try:
-        default = load_model(options.model)
+        default = load_model()
         model_of = models_of_folds(options.models) if options.models else lambda _: default
-        marks = [page for page in read_marks(options.marks) if page.site not in options.leave_out]
         examples = []
-        for site, pages in marked_sites(options.sites, marks):
+        for site, pages in marked_sites(options.sites, read_marks(options.marks)):
             print(f"winnow.training.site_evidence: {site.name}", file=sys.stderr, flush=True)
             letters_of: LettersOf = {name: page.of_blocks for name, page in pages.items()}
             model = model_of(site.name)

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Final, TypeVar
-from urllib.parse import quote
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -44,12 +43,8 @@ class Site:
     folder: Path
     files: tuple[Path, ...]
 
-    def url(self, file: Path) -> str:
-        """Stable address of a page, made of the site's name and the file's path: ``https://name/path``."""
-        return f"https://{self.name}/{quote(file.relative_to(self.folder).as_posix())}"
-
     def pages(self) -> SitePages:
-        """The pages by their paths and addresses, read one at a time."""
+        """The pages by their paths and addresses, ``https://name/path``, read one at a time."""
         return SitePages.of_files(self.folder, self.files, f"https://{self.name}/")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from winnow.papers.clustering import NOTHING, Clusters, merge_documents
 from winnow.papers.methods import method
-from winnow.papers.pages import SiteError, SitePages
+from winnow.papers.pages import SitePages
 
 WORDS = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter", "garden"]
 
@@ -95,15 +95,6 @@ def test_copies_go_with_their_originals():
     where = {number: cluster for cluster, numbers in enumerate(learned.groups) for number in numbers}
     assert sorted(where) == list(range(35))
     assert [where[30 + n] for n in range(5)] == [where[n] for n in range(5)]
-
-
-@pytest.mark.parametrize(
-    "pages", [[], [b"<p>alone"], [b"<p>the same"] * 5, [b"", b"", b"<p>one"]], ids=["none", "one", "copies", "empty"]
-)
-def test_too_few_different_pages_are_a_clear_error(pages):
-    site = SitePages.of_html([(f"https://a.example/{n}", page) for n, page in enumerate(pages)])
-    with pytest.raises(SiteError, match="2 pages with different text are needed"):
-        method("clusters").learn(site)
 
 
 def _planted(templates, pages, seed):

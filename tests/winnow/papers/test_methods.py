@@ -108,7 +108,7 @@ def test_every_method_says_what_it_is_and_refuses_a_site_of_one_page(name: str) 
 def test_unknown_methods_and_parameters_are_named() -> None:
     with pytest.raises(ValueError, match="no such method: 'guess'; there are site-level"):
         method("guess")
-    with pytest.raises(ValueError, match="node-hashes has no parameter gaps; it has gap"):
+    with pytest.raises(TypeError, match=r"NodeHashes.* 'gaps'"):
         method("node-hashes", gaps=1)
 
 

@@ -97,8 +97,7 @@ def test_pages_of_sites_are_found_by_name_and_by_content(tmp_path: Path):
     (tmp_path / "file.html").write_text("<html>")
     (tmp_path / "empty").mkdir()
     (found,) = find_sites(tmp_path, min_pages=4)
-    urls = [found.url(file) for file in found.files]
-    assert urls == [
+    assert found.pages().urls == [
         "https://one.example/a.HTM",
         "https://one.example/index.html",
         "https://one.example/page.php",
