@@ -165,7 +165,7 @@ def start_crawls(
             settings = {
                 "WINNOW_REDIS_URL": redis_url,
                 "WINNOW_REDIS_PREFIX": f"test-{uuid.uuid4().hex[:12]}",
-                "WINNOW_REDIS_TIMEOUT": 10,
+                "WINNOW_REDIS_TIMEOUT": 60,  # of a busy machine
                 **{name: value for name, value in options.items() if name.isupper()},
             }
             plans.append({"settings": settings, **{k: v for k, v in options.items() if not k.isupper()}})
