@@ -37,7 +37,7 @@ def prefix() -> str:
 @pytest.fixture
 async def connection(redis_url: str) -> AsyncIterator[Connection]:
     """A connection that waits long enough for a busy machine."""
-    connection = Connection(redis_url, timeout=10)
+    connection = Connection(redis_url, timeout=60)
     yield connection
     await connection.close()
 
@@ -78,7 +78,7 @@ def cluster_url(cluster_servers: list[Server]) -> str:
 @pytest.fixture
 async def cluster(cluster_url: str) -> AsyncIterator[Connection]:
     """A connection to a cluster."""
-    connection = Connection(cluster_url, timeout=10)
+    connection = Connection(cluster_url, timeout=60)
     yield connection
     await connection.close()
 
