@@ -216,31 +216,6 @@ def test_df_has_the_shape_of_its_argument() -> None:
     assert counts.df(np.array([], np.uint64)).shape == (0,)
 
 
-@given(SEEDS, st.lists(st.integers(0, 9), max_size=20), st.integers(1, 60))
-@settings(deadline=None)
-def test_replays_change_nothing(seed: int, replays: list[int], budget: int) -> None:
-    made = pages_of(seed, 10, 30)
-    once = counted(made, budget)
-    again = LossyCounts(budget)
-    for page_id in range(10):
-        again.add(page_id, made[page_id])
-        for replay in replays:
-            if replay <= page_id:
-                assert not again.add(replay, made[replay])
-    asked = np.concatenate(made)
-    assert again.df(asked).tolist() == once.df(asked).tolist()
-    assert (again.pages, again.undercount) == (once.pages, once.undercount)
-
-
-def test_repeated_template_is_not_dropped_for_unique_fingerprints() -> None:
-    counts = LossyCounts(300)
-    template = np.arange(1, 101, dtype=np.uint64)
-    for page_id in range(200):
-        unique = np.arange(100, dtype=np.uint64) + np.uint64(1000 * (page_id + 1))
-        counts.add(page_id, np.concatenate([template, unique]))
-    assert (counts.df(template) == 200).all()
-
-
 def test_fingerprints_that_may_be_on_a_tenth_of_the_pages_are_reported_unless_most_of_it_is_guessed() -> None:
     seen, missed = np.array([10, 9, 9, 6, 5, 4, 1, 0]), np.array([0, 0, 1, 4, 5, 9, 20, 0])
     assert frequency_estimates(seen, missed, 100).tolist() == [10, 9, 10, 10, 10, 4, 1, 0]

@@ -100,9 +100,7 @@ def map_in_processes(
 
     ``names`` are those of the tasks, for the progress; a process takes ``chunk`` tasks at a time.
     """
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["winnow.training.train"])  # or each process would import that anew
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:  # starts none before it is asked to
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:  # starts none before it is asked to
         for done, result in enumerate(map(work, tasks) if processes == 1 else pool.map(work, tasks, chunksize=chunk)):
             if progress:
                 progress(done + 1, len(tasks), names[done])
