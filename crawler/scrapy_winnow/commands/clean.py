@@ -63,7 +63,7 @@ examples:
 def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add
-    add_page_options(parser)
+    add_page_options(parser, "HTML file or folder of them, - for standard input, or one address")
     formats: Any = {"choices": tuple(_SUFFIXES), "default": "text"}
     add("--format", "what to write (default: text); json has title, text and more", **formats)
     add("--with", "also write this into JSON", dest="json_parts", choices=_JSON_PARTS, many=True)
@@ -80,10 +80,10 @@ def add_options(parser: CommandParser) -> None:
     add("--comments", "comments of readers: apart from the text (default), in it, or nowhere", **comments)
 
 
-def add_page_options(parser: CommandParser) -> None:
+def add_page_options(parser: CommandParser, files: str = "HTML file, - for standard input, or one address") -> None:
     """Add the options that ``winnow segments`` has, too."""
     add = parser.add
-    add("files FILE", "HTML file, - for standard input, or one address", nargs="+")
+    add("files FILE", files, nargs="+")
     add("--allow-private", "also fetch from addresses that are not on the public internet")
     add("--url URL", "address of the page: tells in-site links from others; for a single FILE only")
     add("--rules FILE", "rules of your own for sites, in TOML or JSON")
