@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.counting import (
@@ -94,7 +94,7 @@ def frequencies_of(pages: list[Page], only_leaves: bool) -> list[np.ndarray]:
 
 
 @given(st.lists(TREE, min_size=10, max_size=12))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15)
 def test_text_is_labelled_by_its_leaves_as_by_all_units(bodies: list[str]) -> None:
     pages = [Page.parse(f"<body>{body}</body>") for body in bodies]
     for page, whole, reduced in zip(pages, frequencies_of(pages, False), frequencies_of(pages, True), strict=True):
@@ -103,7 +103,7 @@ def test_text_is_labelled_by_its_leaves_as_by_all_units(bodies: list[str]) -> No
 
 
 @given(st.lists(TREE, min_size=2, max_size=6))
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20)
 def test_no_block_level_element_is_on_more_pages_than_its_leaves(bodies: list[str]) -> None:
     pages = [Page.parse(f"<body>{body}</body>") for body in bodies]
     for page, whole, reduced in zip(pages, frequencies_of(pages, False), frequencies_of(pages, True), strict=True):
@@ -191,7 +191,6 @@ def assert_promise(counts: LossyCounts, pages: list[np.ndarray], budget: int) ->
 
 
 @given(SEEDS, st.integers(1, 60), st.integers(1, 80), st.integers(1, 300))
-@settings(deadline=None)
 def test_the_promise_holds_in_any_order_of_pages(seed: int, pages: int, units: int, budget: int) -> None:
     made = pages_of(seed, pages, units)
     assert_promise(counted(made, budget), made, budget)
@@ -334,7 +333,7 @@ def reference(page: Page, df: np.ndarray, pages: int) -> list[bool]:
     return label
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(10, 100), st.randoms(use_true_random=False))
 def test_blocks_follow_the_definition(pages: int, random: object) -> None:
     page = Page.parse(document(1) + document(30))

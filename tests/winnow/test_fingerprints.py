@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from winnow.fingerprints import FINGERPRINT_VERSION, LinkTargets, node_fingerprints, text_fingerprints
@@ -94,7 +94,6 @@ def canonical(page: Page, i: int) -> tuple[object, ...]:
     return (element.tag, tuple(sorted(element.items())), tuple(children))
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(PARTS, max_size=5).map("".join))
 def test_fingerprints_are_equal_exactly_where_the_trees_are(html: str) -> None:
     page = Page.parse(f"<div>{html}</div>")
@@ -107,7 +106,6 @@ def test_fingerprints_are_equal_exactly_where_the_trees_are(html: str) -> None:
             assert fingerprints.setdefault(fingerprint, tree) == tree
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(PARTS, max_size=5).map("".join))
 def test_text_fingerprints_are_equal_exactly_where_the_texts_are(html: str) -> None:
     page = Page.parse(f"<div>{html}</div>")
