@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # or threads of all tests wait for each other
 
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fixed", settings.get_profile("ci"), max_examples=40)
 
 MOST_SECONDS: Final = 300

@@ -37,7 +37,7 @@ def prefix() -> str:
 @pytest.fixture
 async def connection(redis_url: str) -> AsyncIterator[Connection]:
     """A connection that waits long enough for a busy machine."""
-    connection = Connection(redis_url, timeout=10)
+    connection = Connection(redis_url, timeout=60)
     yield connection
     await connection.close()
 
@@ -78,7 +78,7 @@ def cluster_url(cluster_servers: list[Server]) -> str:
 @pytest.fixture
 async def cluster(cluster_url: str) -> AsyncIterator[Connection]:
     """A connection to a cluster."""
-    connection = Connection(cluster_url, timeout=10)
+    connection = Connection(cluster_url, timeout=60)
     yield connection
     await connection.close()
 
@@ -165,7 +165,7 @@ def start_crawls(
             settings = {
                 "WINNOW_REDIS_URL": redis_url,
                 "WINNOW_REDIS_PREFIX": f"test-{uuid.uuid4().hex[:12]}",
-                "WINNOW_REDIS_TIMEOUT": 10,
+                "WINNOW_REDIS_TIMEOUT": 60,  # of a busy machine
                 **{name: value for name, value in options.items() if name.isupper()},
             }
             plans.append({"settings": settings, **{k: v for k, v in options.items() if not k.isupper()}})

@@ -16,10 +16,11 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.loader import ItemLoader
 from scrapy.utils.trackref import live_refs
 
-from scrapy_winnow import Content
+from scrapy_winnow import Content, pipeline
 from scrapy_winnow.extension import Winnow
 from scrapy_winnow.project.site import SiteSpider
 from scrapy_winnow.project.template import TemplateSpider
+from tests.scrapy_winnow.waiting import SECONDS
 
 warnings.filterwarnings("ignore", r"Spider\.log\(\)")  # spidermon 1.27 calls it
 
@@ -241,6 +242,8 @@ def prepare(process, plan):
 
 
 def main(plans):
+    pipeline.STORE_TIMEOUT_S = SECONDS
+    before = gc.get_freeze_count()
     process = AsyncCrawlerProcess(PLAIN)
     prepared = [prepare(process, plan) for plan in plans["crawls"]]
     process.start()
@@ -252,7 +255,8 @@ def main(plans):
     for crawler, items in prepared:
         stats = crawler.stats.get_stats()
         plain = {name: value for name, value in stats.items() if isinstance(value, int | float | str)}
-        results.append({"items": items, "stats": {**plain, "responses_alive": alive, "frozen": gc.get_freeze_count()}})
+        plain |= {"responses_alive": alive, "frozen": gc.get_freeze_count() - before}
+        results.append({"items": items, "stats": plain})
     with open(plans["out"], "w") as out:  # noqa: PTH123
         json.dump(results, out, default=repr)
 

@@ -4,6 +4,7 @@ It is asked in lines of JSON: for a run of a module, which is answered by the nu
 number for its end, which is answered by the exit code.
 """
 
+import gc
 import json
 import os
 import runpy
@@ -18,16 +19,18 @@ from scrapy.utils.misc import load_object
 
 import winnow
 from scrapy_winnow import addon, commands, pipeline  # noqa: F401
+from scrapy_winnow.storage import counts
 from tests.scrapy_winnow import crawl_process  # noqa: F401
 
 
 def load_components() -> None:
-    """Import what Scrapy's own settings name, and load the model and the languages."""
+    """Import what Scrapy's own settings name, load the model, the languages and the list of public suffixes."""
     for name, value in Settings().items():
         for path in [*value, *value.values()] if name.endswith("_BASE") else [value]:
             if isinstance(path, str) and path.startswith("scrapy.") and path.rpartition(".")[2][0].isupper():
                 load_object(path)
     _ = winnow.clean(f"<h1>Words</h1><p>{'Some words of a story. ' * 20}", "http://a.example/").metadata
+    counts._domain_of("a.example")
     assert "twisted.internet.reactor" not in sys.modules, "which each process installs for itself"
 
 
@@ -58,4 +61,5 @@ def run(module: str, arguments: list[str], folder: str, files: list[str], enviro
 
 if __name__ == "__main__":
     load_components()
+    gc.freeze()  # or each crawl's collections visit all of this
     main()

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.counting import (
@@ -94,7 +94,7 @@ def frequencies_of(pages: list[Page], only_leaves: bool) -> list[np.ndarray]:
 
 
 @given(st.lists(TREE, min_size=10, max_size=12))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15)
 def test_text_is_labelled_by_its_leaves_as_by_all_units(bodies: list[str]) -> None:
     pages = [Page.parse(f"<body>{body}</body>") for body in bodies]
     for page, whole, reduced in zip(pages, frequencies_of(pages, False), frequencies_of(pages, True), strict=True):
@@ -103,7 +103,7 @@ def test_text_is_labelled_by_its_leaves_as_by_all_units(bodies: list[str]) -> No
 
 
 @given(st.lists(TREE, min_size=2, max_size=6))
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20)
 def test_no_block_level_element_is_on_more_pages_than_its_leaves(bodies: list[str]) -> None:
     pages = [Page.parse(f"<body>{body}</body>") for body in bodies]
     for page, whole, reduced in zip(pages, frequencies_of(pages, False), frequencies_of(pages, True), strict=True):
@@ -191,7 +191,6 @@ def assert_promise(counts: LossyCounts, pages: list[np.ndarray], budget: int) ->
 
 
 @given(SEEDS, st.integers(1, 60), st.integers(1, 80), st.integers(1, 300))
-@settings(deadline=None)
 def test_the_promise_holds_in_any_order_of_pages(seed: int, pages: int, units: int, budget: int) -> None:
     made = pages_of(seed, pages, units)
     assert_promise(counted(made, budget), made, budget)
@@ -214,31 +213,6 @@ def test_df_has_the_shape_of_its_argument() -> None:
     counts = counted([np.array([7, 7, 7], np.uint64)], 1)
     assert counts.df(np.array([[7], [8]], np.uint64)).tolist() == [[1], [0]]
     assert counts.df(np.array([], np.uint64)).shape == (0,)
-
-
-@given(SEEDS, st.lists(st.integers(0, 9), max_size=20), st.integers(1, 60))
-@settings(deadline=None)
-def test_replays_change_nothing(seed: int, replays: list[int], budget: int) -> None:
-    made = pages_of(seed, 10, 30)
-    once = counted(made, budget)
-    again = LossyCounts(budget)
-    for page_id in range(10):
-        again.add(page_id, made[page_id])
-        for replay in replays:
-            if replay <= page_id:
-                assert not again.add(replay, made[replay])
-    asked = np.concatenate(made)
-    assert again.df(asked).tolist() == once.df(asked).tolist()
-    assert (again.pages, again.undercount) == (once.pages, once.undercount)
-
-
-def test_repeated_template_is_not_dropped_for_unique_fingerprints() -> None:
-    counts = LossyCounts(300)
-    template = np.arange(1, 101, dtype=np.uint64)
-    for page_id in range(200):
-        unique = np.arange(100, dtype=np.uint64) + np.uint64(1000 * (page_id + 1))
-        counts.add(page_id, np.concatenate([template, unique]))
-    assert (counts.df(template) == 200).all()
 
 
 def test_fingerprints_that_may_be_on_a_tenth_of_the_pages_are_reported_unless_most_of_it_is_guessed() -> None:
@@ -359,7 +333,7 @@ def reference(page: Page, df: np.ndarray, pages: int) -> list[bool]:
     return label
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(10, 100), st.randoms(use_true_random=False))
 def test_blocks_follow_the_definition(pages: int, random: object) -> None:
     page = Page.parse(document(1) + document(30))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from winnow.fingerprints import FINGERPRINT_VERSION, LinkTargets, node_fingerprints, text_fingerprints
@@ -24,20 +24,13 @@ BASE = '<div class="menu" id="m"><a href="/a">A</a> text <b>bold</b></div>'
     "other",
     [
         '<div class="menu" id="m"><a href="/b">A</a> text <b>bold</b></div>',
-        '<div class="menu" id="m"><a href="/a">B</a> text <b>bold</b></div>',
-        '<div class="menu" id="m"><a href="/a">A</a> text <i>bold</i></div>',
-        '<div class="menu" id="m"><a href="/a">A</a> text <b>bold</b><b></b></div>',
-        '<div class="menu" id="m"><a href="/a">A text</a> <b>bold</b></div>',
-        '<div class="menu" id="m"><a href="/a">A <b>bold</b></a> text</div>',
-        '<div class="menu" id="m"><b>bold</b> text <a href="/a">A</a></div>',
         '<div class="footer" id="m"><a href="/a">A</a> text <b>bold</b></div>',
         '<div class="menu" id="n"><a href="/a">A</a> text <b>bold</b></div>',
         '<div class="menu" id="m"><a href="/a" title="T">A</a> text <b>bold</b></div>',
-        '<div class="menu" id="m"><a href="/a">A</a> text 2 <b>bold</b></div>',
         '<div id="menu" class="m"><a href="/a">A</a> text <b>bold</b></div>',
     ],
 )
-def test_a_difference_in_tag_name_link_text_or_order_makes_another_fingerprint(other: str) -> None:
+def test_other_attributes_make_another_fingerprint(other: str) -> None:
     assert of_first(BASE) != of_first(other)
 
 
@@ -74,7 +67,7 @@ def test_invisible_elements_have_no_fingerprint_and_change_no_other_one() -> Non
 
 
 PARTS = st.recursive(
-    st.sampled_from(["x", "y z", " ", "<br>", "<img src=a.png>", "<script>1</script>"]),
+    st.sampled_from(["x", "y z", "Y", "12", " ", "\u00a0\n", "<br>", "<img src=a.png>", "<script>1</script>"]),
     lambda inner: st.builds(
         "<{0}>{1}</{0}>".format, st.sampled_from(["div", "b", "ul", "p"]), st.lists(inner, max_size=3).map("".join)
     ),
@@ -101,7 +94,6 @@ def canonical(page: Page, i: int) -> tuple[object, ...]:
     return (element.tag, tuple(sorted(element.items())), tuple(children))
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(PARTS, max_size=5).map("".join))
 def test_fingerprints_are_equal_exactly_where_the_trees_are(html: str) -> None:
     page = Page.parse(f"<div>{html}</div>")
@@ -114,7 +106,6 @@ def test_fingerprints_are_equal_exactly_where_the_trees_are(html: str) -> None:
             assert fingerprints.setdefault(fingerprint, tree) == tree
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(PARTS, max_size=5).map("".join))
 def test_text_fingerprints_are_equal_exactly_where_the_texts_are(html: str) -> None:
     page = Page.parse(f"<div>{html}</div>")
@@ -129,6 +120,21 @@ def test_text_fingerprints_are_equal_exactly_where_the_texts_are(html: str) -> N
         assert (fingerprint == 0) == (not text)
         assert texts.setdefault(text, fingerprint) == fingerprint
         assert seen.setdefault(fingerprint, text) == text
+
+
+def of_text(text: str) -> int:
+    return int(text_fingerprints(Page.parse(f"<body>{text}</body>"))[1])
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower"), [("ÀÉÎÕÜ", "àéîõü"), ("ПРИВЕТ", "привет"), ("ΓΕΙΆ", "γειά"), ("ＡＢＣ", "ａｂｃ")]
+)
+def test_case_is_folded_in_every_script_that_has_it(upper: str, lower: str) -> None:
+    assert of_text(upper) == of_text(lower)
+
+
+def test_characters_outside_the_basic_plane_differ() -> None:
+    assert len({of_text(text) for text in ("a \U0001f600 b", "a \U0001f601 b", "a \U00020000 b", "a  b")}) == 4
 
 
 # ---- What is volatile
@@ -239,43 +245,6 @@ def test_invalid_addresses_do_no_harm(url: str) -> None:
 )
 def test_long_attributes_take_no_more_than_their_length(value: str) -> None:
     assert fingerprint(f'<a href="{value}" id="{value}" class="{value}" title="{value}">x</a>', PAGE)
-
-
-# ---- Text
-
-
-def of_body(html: str) -> int:
-    page = Page.parse(f"<body>{html}</body>")
-    return int(text_fingerprints(page)[1]) if page.n > 1 else 0
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        *("<p>Hello  World 12</p>", "<p>Hello</p><p>World 12</p>", "<b>Hel</b>lo <a href=x>WORLD</a>\n12 "),
-        *("Hello<br>World\u00a0\u300012", "hello<script>var x</script> world <!-- --> 12"),
-    ],
-)
-def test_markup_white_space_and_case_do_not_change_fingerprints(other: str) -> None:
-    assert of_body("hello world 12") == of_body(other)
-
-
-@pytest.mark.parametrize(
-    "other", ["hello world 13", "hello world", "helloworld 12", "hello world 1 2", "world hello 12"]
-)
-def test_words_digits_and_their_order_change_fingerprints(other: str) -> None:
-    assert of_body("hello world 12") != of_body(other)
-
-
-@pytest.mark.parametrize(
-    ("upper", "lower"), [("ÀÉÎÕÜ", "àéîõü"), ("ПРИВЕТ", "привет"), ("ΓΕΙΆ", "γειά"), ("ＡＢＣ", "ａｂｃ")]
-)
-def test_case_is_folded_in_every_script_that_has_it(upper: str, lower: str) -> None:
-    assert of_body(upper) == of_body(lower)
-
-
-def test_characters_outside_the_basic_plane_differ() -> None:
-    assert len({of_body(text) for text in ("a \U0001f600 b", "a \U0001f601 b", "a \U00020000 b", "a  b")}) == 4
 
 
 # ---- Values

@@ -148,7 +148,7 @@ def forests(draw: st.DrawFn, most: int) -> Case:
     return parent, random.integers(0, steps + 1, n) / steps, weight.astype(np.int64), penalty
 
 
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 @given(st.one_of(forests(most=40), forests(most=200)))
 def test_forests_get_the_answer_of_the_dynamic_program(case: Case) -> None:
     check_answer(case, *dynamic_program(*case))
@@ -274,7 +274,7 @@ def test_values_never_fall_from_parent_to_child_and_sections_are_connected() -> 
     page = Page.parse(HTML)
     units = page.n + page.m
 
-    @settings(deadline=None, max_examples=25)
+    @settings(max_examples=25)
     @given(
         st.lists(st.sampled_from([0.0, 0.2, 0.5, 0.8, 1.0]), min_size=units, max_size=units),
         st.lists(st.booleans(), min_size=units, max_size=units),

@@ -300,8 +300,10 @@ def run_in_processes(
 
 
 def process_pool(processes: int) -> ProcessPoolExecutor:
-    """Return processes with one thread each, since there is a process for each core."""
-    return ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), threadpool_limits, (1, "blas"))
+    """Return processes with one thread each, since there is a process for each core; they import nothing anew."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return ProcessPoolExecutor(processes, context, threadpool_limits, (1, "blas"))
 
 
 def count_archive(part: Part, file: Path, options: Options, _: HostCounts) -> Summary:

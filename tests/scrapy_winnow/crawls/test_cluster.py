@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 
 import numpy as np
 import redis.crc
@@ -16,6 +15,7 @@ from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
 from scrapy_winnow.storage.keys import index_key, original_key
 from tests.scrapy_winnow.round_trips import counted_round_trips
+from tests.scrapy_winnow.waiting import SECONDS
 from winnow.duplicates import document_id, make_document
 
 HOSTS = [f"{letter}.example" for letter in "abcdefgh"]
@@ -59,10 +59,9 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
         assert (connection.allows_calls(NEAR_DUPLICATES), connection.allows_calls()) == (False, True)
     finally:
         cluster_servers[hung].thaw()
-    verdict, deadline = None, time.monotonic() + 60
-    while verdict is None and time.monotonic() < deadline:
-        await asyncio.sleep(0.1)
-        verdict = await index.find("http://b.example/", shingles)
+    async with asyncio.timeout(SECONDS):
+        while (verdict := await index.find("http://b.example/", shingles)) is None:  # noqa: ASYNC110 - a server is one
+            await asyncio.sleep(0.1)
     assert verdict.duplicate_of == "http://a.example/"
     assert connection.allows_calls(NEAR_DUPLICATES)
     await connection.close()

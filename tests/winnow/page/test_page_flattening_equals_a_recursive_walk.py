@@ -1,7 +1,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -66,7 +66,6 @@ class Walk:
         return [(self.boxes[self.runs[ks[0]][1]], ks[0], ks[-1] + 1) for ks in found.values()]
 
 
-@settings(max_examples=40, deadline=None)
 @given(nodes())
 def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._Element) -> None:
     root.tail = None

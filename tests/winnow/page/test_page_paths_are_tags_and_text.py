@@ -32,7 +32,7 @@ def _named_paths(page):
     return [of(element) for element in page.elements] + blocks
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(TREES, min_size=1, max_size=4))
 def test_units_have_one_hash_when_their_paths_are_the_same(trees):
     names, hashes = [], []
@@ -57,7 +57,7 @@ def _documents(paths, matrix):
     return [set(paths[row].tolist()) for row in matrix]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.lists(st.integers(0, 9)), min_size=1, max_size=6))
 def test_the_matrix_has_the_paths_that_documents_share(documents):
     shared = {path for path in range(10) if sum(path in document for document in documents) > 1}

@@ -12,7 +12,7 @@ os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
 
 @pytest.fixture(autouse=True, scope="module")
 def one_length() -> Iterator[None]:
-    """A step is compiled for each length that pages are filled up to."""
+    """A step is compiled for each length that pages are filled up to; of longer ones a part is seen."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sequences, "_LENGTHS", (64, 192))
+        patch.setattr(sequences, "_LENGTHS", (96,))
         yield

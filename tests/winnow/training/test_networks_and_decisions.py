@@ -57,7 +57,7 @@ def test_blocks_without_weight_teach_nothing_and_the_same_seed_gives_the_same_ne
     for other, seed in ((0.0, 1), (1.0, 1), (0.0, 2)):
         targets = np.where(weight > 0, target, np.float32(other))
         pages = [SequencePage(x, y, weight, copy=False) for x, y in zip(inputs, targets, strict=True)]
-        recipe = NetworkRecipe(units=(4, 4, 2), epochs=2, dropout=0.2)
+        recipe = NetworkRecipe(units=(8, 8, 8), epochs=2, dropout=0.2)
         fitted.append(fit_sequence(pages, recipe, seed).arrays())
     assert all(np.array_equal(fitted[0][name], fitted[1][name]) for name in fitted[0])
     assert not np.array_equal(fitted[0]["network dense_weight"], fitted[2]["network dense_weight"])

@@ -1,17 +1,22 @@
-"""The recipes in ``deploy/`` name what exists."""
+"""The recipes in ``deploy/`` name what exists, and follow the schemas of a forge, Docker and Kubernetes."""
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
+import kubernetes_validate
 import pytest
+import yaml
 from scrapy.settings import Settings, default_settings
 
 from scrapy_winnow.config import SETTINGS, Config
 from scrapy_winnow.project.site import SiteSpider
 
-DEPLOY = Path(__file__).parents[3] / "deploy"
+ROOT = Path(__file__).parents[3]
+DEPLOY = ROOT / "deploy"
 
 
 def _command_lines(name: str) -> list[list[str]]:
@@ -58,5 +63,47 @@ def test_the_image_has_what_the_settings_of_the_recipes_need():
     assert image.count("[$EXTRAS]") == image.count("\nARG EXTRAS\n") == 2  # what is built, and what is installed
     (unasked,) = re.findall(r"^ARG EXTRAS=(.*)$", image, re.MULTILINE)
     (more,) = re.findall(r"--build-arg EXTRAS=(\S+)", image)
-    known = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert {"metrics"} <= set(unasked.split(",")) < set(more.split(",")) <= set(known)
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize(
+    ("schema", "files"), [("github-workflows", WORKFLOWS), ("compose-spec", [DEPLOY / "compose.yaml"])]
+)
+def test_a_configuration_follows_its_schema(schema, files):
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *files]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_manifests_follow_the_interface_of_kubernetes():
+    manifests = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
+    assert [manifest["kind"] for manifest in manifests] == ["PersistentVolumeClaim", "Job"]
+    for manifest in manifests:
+        kubernetes_validate.validate(manifest, kubernetes_validate.latest_version(), strict=True)
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate({**manifests[1], "spec": {"completions": "eight"}}, "1.33", strict=True)
+
+
+def test_a_job_of_kubernetes_counts_its_tries_as_its_rules_ask():
+    _, job = yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text())
+    pod = job["spec"]["template"]["spec"]
+    assert job["spec"]["backoffLimitPerIndex"]
+    assert pod["restartPolicy"] == "Never"  # the one that goes with it
+    assert pod["securityContext"]["fsGroup"] == pod["securityContext"]["runAsUser"]
+    (container,) = pod["containers"]
+    mounted = {mount["name"] for mount in container["volumeMounts"]}
+    assert mounted == {volume["name"] for volume in pod["volumes"]}
+    assert "USER 10001" in (DEPLOY / "Dockerfile").read_text()
+
+
+def test_what_the_image_copies_is_let_through_by_the_list_of_what_to_leave_out():
+    words = [
+        line.split()[1:-1] for line in (DEPLOY / "Dockerfile").read_text().splitlines() if line.startswith("COPY ")
+    ]
+    let_through = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert {name for names in words for name in names} == let_through
+    assert all((ROOT / name).exists() for name in let_through)
