@@ -20,7 +20,6 @@ from winnow.features.tokens import TABLE_SIZE, name_hashes, word_features
 from winnow.memo import Memo
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
 from winnow.models.sequence import SequenceNetwork, standardise
-from winnow.page.tree import once_per_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -150,15 +149,9 @@ class CommentPrediction:
         return self.predict_forum()
 
 
-@once_per_page
-def signs_of(page: Page) -> NDArray[np.uint8]:
-    """uint8[m], the :func:`date_signs` of a page's blocks; cached on the page."""
-    return date_signs(page.block_texts())
-
-
 def dated_features(page: Page) -> Floats:
     """float64[m, len(DATE_NAMES)], the :func:`date_features` of a page's blocks."""
-    return date_features(signs_of(page))
+    return date_features(date_signs(page.block_texts()))
 
 
 def static_features(page: Page, features: BlockFeatures) -> Matrix:
@@ -218,10 +211,6 @@ class CommentHead:
         parts = self._parts(dated, features)
         logits = self.network.logits(parts, self.mean, self.scale)
         return CommentPrediction(logits.astype(np.float64), partial(self._forum, parts, features))
-
-    def forum(self, dated: Floats, features: BlockFeatures) -> float:
-        """Logit of the probability that a page with text is a forum, without judging the blocks."""
-        return self._forum(self._parts(dated, features), features)
 
     def _parts(self, dated: Floats, features: BlockFeatures) -> tuple[Part, ...]:
         """Features of the blocks side by side: joining them would double the memory of a long page."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self, get_args
 
 import numpy as np
 
-from winnow.evidence.comment_model import CommentHead, date_features, dated_features, posted, signs_of
+from winnow.evidence.comment_model import CommentHead, date_features, date_signs, posted
 from winnow.features.blocks import features_of
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
@@ -208,7 +208,8 @@ def find_comments(page: Page, templateness: Floats, head: CommentHead | None = N
     content = np.cumsum(features.words * (templateness < 0.5))
     if content[-1] < _MIN_MAIN_WORDS_NAMED:
         return np.zeros(page.m, bool)  # nothing to comment on
-    named, signs, texts = NamedComments.of(page).comment, signs_of(page), page.block_texts()
+    named, texts = NamedComments.of(page).comment, page.block_texts()
+    signs = date_signs(texts)
     if not named.any() and not dated_below(texts, signs, content):
         return named
     prediction = (head or comment_head()).predict(date_features(signs), features)
@@ -227,12 +228,6 @@ def dated_below(texts: list[str], signs: NDArray[np.uint8], content: Floats) -> 
     below[1:] &= content[:-1] >= _MIN_MAIN_WORDS
     below[:1] = False
     return any(posted(texts[block]) for block in np.flatnonzero(below).tolist())
-
-
-def like_a_forum(page: Page) -> bool:
-    """Whether a page with text is almost certainly a forum, whose posts are the content."""
-    features = features_of(page)
-    return comment_head().forum(dated_features(page), features) > _SURELY_FORUM
 
 
 def unlinked_words(features: BlockFeatures) -> Floats:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from winnow.evidence.comments import like_a_forum
 from winnow.evidence.draft import Reason
 from winnow.metadata.json_ld import json_ld_documents, json_ld_scripts
 from winnow.metadata.values import as_list, unescape_text
@@ -26,7 +25,7 @@ from winnow.page.attributes import attribute_predicate
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.tags import TAG_ID, tag_set
 from winnow.page.text import WORD
-from winnow.page.tree import innermost_holding, linked_runs, sums_in_blocks, sums_over_blocks, within
+from winnow.page.tree import innermost_holding, sums_over_blocks, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -207,8 +206,6 @@ _BESIDE: Final = 1.0  # in the innermost element that holds most of the article
 
 _MAIN_FRACTION: Final = 0.9
 _NEARLY_ALL: Final = 0.9  # fraction of the text that the model keeps
-_OFTEN_OMITTED: Final = tag_set("h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "blockquote", "pre")
-"""Elements that JSON-LD texts often omit; the model alone decides on them beside the article, unless mostly links."""
 
 
 def cut_outside_marked_article(draft: Draft) -> None:
@@ -224,15 +221,15 @@ def cut_other_articles(draft: Draft) -> None:
 def with_authors_mark(page: Page, scores: Scores) -> Scores:
     """Raise the template scores of units outside the marked article.
 
-    The scores stay unchanged without a mark, on a forum, where only the first post is marked, and if the marked element
-    holds almost nothing of what the model keeps, since it is then a teaser.
+    The scores stay unchanged without a mark, and if the marked element holds almost nothing of what the model keeps,
+    since it is then a teaser.
 
     Args:
         page: the page.
         scores: scores of the page-level model.
     """
     mark = article_mark(page)
-    if mark is None or like_a_forum(page):
+    if mark is None:
         return scores
     adjusted = scores.adjusted(_log_odds(page, mark))
     return scores if mark.kind != JSON_LD and _cuts_nearly_all(scores, adjusted) else adjusted
@@ -251,17 +248,9 @@ def _log_odds(page: Page, mark: ArticleMark) -> NDArray[np.float64]:
     begin, end = page.block_begin[around], page.block_end[around]
     elsewhere = (page.block_end <= begin) | (page.block_begin >= end)
     of_block = np.full(page.m, _ELSEWHERE)
-    of_block[begin:end] = np.where(_may_be_omitted(page)[begin:end], 0.0, _BESIDE)
+    of_block[begin:end] = _BESIDE
     of_block[mark.content != 0] = 0.0
     return np.concatenate([np.where(elsewhere, _ELSEWHERE, 0.0), of_block])
-
-
-def _may_be_omitted(page: Page) -> NDArray[np.bool_]:
-    """bool[m], blocks in elements that JSON-LD texts often omit, with at most half of their text in links."""
-    length = np.diff(page.run_offset)
-    plain = sums_in_blocks(page, length * linked_runs(page)) * 2 <= sums_in_blocks(page, length)
-    may_be_omitted: NDArray[np.bool_] = plain & within(page, _OFTEN_OMITTED[page.tag])[page.block_node]
-    return may_be_omitted
 
 
 _OTHER_ARTICLE: Final = 12.0  # log-odds of template, more than any paragraph's score
