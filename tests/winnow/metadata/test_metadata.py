@@ -63,6 +63,11 @@ def test_without_json_ld_opengraph_meta_and_markup_are_used_in_this_order() -> N
     assert facts("")["headline"] == "The heading"
 
 
+def test_a_list_of_one_may_be_written_without_brackets() -> None:
+    crumbs = {"@type": "BreadcrumbList", "itemListElement": {"name": "Home"}}
+    assert facts(f'<script type="application/ld+json">{json.dumps(crumbs)}</script>')["breadcrumbs"] == ["Home"]
+
+
 @pytest.mark.parametrize(
     "script", ["", "{", "[1, null]", '{"@type": []}', "<!-- {} -->", '{"@type": "Article", "author": 5}', "[" * 5000]
 )
@@ -195,8 +200,9 @@ def test_offers_of_products_are_read() -> None:
     marked = (
         '<div itemprop=offers itemscope><meta itemprop=price content="5.50"><meta itemprop=priceCurrency content=EUR>'
         '<link itemprop=availability href="https://schema.org/OutOfStock"></div><b itemprop=sku>L-3</b>'
+        "<b itemprop=brand></b><b itemprop=brand>Lux</b>"
     )
-    last = {"sku": "L-3", "price": 5.5, "currency": "EUR", "availability": "OutOfStock"}
+    last = {"sku": "L-3", "brand": "Lux", "price": 5.5, "currency": "EUR", "availability": "OutOfStock"}
     assert read_metadata(Page.parse(marked)).offers == [last]
     told = {"og:price:amount": "7", "og:price:currency": "USD", "og:availability": "in stock"}
     metas = "".join(f'<meta property="{name}" content="{value}">' for name, value in told.items())
