@@ -133,8 +133,7 @@ def _evidence_by_site(
     for site, pages in sites:
         say(f"{site.name}: examples")
         letters_of = {name: page.of_blocks for name, page in pages.items()}
-        model = model_of(site.name)
-        examples[site.name] = block_examples(CountedSite(site.pages(), model), letters_of, model)
+        examples[site.name] = block_examples(site.pages(), letters_of, model_of(site.name))
     names = np.random.default_rng(0).permutation(list(examples)).tolist()
     learned = {}
     for fold in range(folds):

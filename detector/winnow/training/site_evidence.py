@@ -181,7 +181,7 @@ def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
     return found
 
 
-def block_examples(site: CountedSite, letters_of: LettersOf, model: Model) -> tuple[Floats, NDArray[np.bool_], Floats]:
+def block_examples(pages: SitePages, letters_of: LettersOf, model: Model) -> tuple[Floats, NDArray[np.bool_], Floats]:
     """Make examples of the pages of a site that have labels, each looked at with :data:`SEEN` pages counted.
 
     ``letters_of`` has by name of a page what gives a letter for each block text.
@@ -191,7 +191,7 @@ def block_examples(site: CountedSite, letters_of: LettersOf, model: Model) -> tu
         :func:`~winnow.evidence.site_counts.evidence_columns` but for the constant; bool[e], whether the block is
         template; float64[e], its weight: the root of its characters, pages alike.
     """
-    random = np.random.default_rng(0)
+    site, random = CountedSite(pages, model), np.random.default_rng(0)
     rows, labels, weights = [], [], []
     for index, name in enumerate(site.names):
         if name not in letters_of:
@@ -206,11 +206,11 @@ def block_examples(site: CountedSite, letters_of: LettersOf, model: Model) -> tu
         own = clipped_log_odds(scores.templateness[page.n :])
         root = np.sqrt(np.maximum(np.fromiter(map(len, texts), float, page.m), 1))
         for seen in SEEN:
-            df, pages = site.counts(index, seen, random)
-            if pages == 1:
+            df, counted = site.counts(index, seen, random)
+            if counted == 1:
                 continue
             units, templateness = page.n + page.m, scores.templateness[page.n :]
-            columns = evidence_columns(page, df[:units], df[units:], pages, templateness, model)[page.n :, :-1]
+            columns = evidence_columns(page, df[:units], df[units:], counted, templateness, model)[page.n :, :-1]
             rows.append(np.column_stack([own, columns])[known])
             labels.append((letters == TEMPLATE)[known])
             weights.append((root / root.sum() * np.sqrt(page.m))[known])
@@ -271,12 +271,11 @@ def main() -> None:
         for site, pages in marked_sites(options.sites, read_marks(options.marks)):
             print(f"winnow.training.site_evidence: {site.name}", file=sys.stderr, flush=True)
             letters_of: LettersOf = {name: page.of_blocks for name, page in pages.items()}
-            model = model_of(site.name)
-            examples.append(block_examples(CountedSite(site.pages(), model), letters_of, model))
+            examples.append(block_examples(site.pages(), letters_of, model_of(site.name)))
         for path in options.gold:
             for host_pages, letters_of in gold_hosts(path):
                 model = model_of(registrable_domain(host_pages.urls[0]))
-                examples.append(block_examples(CountedSite(host_pages, model), letters_of, model))
+                examples.append(block_examples(host_pages, letters_of, model))
     except (OSError, ValueError) as error:
         parser.error(str(error))
     learned = learn_evidence(*(np.concatenate(column) for column in zip(*examples, strict=True)))
