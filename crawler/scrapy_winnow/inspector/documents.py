@@ -287,13 +287,15 @@ class GoldFile(LinesFile):
             trial: the settings that it was cleaned with.
             marks: ``content`` or ``template``, by number of block.
         """
-        page, texts, draft = inspection.page, inspection.texts, inspection.draft(trial)
-        kept = draft.kept if draft is not None else np.zeros(page.m, bool)
-        for block, label in marks.items():
-            kept[block] = label == "content"
+        text, texts = inspection.cleaned(trial).text, list[str]()
+        if (draft := inspection.draft(trial)) is not None:
+            kept, texts = draft.kept, draft.texts
+            for block, label in marks.items():
+                kept[block] = label == "content"
+            text = join_blocks(draft.page, texts, kept, draft.hidden)
         page_id = gold_name(inspection.document.name)
         html = self.path.parent / "html" / f"{page_id}.html"
         html.parent.mkdir(parents=True, exist_ok=True)
         html.write_bytes(inspection.document.html)
-        row = {"id": page_id, "url": inspection.document.url, "gold_text": join_blocks(page, texts, kept)}
+        row = {"id": page_id, "url": inspection.document.url, "gold_text": text}
         self.write(row | {"marks": [{"text": texts[block], "is": label} for block, label in sorted(marks.items())]})

@@ -15,7 +15,7 @@ from winnow.duplicates import shingles
 from winnow.evidence.draft import Reason
 from winnow.models.blocks import Attribution, BlockModel, attribute_scores
 from winnow.models.scores import FixedThreshold
-from winnow.output.text import block_texts, text_pieces
+from winnow.output.text import text_pieces
 from winnow.rules import Rules
 from winnow.segments import make_segments
 from winnow.site import PageCounts
@@ -90,11 +90,6 @@ class Inspection:
         self._rules = rules or Rules()
         self.cleaned = lru_cache(maxsize=1)(self._clean)
         self._attribution = lru_cache(maxsize=2)(self._attribute_scores)
-
-    @cached_property
-    def texts(self) -> list[str]:
-        """Text of each block."""
-        return block_texts(self.page)
 
     @cached_property
     def _hashed(self) -> HashedPage:

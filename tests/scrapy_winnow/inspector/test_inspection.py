@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,7 @@ def test_every_block_is_in_a_section_and_kept_as_the_library_says() -> None:
     assert "".join(between + text for between, _, text in state["text"]) == cleaned.text
     sections = {(section["path"], section["kind"] != 0) for section in state["sections"]}
     assert sections == {(segment.path, segment.template) for segment in cleaned.segments if segment.text}
-    kept = [inspection.texts[block] for block, kind in enumerate(state["kind"]) if kind == 0]
+    kept = [inspection.page.block_texts()[block] for block, kind in enumerate(state["kind"]) if kind == 0]
     assert [text for _, block, text in state["text"] if block >= 0] == kept
 
 
@@ -52,7 +53,7 @@ def test_comments_of_readers_differ_from_template() -> None:
     inspection = _inspection(story(3).replace("</article>", f"</article><section id=comments>{thread}</section>"))
     cleaned = inspection.cleaned(Trial())
     kinds = inspection.state(Trial())["kind"]
-    marked = {text for text, kind in zip(inspection.texts, kinds, strict=True) if kind == 2}
+    marked = {text for text, kind in zip(inspection.page.block_texts(), kinds, strict=True) if kind == 2}
     assert all(line in marked for line in cleaned.comments.split("\n") if line)
     assert "I was there, and it was fine, 3." in marked
 
@@ -69,7 +70,7 @@ def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> 
     replay = FolderReplay(documents)
     assert replay.pages == 14
     inspection = Inspection(documents.read(5), replay)
-    blocks = {text: inspection.page.n + number for number, text in enumerate(inspection.texts)}
+    blocks = {text: inspection.page.n + number for number, text in enumerate(inspection.page.block_texts())}
     story_block = next(unit for text, unit in blocks.items() if "In report 5" in text)
     for pages in (1, 2, 9, 14):
         counts = inspection.evidence(pages)
@@ -83,7 +84,7 @@ def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> 
 def test_marks_are_corrected_in_gold_and_pages_saved_again_replace_themselves(site: Path, tmp_path: Path) -> None:
     gold = GoldFile(tmp_path / "gold.jsonl")
     inspection = Inspection(Documents(str(site)).read(2))
-    texts = inspection.texts
+    texts = inspection.page.block_texts()
     title, weather = texts.index("Story 2 of the harbour"), texts.index("Weather")
     gold.save(inspection, Trial(), {})
     gold.save(inspection, Trial(), {weather: "content", len(texts) - 1: "template", title: "content"})
@@ -91,6 +92,19 @@ def test_marks_are_corrected_in_gold_and_pages_saved_again_replace_themselves(si
     assert page.page_id == "story-02"
     assert {"Weather", "Story 2 of the harbour"} <= set(page.text.split("\n"))
     assert list(GoldFile(tmp_path / "gold.jsonl").rows) == ["story-02"]
+
+
+def test_gold_of_a_page_without_marks_is_its_text(tmp_path: Path) -> None:
+    article = json.dumps({"headline": "The bridge", "articleBody": "The council has met about the bridge. " * 20})
+    for html in (
+        story(2).replace("In report 2", "In <b style='display: none'>another</b> report 2"),
+        f"<p>Loading</p><script type=application/ld+json>{article}</script>",
+    ):
+        inspection = _inspection(html)
+        GoldFile(tmp_path / "gold.jsonl").save(inspection, Trial(), {})
+        (page,) = read_gold(tmp_path / "gold.jsonl")
+        assert len(page.text) > 700
+        assert page.text == inspection.cleaned(Trial()).text
 
 
 def test_a_page_is_saved_whatever_the_next_one_is(tmp_path: Path) -> None:

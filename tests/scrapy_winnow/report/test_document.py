@@ -33,13 +33,6 @@ def _page(number: int, host: str = "a.example", **changed: object) -> PageRecord
     return page._replace(**changed)
 
 
-def _record(*pages: PageRecord) -> CrawlRecord:
-    record = CrawlRecord()
-    for page in pages:
-        record.add(page)
-    return record
-
-
 def test_outliers_and_pages_of_low_confidence_are_noted_the_worst_first() -> None:
     pages = [_page(number) for number in range(20)]
     pages[3] = _page(3, template_share=0.95)
@@ -108,17 +101,15 @@ def test_other_files_are_refused(
 
 
 def test_a_report_of_ten_thousand_pages_takes_seconds_and_is_small() -> None:
-    record = _record(
-        *(_page(number % 500, f"host-{number % 97}.example", seconds=number / 50) for number in range(10_000))
-    )
+    pages = [_page(number % 500, f"host-{number % 97}.example", seconds=number / 50) for number in range(10_000)]
     begin = time.process_time()
-    document = render_report(record)
+    document = render_report(CrawlRecord(pages))
     assert time.process_time() - begin < 5
     assert len(document.encode()) < 5_000_000
 
 
 def test_sampled_pages_are_read_by_the_charset_of_their_responses() -> None:
-    record = _record(_page(0))
+    record = CrawlRecord([_page(0)])
     for number in range(3):
         html = story(number).replace("Weather", "Ilmaennustus: šokk").encode("iso-8859-15")
         record.samples.offer("a.example", f"https://a.example/{number}", html, "iso-8859-15")
@@ -127,9 +118,8 @@ def test_sampled_pages_are_read_by_the_charset_of_their_responses() -> None:
 
 def test_it_loads_nothing_and_is_accessible(tab: Tab, tmp_path: Path) -> None:
     hostile = "https://a.example/<script>alert(1)</script>"
-    record = _record(
-        *(_page(n) for n in range(20)), _page(21, url=hostile, status="fallback"), _page(22, url="javascript:x")
-    )
+    odd = _page(21, url=hostile, status="fallback"), _page(22, url="javascript:x")
+    record = CrawlRecord([*map(_page, range(20)), *odd])
     record.add_error("<img src=x onerror=alert(1)> failed")
     for number in range(5):
         record.samples.offer("a.example", f"https://a.example/{number}", story(number).encode())
