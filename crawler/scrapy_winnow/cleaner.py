@@ -58,6 +58,11 @@ class Cleaner:
     busy, and with pages that some of them have died of: with a light page at once, which costs least, with a heavy one
     in a thread, one at a time, since more of them would share one interpreter and only take memory. A page is cleaned
     where it was read.
+
+    Attributes:
+        model: the crawl's model.
+        options: what holds for all its pages.
+        pool: the processes, which whoever has the cleaner starts and closes.
     """
 
     def __init__(self, config: Config, count: Callable[[str], object]) -> None:
@@ -72,11 +77,7 @@ class Cleaner:
         self._count = count
         self._thread = asyncio.Lock()  # held by the page that is worked on in a thread
         died = partial(count, stats.PROCESSES_DIED)
-        self._pool = CleaningPool(config.processes, config.model, self.options, died)
-
-    def start(self) -> None:
-        """Start the processes, if there are to be any."""
-        self._pool.start()
+        self.pool = CleaningPool(config.processes, config.model, self.options, died)
 
     def is_light(self, html: str | bytes) -> bool:
         """Whether a page may be worked on in the event loop."""
@@ -85,7 +86,7 @@ class Cleaner:
 
     def is_for_processes(self, html: str | bytes) -> bool:
         """Whether the processes are to read and clean a page: they are ready, and not too busy for a light one."""
-        return self._pool.is_ready and not (self._pool.is_busy and self.is_light(html))
+        return self.pool.is_ready and not (self.pool.is_busy and self.is_light(html))
 
     async def read(self, html: str | bytes, url: str | None) -> HashedUnits:
         """Parse and fingerprint HTML, before :meth:`clean`, where this holds the event loop for the shortest time.
@@ -93,7 +94,7 @@ class Cleaner:
         Raises:
             PageTooLarge: the page is above one of the limits.
         """
-        if self.is_for_processes(html) and (read := await self._pool.read(html, url)) is not None:
+        if self.is_for_processes(html) and (read := await self.pool.read(html, url)) is not None:
             return read
 
         def work(kind: type[HashedPage]) -> HashedPage:
@@ -126,7 +127,7 @@ class Cleaner:
         """
         read = hashed if isinstance(hashed, ReadPage) else None
         if read is not None or (hashed is None and self.is_for_processes(html)):
-            cleaned = await self._pool.clean(html, url, evidence, model, rules, read)
+            cleaned = await self.pool.clean(html, url, evidence, model, rules, read)
             if cleaned is not None:
                 self._count(stats.ITEMS_IN_PROCESS)
                 return cleaned
@@ -144,7 +145,3 @@ class Cleaner:
         """Work on a heavy page beside the event loop, one after the other."""
         async with self._thread:
             return await asyncio.to_thread(work)
-
-    async def close(self) -> None:
-        """End the processes."""
-        await self._pool.close()

@@ -122,8 +122,8 @@ class Winnow(Component):
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
-        self.cleaner.start()
-        self._closing.push_async_callback(self.cleaner.close)
+        self.cleaner.pool.start()
+        self._closing.push_async_callback(self.cleaner.pool.close)
         try:
             await self._open()
         except EmbeddedServerError as error:

@@ -110,6 +110,4 @@ def _read_from_tree(response: HtmlResponse, url: str | None, limits: Limits, mod
     html = response.body if response.encoding == "utf-8" else response.text.encode("utf-8", "replace")
     if with_all_text(html) is not html:
         return HashedPage.of(Page.parse(response.text, url, limits=limits), model)
-    page = Page.from_tree(response.selector.root, url, limits=limits)
-    _ = page.title  # cached: all else is read from the tree now, which the callback may change later
-    return HashedPage.of(page, model)
+    return HashedPage.of(Page.from_tree(response.selector.root, url, limits=limits), model)

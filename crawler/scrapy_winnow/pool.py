@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import socket
 import sys
 from collections import deque
 from contextlib import asynccontextmanager, suppress
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_winnow.fields import CleanedItem
 from scrapy_winnow.storage.evidence import HashedUnits
@@ -46,12 +47,14 @@ class CleaningProcess:
         reading: the task that hands on results; it is done when the process takes no more tasks.
     """
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, results: asyncio.StreamReader, tasks: asyncio.StreamWriter
+    ) -> None:
         self.pid = process.pid
         self.bytes_in_hand = 0
         self._process = process
-        self._tasks = cast("asyncio.StreamWriter", process.stdin)
-        self._results = cast("asyncio.StreamReader", process.stdout)
+        self._results = results
+        self._tasks = tasks
         self._pending: deque[tuple[asyncio.Future[Any], int]] = deque()
         self._hung: asyncio.TimerHandle | None = None
         self.reading = asyncio.create_task(self._read_results())
@@ -117,21 +120,27 @@ async def _running_process(model: str | None, options: CleaningOptions) -> Async
     Raises:
         OSError: it cannot be started, ended at once, or was not ready in time.
     """
-    started = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-c", "from scrapy_winnow.worker import main; main()"),
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # what is importable here is so there
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-            "MKL_NUM_THREADS": "1",
-        },
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        limit=_BUFFER_BYTES,
-        start_new_session=True,  # Ctrl-C in a terminal is for the crawl, which has pages to finish
-    )
-    process = CleaningProcess(started)
+    # A socket holds more pages than a pipe, so that the process goes on while the event loop is busy.
+    own, other = socket.socketpair()
+    try:
+        with other:
+            started = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-c", "from scrapy_winnow.worker import main; main()"),
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # what is importable here is so there
+                    "OMP_NUM_THREADS": "1",
+                    "OPENBLAS_NUM_THREADS": "1",
+                    "MKL_NUM_THREADS": "1",
+                },
+                stdin=other.fileno(),
+                stdout=asyncio.subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C in a terminal is for the crawl, which has pages to finish
+            )
+        process = CleaningProcess(started, *await asyncio.open_connection(sock=own, limit=_BUFFER_BYTES))
+    except BaseException:
+        own.close()
+        raise
     try:
         if await process.run((model, *astuple(options)), 0) is None:
             raise ProcessLookupError("it ended before it was ready")

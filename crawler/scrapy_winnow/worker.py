@@ -1,7 +1,7 @@
 """The program of a cleaning process, which only a crawl starts.
 
-It reads tasks from its standard input and writes the result of each to its standard output. It ends when its input is
-closed, which the system does even if the crawl is killed.
+Its standard input is a socket. It reads tasks from there and sends back the result of each. It ends when the other end
+of the socket is closed, which the system does even if the crawl is killed.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from __future__ import annotations
 import gc
 import json
 import logging
-import os
 import signal
+import socket
 import struct
-import sys
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -27,7 +26,7 @@ from winnow.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import BinaryIO
+    from io import BufferedReader
 
     from numpy.typing import NDArray
 
@@ -158,19 +157,17 @@ def main() -> None:
     """Read and clean pages until the crawl's process has gone; the first message has the arguments of the worker."""
     for request in (signal.SIGINT, signal.SIGTERM):
         signal.signal(request, signal.SIG_IGN)  # this process ends with the crawl, which may have pages to finish
-    results = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no result
-    with suppress(BrokenPipeError):
-        if (setup := _receive(sys.stdin.buffer)) is None:
+    with socket.socket(fileno=0) as crawl, crawl.makefile("rb") as tasks, suppress(ConnectionError):
+        if (setup := _receive(tasks)) is None:
             return
         worker = Worker(*setup)
         freeze_loaded()
-        results.write(pack(()))
-        while (task := _receive(sys.stdin.buffer)) is not None:
-            results.write(pack(_run(worker, *task)))
+        crawl.sendall(pack(()))
+        while (task := _receive(tasks)) is not None:
+            crawl.sendall(pack(_run(worker, *task)))
 
 
-def _receive(tasks: BinaryIO) -> tuple[Any, ...] | None:
+def _receive(tasks: BufferedReader) -> tuple[Any, ...] | None:
     length = tasks.read(LENGTH.size)
     return unpack(tasks.read(*LENGTH.unpack(length))) if length else None
 

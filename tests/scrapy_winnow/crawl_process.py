@@ -136,7 +136,7 @@ class PlannedSpider(scrapy.Spider):
 
     async def start(self):
         winnow = self.crawler.get_extension(Winnow)
-        while self.when_ready and len(winnow.cleaner._pool._processes) < self.when_ready:  # noqa: ASYNC110
+        while self.when_ready and len(winnow.cleaner.pool._processes) < self.when_ready:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         for url in self.urls:
             yield scrapy.Request(url, meta=dict(self.meta), errback=self.on_error, dont_filter=True)

@@ -22,9 +22,9 @@ HEAVY = {
 
 async def ready(cleaner: Cleaner) -> None:
     """Wait for a cleaner's process."""
-    cleaner.start()
+    cleaner.pool.start()
     async with asyncio.timeout(SECONDS):
-        while not cleaner._pool.is_ready:  # noqa: ASYNC110 - a process is a process
+        while not cleaner.pool.is_ready:  # noqa: ASYNC110 - a process is a process
             await asyncio.sleep(0.01)
 
 
@@ -48,7 +48,7 @@ async def test_a_heavy_page_works_beside_the_event_loop(page):
     clean(HEAVY[page])
     here = time.thread_time() - begin
     gc.enable()
-    await cleaner.close()
+    await cleaner.pool.close()
     assert (await work).status in {"cleaned", "fallback"}
     assert counted == ["winnow/items/in_thread"]
     assert longest < here / 4
@@ -60,7 +60,7 @@ async def test_the_crawls_own_process_lends_a_hand_where_many_pages_wait():
     await ready(cleaner)
     pages = [cleaner.clean(f"<p>Page {number} has a few words of its own.", None, None, None) for number in range(100)]
     cleaned = await asyncio.gather(*pages)
-    await cleaner.close()
+    await cleaner.pool.close()
     assert [page.values["text"] for page in cleaned] == [f"Page {n} has a few words of its own." for n in range(100)]
     assert 10 <= counted.count("winnow/items/in_process") < 100
     assert set(counted) == {"winnow/items/in_process"}
@@ -71,11 +71,11 @@ async def test_a_page_that_a_process_dies_of_stays_in_the_crawls_own():
     cleaner = Cleaner(Config.from_settings(Settings({"WINNOW_PROCESSES": 1})), counted.append)
     await ready(cleaner)
     html = "<p>A page that kills."
-    cleaner._pool._processes[0].kill()
+    cleaner.pool._processes[0].kill()
     hashed = await cleaner.read(html, "http://a/")
     assert isinstance(hashed, HashedPage)
     assert (await cleaner.clean(html, "http://a/", hashed, None)).status == "cleaned"
-    await cleaner.close()
+    await cleaner.pool.close()
     assert set(counted) <= {"winnow/processes/died"}
 
 
@@ -89,4 +89,4 @@ async def test_what_is_too_large_is_not_read():
             with pytest.raises(PageTooLarge):
                 await cleaner.read(html, "http://a/")
         assert await cleaner.read("<p>A page.", "http://a/") is not None
-        await cleaner.close()
+        await cleaner.pool.close()

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -35,20 +35,11 @@ def started(size: int, model: str | None = None) -> CleaningPool:
     return pool
 
 
-@asynccontextmanager
-async def running(size: int) -> AsyncIterator[CleaningPool]:
-    pool = started(size)
-    try:
-        await until(lambda: len(pids_of(pool)) == size)
-        yield pool
-    finally:
-        await pool.close()
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared_pool() -> AsyncIterator[CleaningPool]:
-    async with running(1) as pool:
-        yield pool
+    pool = started(1)
+    yield pool
+    await pool.close()
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -120,7 +111,7 @@ async def test_a_killed_process_is_replaced_and_its_pages_are_left_to_the_caller
     assert await pool.read(HTML, URL) is None
     await until(lambda: pids_of(pool) and pids_of(pool) != [first])
     assert died == [1]
-    assert not is_alive(first)  # nothing is left of it
+    await until(lambda: not is_alive(first))  # nothing is left of it
     assert (await pool.clean(HTML, URL, read=read)).status == "cleaned"
 
 
@@ -133,7 +124,7 @@ async def test_a_process_that_hangs_is_ended(pool, monkeypatch: pytest.MonkeyPat
         await until(lambda: pool._processes[0].pages_in_hand)
     assert await page is None
     await until(lambda: pids_of(pool) and pids_of(pool) != [first])
-    assert not is_alive(first)
+    await until(lambda: not is_alive(first))
 
 
 @pytest.mark.parametrize("missing", ["model", "program"])
@@ -156,7 +147,7 @@ async def test_closing_ends_the_processes_and_the_pages_in_hand_go_back():
     await until(lambda: pool._processes[0].pages_in_hand == 12)
     await pool.close()
     assert [await page for page in pages] == [None] * 12
-    assert not any(map(is_alive, pids))
+    await until(lambda: not any(map(is_alive, pids)))
     assert not pool.is_ready
 
 

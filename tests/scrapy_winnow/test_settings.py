@@ -8,13 +8,6 @@ def _config(**settings) -> Config:
     return Config.from_settings(Settings(settings))
 
 
-def test_without_settings_the_defaults_hold():
-    config = _config()
-    assert config.redis_url is None
-    assert config.keep_html is True
-    assert config.state_dir.parts[-2:] == (".scrapy", "winnow")
-
-
 @pytest.mark.parametrize(
     ("name", "similar"), [("WINNOW_HOST_BUGDET", "WINNOW_HOST_BUDGET"), ("WINNOW_LEARN", None), ("WINNOW_WARC", None)]
 )

@@ -76,7 +76,7 @@ def test_a_crawl_loses_nothing_when_a_process_is_killed(web, start_crawls):
     assert all(item["status"] == "cleaned" and item["text"] for item in crawled.items)
     assert crawled.stats["winnow/processes/died"] == 1
     assert sum(crawled.stats.get(f"winnow/pages/{how}", 0) for how in ("counted", "uncounted")) == PAGES
-    assert not any(map(is_running, workers))
+    until(lambda: not any(map(is_running, workers)))
 
 
 def test_no_process_is_left_of_a_crawl_that_was_killed(web, start_crawls):
@@ -103,4 +103,4 @@ def test_control_c_ends_a_crawl_as_it_does_without_processes(web, start_crawls):
     assert 5 <= len(crawled.items) < PAGES
     assert all(item["status"] == "cleaned" for item in crawled.items)
     assert "winnow/processes/died" not in crawled.stats
-    assert not any(map(is_running, workers))
+    until(lambda: not any(map(is_running, workers)))
