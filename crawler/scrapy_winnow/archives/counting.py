@@ -1,7 +1,7 @@
 """How many pages of its host have each leaf: counted exactly from files of leaves, or page by page as they come.
 
 Two passes write the leaves of every page to disk (:class:`LeafWriter`), count them a shard of hosts at a time
-(:func:`count_shard`) and look them up (:class:`HostCounts`). One pass counts as it goes (:class:`StreamCounts`).
+(:func:`count_hosts`) and look them up (:class:`HostCounts`). One pass counts as it goes (:class:`StreamCounts`).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from winnow.counting import LossyCounts
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from scrapy_winnow.storage.evidence import HashedUnits
 
-SHARDS: Final = 64
+_SHARDS: Final = 64
 """Hosts are divided into so many shards by their hash; one shard is in memory at a time."""
 
 MAX_HOST_PAGES: Final = 4_096
@@ -61,7 +61,7 @@ class LeafWriter:
             self._write()
 
     def _write(self) -> None:
-        self._pages.sort(key=lambda page: page["host"] % SHARDS)
+        self._pages.sort(key=lambda page: page["host"] % _SHARDS)
         self._writer.write_batch(pa.RecordBatch.from_pylist(self._pages, _PAGES))
         self._pages.clear()
 
@@ -79,26 +79,39 @@ def _read_shard(files: list[Path], shard: int) -> Iterator[pa.RecordBatch]:
         reader = pa.ipc.open_file(pa.memory_map(str(file)))
         for number in range(reader.num_record_batches):
             pages = reader.get_batch(number)
-            begin, end = np.searchsorted(pages["host"].to_numpy() % SHARDS, [shard, shard + 1]).tolist()
+            begin, end = np.searchsorted(pages["host"].to_numpy() % _SHARDS, [shard, shard + 1]).tolist()
             if begin < end:
                 yield pages.slice(begin, end - begin)
 
 
-def count_shard(files: list[Path], shard: int, folder: Path, max_host_pages: int = MAX_HOST_PAGES) -> int:
-    """Count the leaves of the hosts of one shard, and write the counts for :class:`HostCounts`.
+def count_hosts(
+    files: list[Path],
+    folder: Path,
+    max_host_pages: int = MAX_HOST_PAGES,
+    progress: Callable[[str, int, int, int], object] = lambda *_: None,
+) -> int:
+    """Count the leaves of all hosts, and write the counts for :class:`HostCounts`.
 
     As in a crawl, a page that was fetched again counts once, and so do pages with the same contents at several
     addresses. Leaves that are on one page only are not stored: a leaf that is not found has that count.
 
     Args:
         files: those of the :class:`LeafWriter` of each archive.
-        shard: 0 to ``SHARDS - 1``.
         folder: where the counts are written.
         max_host_pages: pages of a host that are counted at most.
+        progress: takes the name of this step, the shards that are done, their number, and 0.
 
     Returns:
-        Number of hosts in the shard.
+        Number of hosts.
     """
+    hosts = 0
+    for shard in range(_SHARDS):
+        hosts += _count_shard(files, shard, folder, max_host_pages)
+        progress("count hosts", shard + 1, _SHARDS, 0)
+    return hosts
+
+
+def _count_shard(files: list[Path], shard: int, folder: Path, max_host_pages: int) -> int:
     pages = pa.Table.from_batches(_read_shard(files, shard), _PAGES)
     pages = pages.take(_choose_pages(pages, max_host_pages)).combine_chunks()
     hosts, number_of_pages = np.unique(pages["host"], return_counts=True)
@@ -127,7 +140,7 @@ def _choose_pages(pages: pa.Table, max_host_pages: int) -> NDArray[np.int64]:
 
 
 class HostCounts:
-    """Looks up the counts of all hosts on disk, as :func:`count_shard` wrote them into ``folder``."""
+    """Looks up the counts of all hosts on disk, as :func:`count_hosts` wrote them into ``folder``."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -136,7 +149,7 @@ class HostCounts:
     def evidence(self, host: str, fingerprints: NDArray[np.uint64]) -> SiteEvidence:
         """Return how many pages of a host have each leaf (uint64[k]) of one of them."""
         name = _hash(host)
-        shard = self._open_shard(name % SHARDS)
+        shard = self._open_shard(name % _SHARDS)
         hosts = shard["host"].to_numpy()
         row = int(np.searchsorted(hosts, np.uint64(name)))
         if row == len(hosts) or int(hosts[row]) != name:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import ray
 
-from scrapy_winnow.archives.counting import SHARDS, HostCounts, count_shard
+from scrapy_winnow.archives.counting import HostCounts, count_hosts
 from scrapy_winnow.archives.reading import ArchivedPage, ArchiveReader, Part, split_archives
 from scrapy_winnow.archives.rows import parquet_rows, parquet_schema
 from scrapy_winnow.archives.runs import Options, clean_counted, write_leaves
@@ -117,8 +117,7 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
         for number, row in enumerate(leaves.iter_rows()):
             files.append(counts / f"{number}.leaves")
             files[-1].write_bytes(row["leaves"])
-        for shard in range(SHARDS):
-            count_shard(files, shard, counts)
+        count_hosts(files, counts)
         shared_counts = _cluster.put(HostCounts(counts).open_all())
     return pages.map_batches(clean_block, **blocks, fn_kwargs={"counts": shared_counts, "options": options})
 
@@ -129,8 +128,7 @@ def _read_parts(batch: pa.Table) -> Iterator[pa.Table]:
         reader = ArchiveReader(Part(**row))
         pages = iter(reader)
         while batch_pages := list(islice(pages, _BATCH_PAGES)):
-            rows = [{name: getattr(page, name) for name in PAGES.names} for page in batch_pages]
-            yield pa.Table.from_pylist(rows, PAGES)
+            yield pa.Table.from_pylist(list(map(asdict, batch_pages)), PAGES)
         if reader.broken is not None:
             logger.warning("%s: %s", reader.part.source, reader.broken)
 

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, Self
 from threadpoolctl import threadpool_limits
 
 from scrapy_winnow.archives.addresses import Destination
-from scrapy_winnow.archives.counting import SHARDS, HostCounts, LeafWriter, StreamCounts, count_shard
+from scrapy_winnow.archives.counting import HostCounts, LeafWriter, StreamCounts, count_hosts
 from scrapy_winnow.archives.reading import ArchiveReader, Part, split_archives
 from scrapy_winnow.archives.rows import FORMATS, clean_page, hash_page, shingles_of
 from scrapy_winnow.fetching import STANDARD_INPUT
@@ -218,10 +218,7 @@ class ArchiveRun(Run):
         for folder in (leaves, counts, cleaned, self._state / "reports"):
             folder.mkdir(exist_ok=True)
         self._run_step("count", count_archive, all_parts, leaves, counts)
-        files = [leaves / name for name in all_parts]
-        for shard in range(SHARDS):
-            self._summary.hosts += count_shard(files, shard, counts)
-            self._progress("count hosts", shard + 1, SHARDS, 0)
+        self._summary.hosts = count_hosts([leaves / name for name in all_parts], counts, progress=self._progress)
         reports = self._run_step("clean", clean_archive, all_parts, cleaned, counts)
         for number, (source, named) in enumerate(parts.items(), 1):
             self._write(source, [(cleaned / name, reports[name]) for name in named])

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_winnow.archives.counting import SHARDS, HostCounts, LeafWriter, StreamCounts, count_shard
+from scrapy_winnow.archives.counting import HostCounts, LeafWriter, StreamCounts, count_hosts
 
 PAGES = st.lists(
     st.tuples(
@@ -40,8 +40,7 @@ def test_each_leaf_counts_the_different_pages_of_its_host_that_have_it(pages, ar
         for number, (host, path, leaves) in enumerate(pages):
             known = distinct.setdefault((host, path), leaves)  # an address has one version here
             writers[number % archives].add(f"http://{host}/{path}", host, _hashed(known))
-    for shard in range(SHARDS):
-        count_shard(files, shard, folder)
+    assert count_hosts(files, folder) == len({host for host, _, _ in pages})
     counts = HostCounts(folder)
     contents = defaultdict(set)
     for (host, _), leaves in distinct.items():
@@ -60,8 +59,7 @@ def test_of_a_large_host_a_sample_is_counted_that_does_not_depend_on_the_order(t
         with LeafWriter(tmp_path / name / "leaves") as writer:
             for url, hashed in ordered:
                 writer.add(url, "a.example", hashed)
-        for shard in range(SHARDS):
-            count_shard([tmp_path / name / "leaves"], shard, tmp_path / name, max_host_pages=20)
+        count_hosts([tmp_path / name / "leaves"], tmp_path / name, max_host_pages=20)
     up, down = (HostCounts(tmp_path / name) for name in ("up", "down"))
     leaves = np.arange(1, 160, dtype=np.uint64)
     evidence = up.evidence("a.example", leaves)
