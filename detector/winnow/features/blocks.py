@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.core import SEED, core
-from winnow.features.tokens import TOKEN_FEATURE_NAMES, Tokens, TokenTables, leading_words
+from winnow.features.tokens import TOKEN_FEATURE_NAMES, Tokens, TokenTables
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import TextTotals, character_properties, text_totals
@@ -212,7 +212,7 @@ def features_of(page: Page) -> BlockFeatures:
     """Compute the features of a page's blocks; cached on the page."""
     table, properties = page.attributes, character_properties()
     lowered = core.lower_case(page.block_lines, properties)
-    leading = leading_words(lowered, page.m, page.title)
+    tokens = Tokens.of(page, lowered)
     hides = np.zeros(len(table.first), bool)
     hides[_hiding_attributes(table)] = True
     rows, containers = np.empty((_ROWS, page.m), np.float32), np.empty((LEVELS, page.m), np.int32)
@@ -221,7 +221,7 @@ def features_of(page: Page) -> BlockFeatures:
     page_features, totals = np.empty(len(PAGE_FEATURE_NAMES), np.float32), text_totals(page)
     core.static_features(
         *(page.arrays, _FLAGS, _GROUP_OF_TAG, totals, table.arrays, table.numbers_of("class"), hides),
-        *(properties, leading.title_overlap, page.block_lines, lowered, leading.title_words, SEED),
+        *(properties, tokens.title_overlap, page.block_lines, lowered, tokens.title_words, SEED),
         *(rows, containers, described, tags, place, of_place, page_features),
     )
     words = totals[_WORDS].take(page.block_run_end) - totals[_WORDS].take(page.block_run_begin)
@@ -234,7 +234,7 @@ def features_of(page: Page) -> BlockFeatures:
         around,
         (of_place, place),
     )
-    return BlockFeatures(parts, page_features, words.astype(np.float64), Tokens.of(page, leading))
+    return BlockFeatures(parts, page_features, words.astype(np.float64), tokens)
 
 
 def _hiding_attributes(table: AttributeTable) -> list[int]:
