@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from winnow.features.blocks import FEATURE_NAMES, LEVELS, PAGE_FEATURE_NAMES, STATIC_NAMES, features_of
-from winnow.features.tokens import TABLE_SIZE, TokenTables, leading_words, name_hashes
+from winnow.features.tokens import TABLE_SIZE, TokenTables, name_hashes
 from winnow.page.page import Page
 
 SMALL = """<html><head><title>Red boats</title></head><body>
@@ -146,10 +146,10 @@ def test_case_and_numbers_divide_a_name_and_numbers_are_alike():
 
 
 def test_words_of_the_title_count_once_and_only_at_the_beginning():
-    lines = f"red boats red\nno boats\n{'x ' * 200}boats"
-    found = leading_words(lines, 3, "Red, red Boats!")
+    html = f"<title>Red, red Boats!</title><p>Red boats red<p>No boats<p>{'x ' * 200}boats"
+    found = features(html).tokens
     assert (found.title_overlap.tolist(), found.title_words) == ([2, 1, 0], 2)
-    assert found.number.tolist() == [3, 2, 16]
+    assert found.words_per_block.tolist() == [3, 2, 16]
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -4,7 +4,7 @@ No feature depends on a script or language; element names and words enter only t
 (:mod:`winnow.features.tokens`). Features of the whole page are separate: a network that sees them overfits to its
 collection and does worse on others.
 
-``core/source/block_features.c`` computes the features in the order of the names here.
+``core/source/feature_rows.c`` computes the features in the order of the names here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.core import SEED, core
-from winnow.features.tokens import TOKEN_FEATURE_NAMES, Tokens, TokenTables, leading_words
+from winnow.features.tokens import TOKEN_FEATURE_NAMES, Tokens, TokenTables
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import TextTotals, character_properties, text_totals
@@ -128,11 +128,14 @@ _PARTS: Final = (
     _NEIGHBOURS,
     [f"alike blocks: {name}" for name in _ALIKE],
 )
-_PLACES: Final = {name: (part, column) for part, names in enumerate(_PARTS) for column, name in enumerate(names)}
-_BORDERS: Final = [len(_PARTS[0]), len(_PARTS[0]) + LEVELS]  # rows of the core: a block's own, ranks, neighbours
-_ROWS: Final = _BORDERS[-1] + len(_NEIGHBOURS)
+_PART_AND_COLUMN: Final = {
+    name: (part, column) for part, names in enumerate(_PARTS) for column, name in enumerate(names)
+}
+_RANKS: Final = len(_PARTS[0])  # rows of the core: a block's own, from here on ranks, then neighbours
+_AROUND: Final = _RANKS + LEVELS
+_ROWS: Final = _AROUND + len(_NEIGHBOURS)
 
-STATIC_NAMES: Final = tuple(_PLACES)
+STATIC_NAMES: Final = tuple(_PART_AND_COLUMN)
 """Features computed without learned tables, in the order of the columns."""
 
 FEATURE_NAMES: Final = (*STATIC_NAMES, *TOKEN_FEATURE_NAMES)
@@ -193,7 +196,7 @@ class BlockFeatures:
 
     def column(self, name: str) -> Matrix:
         """float32[m], one feature of :data:`STATIC_NAMES`."""
-        number, column = _PLACES[name]
+        number, column = _PART_AND_COLUMN[name]
         part = self.parts[number]
         return part[0][:, column].take(part[1]) if isinstance(part, tuple) else part[:, column]
 
@@ -212,7 +215,7 @@ def features_of(page: Page) -> BlockFeatures:
     """Compute the features of a page's blocks; cached on the page."""
     table, properties = page.attributes, character_properties()
     lowered = core.lower_case(page.block_lines, properties)
-    leading = leading_words(lowered, page.m, page.title)
+    tokens = Tokens.of(page, lowered)
     hides = np.zeros(len(table.first), bool)
     hides[_hiding_attributes(table)] = True
     rows, containers = np.empty((_ROWS, page.m), np.float32), np.empty((LEVELS, page.m), np.int32)
@@ -221,20 +224,19 @@ def features_of(page: Page) -> BlockFeatures:
     page_features, totals = np.empty(len(PAGE_FEATURE_NAMES), np.float32), text_totals(page)
     core.static_features(
         *(page.arrays, _FLAGS, _GROUP_OF_TAG, totals, table.arrays, table.numbers_of("class"), hides),
-        *(properties, leading.title_overlap, page.block_lines, lowered, leading.title_words, SEED),
+        *(properties, tokens.title_overlap, page.block_lines, lowered, tokens.title_words, SEED),
         *(rows, containers, described, tags, place, of_place, page_features),
     )
     words = totals[_WORDS].take(page.block_run_end) - totals[_WORDS].take(page.block_run_begin)
-    own, ranks, around = np.split(rows.T, _BORDERS, axis=1)
     parts: tuple[Part, ...] = (
-        own,
+        rows[:_RANKS].T,
         *((described, container) for container in containers),
-        ranks,
+        rows[_RANKS:_AROUND].T,
         *((tags, container) for container in containers[:_TAGGED_LEVELS]),
-        around,
+        rows[_AROUND:].T,
         (of_place, place),
     )
-    return BlockFeatures(parts, page_features, words.astype(np.float64), Tokens.of(page, leading))
+    return BlockFeatures(parts, page_features, words.astype(np.float64), tokens)
 
 
 def _hiding_attributes(table: AttributeTable) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 import numpy as np
@@ -52,37 +52,6 @@ _MAX_NAME_PARTS: Final = 12
 _MAX_TITLE_WORDS: Final = 64  # token_model.c has the same number
 
 
-class LeadingWords(NamedTuple):
-    """The first words of each of a page's m blocks, lower-cased.
-
-    Attributes:
-        number: int32[m], number of words hashed: at most 16, from the first 160 characters of each block.
-        hashes: uint32[sum of number], their hashes, block after block.
-        title_overlap: int32[m], number of distinct title words in the first 400 characters of each block.
-        title_words: number of distinct title words, of which the first 64 count.
-    """
-
-    number: NDArray[np.int32]
-    hashes: NDArray[np.uint32]
-    title_overlap: NDArray[np.int32]
-    title_words: int
-
-
-def leading_words(lines: str, m: int, title: str) -> LeadingWords:
-    """Hash the first words of each block, and count the words of the title among them.
-
-    Args:
-        lines: lower-case texts of the blocks, with single spaces between words and line feeds between blocks.
-        m: number of blocks.
-        title: title of the page.
-    """
-    number, overlap = np.zeros((2, m), np.int32)
-    wanted = list(dict.fromkeys(_WORD.findall(title.lower())))[:_MAX_TITLE_WORDS]
-    words = "".join([f"{word}\n" for word in wanted])
-    hashes = core.leading_words(lines, words, character_properties(), _WORD_SEED, _NUMBER_WORD, number, overlap)
-    return LeadingWords(number, np.frombuffer(hashes, np.uint32), overlap, len(wanted))
-
-
 def name_hashes(name: str) -> tuple[int, ...]:
     """32-bit hashes of the distinct parts of a name, at most 12: ``"postMeta_12"`` -> post, meta, #.
 
@@ -107,8 +76,10 @@ class Tokens:
     Attributes:
         name_element, name: int32[...] and uint32[...], element and table entry of each name part of the elements with
             blocks, in document order.
-        words_per_block: int32[m], number of leading words of each block.
+        words_per_block: int32[m], number of leading words of each block: at most 16, from its first 160 characters.
         word: uint32[...], table entry of each leading word, block after block.
+        title_overlap: int32[m], number of distinct title words in the first 400 characters of each block.
+        title_words: number of distinct title words; the first 64 count.
         arrays: those of the page, for the core.
         block_begin, block_end: int32[n], slice of the blocks inside each element.
     """
@@ -117,21 +88,31 @@ class Tokens:
     name: NDArray[np.uint32]
     words_per_block: NDArray[np.int32]
     word: NDArray[np.uint32]
+    title_overlap: NDArray[np.int32]
+    title_words: int
     arrays: tuple[NDArray[np.generic], ...]
     block_begin: NDArray[np.int32]
     block_end: NDArray[np.int32]
 
     @classmethod
-    def of(cls, page: Page, words: LeadingWords) -> Tokens:
-        """Gather the names of the elements and the first words of the blocks."""
+    def of(cls, page: Page, lines: str) -> Tokens:
+        """Gather the names of the elements, and the first words of the blocks from their texts in lower case."""
+        title = list(dict.fromkeys(_WORD.findall(page.title.lower())))[:_MAX_TITLE_WORDS]
+        title_lines = "".join([f"{word}\n" for word in title])
+        words_per_block, overlap = np.zeros((2, page.m), np.int32)
+        words = core.leading_words(
+            *(lines, title_lines, character_properties(), _WORD_SEED, _NUMBER_WORD, words_per_block, overlap)
+        )
         table = page.attributes
         naming = table.numbers_matching(_NAMING)
         elements, names = core.name_parts(page.arrays, table.arrays, naming, _NAME_SEED, _NUMBER_PART, _NAME_HASHES)
         return cls(
             name_element=np.frombuffer(elements, np.int32),
             name=np.frombuffer(names, np.uint32) & _ENTRY,
-            words_per_block=words.number,
-            word=words.hashes & _ENTRY,
+            words_per_block=words_per_block,
+            word=np.frombuffer(words, np.uint32) & _ENTRY,
+            title_overlap=overlap,
+            title_words=len(title),
             arrays=page.arrays,
             block_begin=page.block_begin,
             block_end=page.block_end,

@@ -98,6 +98,7 @@ FUSED PRODUCT(multiply_rows_fused, Eight, 2, _mm256_fmadd_ps)
 FUSED PRODUCT(multiply_row_fused, Eight, 8, _mm256_fmadd_ps)
 #endif
 
+#pragma GCC diagnostic ignored "-Wpsabi" /* no function that takes or returns vectors is called: all are inlined */
 #define INLINE static inline __attribute__((always_inline))
 
 /* Write the products of a few rows and of a weight of so many columns, plus a bias, or add them to what is there if there is
@@ -307,9 +308,11 @@ static void fill_logits(const Task *task)
 
 INLINE void run(const Task *task, Products products)
 {
+    int backwards;
     fill_dense(task, products);
-    read_blocks(task, 0, products);
-    read_blocks(task, 1, products);
+    for (backwards = 0; backwards < 2; backwards++) {
+        read_blocks(task, backwards, products);
+    }
     fill_of_page(task);
     fill_logits(task);
 }
