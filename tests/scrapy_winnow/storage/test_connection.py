@@ -154,6 +154,14 @@ async def test_the_rights_in_the_documentation_are_enough_and_no_more(tcp_server
     assert await crawl(server.url.replace("//", "//winnow:password@"), prefix="other").count(1) is None
 
 
+async def test_a_user_who_may_not_read_the_counts_deletes_none(tcp_server, crawl):
+    server = tcp_server("--user", "blind", "on", ">password", "~*", "+@all", "-scard")
+    counting = crawl(server.url)
+    assert await counting.count(1) == 1
+    assert await crawl(server.url.replace("//", "//blind:password@")).count(2) is None
+    assert await counting.count(2) == 2
+
+
 async def test_a_revival_that_fails_is_one_more_failure(crawl):
     async def revive():
         raise RuntimeError("no server")
