@@ -33,6 +33,9 @@ COUNTS: Final = "site evidence"
 NEAR_DUPLICATES: Final = "near-duplicates"
 """Purposes of calls, each with a breaker of its own, so that the failures of one do not stop the other."""
 
+_CONNECTION: Final = "connection"
+"""The breaker of all purposes: without a connection none is served."""
+
 _JITTER: Final = 0.2
 """Fraction of the interval that a probe comes earlier or later, so that workers do not come all at once."""
 
@@ -76,13 +79,14 @@ logger = logging.getLogger(__name__)
 
 
 class Connection:
-    """One Redis client for a crawl, with a breaker for each purpose of its calls.
+    """One Redis client for a crawl, with a breaker for each purpose of its calls, and one for all of them.
 
-    A call that finds the server in trouble, or takes longer than ``timeout``, opens the breaker of its purpose. While
-    that is open calls return at once; every ``retry_interval`` a single one goes through as a probe, and the first that
-    succeeds closes the breaker. So an outage holds a page up by ``timeout`` when it begins, and after that one page per
-    ``retry_interval`` by as much. There is one warning when an outage begins and one line when it ends. An error that
-    is about a key or a command fails that call and no other, and each kind is logged once.
+    A call that finds the server in trouble, or takes longer than ``timeout``, opens the breaker of its purpose; one
+    that finds no connection opens that of all. While it is open calls return at once; every ``retry_interval`` a single
+    one goes through as a probe, and the first that succeeds closes the breaker. So an outage holds a page up by
+    ``timeout`` when it begins, and after that one page per ``retry_interval`` by as much. There is one warning when an
+    outage begins and one line when it ends. An error that is about a key or a command fails that call and no other, and
+    each kind is logged once.
 
     Args:
         url: see :func:`~scrapy_winnow.storage.clients.asynchronous_client`, with credentials; it is never logged.
@@ -117,12 +121,15 @@ class Connection:
         self._revive = revive
         self._batches = CommandBatches(self._client, timeout, in_cluster=self.is_cluster)
         self._reviving: asyncio.Future[object] | None = None
-        self._next_probe: dict[str, float] = {}  # when, by the purposes whose breakers are open
+        self._next_probe: dict[str, float] = {}  # when, by the breakers that are open
         self._refusals: set[tuple[str, str]] = set()
 
     def allows_calls(self, purpose: str = COUNTS) -> bool:
         """Whether calls are made; ``False`` while the breaker turns them away."""
-        return purpose not in self._next_probe
+        return not self._open_breakers(purpose)
+
+    def _open_breakers(self, purpose: str) -> list[str]:
+        return [breaker for breaker in (_CONNECTION, purpose) if breaker in self._next_probe]
 
     async def call(self, work: Callable[[Redis], Awaitable[T]], purpose: str = COUNTS) -> T | None:
         """Do some work with the client and return its result, or ``None`` when that fails or Redis is unreachable."""
@@ -139,13 +146,13 @@ class Connection:
         return await self._call(lambda: self._batches.run_commands(commands, can_wait=can_wait), purpose)
 
     async def _call(self, work: Callable[[], Awaitable[T]], purpose: str) -> T | None:
-        is_probe = not self.allows_calls(purpose)
-        if is_probe:
-            if time.monotonic() < self._next_probe[purpose]:
-                return None
-            self._open_breaker(purpose)  # there is no second probe meanwhile
+        probed = self._open_breakers(purpose)
+        if any(time.monotonic() < self._next_probe[breaker] for breaker in probed):
+            return None
+        for breaker in probed:
+            self._open(breaker)  # there is no second probe meanwhile
         try:
-            if is_probe and self._revive is not None:
+            if probed and self._revive is not None:
                 await run_with_timeout(self._restart(self._revive), self._timeout)
             if self.is_cluster:
                 # Calls that come while the client discovers the servers go to wrong ones, and after five of these it
@@ -181,7 +188,8 @@ class Connection:
             self._note_refusal(purpose, error)
             return
         begins_outage, is_first = not self._next_probe, self.allows_calls(purpose)
-        self._open_breaker(purpose)
+        is_lost = isinstance(error, exceptions.ConnectionError | OSError) and not isinstance(error, TimeoutError)
+        self._open(_CONNECTION if is_lost else purpose)
         self._on_failure(begins_outage)
         if is_first:
             logger.log(
@@ -195,14 +203,17 @@ class Connection:
             )
 
     def _note_answer(self, purpose: str) -> None:
-        """Close the breaker; the last that closes ends the outage."""
-        if self._next_probe.pop(purpose, None) is not None and not self._next_probe:
-            logger.info("Redis is back: pages are counted again")
+        """Close the breakers; the last that closes ends the outage."""
+        if closed := self._open_breakers(purpose):
+            for breaker in closed:
+                del self._next_probe[breaker]
+            if not self._next_probe:
+                logger.info("Redis is back: pages are counted again")
 
-    def _open_breaker(self, purpose: str) -> None:
+    def _open(self, breaker: str) -> None:
         """Turn calls away until the next probe."""
         wait = self._retry_interval * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
-        self._next_probe[purpose] = time.monotonic() + wait
+        self._next_probe[breaker] = time.monotonic() + wait
 
     def _note_refusal(self, purpose: str, error: Exception) -> None:
         self._on_failure(False)
