@@ -118,7 +118,7 @@ async def test_while_the_breaker_is_open_a_single_probe_goes_through(tcp_server,
     counting = crawl(server.url, timeout=0.3, retry_interval=3600)
     server.freeze()
     assert await counting.count(1) is None
-    counting.connection._next_probe[COUNTS] = 0.0  # the interval is over
+    counting.connection._breakers[COUNTS]._next_probe = 0.0  # the interval is over
     assert await asyncio.gather(*(counting.count(page) for page in range(100))) == [None] * 100
     assert len(counting.failures) == 2
     server.thaw()
