@@ -75,6 +75,49 @@ _PROBE: Final = Script("return redis.call('EXISTS', KEYS[1])")
 logger = logging.getLogger(__name__)
 
 
+class Breaker:
+    """Closed while the server answers; open while it does not, and then one call in each interval goes through.
+
+    Args:
+        interval: time between probes, in seconds, of which each is moved at random by up to a fifth.
+
+    Attributes:
+        is_open: whether calls are turned away.
+        is_tripped_by_other: whether it was tripped by a failure of another purpose; it closes with that one.
+    """
+
+    def __init__(self, interval: float) -> None:
+        self._interval = interval
+        self._next_probe = 0.0
+        self.is_open = False
+        self.is_tripped_by_other = False
+
+    def allow_call(self) -> bool:
+        """Whether a call may be made now; while the breaker is open, that is the probe, and there is no second one."""
+        if not self.is_open:
+            return True
+        if time.monotonic() < self._next_probe:
+            return False
+        self._schedule_probe()
+        return True
+
+    def open(self, *, by_other: bool = False) -> bool:
+        """Turn calls away; return whether the breaker was closed. Another purpose only opens a closed one."""
+        was_closed = not self.is_open
+        if was_closed or not by_other:
+            self.is_open, self.is_tripped_by_other = True, by_other
+            self._schedule_probe()
+        return was_closed
+
+    def close(self) -> bool:
+        """Let calls through; return whether the breaker was open."""
+        was_open, self.is_open, self.is_tripped_by_other = self.is_open, False, False
+        return was_open
+
+    def _schedule_probe(self) -> None:
+        self._next_probe = time.monotonic() + self._interval * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
+
+
 class Connection:
     """One Redis client for a crawl, with a breaker for each purpose of its calls.
 
@@ -87,7 +130,7 @@ class Connection:
     Args:
         url: see :func:`~scrapy_winnow.storage.clients.asynchronous_client`, with credentials; it is never logged.
         timeout: limit on a whole call, connecting included, in seconds.
-        retry_interval: time between probes, in seconds; each is moved at random by up to a fifth.
+        retry_interval: time between probes, in seconds.
         on_failure: called for each failed call with ``True`` when it begins an outage.
         revive: called before a probe, to restart an embedded server; it may raise ``OSError`` or ``RuntimeError``.
             A probe does not wait for it longer than for an answer: it goes on, and a later probe finds the server.
@@ -117,53 +160,58 @@ class Connection:
         self._revive = revive
         self._batches = CommandBatches(self._client, timeout, in_cluster=self.is_cluster)
         self._reviving: asyncio.Future[object] | None = None
-        self._next_probe: dict[str, float] = {}  # when, by the purposes whose breakers are open
+        self._breakers = {purpose: Breaker(retry_interval) for purpose in (COUNTS, NEAR_DUPLICATES)}
         self._refusals: set[tuple[str, str]] = set()
 
     def allows_calls(self, purpose: str = COUNTS) -> bool:
         """Whether calls are made; ``False`` while the breaker turns them away."""
-        return purpose not in self._next_probe
+        return not self._breakers[purpose].is_open
 
     async def call(self, work: Callable[[Redis], Awaitable[T]], purpose: str = COUNTS) -> T | None:
         """Do some work with the client and return its result, or ``None`` when that fails or Redis is unreachable."""
-        return await self._call(lambda: run_with_timeout(work(self._client), self._timeout), purpose)
+        return await self._call(work, purpose, has_timeout=False)
 
     async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[Any]) -> Any | None:
         """Run a script and return its reply, or ``None``; see :meth:`call` and :class:`~.batches.CommandBatches`."""
-        return await self._call(lambda: self._batches.run_script(script, keys, arguments), COUNTS)
+        return await self._call(lambda _: self._batches.run_script(script, keys, arguments), COUNTS, has_timeout=True)
 
     async def run_commands(
         self, commands: Sequence[Command], purpose: str = COUNTS, *, can_wait: bool = False
     ) -> list[Any] | None:
         """Run commands and return their replies, or ``None`` when one of them fails."""
-        return await self._call(lambda: self._batches.run_commands(commands, can_wait=can_wait), purpose)
+        batches = self._batches
+        return await self._call(lambda _: batches.run_commands(commands, can_wait=can_wait), purpose, has_timeout=True)
 
-    async def _call(self, work: Callable[[], Awaitable[T]], purpose: str) -> T | None:
-        is_probe = not self.allows_calls(purpose)
-        if is_probe:
-            if time.monotonic() < self._next_probe[purpose]:
-                return None
-            self._open_breaker(purpose)  # there is no second probe meanwhile
+    async def _call(self, work: Callable[[Redis], Awaitable[T]], purpose: str, *, has_timeout: bool) -> T | None:
+        breaker = self._breakers[purpose]
+        is_probe = breaker.is_open
+        if not breaker.allow_call():
+            return None
+        doing = self._do(work, is_probe=is_probe)
         try:
-            if is_probe and self._revive is not None:
-                await run_with_timeout(self._restart(self._revive), self._timeout)
-            if self.is_cluster:
-                # Calls that come while the client discovers the servers go to wrong ones, and after five of these it
-                # closes the connections of all calls that are under way.
-                await run_with_timeout(self._client.initialize(), self._timeout)
-            result = await work()
+            # A timeout is a task of its own and costs as much as a call: calls that are sent together share one.
+            is_limited = has_timeout and not is_probe and not self.is_cluster
+            result = await (doing if is_limited else run_with_timeout(doing, self._timeout))
         except Exception as error:  # whatever a server answers, the page goes on
             self._note_failure(purpose, error)
             return None
         self._note_answer(purpose)
         return result
 
-    async def _restart(self, revive: Callable[[], Awaitable[object]]) -> None:
-        """Wait until an embedded server was restarted, which goes on when a probe has given up."""
-        if self._reviving is None or self._reviving.done():
-            self._reviving = asyncio.ensure_future(revive())
-            self._reviving.add_done_callback(lambda done: done.cancelled() or done.exception())
-        await asyncio.shield(self._reviving)
+    async def _do(self, work: Callable[[Redis], Awaitable[T]], *, is_probe: bool) -> T:
+        """Do some work: a probe after an embedded server was restarted, in a cluster once the client knows its servers.
+
+        Calls that come while it is discovering them go to wrong ones, and after five of these it closes the connections
+        of all calls that are under way.
+        """
+        if is_probe and self._revive is not None:
+            if self._reviving is None or self._reviving.done():
+                self._reviving = asyncio.ensure_future(self._revive())
+                self._reviving.add_done_callback(lambda done: done.cancelled() or done.exception())
+            await asyncio.shield(self._reviving)
+        if self.is_cluster:
+            await self._client.initialize()
+        return await work(self._client)
 
     async def ping(self) -> bool:
         """Return whether Redis answers; for the start of a crawl."""
@@ -180,10 +228,13 @@ class Connection:
             self._note_answer(purpose)
             self._note_refusal(purpose, error)
             return
-        begins_outage, is_first = not self._next_probe, self.allows_calls(purpose)
-        self._open_breaker(purpose)
+        begins_outage = not any(breaker.is_open for breaker in self._breakers.values())
+        was_closed = self._breakers[purpose].open()
+        if isinstance(error, exceptions.ConnectionError | OSError) and not isinstance(error, TimeoutError):
+            for breaker in self._breakers.values():  # without a connection no purpose is served
+                breaker.open(by_other=True)
         self._on_failure(begins_outage)
-        if is_first:
+        if was_closed:
             logger.log(
                 logging.WARNING if begins_outage else logging.DEBUG,
                 "Redis %s (%s: %s): the crawl goes on without %s and tries again every %g s "
@@ -195,14 +246,13 @@ class Connection:
             )
 
     def _note_answer(self, purpose: str) -> None:
-        """Close the breaker; the last that closes ends the outage."""
-        if self._next_probe.pop(purpose, None) is not None and not self._next_probe:
-            logger.info("Redis is back: pages are counted again")
-
-    def _open_breaker(self, purpose: str) -> None:
-        """Turn calls away until the next probe."""
-        wait = self._retry_interval * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
-        self._next_probe[purpose] = time.monotonic() + wait
+        """Close the breaker, and those that were tripped by others; the last that closes ends the outage."""
+        if self._breakers[purpose].close():
+            for breaker in self._breakers.values():
+                if breaker.is_tripped_by_other:
+                    breaker.close()
+            if not any(breaker.is_open for breaker in self._breakers.values()):
+                logger.info("Redis is back: pages are counted again")
 
     def _note_refusal(self, purpose: str, error: Exception) -> None:
         self._on_failure(False)

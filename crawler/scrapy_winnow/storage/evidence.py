@@ -24,9 +24,6 @@ MAX_PAGES: Final = 32_767
 ENTRY: Final = np.dtype([("seen", "<u2"), ("missed", "<u2"), ("mass", "u1")])
 """One node; see ``storage/lua/count_page.lua``."""
 
-SINGLE: Final = np.uint64(2**48 - 1)
-"""The part of a fingerprint that stands for a node that is on one page."""
-
 _WAS_TEMPLATE: Final = 0x8000
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 from redis.exceptions import RedisError
 
-from scrapy_winnow.storage.evidence import ENTRY, SINGLE
+from scrapy_winnow.storage.evidence import ENTRY
 from scrapy_winnow.storage.keys import HostKeys, escape_pattern, host_keys
 from scrapy_winnow.storage.settled import LABEL, Labels
 from winnow.counting import MIN_DF, MIN_PAGES, THETA
@@ -113,47 +113,39 @@ def ago(seconds: int) -> str:
     return f"{past} s"
 
 
-@dataclass(eq=False, slots=True)
 class HostLabels(Labels):
-    """The nodes of a host that are template, to take elsewhere.
-
-    Attributes:
-        singles: uint64[s], the lower 48 bits of the nodes on one page, if ``every`` node was read.
-    """
-
-    singles: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
+    """The labels of a host as commands read and write them."""
 
     @classmethod
     def read(cls, client: Redis, prefix: str, host: str, *, every: bool = False) -> Self | None:
-        """Read the frozen labels of a host or, while it is counting, those that its counts give, or ``every`` node.
+        """Read the frozen labels of a host or, while it is counting, those that its counts give.
+
+        Args:
+            client: of the server.
+            prefix: of all keys.
+            host: its name.
+            every: while it is counting, read ``every`` node that is on several pages.
 
         Returns:
             The labels, or ``None`` for a host that is not known or of which too little is known.
         """
-        state, nodes, _, _, *parts = host_keys(prefix, host)
-        fields: Any = client.hmget(state, ["pages", "version", "labels", "expected"])
+        keys = host_keys(prefix, host)
+        fields: Any = client.hmget(keys.state, ["pages", "version", "labels", "expected"])
         pages, frozen = int(fields[0] or 0), int(fields[1] or 0)
         if fields[2] is not None:
             return cls.unpack(pages, frozen, fields[2], float(fields[3] or 0))
-        entries: Any = client.hgetall(nodes)
-        singles = np.array([int(number) for part in parts if every for number in client.smembers(part)], np.uint64)
-        if pages < (1 if every else MIN_PAGES) or not (entries or len(singles)):
+        entries: Any = client.hgetall(keys.nodes)
+        if pages < (1 if every else MIN_PAGES) or not entries:
             return None
-        return cls._of_counts(pages, frozen, entries, 0.0 if every else max(THETA * pages, MIN_DF), singles)
-
-    @classmethod
-    def _of_counts(
-        cls, pages: int, frozen: int, entries: dict[bytes, bytes], min_pages: float, singles: NDArray[np.uint64]
-    ) -> Self:
-        """The labels that ``count_page.lua`` would freeze now."""
+        # As count_page.lua would freeze them now.
         nodes = np.frombuffer(b"".join(entries), "<u8").astype(np.uint64)
         entry = np.frombuffer(b"".join(entries.values()), ENTRY)
         seen = entry["seen"].astype(np.int64)
-        chosen = np.flatnonzero(seen >= min_pages)
+        chosen = np.flatnonzero(seen >= (0 if every else max(THETA * pages, MIN_DF)))
         chosen = chosen[np.argsort(nodes[chosen])]
         fractions = np.maximum(np.floor(_ALL_PAGES * seen[chosen] / pages + 0.5), 1).astype(np.uint8)
         expected = float((entry["mass"][chosen] * (fractions / _ALL_PAGES) ** 2).sum())
-        return cls(pages, frozen, nodes[chosen], fractions, expected, singles)
+        return cls(pages, frozen, nodes[chosen], fractions, expected)
 
     def write(self, client: Redis, prefix: str, host: str, ttl: int) -> bool:
         """Make a host that is not known one that is settled with these labels; return whether it was not known."""
@@ -170,8 +162,9 @@ class HostLabels(Labels):
             "stamp": stamp,
             "pages": self.pages,
             "expected": repr(self.expected),
+            "version": max(self.version, 1),
+            "used": int(time.time()),
         }
-        fields |= {"version": max(self.version, 1), "used": int(time.time())}
         client.delete(*others)
         client.hset(state, mapping=fields)
         client.expire(state, ttl)
@@ -179,6 +172,4 @@ class HostLabels(Labels):
 
     def df(self, fingerprints: NDArray[np.uint64]) -> NDArray[np.int64]:
         """int64, estimated pages of the host that have each node; 0 for those that are not template."""
-        singles = np.isin(fingerprints & SINGLE, self.singles).astype(np.int64)
-        fractions = self.fractions_of(fingerprints)
-        return np.where(fractions > 0, np.rint(fractions * self.pages), singles).astype(np.int64)
+        return np.rint(self.fractions_of(fingerprints) * self.pages).astype(np.int64)

@@ -81,7 +81,7 @@ local function count_nodes()
 end
 
 -- The state of the host, checked as it is read; nil where that cannot be ours: numbers that are none, labels of a wrong
--- length, tables that are larger than any of ours. Keys of another type are an error.
+-- length, tables that are larger than any of ours. A key of another type is an error, as is a command that is refused.
 local function read_state()
   local values = redis.call('HMGET', host, 'stamp', 'expected', unpack(COUNTS))
   local found = { stamp = values[1], expected = tonumber(values[2] or 0), held = count_nodes() }
@@ -101,8 +101,13 @@ local function read_state()
   return found
 end
 
-local is_readable, state = pcall(read_state)
-if not (is_readable and state) then
+local is_read, state = pcall(read_state)
+if not is_read then
+  local refusal = type(state) == 'table' and state.err or state
+  if not string.find(refusal, 'WRONGTYPE', 1, true) then error(refusal) end
+  state = nil
+end
+if not state then
   if only_reads then return { 4 } end
   redis.call('DEL', unpack(KEYS)) -- the host starts anew
   state = read_state()
