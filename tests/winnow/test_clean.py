@@ -237,15 +237,9 @@ def test_the_result_can_be_written_as_json_pickled_and_copied() -> None:
         assert after.to_dict(*FURTHER) == before.to_dict(*FURTHER)
 
 
-def test_repeated_text_of_a_page_is_kept_once() -> None:
-    twice = f"<main>{STORY}<p>Stay in.</p></main><div class=mobile>{STORY}<p>Stay in.</p></div>"
-    cleaned = clean(twice, model=MODEL)
-    assert cleaned.text.count("Winds") == cleaned.html.count("Winds") == 1
-    assert cleaned.text.count("Stay in.") == 2, "short texts may well stand on a page twice"
-
-
 ENTRIES = "".join(f"<li><a href='/{name}'>{name.title()}</a></li>" for name in ("home", "news", "sport", "shop"))
 LINKS = f"<ul>{ENTRIES}</ul>"
+TABLE = "<table><tr><th>Office</th><th>Hours</th></tr><tr><td>Quay</td><td>9 to 5</td></tr></table>"
 FOOTER = "<p><a href='/about'>About us</a> | <a href='/terms'>Terms of use</a> | © 2024 The Harbour News</p>"
 HEADING = "Storm warning for the coast"
 REPORT = f"""<h1>{HEADING}</h1>
@@ -293,8 +287,9 @@ FRAMED = around(
         FRAMED.replace('id="footer" class="foot"', 'class="foot" id="footer"'),
         FRAMED.replace("</footer>", "</footer><footer><p>All rights reserved</p></footer>"),
         FRAMED.replace("><", ">\n\n  <"),
+        FRAMED.replace("<footer", f"<div class='sidebar widget'>{LINKS}{TABLE}</div><footer"),
     ],
-    ids=["wrapped", "paragraphs wrapped", "no names", "attributes turned", "second footer", "white space"],
+    ids=["wrapped", "paragraphs wrapped", "no names", "attributes turned", "second footer", "white space", "table"],
 )
 def test_the_content_stays_as_it_is(changed: str) -> None:
     assert words(changed) == words(FRAMED)
@@ -322,12 +317,6 @@ WHOLE = [
 def test_html_without_template_is_kept_whole(piece: str) -> None:
     for page in (piece, f"<html><head><title>{HEADING}</title></head><body>{piece}</body></html>"):
         assert "".join(words(page)) == "".join(re.sub(r"<title>.*?</title>|<[^>]+>", " ", page).split())
-
-
-def test_a_table_of_the_template_is_cut() -> None:
-    table = "<table><tr><th>Office</th><th>Hours</th></tr><tr><td>Quay</td><td>9 to 5</td></tr></table>"
-    changed = FRAMED.replace("<footer", f"<div class='sidebar widget'>{LINKS}{table}</div><footer")
-    assert words(changed) == words(FRAMED)
 
 
 @pytest.mark.parametrize("scope", ["auto", "article", "page"])

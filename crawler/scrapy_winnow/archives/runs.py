@@ -298,7 +298,9 @@ def run_in_processes(
 
 def process_pool(processes: int) -> ProcessPoolExecutor:
     """Return processes with one thread each, since there is a process for each core; they import nothing anew."""
-    context = multiprocessing.get_context("forkserver")
+    # They do on macOS, where spawning is the default: its libraries do not survive a fork.
+    is_spawned = multiprocessing.get_all_start_methods()[0] == "spawn"
+    context = multiprocessing.get_context("spawn" if is_spawned else "forkserver")
     context.set_forkserver_preload([__name__])
     return ProcessPoolExecutor(processes, context, threadpool_limits, (1, "blas"))
 

@@ -38,7 +38,7 @@ from winnow.page.page import Page, PageTooLarge
 from winnow.training.evaluation import read_gold
 from winnow.training.examples import BlockPage, sequence_pages, stack_features
 from winnow.training.gold import content_fractions, deal_folds, registrable_domain
-from winnow.training.networks import log_odds_of_votes, token_votes
+from winnow.training.networks import add_votes, log_odds_of_votes
 from winnow.training.report import write_card
 from winnow.training.sequences import NetworkRecipe, fit_sequence, mean_and_scale
 from winnow.training.sites import find_sites
@@ -264,7 +264,7 @@ def word_odds(pages: Sequence[BlockPage], weight: Floats, min_sources: int) -> M
     for page, page_weight in zip(pages, weight, strict=True):
         tokens, mass = page.tokens, page.labelled_mass
         of_word = (values.repeat(tokens.words_per_block) for values in (mass, mass * np.nan_to_num(page.label)))
-        votes += page_weight * token_votes(tokens.word, *of_word)
+        add_votes(votes, page_weight, tokens.word, *of_word)
         sources[page.source][tokens.word] = True
     known = np.sum(list(sources.values()), axis=0) >= min_sources
     return np.where(known, log_odds_of_votes(votes), np.float32(0))

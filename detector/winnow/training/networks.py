@@ -129,9 +129,7 @@ def learn_tables(pages: Sequence[BlockPage], weight: Floats) -> TokenTables:
     """Learn the log-odds of names and words; every page has a vote on every token it has, by how much it covers."""
     names, words = np.zeros((2, TABLE_SIZE)), np.zeros((2, TABLE_SIZE))
     for page, page_weight in zip(pages, weight, strict=True):
-        vote = _votes(page)
-        names += page_weight * vote[0]
-        words += page_weight * vote[1]
+        _add_votes_of_page(page, page_weight, names, words)
     return TokenTables(log_odds_of_votes(names), log_odds_of_votes(words))
 
 
@@ -145,8 +143,8 @@ def stacked_token_features(pages: Sequence[BlockPage], weight: Floats, *, seed: 
     return stack_features(pages, weight, learn, folds=FOLDS, seed=seed)
 
 
-def _votes(page: BlockPage) -> Floats:
-    """float64[2, 2, TABLE_SIZE], votes of a page for content and for template, of names and of words.
+def _add_votes_of_page(page: BlockPage, weight: float, names: Floats, words: Floats) -> None:
+    """Add the votes of a page for content and for template to those of names and of words, float64[2, TABLE_SIZE] each.
 
     A name covers the blocks inside its elements, a word the blocks it is in.
     """
@@ -158,18 +156,20 @@ def _votes(page: BlockPage) -> Floats:
         for values in (mass, content)
     ]
     of_word = [values.repeat(tokens.words_per_block) for values in (mass, content)]
-    return np.stack([token_votes(tokens.name, *of_name), token_votes(tokens.word, *of_word)])
+    add_votes(names, weight, tokens.name, *of_name)
+    add_votes(words, weight, tokens.word, *of_word)
 
 
-def token_votes(token: NDArray[np.integer], mass: Floats, chosen: Floats) -> Floats:
-    """float64[2, TABLE_SIZE], a page's votes for and against, on every token by how much it covers.
+def add_votes(table: Floats, weight: float, token: NDArray[np.integer], mass: Floats, chosen: Floats) -> None:
+    """Add a page's votes for and against to float64[2, TABLE_SIZE], on every token by how much it covers.
 
     ``mass`` is the labelled mass that each token of its blocks covers, ``chosen`` the part of it that votes for.
     """
-    covered = np.bincount(token, mass, TABLE_SIZE)
+    entries, entry_of = np.unique(token, return_inverse=True)
+    covered = np.bincount(entry_of, mass)
     strength = np.minimum(covered * _SPREAD, 1.0)
-    votes = strength * np.bincount(token, chosen, TABLE_SIZE) / np.maximum(covered, 1e-12)
-    return np.stack([votes, strength - votes])
+    votes = strength * np.bincount(entry_of, chosen) / np.maximum(covered, 1e-12)
+    table[:, entries] += weight * np.stack([votes, strength - votes])
 
 
 def log_odds_of_votes(votes: Floats) -> Matrix:

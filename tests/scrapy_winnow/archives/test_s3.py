@@ -4,7 +4,6 @@ import logging
 from http.client import HTTPConnection
 
 import pytest
-from moto.server import ThreadedMotoServer
 from s3fs import S3FileSystem
 
 from scrapy_winnow.archives import reading
@@ -14,6 +13,8 @@ from tests.scrapy_winnow.archives.made import rows_of
 
 @pytest.fixture(scope="module")
 def server():
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415  (a second, for whoever runs other files)
+
     # It logs each request, into whatever a test captures by then.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
