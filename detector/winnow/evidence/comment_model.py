@@ -212,6 +212,10 @@ class CommentHead:
         logits = self.network.logits(parts, self.mean, self.scale)
         return CommentPrediction(logits.astype(np.float64), partial(self._forum, parts, features))
 
+    def predict_forum(self, dated: Floats, features: BlockFeatures) -> float:
+        """Logit of the probability that a page with text is a forum, without judging the blocks."""
+        return self._forum(self._parts(dated, features), features)
+
     def _parts(self, dated: Floats, features: BlockFeatures) -> tuple[Part, ...]:
         """Features of the blocks side by side: joining them would double the memory of a long page."""
         return (*features.parts, dated.astype(np.float32), word_features(features.tokens, self.words))

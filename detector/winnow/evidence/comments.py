@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self, get_args
 
 import numpy as np
 
-from winnow.evidence.comment_model import CommentHead, date_features, date_signs, posted
+from winnow.evidence.comment_model import CommentHead, date_features, date_signs, dated_features, posted
 from winnow.features.blocks import features_of
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
@@ -228,6 +228,11 @@ def dated_below(texts: list[str], signs: NDArray[np.uint8], content: Floats) -> 
     below[1:] &= content[:-1] >= _MIN_MAIN_WORDS
     below[:1] = False
     return any(posted(texts[block]) for block in np.flatnonzero(below).tolist())
+
+
+def is_surely_forum(page: Page) -> bool:
+    """Whether a page with text is almost certainly a forum, whose posts are the content."""
+    return comment_head().predict_forum(dated_features(page), features_of(page)) > _SURELY_FORUM
 
 
 def unlinked_words(features: BlockFeatures) -> Floats:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from winnow.evidence.comments import is_surely_forum
 from winnow.evidence.draft import Reason
 from winnow.metadata.json_ld import json_ld_documents, json_ld_scripts
 from winnow.metadata.values import as_list, unescape_text
@@ -221,15 +222,15 @@ def cut_other_articles(draft: Draft) -> None:
 def with_authors_mark(page: Page, scores: Scores) -> Scores:
     """Raise the template scores of units outside the marked article.
 
-    The scores stay unchanged without a mark, and if the marked element holds almost nothing of what the model keeps,
-    since it is then a teaser.
+    The scores stay unchanged without a mark, on a forum, where only the first post is marked, and if the marked element
+    holds almost nothing of what the model keeps, since it is then a teaser.
 
     Args:
         page: the page.
         scores: scores of the page-level model.
     """
     mark = article_mark(page)
-    if mark is None:
+    if mark is None or is_surely_forum(page):
         return scores
     adjusted = scores.adjusted(_log_odds(page, mark))
     return scores if mark.kind != JSON_LD and _cuts_nearly_all(scores, adjusted) else adjusted
