@@ -17,6 +17,7 @@ import multiprocessing
 import statistics
 import tracemalloc
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import thread_time
@@ -31,6 +32,7 @@ from demo.web import generate
 from winnow import Page, PageTooLarge, clean, load_model
 from winnow.fingerprints import node_fingerprints
 from winnow.memo import Memo
+from winnow.output.markdown.writer import markdown_blocks
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.parsing import decode, parse_html
 from winnow.smoothing import smooth_scores
@@ -176,9 +178,15 @@ def _stages(html: str, url: str, model: Model) -> dict[str, float]:
 
 def _forget() -> None:
     """Empty every memo of the process, as at a cold start."""
-    for memo in gc.get_objects():
-        if isinstance(memo, Memo):
-            memo.clear()
+    markdown_blocks.cache_clear()
+    for memo in _memos():
+        memo.clear()
+
+
+@cache
+def _memos() -> list[Memo[Any, Any]]:
+    """Find the memos, once: a search through all objects would leave nothing of the page in the processor's caches."""
+    return [each for each in gc.get_objects() if isinstance(each, Memo)]
 
 
 def _timed_clean(html: str, url: str, model: Model) -> tuple[float, Cleaned]:
