@@ -20,6 +20,7 @@ from winnow.features.tokens import TABLE_SIZE, name_hashes, word_features
 from winnow.memo import Memo
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
 from winnow.models.sequence import SequenceNetwork, standardise
+from winnow.page.tree import once_per_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -149,9 +150,15 @@ class CommentPrediction:
         return self.predict_forum()
 
 
+@once_per_page
+def signs_of(page: Page) -> NDArray[np.uint8]:
+    """uint8[m], the :func:`date_signs` of a page's blocks; cached on the page."""
+    return date_signs(page.block_texts())
+
+
 def dated_features(page: Page) -> Floats:
     """float64[m, len(DATE_NAMES)], the :func:`date_features` of a page's blocks."""
-    return date_features(date_signs(page.block_texts()))
+    return date_features(signs_of(page))
 
 
 def static_features(page: Page, features: BlockFeatures) -> Matrix:

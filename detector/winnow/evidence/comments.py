@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self, get_args
 
 import numpy as np
 
-from winnow.evidence.comment_model import CommentHead, date_features, date_signs, dated_features, posted
+from winnow.evidence.comment_model import CommentHead, date_features, dated_features, posted, signs_of
 from winnow.features.blocks import features_of
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
@@ -208,8 +208,7 @@ def find_comments(page: Page, templateness: Floats, head: CommentHead | None = N
     content = np.cumsum(features.words * (templateness < 0.5))
     if content[-1] < _MIN_MAIN_WORDS_NAMED:
         return np.zeros(page.m, bool)  # nothing to comment on
-    named, texts = NamedComments.of(page).comment, page.block_texts()
-    signs = date_signs(texts)
+    named, signs, texts = NamedComments.of(page).comment, signs_of(page), page.block_texts()
     if not named.any() and not dated_below(texts, signs, content):
         return named
     prediction = (head or comment_head()).predict(date_features(signs), features)
