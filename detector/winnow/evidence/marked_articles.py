@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -47,13 +47,14 @@ _ARTICLES: Final = frozenset(
 
 # Linear: a tag ends at the next angle bracket.
 _MARKUP: Final = re.compile(r"</?[A-Za-z][^<>]*>")
+_MAX_CHARACTERS: Final = 2_000_000  # of a script
 
 
 def article_bodies(page: Page) -> list[str]:
     """Distinct article bodies in the JSON-LD of a page, without markup and character references; skips invalid JSON."""
-    if not any("articleBody" in script for script in json_ld_scripts(page)):
-        return []
-    return list(dict.fromkeys(filter(None, map(_body, _things(json_ld_documents(page))))))
+    has_body = ["articleBody" in script and len(script) <= _MAX_CHARACTERS for script in json_ld_scripts(page)]
+    documents = list(compress(json_ld_documents(page), has_body)) if any(has_body) else []
+    return list(dict.fromkeys(filter(None, map(_body, _things(documents)))))
 
 
 def _things(data: object) -> Iterator[dict[str, Any]]:
