@@ -116,7 +116,7 @@ class SequenceNetwork:
     def _padded(self) -> list[Matrix]:
         """The arrays, the columns of the first four weights filled up with zeros."""
         names = "dense_weight", "input_weight", "state_weight", "output_weight"
-        return [_padded(getattr(self, name)) if name in names else getattr(self, name) for name in ARRAY_NAMES]
+        return [_pad_columns(getattr(self, name)) if name in names else getattr(self, name) for name in ARRAY_NAMES]
 
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
@@ -131,6 +131,6 @@ def standardise(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
     return np.minimum(result, CLIP, out=result)
 
 
-def _padded(weight: Matrix) -> Matrix:
+def _pad_columns(weight: Matrix) -> Matrix:
     """Fill up the columns of float32[..., k, columns] with zeros to a multiple of 64."""
     return np.pad(weight, [(0, 0)] * (weight.ndim - 1) + [(0, -weight.shape[-1] % _COLUMNS)])
