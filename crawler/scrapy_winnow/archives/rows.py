@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import uuid
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -45,9 +44,6 @@ _TYPES: Final = {
 """Columns of a Parquet file that are no strings."""
 
 
-_load_model = lru_cache(maxsize=1)(load_model)  # which looks at the file with each call
-
-
 def columns(outputs: frozenset[str]) -> tuple[str, ...]:
     """Return the names of the columns, with the optional ones in ``outputs``."""
     return ARCHIVE_COLUMNS + tuple(field.name for field in FIELDS if not field.optional or field.name in outputs)
@@ -55,7 +51,7 @@ def columns(outputs: frozenset[str]) -> tuple[str, ...]:
 
 def hash_page(archived: ArchivedPage, options: Options) -> HashedPage | str | None:
     """Parse a page and fingerprint its counted units; return its error as text, ``None`` for one above the limits."""
-    model = _load_model(options.model)
+    model = load_model(options.model)
     try:
         return HashedPage.of(_parse(archived), model)
     except PageTooLarge:
@@ -80,7 +76,7 @@ def clean_page(
     """
     if isinstance(hashed, str):
         return hashed
-    model, how = _load_model(options.model), CleaningOptions(outputs=tuple(options.outputs))
+    model, how = load_model(options.model), CleaningOptions(outputs=tuple(options.outputs))
     try:
         html: bytes | Page = archived.html
         if hashed is not None:

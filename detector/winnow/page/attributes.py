@@ -153,7 +153,8 @@ class AttributeTable:
 
     def places_and_values(self, numbers: NDArray[np.int64]) -> list[tuple[int, str]]:
         """Places and values of distinct attributes, by their numbers."""
-        return list(zip(self.place[numbers].tolist(), self.strings(numbers), strict=True))
+        # On most pages there are none of most.
+        return list(zip(self.place[numbers].tolist(), self.strings(numbers), strict=True)) if len(numbers) else []
 
     def numbers_of(self, name: str) -> NDArray[np.int64]:
         """int64[k], numbers of the distinct attributes of one name."""
@@ -161,8 +162,6 @@ class AttributeTable:
 
     def places_by_value(self, name: str) -> dict[str, int]:
         """Place of the first attribute with this name, by value."""
-        if name not in self.names:
-            return {}
         if name not in self._places:
             self._places[name] = {value: place for place, value in self.places_and_values(self.numbers_of(name))}
         return self._places[name]
@@ -183,8 +182,7 @@ class AttributeTable:
 
     def matching(self, predicate: int) -> list[tuple[int, str]]:
         """Places and values of the distinct attributes that match a predicate."""
-        numbers = self.numbers_matching(predicate)
-        return self.places_and_values(numbers) if len(numbers) else []
+        return self.places_and_values(self.numbers_matching(predicate))
 
     def elements_matching(self, predicate: int, pattern: re.Pattern[str] | None = None) -> list[int]:
         """Elements, in document order, with an attribute that matches a predicate, and whose value a pattern finds."""
