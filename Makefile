@@ -6,7 +6,6 @@ PYTHON  ?= python3
 VENV    := .venv
 BIN      = $(VENV)/bin
 WEIGHTS := detector/winnow/models/weights
-THREADS_WEIGHTS := detector/winnow/evidence/weights
 PINS    := requirements/locked.txt
 PYTHONS := 3.11 3.12 3.13 3.14
 
@@ -123,10 +122,6 @@ docs-site: $(VENV)/.installed ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --site-dir site
 
 model: $(VENV)/.installed ## the weights that the package comes with, from DATA=folder with sites-train/, sites-dev/, sites-gold.jsonl, wcxb-dev/ and articles/
-	$(BIN)/python -m winnow.training.comments $(DATA)/sites-train $(DATA)/sites-dev \
-		$(GOLD_FILES:%=--gold $(DATA)/%) --leave-out htmltotext-bench \
-		-o $(THREADS_WEIGHTS)/comments.npz --figures \
-		--sources $(WEIGHTS)/sources/sites.md --sources $(WEIGHTS)/sources/gold.md
 	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/blocks.npz --folds .winnow/folds \
 		--whole-sites benchmarks/gold/sites.jsonl --folder $(DATA)/sites-dev \
 		$(GOLD_FILES:%=--gold $(DATA)/%) --gold $(DATA)/sites-gold.jsonl --leave-out htmltotext-bench \

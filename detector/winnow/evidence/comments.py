@@ -1,7 +1,6 @@
-"""Finds reader comments below the main content, and separates them from it.
+"""Finds reader comments beside the main content by the names of their elements, and separates them from it.
 
-Blocks in elements named like comments are comments. Other blocks are judged by their look, in runs, and only below main
-content that can have comments. Nothing is separated on a forum, whose posts are the content.
+Nothing is separated on a forum, whose posts are the content.
 """
 
 from __future__ import annotations
@@ -9,13 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, Self, get_args
 
 import numpy as np
 
-from winnow.evidence.comment_model import CommentHead, date_features, dated_features, posted, signs_of
 from winnow.features.blocks import features_of
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
@@ -25,15 +21,11 @@ from winnow.page.tree import clickable_blocks, elements_of_blocks, nearest, oute
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.evidence.comment_model import CommentPrediction
     from winnow.evidence.draft import Draft
-    from winnow.features.blocks import BlockFeatures
     from winnow.models.scores import Scores
     from winnow.page.page import Page
 
     Flags = NDArray[np.bool_]
-
-    Floats = NDArray[np.float64]
 
 NOTHING, COMMENT, THREAD, FORM = range(4)
 """Kind of an element, according to its name."""
@@ -167,149 +159,27 @@ def _kind_of(name: str) -> int:
 _KIND_OF: Final = Memo[str, int](_kind_of_value, 16_384)
 
 
-WEIGHTS: Final = Path(__file__).with_name("weights") / "comments.npz"
+MAX_FORUM: Final = 0.2
+"""Probability that a page is a forum above which nothing on it is a comment, since its posts are the content."""
 
-_FORUM: Final = -2.0  # logit from which a page may be one; then the main content must be longer than its comments
-_SURELY_FORUM: Final = -1.0
-_MAX_LOGIT: Final = 4.0  # of a block, either way; also the logit of a block named like a comment
-_LENIENCE: Final = 1.0  # added to logits, which are too low for single blocks
-_SWITCH: Final = 10.0  # cost of beginning or ending a run, in logits times the square root of words
-_MIN_MAIN_WORDS: Final = 60.0  # of main content above comments that are known by their look only
-_MIN_MAIN_WORDS_NAMED: Final = 10.0  # of main content beside comments that are named so: a photo and a sentence
-_MIN_RUN_WORDS: Final = 20.0  # unlinked, in a run that is known by its look only
-_MIN_UNLINKED: Final = 0.5  # fraction of the words of such a run
-_MAX_WORDS_PER_DATE: Final = 150.0  # in such a run
-_MIN_TITLE_WORDS: Final = 4.0  # of a link that may be the title of another article
-_MAX_UNLINKED_IN_TITLE: Final = 0.2  # fraction of its words
-_MIN_DATES_PER_TITLE: Final = 3.0  # in a run that is not a list of articles
-_MIN_UNLINKED_OF_REVIEWS: Final = 0.8  # fraction of the words of a run: reviews, each with a link to the product
+_MIN_MAIN_WORDS: Final = 10.0  # beside comments: a photo and a sentence
+_MIN_MAIN_SHARE: Final = 0.1  # of main content, as a fraction of the words of comments
 
 
-@lru_cache(maxsize=1)
-def comment_head() -> CommentHead:
-    """Load the shipped comment head, once per process."""
-    return CommentHead.load(WEIGHTS)
-
-
-def find_comments(page: Page, templateness: Floats, head: CommentHead | None = None) -> NDArray[np.bool_]:
-    """Find the reader comments below the main content.
+def find_comments(page: Page, scores: Scores) -> NDArray[np.bool_]:
+    """Find the reader comments beside the main content: bool[m], with their author names, dates and controls.
 
     Args:
         page: the page.
-        templateness: float64[m] in 0..1, scores of the blocks, which say what is main content.
-        head: comment head; by default the shipped one.
-
-    Returns:
-        bool[m], blocks of comments, including their author names, dates and controls.
+        scores: scores of its units, which say what is main content, and whether the page is a forum.
     """
-    if not page.m:
-        return np.zeros(0, bool)
-    features = features_of(page)
-    content = np.cumsum(features.words * (templateness < 0.5))
-    if content[-1] < _MIN_MAIN_WORDS_NAMED:
-        return np.zeros(page.m, bool)  # nothing to comment on
-    named, signs, texts = NamedComments.of(page).comment, signs_of(page), page.block_texts()
-    if not named.any() and not dated_below(texts, signs, content):
-        return named
-    prediction = (head or comment_head()).predict(date_features(signs), features)
-    return threads(prediction, named, texts, features.words, unlinked_words(features), templateness)
-
-
-def dated_below(texts: list[str], signs: NDArray[np.uint8], content: Floats) -> bool:
-    """Whether a block below the main content has a posting date, without which no thread is found by its look.
-
-    Args:
-        texts: text of each block.
-        signs: uint8[m], signs of dates.
-        content: float64[m], words of content up to and including each block.
-    """
-    below = signs != 0
-    below[1:] &= content[:-1] >= _MIN_MAIN_WORDS
-    below[:1] = False
-    return any(posted(texts[block]) for block in np.flatnonzero(below).tolist())
-
-
-def is_surely_forum(page: Page) -> bool:
-    """Whether a page with text is almost certainly a forum, whose posts are the content."""
-    return comment_head().predict_forum(dated_features(page), features_of(page)) > _SURELY_FORUM
-
-
-def unlinked_words(features: BlockFeatures) -> Floats:
-    """float64[m], number of words of each block outside links."""
-    linked: Floats = features.column("link share").astype(np.float64)
-    return features.words * (1 - linked)
-
-
-def threads(
-    prediction: CommentPrediction, named: Flags, texts: list[str], words: Floats, unlinked: Floats, templateness: Floats
-) -> NDArray[np.bool_]:
-    """Decide which blocks are comments or lie between comments.
-
-    Args:
-        prediction: prediction of the comment head.
-        named: bool[m], blocks in elements named like comments.
-        texts: text of each block.
-        words: float64[m], number of words of each block.
-        unlinked: float64[m], number of those outside links: lists of articles, too, look like dated comments.
-        templateness: float64[m] in 0..1.
-    """
-    logit = np.minimum(np.maximum(prediction.comment + _LENIENCE, -_MAX_LOGIT), _MAX_LOGIT)
-    logit[named] = _MAX_LOGIT
-    nothing = np.zeros(len(texts), bool)
-    if not (logit > 0).any():
-        return nothing
-    comments = best_runs((logit * np.sqrt(np.maximum(words, 1))).tolist(), _SWITCH)
-    begins, ends = _bounds(comments)
-    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-        run = slice(begin, end)
-        if not named[run].any() and not _looks_whole(texts[run], words[run], unlinked[run], prediction.comment[run]):
-            comments[run] = False
-    if not comments.any() or prediction.forum > _SURELY_FORUM:
-        return nothing
-    main = words * ((templateness < 0.5) & ~comments)
-    least = _MIN_MAIN_WORDS_NAMED if named.any() else _MIN_MAIN_WORDS
-    if main.sum() < max(least, words[comments].sum() if prediction.forum > _FORUM else 0.0):
-        return nothing
-    above = np.cumsum(main)
-    return comments & (named | (above >= _MIN_MAIN_WORDS))
-
-
-def best_runs(gain: list[float], switch: float) -> NDArray[np.bool_]:
-    """bool[m], blocks in the runs with the largest total gain, less the cost of beginning and ending each run.
-
-    This is the Viterbi algorithm with two states and a cost of switching, exact in one pass.
-    """
-    outside, inside = 0.0, -switch
-    from_inside: list[bool] = []  # by block: whether the best path that is outside here came from inside
-    from_outside: list[bool] = []
-    for value in gain:
-        left, entered = inside - switch > outside, outside - switch > inside
-        from_inside.append(left)
-        from_outside.append(entered)
-        outside, inside = inside - switch if left else outside, (outside - switch if entered else inside) + value
-    state = inside > outside
-    states = np.zeros(len(gain), bool)
-    for block in range(len(gain) - 1, -1, -1):
-        states[block] = state
-        state = not from_outside[block] if state else from_inside[block]
-    return states
-
-
-def _bounds(chosen: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First block of each run of chosen blocks, and one past its last."""
-    change = np.diff(np.concatenate([[False], chosen, [False]]).astype(np.int8))
-    return np.flatnonzero(change > 0), np.flatnonzero(change < 0)
-
-
-def _looks_whole(texts: list[str], words: Floats, unlinked: Floats, logit: Floats) -> bool:
-    """Whether an unnamed run is long enough, dated, comment-like on average, and not a list of articles."""
-    dated = np.fromiter(map(posted, texts), np.bool_, len(texts))
-    dates, all_words, all_unlinked = dated.sum(), words.sum(), unlinked.sum()
-    if all_unlinked < max(_MIN_RUN_WORDS, _MIN_UNLINKED * all_words) or all_words > dates * _MAX_WORDS_PER_DATE:
-        return False
-    titles = ((words >= _MIN_TITLE_WORDS) & (unlinked < _MAX_UNLINKED_IN_TITLE * words) & ~dated).sum()
-    lists_articles = titles * _MIN_DATES_PER_TITLE > dates and all_unlinked < _MIN_UNLINKED_OF_REVIEWS * all_words
-    return bool(not lists_articles and np.clip(logit, -6, 6) @ words >= 0)
+    comments = NamedComments.of(page).comment
+    if comments.any():
+        words, is_main = features_of(page).words, (scores.templateness[page.n :] < 0.5) & ~comments
+        least = max(_MIN_MAIN_WORDS, _MIN_MAIN_SHARE * words[comments].sum())
+        if words[is_main].sum() >= least and scores.decision.forum <= MAX_FORUM:
+            return comments
+    return np.zeros(page.m, bool)
 
 
 Comments = Literal["separate", "include", "drop"]
@@ -347,7 +217,7 @@ class CommentPartition:
     @classmethod
     def of(cls, page: Page, scores: Scores, comments: Comments) -> Self:
         """Find the threads of a page by the scores of its units."""
-        found = find_comments(page, scores.templateness[page.n :])
+        found = find_comments(page, scores)
         if not found.any():  # as on most pages
             return cls.none(page)
         thread, written = _with_headings(page, found), _without_controls(page, found)

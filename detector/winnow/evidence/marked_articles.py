@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from winnow.evidence.comments import is_surely_forum
+from winnow.evidence.comments import MAX_FORUM
 from winnow.evidence.draft import Reason
 from winnow.metadata.json_ld import json_ld_documents, json_ld_scripts
 from winnow.metadata.values import as_list, unescape_text
@@ -231,7 +231,7 @@ def with_authors_mark(page: Page, scores: Scores) -> Scores:
         scores: scores of the page-level model.
     """
     mark = article_mark(page)
-    if mark is None or is_surely_forum(page):
+    if mark is None or scores.decision.forum > MAX_FORUM:
         return scores
     adjusted = scores.adjusted(_log_odds(page, mark))
     return scores if mark.kind != JSON_LD and _cuts_nearly_all(scores, adjusted) else adjusted

@@ -143,10 +143,3 @@ class TokenTables:
         core.word_features(tokens.words_per_block, tokens.word, self.words, rows[:_WORD_FEATURES])
         core.name_features(tokens.arrays, tokens.name_element, tokens.name, self.names, rows[_WORD_FEATURES:])
         return rows.T
-
-
-def word_features(tokens: Tokens, odds: Matrix) -> Matrix:
-    """float32[m, 4], total, mean, lowest and highest log-odds of each block's words."""
-    rows = np.empty((_WORD_FEATURES, len(tokens.words_per_block)), np.float32)
-    core.word_features(tokens.words_per_block, tokens.word, odds, rows)
-    return rows.T

@@ -31,6 +31,8 @@ KINDS: Final = ("article", "collection", "documentation", "forum", "listing", "p
 ARTICLE: Final = KINDS.index("article")
 """Index of the kind whose pages have one main text."""
 
+_FORUM: Final = KINDS.index("forum")
+
 _PROPERTIES: Final = (
     "link share", "sentence ends per word", "digit share", "enclosed by p", "enclosed by li", "enclosed by link",
     "enclosed by h1", "log depth", "log twins", "share of the title's words",
@@ -177,6 +179,11 @@ class PageDecision:
     def kinds(self) -> Floats:
         """float64[len(KINDS)], probability of each kind of page."""
         return self.learned.kinds.probabilities(kind_inputs(self.features, self.templateness, self.url))
+
+    @property
+    def forum(self) -> float:
+        """Probability that the page is a forum."""
+        return float(self.kinds[_FORUM])
 
     @cached_property
     def threshold(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -58,6 +58,11 @@ class Decision(Protocol):
     @property
     def threshold(self) -> float:
         """Score from which a unit counts as template on this page by the model alone."""
+        ...
+
+    @property
+    def forum(self) -> float:
+        """Probability that the page is a forum; 0 if the model does not predict kinds of pages."""
         ...
 
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:
@@ -171,6 +176,7 @@ class ExpectedF1:
 
     words: Floats
     templateness: Floats
+    forum: ClassVar[float] = 0.0
 
     @cached_property
     def threshold(self) -> float:
@@ -191,6 +197,7 @@ class FixedThreshold:
     """
 
     threshold: float
+    forum: ClassVar[float] = 0.0
 
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:  # noqa: ARG002
         """Choose by float64[m], scores of the page's blocks."""

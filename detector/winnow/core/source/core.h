@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; winnow.core expects the same number. */
-#define CORE_VERSION 26
+#define CORE_VERSION 27
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -227,7 +227,6 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(name_parts, "Hashes of the parts of names.") \
     DO(hiding_rules, "Rules of a style sheet that may hide something.") \
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
-    DO(date_signs, "Signs of dates in texts, for comments.") \
     DO(sequence_logits, "Logits of a SequenceNetwork.") \
     DO(fuse, "Whether products may be fused, for tests.") \
     DO(static_features, "Static features of text blocks.") \
