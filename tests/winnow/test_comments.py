@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from winnow import Limits, clean
-from winnow.evidence.comments import Comments, NamedComments
+from winnow.evidence.comments import Comments, named_comments
 from winnow.page.page import Page
 
 STORY = """<article><h1>How to bake bread at home</h1>
@@ -38,11 +38,6 @@ def thread(named: str = "", list_named: str = "") -> str:
 
 
 BLOG_POST = page_of(STORY + thread(' class="comment"', ' class="comments-area"'))
-
-
-def blocks_of(page: Page, *texts: str) -> list[int]:
-    """Numbers of the blocks with some texts."""
-    return [number for number, text in enumerate(page.block_texts()) if text in texts]
 
 
 def test_comments_are_out_of_the_text_and_in_a_text_of_their_own() -> None:
@@ -137,9 +132,11 @@ def test_what_cannot_become_of_comments_is_refused() -> None:
 # ---- Names of elements
 
 
-def named(attributes: str) -> tuple[list[int], list[int], list[int]]:
-    names = NamedComments.of(Page.parse(f"<p>story</p><div {attributes}><p>said</p></div>"))
-    return tuple(kind.astype(int).tolist() for kind in (names.comment, names.thread, names.form))  # type: ignore[return-value]
+def is_comment(attributes: str) -> bool:
+    """Whether what an element with some attributes holds is a comment, and what is beside it is none."""
+    said = named_comments(Page.parse(f"<p>story</p><div {attributes}><p>said</p></div>")).tolist()
+    assert said in ([False, False], [False, True])
+    return said[1]
 
 
 @pytest.mark.parametrize(
@@ -152,19 +149,16 @@ def named(attributes: str) -> tuple[list[int], list[int], list[int]]:
     ],
 )  # fmt: skip
 def test_names_of_single_comments(attributes: str) -> None:
-    assert named(attributes) == ([0, 1], [0, 1], [0, 0])
+    assert is_comment(attributes)
 
 
 @pytest.mark.parametrize(
     "attributes", ["id=comments", "class=comment-list", "class=commentlist", "class=comments-area", "id=disqus_thread"]
 )
-def test_names_of_threads(attributes: str) -> None:
-    assert named(attributes) == ([0, 0], [0, 1], [0, 0])
-
-
-@pytest.mark.parametrize("attributes", ["id=respond", "class=comment-form", "id=commentform", "class=comment-respond"])
-def test_names_of_forms(attributes: str) -> None:
-    assert named(attributes) == ([0, 0], [0, 0], [0, 1])
+def test_what_is_named_like_a_thread_is_no_comment_by_itself(attributes: str) -> None:
+    assert not is_comment(attributes)
+    page = Page.parse(f"<div class=comment><h2>said</h2><div {attributes}><p>beside</p></div></div>")
+    assert not named_comments(page).any()
 
 
 @pytest.mark.parametrize(
@@ -175,16 +169,16 @@ def test_names_of_forms(attributes: str) -> None:
     ],
 )  # fmt: skip
 def test_names_that_only_mention_comments(attributes: str) -> None:
-    assert named(attributes) == ([0, 0], [0, 0], [0, 0])
+    assert not is_comment(attributes)
 
 
-def test_a_form_within_a_comment_is_no_comment() -> None:
-    page = Page.parse("<div class=comment><p>said</p><div id=respond><p>Leave a reply</p></div></div><p>after</p>")
-    names = NamedComments.of(page)
-    assert not names.comment[blocks_of(page, "Leave a reply", "after")].any()
-    assert names.form[blocks_of(page, "Leave a reply")].all()
+@pytest.mark.parametrize("form", ["id=respond", "class=comment-form", "id=commentform", "class=comment-respond"])
+def test_a_form_within_comments_is_no_comment(form: str) -> None:
+    comment = "<div class=comment><p>said</p></div>"
+    page = Page.parse(f"<div class=comment-body>{comment}<div {form}><p class=comment>Leave a reply</p></div></div>")
+    assert named_comments(page).tolist() == [True, False]
 
 
 def test_comments_in_code_are_code() -> None:
     page = Page.parse("<pre><div class=comment>// adds one</div></pre><span class=comment># text</span>")
-    assert not NamedComments.of(page).comment.any()
+    assert not named_comments(page).any()

@@ -75,29 +75,12 @@ _CONTAINERS: Final = tag_set(
 _CODE: Final = tag_set("pre", "code")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class NamedComments:
-    """Blocks of a page in elements named like parts of a comment thread.
-
-    Attributes:
-        comment: bool[m], in a single comment, and not in a form within it.
-        thread: bool[m], in a comment or elsewhere in the thread, such as its heading and controls.
-        form: bool[m], in a form for writing a comment.
-    """
-
-    comment: NDArray[np.bool_]
-    thread: NDArray[np.bool_]
-    form: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, page: Page) -> NamedComments:
-        """Classify a page's blocks by the names of their elements."""
-        kind = _kinds(page)
-        if not kind.any():  # as on most pages
-            return cls(*np.zeros((3, page.m), bool))
-        thread, form = (_blocks(page, kind == which) for which in (THREAD, FORM))
-        comment = _blocks(page, kind == COMMENT) & ~form & ~_blocks(page, _CODE[page.tag])
-        return cls(comment, thread | comment, form)
+def named_comments(page: Page) -> NDArray[np.bool_]:
+    """bool[m], blocks in elements named like single comments, without code and the forms within."""
+    kind = _kinds(page)
+    if not kind.any():  # as on most pages
+        return np.zeros(page.m, bool)
+    return _blocks(page, kind == COMMENT) & ~_blocks(page, kind == FORM) & ~_blocks(page, _CODE[page.tag])
 
 
 def _kinds(page: Page) -> NDArray[np.int8]:
@@ -173,7 +156,7 @@ def find_comments(page: Page, scores: Scores) -> NDArray[np.bool_]:
         page: the page.
         scores: scores of its units, which say what is main content, and whether the page is a forum.
     """
-    comments = NamedComments.of(page).comment
+    comments = named_comments(page)
     if comments.any():
         words, is_main = features_of(page).words, (scores.templateness[page.n :] < 0.5) & ~comments
         least = max(_MIN_MAIN_WORDS, _MIN_MAIN_SHARE * words[comments].sum())
