@@ -149,7 +149,7 @@ class Run(ABC):
             problem = "holds a run that was stopped, and standard input cannot be read again: delete it to start anew"
             raise ValueError(f"{self._state} {problem}")
         self._state.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(facts, indent=1), "utf-8")
+        _write_whole(file, json.dumps(facts, indent=1))
 
     def run(self) -> Summary:
         """Do the rest of the run; every archive's file is in the folder at the end."""
@@ -181,6 +181,13 @@ class Run(ABC):
                     row["duplicate_of"] = self._index.find(row["url"], shingles_of(row)).duplicate_of
                     self._summary.duplicates += row["duplicate_of"] is not None
                     yield row
+
+
+def _write_whole(file: Path, text: str) -> None:
+    """Write a file that is there only when it is whole: a run that is resumed, as after a full disk, relies on it."""
+    unfinished = file.with_name(f"{file.name}.part")
+    unfinished.write_text(text, "utf-8")
+    unfinished.replace(file)
 
 
 def _file_names(sources: list[str]) -> dict[str, str]:
@@ -237,7 +244,7 @@ class ArchiveRun(Run):
         if self._options.ray is not None:
             from scrapy_winnow.archives.on_ray import run_on_ray as run  # noqa: PLC0415  (optional, slow to import)
         for name, report in run(work, tasks, self._options, HostCounts(counts)):
-            files[name].write_text(report.to_json(), "utf-8")
+            _write_whole(files[name], report.to_json())
             reports[name] = report
             pages += report.pages
             self._progress(step, len(reports), len(parts), pages)

@@ -1,10 +1,12 @@
 """``winnow warc`` in two passes and in one: rows, formats, errors, and runs that were stopped."""
 
+import errno
 import gzip
 import random
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow.parquet
 import pytest
@@ -63,6 +65,11 @@ def test_parts_of_a_long_archive_make_the_output_of_the_whole(archives, cleaned,
     assert all(len(parts) > 2 for parts in reading.split_archives(map(str, archives)).values())
     ArchiveRun(map(str, archives), tmp_path, Options(processes=2, outputs=frozenset({"markdown"}))).run()
     assert contents_of(tmp_path) == contents_of(cleaned)
+
+
+def test_a_file_is_itself_also_with_the_signs_of_a_pattern_in_its_name(stories, tmp_path):
+    assert run(write_archive(tmp_path / "crawl[1].warc.gz", stories[:2]), "-o", tmp_path / "out", "-j", 1) == 0
+    assert len(rows_of(tmp_path / "out")) == 2
 
 
 def test_the_three_formats_hold_the_same_pages(archives, cleaned, tmp_path):
@@ -142,6 +149,25 @@ def test_a_run_is_resumed_also_when_its_archive_is_split_otherwise(archives, mon
     assert again.is_resumed
     assert again.run().pages == 16
     assert contents_of(tmp_path / "split") == contents_of(tmp_path / "whole")
+
+
+def test_a_run_is_resumed_after_a_full_disk(archives, cleaned, monkeypatch, tmp_path):
+    write, full = Path.write_text, []
+
+    def write_half(file, text, encoding):
+        if not any(name in file.name for name in full):
+            return write(file, text, encoding)
+        write(file, text[: len(text) // 2], encoding)
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    output = [*archives, "-o", tmp_path / "out", "-j", 1, "--with", "markdown"]
+    monkeypatch.setattr(Path, "write_text", write_half)
+    for name in ("run.json", "count-", "clean-"):
+        full[:] = [name]
+        assert run(*output) == 2
+    full.clear()
+    assert run(*output) == 0
+    assert contents_of(tmp_path / "out") == contents_of(cleaned)
 
 
 def test_in_one_pass_each_page_is_cleaned_with_the_pages_of_its_host_that_came_before_it(archives, tmp_path):
