@@ -8,7 +8,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, connect_to, counted, warn, write_output
+from scrapy_winnow.commands.common import (
+    FAILED,
+    CommandError,
+    CommandParser,
+    connect_to,
+    counted,
+    report_errors,
+    warn,
+    write_output,
+)
 from scrapy_winnow.fetching import InputError, read_page, reason
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
@@ -157,7 +166,8 @@ def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path
     from scrapy_winnow.profiles import dump_profile, find_repeated_parts
     from scrapy_winnow.storage.hosts import HostLabels
 
-    labels = HostLabels.read(client, prefix, host)
+    with report_errors(f"{host}: its counts are damaged: "):
+        labels = HostLabels.read(client, prefix, host)
     if labels is None:
         warn(f"{host}: not counted, or fewer than 10 of its pages")
         return FAILED

@@ -46,6 +46,8 @@ WRONG_USE = {
     "evaluate list.jsonl --pages .": "list.jsonl: line 1 is not",
     "evaluate gold.jsonl --pages . --fold 7": "gold.jsonl: no page of fold 7",
     "hosts": "not inside a Scrapy project: give --redis-url or --state-dir",
+    "hosts --redis-url redis://u:se/cret@a.example": "port from 0 to 65535; in a password / ? # @ [ and : have to be",
+    "hosts --redis-url redis://a.example?colour=red": "has options that a client does not take",
     "hosts https://[broken": "neither a host nor the address of a page",
     "hosts --forget": "--forget needs a HOST",
     "hosts --export": "--export needs one HOST",
