@@ -276,7 +276,7 @@ def problem_at_start(url: str, prefix: str, timeout: float) -> str | None:
     except (RedisError, RedisClusterException, OSError) as error:
         if isinstance(error, exceptions.TimeoutError | MasterNotFoundError) and url.startswith("rediss"):
             with suppress(RedisError, OSError):  # a server without TLS waits for the end of what it takes for a command
-                _try_commands(url.replace("rediss", "redis", 1), prefix, timeout)
+                _try_commands(re.sub(r"(?<=[?&])ssl_[^&]*&?", "", url).replace("rediss", "redis", 1), prefix, timeout)
                 return _permanent_problem(RedisError(f"SSL: {error}"))
         if re.search("closed by server|reset by peer|EOF occurred", str(error)):
             try:  # to tell a port for TLS from a proxy whose server is down

@@ -353,7 +353,7 @@ async def test_rediss_with_user_and_password_works_and_an_unknown_certificate_is
         (["--cluster-enabled", "yes"], "redis://{}", "redis+cluster://"),
         ([], "redis+cluster://{}", "is no cluster"),
         ([], "redis://{}/99", "no such database"),
-        ([], "rediss://{}", "does not speak TLS"),
+        ([], "rediss://{}?ssl_cert_reqs=none&db=0", "does not speak TLS"),
         ([], "redis://{}", None),
     ],
 )
