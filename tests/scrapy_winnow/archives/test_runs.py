@@ -3,6 +3,7 @@
 import errno
 import gzip
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options, reading
 from scrapy_winnow.commands import main
-from tests.scrapy_winnow.archives.made import page, rows_of, write_archive
+from tests.scrapy_winnow.archives.made import FaultyServer, page, rows_of, write_archive
 
 COMMAND = [sys.executable, "-c", "from scrapy_winnow.commands import main; raise SystemExit(main())", "warc"]
 KILLED = """
@@ -70,6 +71,17 @@ def test_parts_of_a_long_archive_make_the_output_of_the_whole(archives, cleaned,
 def test_a_file_is_itself_also_with_the_signs_of_a_pattern_in_its_name(stories, tmp_path):
     assert run(write_archive(tmp_path / "crawl[1].warc.gz", stories[:2]), "-o", tmp_path / "out", "-j", 1) == 0
     assert len(rows_of(tmp_path / "out")) == 2
+
+
+def test_names_of_archives_that_are_too_long_for_files_are_cut(stories, tmp_path):
+    with FaultyServer() as server:
+        server.content = write_archive(tmp_path / "one.warc.gz", stories[:2]).read_bytes()
+        signed, long = (f"{server.url}/{name}" for name in ("a.warc.gz?signature=" + "s" * 300, "b" * 300))
+        assert run(signed, long, "-o", tmp_path / "out", "-j", 1) == 0
+    assert [re.sub("b{200}-[0-9a-f]{8}", "b", name) for name in sorted(contents_of(tmp_path / "out"))] == [
+        "a.jsonl.gz",
+        "b.jsonl.gz",
+    ]
 
 
 def test_the_three_formats_hold_the_same_pages(archives, cleaned, tmp_path):
@@ -168,6 +180,20 @@ def test_a_run_is_resumed_after_a_full_disk(archives, cleaned, monkeypatch, tmp_
     full.clear()
     assert run(*output) == 0
     assert contents_of(tmp_path / "out") == contents_of(cleaned)
+
+
+def test_a_run_that_has_not_ended_is_not_begun_again(archives, cleaned, tmp_path):
+    refused = []
+
+    def begin_again(*_):
+        with pytest.raises(ValueError, match="has not ended"):
+            ArchiveRun(map(str, archives), tmp_path, options).run()
+        refused.append(True)
+
+    options = Options(outputs=frozenset({"markdown"}))
+    ArchiveRun(map(str, archives), tmp_path, options, begin_again).run()
+    assert refused
+    assert contents_of(tmp_path) == contents_of(cleaned)
 
 
 def test_in_one_pass_each_page_is_cleaned_with_the_pages_of_its_host_that_came_before_it(archives, tmp_path):
