@@ -61,7 +61,7 @@ def add_options(parser: CommandParser) -> None:
     default = "(default: WINNOW_REDIS_URL, of the environment or of the project)"
     add("--redis-url URL", f"{schemes} {default}", group=server)
     add("--state-dir DIR", "folder of the private server (default: WINNOW_STATE_DIR of the project)", group=server)
-    add("--prefix PREFIX", "first part of every key (default: WINNOW_REDIS_PREFIX of the project, or winnow)")
+    add("--prefix PREFIX", "first part of every key (default: winnow, or with the server of the project its own)")
     add("--json", "write one JSON object a host")
     what = parser.add_mutually_exclusive_group()
     add("--forget", "delete the counts and labels of each HOST", group=what)
