@@ -152,7 +152,7 @@ def finders(url: str, least: float, thresholds: Sequence[float], distances: Sequ
     """
     makers: list[Maker] = []
     for rule in (None, least):
-        makers += [partial(_Memory, rule), partial(_LookUps, rule, url, 1), partial(_LookUps, rule, url, 500)]
+        makers += [partial(_Memory, rule), partial(_LookUps, rule, url)]
     there = installed("datasketch", "simhash")
     if "datasketch" in there:
         makers += [partial(_Datasketch, threshold) for threshold in thresholds]
@@ -186,24 +186,22 @@ class _Memory(_Winnow):
 
 
 class _LookUps(_Winnow):
-    """The index in Redis, with so many documents a call: one in a crawl, 500 in `winnow dedup`."""
+    """The index in Redis, as crawls use it."""
 
-    def __init__(self, least: float | None, url: str, batch: int) -> None:
-        super().__init__(f"Redis, {batch} documents a call", least)
+    def __init__(self, least: float | None, url: str) -> None:
+        super().__init__("Redis", least)
         self._url = url
         self._least = least
-        self._batch = batch
 
     def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
         async def look_up() -> list[list[str]]:
             connection = Connection(self._url, timeout=60)
             index = DuplicateIndex(connection, "look-up", keep=self.keep, min_resemblance=self._least)
             found: list[list[str]] = []
-            for at in range(0, len(documents), self._batch):
-                batch = [(document.url, own) for document, own in documents[at : at + self._batch]]
-                verdicts = await index.find_all(batch)
-                assert verdicts is not None
-                found += [[verdict.duplicate_of] if verdict.duplicate_of else [] for verdict in verdicts]
+            for document, own in documents:
+                verdict = await index.find(document.url, own, can_wait=False)
+                assert verdict is not None
+                found.append([verdict.duplicate_of] if verdict.duplicate_of else [])
             await connection.close()
             return found
 

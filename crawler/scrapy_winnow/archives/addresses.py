@@ -89,10 +89,11 @@ def size_of(source: str) -> int:
 def find_archives(pattern: str) -> list[str]:
     """Return the paths or addresses that match a pattern, sorted.
 
-    An HTTP address, or another one without ``*?[``, is itself.
+    The path of a file is itself, also with ``[`` in its name; so is an HTTP address, or another one without ``*?[``.
     """
     if not is_address(pattern):
-        return [name for name in sorted(glob.glob(pattern, recursive=True)) if Path(name).is_file()]  # noqa: PTH207
+        names = [pattern] if Path(pattern).is_file() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
+        return [name for name in names if Path(name).is_file()]
     store, path = open_store(pattern)
     if urlsplit(pattern).scheme in _HTTP or not glob.has_magic(path):
         return [pattern]

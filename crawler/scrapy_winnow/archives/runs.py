@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import multiprocessing
+import os
 import shutil
 import sqlite3
 from abc import ABC, abstractmethod
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 _BATCH: Final = 16
 """Pages per process that are parsed before the first of them is counted in one pass."""
 
+_MAX_NAME_BYTES: Final = 200  # of 255 that a file system takes: the steps of a run add to it
 _ARCHIVE_SUFFIXES: Final = (".gz", ".zst", ".zstd", ".lz4", ".warc", ".wet", ".wat")
 
 
@@ -148,13 +151,23 @@ class Run(ABC):
         if self.is_resumed and STANDARD_INPUT in ordered:
             problem = "holds a run that was stopped, and standard input cannot be read again: delete it to start anew"
             raise ValueError(f"{self._state} {problem}")
-        self._state.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(facts, indent=1), "utf-8")
+        if not self.is_resumed:
+            self._state.mkdir(parents=True, exist_ok=True)
+            _write_whole(file, json.dumps(facts, indent=1))
 
     def run(self) -> Summary:
-        """Do the rest of the run; every archive's file is in the folder at the end."""
-        self._clean()
-        shutil.rmtree(self._state)
+        """Do the rest of the run; every archive's file is in the folder at the end.
+
+        Raises:
+            ValueError: another process is at it.
+        """
+        with (self._state / "run.json").open("r+") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise ValueError(f"{self._state} holds the work of a run that has not ended") from error
+            self._clean()
+            shutil.rmtree(self._state)
         return self._summary
 
     @abstractmethod
@@ -183,15 +196,24 @@ class Run(ABC):
                     yield row
 
 
+def _write_whole(file: Path, text: str) -> None:
+    """Write a file that is there only when it is whole: a run that is resumed, as after a full disk, relies on it."""
+    unfinished = file.with_name(f"{file.name}.part")
+    unfinished.write_text(text, "utf-8")
+    unfinished.replace(file)
+
+
 def _file_names(sources: list[str]) -> dict[str, str]:
-    """Return a file name without suffix for each archive: its own, made distinct where two are the same."""
+    """Return a file name without suffix for each archive: its own, made distinct where two are the same or too long."""
     names: dict[str, str] = {}
     for source in sources:
-        name = source.rstrip("/").rpartition("/")[2] or "archive"
+        path = source.partition("?")[0] if source.startswith(("http:", "https:")) else source
+        name = path.rstrip("/").rpartition("/")[2] or "archive"
         name = "stdin" if source == STANDARD_INPUT else name
         while name.endswith(_ARCHIVE_SUFFIXES):
             name = name.rpartition(".")[0]
-        if name in names.values() or not name:
+        whole, name = name, os.fsdecode(os.fsencode(name)[:_MAX_NAME_BYTES])
+        if name in names.values() or not name or name != whole:
             name = f"{name}-{hashlib.blake2b(source.encode(), digest_size=4).hexdigest()}"
         names[source] = name
     return names
@@ -237,7 +259,7 @@ class ArchiveRun(Run):
         if self._options.ray is not None:
             from scrapy_winnow.archives.on_ray import run_on_ray as run  # noqa: PLC0415  (optional, slow to import)
         for name, report in run(work, tasks, self._options, HostCounts(counts)):
-            files[name].write_text(report.to_json(), "utf-8")
+            _write_whole(files[name], report.to_json())
             reports[name] = report
             pages += report.pages
             self._progress(step, len(reports), len(parts), pages)

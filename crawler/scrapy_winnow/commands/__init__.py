@@ -31,7 +31,7 @@ examples:
   curl -s https://host.example/ | winnow clean - --format markdown
   winnow segments page.html                 the sections of a page and their scores
   winnow COMMAND --help                     all options of a command, with examples
-  winnow --print-completion bash            completion for the shell: bash, zsh or tcsh
+  winnow --print-completion bash            completion for the shell
 """
 
 
@@ -77,7 +77,7 @@ class _Version(argparse.Action):
 def run(options: argparse.Namespace) -> int:
     """Run the command that was parsed and return its exit code; errors are written to standard error."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
     try:
         code: int = options.run(options)
         sys.stdout.flush()

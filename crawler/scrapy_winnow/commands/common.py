@@ -186,22 +186,22 @@ def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool =
     """Connect to the server at an address, or to the private one of a folder, which is started if need be."""
     from redis.exceptions import RedisError
 
-    from scrapy_winnow.storage.clients import blocking_client
+    from scrapy_winnow.storage.clients import blocking_client, check_address
     from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 
+    if state_dir is None and (problem := check_address(str(url))):
+        raise CommandError(f"the address of Redis {problem}")
     server = None if state_dir is None else EmbeddedServer(state_dir)
     if server is not None and not server.has_data and not create:
         raise CommandError(f"no private server has stored data in {server.folder}")
     limits = {"socket_timeout": _REDIS_TIMEOUT_S, "socket_connect_timeout": _REDIS_TIMEOUT_S}
     try:
-        with nullcontext() if server is None else server:
-            try:
-                opened = blocking_client(str(url) if server is None else server.url, **limits)
-            except ValueError as error:
-                raise CommandError(f"not a Redis address: {error}") from error
-            with opened as client:
-                client.ping()
-                yield client
+        with (
+            nullcontext() if server is None else server,
+            blocking_client(str(url) if server is None else server.url, **limits) as client,
+        ):
+            client.ping()
+            yield client
     except RedisError as error:
         raise CommandError(f"Redis: {error}") from error
     except EmbeddedServerError as error:

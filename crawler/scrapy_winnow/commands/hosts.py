@@ -8,7 +8,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, connect_to, counted, warn, write_output
+from scrapy_winnow.commands.common import (
+    FAILED,
+    CommandError,
+    CommandParser,
+    connect_to,
+    counted,
+    report_errors,
+    warn,
+    write_output,
+)
 from scrapy_winnow.fetching import InputError, read_page, reason
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
@@ -52,7 +61,7 @@ def add_options(parser: CommandParser) -> None:
     default = "(default: WINNOW_REDIS_URL, of the environment or of the project)"
     add("--redis-url URL", f"{schemes} {default}", group=server)
     add("--state-dir DIR", "folder of the private server (default: WINNOW_STATE_DIR of the project)", group=server)
-    add("--prefix PREFIX", "first part of every key (default: WINNOW_REDIS_PREFIX of the project, or winnow)")
+    add("--prefix PREFIX", "first part of every key (default: winnow, or with the server of the project its own)")
     add("--json", "write one JSON object a host")
     what = parser.add_mutually_exclusive_group()
     add("--forget", "delete the counts and labels of each HOST", group=what)
@@ -157,7 +166,8 @@ def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path
     from scrapy_winnow.profiles import dump_profile, find_repeated_parts
     from scrapy_winnow.storage.hosts import HostLabels
 
-    labels = HostLabels.read(client, prefix, host)
+    with report_errors(f"{host}: its counts are damaged: "):
+        labels = HostLabels.read(client, prefix, host)
     if labels is None:
         warn(f"{host}: not counted, or fewer than 10 of its pages")
         return FAILED

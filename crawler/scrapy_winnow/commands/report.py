@@ -61,6 +61,8 @@ def run(options: argparse.Namespace) -> int:
             _read_source(record, source)
     if state is not None or options.redis_url:
         _read_hosts(record, options, state)
+    if not (record.pages or record.stats or record.hosts):
+        raise CommandError("nothing to report: no items of Winnow, no stats, and no hosts were counted there")
     write_output(options.output, render_report(record))
     warn(f"wrote {options.output}")
     return 0
@@ -88,5 +90,3 @@ def _read_hosts(record: CrawlRecord, options: argparse.Namespace, state: Path | 
         records = HostRecords(client, options.prefix)
         names = list(dict.fromkeys(page.host for page in record.pages))
         record.hosts = {host.host: host for host in (records.named(names) if names else records.all())}
-    if not record.hosts and not record.pages and not record.stats:
-        raise CommandError("no hosts were counted there")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, counted, report_errors, warn
 from scrapy_winnow.fetching import STANDARD_INPUT
+from scrapy_winnow.fields import OPTIONAL_FIELDS
 
 if TYPE_CHECKING:
     import argparse
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 _FORMATS: Final = ("jsonl", "parquet", "warc")
 _FILE_SUFFIXES: Final = (".jsonl", ".json", ".parquet", ".warc", ".gz")
 _SHOWN_ERRORS: Final = 20
-_COLUMNS: Final = ("clean_html", "markdown", "segments")
 HELP = """\
 clean archives (WARC), each page with the evidence of its host
 IN is a WARC file, plain or compressed with gzip, zstd or lz4; a pattern such as 'crawl-*.warc.gz'; or an address that
@@ -49,7 +49,7 @@ def add_options(parser: CommandParser) -> None:
     add("sources IN", "archive, pattern, or address; - with --one-pass", nargs="+")
     add("-o --output OUT", "folder, made if need be, or address", required=True)
     add("--format", "what to write (default: %(default)s)", choices=_FORMATS, default=_FORMATS[0])
-    add("--with", "a further column", dest="columns", choices=_COLUMNS, many=True)
+    add("--with", "a further column", dest="columns", choices=OPTIONAL_FIELDS, many=True)
     add("--model MODEL", "model, by name or file (default: the package's own)")
     add("--one-pass", "read each archive once, and clean with what was counted by then")
     add("-j --processes N", "(default: one a core)", type=int, default=os.cpu_count() or 1)

@@ -7,11 +7,14 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
+from redis import Redis, RedisCluster, exceptions, sentinel
+from redis.asyncio import Redis as AsyncRedis
+from redis.asyncio import RedisCluster as AsyncRedisCluster
+from redis.asyncio import sentinel as async_sentinel
+from redis.connection import parse_url
+
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
-
-    from redis import Redis
-    from redis.asyncio import Redis as AsyncRedis
 
 _CLUSTER: Final = "cluster"
 _SENTINEL: Final = "sentinel"
@@ -35,33 +38,23 @@ def asynchronous_client(url: str, **options: Any) -> AsyncRedis:
     Raises:
         ValueError: it is no such address.
     """
-    from redis.asyncio import Redis  # noqa: PLC0415  (help and usage errors need not wait for it)
-    from redis.asyncio.cluster import RedisCluster  # noqa: PLC0415
-
     kind, servers, _ = _split(url)
     if kind == _SENTINEL:
-        return _asynchronous_master(url, options)
-    client: Any = RedisCluster if kind == _CLUSTER else Redis
+        name, arguments = _sentinel_options(url, options)
+        sentinels: Any = _Sentinels(**arguments)
+        master: AsyncRedis = sentinels.master_for(name, connection_pool_class=_SentinelPool)
+        return master
+    client: Any = AsyncRedisCluster if kind == _CLUSTER else AsyncRedis
     opened: AsyncRedis = client.from_url(servers[0], **options)
     return opened
 
 
 def blocking_client(url: str, **options: Any) -> Redis:
     """Return a client for a command; see :func:`asynchronous_client`."""
-    from redis import Redis, RedisCluster  # noqa: PLC0415
-
-    class Cluster(RedisCluster):
-        """Closes its connections, too, which redis-py's own leaves to the garbage collector."""
-
-        def close(self) -> None:
-            if hasattr(self, "nodes_manager"):  # nothing was opened where no server answered
-                self.disconnect_connection_pools()  # type: ignore[no-untyped-call]
-            super().close()
-
     kind, servers, _ = _split(url)
     if kind == _SENTINEL:
         return _blocking_master(url, options)
-    client: Any = Cluster if kind == _CLUSTER else Redis
+    client: Any = _Cluster if kind == _CLUSTER else Redis
     opened: Redis = client.from_url(servers[0], **options)
     return opened
 
@@ -76,8 +69,6 @@ def check_address(url: str) -> str | None:
 
     Not a word of the address is in it, for it may hold a password.
     """
-    from redis.exceptions import RedisError  # noqa: PLC0415
-
     try:
         kind, servers, name = _split(url)
         for server in servers:
@@ -91,7 +82,7 @@ def check_address(url: str) -> str | None:
         client: Any = asynchronous_client(url)
         if (pool := getattr(client, "connection_pool", None)) is not None:
             pool.make_connection()
-    except (RedisError, TypeError, ValueError) as error:
+    except (exceptions.RedisError, TypeError, ValueError) as error:
         return f"has options that a client does not take: {error}"
     return None
 
@@ -130,8 +121,6 @@ def _split(url: str) -> tuple[str, list[str], str]:
 
 def _sentinel_options(url: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the name of the master, and the arguments of redis-py's ``Sentinel``."""
-    from redis.connection import parse_url  # noqa: PLC0415
-
     _, servers, name = _split(url)
     places, given = [], dict(options)
     for server in servers:
@@ -144,63 +133,62 @@ def _sentinel_options(url: str, options: dict[str, Any]) -> tuple[str, dict[str,
     return name, {"sentinels": places, "sentinel_kwargs": shared | own, **given}
 
 
-def _asynchronous_master(url: str, options: dict[str, Any]) -> AsyncRedis:
-    from redis.asyncio.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool  # noqa: PLC0415
+class _Cluster(RedisCluster):
+    """Closes its connections, too, which redis-py's own leaves to the garbage collector."""
 
-    class Sentinels(Sentinel):
-        """Asks one connection after the other, for redis-py changes the order of its Sentinels while it asks."""
+    def close(self) -> None:
+        if hasattr(self, "nodes_manager"):  # nothing was opened where no server answered
+            self.disconnect_connection_pools()  # type: ignore[no-untyped-call]
+        super().close()
 
-        def __init__(self, *arguments: Any, **options: Any) -> None:
-            super().__init__(*arguments, **options)  # type: ignore[no-untyped-call]
-            self._asking = asyncio.Lock()
 
-        async def discover_master(self, service_name: str) -> Any:
-            async with self._asking:
-                try:
-                    return await super().discover_master(service_name)
-                except BaseException as error:  # cancelled, too: a Sentinel that hangs is not the first again
-                    self.sentinels.append(self.sentinels.pop(0))
-                    if isinstance(error, MasterNotFoundError):
-                        raise MasterNotFoundError(_SHOWN_CLIENTS.sub("", str(error))) from None
-                    raise
+class _Sentinels(async_sentinel.Sentinel):
+    """Asks one connection after the other, for redis-py changes the order of its Sentinels while it asks."""
 
-    class Pool(SentinelConnectionPool):
-        """Closes the connections to the Sentinels with its own."""
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[no-untyped-call]
+        self._asking = asyncio.Lock()
 
-        async def disconnect(self, inuse_connections: bool = True) -> None:
-            await super().disconnect(inuse_connections)
-            if inuse_connections:
-                for sentinel in self.sentinel_manager.sentinels:
-                    await sentinel.connection_pool.disconnect()
+    async def discover_master(self, service_name: str) -> Any:
+        async with self._asking:
+            try:
+                return await super().discover_master(service_name)
+            except BaseException as error:  # cancelled, too: a Sentinel that hangs is not the first again
+                self.sentinels.append(self.sentinels.pop(0))
+                if isinstance(error, async_sentinel.MasterNotFoundError):
+                    raise async_sentinel.MasterNotFoundError(_SHOWN_CLIENTS.sub("", str(error))) from None
+                raise
 
-    name, arguments = _sentinel_options(url, options)
-    sentinels: Any = Sentinels(**arguments)
-    master: AsyncRedis = sentinels.master_for(name, connection_pool_class=Pool)
-    return master
+
+class _SentinelPool(async_sentinel.SentinelConnectionPool):
+    """Closes the connections to the Sentinels with its own."""
+
+    async def disconnect(self, inuse_connections: bool = True) -> None:
+        await super().disconnect(inuse_connections)
+        if inuse_connections:
+            for each in self.sentinel_manager.sentinels:
+                await each.connection_pool.disconnect()
 
 
 def _blocking_master(url: str, options: dict[str, Any]) -> Redis:
     """Ask the Sentinels for the master, once: a command is over before there is another one."""
-    from redis import ConnectionError, Redis, TimeoutError  # noqa: A004, PLC0415
-    from redis.sentinel import MasterNotFoundError, Sentinel  # noqa: PLC0415
-
     name, arguments = _sentinel_options(url, options)
-    manager = Sentinel(**arguments)  # type: ignore[no-untyped-call]
+    manager = sentinel.Sentinel(**arguments)  # type: ignore[no-untyped-call]
     known: list[str] = []
     errors = []
-    for sentinel in manager.sentinels:
-        with sentinel:
+    for each in manager.sentinels:
+        with each:
             try:
-                masters: Any = sentinel.sentinel_masters()
-            except (ConnectionError, TimeoutError) as error:
+                masters: Any = each.sentinel_masters()
+            except (exceptions.ConnectionError, exceptions.TimeoutError) as error:
                 errors.append(f"{type(error).__name__}: {error}")
                 continue
         known += masters
         if name in masters and manager.check_master_state(masters[name], name):  # type: ignore[no-untyped-call]
             return Redis(host=masters[name]["ip"], port=masters[name]["port"], **manager.connection_kwargs)
     if known and name not in known:
-        raise MasterNotFoundError(f"the Sentinels watch {sorted({*known})}, not {name!r}")
-    raise MasterNotFoundError("; ".join(errors) or f"{name!r} is down")
+        raise sentinel.MasterNotFoundError(f"the Sentinels watch {sorted({*known})}, not {name!r}")
+    raise sentinel.MasterNotFoundError("; ".join(errors) or f"{name!r} is down")
 
 
 async def memory_advice(client: AsyncRedis) -> str | None:
@@ -208,11 +196,9 @@ async def memory_advice(client: AsyncRedis) -> str | None:
 
     ``None`` where all is well, and where the user may not ask.
     """
-    from redis.exceptions import ResponseError  # noqa: PLC0415
-
     try:
         found: dict[str, Any] = await client.info("memory")
-    except ResponseError:
+    except exceptions.ResponseError:
         return None
     about = found if "maxmemory" in found else next((each for each in found.values() if isinstance(each, dict)), {})
     limit, policy = about.get("maxmemory"), about.get("maxmemory_policy")

@@ -53,6 +53,7 @@ _PERMANENT: Final = (
         "check ?sentinel_username=, sentinel_password=",
     ),
     (r"the Sentinels watch", "Sentinel has no master of this name", "check the name after the hosts"),
+    (r"Unknown (?:\w+ )?command called from", "lacks a command", "use Valkey, or Redis from version 6.2 on"),
     (r"unknown command .SENTINEL", "is no Sentinel", "name the Sentinels, whose port is 26379, or use redis://"),
     (r"mode sentinel", "is a Sentinel", "use redis+sentinel:// or rediss+sentinel://, with the name of the master"),
     (r"AuthenticationError|NOAUTH|WRONGPASS|password", "refused the password", "check user and password"),
@@ -65,12 +66,13 @@ _PERMANENT: Final = (
     (r"CERTIFICATE_VERIFY_FAILED", "has a certificate that is not trusted", "name its authority by ?ssl_ca_certs=FILE"),
     (r"\bSSL\b|WRONG_VERSION_NUMBER", "does not speak TLS at this port", "use redis:// or the port for TLS"),
     (r"closed by server|reset by peer", "closed the connection at once", "if the port is for TLS, use rediss://"),
-    (r"cluster (?:support|mode)|Cluster mode", "is no cluster", "use redis:// or rediss://"),
+    (r"cluster (?:support|mode)|Cluster mode", "is no cluster", "use redis:// or rediss://, or give its user +cluster"),
     (r"MovedError|MOVED", "is a server of a cluster", "use redis+cluster:// or rediss+cluster://"),
 )
 """Errors that no retry cures: words of the error or its type, what Redis does, what helps."""
 
-_PROBE: Final = Script("return redis.call('EXISTS', KEYS[1])")
+_PROBE: Final = Script("return redis.call('SMISMEMBER', KEYS[1], 0)")
+"""Calls the newest of the commands that scripts need."""
 
 logger = logging.getLogger(__name__)
 
@@ -276,7 +278,7 @@ def problem_at_start(url: str, prefix: str, timeout: float) -> str | None:
     except (RedisError, RedisClusterException, OSError) as error:
         if isinstance(error, exceptions.TimeoutError | MasterNotFoundError) and url.startswith("rediss"):
             with suppress(RedisError, OSError):  # a server without TLS waits for the end of what it takes for a command
-                _try_commands(url.replace("rediss", "redis", 1), prefix, timeout)
+                _try_commands(re.sub(r"(?<=[?&])ssl_[^&]*&?", "", url).replace("rediss", "redis", 1), prefix, timeout)
                 return _permanent_problem(RedisError(f"SSL: {error}"))
         if re.search("closed by server|reset by peer|EOF occurred", str(error)):
             try:  # to tell a port for TLS from a proxy whose server is down

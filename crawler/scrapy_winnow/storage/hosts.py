@@ -64,12 +64,12 @@ class HostRecords:
         """Go through all hosts, in no order, some hundreds at a time."""
         before, after = host_keys(self.prefix, "\n").state.split("\n")
         keys = self.client.scan_iter(match=f"{escape_pattern(before)}*{after}", count=_SCANNED)
-        names = (key[len(before) : -len(after)].decode() for key in keys)
+        names = (key[len(before) : -len(after)].decode(errors="replace") for key in keys)
         while batch := list(islice(names, _BATCH)):
             yield from self.named(batch)
 
     def named(self, hosts: Iterable[str]) -> Iterator[HostRecord]:
-        """Look hosts up; unknown ones are left out."""
+        """Look hosts up; unknown ones are left out, and so are damaged ones, which a crawl counts anew."""
         hosts = list(hosts)
         pipeline = self.client.pipeline(transaction=False)
         for host in hosts:
@@ -82,9 +82,11 @@ class HostRecords:
         for host in hosts:
             values, labels, *sizes = islice(replies, 2 + len(HostKeys._fields))
             if isinstance(values, RedisError):
+                if "WRONGTYPE" in str(values):
+                    continue
                 raise values
             *numbers, stamp = values
-            pages, entries, version, used = (int(value or 0) for value in numbers)
+            pages, entries, version, used = (int(value) if value and value.isdigit() else 0 for value in numbers)
             if used:
                 state = "counting" if stamp is None else "settled"
                 is_size_known = not any(isinstance(size, RedisError) for size in sizes)

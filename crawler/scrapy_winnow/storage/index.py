@@ -1,7 +1,7 @@
 """The near-duplicate index in Redis, on one server or a cluster: plain keys with an expiry, and no scripts.
 
 Two kinds of keys, see :func:`scrapy_winnow.storage.keys.index_key`: what an original is found by, which holds the id of
-the original, and the original itself. What is known around some documents is fetched,
+the original, and the original itself. What is known around a document is fetched,
 :class:`winnow.duplicates.MemoryIndex` decides, and what changed is written.
 """
 
@@ -17,7 +17,7 @@ from scrapy_winnow.storage.keys import index_key, original_key
 from winnow.duplicates import KEEP, Document, MemoryIndex, Verdict, document_id, make_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     import numpy as np
     from numpy.typing import NDArray
@@ -34,7 +34,7 @@ MAX_URL_CHARS: Final = 2_048
 """Characters of an original's address that are kept: a data: address is as long as its page."""
 
 _ATTEMPTS: Final = 4
-"""Attempts to decide documents while other processes enter near-duplicates of them."""
+"""Attempts to decide a document while other processes enter near-duplicates of it."""
 
 _RENEWALS: Final = 8
 """The expiry of an original that is met is renewed when this part of its life is over."""
@@ -48,11 +48,11 @@ follow."""
 class DuplicateIndex:
     """The index of :class:`winnow.duplicates.MemoryIndex` in Redis, shared by all processes with the same prefix.
 
-    Deciding takes a round trip to look up what the documents may repeat, one for the originals found, and one to enter
-    documents that repeat none; in each of them a server gets one pipeline. Keys are only written where there are none.
-    When another process has written some of them meanwhile the documents are decided again, so of two near-duplicates
-    that come at the same moment one becomes the original. Calls may be repeated: a document that is entered already
-    gets the same verdict.
+    Deciding takes a round trip to look up what a document may repeat, one for the originals found, and one to enter it
+    if it repeats none; in each of them a server gets one pipeline. Keys are only written where there are none. When
+    another process has written some of them meanwhile the document is decided again, so of two near-duplicates that
+    come at the same moment one becomes the original. Calls may be repeated: a document that is entered already gets the
+    same verdict.
 
     Args:
         ttl: seconds that a document is remembered after it was last met.
@@ -76,21 +76,14 @@ class DuplicateIndex:
             enter: ``False`` only looks, and writes nothing.
             can_wait: whether calls may wait a little, to go along with others.
         """
-        verdicts = await self.find_all([(url, hashes)], enter=enter, can_wait=can_wait)
-        return None if verdicts is None else verdicts[0]
-
-    async def find_all(
-        self, documents: Sequence[tuple[str, Hashes]], *, enter: bool = True, can_wait: bool = False
-    ) -> list[Verdict] | None:
-        """Return the verdicts on documents, decided in their order; ``None`` when Redis is unreachable."""
-        named = [(document_id(url), make_document(url[:MAX_URL_CHARS], hashes, self.keep)) for url, hashes in documents]
-        verdicts: list[Verdict] = []
+        name, document = document_id(url), make_document(url[:MAX_URL_CHARS], hashes, self.keep)
+        verdict = Verdict()
         for _ in range(_ATTEMPTS):
             window = _Window(self.keep, self.min_resemblance)
-            if not await self._fetch(window, named, can_wait):
+            if not await self._fetch(window, name, document, can_wait):
                 return None
-            verdicts = [window.decide(name, document, enter=enter) for name, document in named]
-            commands = self._writes(window, verdicts) if enter else []
+            verdict = window.decide(name, document, enter=enter)
+            commands = self._writes(window, verdict) if enter else []
             if not commands:
                 break
             replies = await self.connection.run_commands(commands, NEAR_DUPLICATES, can_wait=can_wait)
@@ -98,16 +91,15 @@ class DuplicateIndex:
                 return None
             if None not in replies:  # of SET with NX, where another process was faster
                 break
-        return verdicts
+        return verdict
 
-    async def _fetch(self, window: _Window, named: list[tuple[bytes, Document]], can_wait: bool) -> bool:
-        """Fetch the originals that documents may repeat; ``False`` when Redis is unreachable."""
-        names = {name for name, _ in named}
-        keys = {key for _, document in named for key in document.keys}
-        if not await self._fetch_parts(window, names, keys, can_wait):
+    async def _fetch(self, window: _Window, name: bytes, document: Document, can_wait: bool) -> bool:
+        """Fetch the originals that a document may repeat; ``False`` when Redis is unreachable."""
+        keys = set(document.keys)
+        if not await self._fetch_parts(window, {name}, keys, can_wait):
             return False
         replaced = {key for known in window.documents.values() for key in known.keys}
-        return await self._fetch_parts(window, {*window.holders.values()} - names, replaced - keys, can_wait)
+        return await self._fetch_parts(window, {*window.holders.values()} - {name}, replaced - keys, can_wait)
 
     async def _fetch_parts(self, window: _Window, names: set[bytes], keys: set[bytes], can_wait: bool) -> bool:
         wanted = [original_key(self.prefix, name) for name in names]
@@ -123,20 +115,19 @@ class DuplicateIndex:
         window.add(zip(names, values, strict=False), zip(keys, values[len(names) :], strict=True))
         return True
 
-    def _writes(self, window: _Window, verdicts: list[Verdict]) -> list[Command]:
-        """The commands that make the index what the window has become, and renew originals that were met."""
+    def _writes(self, window: _Window, verdict: Verdict) -> list[Command]:
+        """The commands that make the index what the window has become, and renew an original that was met."""
         now, life = int(time.time()), ("EX", self.ttl)
         commands: list[Command] = []
         for name, document in window.documents.items():
             if document != window.known.get(name):
                 commands.append(("SET", original_key(self.prefix, name), _pack(document, now), *life))
-        for name in {bytes.fromhex(verdict.cluster) for verdict in verdicts if verdict.cluster}:
-            known = window.known.get(name)
-            if known is None or known != window.documents.get(name):
-                continue
-            if window.written[name] + self.ttl // _RENEWALS <= now:
-                commands.append(("SET", original_key(self.prefix, name), _pack(known, now), *life))
-                commands += [("EXPIRE", index_key(self.prefix, key), self.ttl) for key in known.keys]
+        met = bytes.fromhex(verdict.cluster or "")
+        known = window.known.get(met)
+        is_same = known is not None and known == window.documents.get(met)
+        if known is not None and is_same and window.written[met] + self.ttl // _RENEWALS <= now:
+            commands.append(("SET", original_key(self.prefix, met), _pack(known, now), *life))
+            commands += [("EXPIRE", index_key(self.prefix, key), self.ttl) for key in known.keys]
         for key, name in window.holders.items():
             if key not in window.held:
                 commands.append(("SET", index_key(self.prefix, key), name, *life, "NX"))
@@ -149,7 +140,7 @@ class DuplicateIndex:
 
 
 class _Window(MemoryIndex):
-    """The part of the index around some documents, and what it was when it was fetched."""
+    """The part of the index around a document, and what it was when it was fetched."""
 
     def __init__(self, keep: int, min_resemblance: float | None) -> None:
         super().__init__(keep=keep, min_resemblance=min_resemblance)

@@ -1,10 +1,13 @@
 """``winnow warc`` in two passes and in one: rows, formats, errors, and runs that were stopped."""
 
+import errno
 import gzip
 import random
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow.parquet
 import pytest
@@ -12,7 +15,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options, reading
 from scrapy_winnow.commands import main
-from tests.scrapy_winnow.archives.made import page, rows_of, write_archive
+from tests.scrapy_winnow.archives.made import FaultyServer, page, rows_of, write_archive
 
 COMMAND = [sys.executable, "-c", "from scrapy_winnow.commands import main; raise SystemExit(main())", "warc"]
 KILLED = """
@@ -63,6 +66,22 @@ def test_parts_of_a_long_archive_make_the_output_of_the_whole(archives, cleaned,
     assert all(len(parts) > 2 for parts in reading.split_archives(map(str, archives)).values())
     ArchiveRun(map(str, archives), tmp_path, Options(processes=2, outputs=frozenset({"markdown"}))).run()
     assert contents_of(tmp_path) == contents_of(cleaned)
+
+
+def test_a_file_is_itself_also_with_the_signs_of_a_pattern_in_its_name(stories, tmp_path):
+    assert run(write_archive(tmp_path / "crawl[1].warc.gz", stories[:2]), "-o", tmp_path / "out", "-j", 1) == 0
+    assert len(rows_of(tmp_path / "out")) == 2
+
+
+def test_names_of_archives_that_are_too_long_for_files_are_cut(stories, tmp_path):
+    with FaultyServer() as server:
+        server.content = write_archive(tmp_path / "one.warc.gz", stories[:2]).read_bytes()
+        signed, long = (f"{server.url}/{name}" for name in ("a.warc.gz?signature=" + "s" * 300, "b" * 300))
+        assert run(signed, long, "-o", tmp_path / "out", "-j", 1) == 0
+    assert [re.sub("b{200}-[0-9a-f]{8}", "b", name) for name in sorted(contents_of(tmp_path / "out"))] == [
+        "a.jsonl.gz",
+        "b.jsonl.gz",
+    ]
 
 
 def test_the_three_formats_hold_the_same_pages(archives, cleaned, tmp_path):
@@ -142,6 +161,39 @@ def test_a_run_is_resumed_also_when_its_archive_is_split_otherwise(archives, mon
     assert again.is_resumed
     assert again.run().pages == 16
     assert contents_of(tmp_path / "split") == contents_of(tmp_path / "whole")
+
+
+def test_a_run_is_resumed_after_a_full_disk(archives, cleaned, monkeypatch, tmp_path):
+    write, full = Path.write_text, []
+
+    def write_half(file, text, encoding):
+        if not any(name in file.name for name in full):
+            return write(file, text, encoding)
+        write(file, text[: len(text) // 2], encoding)
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    output = [*archives, "-o", tmp_path / "out", "-j", 1, "--with", "markdown"]
+    monkeypatch.setattr(Path, "write_text", write_half)
+    for name in ("run.json", "count-", "clean-"):
+        full[:] = [name]
+        assert run(*output) == 2
+    full.clear()
+    assert run(*output) == 0
+    assert contents_of(tmp_path / "out") == contents_of(cleaned)
+
+
+def test_a_run_that_has_not_ended_is_not_begun_again(archives, cleaned, tmp_path):
+    refused = []
+
+    def begin_again(*_):
+        with pytest.raises(ValueError, match="has not ended"):
+            ArchiveRun(map(str, archives), tmp_path, options).run()
+        refused.append(True)
+
+    options = Options(outputs=frozenset({"markdown"}))
+    ArchiveRun(map(str, archives), tmp_path, options, begin_again).run()
+    assert refused
+    assert contents_of(tmp_path) == contents_of(cleaned)
 
 
 def test_in_one_pass_each_page_is_cleaned_with_the_pages_of_its_host_that_came_before_it(archives, tmp_path):

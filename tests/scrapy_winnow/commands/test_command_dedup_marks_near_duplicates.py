@@ -1,15 +1,12 @@
-"""``winnow dedup`` marks or drops near-duplicates in files, with an index in memory or that of the crawls."""
+"""``winnow dedup`` marks or drops near-duplicates in files."""
 
-import asyncio
 import gzip
 import json
+import os
 
 import pytest
 
 from scrapy_winnow.commands import main
-from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.index import DuplicateIndex
-from winnow.duplicates import shingles
 
 STORY = " ".join(f"word{number}" for number in range(40))
 OTHER = " ".join(f"other{number}" for number in range(40))
@@ -57,19 +54,24 @@ def test_near_duplicates_are_dropped_over_several_files(items, tmp_path, capsys)
     assert output.err == "winnow: 8 documents, 4 near-duplicates, 4 of them dropped; not documents: 2 lines\n"
 
 
-async def _enter(redis_url, prefix):
-    connection = Connection(redis_url, timeout=10)
-    await DuplicateIndex(connection, prefix).find("http://crawled.example/", shingles(STORY))
-    await connection.close()
+def test_texts_and_addresses_may_have_other_names(items, tmp_path, capsys):
+    items.write_text(items.read_text().replace('"url"', '"address"').replace('"text"', '"body"'))
+    assert main(["dedup", str(items), "--url-field", "address", "--text-field", "body"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[2])["duplicate_of"] == "http://a.example/"
 
 
-def test_the_index_of_the_crawls_is_used_and_a_second_run_gives_the_same_verdicts(items, redis_url, prefix, capsys):
-    asyncio.run(_enter(redis_url, prefix))
-    copy = items.with_name("copy.jsonl")
-    copy.write_text(json.dumps({"address": "http://copy.example/", "body": STORY}))
-    fields = ["--url-field", "address", "--text-field", "body"]
-    assert main(["dedup", str(copy), *fields, "--redis-url", redis_url, "--prefix", prefix]) == 0
-    assert json.loads(capsys.readouterr().out)["duplicate_of"] == "http://crawled.example/"
-    for _ in range(2):
-        assert main(["dedup", str(items), "--redis-url", redis_url, "--prefix", prefix]) == 0
-        assert _rows(capsys.readouterr().out)["c"]["duplicate_of"] == "http://crawled.example/"
+def test_half_a_character_is_written_as_a_question_mark(items, capsys):
+    items.write_text(json.dumps({"url": "http://a.example/", "text": f"\ud83c {STORY}"}))
+    assert main(["dedup", str(items), "-o", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["text"] == f"? {STORY}"
+
+
+def test_an_output_that_is_no_file_stays_what_it_is_and_half_a_file_goes(items, tmp_path):
+    os.mkfifo(pipe := tmp_path / "pipe")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert main(["dedup", str(items), "-o", str(pipe)]) == 0
+    assert os.read(reader, 1 << 16).count(b"\n") == 4
+    os.close(reader)
+    assert pipe.is_fifo()
+    assert main(["dedup", str(items), "absent.jsonl", "-o", str(tmp_path / "out.jsonl")]) == 2
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["items.jsonl", "pipe"]

@@ -11,6 +11,7 @@ from scrapy_winnow.commands import main
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer
+from scrapy_winnow.storage.keys import host_keys
 
 TEMPLATE = np.arange(1, 13, dtype=np.uint64)
 
@@ -83,6 +84,22 @@ def test_a_prefix_with_signs_of_a_pattern_is_taken_to_the_letter(redis_url, pref
     count_pages(redis_url, f"{prefix}axx", shop=1)
     assert main(["hosts", "--redis-url", redis_url, "--prefix", f"{prefix}[a]*", "--json"]) == 0
     assert set(_json(capsys.readouterr().out)) == {"news.example"}
+
+
+def test_damaged_keys_hide_no_other_host(hosts, redis_url, prefix):
+    count_pages(redis_url, prefix, news=2, shop=40)
+    with redis.Redis.from_url(redis_url) as client:
+        client.set(host_keys(prefix, "list.example").state, "x")
+        client.set(host_keys(prefix, "x").state.encode().replace(b"{x}", b"{\xff}"), "x")
+        client.hset(host_keys(prefix, "shop.example").state, mapping={"pages": "many", "expected": "much"})
+    code, written, _ = hosts("--json")
+    assert (code, {name: host["pages"] for name, host in _json(written).items()}) == (
+        0,
+        {"news.example": 2, "shop.example": 0},
+    )
+    assert hosts("list.example")[0] == 1
+    code, _, error = hosts("--export", "shop.example")
+    assert (code, error.startswith("winnow: shop.example: its counts are damaged: ")) == (2, True)
 
 
 def test_a_host_that_is_forgotten_is_gone_and_the_others_are_not(hosts, redis_url, prefix):

@@ -88,7 +88,13 @@ def test_the_state_of_a_private_server_alone_is_a_table_of_its_hosts(
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [("no log\n", "no stats of Scrapy"), (" ", "is empty"), ('{"url": broken', "crawl.x: "), (None, "no such file")],
+    [
+        ("no log\n", "no stats of Scrapy"),
+        (" ", "is empty"),
+        ('{"url": broken', "crawl.x: "),
+        ('{"url": "http://a.example/"}', "nothing to report"),
+        (None, "no such file"),
+    ],
 )
 def test_other_files_are_refused(
     tmp_path: Path, content: str | None, says: str, capsys: pytest.CaptureFixture[str]

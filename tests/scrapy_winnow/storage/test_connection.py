@@ -350,10 +350,16 @@ async def test_rediss_with_user_and_password_works_and_an_unknown_certificate_is
         (["--user", "a", "on", ">secret", "~*", "+@read"], "redis://a:secret@{}", "refused a command"),
         (["--user", "a", "on", ">secret", "~else:*", "+@all"], "redis://a:secret@{}", "refused a command"),
         (["--user", "a", "on", ">secret", "~winnow:*", "+@all", "-@dangerous"], "redis://a:secret@{}", None),
+        (["--rename-command", "SMISMEMBER", ""], "redis://{}", "lacks a command: use Valkey"),
         (["--cluster-enabled", "yes"], "redis://{}", "redis+cluster://"),
         ([], "redis+cluster://{}", "is no cluster"),
+        (
+            ["--cluster-enabled", "yes", "--user", "a", "on", ">secret", "~*", "+@all", "-cluster"],
+            "redis+cluster://a:secret@{}",
+            "give its user +cluster",
+        ),
         ([], "redis://{}/99", "no such database"),
-        ([], "rediss://{}", "does not speak TLS"),
+        ([], "rediss://{}?ssl_cert_reqs=none&db=0", "does not speak TLS"),
         ([], "redis://{}", None),
     ],
 )
