@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from benchmarks.shared.servers import running_sentinels
+from scrapy_winnow.storage import connection as connection_module
 from scrapy_winnow.storage.clients import memory_advice
 from scrapy_winnow.storage.connection import COUNTS, NEAR_DUPLICATES, Connection, problem_at_start
 from scrapy_winnow.storage.counts import NodeCounts
@@ -353,7 +354,6 @@ async def test_rediss_with_user_and_password_works_and_an_unknown_certificate_is
         (["--cluster-enabled", "yes"], "redis://{}", "redis+cluster://"),
         ([], "redis+cluster://{}", "is no cluster"),
         ([], "redis://{}/99", "no such database"),
-        ([], "rediss://{}", "does not speak TLS"),
         ([], "redis://{}", None),
     ],
 )
@@ -362,6 +362,18 @@ def test_what_will_never_work_is_said_at_the_start_with_what_to_do(tcp_server, o
     problem = problem_at_start(address.format(server), "winnow", timeout=8)
     assert problem is None if said is None else said in problem
     assert "secret" not in (problem or "")
+
+
+def test_a_server_without_tls_is_told_from_one_that_does_not_answer(tcp_server, monkeypatch):
+    attempt = connection_module._try_commands
+
+    def soon_given_up(url, prefix, timeout):
+        # It waits for the rest of what it takes for a command, for as long as it may.
+        attempt(url, prefix, 0.2 if url.startswith("rediss") else timeout)
+
+    monkeypatch.setattr(connection_module, "_try_commands", soon_given_up)
+    problem = problem_at_start(f"rediss://127.0.0.1:{tcp_server().port}", "winnow", timeout=20)
+    assert "does not speak TLS" in problem
 
 
 async def test_tls_that_does_not_fit_is_said_at_the_start(tcp_server, certificate):
