@@ -199,7 +199,7 @@ async def test_a_first_call_that_connects_between_pages_is_not_taken_for_an_outa
     assert (pages, counting.failures) == (1, [])
     server.freeze()
     counting.be_patient_for(0.1)
-    pages, _ = await asyncio.gather(counting.count(2), work_on_pages(30, 0.05))
+    pages, _ = await asyncio.gather(counting.count(2), work_on_pages(12, 0.05))
     assert (pages, counting.failures) == (None, [True])
 
 
