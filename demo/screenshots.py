@@ -52,6 +52,12 @@ _GREY_OUT = """paths => {
 }"""
 
 
+def find_browser() -> str | None:
+    """Return the program of a Chromium; the one without windows first, which takes half the time of the others."""
+    names = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"
+    return next(filter(None, map(shutil.which, names)), None)
+
+
 def main() -> int:
     """Take the pictures; the demo has to have run.
 
@@ -61,7 +67,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m demo.screenshots", description=__doc__)
     parser.add_argument("--folder", type=Path, default=DEFAULT_FOLDER, help="folder of the demo (%(default)s)")
     options = parser.parse_args()
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    program = find_browser()
     sites, report = options.folder / "web" / "sites", options.folder / "report.html"
     if program is None or not report.exists():
         sys.stderr.write("It takes `make demo` before, and Chromium, which `make chromium` installs.\n")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import faulthandler
 import logging
 import os
-import shutil
 import signal
 import sys
 from typing import TYPE_CHECKING, Final
@@ -62,11 +61,13 @@ def log_as_before() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium, for one file of tests."""
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if program is None:
-        pytest.fail("these tests drive Chromium: `make chromium` installs it, as root or with sudo", pytrace=False)
     from playwright.sync_api import expect, sync_playwright  # noqa: PLC0415  (most tests need none)
 
+    from demo.screenshots import find_browser  # noqa: PLC0415
+
+    program = find_browser()
+    if program is None:
+        pytest.fail("these tests drive Chromium: `make chromium` installs it, as root or with sudo", pytrace=False)
     expect.set_options(timeout=BUSY)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], timeout=BUSY)

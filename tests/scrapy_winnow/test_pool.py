@@ -138,7 +138,8 @@ async def test_processes_that_cannot_start_are_given_up_with_one_warning(missing
     await pool.close()
 
 
-async def test_closing_ends_the_processes_and_the_pages_in_hand_go_back():
+async def test_closing_ends_the_processes_and_the_pages_in_hand_go_back(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(process_module, "_END_TIMEOUT_S", 0.1)
     pool = started(1)
     await until(lambda: pids_of(pool))
     pids = pids_of(pool)

@@ -23,20 +23,26 @@ def server():
     server.stop()
 
 
+@pytest.fixture(scope="module")
+def store(server, archives):
+    """A bucket with two archives, for a client that is known."""
+    store = S3FileSystem(key="of-a-test", secret="of-a-test", endpoint_url="http://{}:{}".format(*server))
+    store.mkdir("crawl")
+    for file in archives:
+        store.put_file(str(file), f"crawl/{file.name}")
+    store.pipe_file("crawl/notes.txt", b"no archive")
+    return store
+
+
 @pytest.fixture
-def bucket(server, archives, monkeypatch):
-    """A bucket with two archives, for clients with the credentials of the environment."""
+def bucket(server, store, monkeypatch):
+    """The bucket, for clients with the credentials of the environment."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "of-a-test")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://{}:{}".format(*server))
     forget_connections()
-    store = S3FileSystem(key="of-a-test", secret="of-a-test", endpoint_url="http://{}:{}".format(*server))
-    store.mkdir("crawl")
-    for file in archives:
-        store.put_file(str(file), f"crawl/{file.name}")
-    yield store
-    store.rm("crawl", recursive=True)
+    return store
 
 
 def forget_connections():
@@ -48,8 +54,8 @@ def clean(sources, folder):
 
 
 @pytest.mark.parametrize("part_bytes", [reading.MIN_PART_BYTES, 3_000])
-def test_a_pattern_in_a_bucket_gives_what_the_same_files_here_do(part_bytes, bucket, cleaned, monkeypatch, tmp_path):
-    bucket.pipe_file("crawl/notes.txt", b"no archive")
+@pytest.mark.usefixtures("bucket")
+def test_a_pattern_in_a_bucket_gives_what_the_same_files_here_do(part_bytes, cleaned, monkeypatch, tmp_path):
     monkeypatch.setattr(reading, "MIN_PART_BYTES", part_bytes)
     parts = reading.split_archives(["s3://crawl/first.warc.gz"])["s3://crawl/first.warc.gz"]
     assert (len(parts) > 2) is (part_bytes == 3_000)
@@ -61,9 +67,8 @@ def test_a_pattern_in_a_bucket_gives_what_the_same_files_here_do(part_bytes, buc
     ("source", "key"),
     [("s3://crawl/first.warc.gz", "wrong"), ("s3://crawl/*.warc.gz", "wrong"), ("s3://crawl/first.warc.gz", None)],
 )
-def test_wrong_credentials_are_one_line_that_says_what_to_do(
-    source, key, bucket, server, monkeypatch, capsys, tmp_path
-):
+@pytest.mark.usefixtures("bucket")
+def test_wrong_credentials_are_one_line_that_says_what_to_do(source, key, server, monkeypatch, capsys, tmp_path):
     if key is None:
         monkeypatch.delenv("AWS_ACCESS_KEY_ID")
         monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
@@ -89,13 +94,13 @@ def require_credentials(server, after):
     connection.close()
 
 
-@pytest.mark.parametrize("kind", [[], ["--one-pass", "--format", "parquet"]])
-def test_results_go_into_a_bucket_as_into_a_folder(kind, bucket, archives, monkeypatch, tmp_path):
+@pytest.mark.parametrize(("kind", "place"), [([], "rows"), (["--one-pass", "--format", "parquet"], "columns")])
+def test_results_go_into_a_bucket_as_into_a_folder(kind, place, bucket, archives, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     arguments = ["warc", *map(str, archives), "-j", "1", *kind, "-o"]
     assert main([*arguments, "here"]) == 0
-    assert main([*arguments, "s3://crawl/clean/"]) == 0
+    assert main([*arguments, f"s3://crawl/{place}/"]) == 0
     local = {file.name: file.read_bytes() for file in (tmp_path / "here").iterdir()}
     assert len(local) == 2
-    assert {name.rpartition("/")[2]: bucket.cat_file(name) for name in bucket.ls("crawl/clean")} == local
+    assert {name.rpartition("/")[2]: bucket.cat_file(name) for name in bucket.ls(f"crawl/{place}")} == local
     assert not list((tmp_path / ".winnow").iterdir())

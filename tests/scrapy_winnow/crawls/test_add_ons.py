@@ -1,9 +1,10 @@
 """Winnow beside other add-ons and parts of Scrapy, each in a crawl of its own with nothing but their settings."""
 
 import json
-import shutil
 
 import pytest
+
+from demo.screenshots import find_browser
 
 ADDON = {"scrapy_winnow.Addon": 500}
 SPIDERMON = "spidermon.contrib.scrapy"
@@ -22,7 +23,7 @@ def crawled(shared_web, start_crawls, tmp_path_factory):
     for number, path in enumerate(by_api):
         shared_web.add(path, shared_web.pages[f"/{number}"][2])
     handlers = dict.fromkeys(("http", "https"), "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler")
-    launch = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
+    launch = {"executable_path": find_browser(), "args": ["--no-sandbox"]}
     plans = {
         "scrapy-playwright": {
             "DOWNLOAD_HANDLERS": handlers,

@@ -43,14 +43,17 @@ def proxy() -> Iterator[str]:
         yield web.url
 
 
-def crawl(folder: Path, proxy: str, *arguments: str, **settings: object) -> str:
-    """Run the site spider in a folder; returns its log."""
+def command(folder: Path, *arguments: str, **settings: object) -> list[str]:
+    """The command of Scrapy that runs the site spider in a folder, which gets what it takes for that."""
     (folder / "scrapy.cfg").write_text("[settings]\ndefault = scrapy_winnow.project.settings\n")
     options = [word for name, value in {**SETTINGS, **settings}.items() for word in ("-s", f"{name}={value}")]
-    command = [sys.executable, "-m", "scrapy", "crawl", "site", *arguments, *options]
-    environment = {**os.environ, "http_proxy": proxy}
-    done = subprocess.run(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, check=True)
-    return done.stderr
+    return ["crawl", "site", *arguments, *options]
+
+
+def crawl(folder: Path, proxy: str, *arguments: str, **settings: object) -> None:
+    """Run the site spider in a folder."""
+    scrapy = [sys.executable, "-m", "scrapy", *command(folder, *arguments, **settings)]
+    subprocess.run(scrapy, cwd=folder, env={**os.environ, "http_proxy": proxy}, check=True)
 
 
 def contents(client: Redis) -> dict[str, str]:

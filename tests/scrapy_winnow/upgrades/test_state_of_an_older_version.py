@@ -13,7 +13,7 @@ from redis.asyncio import Redis as AsyncRedis
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.storage.keys import find_other_layouts, host_keys, original_key
-from tests.scrapy_winnow.upgrades.record import PAGES, crawl, proxy, restore
+from tests.scrapy_winnow.upgrades.record import PAGES, command, proxy, restore
 
 WRITTEN = Path(__file__).with_name("host-layout-2")
 
@@ -27,10 +27,12 @@ def server(tcp_server):
     return server
 
 
-def test_a_crawl_on_older_counts_says_so_once(server, tmp_path):
+def test_a_crawl_on_older_counts_says_so_once(forks, server, tmp_path):
     arguments = ["-a", "url=http://stories.example/0", "-O", "items.jsonl"]
+    crawl = command(tmp_path, *arguments, WINNOW_REDIS_URL=server.url, WINNOW_REDIS_TIMEOUT=10)
     with proxy() as address:
-        log = crawl(tmp_path, address, *arguments, WINNOW_REDIS_URL=server.url, WINNOW_REDIS_TIMEOUT=10)
+        code, _, log = forks.scrapy(*crawl, folder=tmp_path, http_proxy=address)
+    assert code == 0, log
     (line,) = [line for line in log.splitlines() if "another version" in line]
     assert "keys winnow:1.2:*, winnow:2:* are left alone" in line
 

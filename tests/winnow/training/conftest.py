@@ -14,5 +14,5 @@ os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
 def one_length() -> Iterator[None]:
     """A step is compiled for each length that pages are filled up to; of longer ones a part is seen."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sequences, "_LENGTHS", (96,))
+        patch.setattr(sequences, "_LENGTHS", (48,))
         yield

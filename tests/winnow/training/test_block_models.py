@@ -22,7 +22,7 @@ from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
 from winnow.training.sequences import NetworkRecipe
 from winnow.training.train import Trained, find_sites
 
-RECIPE = NetworkRecipe(units=(8, 4, 4), epochs=1, min_steps=48, dropout=0.25)
+RECIPE = NetworkRecipe(units=(8, 4, 4), epochs=1, min_steps=32, dropout=0.25)
 TINY = replace(RECIPE, min_steps=10)
 HOSTS = ("news", "docs", "blog")
 

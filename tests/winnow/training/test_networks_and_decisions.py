@@ -11,9 +11,9 @@ K = 5
 
 
 def rest_of_page(random, number):
-    """The fourth of 60 blocks says what all of them are."""
+    """The fourth of 40 blocks says what all of them are."""
     is_content = number % 2
-    return (4 if is_content else -4) * (np.arange(60) == 3), np.full(60, is_content)
+    return (4 if is_content else -4) * (np.arange(40) == 3), np.full(40, is_content)
 
 
 def after_a_beginning(random, number):
