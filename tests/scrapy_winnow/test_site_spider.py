@@ -1,9 +1,10 @@
 """``scrapy crawl site``: one site or many, in-site links only, robots obeyed, a budget of pages per host."""
 
 import pytest
+from scrapy.http import HtmlResponse
 
 from scrapy_winnow.project.feeds import UnbufferedFileStorage
-from scrapy_winnow.project.site import parse_int, shard_of, start_urls
+from scrapy_winnow.project.site import new_links, parse_int, shard_of, start_urls
 from tests.scrapy_winnow.web import served
 
 
@@ -69,6 +70,14 @@ def test_many_sites_from_a_file_each_with_its_own_budget(shared_web, crawled):
     *_, many, other = crawled
     hosts = [item["url"].split("/")[2] for item in many.items]
     assert sorted(hosts) == sorted([shared_web.host] * 4 + [other] * 4)
+
+
+def test_links_are_followed_whatever_else_a_page_has_for_links():
+    body = "<base href='/b/'><a href='/seen#part'>1</a><a href=' ../a b?c=\u00e9#part '>2</a><area href='/d'>"
+    body += "<a>3</a><a href='http://[/e'>4</a><a href='/f.PDF'>5</a><a href='mailto:g@h.example'>6</a>"
+    response = HtmlResponse("https://h.example/", body=body.encode("cp1252"), encoding="cp1252")
+    found = new_links(response, "h.example", {"https://h.example/seen"})
+    assert list(found) == ["https://h.example/a%20b?c=%E9", "https://h.example/d"]
 
 
 @pytest.mark.parametrize("pages", [0, -1, "many", "", "1.5"])
