@@ -159,3 +159,9 @@ async def test_a_page_that_is_cancelled_while_it_waits_holds_up_no_other(pool):
     for page in [heavy, *waiting[:11]]:
         page.cancel()
     assert (await waiting[11]).status == "cleaned"
+
+
+async def test_a_task_that_cannot_be_sent_leaves_the_results_of_others_where_they_belong(pool):
+    with pytest.raises(TypeError):
+        await pool.clean(HTML, URL, model=object())
+    assert (await pool.clean(HTML.replace("A story", "Another"), URL)).values["title"] == "Another"
