@@ -58,7 +58,7 @@ class CountNodes(Component):
     async def _read(self, response: Response, source: ItemSource) -> None:
         """Read and count a page, and keep the result."""
         winnow, counts = self._winnow, self._winnow.counts
-        if not _is_page(response, source):
+        if source.hashed is None and not _is_page(response, source):
             winnow.count(stats.PAGES_SKIPPED)
             return
         try:
