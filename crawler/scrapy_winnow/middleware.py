@@ -63,12 +63,12 @@ class CountNodes(Component):
             return
         try:
             self._limits.check("bytes", len(response.body))
+            source.html = response.text, response.body
             if counts is not None and source.hashed is None:
                 source.hashed = await winnow.cleaner.read(response.text, source.url)
         except PageTooLarge:
             winnow.count(stats.PAGES_TOO_LARGE)
             return
-        source.html = response.text, response.body
         if counts is None or source.hashed is None:
             winnow.count(stats.PAGES_UNCOUNTED)
             return
