@@ -4,16 +4,18 @@ import pytest
 from scrapy.http import HtmlResponse
 
 from scrapy_winnow.project.feeds import UnbufferedFileStorage
-from scrapy_winnow.project.site import new_links, parse_int, shard_of, start_urls
+from scrapy_winnow.project.site import MAX_REQUESTS, new_links, parse_int, shard_of, start_urls
 from tests.scrapy_winnow.web import served
 
 
 def _site(web):
-    """A site of 12 pages with every kind of link."""
+    """A site of 12 pages with every kind of link; the first are too long for Scrapy, and more than go out at a time."""
+    too_long = "".join(f"<a href=/{number}{'x' * 2_100}></a>" for number in range(MAX_REQUESTS + 1))
     for number in range(12):
         web.add(
             f"/page/{number}",
-            f"<title>Page {number}</title><p>This is what page number {number} has to say of number {number}.</p>"
+            f"<title>Page {number}</title>{too_long}"
+            f"<p>This is what page number {number} has to say of number {number}.</p>"
             f'<a href="/page/{(number + 1) % 12}">next</a> <a href="/page/{(number + 5) % 12}#part">other</a>'
             '<a href="/private/diary">private</a> <a href="/picture.png">picture</a> <a href="/plain">plain</a>'
             '<a href="http://elsewhere.invalid/">elsewhere</a> <a href="/gone">gone</a> <a href="/leaves">leaves</a>'

@@ -7,6 +7,7 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
@@ -128,10 +129,12 @@ class SiteSpider(Spider):
 
     def _next_requests(self, site: str) -> Iterator[Request]:
         """Yield requests for the links found first, no more than there are pages to store."""
-        state, max_depth = self._site(site), self.settings.getint("DEPTH_LIMIT")
+        state = self._site(site)
+        # Scrapy drops requests beyond its limits, and those would never come back to make room for others.
+        max_depth, max_length = (self.settings.getint(name) or inf for name in ("DEPTH_LIMIT", "URLLENGTH_LIMIT"))
         while state.waiting and state.requests < min(MAX_REQUESTS, self._pages - len(state.stored)):
             url, depth = state.waiting.popleft()
-            if not max_depth or depth <= max_depth:
+            if depth <= max_depth and len(url) <= max_length:
                 state.requests += 1
                 # The response that it is yielded for need not be the one that has the link.
                 options: dict[str, Any] = {"errback": self.failed, "meta": {"depth_reset": True}, "dont_filter": True}
