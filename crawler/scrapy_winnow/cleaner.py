@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -44,11 +43,6 @@ def tags_of(html: str | bytes) -> int:
     else:
         tags, signs = (int(np.count_nonzero(np.frombuffer(html, np.uint8) == ord(sign))) for sign in "<=")
     return tags + signs // 4 + len(html) // _CHARACTERS_OF_A_TAG
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class HeavyPage(HashedPage):
-    """A page that was read beside the event loop, and is cleaned there, too."""
 
 
 class Cleaner:
@@ -97,10 +91,10 @@ class Cleaner:
         if self.is_for_processes(html) and (read := await self.pool.read(html, url)) is not None:
             return read
 
-        def work(kind: type[HashedPage]) -> HashedPage:
-            return kind.of(Page.parse(html, url, limits=self.options.limits), self.model)
+        def work() -> HashedPage:
+            return HashedPage.of(Page.parse(html, url, limits=self.options.limits), self.model)
 
-        return work(HashedPage) if self.is_light(html) else await self._in_thread(partial(work, HeavyPage))
+        return work() if self.is_light(html) else await self._in_thread(work)
 
     async def clean(
         self,
@@ -135,8 +129,7 @@ class Cleaner:
         page = hashed.page if isinstance(hashed, HashedPage) and not rules else html
         page_model = self.model if model is None else load_model(model)
         work = partial(clean_item, page, url, hashed, evidence, page_model, self.options, rules)
-        is_heavy = isinstance(hashed, HeavyPage) if isinstance(hashed, HashedPage) else not self.is_light(html)
-        if not is_heavy:
+        if self.is_light(html):
             return work()
         self._count(stats.ITEMS_IN_THREAD)
         return await self._in_thread(work)

@@ -111,7 +111,8 @@ class Winnow(Component):
     async def clean(self, html: str | bytes, source: ItemSource) -> CleanedItem:
         """Clean a page as it was read and counted; one that was not is looked up in the counts of its site."""
         url, hashed, evidence = source.url, source.hashed, source.evidence
-        if hashed is None and self.counts is not None and url is not None and source.site and not kind_of_data(html):
+        is_new = not source.html  # else the middleware has read it, or found it too large
+        if is_new and self.counts is not None and url is not None and source.site and not kind_of_data(html):
             with suppress(PageTooLarge):
                 hashed = await self.cleaner.read(html, url)
             if hashed is not None:

@@ -58,17 +58,17 @@ class CountNodes(Component):
     async def _read(self, response: Response, source: ItemSource) -> None:
         """Read and count a page, and keep the result."""
         winnow, counts = self._winnow, self._winnow.counts
-        if not _is_page(response, source):
+        if source.hashed is None and not _is_page(response, source):
             winnow.count(stats.PAGES_SKIPPED)
             return
         try:
             self._limits.check("bytes", len(response.body))
+            source.html = response.text, response.body
             if counts is not None and source.hashed is None:
                 source.hashed = await winnow.cleaner.read(response.text, source.url)
         except PageTooLarge:
             winnow.count(stats.PAGES_TOO_LARGE)
             return
-        source.html = response.text, response.body
         if counts is None or source.hashed is None:
             winnow.count(stats.PAGES_UNCOUNTED)
             return

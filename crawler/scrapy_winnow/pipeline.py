@@ -8,7 +8,7 @@ from collections.abc import MutableMapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from itemadapter import ItemAdapter
 from scrapy import signals
@@ -56,14 +56,6 @@ STORE_TIMEOUT_S: Final = 10.0
 """Time that a copy waits for its original to be stored; after it, both may be stored."""
 
 _CLOSE_TIMEOUT_S: Final = 30.0
-
-
-class _ItemPage(NamedTuple):
-    """The page that an item holds; ``document`` is its address in the near-duplicate index."""
-
-    html: str | bytes
-    source: ItemSource
-    document: str | None
 
 
 class CleanItems(Component):
@@ -119,24 +111,28 @@ class CleanItems(Component):
             page = self._page_of(adapter, source)
         if page is None:
             return adapter.item
-        url = page.source.url
+        html, source, document = page
+        url = source.url
         with step("clean the item", stats.ITEMS_FAILED, url):
-            cleaned = await winnow.clean(page.html, page.source)
+            cleaned = await winnow.clean(html, source)
         if cleaned is None:
             return adapter.item  # type: ignore[unreachable] # the step has failed
         if cleaned.values["comments"]:
             winnow.count(stats.ITEMS_WITH_COMMENTS)
         if cleaned.values["label_source"] == "site":
             winnow.count(stats.ITEMS_WITH_EVIDENCE)
-        if page.document is not None:
+        if document is not None:
             with step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, url):
-                await self._find_original(page.document, cleaned, page.source.options)
+                await self._find_original(document, cleaned, source.options)
         with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, url):
             self._write(adapter, cleaned)
         return adapter.item
 
-    def _page_of(self, adapter: ItemAdapter, source: ItemSource) -> _ItemPage | None:
-        """Return the page of an item; ``None`` for an item that goes on as it is, which is counted."""
+    def _page_of(self, adapter: ItemAdapter, source: ItemSource) -> tuple[str | bytes, ItemSource, str | None] | None:
+        """Return the HTML of an item, what is known of its page, and the address that near-duplicates know it by.
+
+        ``None`` is for an item that goes on as it is, which is counted.
+        """
         winnow, config, options = self._winnow, self._config, source.options
         if (own := adapter.get(META)) is not None:
             _remove_field(adapter, META)
@@ -159,9 +155,9 @@ class CleanItems(Component):
             raw = html if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
             document = add_or_replace_parameter(url, "part", xxh3_64_hexdigest(raw))
         if is_whole:
-            return _ItemPage(source.html[0], replace(source, options=options), document)
+            return source.html[0], replace(source, options=options), document
         # The site that the response was counted for, whatever address the item itself gives.
-        return _ItemPage(html, ItemSource(url, source.site or site_of(url or ""), options), document)
+        return html, ItemSource(url, source.site or site_of(url or ""), options), document
 
     def _skip(self, item: object, field_names: Iterable[str], options: RequestOptions) -> None:
         """Count an item that is not to be cleaned or has no HTML, which is logged once for each kind of item."""

@@ -7,7 +7,6 @@ import logging
 import os
 import socket
 import sys
-from collections import deque
 from contextlib import asynccontextmanager, suppress
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -43,7 +42,8 @@ class CleaningProcess:
 
     Attributes:
         pid: number of the process.
-        bytes_in_hand: bytes of the pages whose tasks are not done yet.
+        pages_in_hand: number of tasks that are waited for.
+        bytes_in_hand: bytes of their pages.
         reading: the task that hands on results; it is done when the process takes no more tasks.
     """
 
@@ -51,66 +51,55 @@ class CleaningProcess:
         self, process: asyncio.subprocess.Process, results: asyncio.StreamReader, tasks: asyncio.StreamWriter
     ) -> None:
         self.pid = process.pid
+        self.pages_in_hand = 0
         self.bytes_in_hand = 0
         self._process = process
         self._results = results
         self._tasks = tasks
-        self._pending: deque[tuple[asyncio.Future[Any], int]] = deque()
-        self._hung: asyncio.TimerHandle | None = None
+        self._pending = asyncio.Queue[asyncio.Future[Any]]()
         self.reading = asyncio.create_task(self._read_results())
-
-    @property
-    def pages_in_hand(self) -> int:
-        """Number of tasks that are not done yet."""
-        return len(self._pending)
 
     async def run(self, task: tuple[object, ...], size: int) -> Any:
         """Send a task about a page of so many bytes; return its result, or ``None`` if it fails or the process dies."""
+        message = pack(task)
         if self.reading.done():
             return None
         result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._pending.append((result, size))
+        self._pending.put_nowait(result)
+        self._tasks.write(message)
+        self.pages_in_hand += 1
         self.bytes_in_hand += size
-        if len(self._pending) == 1:
-            self._watch()
-        self._tasks.write(pack(task))
-        return await result
-
-    def kill(self) -> None:
-        """End the process at once."""
-        with suppress(ProcessLookupError):
-            self._process.kill()
+        try:
+            return await result
+        finally:
+            self.pages_in_hand -= 1
+            self.bytes_in_hand -= size
 
     async def close(self) -> None:
         """End the process at once, and wait for its end."""
-        self.kill()
+        with suppress(ProcessLookupError):
+            self._process.kill()
         self._tasks.close()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), _END_TIMEOUT_S)
 
     async def _read_results(self) -> None:
-        """Hand on the result of each task; when the process ends, or closes its end, give up those without one."""
+        """Hand on the result of each task; when the process ends, or hangs, give up those without one."""
+        result = None
         try:
-            with suppress(asyncio.IncompleteReadError, OSError):
+            with suppress(asyncio.IncompleteReadError, OSError):  # TimeoutError is one of the latter
                 while True:
-                    (length,) = LENGTH.unpack(await self._results.readexactly(LENGTH.size))
-                    self._hand_on(unpack(await self._results.readexactly(length)))
+                    result = await self._pending.get()
+                    async with asyncio.timeout(TIMEOUT_S):
+                        (length,) = LENGTH.unpack(await self._results.readexactly(LENGTH.size))
+                        found = unpack(await self._results.readexactly(length))
+                    if not result.done():
+                        result.set_result(found)
         finally:
-            while self._pending:
-                self._hand_on(None)
-
-    def _hand_on(self, found: Any) -> None:
-        result, size = self._pending.popleft()
-        self.bytes_in_hand -= size
-        self._watch()
-        if not result.done():
-            result.set_result(found)
-
-    def _watch(self) -> None:
-        """Restart the time that the next result may take."""
-        if self._hung is not None:
-            self._hung.cancel()
-        self._hung = asyncio.get_running_loop().call_later(TIMEOUT_S, self.kill) if self._pending else None
+            while result is not None:
+                if not result.done():
+                    result.set_result(None)
+                result = None if self._pending.empty() else self._pending.get_nowait()
 
 
 @asynccontextmanager

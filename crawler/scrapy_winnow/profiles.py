@@ -238,5 +238,5 @@ def load_profile(text: str) -> tuple[str, HostLabels]:
         if labels.pages < 1 or not 0 <= labels.expected < float("inf"):
             raise ProfileError("is damaged: its pages or expected_characters are out of range")
         return str(row["host"]), labels
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ProfileError(f"is not a site profile, or is damaged: {error}") from error

@@ -168,8 +168,11 @@ def main() -> None:
 
 
 def _receive(tasks: BufferedReader) -> tuple[Any, ...] | None:
-    length = tasks.read(LENGTH.size)
-    return unpack(tasks.read(*LENGTH.unpack(length))) if length else None
+    """Return the next message; ``None`` when the crawl has gone, be it in the middle of one."""
+    if len(length := tasks.read(LENGTH.size)) < LENGTH.size:
+        return None
+    (size,) = LENGTH.unpack(length)
+    return unpack(body) if len(body := tasks.read(size)) == size else None
 
 
 def _run(worker: Worker, method: str, *arguments: Any) -> tuple[object, ...] | None:

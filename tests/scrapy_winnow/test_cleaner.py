@@ -2,6 +2,8 @@
 
 import asyncio
 import gc
+import os
+import signal
 import time
 
 import pytest
@@ -71,7 +73,7 @@ async def test_a_page_that_a_process_dies_of_stays_in_the_crawls_own():
     cleaner = Cleaner(Config.from_settings(Settings({"WINNOW_PROCESSES": 1})), counted.append)
     await ready(cleaner)
     html = "<p>A page that kills."
-    cleaner.pool._processes[0].kill()
+    os.kill(cleaner.pool._processes[0].pid, signal.SIGKILL)
     hashed = await cleaner.read(html, "http://a/")
     assert isinstance(hashed, HashedPage)
     assert (await cleaner.clean(html, "http://a/", hashed, None)).status == "cleaned"

@@ -3,8 +3,11 @@
 import asyncio
 import os
 import signal
+import socket
+import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,7 @@ from scrapy_winnow import pool as process_module
 from scrapy_winnow.fields import OPTIONAL_FIELDS, CleaningOptions, clean_item
 from scrapy_winnow.pool import CleaningPool
 from scrapy_winnow.storage.evidence import HashedPage
+from scrapy_winnow.worker import pack
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow import Page, load_model
 
@@ -160,3 +164,21 @@ async def test_a_page_that_is_cancelled_while_it_waits_holds_up_no_other(pool):
     for page in [heavy, *waiting[:11]]:
         page.cancel()
     assert (await waiting[11]).status == "cleaned"
+
+
+async def test_a_task_that_cannot_be_sent_leaves_the_results_of_others_where_they_belong(pool):
+    with pytest.raises(TypeError):
+        await pool.clean(HTML, URL, model=object())
+    assert (await pool.clean(HTML.replace("A story", "Another"), URL)).values["title"] == "Another"
+
+
+@pytest.mark.parametrize("sent", [2, 30])
+async def test_a_process_ends_quietly_when_its_crawl_is_killed_in_the_middle_of_a_page(sent: int):
+    own, other = socket.socketpair()
+    with own, other:
+        own.sendall(pack((None, *astuple(OPTIONS)))[:sent])
+        own.shutdown(socket.SHUT_WR)
+        program = (sys.executable, "-c", "from scrapy_winnow.worker import main; main()")
+        ended = await asyncio.create_subprocess_exec(*program, stdin=other.fileno(), stderr=asyncio.subprocess.PIPE)
+        _, said = await ended.communicate()
+    assert (ended.returncode, said) == (0, b"")

@@ -139,6 +139,8 @@ def test_what_is_no_profile_is_refused(change: dict, says: str) -> None:
     assert load_profile(whole)[0] == HOST
     with pytest.raises(ProfileError, match=says):
         load_profile(json.dumps(json.loads(whole) | change))
+    with pytest.raises(ProfileError, match="damaged"):
+        load_profile("[" * 100_000)
 
 
 def test_too_little_is_known_of_a_host_of_nine_pages(

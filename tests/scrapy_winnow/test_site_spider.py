@@ -1,18 +1,21 @@
 """``scrapy crawl site``: one site or many, in-site links only, robots obeyed, a budget of pages per host."""
 
 import pytest
+from scrapy.http import HtmlResponse
 
 from scrapy_winnow.project.feeds import UnbufferedFileStorage
-from scrapy_winnow.project.site import parse_int, shard_of, start_urls
+from scrapy_winnow.project.site import MAX_REQUESTS, new_links, parse_int, shard_of, start_urls
 from tests.scrapy_winnow.web import served
 
 
 def _site(web):
-    """A site of 12 pages with every kind of link."""
+    """A site of 12 pages with every kind of link; the first are too long for Scrapy, and more than go out at a time."""
+    too_long = "".join(f"<a href=/{number}{'x' * 2_100}></a>" for number in range(MAX_REQUESTS + 1))
     for number in range(12):
         web.add(
             f"/page/{number}",
-            f"<title>Page {number}</title><p>This is what page number {number} has to say of number {number}.</p>"
+            f"<title>Page {number}</title>{too_long}"
+            f"<p>This is what page number {number} has to say of number {number}.</p>"
             f'<a href="/page/{(number + 1) % 12}">next</a> <a href="/page/{(number + 5) % 12}#part">other</a>'
             '<a href="/private/diary">private</a> <a href="/picture.png">picture</a> <a href="/plain">plain</a>'
             '<a href="http://elsewhere.invalid/">elsewhere</a> <a href="/gone">gone</a> <a href="/leaves">leaves</a>'
@@ -69,6 +72,14 @@ def test_many_sites_from_a_file_each_with_its_own_budget(shared_web, crawled):
     *_, many, other = crawled
     hosts = [item["url"].split("/")[2] for item in many.items]
     assert sorted(hosts) == sorted([shared_web.host] * 4 + [other] * 4)
+
+
+def test_links_are_followed_whatever_else_a_page_has_for_links():
+    body = "<base href='/b/'><a href='/seen#part'>1</a><a href=' ../a b?c=\u00e9#part '>2</a><area href='/d'>"
+    body += "<a>3</a><a href='http://[/e'>4</a><a href='/f.PDF'>5</a><a href='mailto:g@h.example'>6</a>"
+    response = HtmlResponse("https://h.example/", body=body.encode("cp1252"), encoding="cp1252")
+    found = new_links(response, "h.example", {"https://h.example/seen"})
+    assert list(found) == ["https://h.example/a%20b?c=%E9", "https://h.example/d"]
 
 
 @pytest.mark.parametrize("pages", [0, -1, "many", "", "1.5"])

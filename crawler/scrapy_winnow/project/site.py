@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import zlib
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from scrapy import Field, Item, Request, Spider
 from scrapy.http import HtmlResponse
-from scrapy.linkextractors import LinkExtractor
+from scrapy.linkextractors import IGNORED_EXTENSIONS
+from scrapy.utils.response import get_base_url
+from scrapy.utils.url import url_has_any_extension
+from w3lib.html import strip_html5_whitespace
+from w3lib.url import safe_url_string
 
 from scrapy_winnow.fields import FIELDS
 from scrapy_winnow.storage.keys import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Container, Iterator
 
     from scrapy.http import Response
     from twisted.python.failure import Failure
@@ -27,6 +34,8 @@ MAX_LINKS_PER_PAGE: Final = 10
 
 MAX_REQUESTS: Final = 16
 """Requests of a host at a time."""
+
+_NO_PAGES: Final = tuple(f".{extension}" for extension in IGNORED_EXTENSIONS)
 
 
 class PageItem(Item):
@@ -76,7 +85,6 @@ class SiteSpider(Spider):
         self.state = {}  # replaced by Scrapy with that of an earlier run, where JOBDIR is set
         self._pages = parse_int("pages", pages)
         self._start_urls = shard_of(start_urls(url, urls_file), shard)
-        self._links = LinkExtractor()
 
     async def start(self) -> AsyncIterator[Request]:
         """Request the addresses given, also those that an earlier run of the same job has fetched."""
@@ -101,11 +109,9 @@ class SiteSpider(Spider):
                 state.stored.add(response.url)
                 yield PageItem(url=response.url, html=response.text)
             max_links = self._pages * (1 + MAX_LINKS_PER_PAGE)
-            for link in self._links.extract_links(response) if len(state.seen) < max_links else ():
-                url = link.url.partition("#")[0]
-                if site_of(url) == here and url not in state.seen and len(state.seen) < max_links:
-                    state.seen.add(url)
-                    state.waiting.append((url, depth + 1))
+            for url in islice(new_links(response, here, state.seen), max(max_links - len(state.seen), 0)):
+                state.seen.add(url)
+                state.waiting.append((url, depth + 1))
             yield from self._next_requests(here)
         elif site is not None:
             yield from self._next_requests(site)
@@ -123,14 +129,32 @@ class SiteSpider(Spider):
 
     def _next_requests(self, site: str) -> Iterator[Request]:
         """Yield requests for the links found first, no more than there are pages to store."""
-        state, max_depth = self._site(site), self.settings.getint("DEPTH_LIMIT")
+        state = self._site(site)
+        # Scrapy drops requests beyond its limits, and those would never come back to make room for others.
+        max_depth, max_length = (self.settings.getint(name) or inf for name in ("DEPTH_LIMIT", "URLLENGTH_LIMIT"))
         while state.waiting and state.requests < min(MAX_REQUESTS, self._pages - len(state.stored)):
             url, depth = state.waiting.popleft()
-            if not max_depth or depth <= max_depth:
+            if depth <= max_depth and len(url) <= max_length:
                 state.requests += 1
                 # The response that it is yielded for need not be the one that has the link.
                 options: dict[str, Any] = {"errback": self.failed, "meta": {"depth_reset": True}, "dont_filter": True}
                 yield Request(url, self.parse, cb_kwargs={"site": site, "depth": depth}, **options)
+
+
+def new_links(response: HtmlResponse, site: str, seen: Container[str]) -> Iterator[str]:
+    """Yield the addresses of a page's links that stay on its site and were not seen, without fragments.
+
+    Scrapy's ``LinkExtractor`` would prepare every link for a request, while nearly all of a page's were seen on others.
+    """
+    base = get_base_url(response)
+    for link in response.selector.root.xpath("//a/@href | //area/@href"):
+        with suppress(ValueError):  # some links are no addresses
+            url = urljoin(base, strip_html5_whitespace(link)).partition("#")[0]
+            if site_of(url) != site or url in seen:
+                continue
+            url = safe_url_string(url, response.encoding)
+            if url not in seen and not url_has_any_extension(url, _NO_PAGES):
+                yield url
 
 
 def start_urls(url: str | None, urls_file: str | None) -> list[str]:
