@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from scrapy_winnow.storage.hosts import ago
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.report.records import CrawlRecord, PageRecord
     from scrapy_winnow.storage.hosts import HostRecord
-    from winnow.models.scores import Model
 
     Floats = NDArray[np.float64]
 
@@ -155,13 +152,12 @@ def _line(fractions: Floats) -> str:
     return " ".join(f"{x:.3f},{y:.3f}" for x, y in zip(across.tolist(), down.tolist(), strict=True))
 
 
-def render_report(record: CrawlRecord, model: Model | None = None) -> str:
+def render_report(record: CrawlRecord) -> str:
     """Return the report as HTML."""
     pages, hosts = record.pages, summarise_hosts(record)
     end = max((page.seconds for page in pages), default=0.0)
     return _TEMPLATES.get_template("report.html").render(
         record=record,
-        stored=[] if pages else sorted(record.hosts.values(), key=lambda host: (-host.pages, host.host)),
         most=_MAX_IN_TABLE,
         pages=len(pages) + record.more_pages,
         seconds=max(float(record.stats.get("elapsed_time_seconds") or end), 0.0),
@@ -171,7 +167,7 @@ def render_report(record: CrawlRecord, model: Model | None = None) -> str:
         clusters=find_clusters(pages),
         to_check=sorted(chain.from_iterable(host.to_check for host in hosts), key=attrgetter("order"))[:_MAX_CHECKED],
         hosts=hosts,
-        detail=[(host, record.samples.analyse(host.name, model)) for host in hosts[:_MAX_IN_DETAIL]],
+        detail=[(host, record.samples.analyse(host.name)) for host in hosts[:_MAX_IN_DETAIL]],
         speeds=_speeds(pages, end),
         end=end,
         now=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
@@ -187,6 +183,5 @@ _TEMPLATES: Final = Environment(
 )
 _TEMPLATES.filters["number"] = "{:,}".format
 _TEMPLATES.filters["percent"] = "{:.0%}".format
-_TEMPLATES.filters["ago"] = ago
 _TEMPLATES.filters["line"] = _line
 _TEMPLATES.filters["quote"] = shlex.quote

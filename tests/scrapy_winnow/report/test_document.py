@@ -69,21 +69,34 @@ def test_the_command_reads_items_a_log_or_both(tmp_path: Path) -> None:
     assert "No page was cleaned" in out.read_text(encoding="utf-8")
 
 
-def test_the_state_of_a_private_server_alone_is_a_table_of_its_hosts(
+def test_hosts_are_shown_with_what_their_private_server_holds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    state, out = tmp_path / "state", tmp_path / "out.html"
+    state, items, out = tmp_path / "state", tmp_path / "items.jsonl", tmp_path / "out.html"
     with EmbeddedServer(state) as server:
         count_pages(server.url, "winnow", a=40, b=3)
-    assert main(["report", str(state), "-o", str(out)]) == 0
+    items.write_text(
+        "".join(json.dumps({"url": f"https://{name}.example/", "status": "cleaned"}) + "\n" for name in "ab")
+    )
+    assert main(["report", str(items), str(state), "-o", str(out)]) == 0
     text = out.read_text(encoding="utf-8")
-    assert re.search(r"a\.example</td><td>settled</td><td class=\"n\">\d+</td>", text)
-    assert re.search(r"b\.example</td><td>counting</td><td class=\"n\">3</td>", text)
-    assert "No page was cleaned" not in text
-    assert main(["report", "-o", str(out)]) == 2
-    assert "nothing to report" in capsys.readouterr().err
-    assert main(["report", str(state), "--prefix", "other", "-o", str(out)]) == 2
-    assert "no hosts were counted there" in capsys.readouterr().err
+    assert re.search(r"<b>a\.example</b>.*?settled.*?counted</th><td>\d+ pages.*?frozen", text, re.DOTALL)
+    assert re.search(r"<b>b\.example</b>.*?counting.*?counted</th><td>3 pages.*?nodes counted", text, re.DOTALL)
+    assert main(["report", str(state), "-o", str(out)]) == 2
+    assert "nothing to report: give the items of a crawl or its log" in capsys.readouterr().err
+
+
+def test_fields_of_the_same_names_with_other_values_do_not_stop_a_report(tmp_path: Path) -> None:
+    items, out = tmp_path / "items.jsonl", tmp_path / "out.html"
+    odd: list[object] = ["much", ["x"], {"a": 1}, 3, float("nan"), 1e999, 10**400, True, None]
+    names = "status", "template_share", "evidence_pages", "site_label_version", "duplicate_of", "confidence", "text"
+    rows = [{"url": "https://a.example/", "status": "cleaned", name: value} for name in names for value in odd]
+    rows.append({"url": "https://a.example/", "status": "fallback", "text": "港口委员会"})
+    items.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert main(["report", str(items), "-o", str(out)]) == 0
+    text = out.read_text(encoding="utf-8")
+    assert re.search(r"<b>[1-9]\d?%</b> of the text was cut", text)
+    assert re.search(r'<td class="n">5</td>\s*<td class="n">0%</td><td>all of it looked like template', text)
 
 
 @pytest.mark.parametrize(
