@@ -142,16 +142,16 @@ class Inspection:
 
     def outputs(self, trial: Trial) -> dict[str, Any]:
         """Return the outputs under some settings: HTML, Markdown, metadata and the fields of an item."""
-        from markdown_it import MarkdownIt  # noqa: PLC0415  (not needed for the scores)
-
         cleaned = self.cleaned(trial)
         known = self.evidence(trial)
         evidence = None if known is None else SiteEvidence(known.df, known.pages)
         item = Outcome(cleaned, evidence, shingles(cleaned.text)).values()
-        markdown = cleaned.markdown
-        renderer = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])  # HTML stays text
-        texts = {"html": cleaned.html, "markdown": markdown, "rendered": renderer.render(markdown)}
-        return {**texts, "metadata": cleaned.metadata.to_dict(), "item": {"url": self.document.url, **item}}
+        return {
+            "html": cleaned.html,
+            "markdown": cleaned.markdown,
+            "metadata": cleaned.metadata.to_dict(),
+            "item": {"url": self.document.url, **item},
+        }
 
     def top_features(self, trial: Trial, blocks: Sequence[int]) -> list[tuple[str, float, float | None]]:
         """Return the features that explain most of the scores of some blocks; none for other kinds of models."""

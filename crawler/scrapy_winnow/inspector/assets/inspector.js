@@ -181,7 +181,7 @@
   // ---- the right side: its tabs, each a function that returns what the panel shows ----
   const PANELS = {
     Sections: sectionPanel, Text: textPanel,
-    Markdown: () => rendering(outputs.markdown, outputs.rendered), HTML: () => rendering(outputs.html, outputs.html),
+    Markdown: () => [source(outputs.markdown)], HTML: () => htmlPanel(outputs.html),
     Facts: () => table([
       ["bytes", digits(data.bytes)], ["elements", digits(tree.tag.length)], ["model", state.model], ...facts(outputs.metadata),
     ]),
@@ -261,11 +261,12 @@
     addCuts(blockTexts.length);
     return box;
   }
-  function rendering(source, html) {
+  const source = (textContent) => make("pre", { textContent, dir: "auto" });
+  function htmlPanel(html) {
     const bar = modes(["Rendered", rendered, () => { rendered = true; panel(); }], ["Source", !rendered, () => { rendered = false; panel(); }]);
     const frame = make("iframe", { title: "Rendered", srcdoc: FRAME_HEAD + html });
     frame.setAttribute("sandbox", "");
-    return [bar, rendered ? frame : make("pre", { textContent: source, dir: "auto" })];
+    return [bar, rendered ? frame : source(html)];
   }
   const FRAME_HEAD = `<!DOCTYPE html><meta charset="utf-8"><base target="_blank"><meta http-equiv="Content-Security-Policy"
     content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"><style>
