@@ -224,16 +224,27 @@ class RulesFile:
         self.rules = Rules.read(path) if path.exists() else Rules()
 
     def add(self, site: str | None, selector: str, *, keep: bool) -> None:
-        """Add a rule at the end, and leave the rest of the file as it is; ``None`` stands for all sites."""
+        """Add a rule at the end, and leave the rest of the file as it is; ``None`` stands for all sites.
+
+        Raises:
+            ValueError: the file would be invalid, and stays as it is.
+        """
         rule = ({"site": site} if site else {}) | {"keep" if keep else "drop": selector}
         text = self.path.read_text("utf-8") if self.path.exists() else ""
         if self.path.suffix == ".json":
-            text = json.dumps([*json.loads(text or "[]"), rule], ensure_ascii=False, indent=1) + "\n"
+            entries = json.loads(text or "[]")
+            (entries.setdefault("rules", []) if isinstance(entries, dict) else entries).append(rule)
+            text = json.dumps(entries, ensure_ascii=False, indent=1) + "\n"
         else:
             lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in rule.items())
             text = f"{text.rstrip()}\n\n[[rules]]\n{''.join(lines)}".lstrip()
-        self.path.write_text(text, "utf-8")
-        self.rules = Rules.read(self.path)
+        new_file = self.path.with_stem(f"{self.path.stem}.new")
+        new_file.write_text(text, "utf-8")
+        try:
+            self.rules = Rules.read(new_file)
+            self.path.write_text(text, "utf-8")
+        finally:
+            new_file.unlink()
 
 
 class LinesFile:
