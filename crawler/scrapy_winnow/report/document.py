@@ -129,9 +129,12 @@ def _answers(stats: dict[str, Any]) -> list[tuple[str, int]]:
         "spider_exceptions/": "the spider failed: ",
     }
     found = []
+    numbers = {name: value for name, value in stats.items() if isinstance(value, int)}
+    if (ignored := "downloader/exception_type_count/scrapy.exceptions.IgnoreRequest") in numbers:
+        numbers[ignored] -= numbers.get("robotstxt/forbidden", 0)  # which have a line of their own
     for prefix, label in prefixes.items():
-        for name, value in sorted(stats.items()):
-            if name.startswith(prefix) and isinstance(value, int):
+        for name, value in sorted(numbers.items()):
+            if name.startswith(prefix) and value > 0:
                 kind = name.removeprefix(prefix)
                 found.append((f"{label}{kind}" if label else kind.rpartition(".")[2], value))
     return found

@@ -20,7 +20,9 @@ from tests.scrapy_winnow.inspector.browsing import story
 LOG = """2026-11-22 05:03:15 [scrapy.core.scraper] ERROR: Spider error processing <GET https://a.example/x>
 2026-11-22 05:03:36 [scrapy.statscollectors] INFO: Dumping Scrapy stats:
 {'downloader/response_status_count/200': 12,
+ 'downloader/exception_type_count/scrapy.exceptions.IgnoreRequest': 5,
  'downloader/exception_type_count/twisted.internet.error.TimeoutError': 2,
+ 'robotstxt/forbidden': 5,
  'elapsed_time_seconds': 4.0,
  'finish_time': datetime.datetime(2026, 11, 22, 5, 3, 36, 1, tzinfo=datetime.timezone.utc),
  'finish_reason': 'finished'}
@@ -60,6 +62,8 @@ def test_the_command_reads_items_a_log_or_both(tmp_path: Path) -> None:
     text = out.read_text(encoding="utf-8")
     assert "<b>9</b> pages" in text
     assert "TimeoutError" in text
+    assert "forbidden by robots.txt" in text
+    assert "IgnoreRequest" not in text
     assert "Spider error processing &lt;GET https://a.example/x&gt;" in text
     feed = tmp_path / "items.json.gz"
     feed.write_bytes(gzip.compress(json.dumps(rows).encode()))
