@@ -170,7 +170,7 @@ def render_report(record: CrawlRecord) -> str:
         clusters=find_clusters(pages),
         to_check=sorted(chain.from_iterable(host.to_check for host in hosts), key=attrgetter("order"))[:_MAX_CHECKED],
         hosts=hosts,
-        detail=[(host, record.samples.analyse(host.name)) for host in hosts[:_MAX_IN_DETAIL]],
+        detail=[(host, *record.samples.find_template(host.name)) for host in hosts[:_MAX_IN_DETAIL]],
         speeds=_speeds(pages, end),
         end=end,
         now=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),

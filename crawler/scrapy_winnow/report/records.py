@@ -64,13 +64,6 @@ class PageRecord(NamedTuple):
     confidence: float | None
 
 
-class HostSample(NamedTuple):
-    """Some pages of a host: their number, and elements that repeat."""
-
-    pages: int
-    parts: list[RepeatedPart]
-
-
 class Samples:
     """A random sample of the pages of the first hosts, compressed: those whose addresses have the lowest hashes."""
 
@@ -87,8 +80,8 @@ class Samples:
             if len(kept) > PAGES_PER_HOST:
                 del kept[max(kept)]
 
-    def analyse(self, host: str) -> HostSample:
-        """Find elements that the pages of a host repeat."""
+    def find_template(self, host: str) -> tuple[int, list[RepeatedPart]]:
+        """Return how many pages of a host were sampled, and the elements that they repeat."""
         pages = []
         for url, encoding, html in self._pages.get(host, {}).values():
             with suppress(PageTooLarge):
@@ -96,7 +89,7 @@ class Samples:
         counts = LossyCounts(sys.maxsize)
         for number, page in enumerate(pages):
             counts.add(number, page.fingerprints)
-        return HostSample(len(pages), find_repeated_parts(pages, counts)[:_MAX_PARTS] if len(pages) > 1 else [])
+        return len(pages), find_repeated_parts(pages, counts)[:_MAX_PARTS] if len(pages) > 1 else []
 
 
 @dataclass(eq=False)

@@ -139,7 +139,9 @@ def test_it_loads_nothing_and_is_accessible(tab: Tab, tmp_path: Path) -> None:
     record = CrawlRecord([*map(_page, range(20)), *odd])
     record.add_error("<img src=x onerror=alert(1)> failed")
     for number in range(5):
-        record.samples.offer("a.example", f"https://a.example/{number}", story(number).encode())
+        html = story(number).replace("<nav>", '<nav class="&lt;script&gt;" id=\'"&gt;&lt;img&gt;\'>')
+        html = html.replace("Weather", "&lt;script&gt;alert(1)&lt;/script&gt;")
+        record.samples.offer("a.example", f"https://a.example/{number}", html.encode())
     file, requests = tmp_path / "report.html", []
     file.write_text(render_report(record), encoding="utf-8")
     tab.on("request", lambda request: requests.append(request.url))
@@ -148,5 +150,6 @@ def test_it_loads_nothing_and_is_accessible(tab: Tab, tmp_path: Path) -> None:
         tab.goto(file.as_uri())
         assert Axe().run(tab, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"] == []
     assert set(requests) == {file.as_uri()}
-    assert tab.locator("a[href^='javascript']").count() == 0
+    assert tab.locator("a[href^='javascript'], script, img").count() == 0
+    assert "<script>alert(1)</script>" in (tab.locator("td.text").first.text_content() or "")
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
