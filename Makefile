@@ -106,11 +106,12 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(PIP) --no-build-isolation --editable '.[dev,peers]'
 	$(BIN)/python -m benchmarks.applications.near_duplicates
 	$(BIN)/python -m benchmarks.speed.crawl_speed
-	$(BIN)/python -m benchmarks.sites.site_counts $(SITES)
+	$(BIN)/python -m benchmarks.scale.fleet counting
 	$(BIN)/python -m benchmarks.scale.fleet million
 	$(BIN)/python -m benchmarks.speed.page_stages $(PAGES)
 	$(BIN)/python -m benchmarks.faults.core_fuzzing $(PAGES)
-	$(if $(GOLD),$(BIN)/python -m benchmarks.accuracy.extraction $(GOLD) $(PAGES))
+	$(if $(SITES),$(BIN)/python -m benchmarks.sites.site_counts $(SITES))
+	$(if $(GOLD),$(BIN)/winnow evaluate $(GOLD) --pages $(PAGES))
 
 GOLD_FILES := wcxb-dev/gold.jsonl articles/gold.jsonl
 

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from rich.console import Console
+
 import winnow
 from demo.crawl import CrawlFiles, crawl
-from demo.report import host_reports, read_items, site_level_labels, table
+from demo.report import host_table, is_twin, read_items
 from demo.server import DemoWeb
 from demo.web import DEFAULT_SEED
 
@@ -24,7 +26,7 @@ DEFAULT_FOLDER = Path(".winnow/demo")
 DEFAULT_PAGES = 24
 _LISTINGS = 50
 _QUIET_SECONDS = 2.0
-_WIDTH, _STORY_LENGTH = 90, 1500
+_WIDTH, _TABLE_WIDTH, _STORY_LENGTH = 90, 110, 1500
 
 
 def main() -> int:
@@ -51,9 +53,9 @@ def main() -> int:
             sys.stderr.write("\nStopped.\n")
             return 130
         items = read_items(files.items)
-        reports = host_reports(web, items, site_level_labels(files.state, web.urls.values()))
-        _say("\n\n" + table(reports) + "\n")
-        _say("* Fraction of template words that were cut and of content words that were kept, over the later pages.")
+        _say("\n")
+        Console(width=_TABLE_WIDTH, color_system=None).print(host_table(web, items))
+        _say("* Fraction of its words, over the later half of a host's pages; the web was written with the truth.")
         _say(f"{len(items)} pages in {seconds:.1f} s: {len(items) / seconds:.0f} pages per second.")
         _show_twins(items)
         _show_page(web, items)
@@ -94,7 +96,7 @@ def _progress(web: DemoWeb) -> Callable[[float], None]:
 
 
 def _show_twins(items: list[dict[str, Any]]) -> None:
-    twin = next((item for item in items if item.get("duplicate_of") not in {None, item["url"]}), None)
+    twin = next(filter(is_twin, items), None)
     if twin is not None:
         _say(f"One story in two templates, for example:\n  {twin['url']}\n  {twin['duplicate_of']}")
 
@@ -106,7 +108,15 @@ def _show_page(web: DemoWeb, items: list[dict[str, Any]]) -> None:
     html = web.sites["news"].resources[urlsplit(item["url"]).path].body
     grey, plain = ("\33[90m", "\33[0m") if sys.stdout.isatty() else ("", "")
     _say(f"\nOne page, {item['template_share']:.0%} of it cut:\n")
-    for is_kept, blocks in groupby(winnow.clean(html).blocks, lambda block: block.text in item["text"]):
+    at = 0
+
+    def is_kept_next(block: winnow.Segment) -> bool:
+        nonlocal at
+        found: int = item["text"].find(block.text, at)
+        at = at if found < 0 else found + len(block.text)
+        return found >= 0
+
+    for is_kept, blocks in groupby(winnow.clean(html).blocks, is_kept_next):
         lines = [" ".join(block.text.split()) for block in blocks]
         for line in lines if is_kept else [" | ".join(lines)]:
             short = line if len(line) < _WIDTH else line[: _WIDTH - 3] + "..."

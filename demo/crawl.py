@@ -36,8 +36,7 @@ def crawl(
     urls: Collection[str],
     files: CrawlFiles,
     pages: int,
-    progress: Callable[[float], None] | None = None,
-    further: Collection[str] = (),
+    progress: Callable[[float], None],
 ) -> float:
     """Crawl hosts with cleaning on.
 
@@ -46,7 +45,6 @@ def crawl(
         files: Where to leave items, log and state.
         pages: Most pages per host.
         progress: Called several times a second with the seconds since the start.
-        further: Settings besides, as ``NAME=value``.
 
     Returns:
         Seconds from the first request to the last item, as Scrapy measured them.
@@ -61,14 +59,12 @@ def crawl(
     command += ["-s", f"WINNOW_REPORT={files.report}"]
     # All hosts are on one machine, which is ours: no need to go gently.
     command += ["-s", "AUTOTHROTTLE_ENABLED=0", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=16"]
-    command += [part for setting in further for part in ("-s", setting)]
     start = time.monotonic()
     with subprocess.Popen(command, cwd=_ROOT) as scrapy:  # noqa: S603 - our own project, by the running interpreter
         try:
             while scrapy.poll() is None:
                 time.sleep(_POLL_SECONDS)
-                if progress is not None:
-                    progress(time.monotonic() - start)
+                progress(time.monotonic() - start)
         except BaseException:
             scrapy.terminate()
             raise

@@ -85,7 +85,7 @@ def main() -> int:
             _save(tab, _IMAGES / "inspector.png")
             tab = _opened(browser, f"{server.url}?page={_STORY}", dark=True)
             tab.click("#pin")
-            _slide(tab, "threshold", 0.6)
+            _slide(tab, "threshold", 0.1)
             tab.click("#tab-Text")
             _save(tab, _IMAGES / "inspector-compare.png")
         _save(_greyed(browser, options.folder / "web"), _IMAGES / "greyed.png")

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from benchmarks.shared.common import parser_of, shown, table, write_json
-from benchmarks.shared.counting import LEAVES, MAX_PAGES, SETTLE_AFTER, TEMPLATE, bytes_of, counts_on
+from benchmarks.shared.counting import MAX_PAGES, SETTLE_AFTER, bytes_of, counts_on
 from benchmarks.shared.servers import Server, script_calls
 from scrapy_winnow.config import SETTINGS
 from scrapy_winnow.storage.connection import Connection
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PREFIX: Final = "fleet"
-_MASSES: Final = np.full(LEAVES, 40, np.uint8)
+_LEAVES: Final = 140  # of a page of 500 elements: the mean over 25 sites
+_TEMPLATE: Final = 60  # leaves that other pages of the site have, too
+_MASSES: Final = np.full(_LEAVES, 40, np.uint8)
 _HUGE: Final = 4_096
 _ROUNDS: Final = 2
 _EXPONENT, _LARGEST, _CRAWLED, _UNSETTLED = 1.8, 100_000, 2_000, 0.25
@@ -83,11 +85,11 @@ def main() -> None:
     write_json(options, {"rows": rows})
 
 
-def page_of(host: int, number: int, leaves: int = LEAVES) -> tuple[str, bytes, NDArray[np.uint64]]:
+def page_of(host: int, number: int, leaves: int = _LEAVES) -> tuple[str, bytes, NDArray[np.uint64]]:
     """Name of a host, id of one of its pages, and the fingerprints of that page."""
     rng = np.random.default_rng([host, number])
     own = rng.integers(1, 2**63, leaves, np.uint64)
-    own[:TEMPLATE] = np.random.default_rng(host).integers(1, 2**63, TEMPLATE, np.uint64)
+    own[:_TEMPLATE] = np.random.default_rng(host).integers(1, 2**63, _TEMPLATE, np.uint64)
     return f"h{host}.example", (host << 32 | number).to_bytes(8, "big"), own
 
 
@@ -96,9 +98,9 @@ async def meet_settled(server: Server, hosts: int) -> Row:
     server.empty()
     for host in range(hosts):
         name, _, leaves = page_of(host, 0)
-        template = np.sort(leaves[:TEMPLATE])
-        fractions = np.full(TEMPLATE, 255, np.uint8)
-        HostLabels(64, 1, template, fractions, 40.0 * TEMPLATE).write(server.client, _PREFIX, name, 86_400)
+        template = np.sort(leaves[:_TEMPLATE])
+        fractions = np.full(_TEMPLATE, 255, np.uint8)
+        HostLabels(64, 1, template, fractions, 40.0 * _TEMPLATE).write(server.client, _PREFIX, name, 86_400)
     connection = Connection(server.url, timeout=60)
     counts = counts_on(connection, _PREFIX)
     calls, begun = 0, 0.0

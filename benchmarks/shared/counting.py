@@ -1,42 +1,19 @@
-"""What the benchmarks of counting share: made-up pages, and the plugin's counts with the limits of a crawl."""
+"""What the benchmarks of counting share: the plugin's counts with the limits of a crawl, and what a host holds."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from scrapy_winnow.config import SETTINGS
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.keys import host_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import redis
-    from numpy.typing import NDArray
 
     from scrapy_winnow.storage.connection import Connection
 
-    Hashes = NDArray[np.uint64]
-
-LEAVES: Final = 140
-"""Leaves of a page of 500 elements, the mean of `benchmarks.sites.site_counts` over 25 sites."""
-
-TEMPLATE: Final = 60
-"""How many of them other pages of the site have, too."""
-
 MAX_PAGES, SETTLE_AFTER = (int(str(SETTINGS[f"WINNOW_{name}"].default)) for name in ("HOST_PAGES", "SETTLE_PAGES"))
-
-
-def made_up_pages(
-    seed: int, unique: int = LEAVES - TEMPLATE, template: int = TEMPLATE
-) -> Iterator[tuple[bytes, Hashes]]:
-    """Endless pages with a template in common: the id of each and its leaves."""
-    rng = np.random.default_rng(seed)
-    common = rng.integers(1, 2**64, template, np.uint64)
-    while True:
-        yield rng.bytes(8), np.concatenate([common, rng.integers(1, 2**64, unique, np.uint64)])
 
 
 def counts_on(connection: Connection, prefix: str, settle_after: int = SETTLE_AFTER) -> NodeCounts:

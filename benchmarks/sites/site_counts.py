@@ -1,38 +1,30 @@
-"""What the counts of a host cost in Redis, and whether the labels of settled hosts are those of exact counts.
+"""Whether the labels of settled hosts are those of exact counts, and what such a host takes in Redis.
 
-Without SITES_DIR: bytes of a host that never settles, page after page; round trips and latency per page; pages per
-second that several writer processes get through. The pages are made up: 60 leaves of a template and 80 of their own,
-which is what 500 elements have, and as a worst case 500 leaves of their own.
+    python -m benchmarks.sites.site_counts SITES_DIR
 
-With SITES_DIR, a folder with one folder a site: each site is counted page by page, in the order in which a crawl finds
-them, in random order, and in the order of their paths, where neighbours resemble each other. The labels that it settles
-with, and those that are still frozen after its last page, are compared on all its pages with the labels of exact counts
-of all units of all pages, by characters of text.
+Each site is counted page by page, in the order in which a crawl finds them, in random order, and in the order of their
+paths, where neighbours resemble each other. The labels that it settles with, and those that are still frozen after its
+last page, are compared on all its pages with the labels of exact counts of all units of all pages, by characters of
+text. What hosts cost that do not settle, `benchmarks.scale.fleet` measures.
 """
 
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import statistics
 import sys
-import tempfile
-import time
 from collections import deque
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag, urljoin
 
 import numpy as np
-import redis
 
-from benchmarks.shared.common import parser_of, say, shown, table, write_json
-from benchmarks.shared.counting import MAX_PAGES, SETTLE_AFTER, bytes_of, counts_on, made_up_pages
-from benchmarks.shared.servers import script_calls
+from benchmarks.shared.common import parser_of, shown, table, write_json
+from benchmarks.shared.counting import bytes_of, counts_on
+from benchmarks.shared.servers import Server
 from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.embedded import EmbeddedServer
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.settled import SettledHost
 from winnow.counting import LossyCounts, countable, site_level_templates
@@ -43,6 +35,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    import redis
     from numpy.typing import NDArray
 
     from scrapy_winnow.storage.counts import NodeCounts
@@ -54,129 +47,16 @@ Figures = dict[str, Any]
 def main() -> None:
     """Measure and print."""
     parser = parser_of(__doc__ or "")
-    parser.add_argument("sites", type=Path, nargs="?", metavar="SITES_DIR", help="folder with one folder a site")
-    parser.add_argument("--pages", type=int, default=MAX_PAGES, metavar="N", help="pages of a host (%(default)s)")
-    parser.add_argument("--writers", type=int, default=4, metavar="N", help="writer processes (%(default)s)")
-    parser.add_argument("--redis-url", metavar="URL", help="server to measure (default: a private one)")
+    parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="winnow-counts-") as folder:
-        if options.redis_url:
-            figures = measure(options.redis_url, options)
-        else:
-            with EmbeddedServer(folder) as server:
-                figures = measure(server.url, options)
+    with Server() as server:
+        figures = labels(server, options)
     print(table(["what", "figure"], [[name, value] for name, value in figures.items()]))
     write_json(options, figures)
 
 
-def measure(url: str, options: argparse.Namespace) -> Figures:
-    """All figures of a server."""
-    with redis.Redis.from_url(url) as client:
-        information: Any = client.info("server")
-        say(f"Redis {information['redis_version']}, {information.get('valkey_version', 'no Valkey')}")
-        figures: Figures = {}
-        for name, unique, template in (("500-node pages", 80, 60), ("500 leaves of their own a page", 500, 0)):
-            say(f"counting {options.pages} {name}")
-            figures |= asyncio.run(growth(url, client, name, unique, template, options))
-        figures |= asyncio.run(settled_host(url, client))
-        say(f"{options.writers} writers")
-        figures |= writing(url, client, options.writers)
-        if options.sites is not None:
-            figures |= labels(url, client, options)
-    return figures
-
-
-async def growth(
-    url: str, client: redis.Redis, name: str, unique: int, template: int, options: argparse.Namespace
-) -> Figures:
-    """Count pages on a host that never settles: most bytes, and the time that a page takes."""
-    connection = Connection(url, timeout=10)
-    counts = counts_on(connection, f"growth-{unique}", 0)
-    sizes, times, pings = [], [], []
-    for number, (page_id, leaves) in enumerate(islice(made_up_pages(options.seed, unique, template), options.pages)):
-        begun = time.perf_counter()
-        evidence = await counts.count("a.example", page_id, leaves)
-        times.append(time.perf_counter() - begun)
-        begun = time.perf_counter()
-        await connection.ping()
-        pings.append(time.perf_counter() - begun)
-        if number % 8 == 7:
-            sizes.append(bytes_of(client, counts, "a.example"))
-    await connection.close()
-    assert evidence is not None
-    return {
-        f"{name}: most bytes of a host": max(sizes),
-        f"{name}: undercount after {evidence.pages} pages": evidence.undercount,
-        f"{name}: milliseconds a page, median": 1000 * statistics.median(times),
-        f"{name}: milliseconds a page, 99th percentile": 1000 * float(np.quantile(times, 0.99)),
-        f"{name}: milliseconds of a PING, median": 1000 * statistics.median(pings),
-    }
-
-
-async def settled_host(url: str, client: redis.Redis) -> Figures:
-    """Round trips per page before and after a host settles, and the time a page of a settled host takes."""
-    connection = Connection(url, timeout=10)
-    counts = counts_on(connection, "settled")
-    pages = made_up_pages(1)
-    calls, times = [], []
-    for _ in range(2 * SETTLE_AFTER):
-        page_id, leaves = next(pages)
-        before = script_calls(client)
-        begun = time.perf_counter()
-        evidence = await counts.count("a.example", page_id, leaves, masses=np.full(len(leaves), 40, np.uint8))
-        times.append(time.perf_counter() - begun)
-        calls.append((script_calls(client) - before, evidence is not None and evidence.settled))
-    await connection.close()
-    cached = [number for number, (_, is_settled) in enumerate(calls) if is_settled][1:]
-    return {
-        "round trips a page while counting": max(count for count, is_settled in calls if not is_settled),
-        "round trips a page when settled and cached": max(calls[number][0] for number in cached),
-        "milliseconds a page when settled and cached, median": 1000 * statistics.median(times[n] for n in cached),
-    }
-
-
-def writing(url: str, client: redis.Redis, writers: int, pages: int = 2000) -> Figures:
-    """Several processes count at once: pages a second, and pages per second of the server's processor time."""
-    before: Any = client.info("cpu")
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(writers) as pool:
-        pool.map(_nothing, range(writers))
-        begun = time.perf_counter()
-        pool.starmap(_write, [(url, number, pages) for number in range(writers)], chunksize=1)
-        took = time.perf_counter() - begun
-    after: Any = client.info("cpu")
-    busy = sum(after[name] - before[name] for name in ("used_cpu_user", "used_cpu_sys"))
-    return {
-        f"pages a second, {writers} writers and the server on this machine": writers * pages / took,
-        "pages a second of the server's core": writers * pages / busy,
-    }
-
-
-def _nothing(_: int) -> None:
-    """Have a process started."""
-
-
-def _write(url: str, number: int, pages: int) -> None:
-    async def run() -> None:
-        connection = Connection(url, timeout=30)
-        counts = counts_on(connection, f"writer-{number}", 0)
-        made_up = list(islice(made_up_pages(number), 200))
-        at = iter(range(pages))
-
-        async def writer() -> None:
-            for page in at:
-                page_id, leaves = made_up[page % 200]
-                identity = (page // 200).to_bytes(1, "big") + page_id[1:]
-                assert await counts.count(f"{page % 20}.example", identity, leaves ^ np.uint64(page // 200)) is not None
-
-        await asyncio.gather(*(writer() for _ in range(8)))
-        await connection.close()
-
-    asyncio.run(run())
-
-
-def labels(url: str, client: redis.Redis, options: argparse.Namespace) -> Figures:
+def labels(server: Server, options: argparse.Namespace) -> Figures:
     """Settle real sites, their pages by links, at random and as listed, and compare labels and sizes."""
     orders = ("as linked", "random order", "as listed")
     kinds = ("labels when settled first", "labels after the last page")
@@ -190,7 +70,7 @@ def labels(url: str, client: redis.Redis, options: argparse.Namespace) -> Figure
             numbers = by_links(pages) if order == "as linked" else list(range(len(pages)))
             if order == "random order":
                 np.random.default_rng(options.seed).shuffle(numbers)
-            found = asyncio.run(settle(url, client, f"{order}-{site.name}", [pages[n] for n in numbers]))
+            found = asyncio.run(settle(server, f"{order}-{site.name}", [pages[n] for n in numbers]))
             for kind, state in zip(kinds, found, strict=True):
                 if state is not None:
                     settled, size = state
@@ -220,19 +100,17 @@ State = tuple[SettledHost, int]
 """The labels of a host, and its bytes."""
 
 
-async def settle(
-    url: str, client: redis.Redis, host: str, pages: Sequence[CountedPage]
-) -> tuple[State | None, State | None]:
+async def settle(server: Server, host: str, pages: Sequence[CountedPage]) -> tuple[State | None, State | None]:
     """Count the pages of a host; return its state when it settled first, and after the last page if it is settled."""
-    connection = Connection(url, timeout=10)
+    connection = Connection(server.url, timeout=10)
     counts = counts_on(connection, "labels")
     first = None
     for page in pages:
         hashed = page.hashed
         await counts.count(host, hashed.contents_id, hashed.fingerprints, masses=hashed.masses)
-        first = first or state_of(client, counts, host)
+        first = first or state_of(server.client, counts, host)
     await connection.close()
-    return first, state_of(client, counts, host)
+    return first, state_of(server.client, counts, host)
 
 
 def state_of(client: redis.Redis, counts: NodeCounts, host: str) -> State | None:

@@ -7,9 +7,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, load_model_option, warn, with_progress
+from scrapy_winnow.commands.common import (
+    FAILED,
+    CommandError,
+    CommandParser,
+    load_model_option,
+    report_errors,
+    warn,
+    with_progress,
+)
 from scrapy_winnow.commands.inspect import add_browser_options, serve
-from scrapy_winnow.fetching import InputError, reason
+from scrapy_winnow.fetching import InputError
 from scrapy_winnow.inspector.documents import Documents, LinesFile
 from winnow import Page, PageTooLarge, Site
 
@@ -57,7 +65,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         documents = Documents(options.source, options.url, **manners)
         extractors = find_extractors(load_model_option(options), _count_site(documents) if options.site else None)
-        votes = LinesFile(options.votes, "page", "vote")
+        with report_errors(f"--votes {options.votes}: "):
+            votes = LinesFile(options.votes, "page", "vote")
         comparison = Comparison(documents, extractors, votes, options.blind)
         has_browser = options.no_browser  # it is the user's business then
         with suppress(webbrowser.Error):
@@ -67,8 +76,6 @@ def run(options: argparse.Namespace) -> int:
         comparison.results(0)
     except InputError as error:
         raise CommandError(f"{options.source}: {error}") from error
-    except (OSError, ValueError) as error:
-        raise CommandError(f"--votes {options.votes}: {reason(error)}") from error
     try:
         return serve(comparison, options)
     finally:

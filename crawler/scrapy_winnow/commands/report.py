@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 
 HELP = """\
 write the results of a crawl as one self-contained HTML file
-Give any of these: the items of a crawl (JSON lines or one JSON array), its log, and the folder of its private server
-(.scrapy/winnow in a project). A crawl with WINNOW_REPORT writes the report itself, and adds its speed over time and the
-template of each host, from some of its pages.
+Give the items of a crawl (JSON lines or one JSON array), its log, or both, and for what was counted of its hosts the
+folder of its private server (.scrapy/winnow in a project) or its Redis. A crawl with WINNOW_REPORT writes the report
+itself, and adds its speed over time and the template of each host, from some of its pages.
 
 examples:
   winnow report items.jsonl
   winnow report items.jsonl crawl.log .scrapy/winnow -o report.html
-  winnow report .scrapy/winnow                              the hosts alone
   winnow report items.jsonl --redis-url redis://localhost:6379/0
 """
 
@@ -49,20 +48,17 @@ def run(options: argparse.Namespace) -> int:
     from scrapy_winnow.report.document import render_report
     from scrapy_winnow.report.records import CrawlRecord
 
-    if not options.sources and not options.redis_url:
-        raise CommandError("nothing to report: give items, a log, the folder of a private server or --redis-url")
-    has_hosts_only = all(source.is_dir() for source in options.sources)
-    record = CrawlRecord(title="Hosts" if has_hosts_only else f"Crawl of {options.sources[0].stem}")
-    state = None
-    for source in options.sources:
-        if source.is_dir():
-            state = source
-        else:
-            _read_source(record, source)
+    files = [source for source in options.sources if not source.is_dir()]
+    if not files:
+        raise CommandError("nothing to report: give the items of a crawl or its log; `winnow hosts` shows its hosts")
+    record = CrawlRecord(title=f"Crawl of {files[0].stem}")
+    for file in files:
+        _read_source(record, file)
+    state = next((source for source in options.sources if source.is_dir()), None)
     if state is not None or options.redis_url:
         _read_hosts(record, options, state)
-    if not (record.pages or record.stats or record.hosts):
-        raise CommandError("nothing to report: no items of Winnow, no stats, and no hosts were counted there")
+    if not (record.pages or record.stats):
+        raise CommandError("nothing to report: no items of Winnow and no stats there")
     write_output(options.output, render_report(record))
     warn(f"wrote {options.output}")
     return 0
@@ -87,6 +83,5 @@ def _read_hosts(record: CrawlRecord, options: argparse.Namespace, state: Path | 
     from scrapy_winnow.storage.hosts import HostRecords
 
     with connect_to(options.redis_url, state) as client:
-        records = HostRecords(client, options.prefix)
         names = list(dict.fromkeys(page.host for page in record.pages))
-        record.hosts = {host.host: host for host in (records.named(names) if names else records.all())}
+        record.hosts = {host.host: host for host in HostRecords(client, options.prefix).named(names)}

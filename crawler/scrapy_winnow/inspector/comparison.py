@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from scrapy_winnow.inspector.inspection import WIDE_LIMITS
 from scrapy_winnow.inspector.server import render_document
 from winnow import Page, clean
 from winnow.output.text import block_texts, join_blocks
@@ -36,7 +37,7 @@ _GRAM: Final = 3  # words in a row that two texts must share
 
 def whole_text(html: str) -> str:
     """Return all text of a page, as Winnow arranges it."""
-    page = Page.parse(html)
+    page = Page.parse(html, limits=WIDE_LIMITS)
     return join_blocks(page, block_texts(page), np.ones(page.m, bool)) if page.n else ""
 
 

@@ -7,7 +7,7 @@ import os
 import random
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlsplit
@@ -104,6 +104,8 @@ class Documents:
 
     def _read(self, number: int) -> Document:
         """Read one page; :attr:`read` keeps the last few."""
+        if not 0 <= number < len(self):
+            raise InputError(f"there is no page {number + 1}")
         if self._archived:
             return self._archived[number]
         if self.folder is not None:
@@ -151,10 +153,10 @@ class FolderReplay:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
         self.pages = min(len(documents), MAX_SITE_PAGES)
+        self._fingerprints = lru_cache(maxsize=2)(self._fingerprint)
 
-    @cached_property
-    def _fingerprints(self) -> dict[bytes, Hashes]:
-        """Fingerprints of the pages that can be read, by main text: as in a crawl, each text counts once."""
+    def _fingerprint(self, model_name: str | None) -> dict[bytes, Hashes]:
+        """Fingerprint the pages that can be read, by main text: as in a crawl, each text counts once."""
         order = list(range(len(self._documents)))
         random.Random(0).shuffle(order)  # noqa: S311  neighbours in a folder are alike
         found: dict[bytes, Hashes] = {}
@@ -162,17 +164,18 @@ class FolderReplay:
             with suppress(InputError, OSError, PageTooLarge):
                 document = self._documents.read(number)
                 page = Page.parse(document.html, document.url, encoding=document.encoding)
-                hashed = HashedPage.of(page, load_model())
+                hashed = HashedPage.of(page, load_model(model_name))
                 found[hashed.main_text_id] = np.unique(hashed.fingerprints)
         return found
 
-    def count(self, page: HashedPage, pages: int) -> tuple[NDArray[np.int64], int]:
-        """Count up to so many pages, this page included.
+    def count(self, page: HashedPage, pages: int, model_name: str | None) -> tuple[NDArray[np.int64], int]:
+        """Count up to so many pages, this page included, as a crawl with this model does.
 
         Returns:
             int64[k], how many of them have each counted unit of this page; and how many there are.
         """
-        others = [known for main_text, known in self._fingerprints.items() if main_text != page.main_text_id]
+        found = self._fingerprints(model_name)
+        others = [known for main_text, known in found.items() if main_text != page.main_text_id]
         df = np.ones(len(page.fingerprints), np.int64)
         for known in others[: pages - 1]:
             df += np.isin(page.fingerprints, known)
@@ -192,7 +195,7 @@ class CountedReplay:
         self._contents = contents
         self.pages = labels.pages
 
-    def count(self, page: HashedPage, pages: int) -> tuple[NDArray[np.int64], int]:
+    def count(self, page: HashedPage, pages: int, _model_name: str | None) -> tuple[NDArray[np.int64], int]:
         """Return how many of ``pages`` pages, this page included, have each of its counted units; and ``pages``."""
         own = int(page.contents_id in self._contents)
         others = np.maximum(self._labels.df(page.fingerprints) - own, 0)
@@ -221,16 +224,27 @@ class RulesFile:
         self.rules = Rules.read(path) if path.exists() else Rules()
 
     def add(self, site: str | None, selector: str, *, keep: bool) -> None:
-        """Add a rule at the end, and leave the rest of the file as it is; ``None`` stands for all sites."""
+        """Add a rule at the end, and leave the rest of the file as it is; ``None`` stands for all sites.
+
+        Raises:
+            ValueError: the file would be invalid, and stays as it is.
+        """
         rule = ({"site": site} if site else {}) | {"keep" if keep else "drop": selector}
         text = self.path.read_text("utf-8") if self.path.exists() else ""
         if self.path.suffix == ".json":
-            text = json.dumps([*json.loads(text or "[]"), rule], ensure_ascii=False, indent=1) + "\n"
+            entries = json.loads(text or "[]")
+            (entries.setdefault("rules", []) if isinstance(entries, dict) else entries).append(rule)
+            text = json.dumps(entries, ensure_ascii=False, indent=1) + "\n"
         else:
             lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in rule.items())
             text = f"{text.rstrip()}\n\n[[rules]]\n{''.join(lines)}".lstrip()
-        self.path.write_text(text, "utf-8")
-        self.rules = Rules.read(self.path)
+        new_file = self.path.with_stem(f"{self.path.stem}.new")
+        new_file.write_text(text, "utf-8")
+        try:
+            self.rules = Rules.read(new_file)
+            self.path.write_text(text, "utf-8")
+        finally:
+            new_file.unlink()
 
 
 class LinesFile:

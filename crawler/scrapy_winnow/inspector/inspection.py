@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from winnow.models.scores import Favor, Model, Scores
 
 CONTENT, TEMPLATE, COMMENTS, COPY = KINDS = range(4)  # of sections, as the script numbers them
-_WIDE: Final = Limits(max_bytes=256_000_000, max_nodes=5_000_000, max_depth=1 << 20)
+WIDE_LIMITS: Final = Limits(max_bytes=256_000_000, max_nodes=5_000_000, max_depth=1 << 20)
+"""Limits of pages that a person looks at one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +41,25 @@ class Trial:
     Attributes:
         model: name or path of the model; ``None`` for the package's own.
         threshold: smoothed score from which text is cut; ``None`` for the one that the model chooses for the page.
-        penalty: factor on the model's cost of a section; 0 makes every block a section, a large number makes one.
         pages: pages of the site that were counted, this page included; 0 for none.
         favor: which mistake is worse, see :func:`winnow.clean`; it has no effect on a threshold that is set.
     """
 
     model: str | None = None
     threshold: float | None = None
-    penalty: float = 1.0
     pages: int = 0
     favor: Favor = "balanced"
 
 
-class TriedModel:
-    """A model for :func:`winnow.clean` with the threshold and the penalty that are tried."""
+class _ModelWithThreshold:
+    """A model for :func:`winnow.clean` that cuts from a fixed score."""
 
-    def __init__(self, model: Model, trial: Trial) -> None:
+    def __init__(self, model: Model, threshold: float) -> None:
         self.name, self.version = model.name, model.version
-        self._model, self._trial = model, trial
+        self._model, self._decision = model, FixedThreshold(threshold)
 
     def score(self, page: Page) -> Scores:
-        """Return the scores of the model with the settings that are tried."""
-        scores = self._model.score(page)
-        penalty = scores.penalty.copy()
-        penalty[np.isfinite(penalty)] *= self._trial.penalty  # units that never begin a section stay so
-        scores = replace(scores, penalty=penalty)
-        if (threshold := self._trial.threshold) is None:
-            return scores
-        return replace(scores, decision=FixedThreshold(threshold))
+        return replace(self._model.score(page), decision=self._decision)
 
 
 class Inspection:
@@ -86,27 +78,30 @@ class Inspection:
             self.page = Page.parse(document.html, document.url, encoding=document.encoding)
         except PageTooLarge as error:
             self.passed_through = str(error)
-            self.page = Page.parse(document.html, document.url, encoding=document.encoding, limits=_WIDE)
+            self.page = Page.parse(document.html, document.url, encoding=document.encoding, limits=WIDE_LIMITS)
         self._rules = rules or Rules()
         self.cleaned = lru_cache(maxsize=1)(self._clean)
         self._attribution = lru_cache(maxsize=2)(self._attribute_scores)
+        self._hashed = lru_cache(maxsize=2)(self._hash_page)
 
-    @cached_property
-    def _hashed(self) -> HashedPage:
-        return HashedPage.of(self.page, load_model())
-
-    def evidence(self, pages: int) -> PageCounts | None:
-        """Return what is known of the page after ``pages`` pages of its site; ``None`` without pages."""
-        if self.replay is None or pages < 1 or not self.page.n:
+    def evidence(self, trial: Trial) -> PageCounts | None:
+        """Return what is known of the page after some pages of its site; ``None`` without pages."""
+        if self.replay is None or trial.pages < 1 or not self.page.n:
             return None
-        df, pages = self.replay.count(self._hashed, min(pages, self.replay.pages))
-        return PageCounts(self._hashed.frequencies(self.page, df), pages)
+        hashed = self._hashed(trial.model)
+        df, pages = self.replay.count(hashed, min(trial.pages, self.replay.pages), trial.model)
+        return PageCounts(hashed.frequencies(self.page, df), pages)
+
+    def _hash_page(self, model_name: str | None) -> HashedPage:
+        return HashedPage.of(self.page, load_model(model_name))
 
     def _clean(self, trial: Trial) -> Cleaned:
         """Clean the page under some settings; :attr:`cleaned` keeps the last result."""
-        model, site = TriedModel(load_model(trial.model), trial), self.evidence(trial.pages)
-        favor = trial.favor if trial.threshold is None else "balanced"  # which would move the threshold that is tried
-        return clean(self.page, model=model, site=site, rules=self._rules, favor=favor)
+        model: Model = load_model(trial.model)
+        favor = trial.favor
+        if trial.threshold is not None:
+            model, favor = _ModelWithThreshold(model, trial.threshold), "balanced"  # another would move the threshold
+        return clean(self.page, model=model, site=self.evidence(trial), rules=self._rules, favor=favor)
 
     def _attribute_scores(self, model_name: str | None) -> Attribution | None:
         """Attribute the scores of a model to its features; ``None`` for other kinds of models."""
@@ -147,16 +142,16 @@ class Inspection:
 
     def outputs(self, trial: Trial) -> dict[str, Any]:
         """Return the outputs under some settings: HTML, Markdown, metadata and the fields of an item."""
-        from markdown_it import MarkdownIt  # noqa: PLC0415  (not needed for the scores)
-
         cleaned = self.cleaned(trial)
-        known = self.evidence(trial.pages)
+        known = self.evidence(trial)
         evidence = None if known is None else SiteEvidence(known.df, known.pages)
         item = Outcome(cleaned, evidence, shingles(cleaned.text)).values()
-        markdown = cleaned.markdown
-        renderer = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])  # HTML stays text
-        texts = {"html": cleaned.html, "markdown": markdown, "rendered": renderer.render(markdown)}
-        return {**texts, "metadata": cleaned.metadata.to_dict(), "item": {"url": self.document.url, **item}}
+        return {
+            "html": cleaned.html,
+            "markdown": cleaned.markdown,
+            "metadata": cleaned.metadata.to_dict(),
+            "item": {"url": self.document.url, **item},
+        }
 
     def top_features(self, trial: Trial, blocks: Sequence[int]) -> list[tuple[str, float, float | None]]:
         """Return the features that explain most of the scores of some blocks; none for other kinds of models."""

@@ -48,8 +48,6 @@ class Inspector:
         self.page = lru_cache(maxsize=_MAX_OPEN)(self._open_page)
 
     def _open_page(self, number: int) -> Inspection:
-        if not 0 <= number < len(self.documents):
-            raise InputError(f"there is no page {number + 1}")
         rules = self.rules.rules if self.rules is not None else None
         return Inspection(self.documents.read(number), self.replay, rules)
 

@@ -10,7 +10,6 @@ import shlex
 import sys
 import time
 from contextlib import ExitStack
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
-
-    from winnow.models.scores import Model
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +69,7 @@ class CrawlReport(Component):
         logging.getLogger().addHandler(self._handler)
         self._begin = time.monotonic()
         if (winnow := self._crawler.get_extension(Winnow)) is not None:
-            winnow.before_close.append(partial(self._write, winnow.cleaner.model))
+            winnow.before_close.append(self._write)
 
     def _response(self, response: Response) -> None:
         host = site_of(response.url)
@@ -86,7 +83,7 @@ class CrawlReport(Component):
         if page is not None:
             self._record.add(page)
 
-    async def _write(self, model: Model, url: str | None) -> None:
+    async def _write(self, url: str | None) -> None:
         """Write the report, with the hosts from Redis at this address."""
         logging.getLogger().removeHandler(self._handler)
         record, settings, log = self._record, self._crawler.settings, {"spider": self._crawler.spider}
@@ -107,7 +104,7 @@ class CrawlReport(Component):
         try:
             from scrapy_winnow.report.document import render_report  # noqa: PLC0415  (slow to import)
 
-            document = await asyncio.to_thread(render_report, record, model)
+            document = await asyncio.to_thread(render_report, record)
             self._path.write_text(document, encoding="utf-8", errors="replace")
         except Exception:
             logger.exception("Could not write the report", extra=log)

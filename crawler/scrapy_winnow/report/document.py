@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from scrapy_winnow.storage.hosts import ago
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.report.records import CrawlRecord, PageRecord
     from scrapy_winnow.storage.hosts import HostRecord
-    from winnow.models.scores import Model
 
     Floats = NDArray[np.float64]
 
@@ -132,9 +129,12 @@ def _answers(stats: dict[str, Any]) -> list[tuple[str, int]]:
         "spider_exceptions/": "the spider failed: ",
     }
     found = []
+    numbers = {name: value for name, value in stats.items() if isinstance(value, int)}
+    if (ignored := "downloader/exception_type_count/scrapy.exceptions.IgnoreRequest") in numbers:
+        numbers[ignored] -= numbers.get("robotstxt/forbidden", 0)  # which have a line of their own
     for prefix, label in prefixes.items():
-        for name, value in sorted(stats.items()):
-            if name.startswith(prefix) and isinstance(value, int):
+        for name, value in sorted(numbers.items()):
+            if name.startswith(prefix) and value > 0:
                 kind = name.removeprefix(prefix)
                 found.append((f"{label}{kind}" if label else kind.rpartition(".")[2], value))
     return found
@@ -155,13 +155,12 @@ def _line(fractions: Floats) -> str:
     return " ".join(f"{x:.3f},{y:.3f}" for x, y in zip(across.tolist(), down.tolist(), strict=True))
 
 
-def render_report(record: CrawlRecord, model: Model | None = None) -> str:
+def render_report(record: CrawlRecord) -> str:
     """Return the report as HTML."""
     pages, hosts = record.pages, summarise_hosts(record)
     end = max((page.seconds for page in pages), default=0.0)
     return _TEMPLATES.get_template("report.html").render(
         record=record,
-        stored=[] if pages else sorted(record.hosts.values(), key=lambda host: (-host.pages, host.host)),
         most=_MAX_IN_TABLE,
         pages=len(pages) + record.more_pages,
         seconds=max(float(record.stats.get("elapsed_time_seconds") or end), 0.0),
@@ -171,7 +170,7 @@ def render_report(record: CrawlRecord, model: Model | None = None) -> str:
         clusters=find_clusters(pages),
         to_check=sorted(chain.from_iterable(host.to_check for host in hosts), key=attrgetter("order"))[:_MAX_CHECKED],
         hosts=hosts,
-        detail=[(host, record.samples.analyse(host.name, model)) for host in hosts[:_MAX_IN_DETAIL]],
+        detail=[(host, *record.samples.find_template(host.name)) for host in hosts[:_MAX_IN_DETAIL]],
         speeds=_speeds(pages, end),
         end=end,
         now=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
@@ -187,6 +186,5 @@ _TEMPLATES: Final = Environment(
 )
 _TEMPLATES.filters["number"] = "{:,}".format
 _TEMPLATES.filters["percent"] = "{:.0%}".format
-_TEMPLATES.filters["ago"] = ago
 _TEMPLATES.filters["line"] = _line
 _TEMPLATES.filters["quote"] = shlex.quote

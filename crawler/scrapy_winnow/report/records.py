@@ -6,40 +6,36 @@ import ast
 import re
 import sys
 import zlib
-from collections import Counter, defaultdict
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy_winnow.profiles import RepeatedPart, find_repeated_parts
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
-from winnow import Page, PageTooLarge, clean
+from winnow import Page, PageTooLarge
 from winnow.counting import LossyCounts
 from winnow.hashing import hash_text
+from winnow.page.text import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from scrapy_winnow.storage.hosts import HostRecord
-    from winnow.models.scores import Model
-    from winnow.segments import Segment
 
 MAX_PAGES: Final = 200_000
 """Pages that a report has records of; later ones are only counted."""
 
 _MAX_ERRORS: Final = 200
-_STATS: Final = re.compile(r"Dumping Scrapy stats:\s*(\{.*?\n? *[^\n]*\})\s*$", re.MULTILINE | re.DOTALL)
+_STATS: Final = re.compile(r"Dumping Scrapy stats:\s*(\{.*?\})\s*$", re.MULTILINE | re.DOTALL)
 _FAILED: Final = re.compile(r"^\S+ \S+ \[[^\]]+\] (?:ERROR|CRITICAL): (.*)$", re.MULTILINE)
 
 MAX_HOSTS: Final = 20
 PAGES_PER_HOST: Final = 10
 _MAX_BYTES: Final = 400_000
-_RECLEANED: Final = 5  # pages of a host that are cleaned again, to find sections with low confidence
-_NEAR_THRESHOLD: Final = 0.12  # distance of a score with low confidence from the threshold
 _MAX_PARTS: Final = 30
-_MAX_SECTIONS: Final = 8
+_MAX_NUMBER: Final = 1e9  # of a field; NaN is not below it
 
 
 class PageRecord(NamedTuple):
@@ -68,29 +64,6 @@ class PageRecord(NamedTuple):
     confidence: float | None
 
 
-class LowConfidenceSection(NamedTuple):
-    """Sections with the same path, numbers aside, whose scores are near the threshold.
-
-    Attributes:
-        pages: sampled pages that have such a section.
-        kept: those of them that keep it.
-        text: text of one of the sections.
-    """
-
-    path: str
-    pages: int
-    kept: int
-    text: str
-
-
-class HostSample(NamedTuple):
-    """Some pages of a host: their number, elements that repeat, and sections most often near the threshold."""
-
-    pages: int
-    parts: list[RepeatedPart]
-    low_confidence: list[LowConfidenceSection]
-
-
 class Samples:
     """A random sample of the pages of the first hosts, compressed: those whose addresses have the lowest hashes."""
 
@@ -107,8 +80,8 @@ class Samples:
             if len(kept) > PAGES_PER_HOST:
                 del kept[max(kept)]
 
-    def analyse(self, host: str, model: Model | None) -> HostSample:
-        """Find elements that the pages of a host repeat, and sections with low confidence."""
+    def find_template(self, host: str) -> tuple[int, list[RepeatedPart]]:
+        """Return how many pages of a host were sampled, and the elements that they repeat."""
         pages = []
         for url, encoding, html in self._pages.get(host, {}).values():
             with suppress(PageTooLarge):
@@ -116,30 +89,7 @@ class Samples:
         counts = LossyCounts(sys.maxsize)
         for number, page in enumerate(pages):
             counts.add(number, page.fingerprints)
-        parts = find_repeated_parts(pages, counts)[:_MAX_PARTS] if len(pages) > 1 else []
-        return HostSample(len(pages), parts, _low_confidence_sections(pages, model))
-
-
-def _low_confidence_sections(pages: list[HashedPage], model: Model | None) -> list[LowConfidenceSection]:
-    """Return the sections that are near the threshold on most pages; of each page the first one with a path counts."""
-    found: dict[str, list[tuple[float, Segment]]] = defaultdict(list)
-    for hashed in pages[:_RECLEANED]:
-        cleaned = clean(hashed.page, model=model)
-        threshold = cleaned.decided.choice.threshold if cleaned.decided is not None else 0.5
-        near: dict[str, tuple[float, Segment]] = {}
-        for section in cleaned.segments:
-            distance = abs(section.score - threshold)
-            if distance < _NEAR_THRESHOLD and section.characters > 1:
-                near.setdefault(re.sub(r"\[\d+\]", "", section.path), (distance, section))
-        for path, row in near.items():
-            found[path].append(row)
-    most_first = sorted(found.items(), key=lambda rows: (-len(rows[1]), fmean(distance for distance, _ in rows[1])))
-    return [
-        LowConfidenceSection(
-            path, len(rows), sum(section.kept for _, section in rows), " ".join(rows[0][1].text.split())[:160]
-        )
-        for path, rows in most_first[:_MAX_SECTIONS]
-    ]
+        return len(pages), find_repeated_parts(pages, counts)[:_MAX_PARTS] if len(pages) > 1 else []
 
 
 @dataclass(eq=False)
@@ -186,21 +136,25 @@ def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, s
         field_name = names.get(name, name)
         return values.get(field_name) if field_name is not None else None
 
-    url, status, share, confidence = value("url"), value("status"), value("template_share"), value("confidence")
+    def number(name: str) -> float | None:
+        given = value(name)
+        return float(given) if isinstance(given, int | float) and abs(given) < _MAX_NUMBER else None
+
+    url, status, share, original = value("url"), value("status"), value("template_share"), value("duplicate_of")
     if not isinstance(url, str) or (status is None and share is None):
         return None
     return PageRecord(
         url=url,
         host=site_of(url) or "(no host)",
         seconds=seconds,
-        words=len(str(value("text") or "").split()),
-        template_share=float(share or 0.0),
+        words=len(WORD.findall(str(value("text") or ""))),
+        template_share=min(max(number("template_share") or 0.0, 0.0), 1.0),
         status=str(status or "cleaned"),
         source=str(value("label_source") or "page"),
-        evidence_pages=int(value("evidence_pages") or 0),
-        label_version=int(value("site_label_version") or 0),
-        duplicate_of=value("duplicate_of") if value("duplicate_of") != url else None,
-        confidence=float(confidence) if isinstance(confidence, int | float) else None,
+        evidence_pages=int(number("evidence_pages") or 0),
+        label_version=int(number("site_label_version") or 0),
+        duplicate_of=original if isinstance(original, str) and original != url else None,
+        confidence=number("confidence"),
     )
 
 

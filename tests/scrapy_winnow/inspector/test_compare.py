@@ -9,10 +9,10 @@ from playwright.sync_api import Page as Tab
 from playwright.sync_api import expect
 
 from scrapy_winnow.commands import main
-from scrapy_winnow.inspector.comparison import Comparison, find_extractors, missing_peers
+from scrapy_winnow.inspector.comparison import Comparison, find_extractors, missing_peers, whole_text
 from scrapy_winnow.inspector.documents import Documents, LinesFile
 from scrapy_winnow.inspector.server import InspectorServer
-from tests.scrapy_winnow.inspector.browsing import request
+from tests.scrapy_winnow.inspector.browsing import request, story
 from winnow import load_model
 
 
@@ -64,6 +64,7 @@ def test_a_blind_comparison_names_the_texts_after_the_vote(site: Path, tmp_path:
         assert b"trafilatura" in request(server.url, "?page=3")[1]
         assert request(server.url, "vote?page=3", {"vote": 9})[0] == 400
         assert request(server.url, "state", {})[0] == 404
+        assert request(server.url, "?page=99")[0] == 404
 
 
 def test_the_terminal_has_a_table_for_each_page_that_can_be_read(
@@ -79,3 +80,11 @@ def test_the_terminal_has_a_table_for_each_page_that_can_be_read(
     assert re.search(r"all pages\n +words +only here +ms\nwinnow +[\d,]+ +\d+ +[\d.]+\ntrafilatura ", out)
     assert all(name in err for name in missing_peers())
     assert main(["compare", str(site / "none.html"), "--terminal"]) == 1
+    votes = tmp_path / "votes.jsonl"
+    votes.write_text("{}")
+    assert main(["compare", str(site), "--votes", str(votes), "--terminal"]) == 2
+    assert f"--votes {votes}: line 1 is not a JSON object" in capsys.readouterr().err
+
+
+def test_all_text_of_a_page_above_the_limits_is_shown() -> None:
+    assert "In report 3" in whole_text(story(3).replace("</footer>", "<i></i>" * 110_000))

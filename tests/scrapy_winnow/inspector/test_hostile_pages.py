@@ -50,9 +50,8 @@ def _try(tab: Tab, url: str) -> list[str]:
             frame.locator(link).first.dispatch_event("auxclick" if button == "middle" else "click")
     frame.locator("a").first.click(force=True, modifiers=["Control"])
     frame.locator("input").press("Enter")
-    for form in ("Markdown", "HTML"):
-        tab.click(f"#tab-{form}")
-        tab.frame_locator("#panel iframe").locator("a").first.dispatch_event("click")
+    tab.click("#tab-HTML")
+    tab.frame_locator("#panel iframe").locator("a").first.dispatch_event("click")
     tab.click("#tab-Text")
     tab.wait_for_timeout(300)
     return windows

@@ -19,7 +19,7 @@ from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
 from tests.scrapy_winnow.archives.made import write_archive
 from tests.scrapy_winnow.inspector.browsing import story
-from winnow import Page, clean
+from winnow import Page, clean, load_model
 from winnow.models.scores import FAVORS
 from winnow.training.evaluation import read_gold
 
@@ -73,12 +73,22 @@ def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> 
     blocks = {text: inspection.page.n + number for number, text in enumerate(inspection.page.block_texts())}
     story_block = next(unit for text, unit in blocks.items() if "In report 5" in text)
     for pages in (1, 2, 9, 14):
-        counts = inspection.evidence(pages)
+        counts = inspection.evidence(Trial(pages=pages))
         assert counts is not None
         df, _ = counts.frequencies(inspection.page)
         assert df[blocks["Weather"]] == pages
         assert df[story_block] == 1
-    assert inspection.evidence(0) is None
+    assert inspection.evidence(Trial()) is None
+
+
+def test_the_places_of_a_page_are_looked_up_by_the_model_that_is_tried() -> None:
+    name = "blocks-self-taught"  # with which the crawl has counted
+    hashed = HashedPage.of(Page.parse(story(3)), load_model(name))
+    every = np.unique(hashed.fingerprints)
+    replay = CountedReplay(HostLabels(200, 1, every, np.full(len(every), 255, np.uint8), 7.0), frozenset())
+    counts = Inspection(Document("page.html", None, story(3).encode()), replay).evidence(Trial(name, pages=200))
+    assert counts is not None
+    assert (counts.df[hashed.units] == 200).all()
 
 
 def test_marks_are_corrected_in_gold_and_pages_saved_again_replace_themselves(site: Path, tmp_path: Path) -> None:
@@ -132,7 +142,7 @@ def test_the_counts_of_a_crawl_stand_in_for_its_pages() -> None:
     fingerprint = page.fingerprints[page.units == unit]
     labels = HostLabels(200, 1, fingerprint, np.array([255], np.uint8), 7.0)
     for pages, contents in ((40, frozenset()), (200, frozenset([page.contents_id]))):
-        df = page.frequencies(page.page, CountedReplay(labels, contents).count(page, pages)[0])
+        df = page.frequencies(page.page, CountedReplay(labels, contents).count(page, pages, None)[0])
         assert df[unit] == pages
         assert set(np.delete(df[page.page.n :], weather).tolist()) == {1}
 

@@ -64,3 +64,26 @@ def test_a_click_writes_a_rule_that_holds_from_then_on(site: Path, tmp_path: Pat
     assert f"rule: {rule.selector}" in {each["reason"] for each in after["sections"]}
     assert "# by hand" in rules.read_text()
     assert written.of("https://other.example/")[0].selector == "p"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "site"),
+    [("a.json", '{"rules": [{"drop": "p"}]}', "harbour.example"), ("b.json", '[{"drop": "p"}]', None)],
+)
+def test_rules_in_json_are_added_to_those_that_are_there(
+    tmp_path: Path, name: str, text: str, site: str | None
+) -> None:
+    file = tmp_path / name
+    file.write_text(text)
+    RulesFile(file).add(site, "div", keep=True)
+    assert [rule.selector for rule in Rules.read(file).of("https://harbour.example/")] == ["p", "div"]
+
+
+@pytest.mark.parametrize(("text", "site"), [('rules = [{drop = "p"}]', None), ('[[rules]]\ndrop = "p"', "::1")])
+def test_a_rule_that_would_break_the_file_is_not_written(tmp_path: Path, text: str, site: str | None) -> None:
+    file = tmp_path / "rules.toml"
+    file.write_text(text)
+    with pytest.raises(ValueError, match="rules"):
+        RulesFile(file).add(site, "div", keep=True)
+    assert file.read_text() == text
+    assert list(tmp_path.iterdir()) == [file]

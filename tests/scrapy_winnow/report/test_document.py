@@ -20,7 +20,9 @@ from tests.scrapy_winnow.inspector.browsing import story
 LOG = """2026-11-22 05:03:15 [scrapy.core.scraper] ERROR: Spider error processing <GET https://a.example/x>
 2026-11-22 05:03:36 [scrapy.statscollectors] INFO: Dumping Scrapy stats:
 {'downloader/response_status_count/200': 12,
+ 'downloader/exception_type_count/scrapy.exceptions.IgnoreRequest': 5,
  'downloader/exception_type_count/twisted.internet.error.TimeoutError': 2,
+ 'robotstxt/forbidden': 5,
  'elapsed_time_seconds': 4.0,
  'finish_time': datetime.datetime(2026, 11, 22, 5, 3, 36, 1, tzinfo=datetime.timezone.utc),
  'finish_reason': 'finished'}
@@ -60,6 +62,8 @@ def test_the_command_reads_items_a_log_or_both(tmp_path: Path) -> None:
     text = out.read_text(encoding="utf-8")
     assert "<b>9</b> pages" in text
     assert "TimeoutError" in text
+    assert "forbidden by robots.txt" in text
+    assert "IgnoreRequest" not in text
     assert "Spider error processing &lt;GET https://a.example/x&gt;" in text
     feed = tmp_path / "items.json.gz"
     feed.write_bytes(gzip.compress(json.dumps(rows).encode()))
@@ -69,21 +73,34 @@ def test_the_command_reads_items_a_log_or_both(tmp_path: Path) -> None:
     assert "No page was cleaned" in out.read_text(encoding="utf-8")
 
 
-def test_the_state_of_a_private_server_alone_is_a_table_of_its_hosts(
+def test_hosts_are_shown_with_what_their_private_server_holds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    state, out = tmp_path / "state", tmp_path / "out.html"
+    state, items, out = tmp_path / "state", tmp_path / "items.jsonl", tmp_path / "out.html"
     with EmbeddedServer(state) as server:
         count_pages(server.url, "winnow", a=40, b=3)
-    assert main(["report", str(state), "-o", str(out)]) == 0
+    items.write_text(
+        "".join(json.dumps({"url": f"https://{name}.example/", "status": "cleaned"}) + "\n" for name in "ab")
+    )
+    assert main(["report", str(items), str(state), "-o", str(out)]) == 0
     text = out.read_text(encoding="utf-8")
-    assert re.search(r"a\.example</td><td>settled</td><td class=\"n\">\d+</td>", text)
-    assert re.search(r"b\.example</td><td>counting</td><td class=\"n\">3</td>", text)
-    assert "No page was cleaned" not in text
-    assert main(["report", "-o", str(out)]) == 2
-    assert "nothing to report" in capsys.readouterr().err
-    assert main(["report", str(state), "--prefix", "other", "-o", str(out)]) == 2
-    assert "no hosts were counted there" in capsys.readouterr().err
+    assert re.search(r"<b>a\.example</b>.*?settled.*?counted</th><td>\d+ pages.*?frozen", text, re.DOTALL)
+    assert re.search(r"<b>b\.example</b>.*?counting.*?counted</th><td>3 pages.*?nodes counted", text, re.DOTALL)
+    assert main(["report", str(state), "-o", str(out)]) == 2
+    assert "nothing to report: give the items of a crawl or its log" in capsys.readouterr().err
+
+
+def test_fields_of_the_same_names_with_other_values_do_not_stop_a_report(tmp_path: Path) -> None:
+    items, out = tmp_path / "items.jsonl", tmp_path / "out.html"
+    odd: list[object] = ["much", ["x"], {"a": 1}, 3, float("nan"), 1e999, 10**400, True, None]
+    names = "status", "template_share", "evidence_pages", "site_label_version", "duplicate_of", "confidence", "text"
+    rows = [{"url": "https://a.example/", "status": "cleaned", name: value} for name in names for value in odd]
+    rows.append({"url": "https://a.example/", "status": "fallback", "text": "港口委员会"})
+    items.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert main(["report", str(items), "-o", str(out)]) == 0
+    text = out.read_text(encoding="utf-8")
+    assert re.search(r"<b>[1-9]\d?%</b> of the text was cut", text)
+    assert re.search(r'<td class="n">5</td>\s*<td class="n">0%</td><td>all of it looked like template', text)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +145,9 @@ def test_it_loads_nothing_and_is_accessible(tab: Tab, tmp_path: Path) -> None:
     record = CrawlRecord([*map(_page, range(20)), *odd])
     record.add_error("<img src=x onerror=alert(1)> failed")
     for number in range(5):
-        record.samples.offer("a.example", f"https://a.example/{number}", story(number).encode())
+        html = story(number).replace("<nav>", '<nav class="&lt;script&gt;" id=\'"&gt;&lt;img&gt;\'>')
+        html = html.replace("Weather", "&lt;script&gt;alert(1)&lt;/script&gt;")
+        record.samples.offer("a.example", f"https://a.example/{number}", html.encode())
     file, requests = tmp_path / "report.html", []
     file.write_text(render_report(record), encoding="utf-8")
     tab.on("request", lambda request: requests.append(request.url))
@@ -137,5 +156,6 @@ def test_it_loads_nothing_and_is_accessible(tab: Tab, tmp_path: Path) -> None:
         tab.goto(file.as_uri())
         assert Axe().run(tab, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"] == []
     assert set(requests) == {file.as_uri()}
-    assert tab.locator("a[href^='javascript']").count() == 0
+    assert tab.locator("a[href^='javascript'], script, img").count() == 0
+    assert "<script>alert(1)</script>" in (tab.locator("td.text").first.text_content() or "")
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -181,7 +181,7 @@
   // ---- the right side: its tabs, each a function that returns what the panel shows ----
   const PANELS = {
     Sections: sectionPanel, Text: textPanel,
-    Markdown: () => rendering(outputs.markdown, outputs.rendered), HTML: () => rendering(outputs.html, outputs.html),
+    Markdown: () => [source(outputs.markdown)], HTML: () => htmlPanel(outputs.html),
     Facts: () => table([
       ["bytes", digits(data.bytes)], ["elements", digits(tree.tag.length)], ["model", state.model], ...facts(outputs.metadata),
     ]),
@@ -261,11 +261,12 @@
     addCuts(blockTexts.length);
     return box;
   }
-  function rendering(source, html) {
+  const source = (textContent) => make("pre", { textContent, dir: "auto" });
+  function htmlPanel(html) {
     const bar = modes(["Rendered", rendered, () => { rendered = true; panel(); }], ["Source", !rendered, () => { rendered = false; panel(); }]);
     const frame = make("iframe", { title: "Rendered", srcdoc: FRAME_HEAD + html });
     frame.setAttribute("sandbox", "");
-    return [bar, rendered ? frame : make("pre", { textContent: source, dir: "auto" })];
+    return [bar, rendered ? frame : source(html)];
   }
   const FRAME_HEAD = `<!DOCTYPE html><meta charset="utf-8"><base target="_blank"><meta http-equiv="Content-Security-Policy"
     content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"><style>
@@ -315,16 +316,13 @@
     model: (value) => ({ model: value || null }),
     favor: (value) => ({ favor: value, threshold: null }), // it has no effect on a threshold that is set
     threshold: (value) => ({ threshold: Number(value) }),
-    penalty: (value) => ({ penalty: Number(value) <= -21 ? 0 : 10 ** (value / 10) }),
     seen: (value) => ({ pages: Number(value) }),
   };
   function showControls() {
-    const { model, favor, threshold, penalty, pages } = trial, at = threshold ?? state.threshold;
+    const { model, favor, threshold, pages } = trial, at = threshold ?? state.threshold;
     find("model").value = model || ""; find("favor").value = favor;
     find("threshold").value = at;
     find("threshold-value").textContent = at.toFixed(2) + (threshold === null ? " (own)" : "");
-    find("penalty").value = penalty ? 10 * Math.log10(penalty) : -21;
-    find("penalty-value").textContent = `× ${penalty >= 10 ? penalty.toFixed(0) : penalty.toPrecision(2)}`;
     find("pages-seen").hidden = !state.seen;
     find("seen").max = state.seen; find("seen").value = pages;
     find("seen-value").textContent = pages;
@@ -335,9 +333,9 @@
     if (!pinned) { notice(data.notice); return; }
     const differs = [...differing()];
     const less = wordsOf(differs.filter((block) => isCut(block))), more = wordsOf(differs.filter((block) => !isCut(block)));
-    const { model, threshold, penalty, pages, favor } = pinned.trial;
+    const { model, threshold, pages, favor } = pinned.trial;
     notice(`Against the pinned (${model || "own model"}, favor ${favor}, ` +
-      `cut from ${threshold === null ? "its own" : threshold.toFixed(2)}, penalty × ${penalty.toPrecision(2)}, ${pages} pages seen): ` +
+      `cut from ${threshold === null ? "its own" : threshold.toFixed(2)}, ${pages} pages seen): ` +
       (more || less ? `${digits(more)} words are kept that were not, ${digits(less)} are cut that were kept.` : "the same text."));
   }
   function pin() { pinned = pinned ? null : state; rearrange(); compare(); }
