@@ -19,7 +19,7 @@ from winnow.output.runs import (
     run_text,
 )
 from winnow.output.tables import table_around, table_texts
-from winnow.page.hidden import read_style, way_of_hiding
+from winnow.page.hidden import EFFECTS
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
 from winnow.page.text import UNSEEN_CHARACTERS
 from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, within
@@ -198,7 +198,7 @@ def _in_same_group(group: NDArray[np.int32]) -> Flags:
 
 def visible_text(page: Page) -> str:
     """Text of a page that is too large to be cleaned: a line per block, without elements that hide themselves."""
-    styled = [element for element, style in page.attribute("style").items() if way_of_hiding(read_style(style))]
+    styled = [element for element, style in page.attribute("style").items() if EFFECTS[style].way]
     hides_itself = np.zeros(page.n, bool)
     hides_itself[[*styled, *page.attribute("hidden")]] = True
     texts = block_texts(page, within(page, hides_itself)[page.run_node])
