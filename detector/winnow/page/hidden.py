@@ -23,7 +23,7 @@ from winnow.page.tags import TAG_ID, tag_set
 from winnow.page.tree import once_per_page, prefix_sums, runs_of_blocks, subtree_sums, sums_over_runs, within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -128,7 +128,7 @@ def hidden_runs(page: Page, wanted: Flags) -> Flags:
     Returns:
         bool[r], the runs that are hidden.
     """
-    elements = _hidden_elements(page, runs_of_blocks(page, wanted) & page.has_ink)
+    elements = _hidden_elements(page, wanted)
     if not elements:
         return np.zeros(page.r, bool)
     hidden = np.zeros(page.n, bool)
@@ -138,7 +138,7 @@ def hidden_runs(page: Page, wanted: Flags) -> Flags:
 
 def _read_effect(css: str) -> Effect:
     style = _read_style(css)
-    way = _way_of_hiding(style)
+    way = next((way for way, hides in _WAYS.items() if hides(style)), "")
     moves = way in _OF_MOVEMENT and any(name != way and _MOVES.search(name) for name in style)
     return Effect(way, moves, _color(style.get("color", "")) == _COLORS["white"])
 
@@ -149,31 +149,34 @@ EFFECTS: Final = Memo(_read_effect, max_size=1_000)
 
 def _read_style(css: str) -> Style:
     """Read declarations, names and values in small letters and without ``!important``."""
-    bare = _without_comments(css).lower()
-    return {name: value.replace("!important", "").strip() for name, value in _DECLARATION.findall(bare)}
+    bare = _without_comments(css).lower().replace("!important", "")
+    return {name: value.strip() for name, value in _DECLARATION.findall(bare)}
 
 
-def _way_of_hiding(style: Style) -> str:
-    """Name the property by which a style hides an element, whatever it stands on; "" for one that does not."""
-    clips = any("clip" in name or "stroke" in name for name in style)  # letters that are a window or an outline
-    is_set_apart = style.get("position") in {"absolute", "fixed"}
-    is_cut = {style.get("overflow"), style.get("overflow-y")} & {"hidden", "clip"}
-    size = style.get("font-size") or style.get("font", "").partition(" ")[0].partition("/")[0]
-    ways = {
-        "display": style.get("display") == "none",
-        "visibility": style.get("visibility") in {"hidden", "collapse"},
-        "font-size": _TINY.fullmatch(size),
-        "text-indent": _FAR.match(style.get("text-indent", "")),
-        "position": is_set_apart and any(_FAR.match(style.get(side, "")) for side in _SIDES),
-        "clip": _EMPTY_CLIP.match(style.get("clip", "")) or _EMPTY_CLIP.match(style.get("clip-path", "")),
-        "size": is_cut and any(_TINY.fullmatch(style.get(side, "")) for side in _SIZES),
-        "opacity": _ZERO.fullmatch(style.get("opacity", "")),
-        "transform": _NO_SCALE.match(style.get("transform", "").replace(" ", "")),
-        "color": (color := _color(style.get("color", "")))
+_WAYS: Final[dict[str, Callable[[Style], object]]] = {
+    "display": lambda style: style.get("display") == "none",
+    "visibility": lambda style: style.get("visibility") in {"hidden", "collapse"},
+    "font-size": lambda style: _TINY.fullmatch(
+        style.get("font-size") or style.get("font", "").partition(" ")[0].partition("/")[0]
+    ),
+    "text-indent": lambda style: _FAR.match(style.get("text-indent", "")),
+    "position": lambda style: (
+        style.get("position") in {"absolute", "fixed"} and any(_FAR.match(style.get(side, "")) for side in _SIDES)
+    ),
+    "clip": lambda style: _EMPTY_CLIP.match(style.get("clip", "")) or _EMPTY_CLIP.match(style.get("clip-path", "")),
+    "size": lambda style: (
+        {style.get("overflow"), style.get("overflow-y")} & {"hidden", "clip"}
+        and any(_TINY.fullmatch(style.get(side, "")) for side in _SIZES)
+    ),
+    "opacity": lambda style: _ZERO.fullmatch(style.get("opacity", "")),
+    "transform": lambda style: _NO_SCALE.match(style.get("transform", "").replace(" ", "")),
+    "color": lambda style: (
+        (color := _color(style.get("color", "")))
         and color in {"transparent", _background(style)}
-        and not clips,
-    }
-    return next((way for way, hides in ways.items() if hides), "")
+        and not any("clip" in name or "stroke" in name for name in style)
+    ),  # letters that are a window or an outline
+}
+"""Whether a style hides an element, whatever it stands on, by the property that does it."""
 
 
 def _color(value: str) -> str:
@@ -199,7 +202,7 @@ def _without_comments(css: str) -> str:
 
 
 def _hidden_elements(page: Page, wanted: Flags) -> list[int]:
-    """The elements with some of the wanted text (bool[r]) that are hidden and that nothing reveals."""
+    """The elements with text of the wanted blocks that are hidden and that nothing reveals."""
     ways = _ways_of_hiding(page, wanted)
     if not ways:
         return []
@@ -235,12 +238,12 @@ def _characters_inside(page: Page) -> NDArray[np.int64]:
 
 
 def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
-    """How each element with some of the wanted text (bool[r]) is hidden that is, and whether its style moves it."""
-    table, sheet, before = page.attributes, _read_sheet(_own_css(page)), prefix_sums(wanted)
+    """How each element with text of the wanted blocks is hidden that is, and whether its style moves it."""
+    table, sheet = page.attributes, _read_sheet(_own_css(page))
     stated = table.elements_with(table.place[table.numbers_matching(_HIDDEN | _NAMED_UNSEEN | _STYLES)])
-    if not (sheet.rules or (before[page.run_end[stated]] > before[page.run_begin[stated]]).any()):
+    if not (sheet.rules or _are_in_blocks(page, stated, wanted).any()):
         return {}  # as on most pages
-    holding = before.take(page.run_end) > before.take(page.run_begin)
+    holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
     present = table.firsts(holding)
     ways = dict.fromkeys(table.elements_matching(_HIDDEN, _NOT_UNTIL_FOUND), ("hidden", False))
     named = table.elements_matching(_NAMED_UNSEEN, _UNSEEN_CLASS)
@@ -263,6 +266,15 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
         white = [element for element in white if not in_code[element]]
         ways |= dict.fromkeys(_on_white(page, white, sheet.text), ("color", False))
     return {element: way for element, way in ways.items() if holding[element]}
+
+
+def _are_in_blocks(page: Page, elements: list[int], blocks: Flags) -> Flags:
+    """Whether each of some elements has runs of one of some blocks (bool[m])."""
+    before = prefix_sums(blocks)
+    first = np.searchsorted(page.block_run_end, page.run_begin[elements], side="right")
+    behind = np.searchsorted(page.block_run_begin, page.run_end[elements], side="left")
+    found: Flags = before[behind] > before[first]
+    return found
 
 
 def _is_sign(page: Page, element: int) -> bool:
@@ -328,8 +340,10 @@ def _is_revealed(page: Page, element: int, way: str, moves: bool) -> bool:
 
 def _own_css(page: Page) -> bytes:
     """The page's own style sheets for screens."""
+    if "style" not in page.tag_names:
+        return b""
     styles = [element for element in page.raw_texts if page.tag[element] == TAG_ID["style"]]
-    media = page.attribute("media") if styles else {}
+    media = page.attribute("media")
     return b"\n".join(
         page.raw_texts[element]
         for element in styles
@@ -373,15 +387,13 @@ def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterat
     for selectors, names, style in sheet.rules:
         if names and known.keys().isdisjoint(names):
             continue
-        effect = EFFECTS[style]
-        if not (effect.way or effect.is_white):
-            continue
         for selector in selectors.split(","):
             parts, own = selector.replace(">", " ").split(), _NAME.findall(selector)
             if (
                 known.keys() >= set(own)
                 and 0 < len(parts) <= _MAX_PARTS
                 and not (_WITHOUT_SCRIPTS.search(selector) or (own and _REVEALED.search(own[-1])))
+                and ((effect := EFFECTS[style]).way or effect.is_white)
                 and ((elements := _matching(page, parts, known)) & holding).any()
                 and not (own and _is_shown_elsewhere(sheet.text, own[-1], style))
             ):
