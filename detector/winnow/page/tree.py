@@ -149,10 +149,19 @@ def innermost_holding(page: Page, mass: NDArray[np.generic], share: float) -> in
     return int(holding[-1]) if len(holding) else 0
 
 
+def elements_named(page: Page, *names: str) -> list[int]:
+    """Elements of some names in document order; most pages have none of most names."""
+    if page.tag_names.isdisjoint(names):
+        return []
+    elements: list[int] = tag_set(*names).take(page.tag).nonzero()[0].tolist()
+    return elements
+
+
 def named_elements(page: Page, *names: str) -> list[tuple[int, dict[str, str]]]:
     """Elements of some names in document order, each with its attributes."""
-    elements = np.flatnonzero(tag_set(*names).take(page.tag))
-    return list(zip(elements.tolist(), map(dict, page.attributes.of_elements(elements)), strict=True))
+    elements = elements_named(page, *names)
+    pairs = page.attributes.of_elements(np.array(elements)) if elements else []
+    return list(zip(elements, map(dict, pairs), strict=True))
 
 
 @once_per_page
