@@ -24,6 +24,7 @@ from winnow.page.tree import (
     nearest,
     path_sums,
     prefix_sums,
+    slice_sums,
     sums_in_blocks,
     sums_over_blocks,
     sums_over_runs,
@@ -190,9 +191,8 @@ def cut_lists_whole(draft: Draft) -> None:
     page, kept = draft.page, draft.kept
     lists = np.flatnonzero(_LISTS.take(page.tag))
     lists = lists[page.block_end[lists] - page.block_begin[lists] >= _MIN_LIST]
-    all_text, kept_text = prefix_sums(draft.lengths), prefix_sums(draft.lengths * kept)
-    begin, end = page.block_begin[lists], page.block_end[lists]
-    inside, kept_inside = all_text[end] - all_text[begin], kept_text[end] - kept_text[begin]
+    blocks = page.block_begin[lists], page.block_end[lists]
+    inside, kept_inside = slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * kept, *blocks)
     lists = lists[(kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside)]
     if len(lists):
         scraps = np.zeros(page.n, bool)

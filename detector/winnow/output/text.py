@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from lxml import etree
@@ -22,7 +22,7 @@ from winnow.output.tables import table_around, table_texts
 from winnow.page.hidden import EFFECTS
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
 from winnow.page.text import UNSEEN_CHARACTERS
-from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, within
+from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, slice_sums, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Set
@@ -142,11 +142,11 @@ def _merged_texts(page: Page, texts: list[str], kept: Flags, hidden: Flags | Non
     is_line[code_line_elements(page)] = True
     pre = np.flatnonzero(page.tag == TAG_ID["pre"])
     end, blocks = page.end[pre], (page.block_begin[pre], page.block_end[pre])
-    filled, cut = _sums(has_text, *blocks), _sums(has_text & ~kept, *blocks)
-    has_lines = (filled > 1) | ((filled > 0) & (_sums(is_line, pre, end) > 0))
+    filled, cut = slice_sums(has_text, *blocks), slice_sums(has_text & ~kept, *blocks)
+    has_lines = (filled > 1) | ((filled > 0) & (slice_sums(is_line, pre, end) > 0))
     is_whole = has_lines & (cut == 0) & (np.append(tables, -1)[blocks[0]] < 0)
     if hidden is not None:
-        is_whole &= _sums(hidden, page.run_begin[pre], page.run_end[pre]) == 0
+        is_whole &= slice_sums(hidden, page.run_begin[pre], page.run_end[pre]) == 0
     last_end = 0
     for element, behind, first, last in zip(*(each[is_whole].tolist() for each in (pre, end, *blocks)), strict=True):
         if element >= last_end:  # not in another one
@@ -158,13 +158,6 @@ def _merged_texts(page: Page, texts: list[str], kept: Flags, hidden: Flags | Non
             found.append((first, last, code))
             last_end = behind
     return found
-
-
-def _sums(values: Flags, begin: NDArray[np.integer[Any]], end: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """int64[k], how many of some flags are set in each of k slices."""
-    sums = prefix_sums(values)
-    within_slices: NDArray[np.int64] = sums[end] - sums[begin]
-    return within_slices
 
 
 def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:

@@ -20,7 +20,7 @@ from winnow.core import core
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, tag_set
-from winnow.page.tree import once_per_page, prefix_sums, runs_of_blocks, subtree_sums, sums_over_runs, within
+from winnow.page.tree import once_per_page, runs_of_blocks, slice_sums, subtree_sums, sums_over_runs, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -98,17 +98,11 @@ _QUOTES: Final = (b'""', b"''", b".'", b'."')  # around a class in a script
 
 
 class Effect(NamedTuple):
-    """What a style does to an element.
+    """What a style does to an element."""
 
-    Attributes:
-        way: property by which it hides the element, whatever it stands on; "" if it does not.
-        moves: it hides the element by how things are before they move in, and moves it.
-        is_white: it makes the letters white.
-    """
-
-    way: str
-    moves: bool
-    is_white: bool
+    way: str  # property by which it hides it, whatever it stands on; "" if it does not
+    moves: bool  # hides it by how things are before they move in, and moves it
+    is_white: bool  # makes its letters white
 
 
 class Sheet(NamedTuple):
@@ -241,7 +235,7 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     """How each element with text of the wanted blocks is hidden that is, and whether its style moves it."""
     table, sheet = page.attributes, _read_sheet(_own_css(page))
     stated = table.elements_with(table.place[table.numbers_matching(_HIDDEN | _NAMED_UNSEEN | _STYLES)])
-    if not (sheet.rules or _are_in_blocks(page, stated, wanted).any()):
+    if not (sheet.rules or _is_one_in_blocks(page, stated, wanted)):
         return {}  # as on most pages
     holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
     present = table.firsts(holding)
@@ -268,13 +262,11 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     return {element: way for element, way in ways.items() if holding[element]}
 
 
-def _are_in_blocks(page: Page, elements: list[int], blocks: Flags) -> Flags:
-    """Whether each of some elements has runs of one of some blocks (bool[m])."""
-    before = prefix_sums(blocks)
+def _is_one_in_blocks(page: Page, elements: list[int], blocks: Flags) -> bool:
+    """Whether one of some elements has runs of one of some blocks (bool[m])."""
     first = np.searchsorted(page.block_run_end, page.run_begin[elements], side="right")
     behind = np.searchsorted(page.block_run_begin, page.run_end[elements], side="left")
-    found: Flags = before[behind] > before[first]
-    return found
+    return bool((slice_sums(blocks, first, behind) > 0).any())
 
 
 def _is_sign(page: Page, element: int) -> bool:
@@ -340,10 +332,8 @@ def _is_revealed(page: Page, element: int, way: str, moves: bool) -> bool:
 
 def _own_css(page: Page) -> bytes:
     """The page's own style sheets for screens."""
-    if "style" not in page.tag_names:
-        return b""
     styles = [element for element in page.raw_texts if page.tag[element] == TAG_ID["style"]]
-    media = page.attribute("media")
+    media = page.attribute("media") if styles else {}
     return b"\n".join(
         page.raw_texts[element]
         for element in styles
