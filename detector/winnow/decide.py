@@ -24,7 +24,7 @@ from winnow.evidence.marked_articles import cut_other_articles, cut_outside_mark
 from winnow.evidence.site_counts import adjust_by_site_counts
 from winnow.models.scores import FixedThreshold
 from winnow.output.tables import in_table
-from winnow.output.text import block_texts, is_conditional_comment
+from winnow.output.text import block_texts, conditional_comments
 from winnow.page.attributes import attribute_predicate
 from winnow.page.hidden import hidden_runs
 from winnow.page.tree import runs_of_blocks, sums_in_blocks, within
@@ -134,8 +134,9 @@ def _has_seen(page: Page, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def cut_unwanted(draft: Draft) -> None:
     """Cut leftovers of markup, controls of comments, toolbars of web archives, and tables with ``tables=False``."""
     page = draft.page
-    is_leftover = np.fromiter(map(is_conditional_comment, draft.texts), bool, page.m)
-    draft.overrule(is_leftover | draft.comments.controls, Reason.UNWANTED, cut=True)
+    unwanted = draft.comments.controls.copy()
+    unwanted[conditional_comments(draft.texts)] = True
+    draft.overrule(unwanted, Reason.UNWANTED, cut=True)
     if bars := page.attributes.elements_matching(_ARCHIVE_BARS):
         is_bar = np.isin(np.arange(page.n), bars)
         draft.overrule(within(page, is_bar)[page.block_node], Reason.UNWANTED, cut=True)

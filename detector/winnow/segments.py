@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from winnow.evidence.draft import Reason
-from winnow.output.text import is_conditional_comment
+from winnow.output.text import conditional_comments
 from winnow.page.tags import TAG_NAMES, tag_set
 from winnow.page.tree import linked_runs, nearest, sums_in_blocks
 
@@ -94,7 +94,7 @@ def make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[i
         if not is_rule and not template[root]:
             shown_reason = reason if reason in _REASONS_TO_KEEP else ""
         else:
-            shown_reason = "leftover" if not is_rule and is_conditional_comment(text) else reason
+            shown_reason = "leftover" if not is_rule and conditional_comments([text]) else reason
         found.append(
             Segment(
                 path=path,

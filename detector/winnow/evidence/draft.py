@@ -153,7 +153,8 @@ class Draft:
     @property
     def written_by_readers(self) -> Flags:
         """bool[m], blocks of comments, without the unwanted ones."""
-        return self.comments.comments & ~self.unwanted[self.page.n :]
+        written: Flags = self.comments.comments & ~_IS_UNWANTED[self.reason[self.page.n :]]
+        return written
 
     @property
     def template_share(self) -> float:

@@ -24,6 +24,7 @@ from winnow.page.tree import (
     nearest,
     path_sums,
     prefix_sums,
+    slice_sums,
     sums_in_blocks,
     sums_over_blocks,
     sums_over_runs,
@@ -97,10 +98,11 @@ def keep_product(draft: Draft) -> None:
     text that repeats the title. The facts are what microdata marks, and the first price after the name.
     """
     page, kept = draft.page, draft.kept
-    if not kept.any() or not _is_product(page):
+    names = _blocks_like_title(draft)
+    if not (names and kept.any() and _is_product(page)):
         return
     first, last = np.flatnonzero(kept)[[0, -1]].tolist()
-    names = [block for block in _blocks_like_title(draft) if block <= last]
+    names = [block for block in names if block <= last]
     if not names:
         return
     name = max((block for block in names if block <= first), default=names[0])
@@ -143,7 +145,7 @@ def _in_main_element(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bo
 
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
     """bool[m], blocks of data tables that contain kept blocks or lie between kept blocks."""
-    if not blocks_inside(page, "table").any():
+    if "table" not in page.tag_names:
         return np.zeros(page.m, bool)
     table = table_around(page)[page.block_node]
     roots = np.unique(table[table >= 0])
@@ -187,13 +189,14 @@ def keep_structures_whole(draft: Draft) -> None:
 def cut_lists_whole(draft: Draft) -> None:
     """Cut link lists whole if most of their text is cut: the remaining items are useless alone."""
     page, kept = draft.page, draft.kept
-    lists = _LISTS[page.tag] & (page.block_end - page.block_begin >= _MIN_LIST)
-    if not lists.any():
-        return
-    inside, kept_inside = sums_over_blocks(page, draft.lengths), sums_over_blocks(page, draft.lengths * kept)
-    scraps = lists & (kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside)
-    if scraps.any():
-        scraps &= _plain_share(page) < _MIN_PLAIN_SHARE
+    lists = np.flatnonzero(_LISTS.take(page.tag))
+    lists = lists[page.block_end[lists] - page.block_begin[lists] >= _MIN_LIST]
+    blocks = page.block_begin[lists], page.block_end[lists]
+    inside, kept_inside = slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * kept, *blocks)
+    lists = lists[(kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside)]
+    if len(lists):
+        scraps = np.zeros(page.n, bool)
+        scraps[lists] = _plain_share(page)[lists] < _MIN_PLAIN_SHARE
         draft.overrule(within(page, scraps)[page.block_node] & kept, Reason.STRUCTURE, cut=True)
 
 
@@ -210,9 +213,8 @@ _MIN_COPY_LENGTH: Final = 40  # shorter blocks may repeat legitimately: names, p
 def cut_later_copies(draft: Draft) -> None:
     """Cut exact copies of earlier content or comments, such as copies for another screen size."""
     if draft.options.deduplicate:
-        copies = find_later_copies(draft.page, draft.texts, draft.kept)
-        copies |= find_later_copies(draft.page, draft.texts, draft.comments.comments)
-        draft.overrule(copies, Reason.COPY, cut=True)
+        for blocks in (draft.kept, draft.comments.comments):
+            draft.overrule(find_later_copies(draft.page, draft.texts, blocks), Reason.COPY, cut=True)
 
 
 def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:

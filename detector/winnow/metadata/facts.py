@@ -15,7 +15,7 @@ from winnow.metadata.dates import date_in_address, iso_date
 from winnow.metadata.json_ld import json_ld_facts, read_offers
 from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, split_names
 from winnow.metadata.visible import element_text, headings, stated_language, visible_authors, visible_dates
-from winnow.page.tree import named_elements, once_per_page
+from winnow.page.tree import elements_named, named_elements, once_per_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,7 +174,7 @@ def _dates_in_scripts(page: Page) -> dict[str, str]:
     """Dates in the page's scripts, each if its scripts state only one of its kind."""
     found: dict[str, dict[str, str]] = {name: {} for name in _DATES}  # by day
     left = _MAX_SCRIPT_CHARACTERS
-    for index, _ in named_elements(page, "script")[:_MAX_SCRIPTS]:
+    for index in elements_named(page, "script")[:_MAX_SCRIPTS]:
         text = page.raw_text(index)
         left -= len(text)
         for date in _ISO_DATE.finditer(text) if left > 0 else ():

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from datetime import date
+from functools import reduce
 from itertools import accumulate
-from operator import itemgetter
+from operator import itemgetter, or_
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from winnow.metadata.dates import dates_in, iso_date
 from winnow.metadata.values import names_in_byline
 from winnow.page.tags import TAG_ID, tag_set
-from winnow.page.tree import named_elements, once_per_page, within
+from winnow.page.tree import elements_named, named_elements, once_per_page, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -171,7 +172,7 @@ def _stated_dates(page: Page, language: str | None) -> list[tuple[int, str, str]
 @once_per_page
 def _date_blocks(page: Page) -> set[int]:
     """Blocks in ``time`` elements and in elements with a class for dates."""
-    elements = [*(index for index, _ in named_elements(page, "time")), *_elements_of_class(page, _DATE)]
+    elements = elements_named(page, "time") + _elements_of_class(page, _DATE)
     found: set[int] = set()
     for index in elements[: 4 * _MAX_CANDIDATES]:
         begin, end = int(page.block_begin[index]), int(page.block_end[index])
@@ -215,12 +216,11 @@ def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
     """Place of each distinct class and id with a meaning, and its meanings."""
     found = []
     for name in ("class", "id"):
-        for value, at in page.attributes.places_by_value(name).items():
-            kinds = 0
-            for word in value.lower().replace("-", " ").replace("_", " ").split():
-                kinds |= _KIND_OF_WORD.get(word, 0)
-            if kinds:
-                found.append((at, kinds))
+        places = page.attributes.places_by_value(name)
+        all_words = "\0".join(places).lower().replace("-", " ").replace("_", " ")  # lxml has no value with "\0"
+        for at, words in zip(places.values(), map(str.split, all_words.split("\0")), strict=False):
+            if not _KIND_OF_WORD.keys().isdisjoint(words):
+                found.append((at, reduce(or_, (_KIND_OF_WORD.get(word, 0) for word in words))))
     return found
 
 
@@ -240,7 +240,7 @@ def heading_block(page: Page) -> int | None:
         return 2 * len(words & title) / max(len(words) + len(title), 1)
 
     best, best_similarity = None, 0.0
-    for index, _ in named_elements(page, "h1", "h2", "h3")[:_MAX_CANDIDATES]:
+    for index in elements_named(page, "h1", "h2", "h3")[:_MAX_CANDIDATES]:
         text = element_text(page, index)
         similarity = similarity_of(text) + 0.15 * bool(text and page.tag[index] == TAG_ID["h1"])
         if similarity > best_similarity:

@@ -18,7 +18,7 @@ from lxml import etree
 
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, tag_set
-from winnow.page.tree import nearest, once_per_page, outermost, sums_in_blocks, within
+from winnow.page.tree import elements_named, nearest, once_per_page, outermost, sums_in_blocks, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,17 +87,16 @@ class Formulas:
 @once_per_page
 def find_formulas(page: Page) -> Formulas:
     """Find the formulas of a page; most pages have none."""
-    table = page.attributes
+    table, maths = page.attributes, elements_named(page, "math")
     classes = table.elements_matching(_CLASSES, _CONTAINER)
     scripts = table.elements_matching(_SCRIPTS)
     emoji = [place for place, value in table.matching(_PICTURES) if _EMOJI.search(value) and "/" not in value]
     pictures = table.elements_matching(_PICTURES, _TEX_PICTURE)
     has_tex = any(map(table.places_by_value, _TEX_ATTRIBUTES))
     custom = [element for element, name in page.unknown_names.items() if name == "mjx-container"]
-    is_math = page.tag == _MATH
-    if not (classes or scripts or pictures or emoji or has_tex or custom or is_math.any()):
+    if not (classes or scripts or pictures or emoji or has_tex or custom or maths):
         return Formulas({}, {}, np.zeros(page.n, bool))
-    found = _tex_of_maths(page, np.flatnonzero(is_math).tolist())
+    found = _tex_of_maths(page, maths) if maths else {}
     for at, tex in (pair for name in _TEX_ATTRIBUTES for pair in page.attribute(name).items()):
         found[at] = Formula(_clean_tex(tex), bool(IS_BLOCK_LEVEL[page.tag[at]]))
     descriptions = page.attribute("alt") if pictures or emoji else {}
@@ -197,8 +196,6 @@ def _clean_tex(tex: str) -> str:
 
 def _tex_of_maths(page: Page, maths: list[int]) -> dict[int, Formula]:
     """Formula of each ``math`` element: its annotation in TeX, its ``alttext``, or its MathML converted."""
-    if not maths:
-        return {}
     math_of = nearest(page.parent, page.tag == _MATH)
     annotations = {
         int(math_of[index]): text

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from itertools import compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +17,7 @@ from winnow.output.formulas import find_formulas, formula_positions, tex_in_text
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import UNSEEN_CHARACTERS
-from winnow.page.tree import nearest, once_per_page, prefix_sums, within
+from winnow.page.tree import elements_named, nearest, once_per_page, prefix_sums, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,8 +32,7 @@ _LINE_NUMBERS: Final = re.compile(
     r"(?:^|\s)(?:lineno|linenos|linenodiv|linenumbers?|line-numbers?|line-num|blob-num|gutter|rouge-gutter|"
     r"hljs-ln-numbers|hljs-ln-n|crayon-nums?|code-line-number|CodeMirror-linenumber|lntd?|ln)(?:$|\s)"
 )
-_PLAYERS: Final = tag_set("video", "audio")  # what stands in them is for readers without them
-_IN_PLAYERS: Final = _PLAYERS | tag_set("source", "track", "img", "picture")
+_IN_PLAYERS: Final = tag_set("video", "audio", "source", "track", "img", "picture")
 _COPY_CANDIDATES: Final = attribute_predicate("class", "aria-label", "title", parts=("copy",))
 _COPY: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
 _COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
@@ -57,8 +57,6 @@ _MAX_RAISED_RUNS: Final = 8  # of an element; those with more text hold others o
 
 QUOTED: Final = {"q": ("“", "”"), "rt": ("(", ")")}
 """What plain text has around the text of an element."""
-
-_MARKED: Final = tag_set(*RAISED, *QUOTED)
 
 
 def run_text(page: Page, run: int, rewrites: Mapping[int, str] = MappingProxyType({})) -> str:
@@ -100,20 +98,25 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
     These are all forms of a formula but one, line numbers and copy buttons of code, and links that only mark a place:
     ¶ and # of headings, ↩ and ^ of footnotes, "[edit]" of a wiki.
     """
-    table, chosen = page.attributes, find_formulas(page).is_replaced | _PLAYERS.take(page.tag)
-    chosen[_line_numbers(page, table.elements_matching(_CLASSES, _LINE_NUMBERS))] = True
-    chosen[table.elements_matching(_CLASSES, _WIKI_LINK)] = True
+    table, formulas = page.attributes, find_formulas(page)
+    found = _line_numbers(page, table.elements_matching(_CLASSES, _LINE_NUMBERS))
+    found += table.elements_matching(_CLASSES, _WIKI_LINK)
     links = np.array(table.elements_matching(_PLACES), int)
-    chosen[_labelled(page, links[page.run_end[links] == page.run_begin[links] + 1].tolist(), _SIGNS)] = True
-    if (page.tag == TAG_ID["pre"]).any():
-        buttons = np.flatnonzero(page.tag == TAG_ID["button"]).tolist()
-        chosen[_labelled(page, [*buttons, *table.elements_matching(_COPY_CANDIDATES, _COPY)], _COPY_LABEL)] = True
-    return within(page, chosen) & ~_IN_PLAYERS.take(page.tag) if chosen.any() else chosen
+    found += _labelled(page, links[page.run_end[links] == page.run_begin[links] + 1].tolist(), _SIGNS)
+    if "pre" in page.tag_names:
+        buttons = elements_named(page, "button")
+        found += _labelled(page, [*buttons, *table.elements_matching(_COPY_CANDIDATES, _COPY)], _COPY_LABEL)
+    found += elements_named(page, "video", "audio")  # what stands in them is for readers without them
+    if not (found or formulas.by_element):
+        return formulas.is_replaced
+    chosen = formulas.is_replaced.copy()
+    chosen[found] = True
+    return within(page, chosen) & ~_IN_PLAYERS.take(page.tag)
 
 
-def is_code_line(element: etree._Element) -> bool:
-    """Whether the class of an element says that it is a line of code."""
-    return _CODE_LINE.search(element.get("class", "")) is not None
+def is_code_line(classes: str) -> bool:
+    """Whether the classes of an element say that it is a line of code."""
+    return "line" in classes and _CODE_LINE.search(classes) is not None
 
 
 def code_line_elements(page: Page) -> list[int]:
@@ -123,6 +126,8 @@ def code_line_elements(page: Page) -> list[int]:
 
 def _labelled(page: Page, elements: list[int], pattern: re.Pattern[str]) -> list[int]:
     """Those of some elements whose whole text, which is short, a pattern matches."""
+    if not elements:
+        return []
     begin, end = page.run_offset[page.run_begin[elements]].tolist(), page.run_offset[page.run_end[elements]].tolist()
     return [
         element
@@ -152,7 +157,7 @@ def plain_text_rewrites(page: Page) -> dict[int, str]:
     for run, formulas in places.items():
         before, instead, behind = (" ".join(str(each) for at, each in formulas if at == how) for how in range(3))
         changed[run] = f"{before}{instead or run_text(page, run, changed)}{behind}"
-    for element in sorted([*boxes, *np.flatnonzero(_MARKED.take(page.tag)).tolist()]):
+    for element in sorted([*boxes, *elements_named(page, *RAISED, *QUOTED)]):
         begin, end = int(page.run_begin[element]), int(page.run_end[element])
         name = TAG_NAMES[page.tag[element]]
         if element in boxes:
@@ -176,6 +181,8 @@ def has_ruby_parentheses(rt: etree._Element) -> bool:
 @once_per_page
 def checkboxes(page: Page) -> dict[int, str]:
     """``[x]`` or ``[ ]`` by element, for the checkboxes at the beginning of list items."""
+    if not page.tag_names.issuperset(("input", "li")):
+        return {}
     types = page.attributes.places_by_value("type").items()
     boxes = np.array(page.attributes.elements_with([place for kind, place in types if kind.lower() == "checkbox"]), int)
     boxes = boxes[page.tag[boxes] == TAG_ID["input"]]
@@ -192,23 +199,30 @@ def _line_numbers(page: Page, elements: list[int]) -> list[int]:
     """The elements whose text is a number, or that have none."""
     if not elements:
         return []
-    has_text = prefix_sums(page.has_ink)
-    has_others = prefix_sums(np.array([not run.replace("\n", "0").replace(" ", "0").isdigit() for run in page.runs]))
+    chosen = np.zeros(page.n, bool)
+    chosen[elements] = True
+    is_other = within(page, chosen)[page.run_node]
+    inside = np.flatnonzero(is_other)
+    texts = (run_text(page, run) for run in inside.tolist())
+    is_other[inside] = [not text.replace("\n", "0").replace(" ", "0").isdigit() for text in texts]
+    has_text, has_others = prefix_sums(page.has_ink), prefix_sums(is_other)
     begin, end = page.run_begin[elements], page.run_end[elements]
-    chosen = (has_text[begin] == has_text[end]) | (has_others[begin] == has_others[end])
-    return np.array(elements)[chosen].tolist()  # type: ignore[no-any-return]
+    is_number = (has_text[begin] == has_text[end]) | (has_others[begin] == has_others[end])
+    return list(compress(elements, is_number.tolist()))
 
 
 def _separated_buttons(page: Page) -> dict[int, str]:
     """A space before each run that touches another one over the borders of two buttons or unknown elements."""
-    boxes = page.tag == TAG_ID["button"]
-    boxes[[element for element, name in page.unknown_names.items() if "-" in name]] = True
+    boxes = [element for element, name in page.unknown_names.items() if "-" in name]
+    boxes += elements_named(page, "button")
     borders = np.concatenate([page.run_begin[boxes], page.run_end[boxes]])
     touching = borders[(borders > 0) & (borders < page.r)]
     touching = touching[page.has_ink[touching] & page.has_ink[touching - 1]]
     if not len(touching):
         return {}
-    box = nearest(page.parent, boxes)
+    is_box = np.zeros(page.n, bool)
+    is_box[boxes] = True
+    box = nearest(page.parent, is_box)
     before, after = box[page.run_node[touching - 1]], box[page.run_node[touching]]
     touching = touching[(before != after) & (before >= 0) & (after >= 0)]
     pairs = ((run, run_text(page, run - 1), run_text(page, run)) for run in touching.tolist())

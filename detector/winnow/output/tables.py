@@ -51,9 +51,9 @@ def layout_tables(page: Page) -> NDArray[np.bool_]:
     A data table has at least two rows and columns and no nested table, and its cells hold values, not parts of a page:
     at least half of them if the table has a head, otherwise all.
     """
-    tables = page.tag == _TABLE
-    if not tables.any():
+    if "table" not in page.tag_names:
         return np.zeros(page.n, bool)
+    tables = page.tag == _TABLE
     table_of = nearest(page.parent, tables)
     cells = _CELLS[page.tag] & (table_of >= 0)
     blocks = page.block_end - page.block_begin
@@ -89,12 +89,12 @@ def is_callout(name: str, classes: str) -> bool:
     return name in _CALLOUT_TAGS and _CALLOUT_CLASS.search(classes) is not None
 
 
+@once_per_page
 def table_around(page: Page) -> NDArray[np.int32]:
     """int32[n], the data table around each element, itself included; -1 for none."""
-    tables = page.tag == _TABLE
-    if not tables.any():
+    if "table" not in page.tag_names:
         return np.full(page.n, -1, np.int32)
-    return nearest(page.parent, tables & ~layout_tables(page))
+    return nearest(page.parent, (page.tag == _TABLE) & ~layout_tables(page))
 
 
 def in_table(page: Page) -> NDArray[np.bool_]:

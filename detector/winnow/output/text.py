@@ -19,13 +19,13 @@ from winnow.output.runs import (
     run_text,
 )
 from winnow.output.tables import table_around, table_texts
-from winnow.page.hidden import read_style, way_of_hiding
+from winnow.page.hidden import EFFECTS
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
 from winnow.page.text import UNSEEN_CHARACTERS
-from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, within
+from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, slice_sums, within
 
 if TYPE_CHECKING:
-    from collections.abc import Set
+    from collections.abc import Iterable, Set
 
     from numpy.typing import NDArray
 
@@ -50,14 +50,15 @@ _CLOSING: Final = r"(?:--)?>?(?:<!)?"
 _CONDITIONAL_COMMENT: Final = re.compile(
     f"(?:{_BORDERS}{_OPENING}{_MARK}(?>{_CLOSING}{_BORDERS}{_OPENING}{_MARK})*+{_CLOSING})?{_BORDERS}"
 )
-_COMMENT_STARTS: Final = ("<", "[", "-")
+_COMMENT_STARTS: Final = frozenset("<[-")
 
 
 @once_per_page
 def blocks_inside(page: Page, *names: str) -> Flags:
     """bool[m], whether each block is inside an element of one of some names."""
-    chosen = tag_set(*names).take(page.tag)
-    return within(page, chosen).take(page.block_node) if chosen.any() else np.zeros(page.m, bool)
+    if page.tag_names.isdisjoint(names):
+        return np.zeros(page.m, bool)
+    return within(page, tag_set(*names).take(page.tag)).take(page.block_node)
 
 
 def block_texts(page: Page, hidden: Flags | None = None) -> list[str]:
@@ -66,10 +67,10 @@ def block_texts(page: Page, hidden: Flags | None = None) -> list[str]:
     if hidden is not None:
         rewrites = rewrites | dict.fromkeys(np.flatnonzero(hidden).tolist(), "")
     begins, ends = page.block_run_begin, page.block_run_end
-    for block in set(np.searchsorted(ends, list(rewrites), side="right").tolist() if rewrites else ()):
+    for block in set(np.searchsorted(ends, list(rewrites), side="right").tolist()) if rewrites else ():
         if block < page.m and not in_code[block]:  # blank runs between blocks belong to none
             texts[block] = " ".join(joined_text(page, begins[block], ends[block], rewrites).split())
-    if in_code.any():
+    if "pre" in page.tag_names:
         first_run = page.run_begin[nearest(page.parent, page.tag == TAG_ID["pre"])[page.block_node[in_code]]]
         for block, least in zip(np.flatnonzero(in_code).tolist(), first_run.tolist(), strict=True):
             begin = begins[block]
@@ -110,9 +111,8 @@ def text_pieces(
 
     A table or ``pre`` that is written as one is the text of its first block.
     """
-    if not kept.any():
-        return [], [], []
-    kept = kept & np.fromiter(map(bool, texts), bool, len(texts))
+    kept = kept.copy()
+    kept[[block for block in np.flatnonzero(kept).tolist() if not texts[block]]] = False
     if not kept.any():
         return [], [], []
     texts, is_merged = list(texts), np.zeros(page.m, bool)
@@ -138,20 +138,25 @@ def _merged_texts(page: Page, texts: list[str], kept: Flags, hidden: Flags | Non
     ]
     if not (kept & blocks_inside(page, "pre")).any():
         return found
-    hidden_before = prefix_sums(np.zeros(page.r, bool) if hidden is None else hidden)
     has_text, is_line = np.fromiter(map(bool, texts), bool, len(texts)), np.zeros(page.n, bool)
     is_line[code_line_elements(page)] = True
-    filled, cut, lines = prefix_sums(has_text), prefix_sums(has_text & ~kept), prefix_sums(is_line)
+    pre = np.flatnonzero(page.tag == TAG_ID["pre"])
+    end, blocks = page.end[pre], (page.block_begin[pre], page.block_end[pre])
+    filled, cut = slice_sums(has_text, *blocks), slice_sums(has_text & ~kept, *blocks)
+    has_lines = (filled > 1) | ((filled > 0) & (slice_sums(is_line, pre, end) > 0))
+    is_whole = has_lines & (cut == 0) & (np.append(tables, -1)[blocks[0]] < 0)
+    if hidden is not None:
+        is_whole &= slice_sums(hidden, page.run_begin[pre], page.run_end[pre]) == 0
     last_end = 0
-    for pre in np.flatnonzero(page.tag == TAG_ID["pre"]).tolist():
-        begin, end, pre_end = int(page.block_begin[pre]), int(page.block_end[pre]), int(page.end[pre])
-        has_lines = filled[end] - filled[begin] > 1 or (filled[end] > filled[begin] and lines[pre_end] > lines[pre])
-        is_hidden_in_part = hidden_before[page.run_end[pre]] > hidden_before[page.run_begin[pre]]
-        if pre >= last_end and has_lines and cut[end] == cut[begin] and tables[begin] < 0 and not is_hidden_in_part:
-            omitted = pre + np.flatnonzero(omitted_elements(page)[pre:pre_end])
-            code = code_lines(page.elements[pre], {page.elements[element] for element in omitted.tolist()})
-            found.append((begin, end, UNSEEN_CHARACTERS.sub("", code.strip("\n"))))
-            last_end = pre_end
+    for element, behind, first, last in zip(*(each[is_whole].tolist() for each in (pre, end, *blocks)), strict=True):
+        if element >= last_end:  # not in another one
+            omitted = element + np.flatnonzero(omitted_elements(page)[element:behind])
+            code = code_lines(page.elements[element], {page.elements[each] for each in omitted.tolist()})
+            code = code.strip("\n")
+            if page.has_unseen[page.run_begin[element] : page.run_end[element]].any():
+                code = UNSEEN_CHARACTERS.sub("", code)
+            found.append((first, last, code))
+            last_end = behind
     return found
 
 
@@ -198,11 +203,12 @@ def _in_same_group(group: NDArray[np.int32]) -> Flags:
 
 def visible_text(page: Page) -> str:
     """Text of a page that is too large to be cleaned: a line per block, without elements that hide themselves."""
-    styled = [element for element, style in page.attribute("style").items() if way_of_hiding(read_style(style))]
+    styled = [element for element, style in page.attribute("style").items() if EFFECTS[style].way]
     hides_itself = np.zeros(page.n, bool)
     hides_itself[[*styled, *page.attribute("hidden")]] = True
     texts = block_texts(page, within(page, hides_itself)[page.run_node])
-    return "\n".join(text for text in texts if text and not is_conditional_comment(text))
+    leftovers = frozenset(conditional_comments(texts))
+    return "\n".join(text for block, text in enumerate(texts) if text and block not in leftovers)
 
 
 def code_lines(pre: etree._Element, skipped: Set[etree._Element] = frozenset()) -> str:
@@ -211,26 +217,27 @@ def code_lines(pre: etree._Element, skipped: Set[etree._Element] = frozenset()) 
     An element for each line is one, with or without a ``"\n"`` behind it.
     """
     written: list[str] = []  # none is empty, so that the last one tells whether a line has just ended
-    begins: list[int] = []  # of the elements that are open: strings written before them
+    begun: list[tuple[int, bool]] = []  # elements that are open: strings written before, and whether it is a line
     walk = etree.iterwalk(pre, events=("start", "end", "comment", "pi"))
     for event, element in walk:
-        is_line = element is not pre and (
-            (element.tag in BLOCK_LEVEL and element.tag != "br") or (element.tag == "span" and is_code_line(element))
-        )
         text: str | None = None
         if event == "start":
-            if element.tag in UNSEEN_TEXT or element in skipped:
+            tag = element.tag
+            is_line = element is not pre and (
+                (tag in BLOCK_LEVEL and tag != "br") or (tag == "span" and is_code_line(element.get("class", "")))
+            )
+            if tag in UNSEEN_TEXT or element in skipped:
                 walk.skip_subtree()
             else:
                 if is_line and written and not written[-1].endswith("\n"):
                     written.append("\n")
-                text = "\n" if element.tag == "br" else element.text
+                text = "\n" if tag == "br" else element.text
                 text = text.removeprefix("\n") if text and element is pre else text
-            begins.append(len(written))
+            begun.append((len(written), is_line))
         else:
-            begin = begins.pop() if event == "end" else 0
+            begin, is_line = begun.pop() if event == "end" else (0, False)
             is_open = len(written) == begin or (written and not written[-1].endswith("\n"))
-            if event == "end" and is_line and element not in skipped and is_open:
+            if is_line and is_open and element not in skipped:
                 written.append("\n")
             if element is not pre:
                 text = element.tail.removeprefix("\n") if is_line and element.tail else element.tail
@@ -239,6 +246,7 @@ def code_lines(pre: etree._Element, skipped: Set[etree._Element] = frozenset()) 
     return "".join(written).replace("\r\n", "\n").removesuffix("\n")
 
 
-def is_conditional_comment(text: str) -> bool:
-    """Whether a block of text, white space normalised, is nothing but borders of conditional comments."""
-    return text.startswith(_COMMENT_STARTS) and _CONDITIONAL_COMMENT.fullmatch(text) is not None
+def conditional_comments(texts: Iterable[str]) -> list[int]:
+    """Numbers of the texts, white space normalised, that are nothing but borders of conditional comments."""
+    possible = ((number, text) for number, text in enumerate(texts) if text[:1] in _COMMENT_STARTS)
+    return [number for number, text in possible if _CONDITIONAL_COMMENT.fullmatch(text)]

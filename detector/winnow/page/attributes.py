@@ -102,6 +102,7 @@ class AttributeTable:
     first: Indices
     begin: Indices
     _places: dict[str, dict[str, int]] = field(default_factory=dict, init=False)
+    _pairs: dict[int, tuple[str, str]] = field(default_factory=dict, init=False)  # by place, those that were read
     _evaluated: int = field(default=0, init=False)  # number of predicates
 
     @property
@@ -111,28 +112,27 @@ class AttributeTable:
 
     def __getitem__(self, element: int) -> Pairs:
         numbers = np.searchsorted(self.place, self.first[self.begin[element] : self.begin[element + 1]])
-        names = [self.names[name] for name in self.name_of[numbers].tolist()]
-        return list(zip(names, self.strings(numbers), strict=True))
+        return self._names_and_values(numbers)
 
     def __iter__(self) -> Iterator[Pairs]:
         return iter(self.of_elements(np.arange(len(self.begin) - 1)))
 
     def of_elements(self, elements: NDArray[np.intp]) -> list[Pairs]:
         """Attributes of each of the given elements: faster than one element after the other."""
-        bounds = zip(self.begin[elements].tolist(), self.begin[1:][elements].tolist(), strict=True)
-        return [self._all_pairs[begin:end] for begin, end in bounds]
+        begin, counts = self.begin[elements], np.diff(self.begin)[elements]
+        ends = np.cumsum(counts)
+        places = self.first[np.arange(counts.sum()) + (begin - ends + counts).repeat(counts)].tolist()
+        if new := sorted(set(places).difference(self._pairs)):
+            numbers = np.searchsorted(self.place, new)
+            self._pairs.update(zip(new, self._names_and_values(numbers), strict=True))
+        pairs = list(map(self._pairs.__getitem__, places))
+        bounds = zip((ends - counts).tolist(), ends.tolist(), strict=True)
+        return [pairs[first:behind] for first, behind in bounds]
 
-    @cached_property
-    def _all_pairs(self) -> Pairs:
-        """Name and value of each attribute of the page, in document order."""
-        return [self._pairs[place] for place in self.first.tolist()]
-
-    @cached_property
-    def _pairs(self) -> dict[int, tuple[str, str]]:
-        """Name and value of each distinct attribute, by its place."""
-        names = [self.names[name] for name in self.name_of.tolist()]
-        values = self.strings(np.arange(len(self.place)))
-        return dict(zip(self.place.tolist(), zip(names, values, strict=True), strict=True))
+    def _names_and_values(self, numbers: NDArray[np.int64]) -> Pairs:
+        """Names and values of distinct attributes, by their numbers."""
+        names = [self.names[name] for name in self.name_of[numbers].tolist()]
+        return list(zip(names, self.strings(numbers), strict=True))
 
     @cached_property
     def element(self) -> Indices:
@@ -214,5 +214,6 @@ class AttributeTable:
     def markup_length(self) -> NDArray[np.int64]:
         """int64[n], characters of each element's attributes as HTML source: a space, an equals sign and two quotes."""
         lengths = np.zeros(len(self.first), np.int64)
-        lengths[list(self._pairs)] = [len(name) + len(value) + len(' =""') for name, value in self._pairs.values()]
+        pairs = self._names_and_values(np.arange(len(self.place)))
+        lengths[self.place] = [len(name) + len(value) + len(' =""') for name, value in pairs]
         return self.sum_per_element(lengths)

@@ -11,17 +11,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from winnow.core import core
+from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, tag_set
-from winnow.page.tree import once_per_page, runs_of_blocks, subtree_sums, sums_over_runs, within
+from winnow.page.tree import once_per_page, runs_of_blocks, slice_sums, subtree_sums, sums_over_runs, within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -95,6 +97,14 @@ _SHORT: Final = 4  # characters of a name that may be part of anything
 _QUOTES: Final = (b'""', b"''", b".'", b'."')  # around a class in a script
 
 
+class Effect(NamedTuple):
+    """What a style does to an element."""
+
+    way: str  # property by which it hides it, whatever it stands on; "" if it does not
+    moves: bool  # hides it by how things are before they move in, and moves it
+    is_white: bool  # makes its letters white
+
+
 class Sheet(NamedTuple):
     """A style sheet without its comments; selectors, the names in them and declarations of its rules that may hide."""
 
@@ -112,7 +122,7 @@ def hidden_runs(page: Page, wanted: Flags) -> Flags:
     Returns:
         bool[r], the runs that are hidden.
     """
-    elements = _hidden_elements(page, sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0)
+    elements = _hidden_elements(page, wanted)
     if not elements:
         return np.zeros(page.r, bool)
     hidden = np.zeros(page.n, bool)
@@ -120,33 +130,47 @@ def hidden_runs(page: Page, wanted: Flags) -> Flags:
     return within(page, hidden)[page.run_node]
 
 
-def read_style(style: str) -> Style:
-    """Read the declarations of a style, names and values in small letters and without ``!important``."""
-    bare = _without_comments(style).lower()
-    return {name: value.replace("!important", "").strip() for name, value in _DECLARATION.findall(bare)}
+def _read_effect(css: str) -> Effect:
+    style = _read_style(css)
+    way = next((way for way, hides in _WAYS.items() if hides(style)), "")
+    moves = way in _OF_MOVEMENT and any(name != way and _MOVES.search(name) for name in style)
+    return Effect(way, moves, _color(style.get("color", "")) == _COLORS["white"])
 
 
-def way_of_hiding(style: Style) -> str:
-    """Name the property by which a style hides an element, whatever it stands on; "" for one that does not."""
-    clips = any("clip" in name or "stroke" in name for name in style)  # letters that are a window or an outline
-    is_set_apart = style.get("position") in {"absolute", "fixed"}
-    is_cut = {style.get("overflow"), style.get("overflow-y")} & {"hidden", "clip"}
-    size = style.get("font-size") or style.get("font", "").partition(" ")[0].partition("/")[0]
-    ways = {
-        "display": style.get("display") == "none",
-        "visibility": style.get("visibility") in {"hidden", "collapse"},
-        "font-size": _TINY.fullmatch(size),
-        "text-indent": _FAR.match(style.get("text-indent", "")),
-        "position": is_set_apart and any(_FAR.match(style.get(side, "")) for side in _SIDES),
-        "clip": _EMPTY_CLIP.match(style.get("clip", "")) or _EMPTY_CLIP.match(style.get("clip-path", "")),
-        "size": is_cut and any(_TINY.fullmatch(style.get(side, "")) for side in _SIZES),
-        "opacity": _ZERO.fullmatch(style.get("opacity", "")),
-        "transform": _NO_SCALE.match(style.get("transform", "").replace(" ", "")),
-        "color": (color := _color(style.get("color", "")))
+EFFECTS: Final = Memo(_read_effect, max_size=1_000)
+"""What a style does, by its declarations."""
+
+
+def _read_style(css: str) -> Style:
+    """Read declarations, names and values in small letters and without ``!important``."""
+    bare = _without_comments(css).lower().replace("!important", "")
+    return {name: value.strip() for name, value in _DECLARATION.findall(bare)}
+
+
+_WAYS: Final[dict[str, Callable[[Style], object]]] = {
+    "display": lambda style: style.get("display") == "none",
+    "visibility": lambda style: style.get("visibility") in {"hidden", "collapse"},
+    "font-size": lambda style: _TINY.fullmatch(
+        style.get("font-size") or style.get("font", "").partition(" ")[0].partition("/")[0]
+    ),
+    "text-indent": lambda style: _FAR.match(style.get("text-indent", "")),
+    "position": lambda style: (
+        style.get("position") in {"absolute", "fixed"} and any(_FAR.match(style.get(side, "")) for side in _SIDES)
+    ),
+    "clip": lambda style: _EMPTY_CLIP.match(style.get("clip", "")) or _EMPTY_CLIP.match(style.get("clip-path", "")),
+    "size": lambda style: (
+        {style.get("overflow"), style.get("overflow-y")} & {"hidden", "clip"}
+        and any(_TINY.fullmatch(style.get(side, "")) for side in _SIZES)
+    ),
+    "opacity": lambda style: _ZERO.fullmatch(style.get("opacity", "")),
+    "transform": lambda style: _NO_SCALE.match(style.get("transform", "").replace(" ", "")),
+    "color": lambda style: (
+        (color := _color(style.get("color", "")))
         and color in {"transparent", _background(style)}
-        and not clips,
-    }
-    return next((way for way, hides in ways.items() if hides), "")
+        and not any("clip" in name or "stroke" in name for name in style)
+    ),  # letters that are a window or an outline
+}
+"""Whether a style hides an element, whatever it stands on, by the property that does it."""
 
 
 def _color(value: str) -> str:
@@ -171,9 +195,9 @@ def _without_comments(css: str) -> str:
     return "".join([first, *(part.partition("*/")[2] for part in rest)]) if rest else css
 
 
-def _hidden_elements(page: Page, holding: Flags) -> list[int]:
-    """Those of some elements (bool[n]) that are hidden and that nothing reveals."""
-    ways = _ways_of_hiding(page, holding)
+def _hidden_elements(page: Page, wanted: Flags) -> list[int]:
+    """The elements with text of the wanted blocks that are hidden and that nothing reveals."""
+    ways = _ways_of_hiding(page, wanted)
     if not ways:
         return []
     table, blocks, styled = page.attributes, page.block_end - page.block_begin, np.zeros(page.n, bool)
@@ -207,31 +231,42 @@ def _characters_inside(page: Page) -> NDArray[np.int64]:
     return sums_over_runs(page, np.diff(page.run_offset) * page.has_ink)
 
 
-def _ways_of_hiding(page: Page, holding: Flags) -> dict[int, tuple[str, bool]]:
-    """How each of some elements is hidden that are, and whether the style that does it moves them."""
-    table, sheet, present = page.attributes, _read_sheet(_own_css(page)), page.attributes.firsts(holding)
+def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
+    """How each element with text of the wanted blocks is hidden that is, and whether its style moves it."""
+    table, sheet = page.attributes, _read_sheet(_own_css(page))
+    stated = table.elements_with(table.place[table.numbers_matching(_HIDDEN | _NAMED_UNSEEN | _STYLES)])
+    if not (sheet.rules or _is_one_in_blocks(page, stated, wanted)):
+        return {}  # as on most pages
+    holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
+    present = table.firsts(holding)
     ways = dict.fromkeys(table.elements_matching(_HIDDEN, _NOT_UNTIL_FOUND), ("hidden", False))
     named = table.elements_matching(_NAMED_UNSEEN, _UNSEEN_CLASS)
     ways |= {element: ("class", False) for element in named if holding[element] and not _is_sign(page, element)}
     white: list[int] = []  # letters
-    inline = ((read_style(value), place) for place, value in table.matching(_STYLES) if present[place])
-    found: list[tuple[Style, int | list[int]]] = [*_matches(page, sheet, holding, present), *inline]
-    for style, where in found:
-        way, color = way_of_hiding(style), _color(style.get("color", ""))
-        if not (way or color == _COLORS["white"]):
-            continue
-        elements = where if isinstance(where, list) else table.elements_with([where])
-        alone, is_rule = len(elements) == 1, where is elements
-        if way and (alone or not (_hold_most(page, elements) or (is_rule and way in _OF_ONE))):
-            moves = way in _OF_MOVEMENT and any(name != way and _MOVES.search(name) for name in style)
-            ways |= dict.fromkeys(elements, (way, moves))
-        elif color:
+    inline = (
+        (effect, table.elements_with([place]), False)
+        for place, css in table.matching(_STYLES)
+        if present[place] and ((effect := EFFECTS[css]).way or effect.is_white)
+    )
+    for effect, elements, is_rule in chain(_matches(page, sheet, holding, present), inline):
+        if effect.way and (
+            len(elements) == 1 or not (_hold_most(page, elements) or (is_rule and effect.way in _OF_ONE))
+        ):
+            ways |= dict.fromkeys(elements, (effect.way, effect.moves))
+        elif effect.is_white:
             white += elements
     if white:
         in_code = within(page, _CODE[page.tag])  # which has its background from elsewhere
         white = [element for element in white if not in_code[element]]
         ways |= dict.fromkeys(_on_white(page, white, sheet.text), ("color", False))
     return {element: way for element, way in ways.items() if holding[element]}
+
+
+def _is_one_in_blocks(page: Page, elements: list[int], blocks: Flags) -> bool:
+    """Whether one of some elements has runs of one of some blocks (bool[m])."""
+    first = np.searchsorted(page.block_run_end, page.run_begin[elements], side="right")
+    behind = np.searchsorted(page.block_run_begin, page.run_end[elements], side="left")
+    return bool((slice_sums(blocks, first, behind) > 0).any())
 
 
 def _is_sign(page: Page, element: int) -> bool:
@@ -246,7 +281,7 @@ def _on_white(page: Page, elements: list[int], sheet: str) -> list[int]:
     backgrounds = {
         element: background
         for place, value in table.matching(_BACKGROUNDS)
-        if (background := _background(read_style(value)))
+        if (background := _background(_read_style(value)))
         for element in table.elements_with([place])
     }
     default = _COLORS["white"] if _is_white(page, sheet) else ""
@@ -323,8 +358,8 @@ def _read_sheet(css: bytes) -> Sheet:
     return Sheet(text, [(selectors, _NAME.findall(selectors), style) for selectors, style in rules])
 
 
-def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterator[tuple[Style, list[int]]]:
-    """Styles that may hide some elements, with those that they apply to, by the rules of the page's own sheets.
+def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterator[tuple[Effect, list[int], bool]]:
+    """Effects that hide some elements, those that they apply to, and that it is by a rule of the page's own sheets.
 
     ``present`` says by first attribute whether one of the elements has it.
     """
@@ -348,10 +383,11 @@ def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterat
                 known.keys() >= set(own)
                 and 0 < len(parts) <= _MAX_PARTS
                 and not (_WITHOUT_SCRIPTS.search(selector) or (own and _REVEALED.search(own[-1])))
+                and ((effect := EFFECTS[style]).way or effect.is_white)
                 and ((elements := _matching(page, parts, known)) & holding).any()
                 and not (own and _is_shown_elsewhere(sheet.text, own[-1], style))
             ):
-                yield read_style(style), np.flatnonzero(elements).tolist()
+                yield effect, np.flatnonzero(elements).tolist(), True
 
 
 def _matching(page: Page, parts: list[str], known: Mapping[str, list[int]]) -> Flags:

@@ -15,7 +15,7 @@ from lxml import etree
 from winnow.core import SEED, core
 from winnow.page.attributes import AttributeTable
 from winnow.page.parsing import kind_of_data, page_of_mhtml, parse_html
-from winnow.page.tags import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, tag_set
+from winnow.page.tags import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import character_properties
 
 if TYPE_CHECKING:
@@ -200,6 +200,11 @@ class Page:
         finally:
             if was_enabled:
                 gc.enable()
+
+    @cached_property
+    def tag_names(self) -> frozenset[str]:
+        """Names of the page's elements, as far as they have a tag id."""
+        return frozenset(map(TAG_NAMES.__getitem__, np.bincount(self.tag).nonzero()[0].tolist()))
 
     def raw_text(self, element: int) -> str:
         """Return the text of one ``script``, ``style`` or ``title``."""

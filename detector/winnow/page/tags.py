@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -36,10 +37,12 @@ ALIASES: Final = {"xmp": "pre", "listing": "pre", "plaintext": "pre", "amp-img":
 """Tag names that are treated as another tag."""
 
 
+@cache
 def tag_set(*names: str) -> NDArray[np.bool_]:
     """Return a look-up table over tag ids that is true for the given names: ``tag_set("p", "div")[page.tag]``."""
     table = np.zeros(len(TAG_NAMES), dtype=bool)
     table[[TAG_ID[name] for name in names]] = True
+    table.flags.writeable = False
     return table
 
 

@@ -78,6 +78,14 @@ def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
     return sums
 
 
+def slice_sums(
+    values: NDArray[np.generic], begin: NDArray[np.integer[Any]], end: NDArray[np.integer[Any]]
+) -> NDArray[np.int64]:
+    """int64[k], sum over each of k slices ``[begin, end)`` of integers or booleans."""
+    sums = prefix_sums(values)
+    return sums.take(end) - sums.take(begin)
+
+
 def subtree_sums(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
     """int64[n], sum over each element's subtree, itself included, of one integer or boolean per element."""
     sums = prefix_sums(values)
@@ -113,20 +121,17 @@ def runs_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def sums_over_runs(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
     """int64[n], sum over each subtree of one integer or boolean per run."""
-    sums = prefix_sums(values)
-    return sums.take(page.run_end) - sums.take(page.run_begin)
+    return slice_sums(values, page.run_begin, page.run_end)
 
 
 def sums_over_blocks(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
     """int64[n], sum over each subtree of one integer or boolean per block."""
-    sums = prefix_sums(values)
-    return sums.take(page.block_end) - sums.take(page.block_begin)
+    return slice_sums(values, page.block_begin, page.block_end)
 
 
 def sums_in_blocks(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
     """int64[m], sum over each block of one integer or boolean per run."""
-    sums = prefix_sums(values)
-    return sums.take(page.block_run_end) - sums.take(page.block_run_begin)
+    return slice_sums(values, page.block_run_begin, page.block_run_end)
 
 
 def elements_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -149,10 +154,19 @@ def innermost_holding(page: Page, mass: NDArray[np.generic], share: float) -> in
     return int(holding[-1]) if len(holding) else 0
 
 
+def elements_named(page: Page, *names: str) -> list[int]:
+    """Elements of some names in document order; most pages have none of most names."""
+    if page.tag_names.isdisjoint(names):
+        return []
+    elements: list[int] = tag_set(*names).take(page.tag).nonzero()[0].tolist()
+    return elements
+
+
 def named_elements(page: Page, *names: str) -> list[tuple[int, dict[str, str]]]:
     """Elements of some names in document order, each with its attributes."""
-    elements = np.flatnonzero(tag_set(*names).take(page.tag))
-    return list(zip(elements.tolist(), map(dict, page.attributes.of_elements(elements)), strict=True))
+    elements = elements_named(page, *names)
+    pairs = page.attributes.of_elements(np.array(elements)) if elements else []
+    return list(zip(elements, map(dict, pairs), strict=True))
 
 
 @once_per_page
