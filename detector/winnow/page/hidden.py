@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 import numpy as np
 
 from winnow.core import core
+from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, tag_set
 from winnow.page.tree import once_per_page, runs_of_blocks, subtree_sums, sums_over_runs, within
@@ -102,6 +103,14 @@ class Sheet(NamedTuple):
     rules: list[tuple[str, list[str], str]]
 
 
+class Effect(NamedTuple):
+    """How a style hides an element, "" if it does not; whether it moves it, too; whether it makes its letters white."""
+
+    way: str
+    moves: bool
+    is_white: bool
+
+
 def hidden_runs(page: Page, wanted: Flags) -> Flags:
     """Find what nobody sees of some blocks.
 
@@ -112,11 +121,11 @@ def hidden_runs(page: Page, wanted: Flags) -> Flags:
     Returns:
         bool[r], the runs that are hidden.
     """
-    elements = _hidden_elements(page, sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0)
-    if not elements:
+    sheet, hidden = _read_sheet(_own_css(page)), np.zeros(page.n, bool)
+    if not (sheet.rules or len(page.attributes.numbers_matching(_HIDDEN | _NAMED_UNSEEN | _STYLES))):
         return np.zeros(page.r, bool)
-    hidden = np.zeros(page.n, bool)
-    hidden[elements] = True
+    holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
+    hidden[_hidden_elements(page, sheet, holding)] = True
     return within(page, hidden)[page.run_node]
 
 
@@ -149,6 +158,16 @@ def way_of_hiding(style: Style) -> str:
     return next((way for way, hides in ways.items() if hides), "")
 
 
+def _effect(style: str) -> Effect:
+    declarations = read_style(style)
+    way, color = way_of_hiding(declarations), _color(declarations.get("color", ""))
+    moves = way in _OF_MOVEMENT and any(name != way and _MOVES.search(name) for name in declarations)
+    return Effect(way, moves, color == _COLORS["white"])
+
+
+_effects: Final = Memo(_effect, 2_048)  # a site repeats its styles
+
+
 def _color(value: str) -> str:
     """A colour as ``#rrggbb`` or as it is named."""
     value = value.replace(" ", "")
@@ -171,9 +190,9 @@ def _without_comments(css: str) -> str:
     return "".join([first, *(part.partition("*/")[2] for part in rest)]) if rest else css
 
 
-def _hidden_elements(page: Page, holding: Flags) -> list[int]:
+def _hidden_elements(page: Page, sheet: Sheet, holding: Flags) -> list[int]:
     """Those of some elements (bool[n]) that are hidden and that nothing reveals."""
-    ways = _ways_of_hiding(page, holding)
+    ways = _ways_of_hiding(page, sheet, holding)
     if not ways:
         return []
     table, blocks, styled = page.attributes, page.block_end - page.block_begin, np.zeros(page.n, bool)
@@ -207,25 +226,23 @@ def _characters_inside(page: Page) -> NDArray[np.int64]:
     return sums_over_runs(page, np.diff(page.run_offset) * page.has_ink)
 
 
-def _ways_of_hiding(page: Page, holding: Flags) -> dict[int, tuple[str, bool]]:
+def _ways_of_hiding(page: Page, sheet: Sheet, holding: Flags) -> dict[int, tuple[str, bool]]:
     """How each of some elements is hidden that are, and whether the style that does it moves them."""
-    table, sheet, present = page.attributes, _read_sheet(_own_css(page)), page.attributes.firsts(holding)
+    table, present = page.attributes, page.attributes.firsts(holding)
     ways = dict.fromkeys(table.elements_matching(_HIDDEN, _NOT_UNTIL_FOUND), ("hidden", False))
     named = table.elements_matching(_NAMED_UNSEEN, _UNSEEN_CLASS)
     ways |= {element: ("class", False) for element in named if holding[element] and not _is_sign(page, element)}
     white: list[int] = []  # letters
-    inline = ((read_style(value), place) for place, value in table.matching(_STYLES) if present[place])
-    found: list[tuple[Style, int | list[int]]] = [*_matches(page, sheet, holding, present), *inline]
-    for style, where in found:
-        way, color = way_of_hiding(style), _color(style.get("color", ""))
-        if not (way or color == _COLORS["white"]):
+    inline = ((_effects[value], place) for place, value in table.matching(_STYLES) if present[place])
+    found: list[tuple[Effect, int | list[int]]] = [*_matches(page, sheet, holding, present), *inline]
+    for (way, moves, is_white), where in found:
+        if not (way or is_white):
             continue
         elements = where if isinstance(where, list) else table.elements_with([where])
         alone, is_rule = len(elements) == 1, where is elements
         if way and (alone or not (_hold_most(page, elements) or (is_rule and way in _OF_ONE))):
-            moves = way in _OF_MOVEMENT and any(name != way and _MOVES.search(name) for name in style)
             ways |= dict.fromkeys(elements, (way, moves))
-        elif color:
+        elif is_white:
             white += elements
     if white:
         in_code = within(page, _CODE[page.tag])  # which has its background from elsewhere
@@ -323,8 +340,8 @@ def _read_sheet(css: bytes) -> Sheet:
     return Sheet(text, [(selectors, _NAME.findall(selectors), style) for selectors, style in rules])
 
 
-def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterator[tuple[Style, list[int]]]:
-    """Styles that may hide some elements, with those that they apply to, by the rules of the page's own sheets.
+def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterator[tuple[Effect, list[int]]]:
+    """Styles that hide some elements, or make them white, with those that they apply to, by the page's own sheets.
 
     ``present`` says by first attribute whether one of the elements has it.
     """
@@ -342,6 +359,9 @@ def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterat
     for selectors, names, style in sheet.rules:
         if names and known.keys().isdisjoint(names):
             continue
+        effect = _effects[style]
+        if not (effect.way or effect.is_white):
+            continue
         for selector in selectors.split(","):
             parts, own = selector.replace(">", " ").split(), _NAME.findall(selector)
             if (
@@ -351,7 +371,7 @@ def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterat
                 and ((elements := _matching(page, parts, known)) & holding).any()
                 and not (own and _is_shown_elsewhere(sheet.text, own[-1], style))
             ):
-                yield read_style(style), np.flatnonzero(elements).tolist()
+                yield effect, np.flatnonzero(elements).tolist()
 
 
 def _matching(page: Page, parts: list[str], known: Mapping[str, list[int]]) -> Flags:
