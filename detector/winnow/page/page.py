@@ -236,14 +236,13 @@ class Page:
 
     def attribute(self, name: str) -> dict[int, str]:
         """Value of one attribute by element index, for the elements that carry it."""
-        table, named = self.attributes, self.attributes.places_by_value(name)
-        if not named:
+        table = self.attributes
+        value_of = {place: value for value, place in table.places_by_value(name).items()}
+        if not value_of:
             return {}
-        chosen = np.zeros(len(table.first), bool)
-        chosen[list(named.values())] = True
-        at = np.flatnonzero(chosen.take(table.first))
-        value_of = {place: value for value, place in named.items()}
-        return dict(zip(table.element[at].tolist(), map(value_of.__getitem__, table.first[at].tolist()), strict=True))
+        equal = table.equal_to(list(value_of))
+        values = map(value_of.__getitem__, table.first[equal].tolist())
+        return dict(zip(table.element[equal].tolist(), values, strict=True))
 
 
 _SHADOW_ROOTS: Final = frozenset({"shadowrootmode", "shadowroot"})
