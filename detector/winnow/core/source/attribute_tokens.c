@@ -74,7 +74,6 @@ PyObject *core_attribute_tokens(PyObject *Py_UNUSED(module), PyObject *arguments
     SCOPED(array_release) Array kinds = {0}, properties = {0}, tokens = {0}, marks = {0};
     SCOPED(free_memory) Span *names = NULL;
     SCOPED(free_memory) unsigned char *memory = NULL;
-    SCOPED(free_memory) uint8_t *is_long = NULL;
     PyObject *name_tuple, *hash;
     Known known = {0};
     Piece piece = {0};
@@ -89,9 +88,7 @@ PyObject *core_attribute_tokens(PyObject *Py_UNUSED(module), PyObject *arguments
                          && values.places <= tokens.length && tokens.length == marks.length)) {
         return NULL;
     }
-    names = malloc(sizeof(Span) * (size_t)kinds.length + 1);
-    is_long = calloc((size_t)values.d + 1, 1);
-    if (names == NULL || is_long == NULL) {
+    if ((names = malloc(sizeof(Span) * (size_t)kinds.length + 1)) == NULL) {
         return PyErr_NoMemory();
     }
     for (i = 0; i < kinds.length; i++) {
@@ -124,21 +121,22 @@ PyObject *core_attribute_tokens(PyObject *Py_UNUSED(module), PyObject *arguments
             continue;
         }
         read_one(&known, kind, names[name], value_of(&values, i), &piece, &ITEMS(marks, uint8_t)[place]);
-        is_long[i] = piece.length > MAX_HASHED;
-        if (!is_long[i] && (piece.length || kind == LINK)) {
+        if (piece.length > MAX_HASHED) {
+            ITEMS(marks, uint8_t)[place] |= IS_LONG;
+        }
+        else if (piece.length || kind == LINK) {
             ITEMS(tokens, uint64_t)[place] = hash_bytes(piece.data, piece.length);
         }
     }
     Py_END_ALLOW_THREADS
     for (i = 0; i < values.d; i++) {
         int32_t name = values.name_of[i], place = values.place[i];
-        int kind = ITEMS(kinds, uint8_t)[name];
-        if (!is_long[i]) {
-            continue;
-        }
-        read_one(&known, kind, names[name], value_of(&values, i), &piece, &ITEMS(marks, uint8_t)[place]);
-        if (hash_long(hash, &piece, &ITEMS(tokens, uint64_t)[place]) < 0) {
-            return NULL;
+        uint8_t *mark = &ITEMS(marks, uint8_t)[place];
+        if (*mark & IS_LONG) {
+            read_one(&known, ITEMS(kinds, uint8_t)[name], names[name], value_of(&values, i), &piece, mark);
+            if (hash_long(hash, &piece, &ITEMS(tokens, uint64_t)[place]) < 0) {
+                return NULL;
+            }
         }
     }
     Py_RETURN_NONE;

@@ -21,8 +21,8 @@ static inline uint32_t second_half(uint32_t character)
     return 0xDC00 + ((character - CODES) & 0x3FF);
 }
 
-/* Marks of an attribute: the type of a control that its value labels; a value. */
-enum { IS_LABELLED = 1, IS_VALUE = 2 };
+/* Marks of an attribute: the type of a control that its value labels; a value; longer than what is hashed here. */
+enum { IS_LABELLED = 1, IS_VALUE = 2, IS_LONG = 4 };
 
 /* A text under construction, with room for all of it. */
 typedef struct {
