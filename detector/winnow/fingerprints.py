@@ -4,15 +4,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 import numpy as np
+from xxhash import xxh3_64_intdigest
 
 from winnow.core import core
 from winnow.hashing import BASE, INVERSE, hash_text, mix, powers
-from winnow.memo import Memo
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import CODES, character_properties, character_tokens
 from winnow.page.tree import prefix_sums
@@ -23,106 +22,6 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
     Hashes = NDArray[np.uint64]
-
-_VOLATILE_QUERY: Final = re.compile(
-    r"""(?<=[?&;])                  # a parameter whose value is of one visit, one release or one referring page
-        (?:v|ver|version|rev|t|ts|_|cb|cache|cachebuster|timestamp|rand|random|nocache|nonce|_?wpnonce|token|csrf\w*|
-           s|sid|sess\w*|phpsessid|jsessionid|aspsessionid\w*|cfid|cftoken|utm_\w+|fbclid|gclid|
-           destination|return_?to|redirect(?:_to)?|return|next|continue|ref|referr?er)
-        =[^&;\#]*[&;]?""",
-    re.VERBOSE | re.ASCII | re.IGNORECASE,
-)
-_PATH_SESSION: Final = re.compile(r";(?:jsessionid|sid|phpsessid)=[^?#;/]*", re.ASCII | re.IGNORECASE)
-_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.ASCII | re.IGNORECASE)
-
-
-def _without_volatile_parameters(link: str) -> str:
-    return _VOLATILE_QUERY.sub("", _PATH_SESSION.sub("", link)).rstrip("?&")
-
-
-_stable_links: Final = Memo(_without_volatile_parameters, 16_384)  # a site repeats its links
-
-
-class LinkTargets:
-    """Resolves links, so that ``../index.html`` and ``/index.html`` have the same fingerprint.
-
-    Args:
-        url: address of the page; without it links stay relative.
-        base: the page's ``<base href>``, if it has one.
-    """
-
-    def __init__(self, url: str | None, base: str | None = None) -> None:
-        self._host = ""
-        self._page: str | None = None
-        self._origins: tuple[str, ...] = ()
-        self._folder: list[str] | None = None
-        try:
-            page, stated = urlsplit(url or ""), urlsplit(base or "")
-        except ValueError:
-            url = None
-        if url is None:
-            return
-        host, path = (stated if stated.netloc else page).netloc, page.path
-        if stated.netloc or stated.path[:1] == "/":
-            path = stated.path
-        elif stated.path:
-            path = _join(page.path.split("/")[1:-1], stated.path)
-        self._host = host
-        self._origins = (f"https://{host}", f"http://{host}", f"//{host}")
-        self._folder = [part for part in path.split("/")[:-1] if part]
-        self._page = self.resolve(url)
-
-    def core_arguments(self) -> tuple[bool, bytes, bytes, bytes]:
-        """Whether the page's place is known, its host, its folder with a slash after each part, and the page itself."""
-        texts = self._host, "".join([part + "/" for part in self._folder or ()]), self._page or ""
-        host, folder, page = (text.encode("utf-8", "surrogatepass") for text in texts)
-        return self._folder is not None, host, folder, page
-
-    def token(self, link: str) -> int:
-        """64-bit token of a link's target."""
-        target = self.resolve(link)
-        page, mark, place = target.partition("#")
-        if mark and page == self._page:  # ``this-page#content`` is the same template link on every page
-            target = mark + place
-        return hash_text(target)
-
-    def resolve(self, link: str) -> str:
-        """Return a link as a path on the page's own host, or as it is for other hosts; volatile parameters are cut."""
-        link = link.strip()
-        if "=" in link:
-            link = _stable_links[link]
-        first = link[:1]
-        if self._folder is None or first in {"", "#", "?"}:
-            return link
-        if first == "/":
-            if link[:2] != "//":
-                return link if "/." not in link else _join([], link[1:])
-        elif link[:4] != "http":
-            return link if ":" in link and _SCHEME.match(link) else _join(self._folder, link)
-        if link.startswith(self._origins):
-            rest = link[link.index("//") + 2 + len(self._host) :]
-            if rest[:1] in {"", "/", "?", "#"}:
-                return rest if rest[:1] == "/" else "/" + rest
-        return link if ":" in link or first == "/" else _join(self._folder, link)
-
-
-def _join(folder: list[str], link: str) -> str:
-    """Join a relative link to a folder, without ``.`` and ``..`` in its path."""
-    if not link.startswith(".") and "/." not in link:
-        return "/" + "".join([part + "/" for part in folder]) + link
-    mark = min((at for at in (link.find("?"), link.find("#")) if at >= 0), default=len(link))
-    *names, last = link[:mark].split("/")
-    if last in {".", ".."}:
-        names.append(last)
-        last = ""
-    parts = list(folder)
-    for name in names:
-        if name == "..":
-            del parts[-1:]
-        elif name != ".":
-            parts.append(name)
-    return "/" + "".join([part + "/" for part in parts]) + last + link[mark:]
-
 
 _LINKS: Final = frozenset("href src action poster data background longdesc cite data-src data-href data-url".split())
 _TEXTS: Final = frozenset("alt title placeholder label value summary aria-label".split())
@@ -138,59 +37,69 @@ _STATES: Final = frozenset(
 _STATE_PREFIXES: Final = ("current", "active", "is-active", "is-current", "is-selected", "in-active", "leaf-active")
 _STATE_SUFFIXES: Final = ("-active", "_active", "-current", "_current", "-selected", "_selected")
 
-_DIGITS: Final = re.compile(r"[0-9]+")
-_HEXADECIMAL: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![0-9a-f])[0-9a-f]{12,}")
-
-
-def _attribute_token(name: str, value: str) -> int:
-    stable = " ".join(value.split()) if name in _TEXTS else _stable_name(value)
-    return hash_text(f"{name}={stable}") if stable else 0
-
-
-def _stable_name(value: str) -> str:
-    """Replace numbers and long hexadecimals by ``#``, and drop words for a state."""
-    stable = value if value.isalpha() else _DIGITS.sub("#", value)
-    if stable.count("#") > 2:
-        stable = _DIGITS.sub("#", _HEXADECIMAL.sub("#", value))
-    words = stable.split()
-    if "curren" in value or "activ" in value or "select" in value:
-        words = [word for word in words if not word.startswith(_STATE_PREFIXES) and not word.endswith(_STATE_SUFFIXES)]
-    return " ".join(word for word in words if word not in _STATES)
-
+_VOLATILE: Final = frozenset(  # parameters whose value is of one visit, one release or one referring page
+    """
+    v ver version rev t ts _ cb cache cachebuster timestamp rand random nocache nonce wpnonce _wpnonce token csrf
+    s sid sess phpsessid jsessionid aspsessionid cfid cftoken fbclid gclid
+    destination returnto return_to redirect redirect_to return next continue ref refer referer referrer
+    """.split()
+)
+_VOLATILE_PREFIXES: Final = ("csrf", "sess", "aspsessionid", "utm_")  # of longer names
+_SESSIONS: Final = ("jsessionid", "sid", "phpsessid")  # in paths
 
 _NAME, _TEXT, _LINK, _TYPE, _VALUE = range(1, 6)  # as in attribute_tokens.c, where 0 is not counted
 _KINDS: Final = dict.fromkeys(_NAMES, _NAME) | dict.fromkeys(_TEXTS, _TEXT) | dict.fromkeys(_LINKS, _LINK)
 _KINDS.update(type=_TYPE, value=_VALUE)
 
-_IS_LEFT: Final = np.uint8(1)
-_WORDS: Final = tuple(
-    "\n".join(words).encode() for words in (sorted(_STATES), _STATE_PREFIXES, _STATE_SUFFIXES, _CONTROLS_WITH_LABEL)
+_LISTS: Final = tuple(
+    "\n".join(words).encode()
+    for words in (
+        *(sorted(_STATES), _STATE_PREFIXES, _STATE_SUFFIXES, _CONTROLS_WITH_LABEL),
+        *(sorted(_VOLATILE), _VOLATILE_PREFIXES, _SESSIONS),
+    )
 )
 
 
 def attribute_tokens(page: Page) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
     """Tokens and marks of the attributes by their first occurrence, for ``node_fingerprints`` of the core.
 
-    The core leaves to Python what is long, has white space of other scripts, or is a link with parameters or dots in
-    its path.
+    The token of a link is the hash of its target: a path on the page's own host, so that ``../index.html`` and
+    ``/index.html`` are the same, or the link as it is for other hosts and pages at unknown addresses; volatile
+    parameters are cut, and ``this-page#content`` is ``#content``. That of a name is the hash of ``class=menu-item-#``:
+    numbers and long hexadecimals are replaced, words for a state dropped. Of texts only the white space is normalised.
     """
-    table, links = page.attributes, LinkTargets(page.url, base_href(page))
-    tokens = np.zeros(len(table.first), np.uint64)
-    marks = np.zeros(len(tokens), np.uint8)
+    table = page.attributes
+    tokens, marks = np.zeros(len(table.first), np.uint64), np.zeros(len(table.first), np.uint8)
     kinds = np.fromiter((_KINDS.get(name, 0) for name in table.names), np.uint8, len(table.names))
     core.attribute_tokens(
-        *(table.arrays, tuple(table.names), kinds, _WORDS, links.core_arguments()),
-        *(character_properties(), tokens, marks),
+        *(table.arrays, tuple(table.names), kinds, _LISTS, _place_of(page)),
+        *(character_properties(), xxh3_64_intdigest, tokens, marks),
     )
-    left = np.flatnonzero(marks[table.place] & _IS_LEFT)
-    if len(left):
-        places = table.place[left]
-        names = [table.names[name] for name in table.name_of[left].tolist()]
-        tokens[places] = [
-            links.token(value) if name in _LINKS else _attribute_token(name, value)
-            for name, value in zip(names, table.strings(left), strict=True)
-        ]
     return tokens, marks
+
+
+def _place_of(page: Page) -> tuple[bool, bytes, bytes, bytes]:
+    """Whether the place of a page is known; host and folder of its links, a slash after each part; its address."""
+    base = base_href(page) or ""
+    try:
+        own, stated = urlsplit(page.url or ""), urlsplit(base)
+    except ValueError:
+        return False, b"", b"", b""
+    host, parts = (stated if stated.netloc else own).netloc, own.path.split("/")[:-1]
+    if stated.netloc or stated.path[:1] == "/":
+        parts = stated.path.split("/")[:-1]
+    elif stated.path:
+        *names, last = stated.path.split("/")
+        parts = parts[1:]
+        for name in (*names, last if last == ".." else "."):
+            if name == "..":
+                del parts[-1:]
+            elif name != ".":
+                parts.append(name)
+    folder = "".join([part + "/" for part in parts if part])
+    encoded = (text.encode("utf-8", "surrogatepass") for text in (host, folder, page.url or ""))
+    host_bytes, folder_bytes, address = encoded
+    return page.url is not None, host_bytes, folder_bytes, address
 
 
 FINGERPRINT_VERSION: Final = 1
@@ -238,10 +147,9 @@ def text_fingerprints(page: Page) -> Hashes:
 def node_fingerprints(page: Page) -> Hashes:
     """Hash the markup and content of every unit: tags, attributes, text and children.
 
-    Links are resolved by :class:`LinkTargets`, numbers and states are dropped from other attributes, text is as in
-    :func:`text_fingerprints`; comments, white space and the subtrees of :data:`UNSEEN` change nothing in the elements
-    around them. A block is the inline markup between two borders of block-level elements, under the name of its
-    element.
+    Attributes are as in :func:`attribute_tokens`, text as in :func:`text_fingerprints`; comments, white space and the
+    subtrees of :data:`UNSEEN` change nothing in the elements around them. A block is the inline markup between two
+    borders of block-level elements, under the name of its element.
 
     Returns:
         uint64[n + m], elements first; 0 for elements of :data:`UNSEEN` and inside them.

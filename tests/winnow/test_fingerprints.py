@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from winnow.fingerprints import FINGERPRINT_VERSION, LinkTargets, node_fingerprints, text_fingerprints
+from winnow.fingerprints import FINGERPRINT_VERSION, attribute_tokens, node_fingerprints, text_fingerprints
 from winnow.hashing import hash_text
 from winnow.page.page import Page
 
@@ -140,6 +140,12 @@ def test_characters_outside_the_basic_plane_differ() -> None:
 # ---- What is volatile
 
 
+def token(html: str, url: str | None = None) -> int:
+    """Token of the only attribute of a page."""
+    tokens, _ = attribute_tokens(Page.parse(html, url))
+    return int(tokens.item())
+
+
 def fingerprint(html: str, url: str | None = None, base: str = "") -> int:
     page = Page.parse(f"<head>{base}</head><body>{html}</body>", url)
     return int(node_fingerprints(page)[[element.tag for element in page.elements].index("body") + 1])
@@ -209,13 +215,37 @@ def test_forms_of_one_link_are_the_same_when_the_address_of_the_page_is_known(hr
     ],
 )
 def test_links_are_resolved_to_paths_on_the_host_of_the_page(link: str, resolved: str) -> None:
-    assert LinkTargets(PAGE).resolve(link) == resolved
+    assert token(f'<a href="{link}">x', PAGE) == hash_text(resolved)
 
 
-def test_links_of_a_page_at_an_unknown_place_stay_as_they_are_after_any_page() -> None:
-    for url in (PAGE, None, "https://example.org/q/", "https://[broken"):
-        LinkTargets(url).token("c.html")
-    assert LinkTargets(None).token("c.html") == hash_text("c.html")
+@pytest.mark.parametrize("url", [None, "https://[broken"])
+def test_links_of_a_page_at_an_unknown_place_stay_as_they_are(url: str | None) -> None:
+    assert token('<a href="c.html">x', url) == hash_text("c.html")
+
+
+@pytest.mark.parametrize("length", [1, 200, 240, 241, 300, 5000])
+def test_values_of_any_length_and_script_are_hashed_alike(length: int) -> None:
+    assert token(f'<a href="{"é" * length}">x', PAGE) == hash_text("/a/b/" + "é" * length)
+    assert token(f'<p title=" {"é" * length}\u2003\u00a0x ">') == hash_text(f"title={'é' * length} x")
+    assert token(f'<p class="é{"7" * length}\u2003active\u00a0x">') == hash_text("class=é# x")
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        *(
+            ("?V=1", ""),
+            ("?a=1&utm_x=2#b", "?a=1&#b"),
+            ("?utm_=1", "?utm_=1"),
+            ("?sid=1;t=2&a=3", "?a=3"),
+            ("?xv=1", "?xv=1"),
+        ),
+        *(("?csrf=1&csrf_token=2", ""), ("?v=#a", "?#a"), ("?a=1&ref", "?a=1&ref"), ("?a=1&?", "?a=1")),
+        *((";SID=1/d?p=2", "/d?p=2"), (";sid=1;sid=2?p=2", "?p=2"), ("?a=v=1", "?a=v=1"), ("&next=/&p=2", "&p=2")),
+    ],
+)
+def test_volatile_parameters_are_cut_from_links(query: str, left: str) -> None:
+    assert token(f'<a href="/x{query}">x') == hash_text(f"/x{left}")
 
 
 def test_links_into_the_page_itself_are_the_same_on_every_page() -> None:

@@ -18,7 +18,7 @@ from winnow.core import core
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -78,7 +78,7 @@ Pairs = list[tuple[str, str]]
 
 @dataclass(eq=False)
 class AttributeTable:
-    """Attributes of a page; ``table[element]`` and iteration give the name-value pairs of elements.
+    """Attributes of a page; ``table[element]`` gives the name-value pairs of an element.
 
     Menus, lists and grids repeat their attributes. A function of an attribute is computed once per distinct attribute
     and spread over the elements in numpy: an array *by first attribute* has length ``a``, and only its entries at
@@ -113,9 +113,6 @@ class AttributeTable:
     def __getitem__(self, element: int) -> Pairs:
         numbers = np.searchsorted(self.place, self.first[self.begin[element] : self.begin[element + 1]])
         return self._names_and_values(numbers)
-
-    def __iter__(self) -> Iterator[Pairs]:
-        return iter(self.of_elements(np.arange(len(self.begin) - 1)))
 
     def of_elements(self, elements: NDArray[np.intp]) -> list[Pairs]:
         """Attributes of each of the given elements: faster than one element after the other."""
@@ -192,12 +189,14 @@ class AttributeTable:
 
     def elements_with(self, places: Sequence[int] | Indices) -> list[int]:
         """Elements, in document order, that have one of the attributes at these places of ``first``."""
-        if not len(places):
-            return []
+        elements: list[int] = self.element[self.equal_to(places)].tolist() if len(places) else []
+        return elements
+
+    def equal_to(self, places: Sequence[int] | Indices) -> NDArray[np.intp]:
+        """int[...], the attributes of the page, in document order, that equal one of those at these places."""
         chosen = np.zeros(len(self.first), bool)
         chosen[places] = True
-        elements: list[int] = self.element[chosen.take(self.first)].tolist()
-        return elements
+        return chosen.take(self.first).nonzero()[0]
 
     def firsts(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """bool[a], by first attribute, whether one of the chosen elements (bool[n]) has the attribute."""

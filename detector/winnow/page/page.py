@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 
 _TAG_IDS: Final = TAG_ID | {name: TAG_ID[other] for name, other in ALIASES.items()}
 _TAG_TABLES: Final = IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, tag_set("script", "style", "title")
-_INDICES: Final = (
-    "parent", "end", "depth", "run_node", "run_begin", "run_end",
-    "block_node", "block_run_begin", "block_run_end", "block_begin", "block_end",
-)  # fmt: skip
+_DTYPES: Final = {
+    "tag": np.int16, "parent": np.int32, "end": np.int32, "depth": np.int32,
+    "run_offset": np.int64, "has_ink": np.bool_, "has_unseen": np.bool_,
+    "run_node": np.int32, "run_begin": np.int32, "run_end": np.int32,
+    "block_node": np.int32, "block_run_begin": np.int32, "block_run_end": np.int32,
+    "block_begin": np.int32, "block_end": np.int32,
+}  # fmt: skip
 
 
 class PageTooLarge(ValueError):  # noqa: N818  callers expect it and handle it
@@ -162,7 +165,7 @@ class Page:
             PageTooLarge: the tree is above one of the caps.
         """
         page = cls(**_flatten(root, limits), url=url)
-        if any(page.attributes.places_by_value(name) for name in _SHADOW_ROOTS):
+        if not _SHADOW_ROOTS.isdisjoint(page.attributes.names):
             page = cls(**_flatten(_with_shadow_trees(root), limits), url=url)
         return page
 
@@ -238,24 +241,23 @@ class Page:
 
     def attribute(self, name: str) -> dict[int, str]:
         """Value of one attribute by element index, for the elements that carry it."""
-        table, named = self.attributes, self.attributes.places_by_value(name)
-        if not named:
+        table = self.attributes
+        value_of = {place: value for value, place in table.places_by_value(name).items()}
+        if not value_of:
             return {}
-        chosen = np.zeros(len(table.first), bool)
-        chosen[list(named.values())] = True
-        at = np.flatnonzero(chosen.take(table.first))
-        value_of = {place: value for value, place in named.items()}
-        return dict(zip(table.element[at].tolist(), map(value_of.__getitem__, table.first[at].tolist()), strict=True))
+        equal = table.equal_to(list(value_of))
+        values = map(value_of.__getitem__, table.first[equal].tolist())
+        return dict(zip(table.element[equal].tolist(), values, strict=True))
 
 
-_SHADOW_ROOTS: Final = ("shadowrootmode", "shadowroot")
+_SHADOW_ROOTS: Final = frozenset({"shadowrootmode", "shadowroot"})
 
 
 def _with_shadow_trees(root: etree._Element) -> etree._Element:
     """Copy a tree with its declarative shadow roots attached as part of the page, as browsers do."""
     copy = deepcopy(root)
     for template in copy.iter("template"):
-        if any(name in template.attrib for name in _SHADOW_ROOTS):
+        if not _SHADOW_ROOTS.isdisjoint(template.attrib):
             template.tag = "div"
             for name in _SHADOW_ROOTS:
                 template.attrib.pop(name, "")
@@ -279,38 +281,31 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
         limits.check("nodes", found[0])
         limits.check("depth", found[1])
 
-    def array(name: str, dtype: type[np.generic]) -> Any:
-        values = np.frombuffer(found[name], dtype)
-        values.flags.writeable = False  # the core reads them with the lock released
-        return values
-
+    # read-only, since the core reads them with the lock released
+    arrays: dict[str, NDArray[Any]] = {name: np.frombuffer(found[name], dtype) for name, dtype in _DTYPES.items()}
     attributes = AttributeTable(
         names=found["names"],
-        name_of=array("name_of", np.int32),
-        place=array("place", np.int32),
+        name_of=np.frombuffer(found["name_of"], np.int32),
+        place=np.frombuffer(found["place"], np.int32),
         data=found["values"],
-        value_begin=array("value_begin", np.int64),
-        first=array("first", np.int32),
-        begin=array("attribute_begin", np.int32),
+        value_begin=np.frombuffer(found["value_begin"], np.int64),
+        first=np.frombuffer(found["first"], np.int32),
+        begin=np.frombuffer(found["attribute_begin"], np.int32),
     )
-    tag, parent = array("tag", np.int16), array("parent", np.int32)
+    tag, parent, raw_texts = arrays["tag"], arrays["parent"], found["raw_texts"]
     titles = (
         text.decode(errors="replace")
-        for element, text in found["raw_texts"].items()
+        for element, text in raw_texts.items()
         if tag[element] == TAG_ID["title"] and (not element or tag[parent[element]] != TAG_ID["svg"])
     )
     return {
         "root": root,
         "attributes": attributes,
-        "tag": tag,
         "unknown_names": found["unknown_names"],
-        "raw_texts": found["raw_texts"],
+        "raw_texts": raw_texts,
         "title": " ".join(next(titles, "").split()),
         "text": found["text"],
-        "run_offset": array("run_offset", np.int64),
-        "has_ink": array("has_ink", np.bool_),
-        "has_unseen": array("has_unseen", np.bool_),
-        **{name: array(name, np.int32) for name in _INDICES},
+        **arrays,
     }
 
 

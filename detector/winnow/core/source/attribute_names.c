@@ -1,8 +1,5 @@
-/* Names as a site's template has them: see winnow.fingerprints. What is not ASCII is left to
-   Python, which knows the white space of all scripts. */
+/* Names as a site's template has them: see winnow.fingerprints. */
 #include "fingerprints.h"
-
-enum { LONGEST_NAME = 1024 };
 
 #define IS_HEXADECIMAL(c) (is_digit(c) || ((c) >= 'a' && (c) <= 'f'))
 
@@ -21,8 +18,7 @@ int is_line_of(Span lines, Span text)
     return 0;
 }
 
-/* Whether a word begins, or ends, with one of the lines. */
-static int has_part(Span lines, Span word, int at_end)
+int has_part(Span lines, Span word, int at_end)
 {
     while (lines.begin < lines.end) {
         Span part = next_line(&lines);
@@ -33,6 +29,21 @@ static int has_part(Span lines, Span word, int at_end)
         }
     }
     return 0;
+}
+
+Span next_word(Span *text, const uint8_t *properties)
+{
+    Span word = {text->begin, text->begin};
+    while (text->begin < text->end) {
+        if (next_property(properties, text) & WHITE_SPACE) {
+            if (word.begin < word.end) {
+                break;
+            }
+            word.begin = text->begin;
+        }
+        word.end = text->begin;
+    }
+    return word;
 }
 
 static int contains(Span text, const char *part)
@@ -118,38 +129,28 @@ static unsigned char *without_hexadecimals(Span text, unsigned char *to)
     return to;
 }
 
-int put_stable_name(Piece *to, Span value, const States *states)
+void put_stable_name(Piece *to, Span value, const Span *lists, const uint8_t *properties, unsigned char *scratch)
 {
-    unsigned char buffer[LONGEST_NAME], other[LONGEST_NAME];
-    Span name = {buffer, buffer};
-    int marks = 0, says_state, words = 0;
+    Span name = {scratch, without_numbers(value, scratch)}, word;
+    int marks = 0, words = 0;
+    int says_state = contains(value, "curren") || contains(value, "activ") || contains(value, "select");
     const unsigned char *at;
-    if (value.end - value.begin > LONGEST_NAME || !is_all_ascii(value)) {
-        return 0;
-    }
-    name.end = without_numbers(value, buffer);
     for (at = name.begin; at < name.end; at++) {
         marks += *at == '#';
     }
     if (marks > 2) {
-        Span shorter = {other, without_hexadecimals(value, other)};
-        name.end = without_numbers(shorter, buffer);
+        Span shorter = {scratch + (value.end - value.begin), NULL};
+        shorter.end = without_hexadecimals(value, scratch + (value.end - value.begin));
+        name.end = without_numbers(shorter, scratch);
     }
-    says_state = contains(value, "curren") || contains(value, "activ") || contains(value, "select");
-    for (at = name.begin; at < name.end;) {
-        Span word = {at, at};
-        while (word.end < name.end && !is_ascii_space(*word.end)) {
-            word.end++;
-        }
-        at = word.end < name.end ? word.end + 1 : word.end;
-        if (word.begin == word.end || is_line_of(states->words, word)
-            || (says_state && (has_part(states->beginnings, word, 0) || has_part(states->endings, word, 1)))) {
+    while (word = next_word(&name, properties), word.begin < word.end) {
+        if (is_line_of(lists[STATES], word)
+            || (says_state && (has_part(lists[STATE_BEGINNINGS], word, 0) || has_part(lists[STATE_ENDINGS], word, 1)))) {
             continue;
         }
         if (words++) {
-            piece_put(to, (const unsigned char *)" ", 1);
+            to->data[to->length++] = ' ';
         }
-        piece_put(to, word.begin, (size_t)(word.end - word.begin));
+        piece_put(to, word);
     }
-    return !to->is_full;
 }

@@ -5,97 +5,85 @@
 enum { UNCOUNTED, NAME, TEXT, LINK, TYPE, VALUE };
 
 typedef struct {
-    States states;
+    Span lists[LISTS];
     Place place;
-    Span labelling;
     const uint8_t *properties;
+    unsigned char *scratch;
 } Known;
 
-/* Write the words of a text with a space between them. */
-static int put_text(Piece *to, Span value, const uint8_t *properties)
+/* The first letters of a text in lower case. */
+static Span lower(Span text, unsigned char *to, Py_ssize_t room)
 {
-    size_t begun = to->length;
-    while (value.begin < value.end) {
-        Span word = {value.begin, value.begin};
-        while (word.end < value.end) {
-            const unsigned char *next = word.end;
-            if (property_of(properties, next_character(&next, value.end)) & WHITE_SPACE) {
-                value.begin = next;
-                break;
-            }
-            value.begin = word.end = next;
-        }
-        if (word.begin == word.end) {
-            continue;
-        }
-        if (to->length > begun) {
-            piece_put(to, (const unsigned char *)" ", 1);
-        }
-        piece_put(to, word.begin, (size_t)(word.end - word.begin));
+    Span small = {to, to};
+    for (; text.begin < text.end && small.end - small.begin < room; text.begin++) {
+        *to++ = (unsigned char)lower_of(*text.begin);
+        small.end = to;
     }
-    return !to->is_full;
+    return small;
 }
 
-/* Whether the value of this type of control is its label; ignores case. */
-static int is_labelling(Span value, Span types)
+/* Write what an attribute says, and its marks; a name that says nothing is nothing. */
+static void read_one(const Known *known, int kind, Span name, Span value, Piece *piece, uint8_t *mark)
 {
     unsigned char small[16];
-    size_t length = (size_t)(value.end - value.begin), i;
-    if (length > sizeof small) {
-        return 0;
-    }
-    for (i = 0; i < length; i++) {
-        small[i] = (unsigned char)lower_of(value.begin[i]);
-    }
-    return is_line_of(types, (Span){small, small + length});
-}
-
-/* Write token and marks of one attribute. */
-static void read_one(const Known *known, int kind, Span name, Span value, uint64_t *token, uint8_t *mark)
-{
-    Piece piece;
     size_t begun;
-    int done;
-    *mark = (uint8_t)(kind == VALUE ? IS_VALUE : kind == TYPE && is_labelling(value, known->labelling) ? IS_LABELLED : 0);
+    Span word;
+    piece->length = 0;
+    *mark = (uint8_t)(kind == VALUE ? IS_VALUE : 0);
     if (kind == LINK) {
-        if (!token_of_link(value, &known->place, token)) {
-            *mark |= IS_LEFT;
-        }
+        put_target(piece, value, &known->place, known->lists, known->properties, known->scratch);
         return;
     }
-    piece.length = 0;
-    piece.is_full = 0;
-    piece_put(&piece, name.begin, (size_t)(name.end - name.begin));
-    piece_put(&piece, (const unsigned char *)"=", 1);
-    begun = piece.length;
-    done = kind == TEXT || kind == VALUE ? put_text(&piece, value, known->properties)
-                                         : put_stable_name(&piece, value, &known->states);
-    if (!done) {
-        *mark |= IS_LEFT;
+    if (kind == TYPE && is_line_of(known->lists[LABELLING], lower(value, small, sizeof small))) {
+        *mark = IS_LABELLED;
     }
-    else if (piece.length > begun) {
-        *token = hash_bytes(piece.data, piece.length);
+    piece_put(piece, name);
+    piece->data[piece->length++] = '=';
+    begun = piece->length;
+    if (kind != TEXT && kind != VALUE) {
+        put_stable_name(piece, value, known->lists, known->properties, known->scratch);
     }
+    else {
+        while (word = next_word(&value, known->properties), word.begin < word.end) {
+            if (piece->length > begun) {
+                piece->data[piece->length++] = ' ';
+            }
+            piece_put(piece, word);
+        }
+    }
+    piece->length = piece->length > begun ? piece->length : 0;
 }
 
-/* attribute_tokens(values, names: tuple of str, kinds: uint8[names], words, place of the page, properties,
-                    tokens: uint64[a], marks: uint8[a])
+/* Hash a text that is longer than the core's own function takes; 0, or -1 with an exception set. */
+static int hash_long(PyObject *hash, const Piece *piece, uint64_t *token)
+{
+    PyObject *number = PyObject_CallFunction(hash, "y#", piece->data, (Py_ssize_t)piece->length);
+    *token = number ? PyLong_AsUnsignedLongLong(number) : 0;
+    Py_XDECREF(number);
+    return PyErr_Occurred() ? -1 : 0;
+}
 
-   words: those that say a state, beginnings and endings of others, types of controls that their values label; lines of
-   ASCII. place: whether it is known, host, folder, own address; UTF-8. Tokens and marks of what has none stay as they are. */
+/* attribute_tokens(values, names: tuple of str, kinds: uint8[names], lists: tuple of bytes, place of the page, properties,
+                    hash, tokens: uint64[a], marks: uint8[a])
+
+   place: whether it is known, host, folder, address; UTF-8. hash: XXH3 of bytes. Tokens and marks of what has none stay as
+   they are. */
 PyObject *core_attribute_tokens(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(values_release) AttributeValues values = {0};
     SCOPED(array_release) Array kinds = {0}, properties = {0}, tokens = {0}, marks = {0};
     SCOPED(free_memory) Span *names = NULL;
-    PyObject *name_tuple;
-    Known known;
-    Py_ssize_t i;
-    if (!PyArg_ParseTuple(arguments, "O&O!O&(O&O&O&O&)(pO&O&O&)O&O&O&", in_values, &values, &PyTuple_Type, &name_tuple, in_1,
-                          &kinds, in_bytes, &known.states.words, in_bytes, &known.states.beginnings, in_bytes,
-                          &known.states.endings, in_bytes, &known.labelling, &known.place.is_known, in_bytes,
-                          &known.place.host, in_bytes, &known.place.folder, in_bytes, &known.place.own, in_properties,
-                          &properties, out_8, &tokens, out_1, &marks)
+    SCOPED(free_memory) unsigned char *memory = NULL;
+    PyObject *name_tuple, *hash;
+    Known known = {0};
+    Piece piece = {0};
+    Span address, *lists = known.lists;
+    Py_ssize_t i, longest, longest_name = 0;
+    if (!PyArg_ParseTuple(arguments, "O&O!O&(O&O&O&O&O&O&O&)(pO&O&O&)O&OO&O&", in_values, &values, &PyTuple_Type,
+                          &name_tuple, in_1, &kinds, in_bytes, &lists[0], in_bytes, &lists[1], in_bytes, &lists[2], in_bytes,
+                          &lists[3], in_bytes, &lists[4], in_bytes, &lists[5], in_bytes, &lists[6], &known.place.is_known,
+                          in_bytes, &known.place.host, in_bytes, &known.place.folder, in_bytes, &address, in_properties,
+                          &properties, &hash, out_8, &tokens, out_1, &marks)
         || !check_arrays(values.names <= kinds.length && kinds.length == PyTuple_Size(name_tuple)
                          && values.places <= tokens.length && tokens.length == marks.length)) {
         return NULL;
@@ -107,23 +95,54 @@ PyObject *core_attribute_tokens(PyObject *Py_UNUSED(module), PyObject *arguments
         if (!in_text(PyTuple_GetItem(name_tuple, i), &names[i])) {
             return NULL;
         }
+        longest_name = names[i].end - names[i].begin > longest_name ? names[i].end - names[i].begin : longest_name;
+    }
+    longest = address.end - address.begin;
+    for (i = 0; i < values.d; i++) {
+        longest = values.begin[i + 1] - values.begin[i] > longest ? values.begin[i + 1] - values.begin[i] : longest;
+    }
+    /* the address as a link has it, twice a value, and a value behind its name, or behind the folder and slashes */
+    memory = malloc((size_t)(2 * (known.place.folder.end - known.place.folder.begin) + longest_name + 4 * longest) + 8);
+    if (memory == NULL) {
+        return PyErr_NoMemory();
     }
     known.properties = ITEMS(properties, uint8_t);
+    known.scratch = memory;
+    piece.data = memory + 2 * longest;
+    known.place.own = (Span){address.begin, address.begin};
+    put_target(&piece, address, &known.place, lists, known.properties, known.scratch);
+    known.place.own = (Span){piece.data, piece.data + piece.length};
+    piece.data += piece.length;
     Py_BEGIN_ALLOW_THREADS
     for (i = 0; i < values.d; i++) {
         int32_t name = values.name_of[i], place = values.place[i];
         int kind = ITEMS(kinds, uint8_t)[name];
-        if (kind != UNCOUNTED) {
-            read_one(&known, kind, names[name], value_of(&values, i), &ITEMS(tokens, uint64_t)[place],
-                     &ITEMS(marks, uint8_t)[place]);
+        if (kind == UNCOUNTED) {
+            continue;
+        }
+        read_one(&known, kind, names[name], value_of(&values, i), &piece, &ITEMS(marks, uint8_t)[place]);
+        if (piece.length > MAX_HASHED) {
+            ITEMS(marks, uint8_t)[place] |= IS_LONG;
+        }
+        else if (piece.length || kind == LINK) {
+            ITEMS(tokens, uint64_t)[place] = hash_bytes(piece.data, piece.length);
         }
     }
     Py_END_ALLOW_THREADS
+    for (i = 0; i < values.d; i++) {
+        int32_t name = values.name_of[i], place = values.place[i];
+        uint8_t *mark = &ITEMS(marks, uint8_t)[place];
+        if (*mark & IS_LONG) {
+            read_one(&known, ITEMS(kinds, uint8_t)[name], names[name], value_of(&values, i), &piece, mark);
+            if (hash_long(hash, &piece, &ITEMS(tokens, uint64_t)[place]) < 0) {
+                return NULL;
+            }
+        }
+    }
     Py_RETURN_NONE;
 }
 
-/* Links in one form per target: see winnow.fingerprints. Links with parameters, with dots in their path
-   or with other characters than ASCII are left to Python. */
+/* Links in one form per target: see winnow.fingerprints. */
 
 static int begins_with(Span text, const char *beginning, Span then)
 {
@@ -146,85 +165,163 @@ static int has_scheme(Span link)
     return 0;
 }
 
-/* A path with a part that begins with a dot. */
-static int has_dots(Span link)
+static Span stripped(Span text, const uint8_t *properties)
 {
-    const unsigned char *at;
-    for (at = link.begin; at + 1 < link.end; at++) {
-        if (at[0] == '/' && at[1] == '.') {
-            return 1;
+    const unsigned char *at = text.begin;
+    while (at < text.end && property_of(properties, next_character(&at, text.end)) & WHITE_SPACE) {
+        text.begin = at;
+    }
+    while (text.begin < text.end) {
+        const unsigned char *last = text.end - 1;
+        while (last > text.begin && (*last & 0xC0) == 0x80) {
+            last--;
         }
+        at = last;
+        if (!(property_of(properties, next_character(&at, text.end)) & WHITE_SPACE)) {
+            break;
+        }
+        text.end = last;
     }
-    return 0;
+    return text;
 }
 
-static int put(Piece *to, Span text)
+/* Where the value of a parameter begins if its name, which begins here, is in a list or longer than one of the beginnings;
+   NULL if not. */
+static const unsigned char *value_of_parameter(Span link, Span names, Span beginnings)
 {
-    piece_put(to, text.begin, (size_t)(text.end - text.begin));
-    return !to->is_full;
-}
-
-static int put_below(Piece *to, Span folder, Span link)
-{
-    if (link.begin < link.end && (*link.begin == '.' || has_dots(link))) {
-        return 0;
+    unsigned char small[32]; /* no name in a list is as long */
+    Span name = {link.begin, link.begin}, longer;
+    while (name.end < link.end && (is_letter(*name.end) || is_digit(*name.end) || *name.end == '_')) {
+        name.end++;
     }
-    piece_put(to, (const unsigned char *)"/", 1);
-    return put(to, folder) && put(to, link);
+    if (name.begin == name.end || name.end == link.end || *name.end != '=') {
+        return NULL;
+    }
+    link.begin = name.end + 1;
+    name = longer = lower(name, small, sizeof small);
+    longer.end--;
+    return is_line_of(names, name) || has_part(beginnings, longer, 0) ? link.begin : NULL;
 }
 
-static int put_resolved(Piece *to, Span link, const Place *place)
+static int is_among(int c, const char *characters)
+{
+    return c && strchr(characters, c);
+}
+
+/* Copy a link without the parameters whose value is of one visit, one release or one referring page. */
+static Span without_volatile(Span link, const Span *lists, unsigned char *copy)
+{
+    static const Span none = {(const unsigned char *)"", (const unsigned char *)""};
+    unsigned char *to = copy;
+    const unsigned char *value;
+    while (link.begin < link.end) {
+        Span behind = {link.begin + 1, link.end};
+        if (*link.begin == ';' && (value = value_of_parameter(behind, lists[SESSIONS], none)) != NULL) {
+            for (link.begin = value; link.begin < link.end && !is_among(*link.begin, "?#;/"); link.begin++) {
+            }
+            continue;
+        }
+        *to++ = *link.begin++;
+    }
+    link = (Span){copy, to};
+    for (to = copy; link.begin < link.end;) {
+        if (link.begin > copy && is_among(link.begin[-1], "?&;")
+            && (value = value_of_parameter(link, lists[VOLATILE], lists[VOLATILE_BEGINNINGS])) != NULL) {
+            for (link.begin = value; link.begin < link.end && !is_among(*link.begin, "&;#"); link.begin++) {
+            }
+            link.begin += link.begin < link.end && *link.begin != '#';
+            continue;
+        }
+        *to++ = *link.begin++;
+    }
+    while (to > copy && (to[-1] == '?' || to[-1] == '&')) {
+        to--;
+    }
+    return (Span){copy, to};
+}
+
+/* Write the path of a relative link in a folder, without "." and "..". */
+static void put_below(Piece *to, Span folder, Span link)
+{
+    size_t root = to->length + 1;
+    const unsigned char *end = link.begin;
+    while (end < link.end && *end != '?' && *end != '#') {
+        end++;
+    }
+    to->data[to->length++] = '/';
+    piece_put(to, folder);
+    for (;;) {
+        Span part = {link.begin, link.begin};
+        while (part.end < end && *part.end != '/') {
+            part.end++;
+        }
+        link.begin = part.end;
+        if (part.end - part.begin == 2 && part.begin[0] == '.' && part.begin[1] == '.') {
+            while (to->length > root && to->data[--to->length - 1] != '/') {
+            }
+        }
+        else if (part.end - part.begin != 1 || *part.begin != '.') {
+            piece_put(to, part);
+            if (part.end < end) {
+                to->data[to->length++] = '/';
+            }
+        }
+        if (part.end == end) {
+            break;
+        }
+        link.begin++;
+    }
+    piece_put(to, link);
+}
+
+static void put_resolved(Piece *to, Span link, const Place *place)
 {
     static const char *const schemes[3] = {"https://", "http://", "//"};
     static const Span nothing = {(const unsigned char *)"", (const unsigned char *)""};
     int has_colon, scheme;
     if (!place->is_known || link.begin == link.end || *link.begin == '#' || *link.begin == '?') {
-        return put(to, link);
+        piece_put(to, link);
+        return;
     }
     if (*link.begin == '/' && !begins_with(link, "//", nothing)) {
-        return has_dots(link) ? 0 : put(to, link);
+        put_below(to, nothing, (Span){link.begin + 1, link.end});
+        return;
     }
     has_colon = memchr(link.begin, ':', (size_t)(link.end - link.begin)) != NULL;
-    if (*link.begin != '/' && !begins_with(link, "http", nothing)) {
-        return has_colon && has_scheme(link) ? put(to, link) : put_below(to, place->folder, link);
-    }
     for (scheme = 0; scheme < 3; scheme++) {
         if (begins_with(link, schemes[scheme], place->host)) {
             Span rest = {link.begin + strlen(schemes[scheme]) + (place->host.end - place->host.begin), link.end};
             if (rest.begin == rest.end || *rest.begin == '/' || *rest.begin == '?' || *rest.begin == '#') {
                 if (rest.begin == rest.end || *rest.begin != '/') {
-                    piece_put(to, (const unsigned char *)"/", 1);
+                    to->data[to->length++] = '/';
                 }
-                return put(to, rest);
+                piece_put(to, rest);
+                return;
             }
         }
     }
-    return has_colon || *link.begin == '/' ? put(to, link) : put_below(to, place->folder, link);
-}
-
-int token_of_link(Span link, const Place *place, uint64_t *token)
-{
-    Piece resolved;
-    const unsigned char *begin = resolved.data, *mark;
-    size_t own = (size_t)(place->own.end - place->own.begin);
-    resolved.length = 0;
-    resolved.is_full = 0;
-    while (link.begin < link.end && is_ascii_space(*link.begin)) {
-        link.begin++;
-    }
-    while (link.begin < link.end && is_ascii_space(link.end[-1])) {
-        link.end--;
-    }
-    if (!is_all_ascii(link) || memchr(link.begin, '=', (size_t)(link.end - link.begin)) != NULL
-        || !put_resolved(&resolved, link, place)) {
-        return 0;
-    }
-    mark = memchr(begin, '#', resolved.length);
-    if (mark != NULL && place->is_known && (size_t)(mark - begin) == own && memcmp(begin, place->own.begin, own) == 0) {
-        *token = hash_bytes(mark, resolved.length - own); /* a fragment of the page itself */
+    if (*link.begin == '/' || (begins_with(link, "http", nothing) ? has_colon : has_scheme(link))) {
+        piece_put(to, link);
     }
     else {
-        *token = hash_bytes(begin, resolved.length);
+        put_below(to, place->folder, link);
     }
-    return 1;
+}
+
+void put_target(Piece *to, Span link, const Place *place, const Span *lists, const uint8_t *properties,
+                unsigned char *scratch)
+{
+    size_t begun = to->length, own = (size_t)(place->own.end - place->own.begin);
+    const unsigned char *mark;
+    link = stripped(link, properties);
+    if (memchr(link.begin, '=', (size_t)(link.end - link.begin)) != NULL) {
+        link = without_volatile(link, lists, scratch);
+    }
+    put_resolved(to, link, place);
+    mark = memchr(to->data + begun, '#', to->length - begun);
+    if (mark != NULL && place->is_known && (size_t)(mark - to->data) == begun + own
+        && memcmp(to->data + begun, place->own.begin, own) == 0) { /* a place in the page itself */
+        to->length -= own;
+        memmove(to->data + begun, mark, to->length - begun);
+    }
 }

@@ -4,7 +4,7 @@
 
 #include "page.h"
 
-/* Longest text that is hashed here, in bytes; longer ones are rare, and left to Python. */
+/* Longest text that is hashed here, in bytes; longer ones are rare, and hashed by xxhash. */
 enum { MAX_HASHED = 240 };
 
 /* Number of UTF-16 codes. */
@@ -21,31 +21,26 @@ static inline uint32_t second_half(uint32_t character)
     return 0xDC00 + ((character - CODES) & 0x3FF);
 }
 
-/* What Python finds of an attribute in the marks: the token is left to it; a type of control that its value labels; a
-   value. */
-enum { IS_LEFT = 1, IS_LABELLED = 2, IS_VALUE = 4 };
+/* Marks of an attribute: the type of a control that its value labels; a value; longer than what is hashed here. */
+enum { IS_LABELLED = 1, IS_VALUE = 2, IS_LONG = 4 };
 
-/* A text under construction; `is_full` if it did not fit. */
+/* A text under construction, with room for all of it. */
 typedef struct {
-    unsigned char data[MAX_HASHED];
+    unsigned char *data;
     size_t length;
-    int is_full;
 } Piece;
 
-static inline void piece_put(Piece *piece, const unsigned char *from, size_t length)
+static inline void piece_put(Piece *piece, Span text)
 {
-    if (length > MAX_HASHED - piece->length) {
-        piece->is_full = 1;
-        return;
-    }
-    memcpy(piece->data + piece->length, from, length);
+    size_t length = (size_t)(text.end - text.begin);
+    memcpy(piece->data + piece->length, text.begin, length);
     piece->length += length;
 }
 
-/* Words for states, such as "active": whole words, beginnings and endings of words; one a line. */
-typedef struct {
-    Span words, beginnings, endings;
-} States;
+/* Lists of words, one a line. Words for states, such as "active": whole words, beginnings and endings of words; types of
+   controls that their values label; parameters of links whose value is of one visit: whole names, and beginnings of longer
+   ones; such parameters of a path. */
+enum { STATES, STATE_BEGINNINGS, STATE_ENDINGS, LABELLING, VOLATILE, VOLATILE_BEGINNINGS, SESSIONS, LISTS };
 
 /* The address of a page: its host, its folder with a slash after each part, and the page as its own links have it. */
 typedef struct {
@@ -53,22 +48,22 @@ typedef struct {
     Span host, folder, own;
 } Place;
 
-static inline int is_ascii_space(unsigned char c)
-{
-    return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31);
-}
-
-/* Whether one of the lines is the given text. */
+/* Whether one of the lines is the given text; whether a word begins, or ends, with one of the lines. */
 int is_line_of(Span lines, Span text);
+int has_part(Span lines, Span word, int at_end);
+
+/* The next word of a text between white space, empty at its end; the text goes on behind it. */
+Span next_word(Span *text, const uint8_t *properties);
 
 /* XXH3, 64 bits, of at most MAX_HASHED bytes: winnow.hashing.hash_text. */
 uint64_t hash_bytes(const unsigned char *bytes, size_t length);
 
-/* Append the stable form of a name to `to`; 0 if that is left to Python. */
-int put_stable_name(Piece *to, Span value, const States *states);
+/* Append the stable form of a name to `to`. `scratch` has room for twice the value. */
+void put_stable_name(Piece *to, Span value, const Span *lists, const uint8_t *properties, unsigned char *scratch);
 
-/* The token of a link's target; 0 if that is left to Python. */
-int token_of_link(Span link, const Place *place, uint64_t *token);
+/* Append the target of a link. `scratch` has room for the link. */
+void put_target(Piece *to, Span link, const Place *place, const Span *lists, const uint8_t *properties,
+                unsigned char *scratch);
 
 /* Where a slice of tokens begins: the sum of those before it, and the inverse power of its first one. */
 typedef struct {

@@ -185,7 +185,7 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
     PyObject *found = PyDict_New();
     size_t n = flat->n, r = flat->r, m = flat->m, a = flat->a, d = flat->d;
 #define PUT(type, name, count) \
-    || put(found, #name, PyByteArray_FromStringAndSize((const char *)flat->name, (Py_ssize_t)(sizeof(type) * (count)))) < 0
+    || put(found, #name, PyBytes_FromStringAndSize((const char *)flat->name, (Py_ssize_t)(sizeof(type) * (count)))) < 0
     in_characters(flat, properties);
     if (found == NULL
         || put(found, "text", PyUnicode_DecodeUTF8(flat->text.data, (Py_ssize_t)flat->text.used, "strict")) < 0

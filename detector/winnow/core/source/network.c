@@ -261,8 +261,9 @@ INLINE void read_blocks(const Task *task, int backwards, Products products)
                   3 * s);
         for (row = 0; row < count; row++) {
             float *state = task->states + row * s;
-            for (i = 0; i < gates; i += 8 * products.lanes) {
-                products.of_row(&before, 1, s, recurrent + i, gates, task->sums + i);
+            for (i = 0; i < gates; i += 8 * products.lanes) { /* to and fro, since half of the weights stay in the cache */
+                Py_ssize_t column = row % 2 ? gates - 8 * products.lanes - i : i;
+                products.of_row(&before, 1, s, recurrent + column, gates, task->sums + column);
             }
             turn(s, before, task->gates + row * 3 * s, task->sums, bias, state);
             pool(sums, maxima, state, s);
