@@ -11,7 +11,7 @@ from winnow.page.tree import sums_in_blocks
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
 from winnow.papers.page_level import BUCKETS, LogisticModel, bucket_of
 from winnow.papers.pages import silent
-from winnow.smoothing import smooth_scores
+from winnow.smoothing import smooth
 from winnow.training.gold import FOLDS
 from winnow.training.report import SITE_LABELS, Metrics, Trained
 from winnow.training.sites import (
@@ -123,7 +123,7 @@ def content_f_measure(model: Model, page: Page, label: NDArray[np.float32], word
 
     ``label`` and ``words`` are those of the page's blocks.
     """
-    kept = smooth_scores(page, model.score(page)).value[page.n :, None] < THRESHOLDS
+    kept = smooth(page.unit_parent, model.score(page)).value[page.n :, None] < THRESHOLDS
     content = words * (label == 1)
     if not content.any():
         return np.full(len(THRESHOLDS), np.nan)
