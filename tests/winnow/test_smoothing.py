@@ -19,7 +19,9 @@ DEEPEST_TREE_OF_LXML = 2047
 Case = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]
 
 
-def smooth_forest(parent: ArrayLike, score: ArrayLike, weight: ArrayLike = 1, penalty: ArrayLike = 0.01) -> SmoothedScores:
+def smooth_forest(
+    parent: ArrayLike, score: ArrayLike, weight: ArrayLike = 1, penalty: ArrayLike = 0.01
+) -> SmoothedScores:
     """Smooth scores with one weight and penalty for all, or one for each."""
     k = np.shape(score)
     weights, penalties = np.broadcast_to(np.asarray(weight, np.int64), k), np.broadcast_to(penalty, k)
@@ -296,7 +298,8 @@ def test_values_never_fall_from_parent_to_child_and_sections_are_connected() -> 
 
 def test_hidden_units_hand_their_descendants_to_the_nearest_visible_ancestor() -> None:
     page = Page.parse("<div><p>a</p></div>")  # html, body, div, p; one block
-    smoothed = smooth(page.unit_parent, scores_of(page, [0.1, 0.1, 0.9, 0.9, 0.8], [True, True, False, False, True], 0.0))
+    scores = scores_of(page, [0.1, 0.1, 0.9, 0.9, 0.8], [True, True, False, False, True], 0.0)
+    smoothed = smooth(page.unit_parent, scores)
     assert smoothed.value.tolist() == [0.1, 0.1, 0.1, 0.1, 0.8]
     assert smoothed.section.tolist() == [0, 0, 0, 0, 4]
 

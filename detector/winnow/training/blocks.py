@@ -29,13 +29,14 @@ from winnow.models.decision import (
 )
 from winnow.models.scores import expected_f1_threshold, log_odds
 from winnow.papers.pages import silent
+from winnow.processes import map_in_processes
 from winnow.training.evaluation import page_accuracy
 from winnow.training.examples import label_gold_page, label_marked_site, label_pages, label_site
 from winnow.training.gold import FOLDS, folds, gold_examples, parse_with_copy
 from winnow.training.networks import RECIPE, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, Metrics, Trained
 from winnow.training.site_evidence import marked_examples
-from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels, map_in_processes
+from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

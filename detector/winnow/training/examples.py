@@ -16,10 +16,11 @@ from winnow.features.blocks import features_of
 from winnow.models.sequence import standardise
 from winnow.page.page import Page, PageTooLarge
 from winnow.papers.pages import silent
+from winnow.processes import map_in_processes
 from winnow.site import Site as SiteInMemory
 from winnow.training.gold import content_fractions, deal_folds, parse_with_copy
 from winnow.training.sequences import SequencePage
-from winnow.training.sites import SITE_LEVEL_METHOD, SiteLabels, map_in_processes
+from winnow.training.sites import SITE_LEVEL_METHOD, SiteLabels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,16 +11,11 @@ from winnow.page.tree import sums_in_blocks
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
 from winnow.papers.page_level import BUCKETS, LogisticModel, bucket_of
 from winnow.papers.pages import silent
+from winnow.processes import map_in_processes
 from winnow.smoothing import smooth
 from winnow.training.gold import FOLDS
 from winnow.training.report import SITE_LABELS, Metrics, Trained
-from winnow.training.sites import (
-    SITE_LEVEL_LIMITS,
-    SITE_LEVEL_METHOD,
-    SiteLabels,
-    describe_labels,
-    map_in_processes,
-)
+from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, SiteLabels, describe_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from winnow.papers.methods import METHODS, summary
 from winnow.papers.page_level import SiteLevel
-from winnow.papers.pages import OTHER_SUFFIXES, SiteError, SitePages, silent
+from winnow.papers.pages import OTHER_SUFFIXES, SiteError, SitePages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from winnow.papers.pages import Progress, SitePage
+    from winnow.papers.pages import SitePage
 
 
 _PAGE_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml", ".shtml"})
 _SNIFFED: Final = 1_024  # bytes
-_CHUNK: Final = 4  # tasks that a process is sent at a time, with one copy of their model
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,29 +75,6 @@ def is_page(file: Path) -> bool:
     with file.open("rb") as stream:
         start = stream.read(_SNIFFED).lower()
     return b"<html" in start or b"<!doctype html" in start
-
-
-_Result = TypeVar("_Result")
-
-
-def map_in_processes(
-    work: Callable[[Any], _Result],
-    tasks: Sequence[Any],
-    processes: int,
-    names: Sequence[str] = (),
-    progress: Progress = silent,
-    chunk: int = _CHUNK,
-) -> Iterator[_Result]:
-    """Do the work for each task, in this process or in several, and yield the results in the order of the tasks.
-
-    ``names`` are those of the tasks, for the progress; a process takes ``chunk`` tasks at a time.
-    """
-    # A process for each core has one thread each. None is started before it is asked to.
-    with ProcessPoolExecutor(processes, get_context("spawn"), threadpool_limits, (1, "blas")) as pool:
-        for done, result in enumerate(map(work, tasks) if processes == 1 else pool.map(work, tasks, chunksize=chunk)):
-            if names:
-                progress(done + 1, len(tasks), names[done])
-            yield result
 
 
 # Labels without a human: what repeats on the pages of a site is template, what occurs once is content.
