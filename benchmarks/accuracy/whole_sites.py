@@ -34,8 +34,8 @@ from winnow.training.site_evidence import (
     CONTENT,
     MAYBE,
     SEEN,
-    CountedSite,
     block_examples,
+    count_others,
     learn_evidence,
     marked_sites,
     read_marks,
@@ -87,11 +87,10 @@ def main() -> None:  # noqa: C901
             say(site.name)
             model = model_of(site.name)
             site_counts.LEARNED = evidence.get(site.name, site_counts.LEARNED)
-            counted, random = CountedSite(site.pages(), model), np.random.default_rng(0)
-            for index, name in enumerate(counted.names):
+            site_pages, random = {read.name: read.page for read in site.pages().read_all()}, np.random.default_rng(0)
+            for name, page in site_pages.items():
                 if name not in pages:
                     continue
-                page = counted.pages[index]
                 texts = page.block_texts()
                 words = {letter: Counter[str]() for letter in (CONTENT, COMMENTS, MAYBE)}
                 letters = pages[name].of_blocks(texts)
@@ -100,7 +99,8 @@ def main() -> None:  # noqa: C901
                 if words[CONTENT].total() < 4:
                     continue
                 seen_of: dict[str, PageCounts | None] = {ALONE: None} | {
-                    f"{seen} pages counted": PageCounts(*counted.counts(index, seen, random)) for seen in SEEN
+                    f"{seen} pages counted": PageCounts(*count_others(page, site_pages, seen, model, random))
+                    for seen in SEEN
                 }
                 results = {
                     key + without: winnow.clean(page, model=model, site=counts)
