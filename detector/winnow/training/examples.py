@@ -13,13 +13,11 @@ from winnow.decide import decide
 from winnow.evidence.draft import Options
 from winnow.evidence.marked_articles import article_mark
 from winnow.features.blocks import features_of
-from winnow.models.sequence import standardise
 from winnow.page.page import Page, PageTooLarge
 from winnow.papers.pages import silent
 from winnow.processes import map_in_processes
 from winnow.site import Site as SiteInMemory
-from winnow.training.gold import content_fractions, deal_folds, parse_with_copy
-from winnow.training.sequences import SequencePage
+from winnow.training.gold import content_fractions, parse_with_copy
 from winnow.training.sites import SITE_LEVEL_METHOD, SiteLabels
 
 if TYPE_CHECKING:
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from winnow.training.gold import GoldExample
     from winnow.training.sites import Site
 
-    Matrix = NDArray[np.float32]
     Floats = NDArray[np.float64]
 
 
@@ -136,46 +133,6 @@ def label_gold_page(example: GoldExample) -> list[BlockPage]:
         content = example.marks.content(texts) if example.marks else content_fractions(texts, example.gold.text)
         found.append(replace(block_page(page, content, example.source), copy=number > 0))
     return found
-
-
-def stack_features(
-    pages: Sequence[BlockPage],
-    weight: Floats,
-    learn: Callable[[Sequence[BlockPage], Floats], Callable[[BlockPage], Matrix]],
-    *,
-    folds: int,
-    seed: int,
-) -> list[Matrix]:
-    """float32[m, k + l] of every page: static features, and those learned without the page's source beside them.
-
-    As in the stacked model of the site-independent template blocks paper, section 4.1. ``learn`` takes pages and their
-    weights (float64[pages]), and returns what gives a page its learned features, float32[m, l].
-    """
-    fold_of = deal_folds((page.source for page in pages), folds, seed)
-    fold = np.array([fold_of[page.source] for page in pages])
-    matrices: list[Matrix] = [np.zeros((0, 0), np.float32)] * len(pages)
-    for number in range(folds):
-        seen = np.flatnonzero(fold != number)
-        features = learn([pages[index] for index in seen.tolist()], weight[seen])
-        for index in np.flatnonzero(fold == number).tolist():
-            page = pages[index]
-            matrices[index] = np.concatenate([page.static, features(page)], axis=1, dtype=np.float32)
-    return matrices
-
-
-def sequence_pages(
-    pages: Sequence[BlockPage], matrices: Sequence[Matrix], weight: Floats, mean: Matrix, scale: Matrix
-) -> list[SequencePage]:
-    """Pages as a network is fitted to them: of each all features (float32[m, k]), and its weight (float64[pages])."""
-    return [
-        SequencePage(
-            inputs=standardise(matrix, mean, scale),
-            target=np.nan_to_num(page.label),
-            weight=(page.labelled_mass * page_weight).astype(np.float32),
-            copy=page.copy,
-        )
-        for page, matrix, page_weight in zip(pages, matrices, weight, strict=True)
-    ]
 
 
 # Pages whose authors marked the article: no one had to label them. The marks that a label was taken from are removed

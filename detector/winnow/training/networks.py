@@ -14,18 +14,20 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from winnow.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks import BlockModel
-from winnow.training.examples import label_pages, label_site_by_counts, sequence_pages, stack_features
-from winnow.training.gold import FOLDS
-from winnow.training.sequences import NetworkRecipe, fit_sequence, mean_and_scale
+from winnow.models.sequence import standardise
+from winnow.training.examples import label_pages, label_site_by_counts
+from winnow.training.gold import deal_folds
+from winnow.training.sequences import NetworkRecipe, SequencePage, fit_sequence, mean_and_scale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -103,7 +105,16 @@ def fit_block_model(
         raise ValueError("the pages give no labels of both kinds: content and template")
     matrices, tables = stacked_token_features(pages, weight, seed=seed), learn_tables(pages, weight)
     mean, scale = mean_and_scale(np.concatenate(matrices[: len(gold)] or matrices))
-    network = fit_sequence(sequence_pages(pages, matrices, weight, mean, scale), recipe, seed)
+    inputs = [
+        SequencePage(
+            inputs=standardise(matrix, mean, scale),
+            target=np.nan_to_num(page.label),
+            weight=(page.labelled_mass * page_weight).astype(np.float32),
+            copy=page.copy,
+        )
+        for page, matrix, page_weight in zip(pages, matrices, weight, strict=True)
+    ]
+    network = fit_sequence(inputs, recipe, seed)
     return BlockModel.of(tables, mean, scale, network)
 
 
@@ -130,17 +141,23 @@ def learn_tables(pages: Sequence[BlockPage], weight: Floats) -> TokenTables:
     names, words = np.zeros((2, TABLE_SIZE)), np.zeros((2, TABLE_SIZE))
     for page, page_weight in zip(pages, weight, strict=True):
         _add_votes_of_page(page, page_weight, names, words)
-    return TokenTables(log_odds_of_votes(names), log_odds_of_votes(words))
+    return TokenTables(_log_odds(names), _log_odds(words))
 
 
 def stacked_token_features(pages: Sequence[BlockPage], weight: Floats, *, seed: int) -> list[Matrix]:
-    """float32[m, k] of every page, its learned features from tables that have not seen its source."""
+    """float32[m, k] of every page, all features, the learned ones from tables that have not seen its source.
 
-    def learn(seen: Sequence[BlockPage], weights: Floats) -> Callable[[BlockPage], Matrix]:
-        tables = learn_tables(seen, weights)
-        return lambda page: tables.features(page.tokens)
-
-    return stack_features(pages, weight, learn, folds=FOLDS, seed=seed)
+    As in the stacked model of the site-independent template blocks paper, section 4.1.
+    """
+    fold_of = deal_folds((page.source for page in pages), seed)
+    fold = np.array([fold_of[page.source] for page in pages])
+    matrices: list[Matrix] = [np.zeros((0, 0), np.float32)] * len(pages)
+    for number in np.unique(fold).tolist():
+        seen = fold != number
+        tables = learn_tables(list(compress(pages, seen)), weight[seen])
+        for index in np.flatnonzero(~seen).tolist():
+            matrices[index] = pages[index].matrix(tables)
+    return matrices
 
 
 def _add_votes_of_page(page: BlockPage, weight: float, names: Floats, words: Floats) -> None:
@@ -156,11 +173,11 @@ def _add_votes_of_page(page: BlockPage, weight: float, names: Floats, words: Flo
         for values in (mass, content)
     ]
     of_word = [values.repeat(tokens.words_per_block) for values in (mass, content)]
-    add_votes(names, weight, tokens.name, *of_name)
-    add_votes(words, weight, tokens.word, *of_word)
+    _add_votes(names, weight, tokens.name, *of_name)
+    _add_votes(words, weight, tokens.word, *of_word)
 
 
-def add_votes(table: Floats, weight: float, token: NDArray[np.integer], mass: Floats, chosen: Floats) -> None:
+def _add_votes(table: Floats, weight: float, token: NDArray[np.integer], mass: Floats, chosen: Floats) -> None:
     """Add a page's votes for and against to float64[2, TABLE_SIZE], on every token by how much it covers.
 
     ``mass`` is the labelled mass that each token of its blocks covers, ``chosen`` the part of it that votes for.
@@ -172,7 +189,7 @@ def add_votes(table: Floats, weight: float, token: NDArray[np.integer], mass: Fl
     table[:, entries] += weight * np.stack([votes, strength - votes])
 
 
-def log_odds_of_votes(votes: Floats) -> Matrix:
+def _log_odds(votes: Floats) -> Matrix:
     """float32[TABLE_SIZE] from float64[2, TABLE_SIZE] votes for and against, 0 for what was never seen."""
     prior = votes[0].sum() / max(votes.sum(), 1e-12)
     odds = (votes[0] + _SMOOTHING * prior + 1e-9) / (votes[1] + _SMOOTHING * (1 - prior) + 1e-9)
