@@ -13,17 +13,15 @@ from winnow.papers.page_level import LOGISTIC
 from winnow.papers.pages import silent
 from winnow.training.blocks import train_blocks
 from winnow.training.logistic import train_logistic
-from winnow.training.report import Metrics, Trained, model_card
-from winnow.training.sites import SITE_LEVEL_METHOD, Site, find_sites
+from winnow.training.report import model_card
+from winnow.training.sites import SITE_LEVEL_METHOD, find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from winnow.papers.pages import Progress
-
-__all__ = ["KINDS", "Metrics", "Site", "Trained", "find_sites", "train"]
-
+    from winnow.training.report import Trained
 
 KINDS: Final = (BLOCKS, LOGISTIC)
 """The kinds of models that can be trained."""

@@ -9,9 +9,9 @@ import pytest
 from demo.web import generate
 from winnow.papers.page_level import LogisticModel
 from winnow.training.logistic import THRESHOLDS, best_threshold, train_logistic
-from winnow.training.report import SITE_LABELS
-from winnow.training.sites import SiteLabels
-from winnow.training.train import Site, Trained, find_sites, train
+from winnow.training.report import SITE_LABELS, Trained
+from winnow.training.sites import Site, SiteLabels, find_sites
+from winnow.training.train import train
 
 DATE = datetime.date(2024, 2, 29)
 
