@@ -137,10 +137,22 @@ def _equal_sites(pages: Sequence[BlockPage]) -> Floats:
 
 
 def learn_tables(pages: Sequence[BlockPage], weight: Floats) -> TokenTables:
-    """Learn the log-odds of names and words; every page has a vote on every token it has, by how much it covers."""
+    """Learn the log-odds of names and words; every page has a vote on every token it has, by how much it covers.
+
+    A name covers the blocks inside its elements, a word the blocks it is in.
+    """
     names, words = np.zeros((2, TABLE_SIZE)), np.zeros((2, TABLE_SIZE))
     for page, page_weight in zip(pages, weight, strict=True):
-        _add_votes_of_page(page, page_weight, names, words)
+        tokens, mass = page.tokens, page.labelled_mass
+        content = mass * np.nan_to_num(page.label)
+        of_name = [
+            (sums := np.append(0.0, np.cumsum(values)))[tokens.block_end[tokens.name_element]]
+            - sums[tokens.block_begin[tokens.name_element]]
+            for values in (mass, content)
+        ]
+        of_word = [values.repeat(tokens.words_per_block) for values in (mass, content)]
+        _add_votes(names, page_weight, tokens.name, *of_name)
+        _add_votes(words, page_weight, tokens.word, *of_word)
     return TokenTables(_log_odds(names), _log_odds(words))
 
 
@@ -158,23 +170,6 @@ def stacked_token_features(pages: Sequence[BlockPage], weight: Floats, *, seed: 
         for index in np.flatnonzero(~seen).tolist():
             matrices[index] = pages[index].matrix(tables)
     return matrices
-
-
-def _add_votes_of_page(page: BlockPage, weight: float, names: Floats, words: Floats) -> None:
-    """Add the votes of a page for content and for template to those of names and of words, float64[2, TABLE_SIZE] each.
-
-    A name covers the blocks inside its elements, a word the blocks it is in.
-    """
-    tokens, mass = page.tokens, page.labelled_mass
-    content = mass * np.nan_to_num(page.label)
-    of_name = [
-        (sums := np.append(0.0, np.cumsum(values)))[tokens.block_end[tokens.name_element]]
-        - sums[tokens.block_begin[tokens.name_element]]
-        for values in (mass, content)
-    ]
-    of_word = [values.repeat(tokens.words_per_block) for values in (mass, content)]
-    _add_votes(names, weight, tokens.name, *of_name)
-    _add_votes(words, weight, tokens.word, *of_word)
 
 
 def _add_votes(table: Floats, weight: float, token: NDArray[np.integer], mass: Floats, chosen: Floats) -> None:
