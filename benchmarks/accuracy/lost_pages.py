@@ -37,7 +37,7 @@ def main() -> None:
         model_of = models_of_folds(options.models) if options.models else lambda _: default
         for site in find_sites(options.sites):
             model, random, before = model_of(site.name), np.random.default_rng(0), len(lost)
-            site_pages = {read.name: read.page for read in site.pages().read_all()}
+            site_pages = {read.name: read.page for read in site.read_all()}
             for name, page in site_pages.items():
                 counts = PageCounts(*count_others(page, site_pages, max(SEEN), model, random))
                 alone, text = (winnow.clean(page, model=model, site=site).text for site in (None, counts))

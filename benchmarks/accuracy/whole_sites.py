@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from winnow import Cleaned
     from winnow.evidence.site_counts import Evidence
     from winnow.models.scores import Model
+    from winnow.papers.pages import SitePages
     from winnow.training.site_evidence import PageMarks
-    from winnow.training.sites import Site
 
     Evidences = dict[str, Evidence]
 
@@ -87,7 +87,7 @@ def main() -> None:  # noqa: C901
             say(site.name)
             model = model_of(site.name)
             site_counts.LEARNED = evidence.get(site.name, site_counts.LEARNED)
-            site_pages, random = {read.name: read.page for read in site.pages().read_all()}, np.random.default_rng(0)
+            site_pages, random = {read.name: read.page for read in site.read_all()}, np.random.default_rng(0)
             for name, page in site_pages.items():
                 if name not in pages:
                     continue
@@ -126,14 +126,14 @@ def main() -> None:  # noqa: C901
 
 
 def _evidence_by_site(
-    sites: Sequence[tuple[Site, Mapping[str, PageMarks]]], model_of: Callable[[str], Model], folds: int
+    sites: Sequence[tuple[SitePages, Mapping[str, PageMarks]]], model_of: Callable[[str], Model], folds: int
 ) -> Evidences:
     """What the counts say, learned for each site on those of other folds."""
     examples = {}
     for site, pages in sites:
         say(f"{site.name}: examples")
         letters_of = {name: page.of_blocks for name, page in pages.items()}
-        examples[site.name] = block_examples(site.pages(), letters_of, model_of(site.name))
+        examples[site.name] = block_examples(site, letters_of, model_of(site.name))
     names = np.random.default_rng(0).permutation(list(examples)).tolist()
     learned = {}
     for fold in range(folds):

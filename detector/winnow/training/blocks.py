@@ -44,11 +44,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.papers.pages import Progress
+    from winnow.papers.pages import Progress, SitePages
     from winnow.training.examples import BlockPage
     from winnow.training.gold import GoldExample
     from winnow.training.sequences import NetworkRecipe
-    from winnow.training.sites import Site
 
     Floats = NDArray[np.float64]
 
@@ -214,7 +213,7 @@ def calibrated(model: BlockModel, calibration: tuple[float, float]) -> BlockMode
 def cross_validate(
     examples: Sequence[GoldExample],
     gold: Sequence[BlockPage],
-    sites: Sequence[Site],
+    sites: Sequence[SitePages],
     labelled: Sequence[BlockPage],
     fit: Callable[..., BlockModel],
     *,
@@ -292,7 +291,7 @@ collection; the pages of sites are there to keep the model from taking that coll
 
 
 def train_blocks(
-    sites: Sequence[Site],
+    sites: Sequence[SitePages],
     gold: Sequence[Path] = (),
     *,
     marks: bool = False,
@@ -355,7 +354,7 @@ def train_blocks(
 
 
 def _without_gold(
-    sites: Sequence[Site],
+    sites: Sequence[SitePages],
     labelled: Sequence[BlockPage],
     marked: Sequence[BlockPage],
     fit: Callable[..., BlockModel],

@@ -16,7 +16,7 @@ from winnow.features.blocks import features_of
 from winnow.page.page import Page, PageTooLarge
 from winnow.papers.pages import silent
 from winnow.processes import map_in_processes
-from winnow.site import Site as SiteInMemory
+from winnow.site import Site
 from winnow.training.gold import content_fractions, parse_with_copy
 from winnow.training.sites import SITE_LEVEL_METHOD, SiteLabels
 
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
     from winnow.features.tokens import Tokens, TokenTables
     from winnow.models import Model
-    from winnow.papers.pages import Progress
+    from winnow.papers.pages import Progress, SitePages
     from winnow.training.gold import GoldExample
-    from winnow.training.sites import Site
 
     Floats = NDArray[np.float64]
 
@@ -87,7 +86,7 @@ def block_page(page: Page, label: NDArray[np.floating], source: str) -> BlockPag
 
 def label_pages(
     label: Callable[[Any], list[BlockPage]],
-    sites_or_pages: Sequence[Site] | Sequence[GoldExample],
+    sites_or_pages: Sequence[SitePages] | Sequence[GoldExample],
     processes: int = 1,
     progress: Progress = silent,
     what: str = "site",
@@ -99,7 +98,7 @@ def label_pages(
 
 
 def label_site(
-    site: Site, *, seed: int, labels: str = SITE_LEVEL_METHOD, pages_per_site: int = PAGES_PER_SITE
+    site: SitePages, *, seed: int, labels: str = SITE_LEVEL_METHOD, pages_per_site: int = PAGES_PER_SITE
 ) -> list[BlockPage]:
     """Label the blocks of some pages of a site by a site-level method, blocks of one page only as content."""
     site_labels = SiteLabels(site, labels)
@@ -108,13 +107,13 @@ def label_site(
     return [block_page(read.page, label[read.page.n :], site.name) for read, label in site_labels.pages(numbers)]
 
 
-def label_site_by_counts(site: Site, *, model: Model, seed: int) -> list[BlockPage]:
+def label_site_by_counts(site: SitePages, *, model: Model, seed: int) -> list[BlockPage]:
     """Label the blocks of some pages of a site by the scores of a model and the counts of the whole site.
 
     The labels are probabilities; comments have none.
     """
-    counts = SiteInMemory(budget=_MAX_UNITS, model=model)
-    pages = [read.page for read in site.pages().read_all() if read.page.m and counts.count(read.page)]
+    counts = Site(budget=_MAX_UNITS, model=model)
+    pages = [read.page for read in site.read_all() if read.page.m and counts.count(read.page)]
     found = []
     for number in sorted(np.random.default_rng(seed).permutation(len(pages))[:PAGES_PER_SITE].tolist()):
         page = pages[number]
@@ -164,12 +163,12 @@ MAX_MARKED_PAGES: Final = 20
 _MAYBE: Final = re.compile(rb"articleBody|e-content|entry-content|content:encoded")
 
 
-def label_marked_site(site: Site, *, seed: int) -> list[BlockPage]:
+def label_marked_site(site: SitePages, *, seed: int) -> list[BlockPage]:
     """Label the blocks of some pages of a site that bear the mark of an article, with the mark hidden."""
     found: list[BlockPage] = []
     known: set[str] = set()
-    for number in np.random.default_rng(seed).permutation(len(site.files)).tolist():
-        html = site.files[number].read_bytes()
+    for number in np.random.default_rng(seed).permutation(len(site)).tolist():
+        html = (site.folder / site.names[number]).read_bytes()
         if not _MAYBE.search(html):
             continue
         try:

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from winnow.models.scores import Model
     from winnow.page.page import Page
-    from winnow.papers.pages import Progress
-    from winnow.training.sites import Site
+    from winnow.papers.pages import Progress, SitePages
 
     Floats = NDArray[np.float64]
 
@@ -96,7 +95,7 @@ def _page_examples(measures: Measures, label: NDArray[np.float32], site: int, ra
     )
 
 
-def _site_examples(task: tuple[int, Site, str, int]) -> tuple[list[Examples], list[TuningPage]]:
+def _site_examples(task: tuple[int, SitePages, str, int]) -> tuple[list[Examples], list[TuningPage]]:
     """Examples of up to 30 pages of a site, and pages to choose a threshold by."""
     number, site, labels, seed = task
     site_labels, random = SiteLabels(site, labels), np.random.default_rng([seed, number])
@@ -145,7 +144,7 @@ def best_threshold(measured: Iterable[tuple[int, Floats]]) -> tuple[float, float
 
 
 def train_logistic(
-    sites: Sequence[Site],
+    sites: Sequence[SitePages],
     *,
     labels: str = SITE_LEVEL_METHOD,
     seed: int = 0,
@@ -178,7 +177,7 @@ def train_logistic(
         model = fit(examples, ~tested)
         score[tested] = model.probability(examples.values[tested], examples.area[tested])
         for site, page, label, words in (page for _, of_site in found for page in of_site if fold[page.site] == number):
-            read = sites[site].pages().read(page)
+            read = sites[site].read(page)
             measured.append((site, content_f_measure(model, read.page, label, words)))
     threshold, f_measure = best_threshold(measured)
     model = fit(examples, np.ones(len(examples.label), bool), threshold)

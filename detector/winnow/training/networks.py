@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from winnow.papers.pages import SitePages
     from winnow.training.examples import BlockPage
-    from winnow.training.sites import Site
 
     Matrix = NDArray[np.float32]
     Floats = NDArray[np.float64]
@@ -53,7 +53,7 @@ DROPOUT_WITHOUT_GOLD: Final = 0.7
 
 def train_block_model(
     gold: Sequence[BlockPage],
-    sites: Sequence[Site],
+    sites: Sequence[SitePages],
     *,
     labelled: Sequence[BlockPage] = (),
     marked: Sequence[BlockPage] = (),

@@ -29,10 +29,10 @@ from winnow.evidence.site_counts import Evidence, evidence_columns
 from winnow.models import load_model
 from winnow.papers.pages import SitePages
 from winnow.places import clipped_log_odds
-from winnow.site import Site as CountsOfSite
+from winnow.site import Site
 from winnow.training.evaluation import GoldPage, models_of_folds, read_gold
 from winnow.training.gold import GoldExample, content_fractions, registrable_domain
-from winnow.training.sites import Site, find_sites
+from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -113,14 +113,16 @@ def count_others(
     Returns:
         int64[n + m + q * CODES], pages that have each unit of the page and each code of its places; pages counted.
     """
-    counts, pages = CountsOfSite(sys.maxsize, model), list(site.values())
+    counts, pages = Site(sys.maxsize, model), list(site.values())
     for other in [page, *(pages[number] for number in random.permutation(len(pages)).tolist())]:
         if counts.pages < seen:
             counts.count(other)
     return counts.frequencies(page)
 
 
-def marked_sites(folders: Sequence[Path], marks: Sequence[PageMarks]) -> Iterator[tuple[Site, Mapping[str, PageMarks]]]:
+def marked_sites(
+    folders: Sequence[Path], marks: Sequence[PageMarks]
+) -> Iterator[tuple[SitePages, Mapping[str, PageMarks]]]:
     """Yield the sites of some folders that have marked pages, with the marks by file.
 
     Raises:
@@ -141,15 +143,14 @@ def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
     """Take the marked pages of some folders of sites as gold pages, whose text is that of their blocks of content."""
     found = []
     for site, marks_of in marked_sites(folders, read_marks(path)):
-        pages = site.pages()
-        for number, (name, url) in enumerate(zip(pages.names, pages.urls, strict=True)):
+        for number, (name, url) in enumerate(zip(site.names, site.urls, strict=True)):
             marks = marks_of.get(name)
             if marks is not None:
-                texts = pages.read(number).page.block_texts()
+                texts = site.read(number).page.block_texts()
                 text = "\n".join(compress(texts, marks.content(texts) == 1))
                 kind = _KIND_OF.get(marks.kind, marks.kind)
                 gold = GoldPage(f"{site.name}/{name}", text, kind, None, url, (), ())
-                found.append(GoldExample(gold, site.files[number], site.name, "whole sites", marks))
+                found.append(GoldExample(gold, site.folder / name, site.name, "whole sites", marks))
     return found
 
 
@@ -242,7 +243,7 @@ def main() -> None:
         for site, pages in marked_sites(options.sites, read_marks(options.marks)):
             print(f"winnow.training.site_evidence: {site.name}", file=sys.stderr, flush=True)
             letters_of: LettersOf = {name: page.of_blocks for name, page in pages.items()}
-            examples.append(block_examples(site.pages(), letters_of, model_of(site.name)))
+            examples.append(block_examples(site, letters_of, model_of(site.name)))
         for path in options.gold:
             for host_pages, letters_of in gold_hosts(path):
                 model = model_of(registrable_domain(host_pages.urls[0]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -25,27 +24,8 @@ _PAGE_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml", ".shtml"})
 _SNIFFED: Final = 1_024  # bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """The pages of one site.
-
-    Attributes:
-        name: name of its folder.
-        folder: where it is.
-        files: its HTML files, sorted by path.
-    """
-
-    name: str
-    folder: Path
-    files: tuple[Path, ...]
-
-    def pages(self) -> SitePages:
-        """The pages by their paths and addresses, ``https://name/path``, read one at a time."""
-        return SitePages.of_files(self.folder, self.files, f"https://{self.name}/")
-
-
-def find_sites(folder: Path, min_pages: int = 10) -> list[Site]:
-    """List the sites of a folder by name, leaving out those with too few pages.
+def find_sites(folder: Path, min_pages: int = 10) -> list[SitePages]:
+    """List the sites of a folder by name, ``https://name/``, leaving out those with too few pages.
 
     Raises:
         FileNotFoundError: the folder does not exist.
@@ -53,8 +33,9 @@ def find_sites(folder: Path, min_pages: int = 10) -> list[Site]:
     """
     if not folder.is_dir():
         raise FileNotFoundError(f"no such folder: {folder}")
-    sites = [Site(each.name, each, page_files(each)) for each in sorted(folder.iterdir()) if each.is_dir()]
-    enough = [site for site in sites if len(site.files) >= min_pages]
+    folders = [each for each in sorted(folder.iterdir()) if each.is_dir()]
+    sites = [SitePages.of_files(each, page_files(each), f"https://{each.name}/") for each in folders]
+    enough = [site for site in sites if len(site) >= min_pages]
     if not enough:
         raise ValueError(f"{folder} holds no folder with {min_pages} or more HTML files: one folder a site is expected")
     return enough
@@ -104,8 +85,8 @@ class SiteLabels:
             the method cannot work on the site.
     """
 
-    def __init__(self, site: Site, method: str = SITE_LEVEL_METHOD) -> None:
-        self._pages = site.pages()
+    def __init__(self, pages: SitePages, method: str = SITE_LEVEL_METHOD) -> None:
+        self._pages = pages
         self.numbers: Sequence[int] = []
         with suppress(SiteError):
             self._site_level = self._learned = SiteLevel().learn(self._pages)
