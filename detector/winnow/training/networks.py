@@ -43,8 +43,6 @@ _MAX_VOTES: Final = 15.0  # pages that a source of gold pages counts for at most
 _SPREAD: Final = 20.0  # a token votes for a page in full from a twentieth of its mass on
 
 
-_MARKED_WEIGHT: Final = 0.3  # of all labels by authors' marks; those of sites weigh 1, as gold labels do
-
 RECIPE: Final = NetworkRecipe(units=(64, 64, 64), epochs=8, min_steps=500, dropout=0.25)
 
 DROPOUT_WITHOUT_GOLD: Final = 0.7
@@ -67,7 +65,7 @@ def train_block_model(
         gold: pages with labels from gold text; without them, the first round learns from the next but one and next.
         sites: sites whose pages the second round learns from.
         labelled: pages of sites with site-level labels.
-        marked: pages of sites with labels from authors' marks.
+        marked: pages of sites with labels from authors' marks, without gold pages.
         seed: of folds and first weights.
         recipe: how.
         processes: that read pages of sites.
@@ -82,7 +80,7 @@ def train_block_model(
         without_gold = replace(recipe, dropout=DROPOUT_WITHOUT_GOLD)
         first = fit_block_model([], labelled, marked=marked, seed=seed, recipe=without_gold)
     taught = label_pages(partial(label_site_by_counts, model=first, seed=seed), sites, processes)
-    return fit_block_model(gold, taught, marked=[] if gold else marked, seed=seed, recipe=recipe)
+    return fit_block_model(gold, taught, marked=marked, seed=seed, recipe=recipe)
 
 
 def fit_block_model(
@@ -121,13 +119,12 @@ def fit_block_model(
 def _page_weights(gold: Sequence[BlockPage], marked: Sequence[BlockPage], sites: Sequence[BlockPage]) -> Floats:
     """float64[pages]: 1 for a gold page, less for those of a source with many of them.
 
-    The pages of a site share an equal part of the rest; without gold pages, marks and sites weigh the same.
+    The pages of a site share an equal part of the rest; marks, which are for models without gold pages, weigh the same.
     """
     number = Counter(page.source for page in gold if not page.copy)
     gold_weight = np.array([min(1.0, _MAX_VOTES / number[page.source]) for page in gold])
     total = gold_weight.sum() if len(gold) else float(len(sites))
-    marked_total = _MARKED_WEIGHT * total if len(gold) else total
-    return np.concatenate([gold_weight, _equal_sites(marked) * marked_total, _equal_sites(sites) * total])
+    return np.concatenate([gold_weight, _equal_sites(marked) * total, _equal_sites(sites) * total])
 
 
 def _equal_sites(pages: Sequence[BlockPage]) -> Floats:
