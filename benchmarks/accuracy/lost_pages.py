@@ -18,7 +18,7 @@ from benchmarks.shared.common import parser_of, say, write_json
 from winnow.page.text import WORD
 from winnow.site import PageCounts
 from winnow.training.evaluation import models_of_folds
-from winnow.training.site_evidence import SEEN, CountedSite
+from winnow.training.site_evidence import SEEN, count_others
 from winnow.training.sites import find_sites
 
 _MIN_WORDS = 10  # of a page alone
@@ -37,15 +37,15 @@ def main() -> None:
         model_of = models_of_folds(options.models) if options.models else lambda _: default
         for site in find_sites(options.sites):
             model, random, before = model_of(site.name), np.random.default_rng(0), len(lost)
-            counted = CountedSite(site.pages(), model)
-            for index, (name, page) in enumerate(zip(counted.names, counted.pages, strict=True)):
-                counts = PageCounts(*counted.counts(index, max(SEEN), random))
+            site_pages = {read.name: read.page for read in site.read_all()}
+            for name, page in site_pages.items():
+                counts = PageCounts(*count_others(page, site_pages, max(SEEN), model, random))
                 alone, text = (winnow.clean(page, model=model, site=site).text for site in (None, counts))
                 words, left = len(WORD.findall(alone)), len(WORD.findall(text))
                 if words >= _MIN_WORDS and left < (1 - options.least) * words:
                     lost.append({"site": site.name, "page": name, "alone": alone, "counted": text})
-            pages += len(counted.names)
-            say(f"{site.name}: {len(lost) - before} of {len(counted.names)}")
+            pages += len(site_pages)
+            say(f"{site.name}: {len(lost) - before} of {len(site_pages)}")
         if options.out:
             options.out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in lost), "utf-8")
     except (OSError, ValueError) as error:

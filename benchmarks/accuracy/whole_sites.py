@@ -34,8 +34,8 @@ from winnow.training.site_evidence import (
     CONTENT,
     MAYBE,
     SEEN,
-    CountedSite,
     block_examples,
+    count_others,
     learn_evidence,
     marked_sites,
     read_marks,
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from winnow import Cleaned
     from winnow.evidence.site_counts import Evidence
     from winnow.models.scores import Model
+    from winnow.papers.pages import SitePages
     from winnow.training.site_evidence import PageMarks
-    from winnow.training.sites import Site
 
     Evidences = dict[str, Evidence]
 
@@ -87,11 +87,10 @@ def main() -> None:  # noqa: C901
             say(site.name)
             model = model_of(site.name)
             site_counts.LEARNED = evidence.get(site.name, site_counts.LEARNED)
-            counted, random = CountedSite(site.pages(), model), np.random.default_rng(0)
-            for index, name in enumerate(counted.names):
+            site_pages, random = {read.name: read.page for read in site.read_all()}, np.random.default_rng(0)
+            for name, page in site_pages.items():
                 if name not in pages:
                     continue
-                page = counted.pages[index]
                 texts = page.block_texts()
                 words = {letter: Counter[str]() for letter in (CONTENT, COMMENTS, MAYBE)}
                 letters = pages[name].of_blocks(texts)
@@ -100,7 +99,8 @@ def main() -> None:  # noqa: C901
                 if words[CONTENT].total() < 4:
                     continue
                 seen_of: dict[str, PageCounts | None] = {ALONE: None} | {
-                    f"{seen} pages counted": PageCounts(*counted.counts(index, seen, random)) for seen in SEEN
+                    f"{seen} pages counted": PageCounts(*count_others(page, site_pages, seen, model, random))
+                    for seen in SEEN
                 }
                 results = {
                     key + without: winnow.clean(page, model=model, site=counts)
@@ -126,14 +126,14 @@ def main() -> None:  # noqa: C901
 
 
 def _evidence_by_site(
-    sites: Sequence[tuple[Site, Mapping[str, PageMarks]]], model_of: Callable[[str], Model], folds: int
+    sites: Sequence[tuple[SitePages, Mapping[str, PageMarks]]], model_of: Callable[[str], Model], folds: int
 ) -> Evidences:
     """What the counts say, learned for each site on those of other folds."""
     examples = {}
     for site, pages in sites:
         say(f"{site.name}: examples")
         letters_of = {name: page.of_blocks for name, page in pages.items()}
-        examples[site.name] = block_examples(site.pages(), letters_of, model_of(site.name))
+        examples[site.name] = block_examples(site, letters_of, model_of(site.name))
     names = np.random.default_rng(0).permutation(list(examples)).tolist()
     learned = {}
     for fold in range(folds):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
-    from winnow.training.sites import Site
+    from winnow.papers.pages import SitePages
 
 SLOT_SHARE: Final = 0.9
 """Share of a page's own words that its slot has at least."""
@@ -98,13 +98,13 @@ def frames_by_site(options: argparse.Namespace, least: int) -> dict[str, list[Fr
     found: dict[str, list[Frame]] = {}
     for site in sites:
         frames = list(frames_of(site))
-        say(f"{site.name}: {len(frames)} of {len(site.files)} pages have a slot")
+        say(f"{site.name}: {len(frames)} of {len(site)} pages have a slot")
         if len(frames) >= least:
             found[site.name] = frames
     return found or sys.exit(f"{options.sites}: no site has {least} pages with a slot")
 
 
-def frames_of(site: Site) -> Iterator[Frame]:
+def frames_of(site: SitePages) -> Iterator[Frame]:
     """Find the slot of each page of a site; pages without one, and copies of other pages, are left out."""
     for page, own in _own_blocks(site):
         slot = slot_of(page, own)
@@ -113,10 +113,10 @@ def frames_of(site: Site) -> Iterator[Frame]:
             yield Frame(site.name, page.url or "", page.elements[0], nodes.index(page.elements[slot]))
 
 
-def _own_blocks(site: Site) -> Iterator[tuple[Page, NDArray[np.bool_]]]:
+def _own_blocks(site: SitePages) -> Iterator[tuple[Page, NDArray[np.bool_]]]:
     """The pages of a site, each with bool[m]: which of its blocks no other page has, by their text."""
     pages, counts = [], LossyCounts(sys.maxsize)
-    for number, _, page in site.pages().distinct():
+    for number, _, page in site.distinct():
         text = text_fingerprints(page)
         counts.add(number, text)
         pages.append((page, text[page.n :]))

@@ -26,13 +26,15 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks.shared.common import parser_of, say, shown, spread, table, write_json
 from winnow.page.page import Page
 from winnow.papers.clustering import Clusters, dom_paths
-from winnow.training.sites import Site, find_sites
+from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from winnow.papers.pages import SitePages
 
     Hashes = NDArray[np.uint64]
 
@@ -69,7 +71,7 @@ def main() -> None:
     write_json(options, figures)
 
 
-def mixtures(sites: Sequence[Site], options: argparse.Namespace) -> list[list[object]]:
+def mixtures(sites: Sequence[SitePages], options: argparse.Namespace) -> list[list[object]]:
     """Cluster heaps of several sites and compare the clusters with the sites."""
     chance = np.random.default_rng(options.seed)
     documents = {site.name: paths_of(site, options.pages) for site in shown(sites, "sites")}
@@ -98,10 +100,9 @@ def purity(labels: NDArray[np.int64], truth: NDArray[np.int64]) -> float:
     return sum(max(Counter(truth[labels == label].tolist()).values()) for label in set(labels.tolist())) / len(labels)
 
 
-def paths_of(site: Site, most: int) -> list[Hashes]:
+def paths_of(site: SitePages, most: int) -> list[Hashes]:
     """Paths of a site's pages, or of some of them, evenly spread; pages that are too large are left out."""
-    pages = site.pages()
-    return [dom_paths(read.page) for read in pages.subset(spread(range(len(pages)), most)).read_all()]
+    return [dom_paths(read.page) for read in site.subset(spread(range(len(site)), most)).read_all()]
 
 
 def planted_templates(options: argparse.Namespace) -> list[list[object]]:

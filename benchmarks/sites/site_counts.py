@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.storage.counts import NodeCounts
-    from winnow.training.sites import Site
+    from winnow.papers.pages import SitePages
 
 Figures = dict[str, Any]
 
@@ -150,11 +150,11 @@ class CountedPage:
     characters: NDArray[np.int64]
 
 
-def read_site(site: Site) -> list[CountedPage]:
+def read_site(site: SitePages) -> list[CountedPage]:
     """Read the pages of a site, each content once, and label them with exact counts of all."""
     pages: dict[bytes, tuple[HashedPage, NDArray[np.uint64]]] = {}
     every = LossyCounts(sys.maxsize)
-    for read in site.pages().read_all():
+    for read in site.read_all():
         hashed = HashedPage.of(read.page)
         if hashed.contents_id not in pages and hashed.page.m:
             fingerprints = np.where(countable(hashed.page), node_fingerprints(hashed.page), np.uint64(0))

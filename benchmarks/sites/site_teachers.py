@@ -53,9 +53,7 @@ def main() -> None:
         sys.exit(str(error))
     gold = gold_pages(options)
     chosen = np.random.default_rng(options.seed).permutation(len(sites))[: options.taught_sites]
-    some = [
-        replace(sites[number], files=tuple(spread(sites[number].files, options.counted))) for number in sorted(chosen)
-    ]
+    some = [sites[number].subset(spread(range(len(sites[number])), options.counted)) for number in sorted(chosen)]
     recipe = replace(RECIPE, dropout=DROPOUT_WITHOUT_GOLD)
     rows: dict[str, dict[str, Any]] = {}
     pages, domains = [page for page, _ in gold], [source_of(page) for page, _ in gold]

@@ -35,7 +35,7 @@ from winnow.memo import Memo
 from winnow.output.markdown.writer import markdown_blocks
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.parsing import decode, parse_html
-from winnow.smoothing import smooth_scores
+from winnow.smoothing import smooth
 
 if TYPE_CHECKING:
     import argparse
@@ -148,7 +148,7 @@ def _stages(html: str, url: str, model: Model) -> dict[str, float]:
     marks.append(thread_time())
     scores = model.score(page)
     marks.append(thread_time())
-    smoothed = smooth_scores(page, scores)
+    smoothed = smooth(page.unit_parent, scores)
     marks.append(thread_time())
     choice = scores.decision.choose(smoothed.value[page.n :], scope="auto", favor="balanced")
     marks.append(thread_time())

@@ -135,8 +135,6 @@ def site_level_templates(
     df: Integers,
     pages: int,
     theta: float = THETA,
-    *,
-    min_pages: int = MIN_PAGES,
     min_df: int = MIN_DF,
 ) -> Flags:
     """Label the units of a page that are template according to its site.
@@ -152,14 +150,11 @@ def site_level_templates(
         df: int64[n + m], pages of the host that contain each unit.
         pages: pages of the host that were counted.
         theta: minimum fraction of pages (0.10 in section 5.1).
-        min_pages: with fewer pages nothing is labelled.
         min_df: minimum number of pages, whatever ``theta`` is.
 
     Returns:
         bool[n + m], elements first.
     """
-    if pages < min_pages:
-        return np.zeros(page.n + page.m, bool)
     repeated = countable(page) & (df >= max(theta * pages, min_df))
     elements = within(page, repeated[: page.n])
     blocks = repeated[page.n :] | elements[page.block_node]
@@ -172,24 +167,6 @@ def site_level_templates(
     mostly = repeated_markup + repeated_text > _HTML_FRACTION * (all_markup + all_text)
     mostly &= ~WHOLE_PAGE[page.tag] & (repeated_text >= _HTML_FRACTION * all_text)
     return np.concatenate([elements | mostly, blocks])
-
-
-def unique_units(page: Page, df: Integers, pages: int, min_pages: int = MIN_PAGES) -> Flags:
-    """Label the countable units that no other page of the site has: they are hardly ever template.
-
-    Args:
-        page: the page, itself among those counted.
-        df: int64[n + m], pages of the host that contain each unit.
-        pages: pages of the host that were counted.
-        min_pages: with fewer pages nothing is labelled.
-
-    Returns:
-        bool[n + m], elements first.
-    """
-    if pages < min_pages:
-        return np.zeros(page.n + page.m, bool)
-    unique: Flags = countable(page) & (df == 1)
-    return unique
 
 
 def html_lengths(page: Page) -> tuple[Integers, Integers]:

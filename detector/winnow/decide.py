@@ -29,7 +29,7 @@ from winnow.page.attributes import attribute_predicate
 from winnow.page.hidden import hidden_runs
 from winnow.page.tree import runs_of_blocks, sums_in_blocks, within
 from winnow.rules import apply_rules
-from winnow.smoothing import SmoothedScores, smooth_scores, unsmoothed
+from winnow.smoothing import SmoothedScores, smooth, unsmoothed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +65,7 @@ def decide(page: Page, model: Model, counts: SiteCounts | None, options: Options
     return draft
 
 
-def smooth(draft: Draft) -> None:
+def smooth_scores(draft: Draft) -> None:
     """Smooth the scores over the tree, and choose the threshold.
 
     The model's threshold compensates for uncertain scores. With the site's counts scores are more certain, so the
@@ -171,7 +171,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     cut_other_articles,
     adjust_by_site_counts,
     partition_comments,
-    smooth,
+    smooth_scores,
     cut_template,
     keep_parts_of_main_content,
     keep_headline,
@@ -188,8 +188,8 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
 
 
 def _smoothed(draft: Draft, scores: Scores) -> SmoothedScores:
-    smoothing = smooth_scores if draft.options.smooth else unsmoothed
-    return smoothing(draft.page, draft.comments.without_excluded(scores))
+    smoothing = smooth if draft.options.smooth else unsmoothed
+    return smoothing(draft.page.unit_parent, draft.comments.without_excluded(scores))
 
 
 def _choice(draft: Draft, smoothed: SmoothedScores) -> Choice:

@@ -14,7 +14,7 @@ from winnow.core import core
 from winnow.hashing import BASE, INVERSE, hash_text, mix, powers
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import CODES, character_properties, character_tokens
-from winnow.page.tree import prefix_sums
+from winnow.page.tree import once_per_page, prefix_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,6 +113,7 @@ _CLOSE: Final = hash_text("</>")
 _BLOCK: Final = hash_text("block")
 
 
+@once_per_page
 def text_fingerprints(page: Page) -> Hashes:
     """Hash the text of every unit, without markup.
 
@@ -144,6 +145,7 @@ def text_fingerprints(page: Page) -> Hashes:
     return hashes
 
 
+@once_per_page
 def node_fingerprints(page: Page) -> Hashes:
     """Hash the markup and content of every unit: tags, attributes, text and children.
 

@@ -14,13 +14,13 @@ from winnow.training.sites import find_sites
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from winnow.training.sites import Site
+    from winnow.papers.pages import SitePages
 
 TEXT = ["Once upon a time a fox wrote a letter.", "Nobody ever answered it, alas."]
 
 
 @pytest.fixture(scope="module")
-def news(tmp_path_factory: pytest.TempPathFactory) -> Site:
+def news(tmp_path_factory: pytest.TempPathFactory) -> SitePages:
     folder: Path = tmp_path_factory.mktemp("web")
     generate(folder, pages=30)
     return next(site for site in find_sites(folder / "sites") if site.name == "news")

@@ -33,7 +33,7 @@ from winnow.models.files import FORMAT, ModelError, read_model_file, write_model
 from winnow.models.scores import expected_f1_threshold
 from winnow.models.sequence import ARRAY_NAMES, CLIP, SequenceNetwork
 from winnow.page.page import Page
-from winnow.smoothing import smooth_scores
+from winnow.smoothing import smooth
 
 K = len(FEATURE_NAMES)
 UNITS = (6, 5, 3)
@@ -237,7 +237,7 @@ def test_only_elements_where_the_text_branches_are_in_the_tree(model: BlockModel
     tags = [element.tag for element, is_in in zip(page.elements, in_tree[: page.n], strict=True) if is_in]
     assert tags == ["html", "div"]
     assert in_tree[page.n :].all()
-    assert np.isfinite(smooth_scores(page, model.score(page)).value).all()
+    assert np.isfinite(smooth(page.unit_parent, model.score(page)).value).all()
 
 
 @pytest.mark.parametrize("html", ["", "<html>", "<!-- -->", "<p> </p>", "<p>x</p>", "<svg><title>x</title></svg>"])

@@ -5,19 +5,16 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import multiprocessing
 import os
 import shutil
 import sqlite3
 from abc import ABC, abstractmethod
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from itertools import islice, repeat
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, Self
-
-from threadpoolctl import threadpool_limits
 
 from scrapy_winnow.archives.addresses import Destination
 from scrapy_winnow.archives.counting import HostCounts, LeafWriter, StreamCounts, count_hosts
@@ -27,6 +24,7 @@ from scrapy_winnow.fetching import STANDARD_INPUT
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.duplicates import MemoryIndex
 from winnow.models import load_model
+from winnow.processes import process_pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -312,19 +310,10 @@ def run_in_processes(
         for name, (part, target) in tasks.items():
             yield name, work(part, target, options, counts)
         return
-    with process_pool(processes) as pool:
+    with process_pool(processes, __name__) as pool:
         names = {pool.submit(work, part, target, options, counts): name for name, (part, target) in tasks.items()}
         for future in as_completed(names):
             yield names[future], future.result()
-
-
-def process_pool(processes: int) -> ProcessPoolExecutor:
-    """Return processes with one thread each, since there is a process for each core; they import nothing anew."""
-    # They do on macOS, where spawning is the default: its libraries do not survive a fork.
-    is_spawned = multiprocessing.get_all_start_methods()[0] == "spawn"
-    context = multiprocessing.get_context("spawn" if is_spawned else "forkserver")
-    context.set_forkserver_preload([__name__])
-    return ProcessPoolExecutor(processes, context, threadpool_limits, (1, "blas"))
 
 
 def count_archive(part: Part, file: Path, options: Options, _: HostCounts) -> Summary:
@@ -374,7 +363,7 @@ def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options:
     """
     left = iter(pages)
     cleaned: Iterator[Row | str] = iter(())
-    with process_pool(options.processes) if options.processes > 1 else nullcontext() as pool:
+    with process_pool(options.processes, __name__) if options.processes > 1 else nullcontext() as pool:
         run: Callable[..., Iterator[Any]] = map if pool is None else pool.map
         size = 1 if pool is None else _BATCH * options.processes
         while batch := list(islice(left, size)):

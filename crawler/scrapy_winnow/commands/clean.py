@@ -25,7 +25,8 @@ from scrapy_winnow.commands.common import (
 from scrapy_winnow.fetching import STANDARD_INPUT, InputError, fetch, is_address, read_page, reason
 from winnow import Page, PageTooLarge, Rules, Site, clean
 from winnow.cleaned import NOT_HTML
-from winnow.training.sites import map_in_processes, page_files
+from winnow.processes import map_in_processes
+from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
     import argparse

@@ -63,7 +63,7 @@ def adjust_by_site_counts(draft: Draft) -> None:
         return
     page, scores = draft.page, draft.scores
     columns = evidence_columns(page, draft.df, draft.places, draft.pages, scores.templateness[page.n :], draft.model)
-    draft.adjust_scores(with_site_counts(page, scores, draft.df, columns, LEARNED), Reason.SITE)
+    draft.adjust_scores(with_site_counts(page, scores, draft.df, columns), Reason.SITE)
 
 
 def evidence_columns(
@@ -100,9 +100,7 @@ def evidence_columns(
     return columns
 
 
-def with_site_counts(
-    page: Page, scores: Scores, df: NDArray[np.int64], columns: NDArray[np.float64], evidence: Evidence
-) -> Scores:
+def with_site_counts(page: Page, scores: Scores, df: NDArray[np.int64], columns: NDArray[np.float64]) -> Scores:
     """Adjust the scores of a page by the counts of its site.
 
     Elements are adjusted only towards template: every element around content is unique, so that says nothing.
@@ -112,9 +110,8 @@ def with_site_counts(
         scores: scores without the counts.
         df: int64[n + m], pages of the site that contain each unit; units with 0 are not counted and not adjusted.
         columns: the result of :func:`evidence_columns`.
-        evidence: coefficients, such as :data:`LEARNED`.
     """
-    added = columns @ np.array(astuple(evidence))
+    added = columns @ np.array(astuple(LEARNED))
     added = np.maximum(added, np.where(columns[:, 3] < _MIN_PRESENCE, -_MAX_FOR_CONTENT, -np.inf))
     is_element = np.arange(len(df)) < page.n
     return scores.adjusted(np.where((df == 0) | (is_element & (added <= 0)), 0.0, added))

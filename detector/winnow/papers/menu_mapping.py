@@ -162,10 +162,13 @@ class Equality:
     Attributes:
         kind: one of :data:`EQUALITIES`.
         threshold: least mean of the weighted one.
+        least_characters: units with so much text are equal to the very same ones wherever they stand; ``None`` for
+            those alone that are mapped from the root down, as in the paper.
     """
 
     kind: str = WEIGHTED
     threshold: float = THRESHOLD
+    least_characters: int | None = None
 
     def keys(self, page: Profile) -> Hashes:
         """uint64[n]: equal for elements that are equal by tag or by attributes, and only for them."""
@@ -231,9 +234,7 @@ def _jaccard(one: Sets, other: Sets) -> Callable[[Numbers, Numbers], Floats]:
 _MAX_PAIRS_AT_ONCE: Final = 1 << 20  # pairs of elements compared in one step, to bound the memory
 
 
-def template_of(
-    key_page: Profile, pages: Sequence[Profile], equality: Equality, least_characters: int | None = None
-) -> NDArray[np.bool_]:
+def template_of(key_page: Profile, pages: Sequence[Profile], equality: Equality) -> NDArray[np.bool_]:
     """bool[n + m], template of a key page (definition 3.3): what it shares with each of other pages.
 
     Pages whose root is not equal to the key page's are left out, as in Algorithm 2; it is empty where no page is left.
@@ -242,23 +243,20 @@ def template_of(
     comparable = [page for page in pages if equality.between(key_page, page)(root, root)[0]]
     template = np.full(len(key_page.content), bool(comparable))
     for page in comparable:
-        template &= shared_units(key_page, page, equality, least_characters)
+        template &= shared_units(key_page, page, equality)
     return template
 
 
-def shared_units(
-    one: Profile, other: Profile, equality: Equality, least_characters: int | None = None
-) -> NDArray[np.bool_]:
+def shared_units(one: Profile, other: Profile, equality: Equality) -> NDArray[np.bool_]:
     """bool[n + m], units of one page that are mapped to some of the other's, or that it has elsewhere.
 
-    With ``least_characters`` units with so much text count wherever they stand, with the elements around them; without,
-    those alone that are mapped from the root down, as in the paper.
+    What counts wherever it stands counts with the elements around it.
     """
     shared = mapped_units(one, other, equality)
-    if least_characters is None:
+    if equality.least_characters is None:
         return shared
     page = one.page
-    found = np.isin(one.content, other.content) & (one.characters >= least_characters)
+    found = np.isin(one.content, other.content) & (one.characters >= equality.least_characters)
     inside = within(page, found[: page.n])
     shared |= found | np.concatenate([inside, inside[page.block_node]])
     elements = shared[: page.n].copy()

@@ -32,7 +32,7 @@ from winnow.papers.pages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Callable, Container
 
     from numpy.typing import NDArray
 
@@ -120,7 +120,7 @@ class MenuSearch:
 
     Attributes:
         addresses: addresses that the key page links to, by key, in the order in which they are tried.
-        key_page: what is compared of the key page.
+        key_page, equality: what is compared of the key page, and how.
         found: the pages of the largest complete subdigraph so far, by key and in the order of the key page's links.
         loaded: pages loaded, the key page included.
     """
@@ -134,8 +134,7 @@ class MenuSearch:
         self.key_page = Profile.of(key_page)
         self.found: dict[str, Profile] = {}
         self.loaded = 1
-        self._equality = Equality(method.equality, method.threshold)
-        self._min_characters = _MIN_CHARACTERS if agreeing else None
+        self.equality = Equality(method.equality, method.threshold, _MIN_CHARACTERS if agreeing else None)
         self._max_size = method.size
         self._size = min(method.size, _TO_AGREE) if agreeing else method.size  # of what is enough
         self._keys = list(self.addresses)[: method.most_pages - 1]
@@ -188,18 +187,14 @@ class MenuSearch:
         """Whether the pages found share nearly the same of the key page."""
         for key, other in self.found.items():
             if key not in self._shared:
-                self._shared[key] = shared_units(self.key_page, other, self._equality, self._min_characters)
+                self._shared[key] = shared_units(self.key_page, other, self.equality)
         shared = [self._shared[key] for key in self.found]
         by_all = int(np.logical_and.reduce(shared).sum())
         return bool(np.mean([by_all / max(1, int(each.sum())) for each in shared]) >= _AGREEMENT)
 
     def template(self) -> NDArray[np.bool_]:
         """bool[n + m], the units of the key page that all pages found have, too; none where none was found."""
-        return self.template_of(self.key_page, list(self.found.values()))
-
-    def template_of(self, page: Profile, others: Sequence[Profile]) -> NDArray[np.bool_]:
-        """bool[n + m], the units of a page that others have, too, in this search's way."""
-        return template_of(page, others, self._equality, self._min_characters)
+        return template_of(self.key_page, list(self.found.values()), self.equality)
 
 
 def largest_clique(neighbours: dict[int, int], among: int, enough: int) -> list[int]:
@@ -294,7 +289,8 @@ class Menus(SiteMethod):
                 f"no links to other pages were found among {len(pages):,} pages: this method follows the links of a "
                 "page, so give the folder of a whole site, with the address that its links name, or another key page"
             )
-        return Learned(best[0].loaded, partial(_label, *best), [list(best[1])])
+        search, found = best
+        return Learned(search.loaded, partial(_label, search.equality, found), [list(found)])
 
     def _key_pages(self, pages: SitePages) -> list[int]:
         """Numbers of the pages to start from: the one that is named, or those nearest to the front page."""
@@ -309,10 +305,10 @@ class Menus(SiteMethod):
         raise SiteError(f"there is no page {self.key_page!r} among {len(pages):,} pages: give its name or its address")
 
 
-def _label(search: MenuSearch, profiles: dict[int, Profile], read: SitePage) -> Labels:
+def _label(equality: Equality, profiles: dict[int, Profile], read: SitePage) -> Labels:
     """Label a page: a block is template when all pages of the menu have it; of elements see :func:`whole_elements`."""
     others = [profile for number, profile in profiles.items() if number != read.number]
-    return Labels(whole_elements(read.page, search.template_of(Profile.of(read.page), others)))
+    return Labels(whole_elements(read.page, template_of(Profile.of(read.page), others, equality)))
 
 
 def _page(pages: SitePages, number: int) -> Page | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
 
-from winnow.counting import MIN_DF, MIN_PAGES, THETA, LossyCounts, site_level_templates, unique_units
+from winnow.counting import MIN_DF, MIN_PAGES, THETA, LossyCounts, countable, site_level_templates
 from winnow.fingerprints import node_fingerprints, text_fingerprints
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.models.scores import FixedThreshold, Scores
@@ -70,8 +70,8 @@ class SiteLevel(SiteMethod):
         page, of_text = read.page, text_fingerprints(read.page)
         text_df = text.df(of_text)
         df = np.maximum(markup.df(node_fingerprints(page)), text_df * (of_text != 0))
-        template = site_level_templates(page, df, text.pages, self.theta, min_pages=self.min_pages, min_df=self.min_df)
-        return Labels(template, unique_units(page, text_df, text.pages, self.min_pages))
+        template = site_level_templates(page, df, text.pages, self.theta, self.min_df)
+        return Labels(template, countable(page) & (text_df == 1))
 
 
 # Section 5.3: what a section costs at each node, for the smoother.

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeAlias
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
@@ -19,7 +20,6 @@ from winnow.page.tree import elements_of_blocks, nearest, path_sums, prefix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -81,6 +81,7 @@ class SitePages:
 
     Attributes:
         names, urls, sources: of each page its name, its address, and its HTML or the file that has it.
+        folder: the folder of the files, which the names are relative to; the site is called after it.
         progress: called for each page that is done, in each pass over them.
         skipped: pages that could not be read or are too large, and why; :meth:`read_all` fills it.
     """
@@ -88,6 +89,7 @@ class SitePages:
     names: Sequence[str]
     urls: Sequence[str]
     sources: Sequence[Path | bytes]
+    folder: Path = Path()
     progress: Progress = silent
     skipped: dict[str, str] = field(default_factory=dict)
 
@@ -96,7 +98,7 @@ class SitePages:
         """Take some files of a folder; their addresses are ``base_url``, or ``https://FOLDER/``, and their paths."""
         names = [file.relative_to(folder).as_posix() for file in files]
         base = base_url or f"https://{quote(folder.resolve().name)}/"
-        return cls(names, [urljoin(base.rstrip("/") + "/", quote(name)) for name in names], files)
+        return cls(names, [urljoin(base.rstrip("/") + "/", quote(name)) for name in names], files, folder)
 
     @classmethod
     def of_html(cls, pages: Sequence[tuple[str, bytes]]) -> SitePages:
@@ -106,6 +108,11 @@ class SitePages:
 
     def __len__(self) -> int:
         return len(self.sources)
+
+    @property
+    def name(self) -> str:
+        """Name of the site."""
+        return self.folder.name
 
     def read(self, number: int) -> SitePage:
         """Read and parse one page.

@@ -29,13 +29,14 @@ from winnow.models.decision import (
 )
 from winnow.models.scores import expected_f1_threshold, log_odds
 from winnow.papers.pages import silent
+from winnow.processes import map_in_processes
 from winnow.training.evaluation import page_accuracy
 from winnow.training.examples import label_gold_page, label_marked_site, label_pages, label_site
 from winnow.training.gold import FOLDS, folds, gold_examples, parse_with_copy
 from winnow.training.networks import RECIPE, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, Metrics, Trained
 from winnow.training.site_evidence import marked_examples
-from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels, map_in_processes
+from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -43,11 +44,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.papers.pages import Progress
+    from winnow.papers.pages import Progress, SitePages
     from winnow.training.examples import BlockPage
     from winnow.training.gold import GoldExample
     from winnow.training.sequences import NetworkRecipe
-    from winnow.training.sites import Site
 
     Floats = NDArray[np.float64]
 
@@ -213,7 +213,7 @@ def calibrated(model: BlockModel, calibration: tuple[float, float]) -> BlockMode
 def cross_validate(
     examples: Sequence[GoldExample],
     gold: Sequence[BlockPage],
-    sites: Sequence[Site],
+    sites: Sequence[SitePages],
     labelled: Sequence[BlockPage],
     fit: Callable[..., BlockModel],
     *,
@@ -291,7 +291,7 @@ collection; the pages of sites are there to keep the model from taking that coll
 
 
 def train_blocks(
-    sites: Sequence[Site],
+    sites: Sequence[SitePages],
     gold: Sequence[Path] = (),
     *,
     marks: bool = False,
@@ -354,7 +354,7 @@ def train_blocks(
 
 
 def _without_gold(
-    sites: Sequence[Site],
+    sites: Sequence[SitePages],
     labelled: Sequence[BlockPage],
     marked: Sequence[BlockPage],
     fit: Callable[..., BlockModel],

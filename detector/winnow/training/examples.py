@@ -13,13 +13,12 @@ from winnow.decide import decide
 from winnow.evidence.draft import Options
 from winnow.evidence.marked_articles import article_mark
 from winnow.features.blocks import features_of
-from winnow.models.sequence import standardise
 from winnow.page.page import Page, PageTooLarge
 from winnow.papers.pages import silent
-from winnow.site import Site as SiteInMemory
-from winnow.training.gold import content_fractions, deal_folds, parse_with_copy
-from winnow.training.sequences import SequencePage
-from winnow.training.sites import SITE_LEVEL_METHOD, SiteLabels, map_in_processes
+from winnow.processes import map_in_processes
+from winnow.site import Site
+from winnow.training.gold import content_fractions, parse_with_copy
+from winnow.training.sites import SITE_LEVEL_METHOD, SiteLabels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,11 +28,9 @@ if TYPE_CHECKING:
 
     from winnow.features.tokens import Tokens, TokenTables
     from winnow.models import Model
-    from winnow.papers.pages import Progress
+    from winnow.papers.pages import Progress, SitePages
     from winnow.training.gold import GoldExample
-    from winnow.training.sites import Site
 
-    Matrix = NDArray[np.float32]
     Floats = NDArray[np.float64]
 
 
@@ -89,7 +86,7 @@ def block_page(page: Page, label: NDArray[np.floating], source: str) -> BlockPag
 
 def label_pages(
     label: Callable[[Any], list[BlockPage]],
-    sites_or_pages: Sequence[Site] | Sequence[GoldExample],
+    sites_or_pages: Sequence[SitePages] | Sequence[GoldExample],
     processes: int = 1,
     progress: Progress = silent,
     what: str = "site",
@@ -101,7 +98,7 @@ def label_pages(
 
 
 def label_site(
-    site: Site, *, seed: int, labels: str = SITE_LEVEL_METHOD, pages_per_site: int = PAGES_PER_SITE
+    site: SitePages, *, seed: int, labels: str = SITE_LEVEL_METHOD, pages_per_site: int = PAGES_PER_SITE
 ) -> list[BlockPage]:
     """Label the blocks of some pages of a site by a site-level method, blocks of one page only as content."""
     site_labels = SiteLabels(site, labels)
@@ -110,13 +107,13 @@ def label_site(
     return [block_page(read.page, label[read.page.n :], site.name) for read, label in site_labels.pages(numbers)]
 
 
-def label_site_by_counts(site: Site, *, model: Model, seed: int) -> list[BlockPage]:
+def label_site_by_counts(site: SitePages, *, model: Model, seed: int) -> list[BlockPage]:
     """Label the blocks of some pages of a site by the scores of a model and the counts of the whole site.
 
     The labels are probabilities; comments have none.
     """
-    counts = SiteInMemory(budget=_MAX_UNITS, model=model)
-    pages = [read.page for read in site.pages().read_all() if read.page.m and counts.count(read.page)]
+    counts = Site(budget=_MAX_UNITS, model=model)
+    pages = [read.page for read in site.read_all() if read.page.m and counts.count(read.page)]
     found = []
     for number in sorted(np.random.default_rng(seed).permutation(len(pages))[:PAGES_PER_SITE].tolist()):
         page = pages[number]
@@ -135,46 +132,6 @@ def label_gold_page(example: GoldExample) -> list[BlockPage]:
         content = example.marks.content(texts) if example.marks else content_fractions(texts, example.gold.text)
         found.append(replace(block_page(page, content, example.source), copy=number > 0))
     return found
-
-
-def stack_features(
-    pages: Sequence[BlockPage],
-    weight: Floats,
-    learn: Callable[[Sequence[BlockPage], Floats], Callable[[BlockPage], Matrix]],
-    *,
-    folds: int,
-    seed: int,
-) -> list[Matrix]:
-    """float32[m, k + l] of every page: static features, and those learned without the page's source beside them.
-
-    As in the stacked model of the site-independent template blocks paper, section 4.1. ``learn`` takes pages and their
-    weights (float64[pages]), and returns what gives a page its learned features, float32[m, l].
-    """
-    fold_of = deal_folds((page.source for page in pages), folds, seed)
-    fold = np.array([fold_of[page.source] for page in pages])
-    matrices: list[Matrix] = [np.zeros((0, 0), np.float32)] * len(pages)
-    for number in range(folds):
-        seen = np.flatnonzero(fold != number)
-        features = learn([pages[index] for index in seen.tolist()], weight[seen])
-        for index in np.flatnonzero(fold == number).tolist():
-            page = pages[index]
-            matrices[index] = np.concatenate([page.static, features(page)], axis=1, dtype=np.float32)
-    return matrices
-
-
-def sequence_pages(
-    pages: Sequence[BlockPage], matrices: Sequence[Matrix], weight: Floats, mean: Matrix, scale: Matrix
-) -> list[SequencePage]:
-    """Pages as a network is fitted to them: of each all features (float32[m, k]), and its weight (float64[pages])."""
-    return [
-        SequencePage(
-            inputs=standardise(matrix, mean, scale),
-            target=np.nan_to_num(page.label),
-            weight=(page.labelled_mass * page_weight).astype(np.float32),
-            copy=page.copy,
-        )
-        for page, matrix, page_weight in zip(pages, matrices, weight, strict=True)
-    ]
 
 
 # Pages whose authors marked the article: no one had to label them. The marks that a label was taken from are removed
@@ -206,12 +163,12 @@ MAX_MARKED_PAGES: Final = 20
 _MAYBE: Final = re.compile(rb"articleBody|e-content|entry-content|content:encoded")
 
 
-def label_marked_site(site: Site, *, seed: int) -> list[BlockPage]:
+def label_marked_site(site: SitePages, *, seed: int) -> list[BlockPage]:
     """Label the blocks of some pages of a site that bear the mark of an article, with the mark hidden."""
     found: list[BlockPage] = []
     known: set[str] = set()
-    for number in np.random.default_rng(seed).permutation(len(site.files)).tolist():
-        html = site.files[number].read_bytes()
+    for number in np.random.default_rng(seed).permutation(len(site)).tolist():
+        html = (site.folder / site.names[number]).read_bytes()
         if not _MAYBE.search(html):
             continue
         try:

@@ -160,13 +160,13 @@ def folds(gold: Sequence[GoldExample], sites: Iterable[str], seed: int = 0) -> d
             votes[example.source][fold % FOLDS] += 1
     fold_of = {source: min(counted, key=lambda fold: (-counted[fold], fold)) for source, counted in votes.items()}
     others = ({example.source for example in gold} | set(sites)) - set(fold_of)
-    return fold_of | deal_folds(others, FOLDS, seed)
+    return fold_of | deal_folds(others, seed)
 
 
-def deal_folds(sources: Iterable[str], number: int, seed: int) -> dict[str, int]:
+def deal_folds(sources: Iterable[str], seed: int) -> dict[str, int]:
     """Deal sources into folds of the same size or one more; the same seed and sources give the same folds."""
     names = sorted(set(sources))
-    return dict(zip(names, (np.random.default_rng(seed).permutation(len(names)) % number).tolist(), strict=True))
+    return dict(zip(names, (np.random.default_rng(seed).permutation(len(names)) % FOLDS).tolist(), strict=True))
 
 
 # Copies of gold pages in the markup of other times: what is learned must not lean on how today's pages are written.

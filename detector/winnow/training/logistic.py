@@ -11,16 +11,11 @@ from winnow.page.tree import sums_in_blocks
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
 from winnow.papers.page_level import BUCKETS, LogisticModel, bucket_of
 from winnow.papers.pages import silent
-from winnow.smoothing import smooth_scores
+from winnow.processes import map_in_processes
+from winnow.smoothing import smooth
 from winnow.training.gold import FOLDS
 from winnow.training.report import SITE_LABELS, Metrics, Trained
-from winnow.training.sites import (
-    SITE_LEVEL_LIMITS,
-    SITE_LEVEL_METHOD,
-    SiteLabels,
-    describe_labels,
-    map_in_processes,
-)
+from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, SiteLabels, describe_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,8 +24,7 @@ if TYPE_CHECKING:
 
     from winnow.models.scores import Model
     from winnow.page.page import Page
-    from winnow.papers.pages import Progress
-    from winnow.training.sites import Site
+    from winnow.papers.pages import Progress, SitePages
 
     Floats = NDArray[np.float64]
 
@@ -101,7 +95,7 @@ def _page_examples(measures: Measures, label: NDArray[np.float32], site: int, ra
     )
 
 
-def _site_examples(task: tuple[int, Site, str, int]) -> tuple[list[Examples], list[TuningPage]]:
+def _site_examples(task: tuple[int, SitePages, str, int]) -> tuple[list[Examples], list[TuningPage]]:
     """Examples of up to 30 pages of a site, and pages to choose a threshold by."""
     number, site, labels, seed = task
     site_labels, random = SiteLabels(site, labels), np.random.default_rng([seed, number])
@@ -123,7 +117,7 @@ def content_f_measure(model: Model, page: Page, label: NDArray[np.float32], word
 
     ``label`` and ``words`` are those of the page's blocks.
     """
-    kept = smooth_scores(page, model.score(page)).value[page.n :, None] < THRESHOLDS
+    kept = smooth(page.unit_parent, model.score(page)).value[page.n :, None] < THRESHOLDS
     content = words * (label == 1)
     if not content.any():
         return np.full(len(THRESHOLDS), np.nan)
@@ -150,7 +144,7 @@ def best_threshold(measured: Iterable[tuple[int, Floats]]) -> tuple[float, float
 
 
 def train_logistic(
-    sites: Sequence[Site],
+    sites: Sequence[SitePages],
     *,
     labels: str = SITE_LEVEL_METHOD,
     seed: int = 0,
@@ -183,7 +177,7 @@ def train_logistic(
         model = fit(examples, ~tested)
         score[tested] = model.probability(examples.values[tested], examples.area[tested])
         for site, page, label, words in (page for _, of_site in found for page in of_site if fold[page.site] == number):
-            read = sites[site].pages().read(page)
+            read = sites[site].read(page)
             measured.append((site, content_f_measure(model, read.page, label, words)))
     threshold, f_measure = best_threshold(measured)
     model = fit(examples, np.ones(len(examples.label), bool), threshold)

@@ -14,23 +14,25 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from winnow.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks import BlockModel
-from winnow.training.examples import label_pages, label_site_by_counts, sequence_pages, stack_features
-from winnow.training.gold import FOLDS
-from winnow.training.sequences import NetworkRecipe, fit_sequence, mean_and_scale
+from winnow.models.sequence import standardise
+from winnow.training.examples import label_pages, label_site_by_counts
+from winnow.training.gold import deal_folds
+from winnow.training.sequences import NetworkRecipe, SequencePage, fit_sequence, mean_and_scale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from winnow.papers.pages import SitePages
     from winnow.training.examples import BlockPage
-    from winnow.training.sites import Site
 
     Matrix = NDArray[np.float32]
     Floats = NDArray[np.float64]
@@ -41,8 +43,6 @@ _MAX_VOTES: Final = 15.0  # pages that a source of gold pages counts for at most
 _SPREAD: Final = 20.0  # a token votes for a page in full from a twentieth of its mass on
 
 
-_MARKED_WEIGHT: Final = 0.3  # of all labels by authors' marks; those of sites weigh 1, as gold labels do
-
 RECIPE: Final = NetworkRecipe(units=(64, 64, 64), epochs=8, min_steps=500, dropout=0.25)
 
 DROPOUT_WITHOUT_GOLD: Final = 0.7
@@ -51,7 +51,7 @@ DROPOUT_WITHOUT_GOLD: Final = 0.7
 
 def train_block_model(
     gold: Sequence[BlockPage],
-    sites: Sequence[Site],
+    sites: Sequence[SitePages],
     *,
     labelled: Sequence[BlockPage] = (),
     marked: Sequence[BlockPage] = (),
@@ -65,7 +65,7 @@ def train_block_model(
         gold: pages with labels from gold text; without them, the first round learns from the next but one and next.
         sites: sites whose pages the second round learns from.
         labelled: pages of sites with site-level labels.
-        marked: pages of sites with labels from authors' marks.
+        marked: pages of sites with labels from authors' marks, without gold pages.
         seed: of folds and first weights.
         recipe: how.
         processes: that read pages of sites.
@@ -80,7 +80,7 @@ def train_block_model(
         without_gold = replace(recipe, dropout=DROPOUT_WITHOUT_GOLD)
         first = fit_block_model([], labelled, marked=marked, seed=seed, recipe=without_gold)
     taught = label_pages(partial(label_site_by_counts, model=first, seed=seed), sites, processes)
-    return fit_block_model(gold, taught, marked=[] if gold else marked, seed=seed, recipe=recipe)
+    return fit_block_model(gold, taught, marked=marked, seed=seed, recipe=recipe)
 
 
 def fit_block_model(
@@ -103,20 +103,28 @@ def fit_block_model(
         raise ValueError("the pages give no labels of both kinds: content and template")
     matrices, tables = stacked_token_features(pages, weight, seed=seed), learn_tables(pages, weight)
     mean, scale = mean_and_scale(np.concatenate(matrices[: len(gold)] or matrices))
-    network = fit_sequence(sequence_pages(pages, matrices, weight, mean, scale), recipe, seed)
+    inputs = [
+        SequencePage(
+            inputs=standardise(matrix, mean, scale),
+            target=np.nan_to_num(page.label),
+            weight=(page.labelled_mass * page_weight).astype(np.float32),
+            copy=page.copy,
+        )
+        for page, matrix, page_weight in zip(pages, matrices, weight, strict=True)
+    ]
+    network = fit_sequence(inputs, recipe, seed)
     return BlockModel.of(tables, mean, scale, network)
 
 
 def _page_weights(gold: Sequence[BlockPage], marked: Sequence[BlockPage], sites: Sequence[BlockPage]) -> Floats:
     """float64[pages]: 1 for a gold page, less for those of a source with many of them.
 
-    The pages of a site share an equal part of the rest; without gold pages, marks and sites weigh the same.
+    The pages of a site share an equal part of the rest; marks, which are for models without gold pages, weigh the same.
     """
     number = Counter(page.source for page in gold if not page.copy)
     gold_weight = np.array([min(1.0, _MAX_VOTES / number[page.source]) for page in gold])
     total = gold_weight.sum() if len(gold) else float(len(sites))
-    marked_total = _MARKED_WEIGHT * total if len(gold) else total
-    return np.concatenate([gold_weight, _equal_sites(marked) * marked_total, _equal_sites(sites) * total])
+    return np.concatenate([gold_weight, _equal_sites(marked) * total, _equal_sites(sites) * total])
 
 
 def _equal_sites(pages: Sequence[BlockPage]) -> Floats:
@@ -126,41 +134,42 @@ def _equal_sites(pages: Sequence[BlockPage]) -> Floats:
 
 
 def learn_tables(pages: Sequence[BlockPage], weight: Floats) -> TokenTables:
-    """Learn the log-odds of names and words; every page has a vote on every token it has, by how much it covers."""
-    names, words = np.zeros((2, TABLE_SIZE)), np.zeros((2, TABLE_SIZE))
-    for page, page_weight in zip(pages, weight, strict=True):
-        _add_votes_of_page(page, page_weight, names, words)
-    return TokenTables(log_odds_of_votes(names), log_odds_of_votes(words))
-
-
-def stacked_token_features(pages: Sequence[BlockPage], weight: Floats, *, seed: int) -> list[Matrix]:
-    """float32[m, k] of every page, its learned features from tables that have not seen its source."""
-
-    def learn(seen: Sequence[BlockPage], weights: Floats) -> Callable[[BlockPage], Matrix]:
-        tables = learn_tables(seen, weights)
-        return lambda page: tables.features(page.tokens)
-
-    return stack_features(pages, weight, learn, folds=FOLDS, seed=seed)
-
-
-def _add_votes_of_page(page: BlockPage, weight: float, names: Floats, words: Floats) -> None:
-    """Add the votes of a page for content and for template to those of names and of words, float64[2, TABLE_SIZE] each.
+    """Learn the log-odds of names and words; every page has a vote on every token it has, by how much it covers.
 
     A name covers the blocks inside its elements, a word the blocks it is in.
     """
-    tokens, mass = page.tokens, page.labelled_mass
-    content = mass * np.nan_to_num(page.label)
-    of_name = [
-        (sums := np.append(0.0, np.cumsum(values)))[tokens.block_end[tokens.name_element]]
-        - sums[tokens.block_begin[tokens.name_element]]
-        for values in (mass, content)
-    ]
-    of_word = [values.repeat(tokens.words_per_block) for values in (mass, content)]
-    add_votes(names, weight, tokens.name, *of_name)
-    add_votes(words, weight, tokens.word, *of_word)
+    names, words = np.zeros((2, TABLE_SIZE)), np.zeros((2, TABLE_SIZE))
+    for page, page_weight in zip(pages, weight, strict=True):
+        tokens, mass = page.tokens, page.labelled_mass
+        content = mass * np.nan_to_num(page.label)
+        of_name = [
+            (sums := np.append(0.0, np.cumsum(values)))[tokens.block_end[tokens.name_element]]
+            - sums[tokens.block_begin[tokens.name_element]]
+            for values in (mass, content)
+        ]
+        of_word = [values.repeat(tokens.words_per_block) for values in (mass, content)]
+        _add_votes(names, page_weight, tokens.name, *of_name)
+        _add_votes(words, page_weight, tokens.word, *of_word)
+    return TokenTables(_log_odds(names), _log_odds(words))
 
 
-def add_votes(table: Floats, weight: float, token: NDArray[np.integer], mass: Floats, chosen: Floats) -> None:
+def stacked_token_features(pages: Sequence[BlockPage], weight: Floats, *, seed: int) -> list[Matrix]:
+    """float32[m, k] of every page, all features, the learned ones from tables that have not seen its source.
+
+    As in the stacked model of the site-independent template blocks paper, section 4.1.
+    """
+    fold_of = deal_folds((page.source for page in pages), seed)
+    fold = np.array([fold_of[page.source] for page in pages])
+    matrices: list[Matrix] = [np.zeros((0, 0), np.float32)] * len(pages)
+    for number in np.unique(fold).tolist():
+        seen = fold != number
+        tables = learn_tables(list(compress(pages, seen)), weight[seen])
+        for index in np.flatnonzero(~seen).tolist():
+            matrices[index] = pages[index].matrix(tables)
+    return matrices
+
+
+def _add_votes(table: Floats, weight: float, token: NDArray[np.integer], mass: Floats, chosen: Floats) -> None:
     """Add a page's votes for and against to float64[2, TABLE_SIZE], on every token by how much it covers.
 
     ``mass`` is the labelled mass that each token of its blocks covers, ``chosen`` the part of it that votes for.
@@ -172,7 +181,7 @@ def add_votes(table: Floats, weight: float, token: NDArray[np.integer], mass: Fl
     table[:, entries] += weight * np.stack([votes, strength - votes])
 
 
-def log_odds_of_votes(votes: Floats) -> Matrix:
+def _log_odds(votes: Floats) -> Matrix:
     """float32[TABLE_SIZE] from float64[2, TABLE_SIZE] votes for and against, 0 for what was never seen."""
     prior = votes[0].sum() / max(votes.sum(), 1e-12)
     odds = (votes[0] + _SMOOTHING * prior + 1e-9) / (votes[1] + _SMOOTHING * (1 - prior) + 1e-9)

@@ -149,15 +149,16 @@ def model_card(trained: Trained, *, data: str, command: str, date: datetime.date
         "labels": trained.labels,
         "threshold": trained.threshold,
     }
-    tables = [_metrics_table(metrics, _MEASURED[labels], trained) for labels, metrics in trained.metrics.items()]
-    figures = ["## On sources that it was not fitted to", trained.held_out, *tables]
-    return write_card(trained.model.name, _WHAT, rows, figures, trained.limits, sources)
-
-
-def write_card(name: str, what: str, rows: Mapping[str, str], figures: Sequence[str], limits: str, sources: str) -> str:
-    """Put the parts of a model card together, as Markdown; ``sources`` is left out if empty."""
     table = "\n".join(["| | |", "|---|---|", *(f"| {label} | {value} |" for label, value in rows.items())])
-    parts = [f"# Model `{name}`", what, table, *figures, "## Limits", limits]
+    parts = [
+        f"# Model `{trained.model.name}`",
+        _WHAT,
+        table,
+        "## On sources that it was not fitted to",
+        trained.held_out,
+    ]
+    parts += [_metrics_table(metrics, _MEASURED[labels], trained) for labels, metrics in trained.metrics.items()]
+    parts += ["## Limits", trained.limits]
     if sources.strip():
         parts += ["## Sources of the training data", sources.strip()]
     return "\n\n".join(parts) + "\n"

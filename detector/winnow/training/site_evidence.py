@@ -24,17 +24,15 @@ from urllib.parse import urlsplit
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from winnow.counting import LossyCounts, spread_frequencies
 from winnow.evidence.marked_articles import with_authors_mark, with_titled_article
 from winnow.evidence.site_counts import Evidence, evidence_columns
-from winnow.fingerprints import node_fingerprints
 from winnow.models import load_model
-from winnow.page.page import PageTooLarge
 from winnow.papers.pages import SitePages
-from winnow.places import clipped_log_odds, counted_units, main_text_id
+from winnow.places import clipped_log_odds
+from winnow.site import Site
 from winnow.training.evaluation import GoldPage, models_of_folds, read_gold
 from winnow.training.gold import GoldExample, content_fractions, registrable_domain
-from winnow.training.sites import Site, find_sites
+from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -107,48 +105,24 @@ def read_marks(path: Path) -> list[PageMarks]:
     return found
 
 
-class CountedSite:
-    """The pages of a site, with the units of each that are counted.
+def count_others(
+    page: Page, site: Mapping[str, Page], seen: int, model: Model, random: np.random.Generator
+) -> tuple[NDArray[np.int64], int]:
+    """Count a page and others of its site (by name) drawn at random, until so many different ones are counted.
 
-    Args:
-        pages: the pages; those above the caps are left out.
-        model: page-level model; what it takes for the content says which pages are the same.
-
-    Attributes:
-        names, pages: the pages, and their names.
+    Returns:
+        int64[n + m + q * CODES], pages that have each unit of the page and each code of its places; pages counted.
     """
-
-    def __init__(self, pages: SitePages, model: Model) -> None:
-        self.names: list[str] = []
-        self.pages: list[Page] = []
-        self._counted: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = []
-        self._contents: list[int] = []
-        for number, name in enumerate(pages.names):
-            try:
-                page = pages.read(number).page
-            except PageTooLarge:
-                continue
-            self.names.append(name)
-            self.pages.append(page)
-            self._counted.append(counted_units(page, model))
-            self._contents.append(main_text_id(page, model) or int(node_fingerprints(page)[0]))
-
-    def counts(self, index: int, seen: int, random: np.random.Generator) -> tuple[NDArray[np.int64], int]:
-        """Count a page and others drawn at random, each content once.
-
-        Returns:
-            int64[n + m + q * CODES], pages that have each unit of the page and each code of its places; pages counted.
-        """
-        counts, known = LossyCounts(sys.maxsize), set[int]()
-        for other in [index, *random.permutation(len(self.pages)).tolist()]:
-            if counts.pages < seen and self._contents[other] not in known:
-                known.add(self._contents[other])
-                counts.add(other, self._counted[other][1])
-        counted, fingerprints = self._counted[index]
-        return spread_frequencies(self.pages[index], counted, counts.df(fingerprints)), counts.pages
+    counts, pages = Site(sys.maxsize, model), list(site.values())
+    for other in [page, *(pages[number] for number in random.permutation(len(pages)).tolist())]:
+        if counts.pages < seen:
+            counts.count(other)
+    return counts.frequencies(page)
 
 
-def marked_sites(folders: Sequence[Path], marks: Sequence[PageMarks]) -> Iterator[tuple[Site, Mapping[str, PageMarks]]]:
+def marked_sites(
+    folders: Sequence[Path], marks: Sequence[PageMarks]
+) -> Iterator[tuple[SitePages, Mapping[str, PageMarks]]]:
     """Yield the sites of some folders that have marked pages, with the marks by file.
 
     Raises:
@@ -169,15 +143,14 @@ def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
     """Take the marked pages of some folders of sites as gold pages, whose text is that of their blocks of content."""
     found = []
     for site, marks_of in marked_sites(folders, read_marks(path)):
-        pages = site.pages()
-        for number, (name, url) in enumerate(zip(pages.names, pages.urls, strict=True)):
+        for number, (name, url) in enumerate(zip(site.names, site.urls, strict=True)):
             marks = marks_of.get(name)
             if marks is not None:
-                texts = pages.read(number).page.block_texts()
+                texts = site.read(number).page.block_texts()
                 text = "\n".join(compress(texts, marks.content(texts) == 1))
                 kind = _KIND_OF.get(marks.kind, marks.kind)
                 gold = GoldPage(f"{site.name}/{name}", text, kind, None, url, (), ())
-                found.append(GoldExample(gold, site.files[number], site.name, "whole sites", marks))
+                found.append(GoldExample(gold, site.folder / name, site.name, "whole sites", marks))
     return found
 
 
@@ -191,12 +164,11 @@ def block_examples(pages: SitePages, letters_of: LettersOf, model: Model) -> tup
         :func:`~winnow.evidence.site_counts.evidence_columns` but for the constant; bool[e], whether the block is
         template; float64[e], its weight: the root of its characters, pages alike.
     """
-    site, random = CountedSite(pages, model), np.random.default_rng(0)
+    site, random = {read.name: read.page for read in pages.read_all()}, np.random.default_rng(0)
     rows, labels, weights = [], [], []
-    for index, name in enumerate(site.names):
+    for name, page in site.items():
         if name not in letters_of:
             continue
-        page = site.pages[index]
         texts = page.block_texts()
         letters = np.array(list(letters_of[name](texts)), "U1")
         known = (letters == CONTENT) | (letters == TEMPLATE)
@@ -206,7 +178,7 @@ def block_examples(pages: SitePages, letters_of: LettersOf, model: Model) -> tup
         own = clipped_log_odds(scores.templateness[page.n :])
         root = np.sqrt(np.maximum(np.fromiter(map(len, texts), float, page.m), 1))
         for seen in SEEN:
-            df, counted = site.counts(index, seen, random)
+            df, counted = count_others(page, site, seen, model, random)
             if counted == 1:
                 continue
             units, templateness = page.n + page.m, scores.templateness[page.n :]
@@ -271,7 +243,7 @@ def main() -> None:
         for site, pages in marked_sites(options.sites, read_marks(options.marks)):
             print(f"winnow.training.site_evidence: {site.name}", file=sys.stderr, flush=True)
             letters_of: LettersOf = {name: page.of_blocks for name, page in pages.items()}
-            examples.append(block_examples(site.pages(), letters_of, model_of(site.name)))
+            examples.append(block_examples(site, letters_of, model_of(site.name)))
         for path in options.gold:
             for host_pages, letters_of in gold_hosts(path):
                 model = model_of(registrable_domain(host_pages.urls[0]))

@@ -2,54 +2,30 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
-from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from winnow.papers.methods import METHODS, summary
 from winnow.papers.page_level import SiteLevel
-from winnow.papers.pages import OTHER_SUFFIXES, SiteError, SitePages, silent
+from winnow.papers.pages import OTHER_SUFFIXES, SiteError, SitePages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from winnow.papers.pages import Progress, SitePage
+    from winnow.papers.pages import SitePage
 
 
 _PAGE_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml", ".shtml"})
 _SNIFFED: Final = 1_024  # bytes
-_CHUNK: Final = 4  # tasks that a process is sent at a time, with one copy of their model
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """The pages of one site.
-
-    Attributes:
-        name: name of its folder.
-        folder: where it is.
-        files: its HTML files, sorted by path.
-    """
-
-    name: str
-    folder: Path
-    files: tuple[Path, ...]
-
-    def pages(self) -> SitePages:
-        """The pages by their paths and addresses, ``https://name/path``, read one at a time."""
-        return SitePages.of_files(self.folder, self.files, f"https://{self.name}/")
-
-
-def find_sites(folder: Path, min_pages: int = 10) -> list[Site]:
-    """List the sites of a folder by name, leaving out those with too few pages.
+def find_sites(folder: Path, min_pages: int = 10) -> list[SitePages]:
+    """List the sites of a folder by name, ``https://name/``, leaving out those with too few pages.
 
     Raises:
         FileNotFoundError: the folder does not exist.
@@ -57,8 +33,9 @@ def find_sites(folder: Path, min_pages: int = 10) -> list[Site]:
     """
     if not folder.is_dir():
         raise FileNotFoundError(f"no such folder: {folder}")
-    sites = [Site(each.name, each, page_files(each)) for each in sorted(folder.iterdir()) if each.is_dir()]
-    enough = [site for site in sites if len(site.files) >= min_pages]
+    folders = [each for each in sorted(folder.iterdir()) if each.is_dir()]
+    sites = [SitePages.of_files(each, page_files(each), f"https://{each.name}/") for each in folders]
+    enough = [site for site in sites if len(site) >= min_pages]
     if not enough:
         raise ValueError(f"{folder} holds no folder with {min_pages} or more HTML files: one folder a site is expected")
     return enough
@@ -79,29 +56,6 @@ def is_page(file: Path) -> bool:
     with file.open("rb") as stream:
         start = stream.read(_SNIFFED).lower()
     return b"<html" in start or b"<!doctype html" in start
-
-
-_Result = TypeVar("_Result")
-
-
-def map_in_processes(
-    work: Callable[[Any], _Result],
-    tasks: Sequence[Any],
-    processes: int,
-    names: Sequence[str] = (),
-    progress: Progress = silent,
-    chunk: int = _CHUNK,
-) -> Iterator[_Result]:
-    """Do the work for each task, in this process or in several, and yield the results in the order of the tasks.
-
-    ``names`` are those of the tasks, for the progress; a process takes ``chunk`` tasks at a time.
-    """
-    # A process for each core has one thread each. None is started before it is asked to.
-    with ProcessPoolExecutor(processes, get_context("spawn"), threadpool_limits, (1, "blas")) as pool:
-        for done, result in enumerate(map(work, tasks) if processes == 1 else pool.map(work, tasks, chunksize=chunk)):
-            if names:
-                progress(done + 1, len(tasks), names[done])
-            yield result
 
 
 # Labels without a human: what repeats on the pages of a site is template, what occurs once is content.
@@ -131,8 +85,8 @@ class SiteLabels:
             the method cannot work on the site.
     """
 
-    def __init__(self, site: Site, method: str = SITE_LEVEL_METHOD) -> None:
-        self._pages = site.pages()
+    def __init__(self, pages: SitePages, method: str = SITE_LEVEL_METHOD) -> None:
+        self._pages = pages
         self.numbers: Sequence[int] = []
         with suppress(SiteError):
             self._site_level = self._learned = SiteLevel().learn(self._pages)

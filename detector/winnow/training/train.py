@@ -13,17 +13,15 @@ from winnow.papers.page_level import LOGISTIC
 from winnow.papers.pages import silent
 from winnow.training.blocks import train_blocks
 from winnow.training.logistic import train_logistic
-from winnow.training.report import Metrics, Trained, model_card
-from winnow.training.sites import SITE_LEVEL_METHOD, Site, find_sites
+from winnow.training.report import model_card
+from winnow.training.sites import SITE_LEVEL_METHOD, find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from winnow.papers.pages import Progress
-
-__all__ = ["KINDS", "Metrics", "Site", "Trained", "find_sites", "train"]
-
+    from winnow.training.report import Trained
 
 KINDS: Final = (BLOCKS, LOGISTIC)
 """The kinds of models that can be trained."""
@@ -71,18 +69,21 @@ def train(
         ImportError: the gold text needs a package that is not installed.
         ValueError: the kind of model or the file name will not do, or sites or gold text are not what it needs.
     """
-    if model not in KINDS:
-        raise ValueError(f"no such kind of model: {model!r}; there are {', '.join(sorted(KINDS))}")
-    if labels not in METHODS:
-        raise ValueError(f"no such method: {labels!r}; there are {', '.join(METHODS)}")
-    if output.suffix != ".npz":
-        raise ValueError(f"the model's file must end in .npz: {output}")
-    if model == LOGISTIC and (gold or whole_sites):
-        raise ValueError("the logistic model learns from site-level labels only; it takes no gold text")
-    if marks and model != BLOCKS:
-        raise ValueError(f"marks of authors are for the kind {BLOCKS!r}, not {model!r}")
-    if marks and (gold or whole_sites):
-        raise ValueError("marks of authors are for models without gold text")
+    has_gold = bool(gold or whole_sites)
+    for is_wrong, why in (
+        (model not in KINDS, f"no such kind of model: {model!r}; there are {', '.join(sorted(KINDS))}"),
+        (labels not in METHODS, f"no such method: {labels!r}; there are {', '.join(METHODS)}"),
+        (output.suffix != ".npz", f"the model's file must end in .npz: {output}"),
+        (
+            model == LOGISTIC and has_gold,
+            "the logistic model learns from site-level labels only; it takes no gold text",
+        ),
+        (marks and model != BLOCKS, f"marks of authors are for the kind {BLOCKS!r}, not {model!r}"),
+        (marks and has_gold, "marks of authors are for models without gold text"),
+        (folds and not has_gold, "models without a fold each are for training with gold text"),
+    ):
+        if is_wrong:
+            raise ValueError(why)
     sites = find_sites(sites_dir)
     common: Any = {"labels": labels, "seed": seed, "processes": processes, "progress": progress}
     if model == LOGISTIC:

@@ -93,7 +93,7 @@ def test_the_template_page_has_the_template_and_nothing_else():
     pages = SitePages.of_html(_site())
     page = pages.read(7).page
     search = Menus().search(pages.read(1).page, {read.page.url: read.page for read in pages.read_all()}.get)
-    written = template_page(page, search.template_of(Profile.of(page), list(search.found.values())))
+    written = template_page(page, template_of(Profile.of(page), list(search.found.values()), search.equality))
     again = Page.parse(written)
     assert set(again.block_texts()) == TEMPLATE
     assert '<link rel="stylesheet" href="/s.css">' in written
@@ -190,7 +190,7 @@ def test_what_stands_under_another_ancestor_is_found_by_what_it_says():
     weighted, tags = Equality("weighted"), [str(element.tag) for element in key.elements]
     exact = template_of(Profile.of(key), [other], weighted)
     assert [tags[index] for index in np.flatnonzero(exact[: key.n])] == ["html", "body"]
-    anywhere = template_of(Profile.of(key), [other], weighted, 10)
+    anywhere = template_of(Profile.of(key), [other], Equality("weighted", least_characters=10))
     assert [tags[index] for index in np.flatnonzero(anywhere[: key.n])] == ["html", "body", "div", "p", "a"]
     assert np.array(key.block_texts())[anywhere[key.n :]].tolist() == ["The paper of the harbour", "Imprint"]
 

@@ -18,9 +18,9 @@ from winnow.training.blocks import train_blocks
 from winnow.training.examples import BlockPage, label_gold_page, label_pages, label_site, label_site_by_counts
 from winnow.training.gold import gold_examples
 from winnow.training.networks import learn_tables, stacked_token_features, train_block_model
-from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
+from winnow.training.report import GOLD_LABELS, SITE_LABELS, Trained, model_card
 from winnow.training.sequences import NetworkRecipe
-from winnow.training.train import Trained, find_sites
+from winnow.training.sites import find_sites
 
 RECIPE = NetworkRecipe(units=(8, 4, 4), epochs=1, min_steps=32, dropout=0.25)
 TINY = replace(RECIPE, min_steps=10)

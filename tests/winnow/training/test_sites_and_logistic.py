@@ -8,10 +8,11 @@ import pytest
 
 from demo.web import generate
 from winnow.papers.page_level import LogisticModel
+from winnow.papers.pages import SitePages
 from winnow.training.logistic import THRESHOLDS, best_threshold, train_logistic
-from winnow.training.report import SITE_LABELS
-from winnow.training.sites import SiteLabels
-from winnow.training.train import Site, Trained, find_sites, train
+from winnow.training.report import SITE_LABELS, Trained
+from winnow.training.sites import SiteLabels, find_sites
+from winnow.training.train import train
 
 DATE = datetime.date(2024, 2, 29)
 
@@ -76,7 +77,7 @@ def test_labels_come_from_what_the_pages_of_a_site_share(tmp_path: Path):
         (tmp_path / f"{number}.html").write_text(f"<nav><p>The same menu</p></nav>{text}<p></p>")
     (tmp_path / "copy.html").write_bytes((tmp_path / "3.html").read_bytes())
     (tmp_path / "blank.html").write_text("<p> </p>")
-    site = Site("site", tmp_path, tuple(sorted(tmp_path.iterdir())))
+    site = SitePages.of_files(tmp_path, sorted(tmp_path.iterdir()))
     site_labels = SiteLabels(site)
     assert len(site_labels.numbers) == 12
     labels = {
@@ -97,7 +98,7 @@ def test_pages_of_sites_are_found_by_name_and_by_content(tmp_path: Path):
     (tmp_path / "file.html").write_text("<html>")
     (tmp_path / "empty").mkdir()
     (found,) = find_sites(tmp_path, min_pages=4)
-    assert found.pages().urls == [
+    assert found.urls == [
         "https://one.example/a.HTM",
         "https://one.example/index.html",
         "https://one.example/page.php",

@@ -1,0 +1,45 @@
+"""Work in several processes, each with one thread, since there is a process for each core."""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+_CHUNK: Final = 4  # tasks that a process is sent at a time, with one copy of their model
+_Result = TypeVar("_Result")
+
+
+def process_pool(processes: int, module: str) -> ProcessPoolExecutor:
+    """Return processes that start with a module, and all that it imports, instead of importing it anew."""
+    # They do import it on macOS, where spawning is the default: its libraries do not survive a fork.
+    is_spawned = multiprocessing.get_all_start_methods()[0] == "spawn"
+    context = multiprocessing.get_context("spawn" if is_spawned else "forkserver")
+    context.set_forkserver_preload([module])
+    return ProcessPoolExecutor(processes, context, threadpool_limits, (1, "blas"))
+
+
+def map_in_processes(
+    work: Callable[[Any], _Result],
+    tasks: Sequence[Any],
+    processes: int,
+    names: Sequence[str] = (),
+    progress: Callable[[int, int, str], object] = lambda *_: None,
+    chunk: int = _CHUNK,
+) -> Iterator[_Result]:
+    """Do the work for each task, in this process or in several, and yield the results in the order of the tasks.
+
+    ``names`` are those of the tasks, for the progress; a process takes ``chunk`` tasks at a time.
+    """
+    module = (work.func if isinstance(work, partial) else work).__module__
+    with process_pool(processes, module) as pool:  # none is started before it is asked to
+        for done, result in enumerate(map(work, tasks) if processes == 1 else pool.map(work, tasks, chunksize=chunk)):
+            if names:
+                progress(done + 1, len(tasks), names[done])
+            yield result
