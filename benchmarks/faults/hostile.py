@@ -121,6 +121,8 @@ def main() -> int:
     parser.add_argument("--page", nargs="+", metavar="NAME", help="these only")
     options = parser.parse_args()
     served = {name: page for name, page in pages().items() if name in (options.page or [name])}
+    if missing := set(options.page or ()) - served.keys():
+        parser.error(f"no such page: {', '.join(sorted(missing))}")
     server = _serve(served)
     with tempfile.TemporaryDirectory(prefix="winnow-hostile-") as folder:
         out = Path(folder, "rows.json")

@@ -28,7 +28,8 @@ def load_components() -> None:
     for name, value in Settings().items():
         for path in [*value, *value.values()] if name.endswith("_BASE") else [value]:
             if isinstance(path, str) and path.startswith("scrapy.") and path.rpartition(".")[2][0].isupper():
-                load_object(path)
+                with warnings.catch_warnings(action="default"):  # older ones use what Twisted has deprecated
+                    load_object(path)
     _ = winnow.clean(f"<h1>Words</h1><p>{'Some words of a story. ' * 20}", "http://a.example/").metadata
     counts._domain_of("a.example")
     assert "twisted.internet.reactor" not in sys.modules, "which each process installs for itself"

@@ -67,6 +67,12 @@ def test_the_image_has_what_the_settings_of_the_recipes_need():
     assert {"metrics"} <= set(unasked.split(",")) < set(more.split(",")) <= set(known)
 
 
+def test_the_image_is_named_by_the_version_of_the_package():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    for name in ("Dockerfile", "kubernetes.yaml"):
+        assert set(re.findall(r"winnow:(\d\S+)", (DEPLOY / name).read_text())) == {version}
+
+
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 

@@ -57,7 +57,7 @@ class Machine:
 
     def ask(self, service: str, **fields: str) -> dict:
         data = urlencode(fields).encode() if fields else None
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{service}", data, timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{service}", data, timeout=SECONDS) as answer:
             return json.load(answer)
 
     def finished(self, job: str | None = None) -> str:
