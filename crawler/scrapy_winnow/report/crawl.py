@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from itemadapter import ItemAdapter
-from redis.exceptions import RedisError
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
@@ -24,7 +23,7 @@ from scrapy_winnow import stats
 from scrapy_winnow.config import PREFIX, SETTINGS, Config
 from scrapy_winnow.extension import Component, Winnow, config_of
 from scrapy_winnow.report.records import CrawlRecord, page_record
-from scrapy_winnow.storage.clients import blocking_client
+from scrapy_winnow.storage.clients import CLIENT_ERRORS, blocking_client
 from scrapy_winnow.storage.hosts import HostRecords
 from scrapy_winnow.storage.keys import site_of
 
@@ -91,7 +90,7 @@ class CrawlReport(Component):
             names = list(dict.fromkeys(page.host for page in record.pages))[:_MAX_HOSTS]
             if url is not None and names:
                 record.hosts = await asyncio.to_thread(_read_host_records, url, self._config.redis_prefix, names)
-        except RedisError as error:
+        except CLIENT_ERRORS as error:
             logger.info("The report has no counts of hosts: %s", error, extra=log)
         record.stats = self._crawler.stats.get_stats()
         record.settings = {

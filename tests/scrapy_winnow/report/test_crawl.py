@@ -96,7 +96,7 @@ def test_a_report_is_written_without_redis_and_one_that_cannot_be_changes_nothin
     unwritable.symlink_to(tmp_path / "gone" / "report.html")
     urls = web.add_articles(3)
     _, crawled = start_crawls(
-        {"urls": urls, "WINNOW_REPORT": str(report), "WINNOW_REDIS_URL": "redis://127.0.0.1:1/0"},
+        {"urls": urls, "WINNOW_REPORT": str(report), "WINNOW_REDIS_URL": "redis+cluster://127.0.0.1:1"},
         {"urls": urls, "WINNOW_REPORT": str(unwritable)},
     ).results()
     assert "<b>3</b> pages" in report.read_text(encoding="utf-8")
