@@ -40,7 +40,7 @@ def render_document(
     return _TEMPLATES.get_template(f"{view}.html").render(values, nonce=secrets.token_urlsafe(24))
 
 
-_TEMPLATES: Final = Environment(autoescape=True, loader=PackageLoader("scrapy_winnow.inspector", "assets"))
+_TEMPLATES: Final = Environment(autoescape=True, loader=PackageLoader("scrapy_winnow", "assets"))
 _TEMPLATES.policies["json.dumps_kwargs"] = _JSON
 
 
