@@ -124,9 +124,10 @@ class SiteSpider(Spider):
             self._site(site).requests -= 1
             yield from self._next_requests(site)
 
-    def _go_on(self, response: Response) -> None:
+    def _go_on(self, response: Any) -> None:  # or the failure, where an errback has failed
         """Request the links that wait after a callback or a middleware has failed: no other page may be on its way."""
-        for request in self._next_requests(response.cb_kwargs.get("site") or str(site_of(response.url))):
+        failed = response.request
+        for request in self._next_requests(failed.cb_kwargs.get("site") or str(site_of(failed.url))):
             self.crawler.engine.crawl(request)
 
     def _site(self, site: str) -> SiteState:
