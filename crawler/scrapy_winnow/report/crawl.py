@@ -59,7 +59,7 @@ class CrawlReport(Component):
         self._record = CrawlRecord(title=crawler.spidercls.name)
         self._names = {**config.field_names, "url": config.url_field}
         self._begin = time.monotonic()
-        self._handler = _Errors(self._record)
+        self._handler = _Errors(self._record, crawler)
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._response, signals.response_received)
         crawler.signals.connect(self._item, signals.item_scraped)
@@ -112,14 +112,17 @@ class CrawlReport(Component):
 
 
 class _Errors(logging.Handler):
-    """Counts the errors that are logged."""
+    """Counts the errors that are logged, except those of other crawls of the process."""
 
-    def __init__(self, record: CrawlRecord) -> None:
+    def __init__(self, record: CrawlRecord, crawler: Crawler) -> None:
         super().__init__(logging.ERROR)
         self._record = record
+        self._crawler = crawler
 
     def emit(self, record: logging.LogRecord) -> None:
         """Count an error by its message, with its exception if there is one."""
+        if getattr(record, "spider", None) not in {None, self._crawler.spider}:
+            return
         cause = record.exc_info[1] if record.exc_info else None
         self._record.add_error(record.getMessage() + (f" ({type(cause).__name__}: {cause})" if cause else ""))
 

@@ -105,6 +105,16 @@ def test_a_report_is_written_without_redis_and_one_that_cannot_be_changes_nothin
     assert crawled.log.count("Could not write the report") == 1
 
 
+def test_a_report_has_the_errors_of_its_own_crawl_alone(web, start_crawls, tmp_path: Path) -> None:
+    failing = {"ITEM_PIPELINES": {"__main__.LosingPipeline": 900}, "LOSES": "error"}
+    reports = {tmp_path / "failing.html": failing, tmp_path / "slower.html": {"DOWNLOAD_DELAY": 1}}
+    plans = [
+        {"urls": web.add_articles(3), "WINNOW_REPORT": str(file), **ALONE, **more} for file, more in reports.items()
+    ]
+    start_crawls(*plans).results()
+    assert ["<h2>Errors</h2>" in file.read_text(encoding="utf-8") for file in reports] == [True, False]
+
+
 def test_objects_that_are_no_items_go_by_the_report(web, crawl, tmp_path: Path) -> None:
     crawled = crawl(urls=web.add_articles(2), item="object", WINNOW_REPORT=str(tmp_path / "report.html"), **ALONE)
     assert crawled.stats["winnow/items/without_html"] == 2
