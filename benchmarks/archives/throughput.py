@@ -16,8 +16,6 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from pyarrow import parquet
-
 from benchmarks.shared.common import installed, parser_of, say, table, write_json
 from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options
 from scrapy_winnow.archives.counting import HostCounts
@@ -43,7 +41,6 @@ def main() -> None:
             rows.append(_whole(f"trafilatura, {processes}", lambda: _trafilatura(options.archives, processes)))  # noqa: B023
     if options.ray:
         rows.append(_steps("two passes on Ray, as many as cores", options.archives, Options(ray="")))
-        rows.append(_whole("two passes over Ray Data, as many as cores", lambda: _dataset(options.archives)))
     headings = ["processes", "pages", "pages a second", *(f"{step}, s" for step in STEPS)]
     print(table(headings, rows))
     write_json(options, {row[0]: row[2] for row in rows})
@@ -77,15 +74,6 @@ def _whole(name: str, run: Any) -> list[Any]:
 def _one_pass(archives: list[str], processes: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         return OnePassRun(archives, Path(folder), Options(processes=processes)).run().pages
-
-
-def _dataset(archives: list[str]) -> int:
-    from scrapy_winnow.archives.on_ray import clean_pages, read_archives  # noqa: PLC0415
-
-    with tempfile.TemporaryDirectory() as folder:
-        pages = clean_pages(read_archives(archives))
-        pages.write_parquet(folder)
-        return sum(parquet.read_metadata(file).num_rows for file in Path(folder).iterdir())
 
 
 def _trafilatura(archives: list[str], processes: int) -> int:

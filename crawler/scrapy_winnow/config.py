@@ -281,8 +281,6 @@ class Config:
     """other names for the [fields](fields.md) written, as `{"text": "body"}`; `None` for one that is not wanted"""
     outputs: frozenset[str] = _setting([], _outputs, "names")
     """further fields to write: `clean_html`, `markdown`, `metadata`, `chunks`, `segments`, `blocks`"""
-    metadata: bool = _setting(False, _bool)
-    """write `metadata`, as its name in `WINNOW_OUTPUTS` does"""
     links: bool = _setting(True, _bool)
     """`False` drops the targets of links from HTML and Markdown; their text stays"""
     images: bool = _setting(True, _bool)
@@ -385,8 +383,6 @@ class Config:
                 problems.append(str(error))
         if problems:
             raise ConfigError(problems)
-        if values["metadata"]:
-            values["outputs"] |= {"metadata"}
         if values["drop_duplicates"]:
             values["duplicates_sketch"] = max(values["duplicates_sketch"], SAME_TEXT_SKETCH)
             values["duplicates_resemblance"] = values["duplicates_resemblance"] or SAME_TEXT_RESEMBLANCE
@@ -420,5 +416,7 @@ def unknown_settings(settings: BaseSettings) -> list[str]:
     problems = []
     for name in unknown:
         similar = get_close_matches(name, SETTINGS, n=1)
+        if (output := name.removeprefix(PREFIX).lower()) in OPTIONAL_FIELDS:
+            similar = [f'WINNOW_OUTPUTS = ["{output}"]']
         problems.append(f"there is no setting {name}" + (f"; did you mean {similar[0]}?" if similar else ""))
     return problems

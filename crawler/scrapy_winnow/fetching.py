@@ -133,7 +133,7 @@ def _opener(allow_private: bool) -> urllib.request.OpenerDirector:
         urllib.request.HTTPRedirectHandler,
     ]
     open_kinds = [urllib.request.ProxyHandler, urllib.request.HTTPHandler, urllib.request.HTTPSHandler]
-    for kind in [*kinds, *(open_kinds if allow_private else [_PublicHTTPHandler, _PublicHTTPSHandler])]:
+    for kind in [*kinds, *(open_kinds if allow_private else [_PublicHandler])]:
         opener.add_handler(kind())
     return opener
 
@@ -191,11 +191,9 @@ def _public(connection: type[http.client.HTTPConnection]) -> Any:
     return connect
 
 
-class _PublicHTTPHandler(urllib.request.HTTPHandler):
+class _PublicHandler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
     def http_open(self, request: urllib.request.Request) -> Any:
         return self.do_open(_public(http.client.HTTPConnection), request)
 
-
-class _PublicHTTPSHandler(urllib.request.HTTPSHandler):
     def https_open(self, request: urllib.request.Request) -> Any:
         return self.do_open(_public(http.client.HTTPSConnection), request)

@@ -24,7 +24,20 @@ from tests.scrapy_winnow.waiting import SECONDS
 
 warnings.filterwarnings("ignore", r"Spider\.log\(\)")  # spidermon 1.27 calls it
 
-SPIDERS = {spider.name: spider for spider in (SiteSpider, TemplateSpider)}
+
+class StumblingSpider(SiteSpider):
+    """Fails with the pages whose address says so."""
+
+    name = "stumbling"
+
+    def parse(self, response, **known):
+        for each in super().parse(response, **known):
+            if "stumble" in response.url:
+                raise ZeroDivisionError
+            yield each
+
+
+SPIDERS = {spider.name: spider for spider in (SiteSpider, StumblingSpider, TemplateSpider)}
 PLAIN = {"LOG_LEVEL": "INFO", "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False}
 
 

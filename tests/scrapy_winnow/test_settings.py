@@ -9,7 +9,11 @@ def _config(**settings) -> Config:
 
 
 @pytest.mark.parametrize(
-    ("name", "similar"), [("WINNOW_HOST_BUGDET", "WINNOW_HOST_BUDGET"), ("WINNOW_LEARN", None), ("WINNOW_WARC", None)]
+    ("name", "similar"),
+    [
+        *(("WINNOW_HOST_BUGDET", "WINNOW_HOST_BUDGET"), ("WINNOW_METADATA", 'WINNOW_OUTPUTS = ["metadata"]')),
+        *(("WINNOW_LEARN", None), ("WINNOW_WARC", None)),
+    ],
 )
 def test_a_setting_that_does_not_exist_is_named_with_the_one_that_may_be_meant(name, similar):
     (problem,) = unknown_settings(Settings({name: 1}))

@@ -74,6 +74,17 @@ def test_many_sites_from_a_file_each_with_its_own_budget(shared_web, crawled):
     assert sorted(hosts) == sorted([shared_web.host] * 4 + [other] * 4)
 
 
+def test_links_that_wait_are_asked_for_where_all_callbacks_under_way_fail(web, crawl):
+    links = "".join(f"<a href=/stumble/{number}>{number}</a>" for number in range(MAX_REQUESTS + 2))
+    start = web.add("/", f"<p>The front page has links to pages.{links}<a href=/last>last</a>")
+    for number in range(MAX_REQUESTS + 2):
+        web.add(f"/stumble/{number}", f"<p>The callback fails with page number {number}.")
+    last = web.add("/last", "<p>The last page of all that are linked to.")
+    crawled = crawl(**_plan(url=start) | {"spider": "stumbling", "WINNOW_ENABLED": False})
+    assert [item["url"] for item in crawled.items] == [start, last]
+    assert crawled.stats["spider_exceptions/ZeroDivisionError"] == MAX_REQUESTS + 2
+
+
 def test_links_are_followed_whatever_else_a_page_has_for_links():
     body = "<base href='/b/'><a href='/seen#part'>1</a><a href=' ../a b?c=\u00e9#part '>2</a><area href='/d'>"
     body += "<a>3</a><a href='http://[/e'>4</a><a href='/f.PDF'>5</a><a href='mailto:g@h.example'>6</a>"

@@ -1,4 +1,4 @@
-"""Archives on a Ray cluster: ``winnow warc --ray`` as tasks, and the two passes over datasets of Ray Data.
+"""Archives on a Ray cluster: ``winnow warc --ray`` as tasks, and the two passes over a dataset of Ray Data.
 
 A task is one pass over one part of an archive, and what it returns depends on its arguments only. So Ray may repeat it
 on another node when a worker dies, and the output is that of a single process, byte for byte. The leaves are counted
@@ -11,9 +11,7 @@ belongs to a host, so a large host holds nothing up.
 from __future__ import annotations
 
 import io
-import logging
 import tempfile
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,24 +20,18 @@ import pyarrow as pa
 import ray
 
 from scrapy_winnow.archives.counting import HostCounts, count_hosts
-from scrapy_winnow.archives.reading import ArchivedPage, ArchiveReader, Part, split_archives
+from scrapy_winnow.archives.reading import ArchivedPage
 from scrapy_winnow.archives.rows import parquet_rows, parquet_schema
 from scrapy_winnow.archives.runs import Options, clean_counted, write_leaves
 from scrapy_winnow.storage.keys import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from ray.data import Dataset
 
+    from scrapy_winnow.archives.reading import Part
     from scrapy_winnow.archives.runs import PartWork, Summary, Tasks
-
-logger = logging.getLogger(__name__)
-
-PAGES: Final = pa.schema(
-    [("html", pa.binary()), *((name, pa.string()) for name in ("url", "charset", "date", "record_id"))]
-)
-"""Columns of a dataset of pages; the last three may be missing."""
 
 _MAX_RETRIES: Final = 20  # of a task whose worker or node died
 _BATCH_PAGES: Final = 128
@@ -79,19 +71,6 @@ def _do_task(work: Any, part: Part, name: str, options: Options, counts: HostCou
         return report, target.read_bytes()
 
 
-def read_archives(sources: Iterable[str]) -> Dataset:
-    """Read the pages of archives, long ones in parts, into a dataset with the columns :data:`PAGES`.
-
-    Records that are not pages are left out; where an archive is damaged, the node logs it and reads on.
-    """
-    import ray.data  # noqa: PLC0415  (slow to import; tasks do without)
-
-    items = [asdict(part) for parts in split_archives(sorted(set(sources))).values() for part in parts]
-    return ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
-        _read_parts, batch_format="pyarrow", batch_size=1
-    )
-
-
 def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
     """Clean pages, each with the evidence of all pages of its host.
 
@@ -99,7 +78,8 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
     Near-duplicates are not marked, since a dataset has no order; ``shingles`` can be grouped by.
 
     Args:
-        pages: with columns ``url`` and ``html`` (bytes, or text), and, where they are known, those of :data:`PAGES`.
+        pages: with columns ``url`` and ``html`` (bytes, or text), and, where they are known, ``charset``, ``date`` and
+            ``record_id``.
         options: model and optional columns; the rest is ignored.
 
     Returns:
@@ -120,17 +100,6 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
         count_hosts(files, counts)
         shared_counts = _cluster.put(HostCounts(counts).open_all())
     return pages.map_batches(clean_block, **blocks, fn_kwargs={"counts": shared_counts, "options": options})
-
-
-def _read_parts(batch: pa.Table) -> Iterator[pa.Table]:
-    """Read the pages of parts of archives."""
-    for row in batch.to_pylist():
-        reader = ArchiveReader(Part(**row))
-        pages = iter(reader)
-        while batch_pages := list(islice(pages, _BATCH_PAGES)):
-            yield pa.Table.from_pylist(list(map(asdict, batch_pages)), PAGES)
-        if reader.broken is not None:
-            logger.warning("%s: %s", reader.part.source, reader.broken)
 
 
 def _pages_of(block: Any) -> Iterator[ArchivedPage]:

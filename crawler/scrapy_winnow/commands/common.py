@@ -184,9 +184,7 @@ def with_progress(things: Sequence[_Thing], what: str) -> Iterator[_Thing]:
 @contextmanager
 def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool = False) -> Iterator[Redis]:
     """Connect to the server at an address, or to the private one of a folder, which is started if need be."""
-    from redis.exceptions import RedisError
-
-    from scrapy_winnow.storage.clients import blocking_client, check_address
+    from scrapy_winnow.storage.clients import CLIENT_ERRORS, blocking_client, check_address
     from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 
     if state_dir is None and (problem := check_address(str(url))):
@@ -202,7 +200,7 @@ def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool =
         ):
             client.ping()
             yield client
-    except RedisError as error:
+    except CLIENT_ERRORS as error:
         raise CommandError(f"Redis: {error}") from error
     except EmbeddedServerError as error:
         raise CommandError(str(error)) from error

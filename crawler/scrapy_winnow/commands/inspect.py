@@ -22,8 +22,8 @@ from winnow import load_model
 if TYPE_CHECKING:
     import argparse
 
+    from scrapy_winnow.inspector.comparison import Comparison
     from scrapy_winnow.inspector.inspector import Inspector
-    from scrapy_winnow.inspector.server import View
 
 HELP = """\
 show pages beside their clean content in the browser, with the reasons, and try other settings
@@ -91,7 +91,7 @@ def add_browser_options(parser: CommandParser) -> None:
     parser.add("--no-browser", "only print the address")
 
 
-def serve(view: View, options: argparse.Namespace, query: str = "") -> int:
+def serve(view: Inspector | Comparison, options: argparse.Namespace, query: str = "") -> int:
     """Serve a view until interrupted."""
     from scrapy_winnow.inspector.server import InspectorServer
 

@@ -8,12 +8,16 @@ import sys
 import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final, Protocol, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import parse_qs, urlsplit
 
 from jinja2 import Environment, PackageLoader
 
 from scrapy_winnow.fetching import InputError
+
+if TYPE_CHECKING:
+    from scrapy_winnow.inspector.comparison import Comparison
+    from scrapy_winnow.inspector.inspector import Inspector
 
 _JSON: Final[dict[str, Any]] = {"ensure_ascii": False, "separators": (",", ":")}
 _MAX_BODY_BYTES: Final = 4_000_000
@@ -40,20 +44,8 @@ def render_document(
     return _TEMPLATES.get_template(f"{view}.html").render(values, nonce=secrets.token_urlsafe(24))
 
 
-_TEMPLATES: Final = Environment(autoescape=True, loader=PackageLoader("scrapy_winnow.inspector", "assets"))
+_TEMPLATES: Final = Environment(autoescape=True, loader=PackageLoader("scrapy_winnow", "assets"))
 _TEMPLATES.policies["json.dumps_kwargs"] = _JSON
-
-
-class View(Protocol):
-    """Pages as a person looks at them: an inspector or a comparison."""
-
-    def render(self, number: int) -> str:
-        """Return the HTML document of a page; may raise :class:`InputError`."""
-        ...
-
-    def answer(self, what: str, number: int, body: dict[str, Any]) -> dict[str, Any] | None:
-        """Answer a request of the script; ``None`` where there is no such request."""
-        ...
 
 
 class InspectorServer(ThreadingHTTPServer):
@@ -66,7 +58,7 @@ class InspectorServer(ThreadingHTTPServer):
         OSError: the port is taken.
     """
 
-    def __init__(self, view: View, port: int = 0) -> None:
+    def __init__(self, view: Inspector | Comparison, port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.view = view
         self.lock = threading.Lock()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
 
-from scrapy import Field, Item, Request, Spider
+from scrapy import Field, Item, Request, Spider, signals
 from scrapy.http import HtmlResponse
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 from scrapy.utils.response import get_base_url
@@ -88,6 +88,7 @@ class SiteSpider(Spider):
 
     async def start(self) -> AsyncIterator[Request]:
         """Request the addresses given, also those that an earlier run of the same job has fetched."""
+        self.crawler.signals.connect(self._go_on, signals.spider_error)
         for url in self._start_urls:
             yield Request(url, errback=self.failed, dont_filter=True)
 
@@ -122,6 +123,12 @@ class SiteSpider(Spider):
         if site is not None:
             self._site(site).requests -= 1
             yield from self._next_requests(site)
+
+    def _go_on(self, response: Any) -> None:  # or the failure, where an errback has failed
+        """Request the links that wait after a callback or a middleware has failed: no other page may be on its way."""
+        failed = response.request
+        for request in self._next_requests(failed.cb_kwargs.get("site") or str(site_of(failed.url))):
+            self.crawler.engine.crawl(request)
 
     def _site(self, site: str) -> SiteState:
         sites: dict[str, SiteState] = self.state.setdefault("sites", {})

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from itemadapter import ItemAdapter
-from redis.exceptions import RedisError
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
@@ -24,7 +23,7 @@ from scrapy_winnow import stats
 from scrapy_winnow.config import PREFIX, SETTINGS, Config
 from scrapy_winnow.extension import Component, Winnow, config_of
 from scrapy_winnow.report.records import CrawlRecord, page_record
-from scrapy_winnow.storage.clients import blocking_client
+from scrapy_winnow.storage.clients import CLIENT_ERRORS, blocking_client
 from scrapy_winnow.storage.hosts import HostRecords
 from scrapy_winnow.storage.keys import site_of
 
@@ -60,7 +59,7 @@ class CrawlReport(Component):
         self._record = CrawlRecord(title=crawler.spidercls.name)
         self._names = {**config.field_names, "url": config.url_field}
         self._begin = time.monotonic()
-        self._handler = _Errors(self._record)
+        self._handler = _Errors(self._record, crawler)
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._response, signals.response_received)
         crawler.signals.connect(self._item, signals.item_scraped)
@@ -91,7 +90,7 @@ class CrawlReport(Component):
             names = list(dict.fromkeys(page.host for page in record.pages))[:_MAX_HOSTS]
             if url is not None and names:
                 record.hosts = await asyncio.to_thread(_read_host_records, url, self._config.redis_prefix, names)
-        except RedisError as error:
+        except CLIENT_ERRORS as error:
             logger.info("The report has no counts of hosts: %s", error, extra=log)
         record.stats = self._crawler.stats.get_stats()
         record.settings = {
@@ -113,14 +112,17 @@ class CrawlReport(Component):
 
 
 class _Errors(logging.Handler):
-    """Counts the errors that are logged."""
+    """Counts the errors that are logged, except those of other crawls of the process."""
 
-    def __init__(self, record: CrawlRecord) -> None:
+    def __init__(self, record: CrawlRecord, crawler: Crawler) -> None:
         super().__init__(logging.ERROR)
         self._record = record
+        self._crawler = crawler
 
     def emit(self, record: logging.LogRecord) -> None:
         """Count an error by its message, with its exception if there is one."""
+        if getattr(record, "spider", None) not in {None, self._crawler.spider}:
+            return
         cause = record.exc_info[1] if record.exc_info else None
         self._record.add_error(record.getMessage() + (f" ({type(cause).__name__}: {cause})" if cause else ""))
 

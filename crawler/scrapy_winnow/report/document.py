@@ -182,7 +182,7 @@ _TEMPLATES: Final = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
-    loader=PackageLoader("scrapy_winnow.report", "assets"),
+    loader=PackageLoader("scrapy_winnow", "assets"),
 )
 _TEMPLATES.filters["number"] = "{:,}".format
 _TEMPLATES.filters["percent"] = "{:.0%}".format

@@ -16,6 +16,9 @@ from redis.connection import parse_url
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
+CLIENT_ERRORS: Final = (exceptions.RedisError, exceptions.RedisClusterException)
+"""What clients raise, those of a cluster too."""
+
 _CLUSTER: Final = "cluster"
 _SENTINEL: Final = "sentinel"
 _SENTINEL_PORT: Final = 26379

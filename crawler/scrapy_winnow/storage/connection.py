@@ -18,7 +18,7 @@ from redis.exceptions import RedisClusterException, RedisError
 from redis.sentinel import MasterNotFoundError
 
 from scrapy_winnow.storage.batches import CommandBatches, Script, run_with_timeout
-from scrapy_winnow.storage.clients import asynchronous_client, blocking_client, is_cluster
+from scrapy_winnow.storage.clients import CLIENT_ERRORS, asynchronous_client, blocking_client, is_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -165,10 +165,6 @@ class Connection:
         self._breakers = {purpose: Breaker(retry_interval) for purpose in (COUNTS, NEAR_DUPLICATES)}
         self._refusals: set[tuple[str, str]] = set()
 
-    def allows_calls(self, purpose: str = COUNTS) -> bool:
-        """Whether calls are made; ``False`` while the breaker turns them away."""
-        return not self._breakers[purpose].is_open
-
     async def call(self, work: Callable[[Redis], Awaitable[T]], purpose: str = COUNTS) -> T | None:
         """Do some work with the client and return its result, or ``None`` when that fails or Redis is unreachable."""
         return await self._call(work, purpose, has_timeout=False)
@@ -221,7 +217,7 @@ class Connection:
 
     async def close(self) -> None:
         """Close the client; a server that hangs does not hold the end of a crawl up."""
-        with suppress(OSError, RedisError):
+        with suppress(OSError, *CLIENT_ERRORS):
             await asyncio.wait_for(self._client.aclose(), self._timeout)
 
     def _note_failure(self, purpose: str, error: Exception) -> None:
@@ -275,16 +271,17 @@ def problem_at_start(url: str, prefix: str, timeout: float) -> str | None:
     """
     try:
         _try_commands(url, prefix, timeout)
-    except (RedisError, RedisClusterException, OSError) as error:
+    except (*CLIENT_ERRORS, OSError) as error:
         if isinstance(error, exceptions.TimeoutError | MasterNotFoundError) and url.startswith("rediss"):
-            with suppress(RedisError, OSError):  # a server without TLS waits for the end of what it takes for a command
+            # A server without TLS waits for the end of what it takes for a command.
+            with suppress(OSError, *CLIENT_ERRORS):
                 _try_commands(re.sub(r"(?<=[?&])ssl_[^&]*&?", "", url).replace("rediss", "redis", 1), prefix, timeout)
                 return _permanent_problem(RedisError(f"SSL: {error}"))
         if re.search("closed by server|reset by peer|EOF occurred", str(error)):
             try:  # to tell a port for TLS from a proxy whose server is down
                 options = f"{'&' if '?' in url else '?'}ssl_cert_reqs=none"
                 _try_commands(re.sub(r"^redis\b", "rediss", url) + options, prefix, timeout)
-            except (RedisError, RedisClusterException, OSError, TypeError):
+            except (*CLIENT_ERRORS, OSError, TypeError):
                 return None
         return _permanent_problem(error)
     return None

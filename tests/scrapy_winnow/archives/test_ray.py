@@ -1,10 +1,12 @@
 """``winnow warc --ray`` on a real cluster of two nodes, one of which is killed on the way."""
 
+from dataclasses import asdict
 from operator import itemgetter
 
 import pytest
 
 from scrapy_winnow.archives import ArchiveRun, Options
+from scrapy_winnow.archives.reading import ArchiveReader, Part
 from tests.scrapy_winnow.archives.made import page, rows_of, write_archive
 
 pytestmark = [
@@ -72,11 +74,14 @@ def test_a_killed_node_changes_nothing_in_the_output(cluster, worker, many, clea
 def test_a_dataset_is_cleaned_as_archives_are_whatever_is_killed(cluster, worker, many, cleaned):
     import ray  # noqa: PLC0415
 
-    from scrapy_winnow.archives.on_ray import clean_pages, read_archives  # noqa: PLC0415
+    from scrapy_winnow.archives.on_ray import clean_pages  # noqa: PLC0415
 
     ray.init(address=cluster.address, ignore_reinit_error=True, log_to_driver=False)
+    pages = ray.data.from_items(
+        [asdict(each) for archive in many for each in ArchiveReader(Part(archive))], override_num_blocks=ARCHIVES
+    )
     found, blocks = [], 0
-    for block in clean_pages(read_archives(many)).iter_batches(batch_size=None, batch_format="pyarrow"):
+    for block in clean_pages(pages).iter_batches(batch_size=None, batch_format="pyarrow"):
         if not found:
             cluster.remove_node(worker, allow_graceful=False)
         found += block.to_pylist()

@@ -71,6 +71,12 @@ def test_every_host_is_shown_with_its_state_pages_labels_and_bytes(hosts, redis_
     assert abs(found["news.example"]["used"] - time.time()) < 60
 
 
+@pytest.mark.parametrize("scheme", ["redis", "redis+cluster", "redis+sentinel"])
+def test_a_server_that_does_not_answer_is_an_error_that_says_so(capsys, scheme):
+    assert main(["hosts", "--redis-url", f"{scheme}://127.0.0.1:1/{'master' if 'sentinel' in scheme else ''}"]) == 2
+    assert re.match(r"winnow: Redis: .*refused", capsys.readouterr().err)
+
+
 def test_hosts_can_be_named_by_name_or_address_and_unknown_ones_fail(hosts, redis_url, prefix):
     count_pages(redis_url, prefix, news=2, shop=2)
     code, written, error = hosts("--json", "https://NEWS.example/a/b", "nobody.example")

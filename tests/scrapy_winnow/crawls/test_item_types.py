@@ -21,7 +21,7 @@ def crawled(shared_web, start_crawls):
         "raw": {"item": "raw", "WINNOW_HTML_FIELD": "raw", "WINNOW_FIELD_NAMES": names},
         **{kind: {"item": kind} for kind in ("number", "none", "twice")},
     }
-    outputs = {"WINNOW_METADATA": True, "WINNOW_OUTPUTS": "markdown", "WINNOW_LINKS": False}
+    outputs = {"WINNOW_OUTPUTS": "markdown,metadata", "WINNOW_LINKS": False}
     cases["content"] = {"item": "content", **outputs}
     cases["read as said"] = {"urls": [russian], "item": "bytes", "WINNOW_ENCODING": "windows-1251"}
     results = start_crawls(*({"urls": [url], "with_html": True, **case} for case in cases.values())).results()

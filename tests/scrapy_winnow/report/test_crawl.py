@@ -96,13 +96,23 @@ def test_a_report_is_written_without_redis_and_one_that_cannot_be_changes_nothin
     unwritable.symlink_to(tmp_path / "gone" / "report.html")
     urls = web.add_articles(3)
     _, crawled = start_crawls(
-        {"urls": urls, "WINNOW_REPORT": str(report), "WINNOW_REDIS_URL": "redis://127.0.0.1:1/0"},
+        {"urls": urls, "WINNOW_REPORT": str(report), "WINNOW_REDIS_URL": "redis+cluster://127.0.0.1:1"},
         {"urls": urls, "WINNOW_REPORT": str(unwritable)},
     ).results()
     assert "<b>3</b> pages" in report.read_text(encoding="utf-8")
     assert len(crawled.items) == 3
     assert crawled.stats["finish_reason"] == "finished"
     assert crawled.log.count("Could not write the report") == 1
+
+
+def test_a_report_has_the_errors_of_its_own_crawl_alone(web, start_crawls, tmp_path: Path) -> None:
+    failing = {"ITEM_PIPELINES": {"__main__.LosingPipeline": 900}, "LOSES": "error"}
+    reports = {tmp_path / "failing.html": failing, tmp_path / "slower.html": {"DOWNLOAD_DELAY": 1}}
+    plans = [
+        {"urls": web.add_articles(3), "WINNOW_REPORT": str(file), **ALONE, **more} for file, more in reports.items()
+    ]
+    start_crawls(*plans).results()
+    assert ["<h2>Errors</h2>" in file.read_text(encoding="utf-8") for file in reports] == [True, False]
 
 
 def test_objects_that_are_no_items_go_by_the_report(web, crawl, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from scrapy_winnow.storage.batches import Script
-from scrapy_winnow.storage.connection import NEAR_DUPLICATES, Connection
+from scrapy_winnow.storage.connection import COUNTS, NEAR_DUPLICATES, Connection
 from tests.scrapy_winnow.round_trips import counted_round_trips
 
 ECHO = Script("return ARGV[1]")
@@ -75,7 +75,7 @@ async def test_a_call_that_can_wait_does_not_wait_for_long(connection):
 async def test_a_call_that_is_refused_spoils_no_other(connection):
     calls = [connection.run(script, KEYS, ["x"]) for script in (ECHO, BROKEN, ECHO)]
     assert await asyncio.gather(*calls) == [b"x", None, b"x"]
-    assert connection.allows_calls()
+    assert not connection._breakers[COUNTS].is_open
 
 
 async def test_scripts_that_the_server_has_forgotten_are_loaded_again(server):
@@ -93,7 +93,7 @@ async def test_calls_to_a_server_that_hangs_are_given_up_together(tcp_server, ca
     calls = [connection.run_commands([("ECHO", "x")], can_wait=can_wait) for _ in range(3)]
     async with asyncio.timeout(60):
         assert await asyncio.gather(*calls) == [None] * 3
-        assert not connection.allows_calls()
+        assert connection._breakers[COUNTS].is_open
         while connection._batches._sending:  # noqa: ASYNC110 - nobody waits for them any more
             await asyncio.sleep(0.01)
     server.thaw()

@@ -206,7 +206,7 @@ async def test_a_first_call_that_connects_between_pages_is_not_taken_for_an_outa
 async def test_a_purpose_that_finds_no_time_leaves_the_others_alone(tcp_server, crawl):
     counting = crawl(tcp_server().url, timeout=0.3, retry_interval=3600)
     assert await counting.connection.call(lambda _: asyncio.sleep(60), NEAR_DUPLICATES) is None
-    assert not counting.connection.allows_calls(NEAR_DUPLICATES)
+    assert counting.connection._breakers[NEAR_DUPLICATES].is_open
     counting.be_patient_for(20)
     assert await counting.count(1) == 1
     assert counting.failures == [True]
@@ -220,10 +220,10 @@ async def test_a_server_that_is_gone_is_gone_for_every_purpose_and_back_for_all(
     server.kill()
     for page in (2, 3, 4):
         assert await counting.count(page) is None
-    assert not any(map(counting.connection.allows_calls, (COUNTS, NEAR_DUPLICATES)))
+    assert all(breaker.is_open for breaker in counting.connection._breakers.values())
     server.start()
     assert await counting.count_when_back(5) == 1, "it has come back empty"
-    assert counting.connection.allows_calls(NEAR_DUPLICATES)
+    assert not counting.connection._breakers[NEAR_DUPLICATES].is_open
     assert counting.failures[0] is True
     assert set(counting.failures[1:]) <= {False}
     assert len(_lines(caplog, logging.WARNING)) == 1
@@ -268,7 +268,7 @@ async def test_an_error_of_one_key_leaves_the_breaker_closed_and_is_logged_once(
     await counting.connection.run_commands([("RPUSH", "list", "x")])
     for _ in range(3):
         assert await counting.connection.run_commands([("HGET", "list", "x")]) is None
-    assert counting.connection.allows_calls()
+    assert not counting.connection._breakers[COUNTS].is_open
     assert counting.failures == [False] * 3
     assert caplog.text.count("WRONGTYPE") == 1
 
