@@ -225,7 +225,7 @@ def _write_body(page: Page, elements: Flags, runs: Flags, *, links: bool, images
     kept, written = np.flatnonzero(is_written), np.flatnonzero(runs)
     names, attributes = _output_names(page, kept, links=links), _attributes_to_write(page, kept)
     instead = {box: f'<span class="task">{_BOXES[mark]}</span> ' for box, mark in checkboxes(page).items()}
-    instead |= {element: _write_formula(formula) for element, formula in find_formulas(page).by_element.items()}
+    instead |= {element: _write_piece(formula) for element, formula in find_formulas(page).by_element.items()}
     block = np.searchsorted(page.block_run_begin, written, side="right")  # from 1; 0 for white space outside all blocks
     block[written >= np.append(0, page.block_run_end)[block]] = 0
     # Places in the document: an element comes before the runs in it and behind those before it.
@@ -252,19 +252,17 @@ def _texts_to_write(page: Page, runs: NDArray[np.intp]) -> list[str]:
     bounds = zip(page.run_offset[runs].tolist(), page.run_offset[runs + 1].tolist(), strict=True)
     # Escaped at once; no text of a tree has a NUL.
     texts = escape("\0".join([page.text[begin:end] for begin, end in bounds]), quote=False).split("\0")
-    changed = {run: escape(text, quote=False) for run, text in run_rewrites(page).items()}
+    changed = {run: _write_piece(text) for run, text in run_rewrites(page).items()}
     changed |= {run: "".join(map(_write_piece, pieces)) for run, pieces in tex_runs(page).items()}
     return [changed.get(run, text) for run, text in zip(runs.tolist(), texts, strict=False)] if changed else texts
 
 
 def _write_piece(piece: str | Formula) -> str:
-    return _write_formula(piece) if isinstance(piece, Formula) else escape(piece, quote=False)
-
-
-def _write_formula(formula: Formula) -> str:
-    """Write a formula, or the emoji that a picture shows."""
-    tex, classes = escape(formula.tex, quote=False), "math display" if formula.is_display else "math"
-    return tex if formula.is_emoji else f'<span class="{classes}">{tex}</span>'
+    """Write text, a formula, or the emoji that a picture shows."""
+    if isinstance(piece, str):
+        return escape(piece, quote=False)
+    tex, classes = escape(piece.tex, quote=False), "math display" if piece.is_display else "math"
+    return tex if piece.is_emoji else f'<span class="{classes}">{tex}</span>'
 
 
 def _attributes_to_write(page: Page, elements: NDArray[np.intp]) -> list[Pairs]:
