@@ -9,9 +9,10 @@ loaded pages.
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache, partial
 from html import escape
-from itertools import chain, islice, starmap
+from itertools import islice, starmap
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
@@ -25,7 +26,6 @@ from winnow.output.runs import (
     decode_email,
     omitted_elements,
     run_rewrites,
-    run_text,
     tex_runs,
 )
 from winnow.output.tables import is_callout, layout_tables
@@ -33,7 +33,7 @@ from winnow.page.tags import BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG_NAMES, tag
 from winnow.page.tree import named_elements, nearest, runs_of_blocks, subtree_sums, sums_over_runs, within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -88,6 +88,7 @@ _BREAKS: Final = tag_set("br", "hr")
 _CELLS: Final = tag_set("td", "th")
 _LINES: Final = tag_set("div", "p", "li", "tr")
 _MAX_DISTANCE: Final = 12  # blocks; on 125 pages of WCXB pictures of the content were nearer, 27 others further away
+_BOXES: Final = {"[ ]": "☐", "[x]": "☑"}
 _TINY: Final = frozenset({"0", "1", "0px", "1px"})
 _IS_DIV: Final = np.array([name == "div" for name in OUTPUT_NAME])
 _HAS_BORDER: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in OUTPUT_NAME])
@@ -217,44 +218,62 @@ def _base_address(page: Page) -> str:
 
 def _write_body(page: Page, elements: Flags, runs: Flags, *, links: bool, images: bool) -> str:
     """Write elements and runs in document order."""
-    formulas, boxes = find_formulas(page).by_element, checkboxes(page)
-    in_tex, rewrites = tex_runs(page), run_rewrites(page)
     is_written = elements & ~_find_wrappers(page, elements, runs)
     if not images:
         is_written &= ~(_MEDIA | _MEDIA_PARTS)[page.tag]
-    if left_out := [run for run, text in rewrites.items() if not text]:
-        runs = runs.copy()
-        runs[left_out] = False
+    runs[[run for run, text in run_rewrites(page).items() if not text]] = False
     kept, written = np.flatnonzero(is_written), np.flatnonzero(runs)
+    names, attributes = _output_names(page, kept, links=links), _attributes_to_write(page, kept)
+    instead = {box: f'<span class="task">{_BOXES[mark]}</span> ' for box, mark in checkboxes(page).items()}
+    instead |= {element: _write_piece(formula) for element, formula in find_formulas(page).by_element.items()}
     block = np.searchsorted(page.block_run_begin, written, side="right")  # from 1; 0 for white space outside all blocks
     block[written >= np.append(0, page.block_run_end)[block]] = 0
-    ends = zip(page.run_begin[kept].tolist(), page.end[kept].tolist(), page.run_end[kept].tolist(), strict=True)
-    named = zip(
-        kept.tolist(), _output_names(page, kept, links=links), page.attributes.of_elements(kept), ends, strict=True
-    )
-    end_of_page: tuple[int, str, Pairs, tuple[int, int, int]] = (page.n, "", [], (page.r, page.n, page.r))
-    runs_to_write = zip([*written.tolist(), page.r], [*block.tolist(), 0], strict=True)
-    run, number = next(runs_to_write)
-    base, offered = _base_address(page), _picture_sources(page)
-    body = _Body(base if len(base) <= _MAX_BASE_CHARACTERS else "")
-    for index, name, pairs, (run_begin, end, run_end) in chain(named, [end_of_page]):
-        while run < run_begin:
-            body.close_before(run, of_runs=True)
-            body.write_run(in_tex[run] if run in in_tex else [run_text(page, run, rewrites)], number)
-            run, number = next(runs_to_write)
-        body.close_before(index)
-        if index in formulas:
-            body.write_formula(formulas[index])
-        elif index in boxes:
-            body.written.append(f'<span class="task">{"☐" if boxes[index] == "[ ]" else "☑"}</span> ')
-        elif name:
-            shown = pairs
-            if name == "img":
-                shown = _with_source(page, index, pairs, offered.get(index, ""))
-            elif name == "pre":
-                shown = _with_language(page, index, pairs)
-            body.open_element(name, shown, end, run_end)
+    # Places in the document: an element comes before the runs in it and behind those before it.
+    of_runs = written + np.searchsorted(page.run_begin, written, side="right")
+    place, end = np.concatenate([kept + page.run_begin[kept], of_runs]), page.end[kept] + page.run_end[kept]
+    order = place.argsort(kind="stable")
+    body, first_run = _Body(_base_address(page)), len(kept)
+    numbers, ends, texts, blocks = kept.tolist(), end.tolist(), _texts_to_write(page, written), block.tolist()
+    for at, item in zip(place[order].tolist(), order.tolist(), strict=True):
+        if at >= body.end:
+            body.close_before(at)
+        if item >= first_run:
+            body.write_text(texts[item - first_run], blocks[item - first_run])
+        elif numbers[item] in instead:
+            body.written.append(instead[numbers[item]])
+        elif names[item]:
+            body.open_element(names[item], attributes[item], ends[item])
+    body.close_before(page.n + page.r)
     return "".join(body.written)
+
+
+def _texts_to_write(page: Page, runs: NDArray[np.intp]) -> list[str]:
+    """HTML of each run."""
+    bounds = zip(page.run_offset[runs].tolist(), page.run_offset[runs + 1].tolist(), strict=True)
+    # Escaped at once; no text of a tree has a NUL.
+    texts = escape("\0".join([page.text[begin:end] for begin, end in bounds]), quote=False).split("\0")
+    changed = {run: _write_piece(text) for run, text in run_rewrites(page).items()}
+    changed |= {run: "".join(map(_write_piece, pieces)) for run, pieces in tex_runs(page).items()}
+    return [changed.get(run, text) for run, text in zip(runs.tolist(), texts, strict=False)] if changed else texts
+
+
+def _write_piece(piece: str | Formula) -> str:
+    """Write text, a formula, or the emoji that a picture shows."""
+    if isinstance(piece, str):
+        return escape(piece, quote=False)
+    tex, classes = escape(piece.tex, quote=False), "math display" if piece.is_display else "math"
+    return tex if piece.is_emoji else f'<span class="{classes}">{tex}</span>'
+
+
+def _attributes_to_write(page: Page, elements: NDArray[np.intp]) -> list[Pairs]:
+    """Attributes of each element, with the sources of pictures and the languages of code."""
+    attributes, offered, tag = page.attributes.of_elements(elements), _picture_sources(page), page.tag[elements]
+    for place in np.flatnonzero(tag == TAG_ID["img"]).tolist():
+        index = int(elements[place])
+        attributes[place] = _with_source(page, index, attributes[place], offered.get(index, ""))
+    for place in np.flatnonzero(tag == TAG_ID["pre"]).tolist():
+        attributes[place] = _with_language(page, int(elements[place]), attributes[place])
+    return attributes
 
 
 def _output_names(page: Page, elements: NDArray[np.intp], *, links: bool) -> list[str]:
@@ -282,7 +301,7 @@ def _with_source(page: Page, index: int, pairs: Pairs, offered: str) -> Pairs:
     lazy_set = next((attributes[name] for name in _LAZY_SETS if name in attributes), None)
     if lazy_set is not None and attributes.get("srcset", "data:").startswith("data:"):
         attributes["srcset"] = lazy_set
-    lazy = (attributes.get(name, "").strip() for name in _LAZY_SOURCES)
+    lazy = (attributes[name].strip() for name in _LAZY_SOURCES if name in attributes)
     source = next(filter(_PICTURE_ADDRESS.search, lazy), "")
     if not source and attributes.get("src", "").strip()[:5] in {"", "data:"}:  # no source, or a placeholder
         after = page.elements[index].getnext()
@@ -310,61 +329,53 @@ class _Body:
 
     def __init__(self, base: str) -> None:
         self.written: list[str] = []
-        self._open: list[tuple[tuple[int, int], str, bool]] = []  # end in elements and runs, closing tag, block-level
+        self.end = sys.maxsize  # of the innermost open element
+        self._open = [(self.end, "", False)]  # where it ends, name, whether it is block-level
         self._block = 0  # of the text written last
         self._is_separated = True  # whether a block-level element has begun or ended since
+        base = base if len(base) <= _MAX_BASE_CHARACTERS else ""
         self._write_attribute = cache(partial(_write_attribute, base=base))  # elements share most of theirs
         self._preformatted = 0  # open elements whose line ends are text
 
-    def write_run(self, pieces: Iterable[str | Formula], block: int) -> None:
-        """Write a run, in which there may be formulas; ``block`` is 0 for white space outside all blocks."""
-        for piece in pieces:
-            if isinstance(piece, Formula):
-                self.write_formula(piece)
-                continue
-            if block:
-                if block != self._block and not self._is_separated:  # the element between two blocks was cut
-                    self.written.append("\n" if self._preformatted else "<br>\n")
-                self._block, self._is_separated = block, False
-            self.written.append(escape(piece, quote=False))
+    def write_text(self, text: str, block: int) -> None:
+        """Write HTML of a text; ``block`` is 0 for white space outside all blocks."""
+        if block:
+            if block != self._block and not self._is_separated:  # the element between two blocks was cut
+                self.written.append("\n" if self._preformatted else "<br>\n")
+            self._block, self._is_separated = block, False
+        self.written.append(text)
 
-    def write_formula(self, formula: Formula) -> None:
-        """Write a formula, or the emoji that a picture shows."""
-        tex, classes = escape(formula.tex, quote=False), "math display" if formula.is_display else "math"
-        self.written.append(tex if formula.is_emoji else f'<span class="{classes}">{tex}</span>')
-
-    def open_element(self, name: str, pairs: Pairs, end: int, run_end: int) -> None:
+    def open_element(self, name: str, pairs: Pairs, end: int) -> None:
         """Open an element, or write it whole if it has no end tag; pictures without an address are left out."""
-        attributes, is_block = "".join(starmap(self._write_attribute, pairs)), name in BLOCK_LEVEL
+        attributes = "".join(starmap(self._write_attribute, pairs)) if pairs else ""
         if name == "img" and not _HAS_SOURCE.search(attributes):
             return
+        is_block = name in BLOCK_LEVEL
         self._is_separated |= is_block
+        opening = f"<{name}{attributes}>"
         if name in VOID:
-            self.written.append(f"<{name}{attributes}>{self._line_end(is_block)}")
-        elif len(self._open) < MAX_NESTING:
+            self.written.append(f"{opening}\n" if is_block and not self._preformatted else opening)
+        elif len(self._open) <= MAX_NESTING:
             self._preformatted += name == "pre"
-            self.written.append(f"<{name}{attributes}>")
-            self._open.append(((end, run_end), f"</{name}>", is_block))
+            self.written.append(opening)
+            self._open.append((end, name, is_block))
+            self.end = end
         elif is_block:
             self.written.append("<br>\n")
 
-    def close_before(self, index: int, *, of_runs: bool = False) -> None:
-        """Close the elements that end before an element or a run."""
-        while self._open and self._open[-1][0][of_runs] <= index:
-            self._close()
-
-    def _close(self) -> None:
-        _, closing, is_block = self._open.pop()
-        opening = -2 if self.written[-1].isspace() else -1
-        if closing == "</a>" and _EMPTY_LINK.match(self.written[opening]):
-            del self.written[opening]  # a link around a picture that was left out
-            return
-        self._preformatted -= closing == "</pre>"
-        self.written.append(f"{closing}{self._line_end(is_block)}")
-        self._is_separated |= is_block
-
-    def _line_end(self, is_block: bool) -> str:
-        return "\n" if is_block and not self._preformatted else ""
+    def close_before(self, place: int) -> None:
+        """Close the elements that end before a place."""
+        while self.end <= place:
+            _, name, is_block = self._open.pop()
+            self.end = self._open[-1][0]
+            if name == "a":
+                opening = -2 if self.written[-1].isspace() else -1
+                if _EMPTY_LINK.match(self.written[opening]):
+                    del self.written[opening]  # a link around a picture that was left out
+                    continue
+            self._preformatted -= name == "pre"
+            self.written.append(f"</{name}>\n" if is_block and not self._preformatted else f"</{name}>")
+            self._is_separated |= is_block
 
 
 def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
@@ -376,8 +387,8 @@ def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
     wrapper[page.parent[only_child]] = _HAS_BORDER[page.tag[only_child]]
     found = np.flatnonzero(wrapper)
     wrapper[found] = [
-        not any(name in _KEEPS_DIV or (name == "class" and is_callout("div", value)) for name, value in pairs)
-        for pairs in page.attributes.of_elements(found)
+        _KEEPS_DIV.isdisjoint(attributes) and not is_callout("div", attributes.get("class", ""))
+        for attributes in map(dict, page.attributes.of_elements(found))
     ]
     return wrapper
 

@@ -20,7 +20,7 @@ from winnow.core import core
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, tag_set
-from winnow.page.tree import once_per_page, runs_of_blocks, slice_sums, subtree_sums, sums_over_runs, within
+from winnow.page.tree import elements_named, once_per_page, runs_of_blocks, subtree_sums, sums_over_runs, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -234,10 +234,9 @@ def _characters_inside(page: Page) -> NDArray[np.int64]:
 def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     """How each element with text of the wanted blocks is hidden that is, and whether its style moves it."""
     table, sheet = page.attributes, _read_sheet(_own_css(page))
-    stated = table.elements_with(table.place[table.numbers_matching(_HIDDEN | _NAMED_UNSEEN | _STYLES)])
-    if not (sheet.rules or _is_one_in_blocks(page, stated, wanted)):
-        return {}  # as on most pages
     holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
+    if not (sheet.rules or holding[table.elements_matching(_HIDDEN | _NAMED_UNSEEN | _STYLES)].any()):
+        return {}
     present = table.firsts(holding)
     ways = dict.fromkeys(table.elements_matching(_HIDDEN, _NOT_UNTIL_FOUND), ("hidden", False))
     named = table.elements_matching(_NAMED_UNSEEN, _UNSEEN_CLASS)
@@ -260,13 +259,6 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
         white = [element for element in white if not in_code[element]]
         ways |= dict.fromkeys(_on_white(page, white, sheet.text), ("color", False))
     return {element: way for element, way in ways.items() if holding[element]}
-
-
-def _is_one_in_blocks(page: Page, elements: list[int], blocks: Flags) -> bool:
-    """Whether one of some elements has runs of one of some blocks (bool[m])."""
-    first = np.searchsorted(page.block_run_end, page.run_begin[elements], side="right")
-    behind = np.searchsorted(page.block_run_begin, page.run_end[elements], side="left")
-    return bool((slice_sums(blocks, first, behind) > 0).any())
 
 
 def _is_sign(page: Page, element: int) -> bool:
@@ -298,7 +290,7 @@ def _on_white(page: Page, elements: list[int], sheet: str) -> list[int]:
 @once_per_page
 def _scripts(page: Page) -> bytes:
     """The text of all scripts, in UTF-8."""
-    return b"\n".join(text for element, text in page.raw_texts.items() if page.tag[element] == TAG_ID["script"])
+    return b"\n".join(map(page.raw_texts.__getitem__, elements_named(page, "script")))
 
 
 def _is_revealed(page: Page, element: int, way: str, moves: bool) -> bool:
@@ -332,14 +324,13 @@ def _is_revealed(page: Page, element: int, way: str, moves: bool) -> bool:
 
 def _own_css(page: Page) -> bytes:
     """The page's own style sheets for screens."""
-    styles = [element for element in page.raw_texts if page.tag[element] == TAG_ID["style"]]
+    styles = elements_named(page, "style")
     media = page.attribute("media") if styles else {}
     return b"\n".join(
         page.raw_texts[element]
         for element in styles
         if media.get(element, "").strip().lower() in _FOR_SCREENS
-        and (above := page.parent[element]) >= 0
-        and page.tag[above] != TAG_ID["noscript"]
+        and page.tag[page.parent[element]] != TAG_ID["noscript"]
     )
 
 

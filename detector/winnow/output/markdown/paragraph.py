@@ -59,14 +59,9 @@ class Line:
     def __init__(self) -> None:
         self.marks: list[Mark] = []  # open marks, outermost first, also of earlier paragraphs
         self.in_code = 0  # open elements of code
-        self._pieces: list[Piece] = []
+        self.pieces: list[Piece] = []  # written so far
         self._opened: list[Mark] = []
         self._pending = ""  # white space or a line break, written once something follows
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing has been written yet."""
-        return not self._pieces
 
     @property
     def in_link(self) -> bool:
@@ -88,29 +83,34 @@ class Line:
                 self._append(Piece(text, is_code=True))
             return
         words = text.strip()
-        begin = text.find(words) if words else len(text)
-        self._add_space(text[:begin])
-        if words:
+        if not words:
+            self._add_space(text)
+            return
+        begin = 0 if words == text else text.find(words)
+        if begin:
+            self._add_space(text[:begin])
+        if self._pending or self.marks:
             self._write_pending()
-            self._append(Piece(words, is_plain=True))
+        self._append(Piece(words, is_plain=True))
+        if begin + len(words) < len(text):
             self._add_space(text[begin + len(words) :])
 
     def add_image(self, source: str, description: str, caption: str) -> None:
         """Add an image."""
         self._write_pending()
         described = escape_text(" ".join(CONTROLS.sub("", description).split()), brackets=True)
-        self._pieces.append(Piece(f"![{described}]({write_address(source)}{write_title(caption)})"))
+        self.pieces.append(Piece(f"![{described}]({write_address(source)}{write_title(caption)})"))
 
     def add_line_break(self) -> None:
         """Add a line break, unless at the end of a paragraph."""
-        self._pending = _BREAK if self._pieces else ""
+        self._pending = _BREAK if self.pieces else ""
 
     def add_formula(self, formula: str) -> None:
         """Add a formula with its dollar signs, or a checkbox."""
-        if self._pieces and self._pieces[-1].is_formula:
+        if self.pieces and self.pieces[-1].is_formula:
             self._add_space(" ")
         self._write_pending()
-        self._pieces.append(Piece(formula, is_formula=True))
+        self.pieces.append(Piece(formula, is_formula=True))
 
     def close_mark(self, mark: Mark) -> None:
         """End an open mark."""
@@ -125,21 +125,21 @@ class Line:
         if self._opened:
             self._close_to(self._opened[0])
         self._pending = ""
-        box = self._pieces[0].text if self._pieces[0].is_formula and self._pieces[0].text in _BOXES else ""
-        written = _write_pieces(self._pieces)
-        self._pieces = []
+        box = self.pieces[0].text if self.pieces[0].is_formula and self.pieces[0].text in _BOXES else ""
+        written = _write_pieces(self.pieces)
+        self.pieces = []
         return box + escape_lines(written.removeprefix(box))
 
     def _append(self, piece: Piece) -> None:
         """Append a piece; text that follows text, and code that follows code, continues it."""
-        last = self._pieces[-1] if self._pieces else None
+        last = self.pieces[-1] if self.pieces else None
         if last is not None and ((last.is_plain and piece.is_plain) or (last.is_code and piece.is_code)):
             last.text += piece.text
         else:
-            self._pieces.append(piece)
+            self.pieces.append(piece)
 
     def _add_space(self, space: str) -> None:
-        if space and self._pieces and self._pending in {"", " "}:
+        if space and self.pieces and self._pending in {"", " "}:
             self._pending = space.lstrip(" ") or " "
 
     def _write_pending(self) -> None:
@@ -151,7 +151,7 @@ class Line:
             if mark not in self._opened and self._is_shown(mark):
                 mark.is_used = True
                 self._opened.append(mark)
-                self._pieces.append(Piece("", mark, opens=True))
+                self.pieces.append(Piece("", mark, opens=True))
 
     def _is_shown(self, mark: Mark) -> bool:
         """Whether a mark is written: no link without a target or in another link, and no deletion in another one."""
@@ -162,7 +162,7 @@ class Line:
 
     def _close_to(self, mark: Mark) -> None:
         while mark in self._opened:
-            self._pieces.append(Piece("", self._opened.pop()))
+            self.pieces.append(Piece("", self._opened.pop()))
 
 
 def _write_pieces(pieces: list[Piece]) -> str:
@@ -170,7 +170,8 @@ def _write_pieces(pieces: list[Piece]) -> str:
     if len(pieces) == 1 and pieces[0].is_plain:
         return escape_text(pieces[0].text, dollars=has_formula(pieces[0].text))
     characters: dict[Mark, str] = {}
-    if any(piece.mark is not None and piece.mark.kind != "a" for piece in pieces):  # most paragraphs have no emphasis
+    has_emphasis = any(piece.mark is not None and piece.mark.kind != "a" for piece in pieces)
+    if has_emphasis:
         pieces = _drop_nested_repetition(_merge_marks(pieces))
         characters = _choose_delimiters(pieces)
         pieces = _merge_marks([piece for piece in pieces if piece.mark is None or characters.get(piece.mark, "*")])
@@ -196,7 +197,7 @@ def _write_pieces(pieces: list[Piece]) -> str:
                 written[begin], written[begin + 1], text = "<", str(mark.href), ">"
         written.append(text)
         delimiters.append(delimiter)
-    while _guard_delimiters(written, delimiters):
+    while has_emphasis and _guard_delimiters(written, delimiters):
         pass  # a new reference is punctuation for the delimiter on its other side
     return "".join(written)
 

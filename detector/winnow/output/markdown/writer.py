@@ -100,6 +100,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self._frames = [Frame(DOCUMENT, None)]
+        self._cells = 0  # open frames of cells
         self._line = Line()
         self._marks: dict[_Element, Mark] = {}
         self._heading: _Element | None = None
@@ -111,30 +112,25 @@ class _Writer:
         for event, element in walk:
             if event == "start":
                 if self._open_element(element):
-                    self._add_text(element.text)
+                    if text := element.text:
+                        self._add_text(text)
                 else:
                     walk.skip_subtree()
                 continue
             if event == "end":
                 self._close_element(element)
-            if element is not body:
-                self._add_text(element.tail)
+            if element is not body and (text := element.tail):
+                self._add_text(text)
         self._end_paragraph()
         while len(self._frames) > 1:
             self._close_frame()
         return self._frames[0].blocks
 
-    @property
-    def _in_cell(self) -> bool:
-        return any(frame.kind == CELL for frame in self._frames)
-
-    def _add_text(self, text: str | None) -> None:
-        if not text:
-            return
+    def _add_text(self, text: str) -> None:
         if text.strip(" \t\n\r\f"):
             self._ensure_item()
             text = text.translate(self._raised[-1]) if self._raised and not self._line.in_link else text
-        elif self._line.is_empty and not self._line.in_code:
+        elif not self._line.pieces and not self._line.in_code:
             return  # most texts are the white space between blocks
         self._line.add_text(text)
 
@@ -171,7 +167,7 @@ class _Writer:
             return True
         self._end_paragraph()
         frame = self._frames[-1]
-        if self._in_cell:
+        if self._cells:
             return self._open_in_cell(element)
         if frame.kind == LIST and tag != "li":
             if tag in _LISTS and frame.items:
@@ -208,6 +204,7 @@ class _Writer:
             frame.rows.append([])
         elif tag in _CELLS and frame.kind == TABLE:
             self._frames.append(Frame(CELL, element))
+            self._cells += 1
         elif classes := element.get("class"):
             is_first = frame.kind == QUOTE and not frame.blocks
             if is_first and frame.element is not None and frame.element.tag != "blockquote" and _TITLE.search(classes):
@@ -226,7 +223,7 @@ class _Writer:
 
     def _close_element(self, element: _Element) -> None:
         tag = element.tag
-        if tag in BLOCK_LEVEL and tag != "br":
+        if is_block := tag in BLOCK_LEVEL and tag != "br":
             if self._heading is element:
                 self._end_heading()
             elif self._heading is not None:
@@ -241,7 +238,8 @@ class _Writer:
             self._raised.pop()
         elif tag in QUOTED and (tag != "rt" or not has_ruby_parentheses(element)):
             self._add_text(QUOTED[tag][1])
-        self._close_frame_of(element)
+        if is_block:
+            self._close_frame_of(element)
 
     def _close_frame_of(self, element: _Element) -> None:
         """Close the frame of an element that ends, if it has one, and the items without a ``li`` in it."""
@@ -267,13 +265,13 @@ class _Writer:
     def _break_line(self) -> None:
         if self._heading is not None:
             self._line.add_text(" ")
-        elif self._line.ends_with_break or self._in_cell:
+        elif self._line.ends_with_break or self._cells:
             self._end_paragraph()
         else:
             self._line.add_line_break()
 
     def _end_paragraph(self) -> None:
-        if not self._line.is_empty:
+        if self._line.pieces:
             # The garbage collector skips a tuple of texts; its passes over a long page hold up all threads.
             self._add_block(Block(PARAGRAPH, tuple(self._line.finish().split("\n"))))
 
@@ -281,7 +279,7 @@ class _Writer:
         assert self._heading is not None  # noqa: S101  (only called at its end)
         level = int(self._heading.tag[1])
         self._heading = None
-        if not self._line.is_empty:
+        if self._line.pieces:
             self._add_block(Block(HEADING, [write_heading(level, self._line.finish())]))
 
     def _add_block(self, block: Block) -> None:
@@ -318,6 +316,7 @@ class _Writer:
     def _close_frame(self) -> None:
         """Close the innermost frame."""
         frame = self._frames.pop()
+        self._cells -= frame.kind == CELL
         around = self._frames[-1]
         if frame.kind == ITEM and around.kind == LIST:
             frame.number = around.number
