@@ -44,15 +44,6 @@ def test_the_lower_threshold_grows_with_the_pages() -> None:
     assert "Home" not in template_texts(site(*some), NodeHashes(least_share=0.26, least=1))
 
 
-def test_the_upper_threshold_leaves_out_what_is_everywhere() -> None:
-    pages = site(*(document(k, menu="<p>one</p><p>two</p>" + f"<i>-</i> {k} " * 30) for k in range(6)))
-    dashes = [("-" in text) for text in template_texts(pages, NodeHashes(once_per_page=False, most_per_page=20, gap=0))]
-    assert not any(dashes)
-    read = pages.read(0)
-    label = NodeHashes(once_per_page=False, most_per_page=0, gap=0).learn(pages).label(read).template
-    assert all(label[number] for number, element in enumerate(read.page.elements) if element.tag == "i")
-
-
 def test_all_occurrences_count_or_one_a_page() -> None:
     pages = site(*(document(k, menu="<p>twice</p><p>twice</p>" if k < 3 else "") for k in range(8)))
     assert "twice" in template_texts(pages, NodeHashes(least=6, once_per_page=False))
