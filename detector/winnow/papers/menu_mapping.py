@@ -235,14 +235,9 @@ _MAX_PAIRS_AT_ONCE: Final = 1 << 20  # pairs of elements compared in one step, t
 
 
 def template_of(key_page: Profile, pages: Sequence[Profile], equality: Equality) -> NDArray[np.bool_]:
-    """bool[n + m], template of a key page (definition 3.3): what it shares with each of other pages.
-
-    Pages whose root is not equal to the key page's are left out, as in Algorithm 2; it is empty where no page is left.
-    """
-    root = np.zeros(1, np.int64)
-    comparable = [page for page in pages if equality.between(key_page, page)(root, root)[0]]
-    template = np.full(len(key_page.content), bool(comparable))
-    for page in comparable:
+    """bool[n + m], template of a key page (definition 3.3): what it shares with each of other pages; none without."""
+    template = np.full(len(key_page.content), bool(pages))
+    for page in pages:
         template &= shared_units(key_page, page, equality)
     return template
 
