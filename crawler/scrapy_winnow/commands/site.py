@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, report_errors, warn
-from winnow.papers.methods import METHODS, LabelledSitePage, labelled_pages, method, summary
+from winnow.papers.methods import METHODS, LabelledSitePage, labelled_pages, summary
 from winnow.papers.pages import SiteError, SitePages
 from winnow.training.sites import page_files
 
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     pages.progress = Progress("pages")
     parameters = {each.name: getattr(options, each.name) for each in fields(METHODS[options.method])}
     with report_errors():
-        chosen = method(options.method, **parameters)
+        chosen = METHODS[options.method](**parameters)
         labelled = labelled_pages(pages, chosen, per_cluster=options.per_cluster)
         try:
             table = _table(_write_each(labelled, options), by_cluster=options.per_cluster)
@@ -88,7 +88,7 @@ def _table(pages: Iterable[LabelledSitePage], *, by_cluster: bool) -> str:
     clusters: dict[int, list[float]] = {}
     for page in pages:
         template, characters = page.characters
-        units = float(page.template[: page.read.page.n].mean()) if page.read.page.n else 0.0
+        units = float(page.labels.template[: page.read.page.n].mean()) if page.read.page.n else 0.0
         row = clusters.setdefault(page.group, [0, page.learned.pages, 0, 0, 0.0])
         for column, value in ((0, 1), (2, template), (3, characters), (4, units)):
             row[column] += value

@@ -3,10 +3,10 @@
 A method works in two passes: ``learn`` reads the pages of a site, ``label`` of what it returns labels one page after
 another, those learned from and new ones. So a site of thousands of pages needs no more than one tree at a time.
 
-    from winnow.papers.methods import labelled_pages, method
+    from winnow.papers.methods import METHODS, labelled_pages
     from winnow.papers.pages import SitePages
 
-    for page in labelled_pages(SitePages.of_files(folder, files), method("node-hashes", gap=0)):
+    for page in labelled_pages(SitePages.of_files(folder, files), METHODS["node-hashes"](gap=0)):
         print(page.read.name, page.text)
 """
 
@@ -32,8 +32,6 @@ from winnow.papers.site_independent import SiteIndependentBlocks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from winnow.papers.pages import Labels, Learned, SiteMethod, SitePage, SitePages
 
 
@@ -41,18 +39,6 @@ METHODS: Final[dict[str, type[SiteMethod]]] = {
     each.name: each for each in (SiteLevel, NodeHashes, TextWindows, SiteIndependentBlocks, Clusters, Menus)
 }
 """Every site-level method by its name."""
-
-
-def method(name: str, **parameters: Any) -> SiteMethod:
-    """Return a method with some of its parameters set.
-
-    Raises:
-        TypeError: it has no such parameter.
-        ValueError: there is no such method, or a value will not do.
-    """
-    if name not in METHODS:
-        raise ValueError(f"no such method: {name!r}; there are {', '.join(METHODS)}")
-    return METHODS[name](**parameters)
 
 
 def summary(name: str) -> str:
@@ -75,11 +61,6 @@ class LabelledSitePage:
     group: int
     learned: Learned
 
-    @property
-    def template(self) -> NDArray[np.bool_]:
-        """bool[n + m], the units that are template."""
-        return self.labels.template
-
     @cached_property
     def _texts(self) -> list[str]:
         return block_texts(self.read.page)
@@ -88,23 +69,23 @@ class LabelledSitePage:
     def text(self) -> str:
         """Text of the blocks that are no template."""
         page = self.read.page
-        return join_blocks(page, self._texts, ~self.template[page.n :])
+        return join_blocks(page, self._texts, ~self.labels.template[page.n :])
 
     @property
     def html(self) -> str:
         """Clean HTML of what is no template."""
-        return write_html(self.read.page, self.template)
+        return write_html(self.read.page, self.labels.template)
 
     @property
     def characters(self) -> tuple[int, int]:
         """Characters of text that are template, and of all text."""
         lengths = np.fromiter(map(len, self._texts), np.int64, len(self._texts))
-        return int(lengths[self.template[self.read.page.n :]].sum()), int(lengths.sum())
+        return int(lengths[self.labels.template[self.read.page.n :]].sum()), int(lengths.sum())
 
     @property
     def json(self) -> str:
         """The labels as a JSON object; ``docs/figures/methods.md`` has its fields."""
-        page, template, content = self.read.page, self.template, self.labels.content
+        page, (template, content) = self.read.page, self.labels
         path = page.elements[0].getroottree().getpath
         above = np.append(template[: page.n], False)[page.parent]
         topmost = np.flatnonzero(template[: page.n] & ~above).tolist()

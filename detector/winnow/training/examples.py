@@ -168,7 +168,7 @@ def label_marked_site(site: SitePages, *, seed: int) -> list[BlockPage]:
     found: list[BlockPage] = []
     known: set[str] = set()
     for number in np.random.default_rng(seed).permutation(len(site)).tolist():
-        html = (site.folder / site.names[number]).read_bytes()
+        html = site.files[number].read_bytes()
         if not _MAYBE.search(html):
             continue
         try:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.sites.html_pages import HtmlPages
 from winnow.papers.pages import SitePages
 from winnow.papers.repeats import NodeHashes, TextWindows
 
@@ -20,7 +21,7 @@ def document(k: int, menu: str = MENU, date: str = "") -> bytes:
 
 
 def site(*pages: bytes) -> SitePages:
-    return SitePages.of_html([(f"https://example.org/{k}", html) for k, html in enumerate(pages)])
+    return HtmlPages.of([(f"https://example.org/{k}", html) for k, html in enumerate(pages)])
 
 
 def template_texts(pages: SitePages, chosen: NodeHashes | TextWindows, number: int = 0) -> list[str]:
