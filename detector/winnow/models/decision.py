@@ -157,8 +157,8 @@ class LearnedDecision:
         """
         d, kinds = len(KIND_INPUTS), len(KINDS)
         shapes = {"mean": (d,), "scale": (d,), "weight": (d, kinds), "names": (NAMES, kinds), "bias": (kinds,)}
-        head = KindHead(*(required_array(arrays, f"kind {name}", shape) for name, shape in shapes.items()))
-        return cls(head, required_array(arrays, "confidence", (len(CONFIDENCE_INPUTS),)))
+        head = KindHead(*(required_array(arrays, f"kind {name}", *shape) for name, shape in shapes.items()))
+        return cls(head, required_array(arrays, "confidence", len(CONFIDENCE_INPUTS)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 
 from winnow.core import core
-from winnow.models.files import stored_numbers
+from winnow.models.files import required_array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ class SequenceNetwork:
             ModelError: an array is missing, has another shape or type, or is not finite.
         """
         named = zip(ARRAY_NAMES, cls.shapes(inputs), strict=True)
-        return cls(*(stored_numbers(arrays, f"network {name}", *shape) for name, shape in named))
+        return cls(*(required_array(arrays, f"network {name}", *shape).astype(np.float32) for name, shape in named))
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return the weights as stored: in half precision."""

@@ -186,4 +186,4 @@ class LogisticModel:
         threshold = header.get("threshold")
         if not isinstance(threshold, float) or not 0 < threshold < 1:
             raise ModelError(f"{path}: the threshold is {threshold!r}, expected a number between 0 and 1")
-        return cls(threshold, **{name: required_array(arrays, name, shape) for name, shape in _SHAPES.items()})
+        return cls(threshold, **{name: required_array(arrays, name, *shape) for name, shape in _SHAPES.items()})
