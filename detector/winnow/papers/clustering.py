@@ -36,7 +36,6 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from winnow.fingerprints import text_fingerprints
 from winnow.hashing import hash_text, mix
 from winnow.page.tree import path_sums
 from winnow.papers.pages import (
@@ -46,6 +45,7 @@ from winnow.papers.pages import (
     check_enough,
     parameter,
     tag_hashes,
+    text_fingerprints,
     whole_elements,
 )
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 from lxml import etree
 
-from winnow.fingerprints import attribute_tokens, node_fingerprints, text_fingerprints
+from winnow.fingerprints import attribute_tokens, node_fingerprints
 from winnow.hashing import hash_text
 from winnow.page.tags import tag_set
 from winnow.page.tree import prefix_sums, subtree_sums, within
-from winnow.papers.pages import tag_hashes
+from winnow.papers.pages import tag_hashes, text_fingerprints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

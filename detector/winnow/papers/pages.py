@@ -12,11 +12,11 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import numpy as np
 
-from winnow.fingerprints import text_fingerprints
-from winnow.hashing import hash_text
+from winnow.hashing import INVERSE, hash_text, mix, powers
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.tags import TAG_NAMES
-from winnow.page.tree import elements_of_blocks, nearest, prefix_sums
+from winnow.page.text import CODES, character_tokens
+from winnow.page.tree import elements_of_blocks, nearest, once_per_page, prefix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -276,6 +276,38 @@ def tag_hashes(page: Page) -> Hashes:
     hashes: Hashes = _TAG_TOKEN[page.tag]
     for index, name in page.unknown_names.items():
         hashes[index] ^= np.uint64(hash_text(name))
+    return hashes
+
+
+@once_per_page
+def text_fingerprints(page: Page) -> Hashes:
+    """Hash the text of every unit, without markup.
+
+    Case is folded, digits are kept, and white space collapses, also across runs. The border of a text block counts as
+    white space, white space at either end of a unit does not count.
+
+    Returns:
+        uint64[n + m], elements first; 0 for units without text.
+    """
+    codes = np.frombuffer(page.text.encode("utf-16-le", "surrogatepass"), "<u2")
+    characters = np.frombuffer(page.text.encode("utf-32-le", "surrogatepass"), "<u4")
+    length = 1 + (characters >= CODES)  # characters outside the basic plane take two codes
+    offset = prefix_sums(length)[page.run_offset]
+    has_ink = ~np.fromiter(map(str.isspace, page.text), bool, len(page.text)).repeat(length)
+    border = prefix_sums(has_ink)[offset]  # of runs, in codes that are not white space
+    places = np.flatnonzero(has_ink)
+    after_gap = np.diff(places, prepend=-2) > 1
+    after_gap[border[page.block_run_begin]] = True
+    ungapped, gapped = character_tokens().reshape(2, CODES)[:, codes[places]]
+    tokens = np.where(after_gap, gapped, ungapped)
+    sums = np.zeros(len(tokens) + 1, np.uint64)
+    np.cumsum(tokens * powers(len(tokens)), out=sums[1:])
+    correction = np.append(ungapped - tokens, np.uint64(0))  # white space before a unit does not count
+    begin = border[np.concatenate([page.run_begin, page.block_run_begin])]
+    end = border[np.concatenate([page.run_end, page.block_run_end])]
+    hashes = mix((sums[end] - sums[begin]) * powers(len(sums), INVERSE)[begin] + correction[begin])
+    hashes[hashes == 0] = 1  # 0 means no text
+    hashes[begin == end] = 0
     return hashes
 
 
