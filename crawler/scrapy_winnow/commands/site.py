@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, report_errors, warn
-from winnow.papers.methods import METHODS, LabelledSitePage, labelled_pages, summary
+from winnow.papers.methods import METHODS, LabelledSitePage, labelled_pages, method, summary
 from winnow.papers.pages import SiteError, SitePages
 from winnow.training.sites import page_files
 
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     pages.progress = Progress("pages")
     parameters = {each.name: getattr(options, each.name) for each in fields(METHODS[options.method])}
     with report_errors():
-        chosen = METHODS[options.method](**parameters)
+        chosen = method(options.method, **parameters)
         labelled = labelled_pages(pages, chosen, per_cluster=options.per_cluster)
         try:
             table = _table(_write_each(labelled, options), by_cluster=options.per_cluster)

@@ -3,10 +3,10 @@
 A method works in two passes: ``learn`` reads the pages of a site, ``label`` of what it returns labels one page after
 another, those learned from and new ones. So a site of thousands of pages needs no more than one tree at a time.
 
-    from winnow.papers.methods import METHODS, labelled_pages
+    from winnow.papers.methods import labelled_pages, method
     from winnow.papers.pages import SitePages
 
-    for page in labelled_pages(SitePages.of_files(folder, files), METHODS["node-hashes"](gap=0)):
+    for page in labelled_pages(SitePages.of_files(folder, files), method("node-hashes", gap=0)):
         print(page.read.name, page.text)
 """
 
@@ -39,6 +39,18 @@ METHODS: Final[dict[str, type[SiteMethod]]] = {
     each.name: each for each in (SiteLevel, NodeHashes, TextWindows, SiteIndependentBlocks, Clusters, Menus)
 }
 """Every site-level method by its name."""
+
+
+def method(name: str, **parameters: Any) -> SiteMethod:
+    """Return a method with some of its parameters set.
+
+    Raises:
+        TypeError: it has no such parameter.
+        ValueError: there is no such method, or a value will not do.
+    """
+    if name not in METHODS:
+        raise ValueError(f"no such method: {name!r}; there are {', '.join(METHODS)}")
+    return METHODS[name](**parameters)
 
 
 def summary(name: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.sites.html_pages import HtmlPages
 from winnow.page.page import Page
-from winnow.papers.methods import METHODS, labelled_pages, summary
+from winnow.papers.methods import METHODS, labelled_pages, method, summary
 from winnow.papers.pages import Labels, Learned, SiteError, SiteMethod, SitePage, SitePages, parameter, whole_elements
 
 
@@ -106,9 +106,11 @@ def test_every_method_says_what_it_is_and_refuses_a_site_of_one_page(name: str) 
         METHODS[name]().learn(site(["<p>the only page</p>"]))
 
 
-def test_unknown_parameters_are_named() -> None:
+def test_unknown_methods_and_parameters_are_named() -> None:
+    with pytest.raises(ValueError, match="no such method: 'guess'; there are site-level"):
+        method("guess")
     with pytest.raises(TypeError, match=r"NodeHashes.* 'gaps'"):
-        METHODS["node-hashes"](gaps=1)
+        method("node-hashes", gaps=1)
 
 
 def _template(html, shared_texts, not_shared=()):
