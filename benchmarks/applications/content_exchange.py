@@ -18,8 +18,8 @@ from lxml import etree
 
 from benchmarks.shared.common import say, spread
 from winnow.counting import LossyCounts
-from winnow.fingerprints import text_fingerprints
 from winnow.output.text import block_texts
+from winnow.papers.pages import text_fingerprints
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:

@@ -4,9 +4,7 @@ Two tables.
 
 1. Pages of several sites of SITES_DIR in one heap, drawn at random: how well the clusters agree with the sites
    (adjusted Rand index; a site of several templates that comes out as several clusters lowers it), the share of pages
-   that are of the commonest site of their cluster (purity), and clusters per site. Both variants, with the threshold of
-   essential paths that a single host needs (5% of the pages) and that of Kim and Shim for unrelated documents (each
-   page's mode).
+   that are of the commonest site of their cluster (purity), and clusters per site, of both variants.
 2. Pages of planted templates of one host, 100 to 10,000: clusters for each template, adjusted Rand index, and seconds
    of both variants. A template has a header and a footer that all share, parts of its own, parts that some of its pages
    have, content of words drawn for the page, and markup in it that some have. Writing and parsing are not counted.
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
 
 MIXED = (3, 6, 12)
-THRESHOLDS = {"5% of the pages": 0.05, "mode of each page": 0.0}
 NUMBERS = (100, 300, 1_000, 3_000, 10_000)
 TEMPLATES = (4, 8, 12, 16)
 ODDS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97)
@@ -78,19 +75,16 @@ def mixtures(sites: Sequence[SitePages], options: argparse.Namespace) -> list[li
     rows: list[list[object]] = []
     for number in [number for number in MIXED if number <= len(sites)]:
         heaps = [chance.permutation(len(sites))[:number] for _ in range(options.trials)]
-        for threshold, least_support in THRESHOLDS.items():
-            for variant in ("exact", "minhash"):
-                figures = []
-                for heap in heaps:
-                    chosen = [documents[sites[index].name] for index in heap]
-                    truth = np.repeat(np.arange(number), [len(each) for each in chosen])
-                    labels, _ = Clusters(least_support, variant).cluster([each for site in chosen for each in site])
-                    figures.append(
-                        (adjusted_rand_score(truth, labels), purity(labels, truth), (labels.max() + 1) / number)
-                    )
-                rows.append([number, threshold, variant, *map(float, np.mean(figures, axis=0))])
-                say(f"{number} sites, {threshold}, {variant}")
-    headings = ["sites mixed", "essential", "variant", "adjusted Rand index", "purity", "clusters per site"]
+        for variant in ("exact", "minhash"):
+            figures = []
+            for heap in heaps:
+                chosen = [documents[sites[index].name] for index in heap]
+                truth = np.repeat(np.arange(number), [len(each) for each in chosen])
+                labels, _ = Clusters(variant=variant).cluster([each for site in chosen for each in site])
+                figures.append((adjusted_rand_score(truth, labels), purity(labels, truth), (labels.max() + 1) / number))
+            rows.append([number, variant, *map(float, np.mean(figures, axis=0))])
+            say(f"{number} sites, {variant}")
+    headings = ["sites mixed", "variant", "adjusted Rand index", "purity", "clusters per site"]
     print(table(headings, rows), end="\n\n")
     return rows
 

@@ -1,4 +1,4 @@
-"""Templates by menus: recall, precision and F1 of nodes by site, variant and equality.
+"""Templates by menus: recall, precision and F1 of nodes by site and variant.
 
 Table 1 of Alarte, Insa, Silva and Tamarit (2014), in kind, on key pages whose template a reader has marked
 (``benchmarks/sites/truth``): nodes are elements and blocks of text. Links to pages that are not among those of the
@@ -20,7 +20,6 @@ import numpy as np
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.truth.hand_truth import HandTruth, f1, letters, marked_sites
 from winnow.page.page import Page, PageTooLarge
-from winnow.papers.menu_mapping import EQUALITIES, WEIGHTED
 from winnow.papers.menus import AGREEING, PAPER, VARIANTS, Menus, page_key, site_links
 
 if TYPE_CHECKING:
@@ -60,8 +59,8 @@ def main() -> None:
     for of, pages, read, truth in marked_sites(options.sites):
         say(of.site)
         results = measured(pages, read, truth)
-        per_site[of.site] = [of.genre, of.language, *results[f"{AGREEING}, {WEIGHTED}"][:-1]]
-        per_site[of.site].append(results[f"{PAPER}, {WEIGHTED}"].f1)
+        per_site[of.site] = [of.genre, of.language, *results[AGREEING][:-1]]
+        per_site[of.site].append(results[PAPER].f1)
         half = "tuned on" if is_tuned_on(of.site) else "not tuned on"
         for name, result in results.items():
             if result.linked >= LINKED:
@@ -95,7 +94,7 @@ def means(results: Iterable[Result]) -> list[float]:
 
 
 def measured(pages: SitePages, read: SitePage, truth: HandTruth) -> dict[str, Result]:
-    """Search from a key page, by both variants with each equality; without links all of it is template."""
+    """Search from a key page, by both variants; without links all of it is template."""
     numbers = {page_key(url): number for number, url in reversed(list(enumerate(pages.urls)))}
     linked = sum(key in numbers for key in site_links(read.page))
     everything = np.ones(read.page.n + read.page.m, bool)
@@ -109,13 +108,12 @@ def measured(pages: SitePages, read: SitePage, truth: HandTruth) -> dict[str, Re
 
     results: dict[str, Result] = {}
     for variant in VARIANTS:
-        for equality in EQUALITIES:
-            begin = time.process_time()
-            search = Menus(variant, equality=equality).search(read.page, load, numbers)
-            template = search.template() if search.found else everything
-            seconds = time.process_time() - begin
-            effort = {"pages": len(search.found), "loaded": search.loaded, "seconds": seconds}
-            results[f"{variant}, {equality}"] = compared(read.page, truth, template, linked, **effort)
+        begin = time.process_time()
+        search = Menus(variant).search(read.page, load, numbers)
+        template = search.template() if search.found else everything
+        seconds = time.process_time() - begin
+        effort = {"pages": len(search.found), "loaded": search.loaded, "seconds": seconds}
+        results[variant] = compared(read.page, truth, template, linked, **effort)
     results["the key page alone"] = compared(read.page, truth, everything, linked, pages=0, loaded=1, seconds=0.0)
     return results
 

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from benchmarks.shared.common import parser_of, say, table, write_json
+from benchmarks.sites.html_pages import HtmlPages
 from benchmarks.sites.truth.hand_truth import letters
 from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.page.tree import elements_of_blocks
-from winnow.papers.methods import METHODS, labelled_pages, method
+from winnow.papers.methods import METHODS, labelled_pages
 from winnow.papers.pages import SiteError, SitePages, blocks_of_runs
 
 if TYPE_CHECKING:
@@ -110,14 +111,14 @@ def _measured(name: str, site: DemoSite, options: argparse.Namespace) -> tuple[O
     begin = time.perf_counter()
     overlap, learned_from = Overlap(), None
     if PER_CLUSTER in name:
-        chosen = method(name.removesuffix(PER_CLUSTER))
+        chosen = METHODS[name.removesuffix(PER_CLUSTER)]()
         labelled = {pages.names[number]: number for number in tested}
         for each in labelled_pages(pages, chosen, per_cluster=True):
             if each.read.name in labelled:
-                overlap.add(each.read.page, each.template, truths[labelled[each.read.name]])
+                overlap.add(each.read.page, each.labels.template, truths[labelled[each.read.name]])
         seconds = (time.perf_counter() - begin) / len(pages)
     else:
-        learned = method(name).learn(pages)
+        learned = METHODS[name]().learn(pages)
         seconds = (time.perf_counter() - begin) / len(pages)
         learned_from = learned.pages
         begin = time.perf_counter()
@@ -138,7 +139,7 @@ def _needed(name: str, site: DemoSite, options: argparse.Namespace) -> int | Non
     found: dict[int, float] = {}
     for step in steps:
         try:
-            learned = method(name).learn(kept.subset(sorted(order[:step])))
+            learned = METHODS[name]().learn(kept.subset(sorted(order[:step])))
         except SiteError:
             continue
         overlap = Overlap()
@@ -191,7 +192,7 @@ def demo_sites(pages: int, seed: int) -> Iterator[DemoSite]:
             if truth.kind in {"article", "listing"} and site.resources[path].status == 200
         ]
         runs = {base + path: truth.runs for path, truth in site.truth.items()}
-        yield DemoSite(name, SitePages.of_html(served), runs)
+        yield DemoSite(name, HtmlPages.of(served), runs)
 
 
 class KeptPages(SitePages):
@@ -205,7 +206,7 @@ class KeptPages(SitePages):
 
     def read(self, number: int) -> SitePage:
         """One of the pages."""
-        kept: Any = self.sources[number]
+        kept: Any = self.files[number]
         read: SitePage = kept._replace(number=number)
         return read
 

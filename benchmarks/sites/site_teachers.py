@@ -9,7 +9,6 @@ A page-level model is trained by each method's labels on --taught-sites sites, a
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ from winnow.papers.methods import METHODS
 from winnow.training.evaluation import by_page_type, page_accuracy
 from winnow.training.examples import label_pages, label_site
 from winnow.training.gold import source_of
-from winnow.training.networks import DROPOUT_WITHOUT_GOLD, RECIPE, fit_block_model
+from winnow.training.networks import DROPOUT_WITHOUT_GOLD, fit_block_model
 from winnow.training.sites import find_sites
 
 
@@ -54,7 +53,6 @@ def main() -> None:
     gold = gold_pages(options)
     chosen = np.random.default_rng(options.seed).permutation(len(sites))[: options.taught_sites]
     some = [sites[number].subset(spread(range(len(sites[number])), options.counted)) for number in sorted(chosen)]
-    recipe = replace(RECIPE, dropout=DROPOUT_WITHOUT_GOLD)
     rows: dict[str, dict[str, Any]] = {}
     pages, domains = [page for page, _ in gold], [source_of(page) for page, _ in gold]
     first = None
@@ -65,7 +63,7 @@ def main() -> None:
         if not examples:
             say(f"{name}: no labels")
             continue
-        model = fit_block_model([], examples, seed=options.seed, recipe=recipe)
+        model = fit_block_model([], examples, seed=options.seed, dropout=DROPOUT_WITHOUT_GOLD)
         labels = np.concatenate([page.label[page.labelled] for page in examples])
         accuracies = [
             page_accuracy(clean(html, page.url, model=model).text, page) for page, html in shown(gold, "gold pages")

@@ -69,25 +69,33 @@ def leaves(page: Page) -> Flags:
     return found
 
 
-def frequencies_from_leaves(page: Page, df: Integers) -> Integers:
-    """Give every countable element the smallest count of the leaves in it: the maximum of pages that can have it.
+def spread_frequencies(page: Page, counted: Integers, df: Integers) -> Integers:
+    """Scatter the counts of :func:`winnow.places.counted_units` to the units.
+
+    Every countable element gets the smallest count of the leaves in it: the maximum of pages that can have it.
 
     Args:
         page: the page.
-        df: int64[n + m], pages of the host that contain each leaf; 0 for leaves that were not counted.
+        counted: int64[k], indices of the leaves among the units, and of place codes after the units.
+        df: int64[k], pages of the host that have each.
 
     Returns:
-        int64[n + m]: ``df`` of leaves, the smallest ``df`` inside other countable elements, 0 for everything else.
+        int64[n + m]: ``df`` of leaves, the smallest ``df`` inside other countable elements, 0 for everything else;
+        longer if place codes were counted.
     """
+    units = page.n + page.m
+    spread = np.zeros(max(units, int(counted[-1]) + 1 if len(counted) else 0), np.int64)
+    spread[counted] = df
     begins_block = np.zeros(page.r, bool)
     begins_block[page.block_run_begin] = True
-    of_runs = np.where(page.has_ink, df[page.n + np.cumsum(begins_block) - 1], _UNKNOWN)
-    of_elements = np.where(leaves(page)[: page.n], df[: page.n], _UNKNOWN)
+    of_runs = np.where(page.has_ink, spread[page.n + np.cumsum(begins_block) - 1], _UNKNOWN)
+    of_elements = np.where(leaves(page)[: page.n], spread[: page.n], _UNKNOWN)
     smallest = np.minimum(
         _smallest(of_runs, page.run_begin, page.run_end), _smallest(of_elements, np.arange(page.n), page.end)
     )
     smallest[~countable(page)[: page.n] | (smallest == _UNKNOWN)] = 0
-    return np.append(smallest, df[page.n :])
+    spread[: page.n] = smallest
+    return spread
 
 
 _UNKNOWN: Final = np.iinfo(np.int64).max
@@ -98,24 +106,6 @@ def _smallest(values: Integers, begin: NDArray[np.integer], end: NDArray[np.inte
     slices = np.column_stack([begin, end]).ravel()
     smallest = np.minimum.reduceat(np.append(values, _UNKNOWN), slices)[::2]
     return np.where(begin < end, smallest, _UNKNOWN)
-
-
-def spread_frequencies(page: Page, counted: Integers, df: Integers) -> Integers:
-    """Scatter the counts of :func:`winnow.places.counted_units` to the units, and derive those of the elements.
-
-    Args:
-        page: the page.
-        counted: int64[k], indices of the leaves among the units, and of place codes after the units.
-        df: int64[k], pages that have each.
-
-    Returns:
-        int64[n + m], see :func:`frequencies_from_leaves`; longer if place codes were counted.
-    """
-    units = page.n + page.m
-    spread = np.zeros(max(units, int(counted[-1]) + 1 if len(counted) else 0), np.int64)
-    spread[counted] = df
-    spread[:units] = frequencies_from_leaves(page, spread[:units])
-    return spread
 
 
 THETA: Final = 0.10

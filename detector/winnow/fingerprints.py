@@ -11,10 +11,10 @@ import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from winnow.core import core
-from winnow.hashing import BASE, INVERSE, hash_text, mix, powers
+from winnow.hashing import BASE, INVERSE, hash_text
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
-from winnow.page.text import CODES, character_properties, character_tokens
-from winnow.page.tree import once_per_page, prefix_sums
+from winnow.page.text import character_properties, character_tokens
+from winnow.page.tree import once_per_page
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,44 +114,13 @@ _BLOCK: Final = hash_text("block")
 
 
 @once_per_page
-def text_fingerprints(page: Page) -> Hashes:
-    """Hash the text of every unit, without markup.
-
-    Case is folded, digits are kept, and white space collapses, also across runs. The border of a text block counts as
-    white space, white space at either end of a unit does not count.
-
-    Returns:
-        uint64[n + m], elements first; 0 for units without text.
-    """
-    codes = np.frombuffer(page.text.encode("utf-16-le", "surrogatepass"), "<u2")
-    characters = np.frombuffer(page.text.encode("utf-32-le", "surrogatepass"), "<u4")
-    length = 1 + (characters >= CODES)  # characters outside the basic plane take two codes
-    offset = prefix_sums(length)[page.run_offset]
-    has_ink = ~np.fromiter(map(str.isspace, page.text), bool, len(page.text)).repeat(length)
-    border = prefix_sums(has_ink)[offset]  # of runs, in codes that are not white space
-    places = np.flatnonzero(has_ink)
-    after_gap = np.diff(places, prepend=-2) > 1
-    after_gap[border[page.block_run_begin]] = True
-    ungapped, gapped = character_tokens().reshape(2, CODES)[:, codes[places]]
-    tokens = np.where(after_gap, gapped, ungapped)
-    sums = np.zeros(len(tokens) + 1, np.uint64)
-    np.cumsum(tokens * powers(len(tokens)), out=sums[1:])
-    correction = np.append(ungapped - tokens, np.uint64(0))  # white space before a unit does not count
-    begin = border[np.concatenate([page.run_begin, page.block_run_begin])]
-    end = border[np.concatenate([page.run_end, page.block_run_end])]
-    hashes = mix((sums[end] - sums[begin]) * powers(len(sums), INVERSE)[begin] + correction[begin])
-    hashes[hashes == 0] = 1  # 0 means no text
-    hashes[begin == end] = 0
-    return hashes
-
-
-@once_per_page
 def node_fingerprints(page: Page) -> Hashes:
     """Hash the markup and content of every unit: tags, attributes, text and children.
 
-    Attributes are as in :func:`attribute_tokens`, text as in :func:`text_fingerprints`; comments, white space and the
-    subtrees of :data:`UNSEEN` change nothing in the elements around them. A block is the inline markup between two
-    borders of block-level elements, under the name of its element.
+    Attributes are as in :func:`attribute_tokens`. Case is folded, digits are kept, white space collapses, and the
+    border of a text block counts as some. Comments, white space and the subtrees of :data:`UNSEEN` change nothing in
+    the elements around them. A block is the inline markup between two borders of block-level elements, under the name
+    of its element.
 
     Returns:
         uint64[n + m], elements first; 0 for elements of :data:`UNSEEN` and inside them.

@@ -12,10 +12,10 @@ from winnow.counting import (
     THETA,
     LossyCounts,
     countable,
-    frequencies_from_leaves,
     frequency_estimates,
     leaves,
     site_level_templates,
+    spread_frequencies,
 )
 from winnow.fingerprints import node_fingerprints
 from winnow.page.page import Page
@@ -88,7 +88,7 @@ def frequencies_of(pages: list[Page], only_leaves: bool) -> list[np.ndarray]:
     for page, own in zip(pages, units, strict=True):
         df = np.zeros(page.n + page.m, np.int64)
         df[own] = counts.df(node_fingerprints(page)[own])
-        result.append(frequencies_from_leaves(page, df) if only_leaves else df)
+        result.append(spread_frequencies(page, np.arange(len(df)), df) if only_leaves else df)
     return result
 
 
@@ -125,7 +125,7 @@ def test_an_element_is_as_frequent_as_the_rarest_of_its_leaves() -> None:
     page = Page.parse("<body><div><ul><li>a<li>b</ul><img></div><p>c</p></body>")
     df = np.zeros(page.n + page.m, np.int64)
     df[leaves(page)] = [3, 7, 5, 9]  # the picture, then a, b and c
-    found = frequencies_from_leaves(page, df)
+    found = spread_frequencies(page, np.arange(len(df)), df)
     assert dict(zip([element.tag for element in page.elements], found.tolist(), strict=False)) == {
         "html": 0,
         "body": 0,
@@ -142,14 +142,14 @@ def test_a_leaf_that_was_not_counted_gives_no_count_to_elements_around_it() -> N
     page = Page.parse("<div><p>a</p><p>b</p></div>")
     df = np.zeros(page.n + page.m, np.int64)
     df[page.n] = 4
-    assert frequencies_from_leaves(page, df)[2] == 0
+    assert spread_frequencies(page, np.arange(len(df)), df)[2] == 0
 
 
 def test_a_page_without_leaves_is_no_special_case() -> None:
     page = Page.parse("")
     assert not countable(page).any()
     assert not leaves(page).any()
-    assert frequencies_from_leaves(page, np.zeros(page.n + page.m, np.int64)).tolist() == [0] * (page.n + page.m)
+    assert spread_frequencies(page, np.zeros(0, np.int64), np.zeros(0, np.int64)).tolist() == [0] * (page.n + page.m)
 
 
 # ---- Lossy counting against exact counts: bounded memory, and the promised error in any order of pages

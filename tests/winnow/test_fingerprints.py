@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from winnow.fingerprints import FINGERPRINT_VERSION, attribute_tokens, node_fingerprints, text_fingerprints
+from winnow.fingerprints import FINGERPRINT_VERSION, attribute_tokens, node_fingerprints
 from winnow.hashing import hash_text
 from winnow.page.page import Page
+from winnow.papers.pages import text_fingerprints
 
 
 def of_first(html: str, name: str = "div", url: str | None = None) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.site_methods import KeptPages
 from benchmarks.sites.truth.hand_truth import HandTruth, f1, letters, marked_sites
-from winnow.papers.methods import METHODS, labelled_pages, method
+from winnow.papers.methods import METHODS, labelled_pages
 from winnow.papers.pages import SiteError
 
 if TYPE_CHECKING:
@@ -69,17 +69,17 @@ def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures, se
         for name in METHODS:
             try:
                 if name != MENUS:
-                    found = method(name).learn(part).label(part.read(0)).template
+                    found = METHODS[name]().learn(part).label(part.read(0)).template
                 elif number == max(NUMBERS):
-                    found = method(name, key_page=pages.names[place]).learn(kept).label(kept.read(0)).template
+                    found = METHODS[name](key_page=pages.names[place]).learn(kept).label(kept.read(0)).template
                 else:
                     continue
             except SiteError:
                 continue
             figures[name, number].append(compared(page, found, truth))
         if number == max(NUMBERS):
-            labelled = labelled_pages(part, method("site-level"), per_cluster=True)
-            found = next(each.template for each in labelled if each.read.name == pages.names[place])
+            labelled = labelled_pages(part, METHODS["site-level"](), per_cluster=True)
+            found = next(each.labels.template for each in labelled if each.read.name == pages.names[place])
             figures[PER_CLUSTER, number].append(compared(page, found, truth))
 
 

@@ -88,7 +88,7 @@ def _table(pages: Iterable[LabelledSitePage], *, by_cluster: bool) -> str:
     clusters: dict[int, list[float]] = {}
     for page in pages:
         template, characters = page.characters
-        units = float(page.template[: page.read.page.n].mean()) if page.read.page.n else 0.0
+        units = float(page.labels.template[: page.read.page.n].mean()) if page.read.page.n else 0.0
         row = clusters.setdefault(page.group, [0, page.learned.pages, 0, 0, 0.0])
         for column, value in ((0, 1), (2, template), (3, characters), (4, units)):
             row[column] += value

@@ -13,7 +13,7 @@ from scrapy.http import HtmlResponse
 from scrapy_winnow.project.site import parse_int, start_urls
 from scrapy_winnow.storage.keys import site_of
 from winnow.page.page import Page, PageTooLarge
-from winnow.papers.menu_mapping import THRESHOLD, WEIGHTED
+from winnow.papers.menu_mapping import THRESHOLD
 from winnow.papers.menus import AGREEING, MAX_PAGES, SIZE, Menus, MenuSearch, template_page
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ class TemplateSpider(Spider):
         variant: ``agreeing`` (the default), or ``paper`` for the paper's algorithm to the letter.
         size: pages that are to link to each other, 4 by default; as many as there are where there are fewer, and no
             more than agree on the template.
-        equality: what makes two nodes equal, ``tag``, ``attributes`` or ``weighted`` (the default).
-        threshold: least likeness of equal nodes, when weighted, 0.5 of 1 by default.
+        threshold: least likeness of equal nodes, 0.5 of 1 by default.
         pages: most pages to load, 100 by default.
     """
 
@@ -51,7 +50,6 @@ class TemplateSpider(Spider):
         out: str | None = None,
         variant: str = AGREEING,
         size: str | int = SIZE,
-        equality: str = WEIGHTED,
         threshold: str | float = THRESHOLD,
         pages: str | int = MAX_PAGES,
         **kwargs: Any,
@@ -59,7 +57,7 @@ class TemplateSpider(Spider):
         super().__init__(**kwargs)
         (self._url,) = start_urls(url, None)
         size, pages = parse_int("size", size), parse_int("pages", pages, 2)
-        self._menus = Menus(variant, size, equality, float(threshold), pages)
+        self._menus = Menus(variant, size, float(threshold), pages)
         self._out = Path(out or f"{str(site_of(self._url)).replace(':', '-')}.template.html")
         if not self._out.parent.is_dir():
             raise ValueError(f"-a out: there is no folder {self._out.parent} to write to")

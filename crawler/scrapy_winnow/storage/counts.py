@@ -173,14 +173,14 @@ class NodeCounts:
             settled.confirm()
             return nodes.evidence_of(settled)
         self._settled.pop(host, None)
-        how, pages, undercount, version, entries, change = reply
+        how, pages, version, entries, change = reply
         if change:
             self.count_stat(_STATS[change])
         if how == _NEW and pages == 1:
             self._domains.add(host)
         df = nodes.spread(frequencies(entries, pages))
         counted = how in {_NEW, _REPLACED}
-        return SiteEvidence(df, pages, undercount, counted, label_version=version, replaced=how == _REPLACED)
+        return SiteEvidence(df, pages, counted, label_version=version, replaced=how == _REPLACED)
 
     def _hold(self, host: str, settled: SettledHost) -> None:
         """Hold the labels of a settled host; where they are too many, any one goes.

@@ -36,7 +36,6 @@ class SiteEvidence:
             settled host the fraction of pages that was frozen, times ``pages``, and 1 for all other nodes; 0 for nodes
             that are not counted.
         pages: pages of the host counted so far.
-        undercount: largest error of any value of ``df``, because rare nodes were dropped.
         counted: whether this call counted the page.
         replaced: whether the page had been counted with other contents, which it replaces.
         settled: whether the labels of the host are frozen; then its pages are not counted.
@@ -45,7 +44,6 @@ class SiteEvidence:
 
     df: NDArray[np.int64]
     pages: int
-    undercount: int = 0
     counted: bool = False
     settled: bool = False
     label_version: int = 0

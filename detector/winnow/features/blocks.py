@@ -192,7 +192,8 @@ class BlockFeatures:
     @property
     def static(self) -> Matrix:
         """float32[m, len(STATIC_NAMES)], all parts."""
-        return np.concatenate([columns_of(part) for part in self.parts], axis=1)
+        parts = (part[0][part[1]] if isinstance(part, tuple) else part for part in self.parts)
+        return np.concatenate([*parts], axis=1)
 
     def column(self, name: str) -> Matrix:
         """float32[m], one feature of :data:`STATIC_NAMES`."""
@@ -203,11 +204,6 @@ class BlockFeatures:
     def matrix(self, tables: TokenTables) -> Matrix:
         """float32[m, len(FEATURE_NAMES)], all features."""
         return np.concatenate([self.static, tables.features(self.tokens)], axis=1)
-
-
-def columns_of(part: Part) -> Matrix:
-    """float32[m, k], the features of one part."""
-    return part[0][part[1]] if isinstance(part, tuple) else part
 
 
 @once_per_page

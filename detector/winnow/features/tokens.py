@@ -118,12 +118,6 @@ class Tokens:
             block_end=page.block_end,
         )
 
-    def names_present(self, entries: int) -> NDArray[np.bool_]:
-        """bool[entries], whether the page has a name with each entry of a smaller table, of a power of two entries."""
-        present = np.zeros(entries, bool)
-        present[(self.name & np.uint32(entries - 1)).astype(np.intp)] = True  # numpy is slow with other indices
-        return present
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TokenTables:

@@ -10,7 +10,7 @@ import numpy as np
 from winnow.features.blocks import FEATURE_NAMES, features_of
 from winnow.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.decision import KIND_INPUTS, LearnedDecision, PageDecision
-from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
+from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.models.scores import ExpectedF1, Scores, log_odds
 from winnow.models.sequence import SequenceNetwork
 from winnow.page.tree import once_per_page
@@ -104,8 +104,8 @@ class BlockModel:
         if header.get("decision") not in (None, list(KIND_INPUTS)):
             raise ModelError(f"{path}: its decision was made for other features; train it again")
         inputs = len(FEATURE_NAMES)
-        names, words = (stored_numbers(arrays, name, TABLE_SIZE) for name in ("names", "words"))
-        mean, scale = (stored_numbers(arrays, name, inputs) for name in ("mean", "scale"))
+        names, words = (required_array(arrays, name, TABLE_SIZE).astype(np.float32) for name in ("names", "words"))
+        mean, scale = (required_array(arrays, name, inputs).astype(np.float32) for name in ("mean", "scale"))
         network = SequenceNetwork.stored(arrays, inputs)
         decision = LearnedDecision.stored(arrays) if header.get("decision") else None
         return cls.of(TokenTables(names, words), mean, scale, network, decision)

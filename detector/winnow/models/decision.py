@@ -83,7 +83,9 @@ def kind_inputs(features: BlockFeatures, templateness: Floats, url: str | None) 
     all_likely, all_words = likely.sum(), words.sum()
     means = likely @ properties.T / max(all_likely, 1e-9), words @ properties.T / max(all_words, 1e-9)
     numbers = [features.page_features, *means, [all_likely / all_words], _address_inputs(url)]
-    return KindInputs(np.concatenate(numbers), features.tokens.names_present(NAMES).nonzero()[0])
+    present = np.zeros(NAMES, bool)
+    present[(features.tokens.name & np.uint32(NAMES - 1)).astype(np.intp)] = True  # numpy is slow with other indices
+    return KindInputs(np.concatenate(numbers), present.nonzero()[0])
 
 
 def _address_inputs(url: str | None) -> Floats:
@@ -155,8 +157,8 @@ class LearnedDecision:
         """
         d, kinds = len(KIND_INPUTS), len(KINDS)
         shapes = {"mean": (d,), "scale": (d,), "weight": (d, kinds), "names": (NAMES, kinds), "bias": (kinds,)}
-        head = KindHead(*(required_array(arrays, f"kind {name}", shape) for name, shape in shapes.items()))
-        return cls(head, required_array(arrays, "confidence", (len(CONFIDENCE_INPUTS),)))
+        head = KindHead(*(required_array(arrays, f"kind {name}", *shape) for name, shape in shapes.items()))
+        return cls(head, required_array(arrays, "confidence", len(CONFIDENCE_INPUTS)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,7 +68,7 @@ def _read_arrays(path: Path) -> Arrays:
         return {name: stored[name] for name in stored.files}
 
 
-def required_array(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def required_array(arrays: Arrays, name: str, *shape: int) -> NDArray[np.float64]:
     """Return an array of finite numbers with a given shape from a model file, as float64.
 
     Raises:
@@ -82,11 +82,6 @@ def required_array(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray
     if not np.isfinite(numbers).all():
         raise ModelError(f"model array {name!r}: not all numbers are finite")
     return numbers
-
-
-def stored_numbers(arrays: Arrays, name: str, *shape: int) -> NDArray[np.float32]:
-    """Like :func:`required_array`, as float32."""
-    return required_array(arrays, name, shape).astype(np.float32)
 
 
 def fingerprint_of(arrays: Mapping[str, NDArray[Any]]) -> str:

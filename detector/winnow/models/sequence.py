@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from math import prod
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
 from winnow.core import core
-from winnow.models.files import stored_numbers
+from winnow.models.files import required_array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,28 +27,31 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float32]
 
-_COLUMNS: Final = 64
-"""The core takes weights whose number of columns is a multiple of this; ``network.c`` has the same number."""
+UNITS: Final = 64
+"""Units of the first layer, of the state in each direction, and of the last layer.
+
+The core takes weights whose number of columns is a multiple of this; ``network.c`` has the same number.
+"""
+
+_CACHE_LINE: Final = 16  # numbers
 
 CLIP: Final = 4.0
 """Standardised features are clipped to this many standard deviations."""
 
-_MAX_UNITS: Final = 512  # of a layer, in a file
-
 
 @dataclass(frozen=True, eq=False)
 class SequenceNetwork:
-    """Weights of the network; d is the direction: forwards, backwards.
+    """Weights of the network; d is the direction: forwards, backwards; u is :data:`UNITS`.
 
     Attributes:
-        dense_weight, dense_bias: float32[k, c], float32[c], from the features of a block to the first layer.
-        input_weight, input_bias: float32[d, c, 3 * s], float32[d, 3 * s], from the first layer to the gates: update,
+        dense_weight, dense_bias: float32[k, u], float32[u], from the features of a block to the first layer.
+        input_weight, input_bias: float32[d, u, 3 * u], float32[d, 3 * u], from the first layer to the gates: update,
             reset, candidate.
-        state_weight, state_bias: float32[d, s, 3 * s], float32[d, s], from the previous state to the gates; the reset
+        state_weight, state_bias: float32[d, u, 3 * u], float32[d, u], from the previous state to the gates; the reset
             gate applies to the candidate's part and to the bias, which belongs to it.
-        output_weight, output_bias: float32[2 * s, o], float32[o], from the states of both directions to the last layer.
-        page_weight: float32[4 * s, o], from means, then maxima, of these states over the page to the last layer.
-        last_weight, last_bias: float32[o], float32[1], from the last layer to the logit of content.
+        output_weight, output_bias: float32[2 * u, u], float32[u], from the states of both directions to the last layer.
+        page_weight: float32[4 * u, u], from means, then maxima, of these states over the page to the last layer.
+        last_weight, last_bias: float32[u], float32[1], from the last layer to the logit of content.
     """
 
     dense_weight: Matrix
@@ -71,14 +73,8 @@ class SequenceNetwork:
         Raises:
             ModelError: an array is missing, has another shape or type, or is not finite.
         """
-
-        def units(name: str) -> int:
-            bias = arrays.get(f"network {name}")
-            return bias.shape[-1] if bias is not None and bias.ndim and 0 < bias.shape[-1] <= _MAX_UNITS else 1
-
-        shapes = cls.shapes(inputs, units("dense_bias"), units("state_bias"), units("output_bias"))
-        named = zip(ARRAY_NAMES, shapes, strict=True)
-        return cls(*(stored_numbers(arrays, f"network {name}", *shape) for name, shape in named))
+        named = zip(ARRAY_NAMES, cls.shapes(inputs), strict=True)
+        return cls(*(required_array(arrays, f"network {name}", *shape).astype(np.float32) for name, shape in named))
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return the weights as stored: in half precision."""
@@ -89,11 +85,12 @@ class SequenceNetwork:
         return SequenceNetwork(*(array.astype(np.float32) for array in self.arrays().values()))
 
     @classmethod
-    def shapes(cls, inputs: int, dense: int, state: int, output: int) -> tuple[tuple[int, ...], ...]:
-        """Shapes of :attr:`arrays` for these numbers of features and units."""
+    def shapes(cls, inputs: int) -> tuple[tuple[int, ...], ...]:
+        """Shapes of :attr:`arrays` for this number of features."""
+        u = UNITS
         return (
-            (inputs, dense), (dense,), (2, dense, 3 * state), (2, 3 * state), (2, state, 3 * state), (2, state),
-            (2 * state, output), (output,), (4 * state, output), (output,), (1,),
+            (inputs, u), (u,), (2, u, 3 * u), (2, 3 * u), (2, u, 3 * u), (2, u),
+            (2 * u, u), (u,), (4 * u, u), (u,), (1,),
         )  # fmt: skip
 
     def logits(self, parts: Sequence[Part], mean: Matrix, scale: Matrix) -> Matrix:
@@ -110,14 +107,13 @@ class SequenceNetwork:
             features = tuple(  # no copies: already in this order
                 part if isinstance(part, tuple) else np.ascontiguousarray(part.T) for part in parts
             )
-            core.sequence_logits(features, CLIP, mean, scale, *self._padded, logits)
+            core.sequence_logits(features, CLIP, mean, scale, *self._aligned, logits)
         return logits
 
     @cached_property
-    def _padded(self) -> list[Matrix]:
+    def _aligned(self) -> list[Matrix]:
         """The arrays as the core takes them."""
-        names = "dense_weight", "input_weight", "state_weight", "output_weight"
-        return [_pad_columns(getattr(self, name)) if name in names else getattr(self, name) for name in ARRAY_NAMES]
+        return [_align(getattr(self, name)) for name in ARRAY_NAMES]
 
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
@@ -132,14 +128,10 @@ def standardise(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
     return np.minimum(result, CLIP, out=result)
 
 
-def _pad_columns(weight: Matrix) -> Matrix:
-    """Fill up the columns of float32[..., k, columns] with zeros to a multiple of 64.
-
-    Rows begin where lines of the processor's cache do: a vector in two lines takes twice as long to load.
-    """
-    shape = (*weight.shape[:-1], weight.shape[-1] + -weight.shape[-1] % _COLUMNS)
-    memory = np.zeros(prod(shape) + _COLUMNS, np.float32)
-    first = -memory.ctypes.data // memory.itemsize % _COLUMNS
-    padded = memory[first : first + prod(shape)].reshape(shape)
-    padded[..., : weight.shape[-1]] = weight
-    return padded
+def _align(weight: Matrix) -> Matrix:
+    """Copy to where lines of the processor's cache begin: a vector in two lines takes twice as long to load."""
+    memory = np.empty(weight.size + _CACHE_LINE, np.float32)
+    first = -memory.ctypes.data // memory.itemsize % _CACHE_LINE
+    aligned = memory[first : first + weight.size].reshape(weight.shape)
+    aligned[...] = weight
+    return aligned

@@ -36,16 +36,16 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from winnow.fingerprints import text_fingerprints
-from winnow.hashing import hash_text
+from winnow.hashing import hash_text, mix
+from winnow.page.tree import path_sums
 from winnow.papers.pages import (
     Labels,
     Learned,
     SiteMethod,
     check_enough,
     parameter,
-    path_hashes,
     tag_hashes,
+    text_fingerprints,
     whole_elements,
 )
 
@@ -71,6 +71,7 @@ NOTHING: Final = 1e-9  # bits; a change below is one of rounding
 _SHARED: Final = 2  # documents that have a path in common
 _CELL: Final = 63  # bits of a cell
 _SEED: Final = 0
+_STEP: Final = np.uint64(0x9E3779B97F4A7C13)
 _TEXT: Final = np.uint64(hash_text("#text"))
 
 
@@ -81,38 +82,21 @@ def dom_paths(page: Page) -> Hashes:
     text. Attributes and places among siblings are no part of it: the items of a list share a path, and so do elements
     whose classes name the page or its topic.
     """
-    return path_hashes(page, tag_hashes(page), _TEXT + text_fingerprints(page)[page.n :])
+    step = mix(tag_hashes(page) + page.depth.astype(np.uint64) * _STEP)
+    elements = path_sums(page, step)  # the steps of a path in any order
+    return np.concatenate([elements, mix(elements[page.block_node] + _TEXT + text_fingerprints(page)[page.n :])])
 
 
-def path_matrix(documents: Sequence[Hashes]) -> tuple[Hashes, Matrix]:
-    """The paths that two documents or more have: uint64[p], ascending, and bool[d, p], which document has which."""
+def essential_paths(documents: Sequence[Hashes], least_support: float) -> tuple[Hashes, Matrix]:
+    """The paths with enough support: uint64[p], ascending, and bool[d, p], which document has which.
+
+    ``least_support`` is a fraction of the documents, but never below 2 documents. It is one for all of them: by Kim and
+    Shim's rule, the mode of the supports of a document's paths, the templates of one host are not told apart.
+    """
     once = [np.unique(hashes) for hashes in documents]
     paths, support = np.unique(np.concatenate(once), return_counts=True)
-    shared = paths[support >= _SHARED]
-    return shared, np.array([np.isin(shared, hashes, assume_unique=True) for hashes in once])
-
-
-def essential_paths(paths: Hashes, matrix: Matrix, least_support: float) -> tuple[Hashes, Matrix]:
-    """Leave only the essential paths of each document: those whose support reaches the document's threshold.
-
-    ``least_support`` is a fraction of the documents, but never below 2 documents; 0 is for :func:`mode_supports`.
-    Paths that are essential to no document go.
-    """
-    least = mode_supports(matrix) if least_support == 0 else np.full(len(matrix), ceil(least_support * len(matrix)))
-    essential = matrix & (matrix.sum(axis=0) >= least[:, None])
-    used = essential.any(axis=0)
-    return paths[used], essential[:, used]
-
-
-def mode_supports(matrix: Matrix) -> Numbers:
-    """int64[d], the most frequent support among each document's shared paths, the smallest of several.
-
-    A document without shared paths gets 0. Kim and Shim's rule. It suits documents of unrelated templates. Where all
-    pages share much, the paths that only some have are not essential by it, so that the templates of one host are not
-    told apart.
-    """
-    support = matrix.sum(axis=0)
-    return np.array([np.bincount(support[row], minlength=1).argmax() for row in matrix])
+    essential = paths[support >= max(_SHARED, ceil(least_support * len(documents)))]
+    return essential, np.array([np.isin(essential, hashes, assume_unique=True) for hashes in once])
 
 
 def template_paths(paths: Hashes, matrix: Matrix, labels: Numbers) -> list[Hashes]:
@@ -271,11 +255,7 @@ class Clusters(SiteMethod):
     name: ClassVar[str] = "clusters"
 
     least_support: float = parameter(
-        0.05,
-        "pages that must have a path to make it essential; 0 for each page's mode",
-        "share, 0 to 1",
-        least=0,
-        most=1,
+        0.05, "pages that must have a path to make it essential, 2 at least", "share, 0 to 1", least=0, most=1
     )
     variant: str = parameter("auto", "how to search; auto is exact up to 400 pages", choices=VARIANTS)
     functions: int = parameter(128, "length of a MinHash signature", "ranks", least=1, most=255)
@@ -317,8 +297,7 @@ class Clusters(SiteMethod):
             each cluster, uint64[t], ascending hashes of paths.
         """
         chosen = np.sort(np.random.default_rng(_SEED).permutation(len(documents))[: self.sample])
-        known = path_matrix([documents[number] for number in chosen.tolist()])
-        paths, matrix = essential_paths(*known, self.least_support)
+        paths, matrix = essential_paths([documents[number] for number in chosen.tolist()], self.least_support)
         exact = self.variant == "exact" or (self.variant == "auto" and len(chosen) <= AUTO_EXACT)
         of_chosen = merge_documents(matrix, 0 if exact else self.functions)
         templates = template_paths(paths, matrix, of_chosen)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 from lxml import etree
 
-from winnow.fingerprints import attribute_tokens, node_fingerprints, text_fingerprints
-from winnow.hashing import hash_text, mix
+from winnow.fingerprints import attribute_tokens, node_fingerprints
+from winnow.hashing import hash_text
 from winnow.page.tags import tag_set
 from winnow.page.tree import prefix_sums, subtree_sums, within
-from winnow.papers.pages import path_hashes, tag_hashes
+from winnow.papers.pages import tag_hashes, text_fingerprints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,7 +46,7 @@ class Profile:
         page: the page without its tree.
         tag: uint64[n], hash of each element's tag; of its text, too, for ``title``, ``script`` and ``style``, since
             that is no text of the page.
-        attributes, identifier: uint64[n], hash of the attributes (:mod:`winnow.fingerprints`), and of the ``id`` or 0.
+        identifier: uint64[n], hash of the ``id`` or 0.
         classes, others: hashes of the words of ``class`` and of the other attributes that count, 8 of each at most: the
             different sets, uint64[u, w], filled up with 0, and int64[n], which of them each element has.
         children, position: int64[n], number of children; float64[n], place among siblings, 0 for the first to 1.
@@ -57,7 +57,6 @@ class Profile:
 
     page: Page
     tag: Hashes
-    attributes: Hashes
     identifier: Hashes
     classes: Sets
     others: Sets
@@ -77,8 +76,7 @@ class Profile:
         begin, above = prefix_sums(children), page.parent[child]
         position = np.zeros(page.n)
         position[child] = (np.arange(len(child)) - begin[above]) / np.maximum(1, children[above] - 1)
-        attributes, identifier, others = _attributes(page)
-        attributes[_FRAME[page.tag]] = 0  # they name the page or its kind more often than not
+        identifier, others = _attributes(page)
         tag = tag_hashes(page)
         for index in np.flatnonzero(_WITH_TEXT[page.tag]).tolist():
             tag[index] ^= np.uint64(hash_text(" ".join((page.elements[index].text or "").split())))
@@ -88,7 +86,6 @@ class Profile:
         return cls(
             page=replace(page, root=etree.Element("html")),
             tag=tag,
-            attributes=attributes,
             identifier=identifier,
             classes=_distinct(_classes(page)),
             others=_distinct(others),
@@ -102,8 +99,8 @@ class Profile:
         )
 
 
-def _attributes(page: Page) -> tuple[Hashes, Hashes, Hashes]:
-    """Hashes of all attributes, of the ``id``, and of each of the others."""
+def _attributes(page: Page) -> tuple[Hashes, Hashes]:
+    """Hashes of the ``id``, and of each of the attributes but ``id`` and ``class``, see :mod:`winnow.fingerprints`."""
     table = page.attributes
     tokens, _ = attribute_tokens(page)
     is_id, is_class = np.zeros((2, len(tokens)), bool)
@@ -118,7 +115,7 @@ def _attributes(page: Page) -> tuple[Hashes, Hashes, Hashes]:
     place = np.arange(len(rest)) - np.searchsorted(node, node)
     kept = place < WIDTH
     others[node[kept], place[kept]] = token[kept]
-    return mix(table.sum_per_element(tokens)), identifier, others
+    return identifier, others
 
 
 def _classes(page: Page) -> Hashes:
@@ -141,48 +138,35 @@ def _distinct(rows: Hashes) -> Sets:
 
 # When two nodes of two pages are taken as equal: the open parameter of the exact top-down mapping (definition 3.2).
 
-TAG: Final = "tag"
-ATTRIBUTES: Final = "attributes"
-WEIGHTED: Final = "weighted"
-EQUALITIES: Final = (TAG, ATTRIBUTES, WEIGHTED)
 THRESHOLD: Final = 0.5
 _OF_ID, _OF_CLASSES, _OF_CHILDREN, _OF_POSITION, _OF_OTHERS = 1.0, 1.0, 0.5, 0.5, 1.0
 
 
 @dataclass(frozen=True)
 class Equality:
-    """When elements of two pages are equal: by tag, by tag and all normalised attributes, or when enough is alike.
+    """When elements of two pages are equal: those of one tag of which enough is alike.
 
-    The weighted equality takes elements of one tag with a weighted mean of up to five likenesses, 0 to 1, from the
-    threshold on. The paper names what is weighted, not how much; weights and threshold are ours. What neither element
-    has does not count. Likeness of ids is 1 or 0, of classes and of other attributes their Jaccard coefficient, of
-    numbers of children the lesser over the greater, of places among the siblings (0 first, 1 last) 1 minus their
-    distance. ``html``, ``head`` and ``body`` are always equal to their likes.
+    That is a weighted mean of up to five likenesses, 0 to 1, from the threshold on. The paper names what is weighted,
+    not how much; weights and threshold are ours. What neither element has does not count. Likeness of ids is 1 or 0, of
+    classes and of other attributes their Jaccard coefficient, of numbers of children the lesser over the greater, of
+    places among the siblings (0 first, 1 last) 1 minus their distance. ``html``, ``head`` and ``body`` are always equal
+    to their likes.
 
     Attributes:
-        kind: one of :data:`EQUALITIES`.
-        threshold: least mean of the weighted one.
+        threshold: least mean.
         least_characters: units with so much text are equal to the very same ones wherever they stand; ``None`` for
             those alone that are mapped from the root down, as in the paper.
     """
 
-    kind: str = WEIGHTED
     threshold: float = THRESHOLD
     least_characters: int | None = None
 
-    def keys(self, page: Profile) -> Hashes:
-        """uint64[n]: equal for elements that are equal by tag or by attributes, and only for them."""
-        return page.tag ^ page.attributes if self.kind == ATTRIBUTES else page.tag
-
     def between(self, one: Profile, other: Profile) -> IsEqual:
         """Return what compares elements of two pages: int64[k] numbers of each, bool[k] whether they are equal."""
-        keys, other_keys = self.keys(one), self.keys(other)
-        if self.kind != WEIGHTED:
-            return lambda nodes, others: keys[nodes] == other_keys[others]
         likeness = _likeness(one, other)
 
         def is_equal(nodes: Numbers, others: Numbers) -> NDArray[np.bool_]:
-            equal: NDArray[np.bool_] = keys[nodes] == other_keys[others]
+            equal: NDArray[np.bool_] = one.tag[nodes] == other.tag[others]
             where = np.flatnonzero(equal & ~_FRAME[one.page.tag[nodes]])
             equal[where] = likeness(nodes[where], others[where]) >= self.threshold
             return equal
@@ -235,14 +219,9 @@ _MAX_PAIRS_AT_ONCE: Final = 1 << 20  # pairs of elements compared in one step, t
 
 
 def template_of(key_page: Profile, pages: Sequence[Profile], equality: Equality) -> NDArray[np.bool_]:
-    """bool[n + m], template of a key page (definition 3.3): what it shares with each of other pages.
-
-    Pages whose root is not equal to the key page's are left out, as in Algorithm 2; it is empty where no page is left.
-    """
-    root = np.zeros(1, np.int64)
-    comparable = [page for page in pages if equality.between(key_page, page)(root, root)[0]]
-    template = np.full(len(key_page.content), bool(comparable))
-    for page in comparable:
+    """bool[n + m], template of a key page (definition 3.3): what it shares with each of other pages; none without."""
+    template = np.full(len(key_page.content), bool(pages))
+    for page in pages:
         template &= shared_units(key_page, page, equality)
     return template
 
@@ -266,10 +245,6 @@ def shared_units(one: Profile, other: Profile, equality: Equality) -> NDArray[np
 
 def mapped_units(one: Profile, other: Profile, equality: Equality) -> NDArray[np.bool_]:
     """bool[n + m], the elements and blocks of one page that are mapped to some of the other's."""
-    if equality.kind != WEIGHTED:  # by the keys from the root down: equal where a chain of pairs exists
-        keys, other_keys = (path_hashes(each.page, equality.keys(each), each.text) for each in (one, other))
-        n, other_n = one.page.n, other.page.n
-        return np.concatenate([np.isin(keys[:n], other_keys[:other_n]), np.isin(keys[n:], other_keys[other_n:])])
     nodes, others = mapped_pairs(one, other, equality)
     mapped = np.zeros(one.page.n, bool)
     mapped[nodes] = True

@@ -17,7 +17,7 @@ from winnow.fingerprints import base_href
 from winnow.page.page import PageTooLarge
 from winnow.page.tags import UNSEEN_TEXT, tag_set
 from winnow.page.tree import runs_of_blocks, within
-from winnow.papers.menu_mapping import EQUALITIES, THRESHOLD, WEIGHTED, Equality, Profile, shared_units, template_of
+from winnow.papers.menu_mapping import THRESHOLD, Equality, Profile, shared_units, template_of
 from winnow.papers.pages import (
     OTHER_SUFFIXES,
     Events,
@@ -134,7 +134,7 @@ class MenuSearch:
         self.key_page = Profile.of(key_page)
         self.found: dict[str, Profile] = {}
         self.loaded = 1
-        self.equality = Equality(method.equality, method.threshold, _MIN_CHARACTERS if agreeing else None)
+        self.equality = Equality(method.threshold, _MIN_CHARACTERS if agreeing else None)
         self._max_size = method.size
         self._size = min(method.size, _TO_AGREE) if agreeing else method.size  # of what is enough
         self._keys = list(self.addresses)[: method.most_pages - 1]
@@ -240,8 +240,8 @@ class Menus(SiteMethod):
     173), sections 4.1 (Algorithm 1, an n-complete subdigraph among the pages that a key page links to) and 4.2
     (Algorithm 2, the exact top-down mapping of the key page with each of them).
 
-    Cost: the pages loaded, seldom more than a dozen; then each page is compared with ``size`` others. By tag or
-    attributes that is a look-up for each node, weighted a comparison of all children of mapped nodes with each other.
+    Cost: the pages loaded, seldom more than a dozen; then each page is compared with ``size`` others: all
+    children of mapped nodes with each other.
 
     When to use: when pages are dear, since no other method does with so few, and when a template page is wanted. All
     pages of the subdigraph have to be of one template; a single one that is not leaves little of it.
@@ -251,8 +251,7 @@ class Menus(SiteMethod):
 
     variant: str = parameter(AGREEING, "as in the paper, or until pages agree", choices=VARIANTS)
     size: int = parameter(SIZE, "pages that link to each other, the key page not counted", "pages", least=1)
-    equality: str = parameter(WEIGHTED, "what makes two nodes equal", choices=EQUALITIES)
-    threshold: float = parameter(THRESHOLD, "least likeness of equal nodes, when weighted", "0 to 1", least=0, most=1)
+    threshold: float = parameter(THRESHOLD, "least likeness of equal nodes", "0 to 1", least=0, most=1)
     most_pages: int = parameter(MAX_PAGES, "pages to load at most, the key page and another at least", "pages", least=2)
     key_page: str = parameter("", "name or address of the page to start from; the front page when empty")
 

@@ -32,8 +32,6 @@ from winnow.papers.site_independent import SiteIndependentBlocks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from winnow.papers.pages import Labels, Learned, SiteMethod, SitePage, SitePages
 
 
@@ -75,11 +73,6 @@ class LabelledSitePage:
     group: int
     learned: Learned
 
-    @property
-    def template(self) -> NDArray[np.bool_]:
-        """bool[n + m], the units that are template."""
-        return self.labels.template
-
     @cached_property
     def _texts(self) -> list[str]:
         return block_texts(self.read.page)
@@ -88,23 +81,23 @@ class LabelledSitePage:
     def text(self) -> str:
         """Text of the blocks that are no template."""
         page = self.read.page
-        return join_blocks(page, self._texts, ~self.template[page.n :])
+        return join_blocks(page, self._texts, ~self.labels.template[page.n :])
 
     @property
     def html(self) -> str:
         """Clean HTML of what is no template."""
-        return write_html(self.read.page, self.template)
+        return write_html(self.read.page, self.labels.template)
 
     @property
     def characters(self) -> tuple[int, int]:
         """Characters of text that are template, and of all text."""
         lengths = np.fromiter(map(len, self._texts), np.int64, len(self._texts))
-        return int(lengths[self.template[self.read.page.n :]].sum()), int(lengths.sum())
+        return int(lengths[self.labels.template[self.read.page.n :]].sum()), int(lengths.sum())
 
     @property
     def json(self) -> str:
         """The labels as a JSON object; ``docs/figures/methods.md`` has its fields."""
-        page, template, content = self.read.page, self.template, self.labels.content
+        page, (template, content) = self.read.page, self.labels
         path = page.elements[0].getroottree().getpath
         above = np.append(template[: page.n], False)[page.parent]
         topmost = np.flatnonzero(template[: page.n] & ~above).tolist()

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 import numpy as np
 
 from winnow.counting import MIN_DF, MIN_PAGES, THETA, LossyCounts, countable, site_level_templates
-from winnow.fingerprints import node_fingerprints, text_fingerprints
+from winnow.fingerprints import node_fingerprints
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.models.scores import FixedThreshold, Scores
 from winnow.page.tree import nearest
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
-from winnow.papers.pages import Labels, Learned, SiteMethod, check_enough, parameter
+from winnow.papers.pages import Labels, Learned, SiteMethod, check_enough, parameter, text_fingerprints
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -186,4 +186,4 @@ class LogisticModel:
         threshold = header.get("threshold")
         if not isinstance(threshold, float) or not 0 < threshold < 1:
             raise ModelError(f"{path}: the threshold is {threshold!r}, expected a number between 0 and 1")
-        return cls(threshold, **{name: required_array(arrays, name, shape) for name, shape in _SHAPES.items()})
+        return cls(threshold, **{name: required_array(arrays, name, *shape) for name, shape in _SHAPES.items()})

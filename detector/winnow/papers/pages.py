@@ -12,11 +12,11 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import numpy as np
 
-from winnow.fingerprints import text_fingerprints
-from winnow.hashing import hash_text, mix
+from winnow.hashing import INVERSE, hash_text, mix, powers
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.tags import TAG_NAMES
-from winnow.page.tree import elements_of_blocks, nearest, path_sums, prefix_sums
+from winnow.page.text import CODES, character_tokens
+from winnow.page.tree import elements_of_blocks, nearest, once_per_page, prefix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -80,7 +80,7 @@ class SitePages:
     """The pages of one site: names and addresses in memory; HTML and trees are read on each pass, one at a time.
 
     Attributes:
-        names, urls, sources: of each page its name, its address, and its HTML or the file that has it.
+        names, urls, files: of each page its name, its address, and its file.
         folder: the folder of the files, which the names are relative to; the site is called after it.
         progress: called for each page that is done, in each pass over them.
         skipped: pages that could not be read or are too large, and why; :meth:`read_all` fills it.
@@ -88,7 +88,7 @@ class SitePages:
 
     names: Sequence[str]
     urls: Sequence[str]
-    sources: Sequence[Path | bytes]
+    files: Sequence[Path]
     folder: Path = Path()
     progress: Progress = silent
     skipped: dict[str, str] = field(default_factory=dict)
@@ -100,14 +100,8 @@ class SitePages:
         base = base_url or f"https://{quote(folder.resolve().name)}/"
         return cls(names, [urljoin(base.rstrip("/") + "/", quote(name)) for name in names], files, folder)
 
-    @classmethod
-    def of_html(cls, pages: Sequence[tuple[str, bytes]]) -> SitePages:
-        """Take pairs of an address and HTML; the address is the page's name, too."""
-        urls = [url for url, _ in pages]
-        return cls(urls, urls, [html for _, html in pages])
-
     def __len__(self) -> int:
-        return len(self.sources)
+        return len(self.files)
 
     @property
     def name(self) -> str:
@@ -121,9 +115,7 @@ class SitePages:
             OSError: it cannot be read.
             PageTooLarge: it is above one of the caps.
         """
-        source = self.sources[number]
-        html = source if isinstance(source, bytes) else source.read_bytes()
-        return SitePage(number, self.names[number], Page.parse(html, self.urls[number]))
+        return SitePage(number, self.names[number], Page.parse(self.files[number].read_bytes(), self.urls[number]))
 
     def read_all(self) -> Iterator[SitePage]:
         """Read one page after the other; those that cannot be read are left out and listed in :attr:`skipped`."""
@@ -155,7 +147,7 @@ class SitePages:
     def subset(self, numbers: Sequence[int]) -> Self:
         """The pages with these numbers, in this order; they get numbers of their own."""
         names, urls = ([column[number] for number in numbers] for column in (self.names, self.urls))
-        return replace(self, names=names, urls=urls, sources=[self.sources[number] for number in numbers])
+        return replace(self, names=names, urls=urls, files=[self.files[number] for number in numbers])
 
 
 _MIN_DISTINCT_PAGES: Final = 2  # below which nothing can be seen to repeat
@@ -277,7 +269,6 @@ class Detagged:
 
 
 _TAG_TOKEN: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
-_STEP: Final = np.uint64(0x9E3779B97F4A7C13)
 
 
 def tag_hashes(page: Page) -> Hashes:
@@ -288,13 +279,36 @@ def tag_hashes(page: Page) -> Hashes:
     return hashes
 
 
-def path_hashes(page: Page, own: Hashes, of_block: Hashes) -> Hashes:
-    """uint64[n + m], hash of the path from the root down to every unit.
+@once_per_page
+def text_fingerprints(page: Page) -> Hashes:
+    """Hash the text of every unit, without markup.
 
-    ``own`` is uint64[n], a hash of each element, ``of_block`` uint64[m], of each block.
+    Case is folded, digits are kept, and white space collapses, also across runs. The border of a text block counts as
+    white space, white space at either end of a unit does not count.
+
+    Returns:
+        uint64[n + m], elements first; 0 for units without text.
     """
-    elements = path_sums(page, mix(own + page.depth.astype(np.uint64) * _STEP))  # the steps of a path in any order
-    return np.concatenate([elements, mix(elements[page.block_node] + of_block)])
+    codes = np.frombuffer(page.text.encode("utf-16-le", "surrogatepass"), "<u2")
+    characters = np.frombuffer(page.text.encode("utf-32-le", "surrogatepass"), "<u4")
+    length = 1 + (characters >= CODES)  # characters outside the basic plane take two codes
+    offset = prefix_sums(length)[page.run_offset]
+    has_ink = ~np.fromiter(map(str.isspace, page.text), bool, len(page.text)).repeat(length)
+    border = prefix_sums(has_ink)[offset]  # of runs, in codes that are not white space
+    places = np.flatnonzero(has_ink)
+    after_gap = np.diff(places, prepend=-2) > 1
+    after_gap[border[page.block_run_begin]] = True
+    ungapped, gapped = character_tokens().reshape(2, CODES)[:, codes[places]]
+    tokens = np.where(after_gap, gapped, ungapped)
+    sums = np.zeros(len(tokens) + 1, np.uint64)
+    np.cumsum(tokens * powers(len(tokens)), out=sums[1:])
+    correction = np.append(ungapped - tokens, np.uint64(0))  # white space before a unit does not count
+    begin = border[np.concatenate([page.run_begin, page.block_run_begin])]
+    end = border[np.concatenate([page.run_end, page.block_run_end])]
+    hashes = mix((sums[end] - sums[begin]) * powers(len(sums), INVERSE)[begin] + correction[begin])
+    hashes[hashes == 0] = 1  # 0 means no text
+    hashes[begin == end] = 0
+    return hashes
 
 
 class Events(NamedTuple):

@@ -92,9 +92,10 @@ class NodeHashes(SiteMethod):
 
     Paper: "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), section 3, "DOM based algorithm",
     after Gibson, Punera and Tomkins, "The Volume and Evolution of Web Page Templates" (WWW 2005). The first pass counts
-    the occurrences of each template-hash on all pages. The second takes the topmost nodes whose count lies between two
-    thresholds, and joins siblings across small gaps of changing content. With ``least`` 1 and ``least_share`` 0 a whole
-    page is one template, as the paper says.
+    the occurrences of each template-hash on all pages. The second takes the topmost nodes with enough of them, and
+    joins siblings across small gaps of changing content. With ``least`` 1 and ``least_share`` 0 a whole page is one
+    template, as the paper says. Its upper threshold, against tags such as ``<br>`` that are common within a page, is
+    not needed where a node counts once on a page.
 
     Cost: two parses of each page and 8 bytes of memory for each node of each page.
 
@@ -110,16 +111,8 @@ class NodeHashes(SiteMethod):
     least: int = parameter(
         4, "least occurrences of a template node, however few pages there are", "occurrences", least=1
     )
-    most_per_page: float = parameter(
-        20.0, "most occurrences of a template node, for each page, if all count; 0: no limit", "occurrences per page"
-    )
     gap: int = parameter(20, "changing HTML that is allowed between two sibling templates", "characters", least=0)
     once_per_page: bool = parameter(True, "count a node once on a page, not at each of its places")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.most_per_page and self.most_per_page < self.least_share:
-            raise ValueError(f"most_per_page must be 0, or not below least_share: {self.most_per_page}")
 
     def learn(self, pages: SitePages) -> Learned:
         """Count the nodes of all pages with different text (first pass).
@@ -134,10 +127,8 @@ class NodeHashes(SiteMethod):
             return np.unique(hashes) if self.once_per_page else hashes
 
         hashes, counts, distinct = count_hashes(pages, hashes_of)
-        least = max(self.least, self.least_share * distinct)
-        limited = self.most_per_page and not self.once_per_page
-        most = max(self.most_per_page * distinct, least) if limited else np.inf
-        return Learned(distinct, partial(self._label, hashes[(counts >= least) & (counts <= most)]))
+        frequent = counts >= max(self.least, self.least_share * distinct)
+        return Learned(distinct, partial(self._label, hashes[frequent]))
 
     def _label(self, template: Hashes, read: SitePage) -> Labels:
         """Label the topmost template nodes of a page, all inside them, and the small gaps between them.
@@ -199,9 +190,8 @@ class TextWindows(SiteMethod):
     least: int = parameter(
         4, "least occurrences of a template fragment, however few pages there are", "occurrences", least=1
     )
-    density: int = parameter(4, "look at one fragment in so many, chosen by hash", "fragments", least=0)
+    density: int = parameter(4, "look at one fragment in so many, chosen by hash", "fragments", least=1)
     sample: int = parameter(100, "pages to learn from, chosen at random; 0 for all", "pages", least=0)
-    seed: int = parameter(0, "seed of that choice")
     once_per_page: bool = parameter(True, "count a fragment once on a page, not at each of its places")
 
     def learn(self, pages: SitePages) -> Learned:
@@ -212,13 +202,13 @@ class TextWindows(SiteMethod):
         """
         chosen = pages
         if self.sample and self.sample < len(pages):
-            numbers = np.random.default_rng(self.seed).choice(len(pages), self.sample, replace=False)
+            numbers = np.random.default_rng(0).choice(len(pages), self.sample, replace=False)
             chosen = pages.subset(np.sort(numbers).tolist())
 
         def fragments_of(page: Page) -> Hashes:
             fragments = _fragments(Detagged(page).codes, self.window)
             # by the hash: what is counted on one page is counted on all
-            fragments = fragments[fragments % np.uint64(max(self.density, 1)) == 0]
+            fragments = fragments[fragments % np.uint64(self.density) == 0]
             return np.unique(fragments) if self.once_per_page else fragments
 
         fragments, counts, distinct = count_hashes(chosen, fragments_of)

@@ -33,7 +33,7 @@ from winnow.processes import map_in_processes
 from winnow.training.evaluation import page_accuracy
 from winnow.training.examples import label_gold_page, label_marked_site, label_pages, label_site
 from winnow.training.gold import FOLDS, folds, gold_examples, parse_with_copy
-from winnow.training.networks import RECIPE, train_block_model
+from winnow.training.networks import train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, Metrics, Trained
 from winnow.training.site_evidence import marked_examples
 from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from winnow.papers.pages import Progress, SitePages
     from winnow.training.examples import BlockPage
     from winnow.training.gold import GoldExample
-    from winnow.training.sequences import NetworkRecipe
 
     Floats = NDArray[np.float64]
 
@@ -302,13 +301,11 @@ def train_blocks(
     seed: int = 0,
     processes: int = 1,
     progress: Progress = silent,
-    recipe: NetworkRecipe = RECIPE,
 ) -> Trained:
     """Train the ``blocks`` model: without some of the sources, for the metrics, and on all, for the weights.
 
     With gold pages there are a training without each of five folds and a learned decision; without them one training
-    without a fifth. The arguments and errors are those of :func:`winnow.training.train.train`; ``recipe`` says how to
-    train.
+    without a fifth. The arguments and errors are those of :func:`winnow.training.train.train`.
     """
     folder = sites[0].folder.parent
     gold_list = gold_examples(gold, folder, leave_out=leave_out)  # first: what is wrong with it shows early
@@ -317,7 +314,7 @@ def train_blocks(
     site_pages = label_pages(partial(label_site, labels=labels, seed=seed), sites, processes, progress)
     gold_pages = label_pages(label_gold_page, gold_list, processes, progress, "gold page")
     marked = label_pages(partial(label_marked_site, seed=seed), sites if marks else [], processes, progress, "marks of")
-    fit = partial(train_block_model, seed=seed, recipe=recipe, processes=processes)
+    fit = partial(train_block_model, seed=seed, processes=processes)
     if gold_list:
         model, fold_models, fold_of, metrics = cross_validate(
             gold_list, gold_pages, sites, site_pages, fit, seed=seed, processes=processes, progress=progress

@@ -168,33 +168,21 @@ def label_marked_site(site: SitePages, *, seed: int) -> list[BlockPage]:
     found: list[BlockPage] = []
     known: set[str] = set()
     for number in np.random.default_rng(seed).permutation(len(site)).tolist():
-        html = (site.folder / site.names[number]).read_bytes()
+        html = site.files[number].read_bytes()
         if not _MAYBE.search(html):
             continue
         try:
             page = Page.parse(html)
         except PageTooLarge:
             continue
-        example = marked_page(page, site.name)
-        if example is None:
+        mark, text = article_mark(page), "\n".join(page.block_texts())
+        if mark is None or text in known:  # a copy under another name
             continue
-        text = "\n".join(page.block_texts())
-        if text in known:  # a copy under another name
+        hidden = Page.from_tree(without_marks(page.elements[0]), page.url)
+        if hidden.m != len(mark.content):  # it has other blocks without the marks
             continue
         known.add(text)
-        found.append(example)
+        found.append(block_page(hidden, mark.content, site.name))
         if len(found) == MAX_MARKED_PAGES:
             break
     return found
-
-
-def marked_page(page: Page, source: str) -> BlockPage | None:
-    """Take a page whose article is marked as examples, without the marks.
-
-    ``None`` where none is marked, or where the page has other blocks without the marks.
-    """
-    mark = article_mark(page)
-    if mark is None:
-        return None
-    hidden = Page.from_tree(without_marks(page.elements[0]), page.url)
-    return block_page(hidden, mark.content, source) if hidden.m == len(mark.content) else None

@@ -12,7 +12,6 @@ stacked model of the site-independent template blocks paper, section 4.1; (2) th
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Final
@@ -24,7 +23,7 @@ from winnow.models.blocks import BlockModel
 from winnow.models.sequence import standardise
 from winnow.training.examples import label_pages, label_site_by_counts
 from winnow.training.gold import deal_folds
-from winnow.training.sequences import NetworkRecipe, SequencePage, fit_sequence, mean_and_scale
+from winnow.training.sequences import SequencePage, fit_sequence, mean_and_scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,9 +41,7 @@ _SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every ta
 _MAX_VOTES: Final = 15.0  # pages that a source of gold pages counts for at most
 _SPREAD: Final = 20.0  # a token votes for a page in full from a twentieth of its mass on
 
-
-RECIPE: Final = NetworkRecipe(units=(64, 64, 64), epochs=8, min_steps=500, dropout=0.25)
-
+DROPOUT: Final = 0.25
 DROPOUT_WITHOUT_GOLD: Final = 0.7
 """Of the first round without gold labels: what sites repeat misleads a network that can count on every feature."""
 
@@ -56,7 +53,6 @@ def train_block_model(
     labelled: Sequence[BlockPage] = (),
     marked: Sequence[BlockPage] = (),
     seed: int = 0,
-    recipe: NetworkRecipe = RECIPE,
     processes: int = 1,
 ) -> BlockModel:
     """Train in two rounds; the same seed and pages give the same weights.
@@ -67,7 +63,6 @@ def train_block_model(
         labelled: pages of sites with site-level labels.
         marked: pages of sites with labels from authors' marks, without gold pages.
         seed: of folds and first weights.
-        recipe: how.
         processes: that read pages of sites.
 
     Raises:
@@ -75,12 +70,11 @@ def train_block_model(
         ValueError: there are no labels of both kinds.
     """
     if gold:
-        first = fit_block_model(gold, [], seed=seed, recipe=recipe)
+        first = fit_block_model(gold, [], seed=seed)
     else:
-        without_gold = replace(recipe, dropout=DROPOUT_WITHOUT_GOLD)
-        first = fit_block_model([], labelled, marked=marked, seed=seed, recipe=without_gold)
+        first = fit_block_model([], labelled, marked=marked, seed=seed, dropout=DROPOUT_WITHOUT_GOLD)
     taught = label_pages(partial(label_site_by_counts, model=first, seed=seed), sites, processes)
-    return fit_block_model(gold, taught, marked=marked, seed=seed, recipe=recipe)
+    return fit_block_model(gold, taught, marked=marked, seed=seed)
 
 
 def fit_block_model(
@@ -89,7 +83,7 @@ def fit_block_model(
     *,
     marked: Sequence[BlockPage] = (),
     seed: int = 0,
-    recipe: NetworkRecipe = RECIPE,
+    dropout: float = DROPOUT,
 ) -> BlockModel:
     """Fit a model to labelled pages: gold pages, pages of sites, every site counting the same, and marked pages.
 
@@ -112,7 +106,7 @@ def fit_block_model(
         )
         for page, matrix, page_weight in zip(pages, matrices, weight, strict=True)
     ]
-    network = fit_sequence(inputs, recipe, seed)
+    network = fit_sequence(inputs, dropout, seed)
     return BlockModel.of(tables, mean, scale, network)
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 SITE_LABELS: Final = "site-level labels"
 GOLD_LABELS: Final = "gold text"
 
-_BINS: Final = 10
-
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
@@ -33,7 +31,6 @@ class Metrics:
         content_precision, content_recall: of units of content, not smoothed, at the threshold.
         template_precision, template_recall: of units of template, likewise.
         recall_at_precision_90: recall of template at the threshold where its precision is 0.90.
-        reliability: for ten equal ranges of scores, mean score and fraction of template; NaN for none.
         text_f1: word F1 of the cleaned text against gold text, mean over pages; ``None`` without gold text.
     """
 
@@ -44,7 +41,6 @@ class Metrics:
     template_precision: float
     template_recall: float
     recall_at_precision_90: float
-    reliability: tuple[tuple[float, float], ...]
     text_f1: float | None = None
 
     @classmethod
@@ -65,10 +61,6 @@ class Metrics:
         def share(of: NDArray[np.bool_], within: NDArray[np.bool_]) -> float:
             return float(weight[of & within].sum() / max(weight[within].sum(), 1e-12))
 
-        bins = np.minimum((score * _BINS).astype(np.int64), _BINS - 1)
-        there = np.bincount(bins, weight, _BINS)
-        sums = (np.bincount(bins, weight * score, _BINS), np.bincount(bins, weight * template, _BINS))
-        means = [np.divide(each, there, out=np.full(_BINS, np.nan), where=there > 0).tolist() for each in sums]
         return cls(
             content_f_measure=content_f_measure,
             auc=float(roc_auc_score(template, score, sample_weight=weight)) if len(set(template)) > 1 else float("nan"),
@@ -76,8 +68,7 @@ class Metrics:
             content_recall=share(~cut, ~template),
             template_precision=share(template, cut),
             template_recall=share(cut, template),
-            recall_at_precision_90=_recall_at_precision(score, template, weight, 0.90),
-            reliability=tuple(zip(*means, strict=True)),
+            recall_at_precision_90=_recall_at_precision_90(score, template, weight),
             text_f1=text_f1,
         )
 
@@ -114,12 +105,12 @@ class Trained:
     fold_of: Mapping[str, int] = field(default_factory=dict)
 
 
-def _recall_at_precision(
-    score: NDArray[np.float64], template: NDArray[np.bool_], weight: NDArray[np.float64], precision: float
+def _recall_at_precision_90(
+    score: NDArray[np.float64], template: NDArray[np.bool_], weight: NDArray[np.float64]
 ) -> float:
     order = np.argsort(-score, kind="stable")
     right = np.cumsum((weight * template)[order])
-    precise = right >= precision * np.cumsum(weight[order])
+    precise = right >= 0.90 * np.cumsum(weight[order])
     return float(right[precise].max(initial=0.0) / max(right[-1], 1e-12))
 
 
@@ -157,7 +148,9 @@ def model_card(trained: Trained, *, data: str, command: str, date: datetime.date
         "## On sources that it was not fitted to",
         trained.held_out,
     ]
-    parts += [_metrics_table(metrics, _MEASURED[labels], trained) for labels, metrics in trained.metrics.items()]
+    for labels, metrics in trained.metrics.items():
+        figures = "\n".join(f"| {name} | {value} |" for name, value in describe_metrics(metrics, trained))
+        parts.append(f"### {_MEASURED[labels]}\n\n| figure | value |\n|---|---|\n{figures}")
     parts += ["## Limits", trained.limits]
     if sources.strip():
         parts += ["## Sources of the training data", sources.strip()]
@@ -177,13 +170,3 @@ def describe_metrics(metrics: Metrics, trained: Trained) -> list[tuple[str, str]
     if metrics.text_f1 is not None:
         rows.insert(0, ("text after cleaning: word F1", f"{metrics.text_f1:.3f}"))
     return [(name, value.replace("nan", "-")) for name, value in rows]
-
-
-def _metrics_table(metrics: Metrics, heading: str, trained: Trained) -> str:
-    rows = [f"| {name} | {value} |" for name, value in describe_metrics(metrics, trained)]
-    reliability = [
-        f"| {number / 10:.1f} to {(number + 1) / 10:.1f} | {score:.2f} | {share:.2f} |".replace("nan", "-")
-        for number, (score, share) in enumerate(metrics.reliability)
-    ]
-    head = "| score | mean score | share of template |\n|---|---|---|"
-    return "\n".join([f"### {heading}\n\n| figure | value |\n|---|---|", *rows, "", head, *reliability])

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float32]
 
+EPOCHS: Final = 8
+MIN_STEPS: Final = 500  # where pages are few, in more passes over them
 _ONE_THREAD: Final = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"  # sums alike everywhere
 _RATE: Final = 0.003
 _RISING: Final = 0.25  # of the steps; the rate falls from then on
@@ -49,30 +50,15 @@ class SequencePage(NamedTuple):
     copy: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkRecipe:
-    """How a network is fitted.
-
-    Attributes:
-        units: of its first layer, its state in each direction, and its last layer.
-        epochs: passes over the pages.
-        min_steps: where pages are few, at least so many steps, in more passes.
-        dropout: fraction of the features that a page is shown without, others each time (Srivastava et al. 2014).
-    """
-
-    units: tuple[int, int, int]
-    epochs: int
-    min_steps: int = 0
-    dropout: float = 0.0
-
-
 def mean_and_scale(rows: NDArray[np.floating[Any]]) -> tuple[Matrix, Matrix]:
     """float32[k] twice, means of float[n, k] and inverse standard deviations, for ``standardise``."""
     return rows.mean(axis=0).astype(np.float32), (1 / (rows.std(axis=0) + 1e-3)).astype(np.float32)
 
 
-def fit_sequence(pages: Sequence[SequencePage], recipe: NetworkRecipe, seed: int) -> SequenceNetwork:
+def fit_sequence(pages: Sequence[SequencePage], dropout: float, seed: int) -> SequenceNetwork:
     """Fit a network to pages, those without blocks passed over; the same seed gives the same one.
+
+    ``dropout`` is the fraction of the features that a page is shown without, others each time (Srivastava et al. 2014).
 
     Raises:
         ImportError: jax is not installed.
@@ -87,20 +73,20 @@ def fit_sequence(pages: Sequence[SequencePage], recipe: NetworkRecipe, seed: int
             groups.append([page])
     k = pages[0].inputs.shape[1]
     state = tuple(
-        {name: start(weight) for name, weight in _random_weights(k, recipe.units, random).items()}
+        {name: start(weight) for name, weight in _random_weights(k, random).items()}
         for start in (np.asarray, np.zeros_like, np.zeros_like)
     )
     scale = np.float32(1 / (np.mean([group[0].weight.sum() for group in groups]) * _PAGES_PER_STEP + 1e-12))
     batches = math.ceil(len(groups) / _PAGES_PER_STEP)
-    steps = max(recipe.epochs, math.ceil(recipe.min_steps / batches)) * batches
+    steps = max(EPOCHS, math.ceil(MIN_STEPS / batches)) * batches
     for number in range(steps):
         if number % batches == 0:
             order = _passes(groups, random)
-        hidden = random.random((_PAGES_PER_STEP, 1, k)) < recipe.dropout
+        hidden = random.random((_PAGES_PER_STEP, 1, k)) < dropout
         done = (number + 1) / steps
         part = done / _RISING if done < _RISING else 0.5 + 0.5 * math.cos(math.pi * (done - _RISING) / (1 - _RISING))
         inputs, *rest = _padded(next(order), random)
-        inputs *= np.where(hidden, 0, np.float32(1 / (1 - recipe.dropout))).astype(np.float32)
+        inputs *= np.where(hidden, 0, np.float32(1 / (1 - dropout))).astype(np.float32)
         state = step(state, inputs, *rest, scale, np.float32(_RATE * part), np.float32(number + 1))
     return SequenceNetwork(**{name: np.asarray(state[0][name]) for name in ARRAY_NAMES})
 
@@ -129,11 +115,11 @@ def _padded(pages: Sequence[SequencePage], random: np.random.Generator) -> tuple
     return inputs, target, weight, there
 
 
-def _random_weights(k: int, units: tuple[int, int, int], random: np.random.Generator) -> dict[str, Matrix]:
+def _random_weights(k: int, random: np.random.Generator) -> dict[str, Matrix]:
     """Weights of a network, each layer as strong as the one before it (He et al. 2015)."""
     weights = {}
     gains = {"dense": 2, "input": 1, "state": 1, "output": 2, "page": 1, "last": 1}
-    for name, shape in zip(ARRAY_NAMES, SequenceNetwork.shapes(k, *units), strict=True):
+    for name, shape in zip(ARRAY_NAMES, SequenceNetwork.shapes(k), strict=True):
         inputs = shape[0] if len(shape) < 3 else shape[1]
         layer, _, kind = name.partition("_")
         deviation = math.sqrt(gains[layer] / inputs) if kind == "weight" else 0.0

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.papers.clustering import dom_paths, essential_paths, mode_supports, path_matrix
+from winnow.papers.clustering import dom_paths, essential_paths
 
 TREES = st.recursive(
     st.sampled_from(["red", "blue", "long words"]),
@@ -49,11 +49,8 @@ def test_attributes_and_places_say_nothing():
     assert set(dom_paths(one).tolist()) == set(dom_paths(other).tolist())
 
 
-def _matrix(*documents):
-    return path_matrix([np.array(list(document), np.uint64) for document in documents])
-
-
-def _documents(paths, matrix):
+def _essential(documents, least_support):
+    paths, matrix = essential_paths([np.array(list(each), np.uint64) for each in documents], least_support)
     return [set(paths[row].tolist()) for row in matrix]
 
 
@@ -61,18 +58,11 @@ def _documents(paths, matrix):
 @given(st.lists(st.lists(st.integers(0, 9)), min_size=1, max_size=6))
 def test_the_matrix_has_the_paths_that_documents_share(documents):
     shared = {path for path in range(10) if sum(path in document for document in documents) > 1}
-    assert _documents(*_matrix(*documents)) == [shared & set(document) for document in documents]
+    assert _essential(documents, 0) == [shared & set(document) for document in documents]
 
 
 def test_paths_of_too_few_documents_are_not_essential():
-    known = _matrix([1, 2, 3], [1, 2], [1, 4], [1])
-    assert _documents(*essential_paths(*known, 0.6)) == [{1}, {1}, {1}, {1}]
-    assert _documents(*essential_paths(*known, 0.5)) == [{1, 2}, {1, 2}, {1}, {1}]
-    assert _documents(*essential_paths(*known, 0.01)) == [{1, 2}, {1, 2}, {1}, {1}]  # 2 documents at the least
-
-
-def test_the_mode_of_a_document_is_its_most_frequent_support():
-    # 1: 4 documents; 2, 3: 3 documents; 4, 5: 2 documents; 6 to 9: one document each
-    paths, matrix = _matrix([1, 2, 3, 4, 6, 7, 8], [1, 2, 3], [1, 2, 3, 4, 5], [1, 5], [9])
-    assert mode_supports(matrix).tolist() == [3, 3, 2, 2, 0]
-    assert _documents(*essential_paths(paths, matrix, 0)) == [{1, 2, 3}, {1, 2, 3}, {1, 2, 3, 4, 5}, {1, 5}, set()]
+    documents = [1, 2, 3], [1, 2], [1, 4], [1]
+    assert _essential(documents, 0.6) == [{1}, {1}, {1}, {1}]
+    assert _essential(documents, 0.5) == [{1, 2}, {1, 2}, {1}, {1}]
+    assert _essential(documents, 0.01) == [{1, 2}, {1, 2}, {1}, {1}]  # 2 documents at the least

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.sites.html_pages import HtmlPages
 from winnow.papers.clustering import NOTHING, Clusters, merge_documents
-from winnow.papers.methods import method
-from winnow.papers.pages import SitePages
+from winnow.papers.methods import METHODS
 
 WORDS = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter", "garden"]
 
@@ -59,15 +59,15 @@ def _shop(pages, seed=0):
 @pytest.mark.parametrize("variant", ["exact", "minhash"])
 def test_a_host_of_three_templates_is_three_clusters(variant):
     html, kinds = _shop(45)
-    learned = method("clusters", variant=variant).learn(SitePages.of_html(html))
+    learned = METHODS["clusters"](variant=variant).learn(HtmlPages.of(html))
     assert learned.pages == 45
     assert learned.groups == [np.flatnonzero(kinds == kind).tolist() for kind in range(3)]
 
 
 def test_the_template_of_a_cluster_is_what_its_pages_share():
     html, _ = _shop(45)
-    pages = SitePages.of_html(html)
-    learned = method("clusters").learn(pages)
+    pages = HtmlPages.of(html)
+    learned = METHODS["clusters"]().learn(pages)
     said = {0: "Share this story", 1: "Search the list", 2: "Add to basket"}
     for number in range(6):
         read = pages.read(number)
@@ -78,8 +78,8 @@ def test_the_template_of_a_cluster_is_what_its_pages_share():
 
 
 def test_a_new_page_is_labelled_by_the_nearest_cluster():
-    learned = method("clusters").learn(SitePages.of_html(_shop(45)[0]))
-    others = SitePages.of_html(_shop(51, seed=1)[0])
+    learned = METHODS["clusters"]().learn(HtmlPages.of(_shop(45)[0]))
+    others = HtmlPages.of(_shop(51, seed=1)[0])
     said = ("Share this story", "Search the list", "Add to basket")
     for number in range(45, 51):
         read = others.read(number)
@@ -90,7 +90,7 @@ def test_a_new_page_is_labelled_by_the_nearest_cluster():
 def test_copies_go_with_their_originals():
     html, _ = _shop(30)
     copies = [(f"{url}?print=1", page) for url, page in html[:5]]
-    learned = method("clusters").learn(SitePages.of_html(html + copies))
+    learned = METHODS["clusters"]().learn(HtmlPages.of(html + copies))
     assert learned.pages == 30
     where = {number: cluster for cluster, numbers in enumerate(learned.groups) for number in numbers}
     assert sorted(where) == list(range(35))

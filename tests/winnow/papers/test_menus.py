@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.sites.html_pages import HtmlPages
 from winnow.page.page import Page
-from winnow.papers.menu_mapping import EQUALITIES, Equality, Profile, mapped_units, template_of
+from winnow.papers.menu_mapping import Equality, Profile, mapped_units, template_of
 from winnow.papers.menus import PAPER, Menus, site_links, template_page
-from winnow.papers.methods import method
-from winnow.papers.pages import SiteError, SitePages
+from winnow.papers.methods import METHODS
+from winnow.papers.pages import SiteError
 
 WORDS = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter", "garden"]
 SECTIONS = ["news", "sport", "culture", "letters", "weather", "harbour"]
@@ -52,15 +53,14 @@ def _kept_texts(pages, number, template):
 TEMPLATE = {*(f"To {section}" for section in SECTIONS), "The paper of the harbour"}
 
 
-@pytest.mark.parametrize("equality", ["tag", "attributes", "weighted"])
 @pytest.mark.parametrize(
     ("parameters", "key_page", "menu"),
     [({"variant": "paper"}, "index", SECTIONS[:4]), ({}, "news", SECTIONS[1:3])],
     ids=["from the front page, as in the paper", "from a section, with two pages that agree"],
 )
-def test_the_template_is_found_from_the_pages_of_the_menu(parameters, key_page, menu, equality):
-    pages = SitePages.of_html(_site())
-    learned = method("menus", equality=equality, **parameters).learn(pages)
+def test_the_template_is_found_from_the_pages_of_the_menu(parameters, key_page, menu):
+    pages = HtmlPages.of(_site())
+    learned = METHODS["menus"](**parameters).learn(pages)
     assert [pages.names[number][22:-5] for number in learned.groups[0]] == [key_page, *menu]
     assert learned.pages == len(menu) + 1
     for number in range(len(pages)):
@@ -68,12 +68,12 @@ def test_the_template_is_found_from_the_pages_of_the_menu(parameters, key_page, 
 
 
 def test_the_key_page_can_be_named():
-    pages = SitePages.of_html(_site())
+    pages = HtmlPages.of(_site())
     key = "https://paper.example/story-4.html"
-    learned = method("menus", key_page=key).learn(pages)
+    learned = METHODS["menus"](key_page=key).learn(pages)
     assert pages.urls[learned.groups[0][0]] == key
     with pytest.raises(SiteError, match="there is no page 'x' among 19 pages"):
-        method("menus", key_page="x").learn(pages)
+        METHODS["menus"](key_page="x").learn(pages)
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_the_key_page_can_be_named():
 )
 def test_pages_without_links_among_them_are_a_clear_error(html):
     with pytest.raises(SiteError, match=r"no links to other pages were found among .* give the folder of a whole site"):
-        method("menus").learn(SitePages.of_html(html))
+        METHODS["menus"]().learn(HtmlPages.of(html))
 
 
 def test_the_template_page_has_the_template_and_nothing_else():
-    pages = SitePages.of_html(_site())
+    pages = HtmlPages.of(_site())
     page = pages.read(7).page
     search = Menus().search(pages.read(1).page, {read.page.url: read.page for read in pages.read_all()}.get)
     written = template_page(page, template_of(Profile.of(page), list(search.found.values()), search.equality))
@@ -174,10 +174,10 @@ def _recursive_etdm(one, other, equal):
 
 
 @settings(max_examples=25, deadline=None)
-@given(DOCUMENTS, DOCUMENTS, st.sampled_from(EQUALITIES), st.sampled_from([0.3, 0.5, 0.8]))
-def test_the_mapping_is_that_of_the_recursion(one, other, name, threshold):
+@given(DOCUMENTS, DOCUMENTS, st.sampled_from([0.0, 0.3, 0.5, 0.8]))
+def test_the_mapping_is_that_of_the_recursion(one, other, threshold):
     first, second = _tree_page(one), _tree_page(other)
-    equal = Equality(name, threshold)
+    equal = Equality(threshold)
     mapped = mapped_units(Profile.of(first), Profile.of(second), equal)
     assert set(np.flatnonzero(mapped).tolist()) == _recursive_etdm(first, second, equal)
 
@@ -187,10 +187,10 @@ def test_what_stands_under_another_ancestor_is_found_by_what_it_says():
     key = Page.parse(f"<body><div class=a><h1>Sea</h1></div>{foot}<i>Hi</i></body>", "https://a.example/1")
     wrapped = f"<body><section id=all><div class=b><h1>Land</h1></div>{foot}<i>Hi</i></section></body>"
     other = Profile.of(Page.parse(wrapped, "https://a.example/2"))
-    weighted, tags = Equality("weighted"), [str(element.tag) for element in key.elements]
-    exact = template_of(Profile.of(key), [other], weighted)
+    tags = [str(element.tag) for element in key.elements]
+    exact = template_of(Profile.of(key), [other], Equality())
     assert [tags[index] for index in np.flatnonzero(exact[: key.n])] == ["html", "body"]
-    anywhere = template_of(Profile.of(key), [other], Equality("weighted", least_characters=10))
+    anywhere = template_of(Profile.of(key), [other], Equality(least_characters=10))
     assert [tags[index] for index in np.flatnonzero(anywhere[: key.n])] == ["html", "body", "div", "p", "a"]
     assert np.array(key.block_texts())[anywhere[key.n :]].tolist() == ["The paper of the harbour", "Imprint"]
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from benchmarks.sites.html_pages import HtmlPages
 from winnow.page.page import Page
 from winnow.papers.methods import METHODS, labelled_pages, method, summary
 from winnow.papers.pages import Labels, Learned, SiteError, SiteMethod, SitePage, SitePages, parameter, whole_elements
@@ -32,7 +33,7 @@ class LongBlocks(SiteMethod):
 
 
 def site(htmls: Sequence[str]) -> SitePages:
-    return SitePages.of_html([(f"https://a.example/{k}", html.encode()) for k, html in enumerate(htmls)])
+    return HtmlPages.of([(f"https://a.example/{k}", html.encode()) for k, html in enumerate(htmls)])
 
 
 def test_what_is_no_template_comes_out_as_text_html_and_json() -> None:
@@ -82,7 +83,7 @@ def test_clusters_too_small_to_learn_from_use_the_whole_site() -> None:
     stories = [f"<body><div>{menu}</div><main><h1>{k}</h1><p>Story {k}</p></main></body>" for k in range(12)]
     form = "<form><b>An odd one</b><label>Name</label><input><label>Place</label><input><i>Send</i></form>"
     odd = [f"<table><tr><td><div>{menu}</div><td>{form}<td><u>{k} of few</u></table>" for k in range(3)]
-    labelled = list(labelled_pages(site([*stories, *odd]), method("site-level"), per_cluster=True))
+    labelled = list(labelled_pages(site([*stories, *odd]), METHODS["site-level"](), per_cluster=True))
     assert len(labelled) == 15
     few = [page for page in labelled if " of few" in page.text]
     assert len(few) == 3
@@ -102,7 +103,7 @@ def test_every_method_says_what_it_is_and_refuses_a_site_of_one_page(name: str) 
         assert heading in (kind.__doc__ or ""), heading
     assert all(each.metadata["description"] for each in fields(kind))
     with pytest.raises(SiteError):
-        method(name).learn(site(["<p>the only page</p>"]))
+        METHODS[name]().learn(site(["<p>the only page</p>"]))
 
 
 def test_unknown_methods_and_parameters_are_named() -> None:
@@ -139,13 +140,13 @@ def test_pictures_go_with_the_text_around_them():
     ("name", "wrong"),
     [
         *(("site-level", wrong) for wrong in ({"theta": 0}, {"theta": 1.1}, {"min_pages": 1})),
-        *(("node-hashes", wrong) for wrong in ({"least": 0}, {"gap": -1}, {"most_per_page": 0.01})),
-        *(("text-windows", wrong) for wrong in ({"window": 0}, {"least": 0}, {"density": -1}, {"sample": -1})),
+        *(("node-hashes", wrong) for wrong in ({"least": 0}, {"gap": -1})),
+        *(("text-windows", wrong) for wrong in ({"window": 0}, {"least": 0}, {"density": 0}, {"sample": -1})),
         *(("site-independent-blocks", wrong) for wrong in ({"share": 1.5}, {"least": 1})),
         *(("clusters", wrong) for wrong in ({"least_support": 1.5}, {"variant": "best"}, {"functions": 256})),
-        *(("menus", wrong) for wrong in ({"size": 0}, {"most_pages": 1}, {"equality": "same"}, {"variant": "quick"})),
+        *(("menus", wrong) for wrong in ({"size": 0}, {"most_pages": 1}, {"threshold": 2}, {"variant": "quick"})),
     ],
 )
 def test_parameters_out_of_range_are_refused_by_name(name: str, wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        method(name, **wrong)
+        METHODS[name](**wrong)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.sites.html_pages import HtmlPages
 from winnow.papers.pages import SitePages
 from winnow.papers.repeats import NodeHashes, TextWindows
 
@@ -20,7 +21,7 @@ def document(k: int, menu: str = MENU, date: str = "") -> bytes:
 
 
 def site(*pages: bytes) -> SitePages:
-    return SitePages.of_html([(f"https://example.org/{k}", html) for k, html in enumerate(pages)])
+    return HtmlPages.of([(f"https://example.org/{k}", html) for k, html in enumerate(pages)])
 
 
 def template_texts(pages: SitePages, chosen: NodeHashes | TextWindows, number: int = 0) -> list[str]:
@@ -42,15 +43,6 @@ def test_the_lower_threshold_grows_with_the_pages() -> None:
     some = [document(k, menu=MENU if k < 5 else "") for k in range(20)]
     assert "Home" in template_texts(site(*some), NodeHashes(least_share=0.25, least=1))
     assert "Home" not in template_texts(site(*some), NodeHashes(least_share=0.26, least=1))
-
-
-def test_the_upper_threshold_leaves_out_what_is_everywhere() -> None:
-    pages = site(*(document(k, menu="<p>one</p><p>two</p>" + f"<i>-</i> {k} " * 30) for k in range(6)))
-    dashes = [("-" in text) for text in template_texts(pages, NodeHashes(once_per_page=False, most_per_page=20, gap=0))]
-    assert not any(dashes)
-    read = pages.read(0)
-    label = NodeHashes(once_per_page=False, most_per_page=0, gap=0).learn(pages).label(read).template
-    assert all(label[number] for number, element in enumerate(read.page.elements) if element.tag == "i")
 
 
 def test_all_occurrences_count_or_one_a_page() -> None:

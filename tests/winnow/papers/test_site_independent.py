@@ -1,5 +1,6 @@
 """Site-independent blocks: which are template, and which content."""
 
+from benchmarks.sites.html_pages import HtmlPages
 from winnow.page.page import Page
 from winnow.papers.pages import SitePages
 from winnow.papers.site_independent import SiteIndependentBlocks
@@ -17,7 +18,7 @@ def document(k: int, inside: str = "") -> bytes:
 
 
 def site(*pages: bytes) -> SitePages:
-    return SitePages.of_html([(f"https://example.org/{k}", html) for k, html in enumerate(pages)])
+    return HtmlPages.of([(f"https://example.org/{k}", html) for k, html in enumerate(pages)])
 
 
 def named(page: Page, chosen) -> dict[str, bool]:

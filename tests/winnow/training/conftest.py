@@ -11,8 +11,10 @@ os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
 
 
 @pytest.fixture(autouse=True, scope="module")
-def one_length() -> Iterator[None]:
+def few_steps_of_one_length() -> Iterator[None]:
     """A step is compiled for each length that pages are filled up to; of longer ones a part is seen."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sequences, "EPOCHS", 1)
+        patch.setattr(sequences, "MIN_STEPS", 8)
         patch.setattr(sequences, "_LENGTHS", (48,))
         yield

@@ -19,11 +19,8 @@ from winnow.training.examples import BlockPage, label_gold_page, label_pages, la
 from winnow.training.gold import gold_examples
 from winnow.training.networks import learn_tables, stacked_token_features, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, Trained, model_card
-from winnow.training.sequences import NetworkRecipe
 from winnow.training.sites import find_sites
 
-RECIPE = NetworkRecipe(units=(8, 4, 4), epochs=1, min_steps=32, dropout=0.25)
-TINY = replace(RECIPE, min_steps=10)
 HOSTS = ("news", "docs", "blog")
 
 
@@ -58,7 +55,7 @@ def site_pages(data: Path) -> list[BlockPage]:
 
 @pytest.fixture(scope="module")
 def trained(data: Path) -> Trained:
-    return train_blocks(find_sites(data / "sites"), [data / "gold" / "pages.jsonl"], seed=1, recipe=RECIPE)
+    return train_blocks(find_sites(data / "sites"), [data / "gold" / "pages.jsonl"], seed=1)
 
 
 def test_learned_features_of_a_source_come_from_the_others(site_pages: list[BlockPage]):
@@ -78,7 +75,7 @@ def test_labels_of_one_kind_teach_nothing(data: Path):
     examples = gold_examples([data / "gold" / "pages.jsonl"])[:3]
     without_gold = [replace(example, gold=replace(example.gold, text="")) for example in examples]
     with pytest.raises(ValueError, match="no labels of both kinds"):
-        train_block_model(label_pages(label_gold_page, without_gold), [], recipe=TINY)
+        train_block_model(label_pages(label_gold_page, without_gold), [])
 
 
 def test_content_is_found_on_sources_that_were_held_out(trained: Trained):
@@ -108,7 +105,7 @@ def test_sites_alone_are_enough_and_are_calibrated_on_some_held_out_and_the_same
 ):
     steps: list[tuple[int, int, str]] = []
     sites = find_sites(data / "sites")
-    report = train_blocks(sites, seed=1, progress=lambda *step: steps.append(step), recipe=TINY)
+    report = train_blocks(sites, seed=1, progress=lambda *step: steps.append(step))
     assert list(report.metrics) == [SITE_LABELS]
     assert (report.gold_pages, report.labels.startswith("site-level, no human ones")) == (0, True)
     assert steps == [
@@ -116,11 +113,11 @@ def test_sites_alone_are_enough_and_are_calibrated_on_some_held_out_and_the_same
         *((0, 2, "training for the metrics"), (1, 2, "training for the weights"), (2, 2, "trained")),
     ]
     report.model.save(tmp_path / "first.npz")
-    train_blocks(sites, seed=1, recipe=TINY).model.save(tmp_path / "again.npz")
+    train_blocks(sites, seed=1).model.save(tmp_path / "again.npz")
     assert (tmp_path / "first.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
 
     assert isinstance(report.model, BlockModel)
-    as_fitted = train_block_model([], sites, labelled=site_pages, seed=1, recipe=TINY)
+    as_fitted = train_block_model([], sites, labelled=site_pages, seed=1)
     network, fitted = report.model.network, as_fitted.network
     assert np.array_equal(network.state_weight, fitted.state_weight)
     scales = (network.last_weight / fitted.last_weight)[np.abs(fitted.last_weight) > 0.05]
@@ -137,13 +134,13 @@ def test_the_counts_of_a_site_label_what_a_page_alone_does_not_show(trained: Tra
         is_menu = page.static[:, STATIC_NAMES.index("enclosed by nav")] > 0
         menus += page.label[is_menu].tolist()
         alone += trained.model.content_probability(page.matrix(trained.model.tables))[is_menu].tolist()
-    assert np.mean(menus) < np.mean(alone) - 0.05
+    assert np.mean(menus) < 0.7 * np.mean(alone)
 
 
 def test_one_source_is_not_enough(data: Path):
     (site,) = (site for site in find_sites(data / "sites") if site.name == "docs")
     with pytest.raises(ValueError, match="two sources"):
-        train_blocks([site], recipe=TINY)
+        train_blocks([site])
 
 
 def test_the_trained_model_cleans_pages(trained: Trained, data: Path, tmp_path: Path):

@@ -26,7 +26,6 @@ from winnow.training.gold import (
     style_of,
 )
 from winnow.training.networks import fit_block_model
-from winnow.training.sequences import NetworkRecipe
 from winnow.training.sites import find_sites
 
 WORDS = st.lists(st.sampled_from(["the", "otter", "swims", "home", "about", "news"]), max_size=8).map(" ".join)
@@ -150,7 +149,6 @@ def test_a_gold_page_gives_itself_and_a_copy(tmp_path: Path):
     assert style_of(example) in STYLES
 
 
-RECIPE = NetworkRecipe(units=(8, 4, 4), epochs=2, min_steps=150, dropout=0.25)
 STORY = "Early in the morning otter number {} swims up the river, further than anyone here had thought it could. "
 NAMES = ("wide", "text", "left", "post", "main")
 
@@ -186,8 +184,8 @@ def examples(site: str, *, story: float, teaser: float) -> list[BlockPage]:
 def test_what_authors_mark_outweighs_that_teasers_are_unique_on_their_site():
     sites = [page for number in range(6) for page in examples(f"site{number}", story=1, teaser=1)]
     marked = [page for number in range(6) for page in examples(f"site{number}", story=1, teaser=0)]
-    without = fit_block_model([], sites, recipe=RECIPE)
-    with_marks = fit_block_model([], sites, marked=marked, recipe=RECIPE)
+    without = fit_block_model([], sites)
+    with_marks = fit_block_model([], sites, marked=marked)
     page = Page.parse(html(3))
     teasers = slice(page.n + 2, None)
     assert with_marks.score(page).templateness[teasers].min() > without.score(page).templateness[teasers].max() + 0.1

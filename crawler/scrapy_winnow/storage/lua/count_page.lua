@@ -17,9 +17,9 @@
 --          time to live of the host in seconds; least pages to settle after, 0 for never; fraction of pages that makes a
 --          node template; 1 where a host that is not known may be begun, 0 where not; stamp of labels that the host has
 --          outgrown: if they are still its own it opens again and counts; or ''
--- Returns  {1 if counted now, 3 if it has replaced its earlier version, 0 if it was counted before, pages, undercount,
---          version, entries in the order of the fingerprints, 1 if the host has settled now, 2 if it has opened again} or,
---          of a settled host, {2, pages, stamp, version, labels, expected}; {4} for one that may not be begun, and where
+-- Returns  {1 if counted now, 3 if it has replaced its earlier version, 0 if it was counted before, pages, version,
+--          entries in the order of the fingerprints, 1 if the host has settled now, 2 if it has opened again} or, of a
+--          settled host, {2, pages, stamp, version, labels, expected}; {4} for one that may not be begun, and where
 --          damage is looked at
 local host, nodes, guard, contents = unpack(KEYS, 1, 4)
 local page_id, contents_id, main_text, joined, masses = unpack(ARGV, 1, 5)
@@ -328,7 +328,7 @@ local function joined_entries(found)
   end
   return table.concat(found, '', 1, own)
 end
-if only_reads then return { 0, state.pages, state.undercount, state.version, joined_entries(look_up(fields)), 0 } end
+if only_reads then return { 0, state.pages, state.version, joined_entries(look_up(fields)), 0 } end
 
 if main_text ~= '' then
   fields[own + 1] = main_text
@@ -357,7 +357,7 @@ elseif state.pages == 0 or state.held ~= state.entries or #state.ids ~= 16 * sta
   end
   redis.call('HSET', contents, page_id, contents_id .. joined)
   redis.call('EXPIRE', contents, first_life)
-  return { 1, 1, 0, state.version, string.rep(encode(1, 0, 0, false), own), has_reopened and 2 or 0 }
+  return { 1, 1, state.version, string.rep(encode(1, 0, 0, false), own), has_reopened and 2 or 0 }
 end
 
 -- A page is new by its address and by its contents: one page at many addresses would look like template.
@@ -397,4 +397,4 @@ end
 keep_alive(state.pages > 1 and ttl or first_life) -- a host lives as long as its pages come, new ones or not
 
 local counted = before and 3 or is_new and 1 or 0
-return { counted, state.pages, state.undercount, state.version, joined_entries(found), has_settled and 1 or 0 }
+return { counted, state.pages, state.version, joined_entries(found), has_settled and 1 or 0 }

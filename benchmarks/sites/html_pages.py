@@ -1,0 +1,27 @@
+"""Pages of a site in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from winnow.page.page import Page
+from winnow.papers.pages import SitePage, SitePages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class HtmlPages(SitePages):
+    """Pages that have their addresses for names, and HTML in the place of files."""
+
+    @classmethod
+    def of(cls, pages: Sequence[tuple[str, bytes]]) -> Self:
+        """Take pairs of an address and HTML."""
+        urls = [url for url, _ in pages]
+        html: list[Any] = [html for _, html in pages]
+        return cls(urls, urls, html)
+
+    def read(self, number: int) -> SitePage:
+        """Parse one of the pages."""
+        html: Any = self.files[number]
+        return SitePage(number, self.names[number], Page.parse(html, self.urls[number]))
