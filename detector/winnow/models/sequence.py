@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from math import prod
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
@@ -29,7 +28,8 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
 
 _COLUMNS: Final = 64
-"""The core takes weights whose number of columns is a multiple of this; ``network.c`` has the same number."""
+_PANEL: Final = 16
+"""The core takes weights in panels of 16 columns, their number a multiple of 64; ``network.c`` has the same numbers."""
 
 CLIP: Final = 4.0
 """Standardised features are clipped to this many standard deviations."""
@@ -110,14 +110,17 @@ class SequenceNetwork:
             features = tuple(  # no copies: already in this order
                 part if isinstance(part, tuple) else np.ascontiguousarray(part.T) for part in parts
             )
-            core.sequence_logits(features, CLIP, mean, scale, *self._padded, logits)
+            core.sequence_logits(features, CLIP, mean, scale, *self._for_core, logits)
         return logits
 
     @cached_property
-    def _padded(self) -> list[Matrix]:
+    def _for_core(self) -> list[Matrix]:
         """The arrays as the core takes them."""
-        names = "dense_weight", "input_weight", "state_weight", "output_weight"
-        return [_pad_columns(getattr(self, name)) if name in names else getattr(self, name) for name in ARRAY_NAMES]
+        arrays = {name: getattr(self, name) for name in ARRAY_NAMES}
+        arrays["output_weight"] = self.output_weight.reshape(2, -1, len(self.output_bias))
+        for name in ("dense_weight", "input_weight", "state_weight", "output_weight"):
+            arrays[name] = _in_panels(arrays[name])
+        return list(arrays.values())
 
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
@@ -132,14 +135,15 @@ def standardise(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
     return np.minimum(result, CLIP, out=result)
 
 
-def _pad_columns(weight: Matrix) -> Matrix:
-    """Fill up the columns of float32[..., k, columns] with zeros to a multiple of 64.
+def _in_panels(weight: Matrix) -> Matrix:
+    """float32[..., columns / 16, k, 16], the columns of float32[..., k, columns] and zeros, to a multiple of 64.
 
-    Rows begin where lines of the processor's cache do: a vector in two lines takes twice as long to load.
+    The cache takes a panel in one stream. Rows begin where its lines do: a vector in two takes twice as long to load.
     """
-    shape = (*weight.shape[:-1], weight.shape[-1] + -weight.shape[-1] % _COLUMNS)
-    memory = np.zeros(prod(shape) + _COLUMNS, np.float32)
+    *outer, k, columns = weight.shape
+    filled = np.pad(weight, [(0, 0)] * (weight.ndim - 1) + [(0, -columns % _COLUMNS)])
+    memory = np.empty(filled.size + _COLUMNS, np.float32)
     first = -memory.ctypes.data // memory.itemsize % _COLUMNS
-    padded = memory[first : first + prod(shape)].reshape(shape)
-    padded[..., : weight.shape[-1]] = weight
-    return padded
+    panels = memory[first : first + filled.size].reshape(*outer, -1, k, _PANEL)
+    panels[...] = filled.reshape(*outer, k, -1, _PANEL).swapaxes(-2, -3)
+    return panels
