@@ -217,13 +217,13 @@ def features_of(page: Page) -> BlockFeatures:
     rows, containers = np.empty((_ROWS, page.m), np.float32), np.empty((LEVELS, page.m), np.int32)
     described, tags = (np.empty((page.n, len(names)), np.float32) for names in (_OF_CONTAINER, _CONTAINER_TAGS))
     place, of_place = np.empty(page.m, np.int32), np.empty((page.m, len(_ALIKE)), np.float32)
-    page_features, totals = np.empty(len(PAGE_FEATURE_NAMES), np.float32), text_totals(page)
+    page_features, totals = np.empty(len(PAGE_FEATURE_NAMES), np.float32), text_totals(page, more=2)
     core.static_features(
         *(page.arrays, _FLAGS, _GROUP_OF_TAG, totals, table.arrays, table.numbers_of("class"), hides),
         *(properties, tokens.title_overlap, page.block_lines, lowered, tokens.title_words, SEED),
         *(rows, containers, described, tags, place, of_place, page_features),
     )
-    words = totals[_WORDS].take(page.block_run_end) - totals[_WORDS].take(page.block_run_begin)
+    words = totals[:, _WORDS].take(page.block_run_end) - totals[:, _WORDS].take(page.block_run_begin)
     parts: tuple[Part, ...] = (
         rows[:_RANKS].T,
         *((described, container) for container in containers),

@@ -26,9 +26,6 @@ Favor = Literal["balanced", "precision", "recall"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 FAVORS: Final[tuple[Favor, ...]] = get_args(Favor)
 
-ABOVE_ALL: Final = 2.0
-"""A threshold that no templateness reaches."""
-
 BETAS: Final[dict[Favor, float]] = {"balanced": 1.0, "precision": 0.5, "recall": 2.0}
 """Beta of the expected F-beta measure: weight of recall relative to precision."""
 
@@ -42,7 +39,7 @@ class Choice:
     """The threshold for a page.
 
     Attributes:
-        threshold: templateness from which units are cut; :data:`ABOVE_ALL` cuts none.
+        threshold: templateness from which units are cut.
         confidence: expected word F1 of the text, 0..1; ``None`` if the model does not estimate it.
         kind: kind of page, such as ``"article"`` or ``"forum"``; ``None`` if the model does not predict it.
     """

@@ -28,12 +28,10 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
 
 UNITS: Final = 64
-"""Units of the first layer, of the state in each direction, and of the last layer.
+"""Units of the first layer, of the state in each direction, and of the last layer."""
 
-The core takes weights whose number of columns is a multiple of this; ``network.c`` has the same number.
-"""
-
-_CACHE_LINE: Final = 16  # numbers
+_PANEL: Final = 16
+"""The core takes weights in panels of 16 columns, a multiple of four of them; ``network.c`` has the same number."""
 
 CLIP: Final = 4.0
 """Standardised features are clipped to this many standard deviations."""
@@ -107,13 +105,17 @@ class SequenceNetwork:
             features = tuple(  # no copies: already in this order
                 part if isinstance(part, tuple) else np.ascontiguousarray(part.T) for part in parts
             )
-            core.sequence_logits(features, CLIP, mean, scale, *self._aligned, logits)
+            core.sequence_logits(features, CLIP, mean, scale, *self._for_core, logits)
         return logits
 
     @cached_property
-    def _aligned(self) -> list[Matrix]:
+    def _for_core(self) -> list[Matrix]:
         """The arrays as the core takes them."""
-        return [_align(getattr(self, name)) for name in ARRAY_NAMES]
+        arrays = {name: getattr(self, name) for name in ARRAY_NAMES}
+        arrays["output_weight"] = self.output_weight.reshape(2, -1, len(self.output_bias))
+        for name in ("dense_weight", "input_weight", "state_weight", "output_weight"):
+            arrays[name] = _in_panels(arrays[name])
+        return list(arrays.values())
 
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
@@ -128,10 +130,14 @@ def standardise(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
     return np.minimum(result, CLIP, out=result)
 
 
-def _align(weight: Matrix) -> Matrix:
-    """Copy to where lines of the processor's cache begin: a vector in two lines takes twice as long to load."""
-    memory = np.empty(weight.size + _CACHE_LINE, np.float32)
-    first = -memory.ctypes.data // memory.itemsize % _CACHE_LINE
-    aligned = memory[first : first + weight.size].reshape(weight.shape)
-    aligned[...] = weight
-    return aligned
+def _in_panels(weight: Matrix) -> Matrix:
+    """float32[..., columns / 16, k, 16], the columns of float32[..., k, columns].
+
+    The cache takes a panel in one stream. Rows begin where its lines do: a vector in two takes twice as long to load.
+    """
+    *outer, k, columns = weight.shape
+    memory = np.empty(weight.size + _PANEL, np.float32)
+    first = -memory.ctypes.data // memory.itemsize % _PANEL
+    panels = memory[first : first + weight.size].reshape(*outer, columns // _PANEL, k, _PANEL)
+    panels[...] = weight.reshape(*outer, k, -1, _PANEL).swapaxes(-2, -3)
+    return panels

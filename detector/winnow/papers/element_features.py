@@ -99,7 +99,7 @@ class Measures:
     """
 
     def __init__(self, page: Page) -> None:
-        statistics = TextTotals(*text_totals(page))
+        statistics = TextTotals(*text_totals(page).T)
         self.page, self.statistics, self.geometry = page, statistics, layout(page, statistics)
         visible = self.geometry.area >= HIDDEN_AREA
         visible[0] = True

@@ -20,9 +20,9 @@ from winnow.page.text import TextTotals, text_totals
     ],
 )
 def test_words_and_punctuation_are_found_in_every_script(text: str, words: int, commas: int, sentence_ends: int):
-    counts = TextTotals(*text_totals(Page.parse(f"<p>{text}</p>")))
+    counts = TextTotals(*text_totals(Page.parse(f"<p>{text}</p>")).T)
     assert (counts.words[-1], counts.commas[-1], counts.sentence_ends[-1]) == (words, commas, sentence_ends)
 
 
 def test_a_page_without_text_has_no_runs():
-    assert text_totals(Page.parse("")).tolist() == [[0]] * len(TextTotals._fields)
+    assert text_totals(Page.parse("")).tolist() == [[0] * len(TextTotals._fields)]

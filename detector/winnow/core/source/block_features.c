@@ -38,7 +38,7 @@ void core_prepare_features(void)
     }
 }
 
-static void count(Features *f, const int64_t *kinds, uint8_t *linked, uint8_t *emphasised)
+static void count(Features *f, uint8_t *linked, uint8_t *emphasised)
 {
     const PageArrays *page = &f->page;
     Py_ssize_t i, r = page->r;
@@ -53,10 +53,7 @@ static void count(Features *f, const int64_t *kinds, uint8_t *linked, uint8_t *e
         }
     }
     for (i = 0; i < r; i++) {
-        int64_t characters = kinds[i + 1] - kinds[i], *before = f->totals + i * COUNTS, *to = before + COUNTS;
-        for (k = 0; k < TOTALS; k++) {
-            to[k] = kinds[k * (r + 1) + i + 1];
-        }
+        int64_t *before = f->totals + i * COUNTS, *to = before + COUNTS, characters = to[CHARACTERS] - before[CHARACTERS];
         to[LINKED] = before[LINKED] + (linked[page->run_node[i]] ? characters : 0);
         to[EMPHASISED] = before[EMPHASISED] + (emphasised[page->run_node[i]] ? characters : 0);
     }
@@ -132,7 +129,7 @@ static void sign_classes(const AttributeValues *values, const Array *classes, in
     }
 }
 
-static int measure(Features *f, const int64_t *kinds, const int64_t *class_signature, const uint8_t *hides, Span lowered)
+static int measure(Features *f, const int64_t *class_signature, const uint8_t *hides, Span lowered)
 {
     const PageArrays *page = &f->page;
     Py_ssize_t i, more = page->n > page->m ? page->n : page->m;
@@ -151,7 +148,7 @@ static int measure(Features *f, const int64_t *kinds, const int64_t *class_signa
         }
         f->signature[i] = (int64_t)(signature * 257 + (uint64_t)page->tag[i]);
     }
-    count(f, kinds, linked, linked + page->n);
+    count(f, linked, linked + page->n);
     result = compare(f, lowered, keys, first);
     free(keys);
     return result;
@@ -162,13 +159,12 @@ static int measure(Features *f, const int64_t *kinds, const int64_t *class_signa
 /* Allocate all arrays at once, those of wide items first. */
 static int allocate(Features *f, int64_t **class_signature)
 {
-    size_t n = (size_t)f->page.n, m = (size_t)f->page.m, r = (size_t)f->page.r, a = (size_t)f->page.a;
-    size_t size = 8 * (COUNTS * (r + 1) + n + a) + 4 * (COUNTED_SETS * (n + 1) + n + m) + n + 64;
+    size_t n = (size_t)f->page.n, m = (size_t)f->page.m, a = (size_t)f->page.a;
+    size_t size = 8 * (n + a) + 4 * (COUNTED_SETS * (n + 1) + n + m) + n + 64;
     char *at = f->memory = calloc(1, size);
     if (at == NULL) {
         return -1;
     }
-    CARVE(at, f->totals, COUNTS * (r + 1));
     CARVE(at, f->signature, n);
     CARVE(at, *class_signature, a);
     CARVE(at, f->tag_sums, COUNTED_SETS * (n + 1));
@@ -184,13 +180,14 @@ static void features_release(Features *f)
     page_release(&f->page);
 }
 
-/* static_features(page, tag_flags: uint32[T], tag_group: int8[T], kinds: int64[TOTALS, r + 1], values, classes: int64[k],
+/* static_features(page, tag_flags: uint32[T], tag_group: int8[T], totals: int64[r + 1, COUNTS], values, classes: int64[k],
                    hides: bool[a], properties, overlap: int32[m], lines, lowered, title, seed,
                    rows: float32[STATIC_ROWS, m], containers: int32[LEVELS, m], described: float32[n, OF_CONTAINER],
                    tags: float32[n, CONTAINER_TAGS], place: int32[m], of_place: float32[m, OF_PLACE],
                    of_page: float32[PAGE_FEATURES])
 
-   classes: numbers of the values that are classes. hides: by first attribute, whether it hides its element.
+   totals: of count_kinds; those inside links and emphasis are written. classes: numbers of the values that are classes.
+   hides: by first attribute, whether it hides its element.
    lines, lowered: texts of the blocks with line feeds between them, as they are and in lower case.
    described, tags: of the elements that are containers. place: the first block in the same kind of place.
    of_place: of those. */
@@ -198,7 +195,7 @@ PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(features_release) Features f = {0};
     SCOPED(values_release) AttributeValues values = {0};
-    SCOPED(array_release) Array flags = {0}, group = {0}, kinds = {0}, classes = {0}, hides = {0}, properties = {0};
+    SCOPED(array_release) Array flags = {0}, group = {0}, totals = {0}, classes = {0}, hides = {0}, properties = {0};
     SCOPED(array_release) Array overlap = {0}, of_page = {0};
     SCOPED(array_release) Array rows = {0}, containers = {0}, described = {0}, tags = {0}, place = {0}, of_place = {0};
     Span lines, lowered;
@@ -207,13 +204,13 @@ PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
     float *row;
     int failed;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&O&O&O&dKO&O&O&O&O&O&O&", in_page, &f.page, in_4, &flags, in_1, &group,
-                          in_8, &kinds, in_values, &values, in_8, &classes, in_1, &hides, in_properties, &properties, in_4,
+                          out_8, &totals, in_values, &values, in_8, &classes, in_1, &hides, in_properties, &properties, in_4,
                           &overlap, in_text, &lines, in_text, &lowered, &f.title, &f.seed, out_4, &rows, out_4, &containers,
                           out_4, &described, out_4, &tags, out_4, &place, out_4, &of_place, out_4, &of_page)) {
         return NULL;
     }
     m = f.page.m;
-    if (!check_arrays(f.page.tags <= flags.length && group.length == flags.length && kinds.length == TOTALS * (f.page.r + 1)
+    if (!check_arrays(f.page.tags <= flags.length && group.length == flags.length && totals.length == COUNTS * (f.page.r + 1)
                       && values.places <= f.page.a && are_below(&classes, values.d) && hides.length == f.page.a
                       && overlap.length == m && rows.length == STATIC_ROWS * m && containers.length == LEVELS * m
                       && described.length == OF_CONTAINER * f.page.n && tags.length == CONTAINER_TAGS * f.page.n
@@ -228,6 +225,7 @@ PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
     if (allocate(&f, &class_signature) < 0) {
         return PyErr_NoMemory();
     }
+    f.totals = ITEMS(totals, int64_t);
     f.flags = ITEMS(flags, uint32_t);
     f.group = ITEMS(group, int8_t);
     f.properties = ITEMS(properties, uint8_t);
@@ -236,7 +234,7 @@ PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
     f.enclosing = ITEMS(rows, float) + ENCLOSING * m;
     Py_BEGIN_ALLOW_THREADS
     sign_classes(&values, &classes, class_signature);
-    failed = measure(&f, ITEMS(kinds, int64_t), class_signature, ITEMS(hides, uint8_t), lowered) < 0;
+    failed = measure(&f, class_signature, ITEMS(hides, uint8_t), lowered) < 0;
     if (!failed) {
         row = ITEMS(rows, float);
         features_wording(&f, lines, row);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; winnow.core expects the same number. */
-#define CORE_VERSION 27
+#define CORE_VERSION 28
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -187,10 +187,10 @@ static inline double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Totals of a text by kind: the fields of winnow.page.text.TextStatistics. */
+/* Totals of a text by kind: the fields of winnow.page.text.TextTotals. */
 enum { CHARACTERS, WORDS, LETTERS, DIGITS, UPPER_CASE, COMMAS, SENTENCE_ENDS, SYMBOLS, TOTALS };
 
-/* Properties of code points, one byte each: winnow.core.properties. */
+/* Properties of code points, one byte each: winnow.page.text.character_properties. */
 #define CODE_POINTS 0x110000
 #define KIND 0x07
 #define UPPER_KIND 3 /* capitals and title case */

@@ -3,8 +3,8 @@
    page, and one logit per block. */
 #include "page.h"
 
-enum { WEIGHT_COLUMNS = 64 }; /* winnow.models.sequence has the same number */
 enum { ROWS = 8, COLUMNS = 16 }; /* of a tile, whose sums stay in registers, half of it at a time */
+enum { WEIGHT_COLUMNS = 64 }; /* winnow.models.sequence has the same numbers */
 enum { MAX_PARTS = 32, MAX_UNITS = 1 << 10 };
 enum {
     MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS, OUTPUT_WEIGHT, OUTPUT_BIAS,
@@ -55,10 +55,9 @@ typedef int32_t Mask __attribute__((vector_size(32), aligned(4), may_alias));
 
 #define EIGHT(at) (*(const Eight *)(at))
 
-/* Write the products of some rows, whose values are `step` items apart, and of some columns of a weight whose rows have
-   `width` of them, to the rows of a tile. */
-typedef void (*Product)(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *weight, Py_ssize_t width,
-                        float *tile);
+/* Write the products of some rows, whose values are `step` items apart, and of some columns of a weight to the rows of a
+   tile. A weight lies in panels of COLUMNS columns, each k by COLUMNS, which the cache takes in one stream. */
+typedef void (*Product)(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *weight, float *tile);
 
 /* Products of four rows and two vectors of columns, and of one row and eight of them. */
 typedef struct {
@@ -69,19 +68,19 @@ typedef struct {
 #define EACH_SUM(DO, ...) \
     DO(0, __VA_ARGS__) DO(1, __VA_ARGS__) DO(2, __VA_ARGS__) DO(3, __VA_ARGS__) \
     DO(4, __VA_ARGS__) DO(5, __VA_ARGS__) DO(6, __VA_ARGS__) DO(7, __VA_ARGS__)
-#define PART(j, Vector, vectors) ((j) % (vectors) * (Py_ssize_t)(sizeof(Vector) / sizeof(float)))
+#define COLUMN(j, Vector, vectors) ((j) % (vectors) * (Py_ssize_t)(sizeof(Vector) / sizeof(float)))
+#define IN_PANEL(column) ((column) / COLUMNS * COLUMNS * k + (column) % COLUMNS)
 #define CLEAR(j, Vector) Vector sum##j = {0};
 #define ADD(j, Vector, vectors, multiply_add) \
     sum##j = multiply_add(rows[(j) / (vectors)][i * step] - (Vector){0}, \
-                          *(const Vector *)(weight + PART(j, Vector, vectors)), sum##j);
-#define STORE(j, Vector, vectors) *(Vector *)(tile + (j) / (vectors) * COLUMNS + PART(j, Vector, vectors)) = sum##j;
+                          *(const Vector *)(weight + IN_PANEL(COLUMN(j, Vector, vectors))), sum##j);
+#define STORE(j, Vector, vectors) *(Vector *)(tile + (j) / (vectors) * COLUMNS + COLUMN(j, Vector, vectors)) = sum##j;
 #define PRODUCT(name, Vector, vectors, multiply_add) \
-    static void name(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *weight, Py_ssize_t width, \
-                     float *tile) \
+    static void name(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *weight, float *tile) \
     { \
         Py_ssize_t i; \
         EACH_SUM(CLEAR, Vector) \
-        for (i = 0; i < k; i++, weight += width) { \
+        for (i = 0; i < k; i++, weight += COLUMNS) { \
             EACH_SUM(ADD, Vector, vectors, multiply_add) \
         } \
         EACH_SUM(STORE, Vector, vectors) \
@@ -106,14 +105,14 @@ FUSED PRODUCT(multiply_row_fused, Eight, 8, _mm256_fmadd_ps)
 INLINE void fill_rows(Products products, const float *const *rows, int count, Py_ssize_t step, Py_ssize_t k,
                       const float *weight, const float *bias, Py_ssize_t columns, float *to, Py_ssize_t stride)
 {
-    Py_ssize_t first, column, width = padded(columns);
+    Py_ssize_t first, column;
     int row;
     for (first = 0; first < columns; first += COLUMNS) {
         Py_ssize_t last = columns - first < COLUMNS ? columns - first : COLUMNS;
         float tile[ROWS * COLUMNS];
         for (row = 0; row < count; row += 4) {
             for (column = 0; column < COLUMNS; column += 2 * products.lanes) {
-                products.of_rows(rows + row, step, k, weight + first + column, width, tile + row * COLUMNS + column);
+                products.of_rows(rows + row, step, k, weight + first * k + column, tile + row * COLUMNS + column);
             }
         }
         for (row = 0; row < count; row++) {
@@ -216,12 +215,15 @@ INLINE Eight sigmoid_of(Eight x)
 /* Compute the new state from what the block and the previous state add to the gates. */
 INLINE void turn(Py_ssize_t s, const float *before, const float *gates, const float *sums, const float *bias, float *state)
 {
+    float opened[2 * MAX_UNITS + 8]; /* update and reset, in a loop of their own, since a candidate waits for them */
     Py_ssize_t i;
-    for (i = 0; i < s; i += 8, gates += 8, sums += 8) {
-        Eight update = sigmoid_of(EIGHT(gates) + EIGHT(sums)), reset = sigmoid_of(EIGHT(gates + s) + EIGHT(sums + s));
-        Eight candidate = EIGHT(sums + 2 * s) + eight_of(bias + i, s - i);
-        candidate = tanh_of(EIGHT(gates + 2 * s) + reset * candidate);
-        *(Eight *)(state + i) = candidate + update * (EIGHT(before + i) - candidate);
+    for (i = 0; i < 2 * s; i += 8) {
+        *(Eight *)(opened + i) = sigmoid_of(EIGHT(gates + i) + EIGHT(sums + i));
+    }
+    for (i = 0; i < s; i += 8) {
+        Eight candidate = EIGHT(sums + 2 * s + i) + eight_of(bias + i, s - i);
+        candidate = tanh_of(EIGHT(gates + 2 * s + i) + EIGHT(opened + s + i) * candidate);
+        *(Eight *)(state + i) = candidate + EIGHT(opened + i) * (EIGHT(before + i) - candidate);
     }
 }
 
@@ -263,7 +265,7 @@ INLINE void read_blocks(const Task *task, int backwards, Products products)
             float *state = task->states + row * s;
             for (i = 0; i < gates; i += 8 * products.lanes) { /* to and fro, since half of the weights stay in the cache */
                 Py_ssize_t column = row % 2 ? gates - 8 * products.lanes - i : i;
-                products.of_row(&before, 1, s, recurrent + column, gates, task->sums + column);
+                products.of_row(&before, 1, s, recurrent + column * s, task->sums + column);
             }
             turn(s, before, task->gates + row * 3 * s, task->sums, bias, state);
             pool(sums, maxima, state, s);
@@ -426,8 +428,9 @@ static void release(Task *task)
                    output_bias: float32[o], page_weight: float32[4 s, o], last_weight: float32[o], last_bias: float32[1],
                    logits: float32[m])
 
-   parts: of the features, float32[k, m], or a table float32[rows, k] and int32[m], the row of each block. The columns of the
-   first four weights are filled up with zeros to a multiple of WEIGHT_COLUMNS. */
+   parts: of the features, float32[k, m], or a table float32[rows, k] and int32[m], the row of each block. The first
+   four weights are in panels of COLUMNS columns, float32[..., columns / COLUMNS, rows, COLUMNS], and filled up with zeros to
+   a multiple of WEIGHT_COLUMNS; output_weight is one of float32[2, s, o]. */
 PyObject *core_sequence_logits(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(release) Task task = {0};

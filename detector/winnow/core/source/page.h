@@ -16,7 +16,7 @@ typedef struct {
     const int32_t *attribute_begin, *first; /* n + 1, a: the first attribute that is equal */
 } PageArrays;
 
-/* The d distinct attributes of a page, winnow.page.attributes.AttributeValues: values lie in the data, names are below
+/* The d distinct attributes of a page, winnow.page.attributes.AttributeTable: values lie in the data, names are below
    `names`, and places, of their first occurrence, below `places`. */
 typedef struct {
     Array arrays[4];
@@ -26,7 +26,7 @@ typedef struct {
     const int32_t *name_of, *place;
 } AttributeValues;
 
-/* Converters as in core.h; they take the tuples that Page.arrays and AttributeValues.arrays return. */
+/* Converters as in core.h; they take the tuples that Page.arrays and AttributeTable.arrays return. */
 int in_page(PyObject *tuple, void *page);
 int in_values(PyObject *tuple, void *values);
 

@@ -3,39 +3,39 @@
 
 enum { SPACE, UNSPACED, LETTER, UPPER, DIGIT, COMMA, SENTENCE_END, OTHER, KINDS };
 
-/* count_kinds(text, run_offset: int64[r + 1], properties, totals: int64[TOTALS, r + 1]) */
+/* count_kinds(text, run_offset: int64[r + 1], properties, totals: int64[r + 1, TOTALS or more]), of zeros */
 PyObject *core_count_kinds(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array run_offset = {0}, properties = {0}, totals = {0};
     Span text;
     int64_t kinds[KINDS] = {0}, words = 0;
-    Py_ssize_t r, row;
+    Py_ssize_t r, columns;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_text, &text, in_8, &run_offset, in_properties, &properties, out_8,
                           &totals)
-        || !check_arrays(run_offset.length >= 1 && totals.length == TOTALS * run_offset.length)) {
+        || !check_arrays(run_offset.length >= 1 && totals.length >= TOTALS * run_offset.length)) {
         return NULL;
     }
-    row = run_offset.length;
+    columns = totals.length / run_offset.length;
     Py_BEGIN_ALLOW_THREADS
-    for (r = 0; r < row - 1; r++) {
+    for (r = 0; r < run_offset.length - 1; r++) {
         int64_t left = ITEMS(run_offset, int64_t)[r + 1] - ITEMS(run_offset, int64_t)[r];
         unsigned before = SPACE;
-        int64_t *to = ITEMS(totals, int64_t) + r + 1;
+        int64_t *to = ITEMS(totals, int64_t) + (r + 1) * columns;
         while (left-- > 0 && text.begin < text.end) {
             unsigned kind = KIND & next_property(ITEMS(properties, uint8_t), &text);
             words += before == SPACE && kind >= LETTER;
             kinds[kind]++;
             before = kind;
         }
-        to[CHARACTERS * row] = kinds[UNSPACED] + kinds[LETTER] + kinds[UPPER] + kinds[DIGIT] + kinds[COMMA]
+        to[CHARACTERS] = kinds[UNSPACED] + kinds[LETTER] + kinds[UPPER] + kinds[DIGIT] + kinds[COMMA]
             + kinds[SENTENCE_END] + kinds[OTHER];
-        to[WORDS * row] = words + kinds[UNSPACED] / 2;
-        to[LETTERS * row] = kinds[UNSPACED] + kinds[LETTER] + kinds[UPPER];
-        to[DIGITS * row] = kinds[DIGIT];
-        to[UPPER_CASE * row] = kinds[UPPER];
-        to[COMMAS * row] = kinds[COMMA];
-        to[SENTENCE_ENDS * row] = kinds[SENTENCE_END];
-        to[SYMBOLS * row] = kinds[OTHER];
+        to[WORDS] = words + kinds[UNSPACED] / 2;
+        to[LETTERS] = kinds[UNSPACED] + kinds[LETTER] + kinds[UPPER];
+        to[DIGITS] = kinds[DIGIT];
+        to[UPPER_CASE] = kinds[UPPER];
+        to[COMMAS] = kinds[COMMA];
+        to[SENTENCE_ENDS] = kinds[SENTENCE_END];
+        to[SYMBOLS] = kinds[OTHER];
     }
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
