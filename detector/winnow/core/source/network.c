@@ -4,8 +4,8 @@
 #include "page.h"
 
 enum { ROWS = 8, COLUMNS = 16 }; /* of a tile, whose sums stay in registers, half of it at a time */
-enum { WEIGHT_COLUMNS = 64 }; /* winnow.models.sequence has the same numbers */
-enum { MAX_PARTS = 32, MAX_UNITS = 1 << 10 };
+enum { UNITS = 64, GATES = 3 * UNITS }; /* of a layer, and of a state; winnow.models.sequence has the same numbers */
+enum { MAX_PARTS = 32, MAX_FEATURES = 1 << 20 };
 enum {
     MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS, OUTPUT_WEIGHT, OUTPUT_BIAS,
     PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, LOGITS, ARRAYS
@@ -17,32 +17,28 @@ typedef struct {
     Py_ssize_t features;
 } Part;
 
-/* m blocks of f features; c dense units, a state of s, o output units. Buffers that are read by eights have some to spare. */
+#define ALIGNED __attribute__((aligned(64))) /* to a line of the cache */
+
+/* m blocks of f features. */
 typedef struct {
     Part parts[MAX_PARTS];
     Array arrays[ARRAYS];
     Py_ssize_t count; /* of parts */
     float clip;
-    Py_ssize_t m, f, c, s, o;
-    double *pooled; /* [4 s]: sums of the states, forwards and backwards, and their maxima */
-    float *packed;  /* [f][ROWS] */
-    float *dense;   /* [m][c] */
-    float *output;  /* [m][o]: contribution of the states of both directions */
-    float *states;  /* [ROWS + 1][s]: of a tile, and the last one of the tile before */
-    float *gates;   /* [ROWS][3 s]: contribution of the blocks */
-    float *sums;    /* [3 s]: contribution of the previous state */
-    float *of_page; /* [o]: contribution of the page */
+    Py_ssize_t m, f;
+    float *packed;                            /* [f][ROWS] */
+    float *dense;                             /* [m][UNITS] */
+    float *output;                            /* [m][UNITS]: contribution of the states of both directions */
+    ALIGNED double pooled[4 * UNITS];         /* sums of the states, forwards and backwards, and their maxima */
+    ALIGNED float states[(ROWS + 1) * UNITS]; /* of a tile, and the last one of the tile before */
+    ALIGNED float gates[ROWS * GATES];        /* contribution of the blocks */
+    ALIGNED float sums[GATES];                /* contribution of the previous state */
+    ALIGNED float of_page[UNITS];             /* contribution of the page */
 } Task;
 
 static const float *numbers(const Task *task, int array)
 {
     return ITEMS(task->arrays[array], float);
-}
-
-/* The columns of a weight are filled up with zeros. */
-static Py_ssize_t padded(Py_ssize_t columns)
-{
-    return (columns + WEIGHT_COLUMNS - 1) / WEIGHT_COLUMNS * WEIGHT_COLUMNS;
 }
 
 /* ---- Products, by the instructions of every processor, and by those of x86-64 processors since 2013; results differ in
@@ -108,7 +104,6 @@ INLINE void fill_rows(Products products, const float *const *rows, int count, Py
     Py_ssize_t first, column;
     int row;
     for (first = 0; first < columns; first += COLUMNS) {
-        Py_ssize_t last = columns - first < COLUMNS ? columns - first : COLUMNS;
         float tile[ROWS * COLUMNS];
         for (row = 0; row < count; row += 4) {
             for (column = 0; column < COLUMNS; column += 2 * products.lanes) {
@@ -117,7 +112,7 @@ INLINE void fill_rows(Products products, const float *const *rows, int count, Py
         }
         for (row = 0; row < count; row++) {
             float *sums = to + row * stride + first;
-            for (column = 0; column < last; column++) {
+            for (column = 0; column < COLUMNS; column++) {
                 sums[column] = tile[row * COLUMNS + column] + (bias ? bias[first + column] : sums[column]);
             }
         }
@@ -173,7 +168,7 @@ INLINE void fill_dense(const Task *task, Products products)
     }
     for (begin = 0; begin < task->m; begin += ROWS) {
         int count = task->m - begin < ROWS ? (int)(task->m - begin) : ROWS;
-        float *to = task->packed, *dense = task->dense + begin * task->c;
+        float *to = task->packed, *dense = task->dense + begin * UNITS;
         for (part = 0; part < task->count; part++) {
             pack(&task->parts[part], begin, count, task->m, to);
             to += task->parts[part].features * ROWS;
@@ -181,9 +176,9 @@ INLINE void fill_dense(const Task *task, Products products)
         for (i = 0, to = task->packed; i < task->f; i++, to += ROWS) {
             *(Eight *)to = clipped((EIGHT(to) - mean[i]) * scale[i], task->clip);
         }
-        fill_rows(products, rows, count, ROWS, task->f, numbers(task, DENSE_WEIGHT), numbers(task, DENSE_BIAS), task->c, dense,
-                  task->c);
-        for (i = 0; i < count * task->c; i++) {
+        fill_rows(products, rows, count, ROWS, task->f, numbers(task, DENSE_WEIGHT), numbers(task, DENSE_BIAS), UNITS, dense,
+                  UNITS);
+        for (i = 0; i < count * UNITS; i++) {
             dense[i] = dense[i] > 0 ? dense[i] : 0;
         }
     }
@@ -213,25 +208,25 @@ INLINE Eight sigmoid_of(Eight x)
 }
 
 /* Compute the new state from what the block and the previous state add to the gates. */
-INLINE void turn(Py_ssize_t s, const float *before, const float *gates, const float *sums, const float *bias, float *state)
+INLINE void turn(const float *before, const float *gates, const float *sums, const float *bias, float *state)
 {
-    float opened[2 * MAX_UNITS + 8]; /* update and reset, in a loop of their own, since a candidate waits for them */
-    Py_ssize_t i;
-    for (i = 0; i < 2 * s; i += 8) {
+    ALIGNED float opened[2 * UNITS]; /* update and reset, in a loop of their own, since a candidate waits for them */
+    int i;
+    for (i = 0; i < 2 * UNITS; i += 8) {
         *(Eight *)(opened + i) = sigmoid_of(EIGHT(gates + i) + EIGHT(sums + i));
     }
-    for (i = 0; i < s; i += 8) {
-        Eight candidate = EIGHT(sums + 2 * s + i) + eight_of(bias + i, s - i);
-        candidate = tanh_of(EIGHT(gates + 2 * s + i) + EIGHT(opened + s + i) * candidate);
+    for (i = 0; i < UNITS; i += 8) {
+        Eight candidate = EIGHT(sums + 2 * UNITS + i) + EIGHT(bias + i);
+        candidate = tanh_of(EIGHT(gates + 2 * UNITS + i) + EIGHT(opened + UNITS + i) * candidate);
         *(Eight *)(state + i) = candidate + EIGHT(opened + i) * (EIGHT(before + i) - candidate);
     }
 }
 
 /* Add a state to the sums and maxima over the page. */
-static void pool(double *sums, double *maxima, const float *state, Py_ssize_t s)
+static void pool(double *sums, double *maxima, const float *state)
 {
-    Py_ssize_t i;
-    for (i = 0; i < s; i++) {
+    int i;
+    for (i = 0; i < UNITS; i++) {
         sums[i] += state[i];
         maxima[i] = state[i] > maxima[i] ? state[i] : maxima[i];
     }
@@ -239,17 +234,17 @@ static void pool(double *sums, double *maxima, const float *state, Py_ssize_t s)
 
 /* Read the blocks in one direction, a tile at a time: what they add to the gates, the states step by step, and what these
    add to the last layer. */
-INLINE void read_blocks(const Task *task, int backwards, Products products)
+INLINE void read_blocks(Task *task, int backwards, Products products)
 {
-    Py_ssize_t s = task->s, o = task->o, gates = padded(3 * s), way = backwards ? -1 : 1, begin, i;
-    const float *input = numbers(task, INPUT_WEIGHT) + backwards * task->c * gates;
-    const float *recurrent = numbers(task, STATE_WEIGHT) + backwards * s * gates;
-    const float *last = numbers(task, OUTPUT_WEIGHT) + backwards * s * padded(o);
-    const float *bias = numbers(task, STATE_BIAS) + backwards * s;
-    const float *rows[ROWS], *before = memset(task->states + ROWS * s, 0, (size_t)s * sizeof *before);
-    double *sums = task->pooled + backwards * s, *maxima = sums + 2 * s;
-    int row;
-    for (i = 0; i < s; i++) {
+    const float *input = numbers(task, INPUT_WEIGHT) + backwards * UNITS * GATES;
+    const float *recurrent = numbers(task, STATE_WEIGHT) + backwards * UNITS * GATES;
+    const float *last = numbers(task, OUTPUT_WEIGHT) + backwards * UNITS * UNITS;
+    const float *bias = numbers(task, STATE_BIAS) + backwards * UNITS;
+    const float *rows[ROWS], *before = memset(task->states + ROWS * UNITS, 0, UNITS * sizeof *before);
+    double *sums = task->pooled + backwards * UNITS, *maxima = sums + 2 * UNITS;
+    Py_ssize_t way = backwards ? -1 : 1, begin;
+    int row, i;
+    for (i = 0; i < UNITS; i++) {
         sums[i] = 0;
         maxima[i] = -1; /* states lie between -1 and 1 */
     }
@@ -257,38 +252,38 @@ INLINE void read_blocks(const Task *task, int backwards, Products products)
         int count = task->m - begin < ROWS ? (int)(task->m - begin) : ROWS;
         Py_ssize_t first = backwards ? task->m - 1 - begin : begin;
         for (row = 0; row < ROWS; row++) {
-            rows[row] = task->dense + (first + way * (row < count ? row : 0)) * task->c;
+            rows[row] = task->dense + (first + way * (row < count ? row : 0)) * UNITS;
         }
-        fill_rows(products, rows, count, 1, task->c, input, numbers(task, INPUT_BIAS) + backwards * 3 * s, 3 * s, task->gates,
-                  3 * s);
+        fill_rows(products, rows, count, 1, UNITS, input, numbers(task, INPUT_BIAS) + backwards * GATES, GATES, task->gates,
+                  GATES);
         for (row = 0; row < count; row++) {
-            float *state = task->states + row * s;
-            for (i = 0; i < gates; i += 8 * products.lanes) { /* to and fro, since half of the weights stay in the cache */
-                Py_ssize_t column = row % 2 ? gates - 8 * products.lanes - i : i;
-                products.of_row(&before, 1, s, recurrent + column * s, task->sums + column);
+            float *state = task->states + row * UNITS;
+            for (i = 0; i < GATES; i += 8 * products.lanes) { /* to and fro, since half of the weights stay in the cache */
+                int column = row % 2 ? GATES - 8 * products.lanes - i : i;
+                products.of_row(&before, 1, UNITS, recurrent + column * UNITS, task->sums + column);
             }
-            turn(s, before, task->gates + row * 3 * s, task->sums, bias, state);
-            pool(sums, maxima, state, s);
+            turn(before, task->gates + row * GATES, task->sums, bias, state);
+            pool(sums, maxima, state);
             before = state;
         }
         for (row = 0; row < ROWS; row++) {
-            rows[row] = task->states + (row < count ? row : 0) * s;
+            rows[row] = task->states + (row < count ? row : 0) * UNITS;
         }
-        fill_rows(products, rows, count, 1, s, last, backwards ? NULL : numbers(task, OUTPUT_BIAS), o,
-                  task->output + first * o, way * o);
-        before = memcpy(task->states + ROWS * s, before, (size_t)s * sizeof *before); /* the next tile overwrites it */
+        fill_rows(products, rows, count, 1, UNITS, last, backwards ? NULL : numbers(task, OUTPUT_BIAS), UNITS,
+                  task->output + first * UNITS, way * UNITS);
+        before = memcpy(task->states + ROWS * UNITS, before, UNITS * sizeof *before); /* the next tile overwrites it */
     }
 }
 
 /* What the means and maxima of the states over the page add to the last layer. */
-static void fill_of_page(const Task *task)
+static void fill_of_page(Task *task)
 {
     const float *weight = numbers(task, PAGE_WEIGHT);
-    Py_ssize_t states = 2 * task->s, i, j;
-    memset(task->of_page, 0, (size_t)task->o * sizeof *task->of_page);
-    for (i = 0; i < 2 * states; i++, weight += task->o) {
-        float value = (float)(i < states ? task->pooled[i] / (double)task->m : task->pooled[i]);
-        for (j = 0; j < task->o; j++) {
+    int i, j;
+    memset(task->of_page, 0, sizeof task->of_page);
+    for (i = 0; i < 4 * UNITS; i++, weight += UNITS) {
+        float value = (float)(i < 2 * UNITS ? task->pooled[i] / (double)task->m : task->pooled[i]);
+        for (j = 0; j < UNITS; j++) {
             task->of_page[j] += value * weight[j];
         }
     }
@@ -298,10 +293,11 @@ static void fill_logits(const Task *task)
 {
     const float *weight = numbers(task, LAST_WEIGHT), *output = task->output;
     float *logits = ITEMS(task->arrays[LOGITS], float);
-    Py_ssize_t block, i;
-    for (block = 0; block < task->m; block++, output += task->o) {
+    Py_ssize_t block;
+    int i;
+    for (block = 0; block < task->m; block++, output += UNITS) {
         float sum = *numbers(task, LAST_BIAS);
-        for (i = 0; i < task->o; i++) {
+        for (i = 0; i < UNITS; i++) {
             float value = output[i] + task->of_page[i];
             sum += (value > 0 ? value : 0) * weight[i];
         }
@@ -309,7 +305,7 @@ static void fill_logits(const Task *task)
     }
 }
 
-INLINE void run(const Task *task, Products products)
+INLINE void run(Task *task, Products products)
 {
     int backwards;
     fill_dense(task, products);
@@ -320,13 +316,13 @@ INLINE void run(const Task *task, Products products)
     fill_logits(task);
 }
 
-static void run_anywhere(const Task *task)
+static void run_anywhere(Task *task)
 {
     run(task, (Products){multiply_rows, multiply_row, 4});
 }
 
 #if defined(__x86_64__)
-FUSED static void run_fused(const Task *task)
+FUSED static void run_fused(Task *task)
 {
     run(task, (Products){multiply_rows_fused, multiply_row_fused, 8});
 }
@@ -377,38 +373,32 @@ static int borrow_features(Task *task, PyObject *parts)
     return 1;
 }
 
-/* Read the sizes and check them; 0 if they do not fit. */
-static int measure(Task *task)
+/* Whether the arrays have the sizes of the network. */
+static int fit(const Task *task)
 {
+    static const int lengths[ARRAYS] = {
+        [DENSE_BIAS] = UNITS, [INPUT_WEIGHT] = 2 * UNITS * GATES, [INPUT_BIAS] = 2 * GATES,
+        [STATE_WEIGHT] = 2 * UNITS * GATES, [STATE_BIAS] = 2 * UNITS, [OUTPUT_WEIGHT] = 2 * UNITS * UNITS,
+        [OUTPUT_BIAS] = UNITS, [PAGE_WEIGHT] = 4 * UNITS * UNITS, [LAST_WEIGHT] = UNITS, [LAST_BIAS] = 1,
+    }; /* others depend on the features and blocks */
     const Array *arrays = task->arrays;
-    Py_ssize_t f = task->f, c = arrays[DENSE_BIAS].length, s = arrays[STATE_BIAS].length / 2, o = arrays[OUTPUT_BIAS].length;
-    task->c = c;
-    task->s = s;
-    task->o = o;
-    return c >= 1 && s >= 1 && o >= 1 && c <= MAX_UNITS && s <= MAX_UNITS && o <= MAX_UNITS && f <= 1 << 20
-           && arrays[MEAN].length == f && arrays[SCALE].length == f && arrays[DENSE_WEIGHT].length == f * padded(c)
-           && arrays[INPUT_WEIGHT].length == 2 * c * padded(3 * s) && arrays[INPUT_BIAS].length == 6 * s
-           && arrays[STATE_WEIGHT].length == 2 * s * padded(3 * s) && arrays[STATE_BIAS].length == 2 * s
-           && arrays[OUTPUT_WEIGHT].length == 2 * s * padded(o) && arrays[PAGE_WEIGHT].length == 4 * s * o
-           && arrays[LAST_WEIGHT].length == o && arrays[LAST_BIAS].length == 1;
+    int i, fitting = task->f <= MAX_FEATURES && arrays[MEAN].length == task->f && arrays[SCALE].length == task->f
+                     && arrays[DENSE_WEIGHT].length == task->f * UNITS;
+    for (i = 0; i < ARRAYS; i++) {
+        fitting &= !lengths[i] || arrays[i].length == lengths[i];
+    }
+    return fitting;
 }
 
 /* Allocate the buffers; NULL without memory. */
 static char *allocate(Task *task)
 {
-    size_t m = (size_t)task->m, f = (size_t)task->f, c = (size_t)task->c, s = (size_t)task->s, o = (size_t)task->o;
-    size_t packed = f * ROWS, gates = ROWS * 3 * s + 8, sums = (size_t)padded(3 * task->s) + 8, states = (ROWS + 1) * s + 8;
-    size_t floats = packed + m * c + m * o + states + gates + sums + o;
-    char *memory = malloc(sizeof(double) * 4 * s + sizeof(float) * floats), *at = memory;
+    size_t m = (size_t)task->m, packed = (size_t)task->f * ROWS;
+    char *memory = malloc(sizeof(float) * (packed + 2 * m * UNITS)), *at = memory;
     if (memory != NULL) {
-        CARVE(at, task->pooled, 4 * s);
         CARVE(at, task->packed, packed);
-        CARVE(at, task->dense, m * c);
-        CARVE(at, task->output, m * o);
-        CARVE(at, task->states, states);
-        CARVE(at, task->gates, gates);
-        CARVE(at, task->sums, sums);
-        CARVE(at, task->of_page, o);
+        CARVE(at, task->dense, m * UNITS);
+        CARVE(at, task->output, m * UNITS);
     }
     return memory;
 }
@@ -422,15 +412,14 @@ static void release(Task *task)
     arrays_release(task->arrays, ARRAYS);
 }
 
-/* sequence_logits(parts: tuple, clip, mean: float32[f], scale: float32[f], dense_weight: float32[f, c],
-                   dense_bias: float32[c], input_weight: float32[2, c, 3 s], input_bias: float32[2, 3 s],
-                   state_weight: float32[2, s, 3 s], state_bias: float32[2, s], output_weight: float32[2 s, o],
-                   output_bias: float32[o], page_weight: float32[4 s, o], last_weight: float32[o], last_bias: float32[1],
+/* sequence_logits(parts: tuple, clip, mean: float32[f], scale: float32[f], dense_weight: float32[f, u],
+                   dense_bias: float32[u], input_weight: float32[2, u, 3 u], input_bias: float32[2, 3 u],
+                   state_weight: float32[2, u, 3 u], state_bias: float32[2, u], output_weight: float32[2, u, u],
+                   output_bias: float32[u], page_weight: float32[4 u, u], last_weight: float32[u], last_bias: float32[1],
                    logits: float32[m])
 
-   parts: of the features, float32[k, m], or a table float32[rows, k] and int32[m], the row of each block. The first
-   four weights are in panels of COLUMNS columns, float32[..., columns / COLUMNS, rows, COLUMNS], and filled up with zeros to
-   a multiple of WEIGHT_COLUMNS; output_weight is one of float32[2, s, o]. */
+   u is UNITS. parts: of the features, float32[k, m], or a table float32[rows, k] and int32[m], the row of each block. The
+   first four weights are in panels of COLUMNS columns, float32[..., columns / COLUMNS, rows, COLUMNS]. */
 PyObject *core_sequence_logits(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(release) Task task = {0};
@@ -447,7 +436,7 @@ PyObject *core_sequence_logits(PyObject *Py_UNUSED(module), PyObject *arguments)
         return NULL;
     }
     task.m = arrays[LOGITS].length;
-    if ((fits = borrow_features(&task, parts)) < 0 || !check_arrays(fits && measure(&task))) {
+    if ((fits = borrow_features(&task, parts)) < 0 || !check_arrays(fits && fit(&task))) {
         return NULL;
     }
     if ((memory = allocate(&task)) == NULL) {
