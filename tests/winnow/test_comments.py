@@ -112,6 +112,12 @@ def test_a_named_comment_on_a_picture_with_a_sentence_is_no_text() -> None:
     assert "fine thing" in cleaned.comments
 
 
+def test_comments_that_are_far_longer_than_the_story_are_comments() -> None:
+    cleaned = clean(page_of(STORY + thread(' class="comment"', ' class="comments-area"') * 40))
+    assert len(cleaned.comments) > 10 * len(cleaned.text)
+    assert SAID[0][2] not in cleaned.text
+
+
 def test_a_thread_without_a_story_is_the_content() -> None:
     cleaned = clean(page_of(thread(' class="comment"', ' class="comments-area"')))
     assert all(text in cleaned.text for _, _, text in SAID)

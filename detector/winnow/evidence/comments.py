@@ -142,11 +142,10 @@ def _kind_of(name: str) -> int:
 _KIND_OF: Final = Memo[str, int](_kind_of_value, 16_384)
 
 
-MAX_FORUM: Final = 0.2
+MAX_FORUM: Final = 0.3
 """Probability that a page is a forum above which nothing on it is a comment, since its posts are the content."""
 
 _MIN_MAIN_WORDS: Final = 10.0  # beside comments: a photo and a sentence
-_MIN_MAIN_SHARE: Final = 0.1  # of main content, as a fraction of the words of comments
 
 
 def find_comments(page: Page, scores: Scores) -> NDArray[np.bool_]:
@@ -158,9 +157,8 @@ def find_comments(page: Page, scores: Scores) -> NDArray[np.bool_]:
     """
     comments = named_comments(page)
     if comments.any():
-        words, is_main = features_of(page).words, (scores.templateness[page.n :] < 0.5) & ~comments
-        least = max(_MIN_MAIN_WORDS, _MIN_MAIN_SHARE * words[comments].sum())
-        if words[is_main].sum() >= least and scores.decision.forum <= MAX_FORUM:
+        is_main = (scores.templateness[page.n :] < 0.5) & ~comments
+        if features_of(page).words[is_main].sum() >= _MIN_MAIN_WORDS and scores.decision.forum <= MAX_FORUM:
             return comments
     return np.zeros(page.m, bool)
 

@@ -182,7 +182,8 @@ def thread_of_a_forum(head: str) -> str:
 
 
 def test_on_a_forum_the_mark_of_the_first_post_moves_nothing() -> None:
-    page = Page.parse(thread_of_a_forum(json_ld(" ".join(STORY[:4]), "Article")))
+    html = thread_of_a_forum(json_ld(" ".join(STORY[:4]), "Article"))
+    page = Page.parse(html, "https://board.example.org/viewtopic.php?t=7")
     assert article_mark(page) is not None
     scores = load_model("blocks").score(page)
     assert with_authors_mark(page, scores) is scores
