@@ -56,10 +56,11 @@ class _ModelWithThreshold:
 
     def __init__(self, model: Model, threshold: float) -> None:
         self.name, self.version = model.name, model.version
-        self._model, self._decision = model, FixedThreshold(threshold)
+        self._model, self._threshold = model, threshold
 
     def score(self, page: Page) -> Scores:
-        return replace(self._model.score(page), decision=self._decision)
+        scores = self._model.score(page)
+        return replace(scores, decision=FixedThreshold(self._threshold, scores.decision.forum))
 
 
 class Inspection:

@@ -157,8 +157,11 @@ def find_comments(page: Page, scores: Scores) -> NDArray[np.bool_]:
     """
     comments = named_comments(page)
     if comments.any():
-        is_main = (scores.templateness[page.n :] < 0.5) & ~comments
-        if features_of(page).words[is_main].sum() >= _MIN_MAIN_WORDS and scores.decision.forum <= MAX_FORUM:
+        words, is_main = features_of(page).words, (scores.templateness[page.n :] < 0.5) & ~comments
+        forum = scores.decision.forum
+        # A page of an unknown kind may be a forum, whose first post is seldom longer than the others.
+        least = words[comments].sum() if forum is None else 0.0
+        if words[is_main].sum() >= max(least, _MIN_MAIN_WORDS) and (forum or 0.0) <= MAX_FORUM:
             return comments
     return np.zeros(page.m, bool)
 

@@ -231,7 +231,7 @@ def with_authors_mark(page: Page, scores: Scores) -> Scores:
         scores: scores of the page-level model.
     """
     mark = article_mark(page)
-    if mark is None or scores.decision.forum > MAX_FORUM:
+    if mark is None or (scores.decision.forum or 0.0) > MAX_FORUM:
         return scores
     adjusted = scores.adjusted(_log_odds(page, mark))
     return scores if mark.kind != JSON_LD and _cuts_nearly_all(scores, adjusted) else adjusted

@@ -58,8 +58,8 @@ class Decision(Protocol):
         ...
 
     @property
-    def forum(self) -> float:
-        """Probability that the page is a forum; 0 if the model does not predict kinds of pages."""
+    def forum(self) -> float | None:
+        """Probability that the page is a forum; ``None`` if the model does not predict kinds of pages."""
         ...
 
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:
@@ -173,7 +173,7 @@ class ExpectedF1:
 
     words: Floats
     templateness: Floats
-    forum: ClassVar[float] = 0.0
+    forum: ClassVar[None] = None
 
     @cached_property
     def threshold(self) -> float:
@@ -191,10 +191,11 @@ class FixedThreshold:
 
     Attributes:
         threshold: templateness from which a block is cut with ``favor="balanced"``.
+        forum: probability that the page is a forum, if it is known.
     """
 
     threshold: float
-    forum: ClassVar[float] = 0.0
+    forum: float | None = None
 
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:  # noqa: ARG002
         """Choose by float64[m], scores of the page's blocks."""
