@@ -27,7 +27,7 @@ from winnow.output.tables import in_table
 from winnow.output.text import block_texts, conditional_comments
 from winnow.page.attributes import attribute_predicate
 from winnow.page.hidden import hidden_runs
-from winnow.page.tree import runs_of_blocks, sums_in_blocks, within
+from winnow.page.tree import is_among, runs_of_blocks, sums_in_blocks, within
 from winnow.rules import apply_rules
 from winnow.smoothing import SmoothedScores, smooth, unsmoothed
 
@@ -138,8 +138,7 @@ def cut_unwanted(draft: Draft) -> None:
     unwanted[conditional_comments(draft.texts)] = True
     draft.overrule(unwanted, Reason.UNWANTED, cut=True)
     if bars := page.attributes.elements_matching(_ARCHIVE_BARS):
-        is_bar = np.isin(np.arange(page.n), bars)
-        draft.overrule(within(page, is_bar)[page.block_node], Reason.UNWANTED, cut=True)
+        draft.overrule(within(page, is_among(page, bars))[page.block_node], Reason.UNWANTED, cut=True)
     if not draft.options.tables:
         draft.overrule(in_table(page), Reason.UNWANTED, cut=True)
 

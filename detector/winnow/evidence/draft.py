@@ -153,8 +153,7 @@ class Draft:
     @property
     def written_by_readers(self) -> Flags:
         """bool[m], blocks of comments, without the unwanted ones."""
-        written: Flags = self.comments.comments & ~_IS_UNWANTED[self.reason[self.page.n :]]
-        return written
+        return self.comments.comments & ~self.unwanted[self.page.n :]
 
     @property
     def template_share(self) -> float:

@@ -20,6 +20,7 @@ from winnow.page.text import WORD
 from winnow.page.tree import (
     clickable_blocks,
     innermost_holding,
+    is_among,
     linked_runs,
     nearest,
     path_sums,
@@ -106,11 +107,10 @@ def keep_product(draft: Draft) -> None:
     if not names:
         return
     name = max((block for block in names if block <= first), default=names[0])
-    marked = np.zeros(page.n, bool)
-    marked[[element for element, value in page.attribute("itemprop").items() if _PRODUCT_FACT.search(value)]] = True
+    marked = [element for element, value in page.attribute("itemprop").items() if _PRODUCT_FACT.search(value)]
     short = (sums_in_blocks(page, linked_runs(page) & page.has_ink) == 0) & (draft.lengths <= _MAX_FACT)
     short[: name + 1] = short[last + 1 :] = False
-    found = within(page, marked)[page.block_node] & short
+    found = within(page, is_among(page, marked))[page.block_node] & short
     priced = (block for block in np.flatnonzero(short).tolist() if _PRICE.search(draft.texts[block]))
     found[[name, *itertools.islice(priced, 1)]] = True
     draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)

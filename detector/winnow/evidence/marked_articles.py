@@ -26,7 +26,7 @@ from winnow.page.attributes import attribute_predicate
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.tags import TAG_ID, tag_set
 from winnow.page.text import WORD
-from winnow.page.tree import innermost_holding, sums_over_blocks, within
+from winnow.page.tree import innermost_holding, is_among, sums_over_blocks, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -156,9 +156,8 @@ def _outermost(page: Page, elements: list[int]) -> list[int]:
     """Filter elements with text that are not inside another of them or inside comments; in document order."""
     if not elements:
         return []
-    chosen = np.zeros(page.n, bool)
-    chosen[page.attributes.elements_matching(_READERS_POSSIBLE, _OF_READERS)] = True
-    of_readers = within(page, chosen & (page.depth > _BODY_DEPTH))
+    readers = page.attributes.elements_matching(_READERS_POSSIBLE, _OF_READERS)
+    of_readers = within(page, is_among(page, readers) & (page.depth > _BODY_DEPTH))
     found: list[int] = []
     for element in elements:
         held = page.block_end[element] > page.block_begin[element]
@@ -308,9 +307,7 @@ def _other_articles(page: Page, articles: NDArray[np.int64], headlines: Mapping[
     places, shares = np.fromiter(headlines, np.int64), np.append(np.fromiter(headlines.values(), np.float64), 1.0)
     first = np.searchsorted(places, articles)
     inside = np.append(places, page.n)[first] < page.end[articles]
-    chosen = np.zeros(page.n, bool)
-    chosen[articles[inside & (shares[first] < _MAX_OTHER_SHARE)]] = True
-    elements = within(page, chosen)
+    elements = within(page, is_among(page, articles[inside & (shares[first] < _MAX_OTHER_SHARE)]))
     return np.concatenate([elements, elements[page.block_node]])
 
 

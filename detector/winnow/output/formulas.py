@@ -18,7 +18,7 @@ from lxml import etree
 
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, tag_set
-from winnow.page.tree import elements_named, nearest, once_per_page, outermost, sums_in_blocks, within
+from winnow.page.tree import elements_named, is_among, nearest, once_per_page, outermost, sums_in_blocks, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,9 +111,7 @@ def find_formulas(page: Page) -> Formulas:
         if page.tag[element] == TAG_ID["script"] and (tex := _clean_tex(page.raw_text(element))):
             found[element] = Formula(tex, _is_display(page, element))
     found = {element: formula for element, formula in sorted(found.items()) if formula.tex}
-    is_form = np.zeros(page.n, bool)
-    is_form[[*classes, *custom, *found]] = True
-    return _choose_forms(page, found, outermost(page.parent, is_form))
+    return _choose_forms(page, found, outermost(page.parent, is_among(page, [*classes, *custom, *found])))
 
 
 @once_per_page
@@ -124,10 +122,8 @@ def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
     has_renderer = any(_RENDERER.search(value) and "/" in value for _, value in table.matching(_PICTURES))
     if not (containers or has_renderer):
         return {}
-    is_container = np.zeros(page.n, bool)
-    is_container[containers] = True
-    in_container, in_code = within(page, is_container), within(page, _CODE[page.tag])
-    scripts = np.flatnonzero(page.tag == TAG_ID["script"])[:_MAX_SCRIPTS].tolist() if has_renderer else []
+    in_container, in_code = within(page, is_among(page, containers)), within(page, _CODE[page.tag])
+    scripts = elements_named(page, "script")[:_MAX_SCRIPTS] if has_renderer else []
     has_dollars = any(_DOLLARS.search(page.raw_text(index)) for index in scripts)
     found = {}
     for run in np.flatnonzero(page.has_ink & ~in_code[page.run_node]).tolist():

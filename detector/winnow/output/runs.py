@@ -17,7 +17,7 @@ from winnow.output.formulas import find_formulas, formula_positions, tex_in_text
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import UNSEEN_CHARACTERS
-from winnow.page.tree import elements_named, nearest, once_per_page, prefix_sums, within
+from winnow.page.tree import elements_named, is_among, nearest, once_per_page, prefix_sums, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,9 +109,7 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
     found += elements_named(page, "video", "audio")  # what stands in them is for readers without them
     if not (found or formulas.by_element):
         return formulas.is_replaced
-    chosen = formulas.is_replaced.copy()
-    chosen[found] = True
-    return within(page, chosen) & ~_IN_PLAYERS.take(page.tag)
+    return within(page, formulas.is_replaced | is_among(page, found)) & ~_IN_PLAYERS.take(page.tag)
 
 
 def is_code_line(classes: str) -> bool:
@@ -199,9 +197,7 @@ def _line_numbers(page: Page, elements: list[int]) -> list[int]:
     """The elements whose text is a number, or that have none."""
     if not elements:
         return []
-    chosen = np.zeros(page.n, bool)
-    chosen[elements] = True
-    is_other = within(page, chosen)[page.run_node]
+    is_other = within(page, is_among(page, elements))[page.run_node]
     inside = np.flatnonzero(is_other)
     texts = (run_text(page, run) for run in inside.tolist())
     is_other[inside] = [not text.replace("\n", "0").replace(" ", "0").isdigit() for text in texts]
@@ -220,9 +216,7 @@ def _separated_buttons(page: Page) -> dict[int, str]:
     touching = touching[page.has_ink[touching] & page.has_ink[touching - 1]]
     if not len(touching):
         return {}
-    is_box = np.zeros(page.n, bool)
-    is_box[boxes] = True
-    box = nearest(page.parent, is_box)
+    box = nearest(page.parent, is_among(page, boxes))
     before, after = box[page.run_node[touching - 1]], box[page.run_node[touching]]
     touching = touching[(before != after) & (before >= 0) & (after >= 0)]
     pairs = ((run, run_text(page, run - 1), run_text(page, run)) for run in touching.tolist())

@@ -22,7 +22,7 @@ from winnow.output.tables import table_around, table_texts
 from winnow.page.hidden import EFFECTS
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
 from winnow.page.text import UNSEEN_CHARACTERS
-from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, slice_sums, within
+from winnow.page.tree import is_among, nearest, once_per_page, outermost, prefix_sums, slice_sums, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Set
@@ -138,8 +138,7 @@ def _merged_texts(page: Page, texts: list[str], kept: Flags, hidden: Flags | Non
     ]
     if not (kept & blocks_inside(page, "pre")).any():
         return found
-    has_text, is_line = np.fromiter(map(bool, texts), bool, len(texts)), np.zeros(page.n, bool)
-    is_line[code_line_elements(page)] = True
+    has_text, is_line = np.fromiter(map(bool, texts), bool, len(texts)), is_among(page, code_line_elements(page))
     pre = np.flatnonzero(page.tag == TAG_ID["pre"])
     end, blocks = page.end[pre], (page.block_begin[pre], page.block_end[pre])
     filled, cut = slice_sums(has_text, *blocks), slice_sums(has_text & ~kept, *blocks)
@@ -204,8 +203,7 @@ def _in_same_group(group: NDArray[np.int32]) -> Flags:
 def visible_text(page: Page) -> str:
     """Text of a page that is too large to be cleaned: a line per block, without elements that hide themselves."""
     styled = [element for element, style in page.attribute("style").items() if EFFECTS[style].way]
-    hides_itself = np.zeros(page.n, bool)
-    hides_itself[[*styled, *page.attribute("hidden")]] = True
+    hides_itself = is_among(page, [*styled, *page.attribute("hidden")])
     texts = block_texts(page, within(page, hides_itself)[page.run_node])
     leftovers = frozenset(conditional_comments(texts))
     return "\n".join(text for block, text in enumerate(texts) if text and block not in leftovers)

@@ -20,7 +20,15 @@ from winnow.core import core
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, tag_set
-from winnow.page.tree import elements_named, once_per_page, runs_of_blocks, subtree_sums, sums_over_runs, within
+from winnow.page.tree import (
+    elements_named,
+    is_among,
+    once_per_page,
+    runs_of_blocks,
+    subtree_sums,
+    sums_over_runs,
+    within,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -125,9 +133,7 @@ def hidden_runs(page: Page, wanted: Flags) -> Flags:
     elements = _hidden_elements(page, wanted)
     if not elements:
         return np.zeros(page.r, bool)
-    hidden = np.zeros(page.n, bool)
-    hidden[elements] = True
-    return within(page, hidden)[page.run_node]
+    return within(page, is_among(page, elements))[page.run_node]
 
 
 def _read_effect(css: str) -> Effect:
@@ -330,7 +336,8 @@ def _own_css(page: Page) -> bytes:
         page.raw_texts[element]
         for element in styles
         if media.get(element, "").strip().lower() in _FOR_SCREENS
-        and page.tag[page.parent[element]] != TAG_ID["noscript"]
+        and (above := page.parent[element]) >= 0
+        and page.tag[above] != TAG_ID["noscript"]
     )
 
 
@@ -390,17 +397,11 @@ def _matching(page: Page, parts: list[str], known: Mapping[str, list[int]]) -> F
             return np.zeros(page.n, bool)
         chosen = np.ones(page.n, bool) if not compound[1] else page.tag == TAG_ID.get(compound[1].lower(), -1)
         for name in _NAME.findall(compound[2]):
-            chosen &= _bearing(page, known[name])
+            chosen &= is_among(page, page.attributes.elements_with(known[name]))
         if compound[3]:
-            chosen &= _bearing(page, list(page.attributes.places_by_value("hidden").values()))
+            chosen &= is_among(page, list(page.attribute("hidden")))
         around = chosen & within(page, around) if place else chosen
     return around
-
-
-def _bearing(page: Page, places: list[int]) -> Flags:
-    bearing = np.zeros(page.n, bool)
-    bearing[page.attributes.elements_with(places)] = True
-    return bearing
 
 
 def _is_shown_elsewhere(sheet: str, name: str, style: str) -> bool:

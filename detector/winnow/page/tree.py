@@ -11,7 +11,7 @@ from winnow.core import core
 from winnow.page.tags import TAG_ID, tag_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -160,6 +160,13 @@ def elements_named(page: Page, *names: str) -> list[int]:
         return []
     elements: list[int] = tag_set(*names).take(page.tag).nonzero()[0].tolist()
     return elements
+
+
+def is_among(page: Page, elements: Sequence[int] | NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """bool[n], whether each element is one of some."""
+    chosen = np.zeros(page.n, bool)
+    chosen[elements] = True
+    return chosen
 
 
 def named_elements(page: Page, *names: str) -> list[tuple[int, dict[str, str]]]:

@@ -16,7 +16,7 @@ from lxml import etree
 from winnow.fingerprints import attribute_tokens, node_fingerprints
 from winnow.hashing import hash_text
 from winnow.page.tags import tag_set
-from winnow.page.tree import prefix_sums, subtree_sums, within
+from winnow.page.tree import is_among, prefix_sums, subtree_sums, within
 from winnow.papers.pages import tag_hashes, text_fingerprints
 
 if TYPE_CHECKING:
@@ -246,8 +246,7 @@ def shared_units(one: Profile, other: Profile, equality: Equality) -> NDArray[np
 def mapped_units(one: Profile, other: Profile, equality: Equality) -> NDArray[np.bool_]:
     """bool[n + m], the elements and blocks of one page that are mapped to some of the other's."""
     nodes, others = mapped_pairs(one, other, equality)
-    mapped = np.zeros(one.page.n, bool)
-    mapped[nodes] = True
+    mapped = is_among(one.page, nodes)
     return np.concatenate([mapped, _mapped_texts(one, other, nodes, others)])
 
 
