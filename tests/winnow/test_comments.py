@@ -4,6 +4,7 @@ from typing import get_args
 
 import pytest
 
+from tests.winnow.metadata.test_marks_of_authors_decide_what_is_kept import thread_of_a_forum
 from winnow import Limits, clean
 from winnow.evidence.comments import Comments, named_comments
 from winnow.page.page import Page
@@ -116,6 +117,20 @@ def test_comments_that_are_far_longer_than_the_story_are_comments() -> None:
     cleaned = clean(page_of(STORY + thread(' class="comment"', ' class="comments-area"') * 40))
     assert len(cleaned.comments) > 10 * len(cleaned.text)
     assert SAID[0][2] not in cleaned.text
+
+
+FORUM = thread_of_a_forum("").replace("class='post bg2'", "class='post bg2 comment'").replace(" comment'", "'", 1)
+"""A thread whose answers are named like comments."""
+
+
+@pytest.mark.parametrize("model", ["blocks", "blocks-self-taught"])
+def test_posts_of_a_forum_that_are_named_like_comments_are_the_content(model: str) -> None:
+    cleaned = clean(FORUM, url="https://board.example.org/viewtopic.php?t=7", model=model)
+    assert not cleaned.comments
+
+
+def test_a_model_that_knows_no_kinds_of_pages_finds_the_comments_below_a_longer_story() -> None:
+    assert SAID[0][2] in clean(BLOG_POST, model="blocks-self-taught").comments
 
 
 def test_a_thread_without_a_story_is_the_content() -> None:

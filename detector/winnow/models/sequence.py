@@ -112,7 +112,7 @@ class SequenceNetwork:
     def _for_core(self) -> list[Matrix]:
         """The arrays as the core takes them."""
         arrays = {name: getattr(self, name) for name in ARRAY_NAMES}
-        arrays["output_weight"] = self.output_weight.reshape(2, -1, len(self.output_bias))
+        arrays["output_weight"] = self.output_weight.reshape(2, UNITS, UNITS)
         for name in ("dense_weight", "input_weight", "state_weight", "output_weight"):
             arrays[name] = _in_panels(arrays[name])
         return list(arrays.values())

@@ -19,6 +19,7 @@ from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
 from tests.scrapy_winnow.archives.made import write_archive
 from tests.scrapy_winnow.inspector.browsing import story
+from tests.winnow.test_comments import FORUM
 from winnow import Page, clean, load_model
 from winnow.models.scores import FAVORS
 from winnow.training.evaluation import read_gold
@@ -56,6 +57,11 @@ def test_comments_of_readers_differ_from_template() -> None:
     marked = {text for text, kind in zip(inspection.page.block_texts(), kinds, strict=True) if kind == 2}
     assert all(line in marked for line in cleaned.comments.split("\n") if line)
     assert "I was there, and it was fine, 3." in marked
+
+
+def test_posts_of_a_forum_are_no_comments_whatever_threshold_is_tried() -> None:
+    document = Document("page.html", "https://board.example.org/viewtopic.php?t=7", FORUM.encode())
+    assert not any(Inspection(document).cleaned(Trial(threshold=at)).comments for at in (None, 0.9))
 
 
 def test_a_page_above_the_limits_is_inspected_and_says_so() -> None:
