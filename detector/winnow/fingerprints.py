@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
@@ -14,7 +14,7 @@ from winnow.core import core
 from winnow.hashing import BASE, INVERSE, hash_text
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import character_properties, character_tokens
-from winnow.page.tree import once_per_page
+from winnow.page.tree import named_elements, once_per_page
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,26 +80,13 @@ def attribute_tokens(page: Page) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]
 
 def _place_of(page: Page) -> tuple[bool, bytes, bytes, bytes]:
     """Whether the place of a page is known; host and folder of its links, a slash after each part; its address."""
-    base = base_href(page) or ""
     try:
-        own, stated = urlsplit(page.url or ""), urlsplit(base)
+        base = urlsplit(base_address(page))
     except ValueError:
         return False, b"", b"", b""
-    host, parts = (stated if stated.netloc else own).netloc, own.path.split("/")[:-1]
-    if stated.netloc or stated.path[:1] == "/":
-        parts = stated.path.split("/")[:-1]
-    elif stated.path:
-        *names, last = stated.path.split("/")
-        parts = parts[1:]
-        for name in (*names, last if last == ".." else "."):
-            if name == "..":
-                del parts[-1:]
-            elif name != ".":
-                parts.append(name)
-    folder = "".join([part + "/" for part in parts if part])
-    encoded = (text.encode("utf-8", "surrogatepass") for text in (host, folder, page.url or ""))
-    host_bytes, folder_bytes, address = encoded
-    return page.url is not None, host_bytes, folder_bytes, address
+    parts = base.netloc, "".join([part + "/" for part in base.path.split("/")[:-1] if part]), page.url or ""
+    host, folder, address = (part.encode("utf-8", "surrogatepass") for part in parts)
+    return page.url is not None, host, folder, address
 
 
 FINGERPRINT_VERSION: Final = 1
@@ -138,7 +125,12 @@ def node_fingerprints(page: Page) -> Hashes:
     return hashes
 
 
-def base_href(page: Page) -> str | None:
-    """Address of the page's first ``<base href>`` that is not empty; ``None`` without one."""
-    bases = (dict(page.attributes[element]) for element in np.flatnonzero(page.tag == TAG_ID["base"]).tolist())
-    return next((base["href"] for base in bases if base.get("href")), None)
+def base_address(page: Page) -> str:
+    """Address that relative addresses on a page start from: its first ``<base href>``, else its own; "" if unknown."""
+    own = page.url or ""
+    stated = filter(None, (base.get("href", "").strip() for _, base in named_elements(page, "base")))
+    try:
+        base = urljoin(own, next(stated, ""))
+        return base if urlsplit(base).scheme in {"", "http", "https"} else own
+    except ValueError:
+        return own

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
 
-from winnow.fingerprints import base_href
+from winnow.fingerprints import base_address
 from winnow.metadata.dates import date_in_address, iso_date
 from winnow.metadata.json_ld import json_ld_facts, read_offers
 from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, split_names
@@ -337,7 +337,7 @@ def _first(metas: dict[str, list[str]], keys: str) -> str | None:
 def _absolute_address(page: Page, address: str) -> str | None:
     """Resolve an address against the page's ``base`` element and address."""
     try:
-        return urljoin(urljoin(page.url or "", base_href(page) or ""), address.strip()) or None
+        return urljoin(base_address(page), address.strip()) or None
     except ValueError:
         return None
 

@@ -18,7 +18,7 @@ from urllib.parse import urljoin
 
 import numpy as np
 
-from winnow.fingerprints import base_href
+from winnow.fingerprints import base_address
 from winnow.output.formulas import Formula, find_formulas, formula_positions
 from winnow.output.runs import (
     checkboxes,
@@ -203,17 +203,12 @@ def _blocks_to_content(page: Page, kept: Flags) -> NDArray[np.int64]:
     return distance
 
 
-def _base_address(page: Page) -> str:
-    """Address that relative addresses on a page start from; "" if unknown."""
-    if href := base_href(page):
-        base = _resolve(href, page.url or "")
-        return base if base.startswith(("http://", "https://")) else page.url or ""
-    if page.url:
-        return page.url if is_safe_address(page.url) else ""
-    for _, link in named_elements(page, "link"):
-        if link.get("rel", "").lower() == "canonical" and link.get("href", "").startswith(("http://", "https://")):
-            return link["href"].strip()
-    return ""
+def _absolute_base(page: Page) -> str:
+    """Address that relative addresses on a page start from, if need be its canonical one; "" if unknown."""
+    if not (base := base_address(page)):
+        links = (link for _, link in named_elements(page, "link") if link.get("rel", "").lower() == "canonical")
+        base = next((link.get("href", "").strip() for link in links), "")
+    return base if base.startswith(("http://", "https://")) else ""
 
 
 def _write_body(page: Page, elements: Flags, runs: Flags, *, links: bool, images: bool) -> str:
@@ -232,7 +227,7 @@ def _write_body(page: Page, elements: Flags, runs: Flags, *, links: bool, images
     of_runs = written + np.searchsorted(page.run_begin, written, side="right")
     place, end = np.concatenate([kept + page.run_begin[kept], of_runs]), page.end[kept] + page.run_end[kept]
     order = place.argsort(kind="stable")
-    body, first_run = _Body(_base_address(page)), len(kept)
+    body, first_run = _Body(_absolute_base(page)), len(kept)
     numbers, ends, texts, blocks = kept.tolist(), end.tolist(), _texts_to_write(page, written), block.tolist()
     for at, item in zip(place[order].tolist(), order.tolist(), strict=True):
         if at >= body.end:

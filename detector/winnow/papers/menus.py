@@ -13,7 +13,7 @@ from urllib.parse import unquote, urljoin
 
 import numpy as np
 
-from winnow.fingerprints import base_href
+from winnow.fingerprints import base_address
 from winnow.page.page import PageTooLarge
 from winnow.page.tags import UNSEEN_TEXT, tag_set
 from winnow.page.tree import runs_of_blocks, within
@@ -50,9 +50,7 @@ def site_links(page: Page) -> dict[str, str]:
     Links to other domains, to the page itself, and to files that are no pages by their names are left out. ``www.`` and
     the port are no part of a domain's name, and ``<base href>`` is heeded. The page's ``url`` has to be known.
     """
-    base = page.url or ""
-    own, itself = domain(base), page_key(base)
-    base = _joined(base, base_href(page) or "")
+    own, itself, base = domain(page.url or ""), page_key(page.url or ""), base_address(page)
     found: dict[str, str] = {}
     is_link = _LINKS[page.tag].tolist()
     for index, href in page.attribute("href").items():
