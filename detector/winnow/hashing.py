@@ -43,8 +43,11 @@ def mix(values: Hashes) -> Hashes:
     return mixed
 
 
-def powers(count: int, base: int = BASE) -> Hashes:
-    """uint64[count], ``base`` to the powers 0 to ``count - 1``."""
-    factors = np.full(count, base, np.uint64)
-    factors[:1] = 1
-    return np.multiply.accumulate(factors)
+def hash_slices(tokens: Hashes, begin: NDArray[np.int64], end: NDArray[np.int64]) -> Hashes:
+    """uint64[k], hash of each of k slices ``[begin, end)`` of tokens, equal for equal slices wherever they are."""
+    powers, inverses = (
+        np.multiply.accumulate(np.append(np.uint64(1), np.full(len(tokens), base, np.uint64)))
+        for base in (BASE, INVERSE)
+    )
+    sums = np.append(np.uint64(0), np.cumsum(tokens * powers[:-1]))
+    return mix((sums[end] - sums[begin]) * inverses[begin])

@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import numpy as np
 
-from winnow.hashing import INVERSE, hash_text, mix, powers
+from winnow.hashing import hash_slices, hash_text, mix
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.tags import TAG_NAMES
 from winnow.page.text import CODES, character_tokens
@@ -253,6 +253,7 @@ class Detagged:
 
     def __init__(self, page: Page) -> None:
         codes = np.frombuffer(page.text.encode("utf-32-le", "surrogatepass"), "<u4")
+        self._runs = page.r
         ink = np.flatnonzero(~np.fromiter(map(str.isspace, page.text), bool, len(page.text)))
         self.run = np.searchsorted(page.run_offset, ink, side="right") - 1
         spaced = np.diff(ink, prepend=-1) > 1
@@ -261,6 +262,13 @@ class Detagged:
         self.place = np.arange(len(ink)) + np.cumsum(spaced)
         self.codes = np.full(int(self.place[-1]) + 1 if len(self.place) else 0, ord(" "), np.dtype("<u4"))
         self.codes[self.place] = codes[ink]
+
+    def slices(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> tuple[Positions, Positions]:
+        """int64[k] twice, where the text of k slices of runs begins and ends; white space around it does not count."""
+        before = np.searchsorted(self.run, np.arange(self._runs + 1))
+        first, behind = before[begin], before[end]
+        places = np.append(self.place, len(self.codes))
+        return places[first], np.where(first < behind, places[behind - 1] + 1, places[first])
 
     @cached_property
     def text(self) -> str:
@@ -289,23 +297,12 @@ def text_fingerprints(page: Page) -> Hashes:
     Returns:
         uint64[n + m], elements first; 0 for units without text.
     """
-    codes = np.frombuffer(page.text.encode("utf-16-le", "surrogatepass"), "<u2")
-    characters = np.frombuffer(page.text.encode("utf-32-le", "surrogatepass"), "<u4")
-    length = 1 + (characters >= CODES)  # characters outside the basic plane take two codes
-    offset = prefix_sums(length)[page.run_offset]
-    has_ink = ~np.fromiter(map(str.isspace, page.text), bool, len(page.text)).repeat(length)
-    border = prefix_sums(has_ink)[offset]  # of runs, in codes that are not white space
-    places = np.flatnonzero(has_ink)
-    after_gap = np.diff(places, prepend=-2) > 1
-    after_gap[border[page.block_run_begin]] = True
-    ungapped, gapped = character_tokens().reshape(2, CODES)[:, codes[places]]
-    tokens = np.where(after_gap, gapped, ungapped)
-    sums = np.zeros(len(tokens) + 1, np.uint64)
-    np.cumsum(tokens * powers(len(tokens)), out=sums[1:])
-    correction = np.append(ungapped - tokens, np.uint64(0))  # white space before a unit does not count
-    begin = border[np.concatenate([page.run_begin, page.block_run_begin])]
-    end = border[np.concatenate([page.run_end, page.block_run_end])]
-    hashes = mix((sums[end] - sums[begin]) * powers(len(sums), INVERSE)[begin] + correction[begin])
+    detagged = Detagged(page)
+    borders = (page.run_begin, page.block_run_begin), (page.run_end, page.block_run_end)
+    begin, end = detagged.slices(*map(np.concatenate, borders))
+    folded = character_tokens().take(detagged.codes, mode="clip")
+    tokens = np.where(detagged.codes < CODES, folded, mix(detagged.codes.astype(np.uint64)))
+    hashes = hash_slices(tokens, begin, end)
     hashes[hashes == 0] = 1  # 0 means no text
     hashes[begin == end] = 0
     return hashes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from winnow.counting import html_lengths
-from winnow.hashing import BASE, INVERSE, hash_text, mix, powers
+from winnow.hashing import hash_slices, hash_text, mix
 from winnow.page.tags import IS_UNSEEN_TEXT
 from winnow.page.tree import elements_of_blocks, prefix_sums, within
 from winnow.papers.pages import (
@@ -63,12 +63,8 @@ def template_hashes(page: Page, events: Events) -> Hashes:
     tokens[events.runs] = run
     kept = np.ones(events.number, bool)
     kept[events.runs[~page.has_ink]] = False
-    exponent = prefix_sums(kept)
-    factors, inverses = (powers(int(exponent[-1]) + 1, base)[exponent] for base in (BASE, INVERSE))
-    sums = np.zeros(events.number + 1, np.uint64)
-    np.cumsum(tokens * factors[:-1], out=sums[1:])
-    element = mix((sums[events.closes + 1] - sums[events.opens]) * inverses[events.opens])
-    return np.concatenate([element, run])
+    before = prefix_sums(kept)
+    return np.append(hash_slices(tokens[kept], before[events.opens], before[events.closes + 1]), run)
 
 
 def _element_tokens(page: Page) -> Hashes:
@@ -226,10 +222,5 @@ class TextWindows(SiteMethod):
 
 def _fragments(codes: NDArray[np.uint32], window: int) -> Hashes:
     """uint64, hash of the fragment that begins at each place; none for a text that is shorter than the window."""
-    length = len(codes)
-    if length < window:
-        return np.zeros(0, np.uint64)
-    sums = np.zeros(length + 1, np.uint64)
-    np.cumsum(mix(codes.astype(np.uint64) + np.uint64(1)) * powers(length), out=sums[1:])
-    begin = np.arange(length - window + 1)
-    return mix((sums[begin + window] - sums[begin]) * powers(length, INVERSE)[begin])
+    begin = np.arange(len(codes) - window + 1)
+    return hash_slices(mix(codes.astype(np.uint64) + np.uint64(1)), begin, begin + window)

@@ -95,22 +95,15 @@ class SiteIndependentBlocks(SiteMethod):
         """
         tags = BLOCK_TAGS | LATER_TAGS if self.later_tags else BLOCK_TAGS
         detagged = Detagged(page)
-        ink_before = np.searchsorted(detagged.run, np.arange(len(page.runs) + 1))
-        first, end = ink_before[page.run_begin], ink_before[page.run_end]
-        candidates = np.flatnonzero(tags[page.tag] & (end > first))
-        begin = detagged.place[first[candidates]]
-        until = detagged.place[end[candidates] - 1] + 1
-        long_enough = until - begin >= self.characters
-        candidates, begin, until = candidates[long_enough], begin[long_enough], until[long_enough]
-
-        text = detagged.text
+        begin, end = detagged.slices(page.run_begin, page.run_end)
+        candidates = np.flatnonzero(tags[page.tag] & (end - begin >= max(self.characters, 1))).tolist()
         chosen: list[int] = []
         digests: list[bytes] = []
-        for element, at, to in zip(candidates.tolist(), begin.tolist(), until.tolist(), strict=True):
-            piece = text[at:to]
-            if self._has_words(piece):
+        for element in candidates:
+            text = detagged.text[begin[element] : end[element]]
+            if self._has_words(text):
                 chosen.append(element)
-                digests.append(md5(piece.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()[:8])
+                digests.append(md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()[:8])
         return np.array(chosen, np.int64), np.frombuffer(b"".join(digests), np.dtype("<u8")).astype(np.uint64)
 
     def _has_words(self, text: str) -> bool:
