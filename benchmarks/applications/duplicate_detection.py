@@ -35,11 +35,12 @@ from benchmarks.applications.content_exchange import (
 from benchmarks.shared.common import parser_of, percent, say, share_interval, table, write_json
 from benchmarks.shared.peers import trafilatura_text
 from winnow import clean, load_model
-from winnow.counting import LossyCounts, countable, site_level_templates
+from winnow.counting import LossyCounts, countable
 from winnow.duplicates import near_duplicates, shingles
 from winnow.fingerprints import node_fingerprints
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.page import Page
+from winnow.papers.page_level import site_level_templates
 from winnow.site import PageCounts
 from winnow.training.evaluation import read_gold
 

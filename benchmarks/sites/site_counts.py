@@ -27,8 +27,9 @@ from benchmarks.shared.servers import Server
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.settled import SettledHost
-from winnow.counting import LossyCounts, countable, site_level_templates
+from winnow.counting import LossyCounts, countable
 from winnow.fingerprints import node_fingerprints
+from winnow.papers.page_level import site_level_templates
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:

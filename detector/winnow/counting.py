@@ -1,4 +1,4 @@
-"""Counts on how many pages of a site each unit occurs, and labels repeated units.
+"""Counts on how many pages of a site each unit occurs.
 
 Only the *leaves* of a page are counted: text blocks and media. A block is on at least as many pages as any element
 around it, so the counts of the leaves bound the counts of all units. A page of 500 elements has about 400 countable
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 
 from winnow.fingerprints import UNSEEN
-from winnow.page.tags import IS_BLOCK_LEVEL, TAG_NAMES, tag_set
-from winnow.page.tree import once_per_page, prefix_sums, runs_of_blocks, subtree_sums, sums_over_runs, within
+from winnow.page.tags import IS_BLOCK_LEVEL, tag_set
+from winnow.page.tree import once_per_page, prefix_sums, subtree_sums, sums_over_runs, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,59 +115,6 @@ THETA: Final = 0.10
 # in random order 0.99 and 0.87.
 MIN_PAGES: Final = 10
 MIN_DF: Final = 4
-_HTML_FRACTION: Final = 0.85
-
-_TAG_LENGTH: Final = np.array([len("<></>") + 2 * len(name) for name in TAG_NAMES], np.int64)
-
-
-def site_level_templates(
-    page: Page,
-    df: Integers,
-    pages: int,
-    theta: float = THETA,
-    min_df: int = MIN_DF,
-) -> Flags:
-    """Label the units of a page that are template according to its site.
-
-    A unit is template if it is countable and occurs on at least ``theta`` of the pages; so is everything inside it, and
-    so are elements with over 85% of their HTML (tags, attributes and text, in characters) in such units (section 5.1),
-    but not everything inside those. We narrow this last rule: it leaves out ``html``, ``body`` and elements with over
-    15% of their text not repeated, since on pages of much markup and few words it labels the element around the whole
-    page (122 of 880).
-
-    Args:
-        page: the page.
-        df: int64[n + m], pages of the host that contain each unit.
-        pages: pages of the host that were counted.
-        theta: minimum fraction of pages (0.10 in section 5.1).
-        min_df: minimum number of pages, whatever ``theta`` is.
-
-    Returns:
-        bool[n + m], elements first.
-    """
-    repeated = countable(page) & (df >= max(theta * pages, min_df))
-    elements = within(page, repeated[: page.n])
-    blocks = repeated[page.n :] | elements[page.block_node]
-    repeated_run = elements[page.run_node] | runs_of_blocks(page, blocks)
-
-    markup, text = html_lengths(page)
-    all_text, repeated_text = sums_over_runs(page, text), sums_over_runs(page, text * repeated_run)
-    elements |= ~IS_BLOCK_LEVEL[page.tag] & (all_text > 0) & (repeated_text == all_text)  # inside a repeated block
-    all_markup, repeated_markup = subtree_sums(page, markup), subtree_sums(page, markup * elements)
-    mostly = repeated_markup + repeated_text > _HTML_FRACTION * (all_markup + all_text)
-    mostly &= ~WHOLE_PAGE[page.tag] & (repeated_text >= _HTML_FRACTION * all_text)
-    return np.concatenate([elements | mostly, blocks])
-
-
-def html_lengths(page: Page) -> tuple[Integers, Integers]:
-    """Characters of HTML: int64[n], of each element's tags and attributes; int64[r], of each run of text.
-
-    Blank runs and the elements that no reader sees have none.
-    """
-    unseen = within(page, UNSEEN[page.tag])
-    text = np.diff(page.run_offset) * page.has_ink
-    return np.where(unseen, 0, _TAG_LENGTH[page.tag] + page.attributes.markup_length()), text
-
 
 _ENTRY: Final = np.dtype([("fingerprint", "<u8"), ("seen", "<u4"), ("missed", "<u4")])
 

@@ -14,12 +14,12 @@ from winnow.counting import (
     countable,
     frequency_estimates,
     leaves,
-    site_level_templates,
     spread_frequencies,
 )
 from winnow.fingerprints import node_fingerprints
 from winnow.page.page import Page
 from winnow.page.tags import IS_BLOCK_LEVEL
+from winnow.papers.page_level import site_level_templates
 
 
 def counted_in(html: str) -> set[str]:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
 
-from winnow.counting import MIN_DF, MIN_PAGES, THETA, LossyCounts, countable, site_level_templates
-from winnow.fingerprints import node_fingerprints
+from winnow.counting import MIN_DF, MIN_PAGES, THETA, WHOLE_PAGE, LossyCounts, countable
+from winnow.fingerprints import UNSEEN, node_fingerprints
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.models.scores import FixedThreshold, Scores
-from winnow.page.tree import nearest
+from winnow.page.tags import IS_BLOCK_LEVEL, TAG_NAMES
+from winnow.page.tree import nearest, runs_of_blocks, subtree_sums, sums_over_runs, within
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
 from winnow.papers.pages import Labels, Learned, SiteMethod, check_enough, parameter, text_fingerprints
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from winnow.papers.pages import SitePage, SitePages
 
     Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -57,21 +59,68 @@ class SiteLevel(SiteMethod):
         Raises:
             SiteError: there are fewer than ``min_pages``.
         """
-        markup, text, numbers = LossyCounts(sys.maxsize), LossyCounts(sys.maxsize), []
+        counts, numbers = LossyCounts(sys.maxsize), []
         for read in pages.distinct():
-            markup.add(read.number, node_fingerprints(read.page))
-            text.add(read.number, text_fingerprints(read.page))
+            counts.add(read.number, np.append(node_fingerprints(read.page), text_fingerprints(read.page)))
             numbers.append(read.number)
         check_enough(pages, len(numbers), self.min_pages)
-        return Learned(len(numbers), partial(self._label, markup, text), [numbers])
+        return Learned(len(numbers), partial(self._label, counts), [numbers])
 
-    def _label(self, markup: LossyCounts, text: LossyCounts, read: SitePage) -> Labels:
+    def _label(self, counts: LossyCounts, read: SitePage) -> Labels:
         """Label a page: template is what many pages have, by markup or by text, content what no other page has."""
-        page, of_text = read.page, text_fingerprints(read.page)
-        text_df = text.df(of_text)
-        df = np.maximum(markup.df(node_fingerprints(page)), text_df * (of_text != 0))
-        template = site_level_templates(page, df, text.pages, self.theta, self.min_df)
+        page = read.page
+        markup_df, text_df = (counts.df(fingerprints(page)) for fingerprints in (node_fingerprints, text_fingerprints))
+        template = site_level_templates(page, np.maximum(markup_df, text_df), counts.pages, self.theta, self.min_df)
         return Labels(template, countable(page) & (text_df == 1))
+
+
+_HTML_FRACTION: Final = 0.85
+_TAG_LENGTH: Final = np.array([len("<></>") + 2 * len(name) for name in TAG_NAMES], np.int64)
+
+
+def site_level_templates(
+    page: Page, df: Integers, pages: int, theta: float = THETA, min_df: int = MIN_DF
+) -> NDArray[np.bool_]:
+    """Label the units of a page that are template according to its site.
+
+    A unit is template if it is countable and occurs on at least ``theta`` of the pages; so is everything inside it, and
+    so are elements with over 85% of their HTML (tags, attributes and text, in characters) in such units (section 5.1),
+    but not everything inside those. We narrow this last rule: it leaves out ``html``, ``body`` and elements with over
+    15% of their text not repeated, since on pages of much markup and few words it labels the element around the whole
+    page (122 of 880).
+
+    Args:
+        page: the page.
+        df: int64[n + m], pages of the host that contain each unit.
+        pages: pages of the host that were counted.
+        theta: minimum fraction of pages (0.10 in section 5.1).
+        min_df: minimum number of pages, whatever ``theta`` is.
+
+    Returns:
+        bool[n + m], elements first.
+    """
+    repeated = countable(page) & (df >= max(theta * pages, min_df))
+    elements = within(page, repeated[: page.n])
+    blocks = repeated[page.n :] | elements[page.block_node]
+    repeated_run = elements[page.run_node] | runs_of_blocks(page, blocks)
+
+    markup, text = html_lengths(page)
+    all_text, repeated_text = sums_over_runs(page, text), sums_over_runs(page, text * repeated_run)
+    elements |= ~IS_BLOCK_LEVEL[page.tag] & (all_text > 0) & (repeated_text == all_text)  # inside a repeated block
+    all_markup, repeated_markup = subtree_sums(page, markup), subtree_sums(page, markup * elements)
+    mostly = repeated_markup + repeated_text > _HTML_FRACTION * (all_markup + all_text)
+    mostly &= ~WHOLE_PAGE[page.tag] & (repeated_text >= _HTML_FRACTION * all_text)
+    return np.concatenate([elements | mostly, blocks])
+
+
+def html_lengths(page: Page) -> tuple[Integers, Integers]:
+    """Characters of HTML: int64[n], of each element's tags and attributes; int64[r], of each run of text.
+
+    Blank runs and the elements that no reader sees have none.
+    """
+    unseen = within(page, UNSEEN[page.tag])
+    text = np.diff(page.run_offset) * page.has_ink
+    return np.where(unseen, 0, _TAG_LENGTH[page.tag] + page.attributes.markup_length()), text
 
 
 # Section 5.3: what a section costs at each node, for the smoother.

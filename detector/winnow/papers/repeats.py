@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from winnow.counting import html_lengths
 from winnow.hashing import hash_slices, hash_text, mix
 from winnow.page.tags import IS_UNSEEN_TEXT
 from winnow.page.tree import elements_of_blocks, prefix_sums, within
+from winnow.papers.page_level import html_lengths
 from winnow.papers.pages import (
     Detagged,
     Events,

@@ -3,9 +3,9 @@ import pytest
 from lxml import etree
 
 from winnow.cleaning import clean
-from winnow.counting import site_level_templates
 from winnow.fingerprints import node_fingerprints
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from winnow.papers.page_level import site_level_templates
 from winnow.papers.pages import text_fingerprints
 
 UNLIMITED = Limits(max_bytes=10**9, max_nodes=10**9, max_depth=10**9)
