@@ -84,8 +84,8 @@ def clean(
 
     Raises:
         TypeError: an argument has the wrong type; the message says which types are accepted.
-        ValueError: the site's counts are of another page, the model's file is invalid, or ``scope``, ``favor``,
-            ``comments`` or ``hidden`` is unknown.
+        ValueError: the site's counts are of another page or model, the model's file is invalid, or ``scope``,
+            ``favor``, ``comments`` or ``hidden`` is unknown.
         LookupError: ``encoding`` is unknown.
         FileNotFoundError: there is no such model.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
     from winnow.models.scores import Model
 
-_FORMAT: Final = b"winnow site 1, fingerprints %d\n" % FINGERPRINT_VERSION
+
+def _header(model: Model) -> bytes:
+    """First line of a file of counts: all that they depend on."""
+    return f"winnow site 1, fingerprints {FINGERPRINT_VERSION}, model {model.version}\n".encode()
 
 
 class Site:
@@ -69,11 +72,19 @@ class Site:
             return False
         return self._counts.add(_page_id(page), np.append(counted_units(page, self._model)[1], np.uint64(main_text)))
 
-    def frequencies(self, page: Page) -> tuple[NDArray[np.int64], int]:
+    def frequencies(self, page: Page, model: Model | None = None) -> tuple[NDArray[np.int64], int]:
         """Look up on how many pages each unit and each place code of a page occurs, and the number of pages counted.
 
-        A page that was not counted is included as if it had been.
+        A page that was not counted is included as if it had been. ``model`` is the one that cleans the page.
+
+        Raises:
+            ValueError: the pages were counted with another model; the codes of places hold its scores.
         """
+        if model is not None and model.version != self._model.version:
+            raise ValueError(
+                f"the site was counted with the model {self._model.version}, and the page is cleaned with "
+                f"{model.version}: give both the same one, as in Site(model=...)"
+            )
         counted, fingerprints = counted_units(page, self._model)
         known = bool(page.n) and self._counts.has(_page_id(page))
         df = spread_frequencies(page, counted, self._counts.df(fingerprints) + (not known))
@@ -81,7 +92,7 @@ class Site:
 
     def save(self, path: Path) -> None:
         """Write the counts to a file."""
-        path.write_bytes(_FORMAT + self._counts.to_bytes())
+        path.write_bytes(_header(self._model) + self._counts.to_bytes())
 
     @classmethod
     def load(cls, path: Path, budget: int = 20_000, model: Model | str | Path | None = None) -> Self:
@@ -89,13 +100,13 @@ class Site:
 
         Raises:
             FileNotFoundError: there is no such file.
-            ValueError: the file holds no counts, or counts of another version.
+            ValueError: the file holds no counts, or counts of another version or with another model.
         """
-        packed = path.read_bytes()
-        if not packed.startswith(_FORMAT):
-            raise ValueError(f"{path}: not the counts of a site, or of another version; count the pages again")
-        site = cls(budget, model)
-        site._counts = LossyCounts.from_bytes(packed[len(_FORMAT) :], budget)
+        site, packed = cls(budget, model), path.read_bytes()
+        header = _header(site._model)
+        if not packed.startswith(header):
+            raise ValueError(f"{path}: not the counts of a site, or of another version or model; count the pages again")
+        site._counts = LossyCounts.from_bytes(packed[len(header) :], budget)
         return site
 
 
@@ -109,6 +120,6 @@ class PageCounts(NamedTuple):
     df: NDArray[np.int64]
     pages: int
 
-    def frequencies(self, _: Page) -> tuple[NDArray[np.int64], int]:
-        """Return the counts; they must be those of the page."""
+    def frequencies(self, _: Page, _model: Model | None = None) -> tuple[NDArray[np.int64], int]:
+        """Return the counts; they must be those of the page, and with the model that cleans it."""
         return self

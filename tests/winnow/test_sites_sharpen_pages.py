@@ -238,3 +238,16 @@ def test_a_site_comes_back_from_its_file_and_counts_each_contents_once(tmp_path:
     (tmp_path / "other").write_bytes(b"something else")
     with pytest.raises(ValueError, match="not the counts of a site"):
         Site.load(tmp_path / "other")
+
+
+def test_counts_with_another_model_are_refused(tmp_path: Path) -> None:
+    site = Site(model="blocks-self-taught")
+    for number in range(3):
+        site.count(page_of(number), f"https://news.example/{number}")
+    with pytest.raises(ValueError, match=r"give both the same one, as in Site\(model=...\)"):
+        winnow.clean(page_of(3), site=site)
+    assert winnow.clean(page_of(3), site=site, model="blocks-self-taught").text
+    site.save(tmp_path / "site")
+    with pytest.raises(ValueError, match="another version or model"):
+        Site.load(tmp_path / "site")
+    assert Site.load(tmp_path / "site", model="blocks-self-taught").pages == 3

@@ -45,8 +45,8 @@ _IS_UNWANTED: Final = np.array([reason == Reason.COPY or reason >= Reason.UNWANT
 class SiteCounts(Protocol):
     """Looks up on how many pages of a site the units of a page occur."""
 
-    def frequencies(self, page: Page) -> tuple[NDArray[np.int64], int]:
-        """Look up the units of a page.
+    def frequencies(self, page: Page, model: Model) -> tuple[NDArray[np.int64], int]:
+        """Look up the units of a page that is cleaned with a model.
 
         Returns:
             int64[n + m], number of pages of the site that contain each unit, including this page, and 0 for units that
@@ -112,7 +112,7 @@ class Draft:
         self.df: NDArray[np.int64] | None = None
         self.pages = 0
         if counts is not None:
-            self.df, self.pages = counts.frequencies(page)
+            self.df, self.pages = counts.frequencies(page, model)
         self.places: NDArray[np.int64] | None = None
         if self.df is not None:
             if len(self.df) not in (units, units + count_codes(page)):

@@ -117,7 +117,7 @@ def count_others(
     for other in [page, *(pages[number] for number in random.permutation(len(pages)).tolist())]:
         if counts.pages < seen:
             counts.count(other)
-    return counts.frequencies(page)
+    return counts.frequencies(page, model)
 
 
 def marked_sites(

@@ -204,3 +204,5 @@ def test_what_the_pages_of_a_site_repeat_is_counted_first_and_kept_for_others(cl
         assert about not in clean("--site-file", counts, first)[1]
         rows = clean("--site-file", counts, first, command="segments")[1].splitlines()
         assert [row.split()[1] for row in rows if about[:30] in row] == ["template"]
+    assert about not in clean("--site", "--model", "blocks-self-taught", tmp_path / "mirror")[1]
+    assert "another version or model" in clean("--site-file", counts, "--model", "blocks-self-taught", first)[2]
