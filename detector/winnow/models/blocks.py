@@ -11,7 +11,7 @@ from winnow.features.blocks import FEATURE_NAMES, features_of
 from winnow.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.decision import KIND_INPUTS, LearnedDecision, PageDecision
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
-from winnow.models.scores import ExpectedF1, Scores, log_odds
+from winnow.models.scores import ExpectedF1, Scores, log_odds, logistic
 from winnow.models.sequence import SequenceNetwork
 from winnow.page.tree import once_per_page
 
@@ -31,8 +31,6 @@ BLOCKS: Final = "blocks"
 
 PENALTY: Final = 0.1
 """Cost of a section, chosen on held-out folds; the paper's penalties by area lose short blocks."""
-
-_MAX_LOGIT: Final = 30.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +59,7 @@ class BlockModel:
 
     def content_probability(self, *parts: Part) -> NDArray[np.float64]:
         """float64[m], probability of content from all features, side by side: see :meth:`SequenceNetwork.logits`."""
-        logit = self.network.logits(parts, self.mean, self.scale).astype(np.float64)
-        return 1 / (1 + np.exp(-np.minimum(np.maximum(logit, -_MAX_LOGIT), _MAX_LOGIT)))
+        return logistic(self.network.logits(parts, self.mean, self.scale).astype(np.float64))
 
     @classmethod
     def of(

@@ -14,7 +14,7 @@ import numpy as np
 
 from winnow.features.blocks import PAGE_FEATURE_NAMES
 from winnow.models.files import required_array
-from winnow.models.scores import BETAS, Choice, FixedThreshold, expected_f1_threshold, log_odds
+from winnow.models.scores import BETAS, Choice, FixedThreshold, expected_f1_threshold, log_odds, logistic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -198,7 +198,7 @@ class PageDecision:
         best = expected_f1_threshold(templateness, self.features.words, BETAS[favor])
         even = FixedThreshold(0.5).choose(templateness, scope=scope, favor=favor).threshold
         logits = log_odds(np.array([best, even]), _EPSILON)
-        threshold = float(1 / (1 + np.exp(-((1 - article) * logits[0] + article * logits[1]))))
+        threshold = float(logistic((1 - article) * logits[0] + article * logits[1]))
         if not (templateness < threshold).any():  # keep the text of a page with one uncertain sentence
             threshold = best
         estimated = float(self.learned.confidence @ self.confidence_inputs(templateness, threshold))

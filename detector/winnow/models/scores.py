@@ -96,8 +96,8 @@ class Scores:
 
     def adjusted(self, evidence: Floats) -> Scores:
         """Return a copy with log-odds, float64[n + m], added to the scores; above 0 is evidence of template."""
-        logit = np.clip(log_odds(self.templateness, _EPSILON) + evidence, -_MAX_LOGIT, _MAX_LOGIT)
-        return self.with_templateness(np.where(evidence == 0, self.templateness, 1 / (1 + np.exp(-logit))))
+        changed = logistic(log_odds(self.templateness, _EPSILON) + evidence)
+        return self.with_templateness(np.where(evidence == 0, self.templateness, changed))
 
 
 class Model(Protocol):
@@ -124,6 +124,11 @@ class StoredModel(Model, Protocol):
     def save(self, path: Path) -> None:
         """Write the model to an ``.npz`` file."""
         ...
+
+
+def logistic(logits: Floats) -> Floats:
+    """float64[...], probabilities of log-odds, which are clipped to plus or minus 30."""
+    return np.asarray(1 / (1 + np.exp(-np.minimum(np.maximum(logits, -_MAX_LOGIT), _MAX_LOGIT))))
 
 
 def log_odds(probabilities: Floats | np.float64, epsilon: float) -> Floats:

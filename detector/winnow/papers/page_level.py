@@ -17,7 +17,7 @@ import numpy as np
 from winnow.counting import MIN_DF, MIN_PAGES, THETA, WHOLE_PAGE, LossyCounts, countable
 from winnow.fingerprints import UNSEEN, node_fingerprints
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
-from winnow.models.scores import FixedThreshold, Scores
+from winnow.models.scores import FixedThreshold, Scores, logistic
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_NAMES
 from winnow.page.tree import nearest, runs_of_blocks, subtree_sums, sums_over_runs, within
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
@@ -205,7 +205,7 @@ class LogisticModel:
             rows = bucket == number
             clipped = np.clip(values[rows], self.low[number], self.high[number])
             logit[rows] = clipped @ self.weight[number] + self.intercept[number]
-        return 1 / (1 + np.exp(-np.clip(logit, -50, 50)))
+        return logistic(logit)
 
     def save(self, path: Path) -> None:
         """Write the model to a file."""
