@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 EPOCHS: Final = 8
 MIN_STEPS: Final = 500  # where pages are few, in more passes over them
-_ONE_THREAD: Final = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"  # sums alike everywhere
+_THREADS: Final = "2"  # of jax, which splits sums among them: by default one a core, and weights would differ by that
 _RATE: Final = 0.003
 _RISING: Final = 0.25  # of the steps; the rate falls from then on
 _DECAY: Final = 0.01
@@ -134,7 +134,7 @@ def _compiled_step() -> Callable[..., Any]:
     Raises:
         ImportError: jax is not installed.
     """
-    os.environ.setdefault("XLA_FLAGS", _ONE_THREAD)
+    os.environ["NPROC"] = _THREADS
     import jax  # noqa: PLC0415
     import jax.numpy as jnp  # noqa: PLC0415
 

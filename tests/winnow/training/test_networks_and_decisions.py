@@ -1,5 +1,8 @@
 """Networks learn from the other blocks of a page and their order; page decisions are learned from pages not seen."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -62,3 +65,15 @@ def test_blocks_without_weight_teach_nothing_and_the_same_seed_gives_the_same_ne
         fitted.append(fit_sequence(pages, 0.2, seed).arrays())
     assert all(np.array_equal(fitted[0][name], fitted[1][name]) for name in fitted[0])
     assert not np.array_equal(fitted[0]["network dense_weight"], fitted[2]["network dense_weight"])
+
+
+def test_a_machine_with_one_core_gives_the_same_network_as_one_with_more():
+    program = """import os, sys, numpy as np
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(sys.argv[1])])
+from winnow.training import sequences
+sequences.EPOCHS, sequences.MIN_STEPS, sequences._LENGTHS = 1, 3, (64,)
+inputs, target = np.random.default_rng(0).normal(size=(60, 150)), np.linspace(0, 1, 60)
+pages = [sequences.SequencePage(inputs * number, target, np.ones(60), copy=False) for number in range(16)]
+sys.stdout.write(sequences.fit_sequence(pages, 0.2, 1).dense_weight.tobytes().hex())"""
+    one, two = (subprocess.run([sys.executable, "-c", program, cores], stdout=-1, check=True).stdout for cores in "12")
+    assert one == two != b""
