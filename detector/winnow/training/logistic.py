@@ -54,22 +54,6 @@ class Examples(NamedTuple):
     weight: Floats
     site: NDArray[np.int64]
 
-    @classmethod
-    def joined(cls, parts: Iterable[Examples]) -> Examples:
-        """Join examples, weights as they are."""
-        return cls(*map(np.concatenate, zip(*parts, strict=True)))
-
-    def merged(self) -> Examples:
-        """Merge examples of one site with equal features and labels; their weights add up, so fits stay the same."""
-        extra = np.stack([self.label, self.site], axis=1).astype(np.float32)
-        rows = np.ascontiguousarray(np.concatenate([self.values, extra], axis=1))
-        keys = rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel()
-        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        kept = first[order]
-        weight = np.bincount(group, self.weight).astype(np.float64)[order]
-        return Examples(self.values[kept], self.label[kept], self.area[kept], weight, self.site[kept])
-
 
 class TuningPage(NamedTuple):
     """A page to choose the threshold by: numbers of its site and of it there, and of its m blocks labels and words."""
@@ -168,7 +152,7 @@ def train_logistic(
     parts = [part for of_site, _ in found for part in of_site]
     if not parts:
         raise ValueError("no site has enough pages with text in common and of their own to learn from")
-    examples = Examples.joined(parts).merged()
+    examples = Examples(*map(np.concatenate, zip(*parts, strict=True)))
     fold = np.random.default_rng(seed).permutation(len(sites)) % FOLDS
     score = np.zeros(len(examples.label))
     measured = []
