@@ -88,7 +88,7 @@ def make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[i
     for root, text in zip(section.tolist(), draft.texts, strict=True):
         texts[root].append(text)
     found = []
-    for root, path, reason in zip(roots, _paths(page, roots), _reasons(draft, section, roots), strict=True):
+    for root, path, reason in zip(roots, unit_paths(page, roots), _reasons(draft, section, roots), strict=True):
         text = "\n".join(texts[root])
         is_rule = reason.startswith("rule")
         if not is_rule and not template[root]:
@@ -137,8 +137,8 @@ def _tag_name(page: Page, element: int) -> str:
     return TAG_NAMES[page.tag[element]] or page.unknown_names[element].rpartition("}")[2]
 
 
-def _paths(page: Page, roots: Iterable[int]) -> list[str]:
-    """XPath of each unit; steps have a position if siblings share their name."""
+def unit_paths(page: Page, units: Iterable[int]) -> list[str]:
+    """XPath of each of some units, see :class:`Segment`; steps have a position if siblings share their name."""
     names = [TAG_NAMES[tag] for tag in page.tag.tolist()]
     for element in page.unknown_names:
         names[element] = _tag_name(page, element)
@@ -146,12 +146,12 @@ def _paths(page: Page, roots: Iterable[int]) -> list[str]:
     number, siblings = _number_alike(zip(parent, names, strict=True))
     block_number, _ = _number_alike(page.block_node.tolist())
     found = []
-    for root in roots:
+    for unit in units:
         steps: list[str] = []
-        element = root
-        if root >= page.n:
-            element = int(page.block_node[root - page.n])
-            steps.append(f"/#text[{block_number[root - page.n]}]")
+        element = unit
+        if unit >= page.n:
+            element = int(page.block_node[unit - page.n])
+            steps.append(f"/#text[{block_number[unit - page.n]}]")
         while element >= 0 and len(steps) < _MAX_STEPS:
             key = parent[element], names[element]
             steps.append(f"/{names[element]}[{number[element]}]" if siblings[key] > 1 else f"/{names[element]}")

@@ -6,12 +6,16 @@ import json
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pytest
 
 import winnow
 from winnow.output.chunks import make_chunks
 from winnow.output.text import conditional_comments
+from winnow.page.page import Page
 from winnow.page.parsing import MAX_ATTRIBUTES, parse_html
+from winnow.papers.methods import LabelledSitePage
+from winnow.papers.pages import Labels, Learned, SitePage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -228,6 +232,15 @@ def test_values_in_json_ld_are_read_once(value: str) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_are_read_once(name: str) -> None:
     assert_linear(PAGES[name], 100)
+
+
+def test_labels_of_a_site_level_method_are_written_in_one_pass() -> None:
+    def labels_of(html: str) -> str:
+        page = Page.parse(html)
+        template = Labels(np.arange(page.n + page.m) > 1)
+        return LabelledSitePage(SitePage(0, "page.html", page), template, 0, Learned(1, lambda _: template)).json
+
+    assert_linear(lambda n: "<p>Word of it.</p>" * n, 4_000, timed(labels_of))
 
 
 @pytest.mark.parametrize("html", [

@@ -28,6 +28,7 @@ from winnow.papers.page_level import SiteLevel
 from winnow.papers.pages import SiteError
 from winnow.papers.repeats import NodeHashes, TextWindows
 from winnow.papers.site_independent import SiteIndependentBlocks
+from winnow.segments import unit_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,25 +99,25 @@ class LabelledSitePage:
     def json(self) -> str:
         """The labels as a JSON object; ``docs/figures/methods.md`` has its fields."""
         page, (template, content) = self.read.page, self.labels
-        path = page.elements[0].getroottree().getpath
         above = np.append(template[: page.n], False)[page.parent]
         topmost = np.flatnonzero(template[: page.n] & ~above).tolist()
         cut, characters = self.characters
         blocks = [
-            {
-                "path": path(page.elements[node]),
-                "text": text,
-                "template": bool(template[page.n + number]),
-                "content": None if content is None else bool(content[page.n + number]),
-            }
-            for number, (node, text) in enumerate(zip(page.block_node.tolist(), page.block_texts(), strict=True))
+            {"path": path, "text": text, "template": is_template, "content": is_content}
+            for path, text, is_template, is_content in zip(
+                unit_paths(page, page.block_node.tolist()),
+                page.block_texts(),
+                template[page.n :].tolist(),
+                [None] * page.m if content is None else content[page.n :].tolist(),
+                strict=True,
+            )
         ]
         row = {
             "file": self.read.name,
             "url": page.url,
             "cluster": self.group + 1,
             "template_share": round(cut / max(characters, 1), 4),
-            "elements": [path(page.elements[number]) for number in topmost],
+            "elements": unit_paths(page, topmost),
             "blocks": blocks,
         }
         return json.dumps(row, ensure_ascii=False, indent=1) + "\n"
