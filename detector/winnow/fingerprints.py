@@ -5,16 +5,16 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from winnow.core import core
 from winnow.hashing import BASE, INVERSE, hash_text
+from winnow.page.addresses import base_address, split_address
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import character_properties, character_tokens
-from winnow.page.tree import named_elements, once_per_page
+from winnow.page.tree import once_per_page
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,13 +80,10 @@ def attribute_tokens(page: Page) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]
 
 def _place_of(page: Page) -> tuple[bool, bytes, bytes, bytes]:
     """Whether the place of a page is known; host and folder of its links, a slash after each part; its address."""
-    try:
-        base = urlsplit(base_address(page))
-    except ValueError:
-        return False, b"", b"", b""
+    base = split_address(base_address(page))
     parts = base.netloc, "".join([part + "/" for part in base.path.split("/")[:-1] if part]), page.url or ""
     host, folder, address = (part.encode("utf-8", "surrogatepass") for part in parts)
-    return page.url is not None, host, folder, address
+    return page.url is not None and any(base), host, folder, address
 
 
 FINGERPRINT_VERSION: Final = 1
@@ -123,14 +120,3 @@ def node_fingerprints(page: Page) -> Hashes:
         *(BASE, INVERSE, _CLOSE, _BLOCK, TAG_ID["input"], hashes),
     )
     return hashes
-
-
-def base_address(page: Page) -> str:
-    """Address that relative addresses on a page start from: its first ``<base href>``, else its own; "" if unknown."""
-    own = page.url or ""
-    stated = filter(None, (base.get("href", "").strip() for _, base in named_elements(page, "base")))
-    try:
-        base = urljoin(own, next(stated, ""))
-        return base if urlsplit(base).scheme in {"", "http", "https"} else own
-    except ValueError:
-        return own

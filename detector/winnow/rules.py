@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, cast
-from urllib.parse import urlsplit
 
 import numpy as np
 from cssselect import SelectorError
@@ -17,6 +16,7 @@ from lxml import etree
 from lxml.cssselect import CSSSelector
 
 from winnow.evidence.draft import Reason
+from winnow.page.addresses import split_address
 from winnow.page.tree import nearest, sums_in_blocks
 from winnow.smoothing import SmoothedScores
 
@@ -96,11 +96,7 @@ class Rules:
 
     def of(self, url: str | None) -> tuple[Rule, ...]:
         """Return the rules for a page, in their order; without an address, the rules for all sites."""
-        try:
-            host = (urlsplit(url or "").hostname or "").rstrip(".")
-        except ValueError:
-            host = ""
-        return self._of_host(host)
+        return self._of_host((split_address(url or "").hostname or "").rstrip("."))
 
     def _find(self, host: str) -> tuple[Rule, ...]:
         with suppress(UnicodeError):

@@ -18,11 +18,11 @@ import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from lxml import etree, html
 
 import winnow
+from winnow.page.addresses import domain
 from winnow.page.parsing import parse_html
 
 _FORMATS: Final = ("csv", "html", "json", "markdown", "python", "txt", "xml")
@@ -185,7 +185,7 @@ def _make_document(cleaned: winnow.Cleaned, url: str | None, author_blacklist: s
         title=facts.headline or facts.title,
         author="; ".join(name for name in facts.authors if name.lower() not in unwanted) or None,
         url=address,
-        hostname=(urlsplit(address).hostname or "").removeprefix("www.") or None if address else None,
+        hostname=domain(address or "") or None,
         description=facts.description,
         sitename=facts.site_name,
         date=facts.published[:10] if facts.published else None,

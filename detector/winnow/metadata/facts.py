@@ -8,13 +8,12 @@ import re
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urljoin, urlsplit
 
-from winnow.fingerprints import base_address
 from winnow.metadata.dates import date_in_address, iso_date
 from winnow.metadata.json_ld import json_ld_facts, read_offers
 from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, split_names
 from winnow.metadata.visible import element_text, headings, stated_language, visible_authors, visible_dates
+from winnow.page.addresses import base_address, domain, join_address
 from winnow.page.tree import elements_named, named_elements, once_per_page
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ def read_metadata(page: Page, text: str = "") -> Metadata:
         facts["authors"] = people
     for name in ("canonical", "image"):
         if name in facts:
-            facts[name] = _absolute_address(page, facts[name])
+            facts[name] = join_address(base_address(page), facts[name]) or None
     _add_dates(page, facts, sources)
     if "language" not in facts and len(text) >= _MIN_LANGUAGE_CHARACTERS and (language := _detect_language(text)):
         facts["language"], sources["language"] = language, "text"
@@ -161,7 +160,7 @@ def read_metadata(page: Page, text: str = "") -> Metadata:
 
 def _add_dates(page: Page, facts: Facts, sources: dict[str, str]) -> None:
     """Add the date of the address, which also replaces a visible date far from it, then dates in scripts."""
-    day, published = date_in_address(page.url or facts.get("canonical", "")), facts.get("published")
+    day, published = date_in_address(page.url or facts.get("canonical") or ""), facts.get("published")
     if day and (not published or (sources["published"] == "markup" and _are_apart(day, published))):
         facts["published"], sources["published"] = day, "address"
     if any(name not in facts for name in _DATES):
@@ -206,8 +205,7 @@ def _without_site(title: str, site: str, url: str | None) -> str:
 def _is_site(text: str, site: str, url: str | None) -> bool:
     """Whether a text is the name of the site, or of its host."""
     name = _letters_of(text)
-    host = (urlsplit(url).hostname or "").removeprefix("www.") if url else ""
-    return bool(name) and (name == _letters_of(site) or (len(name) > 3 and name in _letters_of(host)))
+    return bool(name) and (name == _letters_of(site) or (len(name) > 3 and name in _letters_of(domain(url or ""))))
 
 
 def _letters_of(text: str) -> str:
@@ -332,14 +330,6 @@ def _visible_headline(page: Page, declared: str, site: str) -> str | None:
 
 def _first(metas: dict[str, list[str]], keys: str) -> str | None:
     return next((metas[key][0] for key in keys.split() if metas.get(key)), None)
-
-
-def _absolute_address(page: Page, address: str) -> str | None:
-    """Resolve an address against the page's ``base`` element and address."""
-    try:
-        return urljoin(base_address(page), address.strip()) or None
-    except ValueError:
-        return None
 
 
 def _property_value(page: Page, index: int) -> str:

@@ -14,11 +14,9 @@ from functools import cache, partial
 from html import escape
 from itertools import islice, starmap
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin
 
 import numpy as np
 
-from winnow.fingerprints import base_address
 from winnow.output.formulas import Formula, find_formulas, formula_positions
 from winnow.output.runs import (
     checkboxes,
@@ -29,6 +27,7 @@ from winnow.output.runs import (
     tex_runs,
 )
 from winnow.output.tables import is_callout, layout_tables
+from winnow.page.addresses import base_address, join_address
 from winnow.page.tags import BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.tree import named_elements, nearest, runs_of_blocks, subtree_sums, sums_over_runs, within
 
@@ -447,12 +446,8 @@ def _safe_value(name: str, value: str, base: str) -> str | None:
 def _resolve(address: str, base: str) -> str:
     """Make an address absolute, unless it points into the document itself or the base is unknown."""
     bare = address.strip()
-    if not base or bare.startswith("#") or _SCHEME.match(bare):
-        return address
-    try:
-        return urljoin(base, bare)
-    except ValueError:
-        return address
+    is_final = not base or bare.startswith("#") or _SCHEME.match(bare)
+    return address if is_final else join_address(base, bare) or address
 
 
 def is_safe_address(address: str, *, image: bool = False) -> bool:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.page.addresses import domain
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import UNSPACED_RUN, TextTotals, text_totals
 from winnow.page.tree import linked_runs, prefix_sums, within
 from winnow.papers.geometry import HIDDEN_AREA, layout
-from winnow.papers.pages import domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable

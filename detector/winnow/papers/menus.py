@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, ClassVar, Final
-from urllib.parse import unquote, urljoin
+from urllib.parse import unquote
 
 import numpy as np
 
-from winnow.fingerprints import base_address
+from winnow.page.addresses import base_address, domain, join_address, split_address
 from winnow.page.page import PageTooLarge
 from winnow.page.tags import UNSEEN_TEXT, tag_set
 from winnow.page.tree import runs_of_blocks, within
@@ -25,9 +25,7 @@ from winnow.papers.pages import (
     Learned,
     SiteError,
     SiteMethod,
-    domain,
     parameter,
-    split_address,
     whole_elements,
 )
 
@@ -54,7 +52,7 @@ def site_links(page: Page) -> dict[str, str]:
     found: dict[str, str] = {}
     is_link = _LINKS[page.tag].tolist()
     for index, href in page.attribute("href").items():
-        address = _joined(base, href).partition("#")[0] if is_link[index] and href else ""
+        address = join_address(base, href).partition("#")[0] if is_link[index] and href else ""
         key = page_key(address)
         if key and key != itself and domain(address) == own:
             found.setdefault(key, address)
@@ -78,13 +76,6 @@ def page_key(address: str) -> str:
 def is_front(key: str) -> bool:
     """Whether a page is the front page of its domain, by its :func:`page_key`."""
     return "/" not in key and "?" not in key
-
-
-def _joined(base: str, href: str) -> str:
-    try:
-        return urljoin(base, href.strip())
-    except ValueError:
-        return ""
 
 
 AGREEING: Final = "agreeing"

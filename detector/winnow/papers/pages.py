@@ -8,7 +8,7 @@ from functools import cached_property
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeAlias
-from urllib.parse import SplitResult, quote, urljoin, urlsplit
+from urllib.parse import quote, urljoin
 
 import numpy as np
 
@@ -49,19 +49,6 @@ OTHER_SUFFIXES: Final = frozenset(
     )
 )
 """Ends of the names of files that are no pages."""
-
-
-def split_address(address: str) -> SplitResult:
-    """Split an address; one that is none has no parts."""
-    try:
-        return urlsplit(address)
-    except ValueError:
-        return urlsplit("")
-
-
-def domain(address: str) -> str:
-    """Host of an address in lower case, without ``www.`` and port; empty where there is none."""
-    return (split_address(address).hostname or "").lower().removeprefix("www.")
 
 
 class SitePage(NamedTuple):

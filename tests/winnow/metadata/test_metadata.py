@@ -209,6 +209,14 @@ def test_offers_of_products_are_read() -> None:
     assert read_metadata(Page.parse(metas)).offers == [{"price": 7.0, "currency": "USD", "availability": "InStock"}]
 
 
+@pytest.mark.parametrize("url", ["http://[broken", "http://a:b:c/", "\udcff", "", None])
+def test_invalid_addresses_are_no_facts_and_take_no_others(url: str | None) -> None:
+    head = '<base href="http://[x"><link rel=canonical href="http://[y"><meta property="og:image" content="http://[z">'
+    page = Page.parse(f"<head><title>Storm - The Bay</title>{head}</head><h1>Storm</h1><p>Of the bay.</p>", url)
+    found = read_metadata(page)
+    assert (found.title, found.canonical, found.image) == ("Storm - The Bay", None, None)
+
+
 def test_addresses_are_absolute_if_the_base_is_known() -> None:
     head = "<base href=https://cdn.example/x/><link rel=canonical href=storm><meta property=og:image content=i.jpg>"
     found = read_metadata(Page.parse(head))
