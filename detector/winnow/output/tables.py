@@ -115,10 +115,13 @@ def table_texts(page: Page, tables: Iterable[int], texts: list[str], kept: NDArr
         kept: bool[m], the blocks to write.
     """
     columns, reach, kept_before = page.attribute("colspan"), page.attribute("rowspan"), prefix_sums(kept)
+    part_of = nearest(page.parent, (page.tag == _ROW) | _CELLS[page.tag])[page.block_node]
     for table in tables:
         tags = page.tag[table : page.end[table]]
         rows, cells = (table + np.flatnonzero(chosen) for chosen in (tags == _ROW, _CELLS[tags]))
-        lines = _lines_outside(page, table, np.concatenate([rows, cells]), texts, kept)
+        blocks = np.arange(page.block_begin[table], page.block_end[table])
+        outside = blocks[kept[blocks] & (part_of[blocks] < table)]  # such as the caption
+        lines = [texts[block] for block in outside.tolist()]
         cells = cells[(page.tag[page.parent[cells]] == _ROW) & ~omitted_elements(page)[cells]]
         cells = cells[np.argsort(page.parent[cells], kind="stable")]
         of_row = [np.searchsorted(page.parent[cells], rows, side).tolist() for side in ("left", "right")]
@@ -138,18 +141,6 @@ def _cell_text(cell: int | None, begin: list[int], end: list[int], texts: list[s
     """Text of a cell by its number; the cells have the blocks from ``begin`` to ``end``."""
     blocks = () if cell is None else range(begin[cell], end[cell])
     return " ".join(" ".join(texts[block].split()) for block in blocks if kept[block])
-
-
-def _lines_outside(
-    page: Page, table: int, parts: NDArray[np.intp], texts: list[str], kept: NDArray[np.bool_]
-) -> list[str]:
-    """Texts of blocks of a table outside its rows and cells, such as its caption."""
-    size = int(page.end[table]) - table
-    change = np.bincount(parts - table, minlength=size + 1) - np.bincount(page.end[parts] - table, minlength=size + 1)
-    outside = np.cumsum(change) == 0
-    blocks = slice(int(page.block_begin[table]), int(page.block_end[table]))
-    alone = kept[blocks] & outside[page.block_node[blocks] - table]
-    return [texts[block] for block in (blocks.start + np.flatnonzero(alone)).tolist()]
 
 
 def parse_span(value: str | None) -> int:
