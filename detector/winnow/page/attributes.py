@@ -209,10 +209,3 @@ class AttributeTable:
         sums = np.zeros(len(self.first) + 1, by_first.dtype)
         np.cumsum(by_first.take(self.first), out=sums[1:])
         return sums[self.begin[1:]] - sums[self.begin[:-1]]
-
-    def markup_length(self) -> NDArray[np.int64]:
-        """int64[n], characters of each element's attributes as HTML source: a space, an equals sign and two quotes."""
-        lengths = np.zeros(len(self.first), np.int64)
-        pairs = self._names_and_values(np.arange(len(self.place)))
-        lengths[self.place] = [len(name) + len(value) + len(' =""') for name, value in pairs]
-        return self.sum_per_element(lengths)

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.page.addresses import domain
-from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
+from winnow.page.tags import TAG_ID, tag_set
 from winnow.page.text import UNSPACED_RUN, TextTotals, text_totals
 from winnow.page.tree import linked_runs, prefix_sums, within
 from winnow.papers.geometry import HIDDEN_AREA, layout
+from winnow.papers.pages import markup_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +35,6 @@ _NO_ADDRESS: Final = ("#", "javascript:", "mailto:", "tel:", "data:")
 _MAX_WORDS: Final = 8  # of a title
 _MIN_WORD_LENGTH: Final = 4  # characters; shorter ones are mostly function words
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_NAME_LENGTH: Final = np.array([2 * len(name or "unknown") + 5 for name in TAG_NAMES], np.int64)  # <name></name>
 
 
 def find_links(page: Page) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -109,7 +109,7 @@ class Measures:
         self.characters, self.words = self.total(statistics.characters), self.total(statistics.words)
         self.linked_characters = self.total(prefix_sums(np.diff(statistics.characters) * linked_runs(page)))
         self.link_count, self.in_site_count = map(self.count, find_links(page))
-        self.markup_length = self.count(page.attributes.markup_length() + _NAME_LENGTH[page.tag])
+        self.markup_length = self.count(markup_length(page))
         self.block_count = page.block_end[elements].astype(np.int64) - page.block_begin[elements]
         titles = title_words(page)
         hits = titles[:, self._run_end] - titles[:, self._run_begin]

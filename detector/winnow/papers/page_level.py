@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 import numpy as np
 
 from winnow.counting import MIN_DF, MIN_PAGES, THETA, WHOLE_PAGE, LossyCounts, countable
-from winnow.fingerprints import UNSEEN, node_fingerprints
+from winnow.fingerprints import node_fingerprints
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.models.scores import FixedThreshold, Scores, logistic
-from winnow.page.tags import IS_BLOCK_LEVEL, TAG_NAMES
+from winnow.page.tags import IS_BLOCK_LEVEL
 from winnow.page.tree import nearest, runs_of_blocks, subtree_sums, sums_over_runs, within
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
-from winnow.papers.pages import Labels, Learned, SiteMethod, check_enough, parameter, text_fingerprints
+from winnow.papers.pages import Labels, Learned, SiteMethod, check_enough, html_lengths, parameter, text_fingerprints
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +75,6 @@ class SiteLevel(SiteMethod):
 
 
 _HTML_FRACTION: Final = 0.85
-_TAG_LENGTH: Final = np.array([len("<></>") + 2 * len(name) for name in TAG_NAMES], np.int64)
 
 
 def site_level_templates(
@@ -111,16 +110,6 @@ def site_level_templates(
     mostly = repeated_markup + repeated_text > _HTML_FRACTION * (all_markup + all_text)
     mostly &= ~WHOLE_PAGE[page.tag] & (repeated_text >= _HTML_FRACTION * all_text)
     return np.concatenate([elements | mostly, blocks])
-
-
-def html_lengths(page: Page) -> tuple[Integers, Integers]:
-    """Characters of HTML: int64[n], of each element's tags and attributes; int64[r], of each run of text.
-
-    Blank runs and the elements that no reader sees have none.
-    """
-    unseen = within(page, UNSEEN[page.tag])
-    text = np.diff(page.run_offset) * page.has_ink
-    return np.where(unseen, 0, _TAG_LENGTH[page.tag] + page.attributes.markup_length()), text
 
 
 # Section 5.3: what a section costs at each node, for the smoother.

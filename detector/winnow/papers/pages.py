@@ -12,11 +12,12 @@ from urllib.parse import quote, urljoin
 
 import numpy as np
 
+from winnow.fingerprints import UNSEEN
 from winnow.hashing import hash_slices, hash_text, mix
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.tags import TAG_NAMES
 from winnow.page.text import CODES, character_tokens
-from winnow.page.tree import elements_of_blocks, nearest, once_per_page, prefix_sums
+from winnow.page.tree import elements_of_blocks, nearest, once_per_page, prefix_sums, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -272,6 +273,30 @@ def tag_hashes(page: Page) -> Hashes:
     for index, name in page.unknown_names.items():
         hashes[index] ^= np.uint64(hash_text(name))
     return hashes
+
+
+_TAG_LENGTH: Final = np.array([len("<></>") + 2 * len(name) for name in TAG_NAMES], np.int64)
+
+
+def markup_length(page: Page) -> Positions:
+    """int64[n], characters of each element's tags and attributes as HTML source."""
+    table, tags = page.attributes, _TAG_LENGTH[page.tag]
+    for element, unknown in page.unknown_names.items():
+        tags[element] += 2 * len(unknown)
+    attributes = np.zeros(len(table.first), np.int64)
+    for name in table.names:
+        for value, place in table.places_by_value(name).items():
+            attributes[place] = len(f' {name}="{value}"')
+    return tags + table.sum_per_element(attributes)
+
+
+def html_lengths(page: Page) -> tuple[Positions, Positions]:
+    """Characters of HTML: int64[n], of each element's tags and attributes; int64[r], of each run of text.
+
+    Blank runs and the elements that no reader sees have none.
+    """
+    unseen = within(page, UNSEEN[page.tag])
+    return np.where(unseen, 0, markup_length(page)), np.diff(page.run_offset) * page.has_ink
 
 
 @once_per_page

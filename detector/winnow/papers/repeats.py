@@ -15,7 +15,6 @@ import numpy as np
 from winnow.hashing import hash_slices, hash_text, mix
 from winnow.page.tags import IS_UNSEEN_TEXT
 from winnow.page.tree import elements_of_blocks, prefix_sums, within
-from winnow.papers.page_level import html_lengths
 from winnow.papers.pages import (
     Detagged,
     Events,
@@ -24,6 +23,7 @@ from winnow.papers.pages import (
     SiteMethod,
     blocks_of_runs,
     count_hashes,
+    html_lengths,
     parameter,
     tag_hashes,
 )
@@ -140,15 +140,11 @@ class NodeHashes(SiteMethod):
     def _joined(self, template: Hashes, page: Page, events: Events) -> tuple[Positions, Positions]:
         """First event of each coalesced template, and the event behind its last one."""
         known = np.isin(template_hashes(page, events), template)
-        begin = np.concatenate([events.opens, events.runs])[known]
-        end = np.concatenate([events.closes, events.runs])[known] + 1
-        parent = np.concatenate([page.parent, page.run_node])[known]
-
-        order = np.argsort(begin)
-        begin, end, parent = begin[order], end[order], parent[order]
-        topmost = np.ones(len(begin), bool)
-        topmost[1:] = begin[1:] >= np.maximum.accumulate(end)[:-1]
-        begin, end, parent = begin[topmost], end[topmost], parent[topmost]
+        parent = np.concatenate([page.parent, page.run_node])
+        topmost = known & ~np.append(within(page, known[: page.n]), False)[parent]
+        begin = np.concatenate([events.opens, events.runs])[topmost]
+        end = np.concatenate([events.closes, events.runs])[topmost] + 1
+        parent = parent[topmost]
 
         html = np.zeros(events.number, np.int64)
         html[events.opens], html[events.runs] = html_lengths(page)
