@@ -2,8 +2,8 @@
 
 Arguments and output formats are those of trafilatura 2. These have no effect, since Winnow has no counterpart:
 ``fast``, ``no_fallback``, ``deduplicate``, ``date_extraction_params``, ``settingsfile`` and ``config``. ``fingerprint``
-and ``license`` are ``None``. TEI and ``options`` raise `NotImplementedError`. There are no functions but ``extract``,
-``bare_extraction`` and ``extract_metadata``.
+and ``license`` are ``None``. TEI, CSV and ``options`` raise `NotImplementedError`. There are no functions but
+``extract``, ``bare_extraction`` and ``extract_metadata``.
 """
 
 # ruff: noqa: SIM905 - lists of words are read as text
@@ -11,8 +11,6 @@ and ``license`` are ``None``. TEI and ``options`` raise `NotImplementedError`. T
 from __future__ import annotations
 
 import copy
-import csv
-import io
 import json
 import re
 from dataclasses import replace
@@ -25,9 +23,8 @@ import winnow
 from winnow.page.addresses import domain
 from winnow.page.parsing import parse_html
 
-_FORMATS: Final = ("csv", "html", "json", "markdown", "python", "txt", "xml")
+_FORMATS: Final = ("html", "json", "markdown", "python", "txt", "xml")
 _HEADER: Final = "title author url hostname description sitename date categories tags id".split()
-_COLUMNS: Final = "url id fingerprint hostname title image date text comments license pagetype".split()
 _JSON_NAMES: Final = {"url": "source", "hostname": "source-hostname", "description": "excerpt"}
 _XML_TAGS: Final = {
     **{f"h{level}": "head" for level in range(1, 7)},
@@ -75,7 +72,7 @@ def extract(
     The other arguments are those of :func:`bare_extraction`, all of them by name.
 
     Raises:
-        NotImplementedError: the format is TEI, or ``options`` are given.
+        NotImplementedError: the format is CSV or TEI, or ``options`` are given.
         ValueError: the format is unknown.
     """
     del tei_validation, settingsfile
@@ -116,8 +113,10 @@ def bare_extraction(
 ) -> Any:
     """Return content and metadata as a :class:`Document` or a dictionary; ``None`` and errors as :func:`extract`."""
     del fast, no_fallback, deduplicate, date_extraction_params, with_metadata, config
-    if options is not None or output_format == "xmltei":
-        raise NotImplementedError("winnow.compat.trafilatura has no TEI and no options: give the arguments themselves")
+    if options is not None or output_format in {"csv", "xmltei"}:
+        raise NotImplementedError(
+            "winnow.compat.trafilatura has no CSV, TEI and options: take JSON, and give the arguments themselves"
+        )
     if output_format not in _FORMATS:
         raise ValueError(f"no such output_format: {output_format!r}; there are {', '.join(_FORMATS)}")
     limits = winnow.DEFAULT_LIMITS if max_tree_size is None else replace(winnow.DEFAULT_LIMITS, max_nodes=max_tree_size)
@@ -204,10 +203,6 @@ def _write(document: Document, output_format: str, *, with_metadata: bool) -> st
         values = document.as_dict() if with_metadata else {"text": document.text, "comments": document.comments}
         values = {_JSON_NAMES.get(name, name): ";".join(v) if isinstance(v, list) else v for name, v in values.items()}
         return json.dumps({name: v for name, v in values.items() if "body" not in name}, ensure_ascii=False)
-    if output_format == "csv":
-        row = [getattr(document, name) or "null" for name in _COLUMNS]
-        csv.writer(file := io.StringIO(), delimiter="\t", lineterminator="\n").writerow(row)
-        return file.getvalue()
     if output_format in {"html", "xml"}:
         return _write_tree(document, facts, output_format)
     written = {name: json.dumps(value, ensure_ascii=False) for name, value in facts.items()}
