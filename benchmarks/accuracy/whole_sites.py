@@ -132,8 +132,8 @@ def _evidence_by_site(
     examples = {}
     for site, pages in sites:
         say(f"{site.name}: examples")
-        letters_of = {name: page.of_blocks for name, page in pages.items()}
-        examples[site.name] = block_examples(site, letters_of, model_of(site.name))
+        content_of = {name: page.content for name, page in pages.items()}
+        examples[site.name] = block_examples(site, content_of, model_of(site.name))
     names = np.random.default_rng(0).permutation(list(examples)).tolist()
     learned = {}
     for fold in range(folds):

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
     Floats = NDArray[np.float64]
-    LettersOf = Mapping[str, Callable[[list[str]], str]]
+    ContentOf = Mapping[str, Callable[[list[str]], Floats]]
 
 SEEN: Final = (2, 5, 10, 30, 100)
 """Pages of a site that are counted when a page is looked at, itself among them."""
@@ -154,10 +154,10 @@ def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
     return found
 
 
-def block_examples(pages: SitePages, letters_of: LettersOf, model: Model) -> tuple[Floats, NDArray[np.bool_], Floats]:
+def block_examples(pages: SitePages, content_of: ContentOf, model: Model) -> tuple[Floats, NDArray[np.bool_], Floats]:
     """Make examples of the pages of a site that have labels, each looked at with :data:`SEEN` pages counted.
 
-    ``letters_of`` has by name of a page what gives a letter for each block text.
+    ``content_of`` labels the block texts of a page, by its name, as :meth:`PageMarks.content` does.
 
     Returns:
         float64[e, 5], log-odds of the page's own score and the columns of
@@ -167,12 +167,12 @@ def block_examples(pages: SitePages, letters_of: LettersOf, model: Model) -> tup
     site, random = {read.name: read.page for read in pages.read_all()}, np.random.default_rng(0)
     rows, labels, weights = [], [], []
     for name, page in site.items():
-        if name not in letters_of:
+        if name not in content_of:
             continue
         texts = page.block_texts()
-        letters = np.array(list(letters_of[name](texts)), "U1")
-        known = (letters == CONTENT) | (letters == TEMPLATE)
-        if not (letters == CONTENT).any():
+        content = content_of[name](texts)
+        known = ~np.isnan(content)
+        if not (content == 1).any():
             continue
         scores = with_titled_article(page, with_authors_mark(page, model.score(page)))
         own = clipped_log_odds(scores.templateness[page.n :])
@@ -184,14 +184,14 @@ def block_examples(pages: SitePages, letters_of: LettersOf, model: Model) -> tup
             units, templateness = page.n + page.m, scores.templateness[page.n :]
             columns = evidence_columns(page, df[:units], df[units:], counted, templateness, model)[page.n :, :-1]
             rows.append(np.column_stack([own, columns])[known])
-            labels.append((letters == TEMPLATE)[known])
+            labels.append(content[known] == 0)
             weights.append((root / root.sum() * np.sqrt(page.m))[known])
     if not rows:
         return np.zeros((0, 5)), np.zeros(0, bool), np.zeros(0)
     return np.concatenate(rows), np.concatenate(labels), np.concatenate(weights)
 
 
-def gold_hosts(path: Path) -> Iterator[tuple[SitePages, LettersOf]]:
+def gold_hosts(path: Path) -> Iterator[tuple[SitePages, ContentOf]]:
     """Yield the pages of the hosts that have five pages or more in a file of gold pages, and what labels them.
 
     A block is content from seven tenths of its words in the gold text on, in its order, and template up to two tenths.
@@ -203,13 +203,13 @@ def gold_hosts(path: Path) -> Iterator[tuple[SitePages, LettersOf]]:
         if host and len(pages) >= _MIN_GOLD_PAGES:
             names = [page.page_id for page in pages]
             files = [path.parent / "html" / f"{name}.html" for name in names]
-            letters_of: LettersOf = {page.page_id: partial(_letters_of_gold, gold=page.text) for page in pages}
-            yield SitePages(names, [page.url or "" for page in pages], files), letters_of
+            content_of: ContentOf = {page.page_id: partial(_content_by_gold, gold=page.text) for page in pages}
+            yield SitePages(names, [page.url or "" for page in pages], files), content_of
 
 
-def _letters_of_gold(texts: list[str], gold: str) -> str:
-    shares = content_fractions(texts, gold)
-    return "".join(CONTENT if share >= 0.7 else TEMPLATE if share <= 0.2 else MAYBE for share in shares)
+def _content_by_gold(texts: list[str], gold: str) -> Floats:
+    fractions = content_fractions(texts, gold)
+    return np.select([fractions >= 0.7, fractions <= 0.2], [1.0, 0.0], np.nan)
 
 
 def learn_evidence(rows: Floats, labels: NDArray[np.bool_], weights: Floats) -> Evidence:
@@ -242,12 +242,12 @@ def main() -> None:
         examples = []
         for site, pages in marked_sites(options.sites, read_marks(options.marks)):
             print(f"winnow.training.site_evidence: {site.name}", file=sys.stderr, flush=True)
-            letters_of: LettersOf = {name: page.of_blocks for name, page in pages.items()}
-            examples.append(block_examples(site, letters_of, model_of(site.name)))
+            content_of: ContentOf = {name: page.content for name, page in pages.items()}
+            examples.append(block_examples(site, content_of, model_of(site.name)))
         for path in options.gold:
-            for host_pages, letters_of in gold_hosts(path):
+            for host_pages, content_of in gold_hosts(path):
                 model = model_of(registrable_domain(host_pages.urls[0]))
-                examples.append(block_examples(host_pages, letters_of, model))
+                examples.append(block_examples(host_pages, content_of, model))
     except (OSError, ValueError) as error:
         parser.error(str(error))
     learned = learn_evidence(*(np.concatenate(column) for column in zip(*examples, strict=True)))
