@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import precision_recall_curve, roc_auc_score
 
 if TYPE_CHECKING:
     import datetime
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from winnow.models.scores import StoredModel
@@ -30,7 +30,7 @@ class Metrics:
         auc: area under the ROC curve; NaN where all labels are of one kind.
         content_precision, content_recall: of units of content, not smoothed, at the threshold.
         template_precision, template_recall: of units of template, likewise.
-        recall_at_precision_90: recall of template at the threshold where its precision is 0.90.
+        recall_at_precision_90: recall of template at the threshold where its precision is 0.90; 0 likewise.
         text_f1: word F1 of the cleaned text against gold text, mean over pages; ``None`` without gold text.
     """
 
@@ -61,14 +61,19 @@ class Metrics:
         def share(of: NDArray[np.bool_], within: NDArray[np.bool_]) -> float:
             return float(weight[of & within].sum() / max(weight[within].sum(), 1e-12))
 
+        auc, recall_at_precision_90 = float("nan"), 0.0
+        if template.any() and not template.all():
+            auc = float(roc_auc_score(template, score, sample_weight=weight))
+            precision, recall, _ = precision_recall_curve(template, score, sample_weight=weight)
+            recall_at_precision_90 = float(recall[precision >= 0.90].max())
         return cls(
             content_f_measure=content_f_measure,
-            auc=float(roc_auc_score(template, score, sample_weight=weight)) if len(set(template)) > 1 else float("nan"),
+            auc=auc,
             content_precision=share(~template, ~cut),
             content_recall=share(~cut, ~template),
             template_precision=share(template, cut),
             template_recall=share(cut, template),
-            recall_at_precision_90=_recall_at_precision_90(score, template, weight),
+            recall_at_precision_90=recall_at_precision_90,
             text_f1=text_f1,
         )
 
@@ -103,15 +108,6 @@ class Trained:
     marked_pages: int = 0
     fold_models: Sequence[StoredModel] = ()
     fold_of: Mapping[str, int] = field(default_factory=dict)
-
-
-def _recall_at_precision_90(
-    score: NDArray[np.float64], template: NDArray[np.bool_], weight: NDArray[np.float64]
-) -> float:
-    order = np.argsort(-score, kind="stable")
-    right = np.cumsum((weight * template)[order])
-    precise = right >= 0.90 * np.cumsum(weight[order])
-    return float(right[precise].max(initial=0.0) / max(right[-1], 1e-12))
 
 
 _WHAT: Final = """\
