@@ -100,13 +100,17 @@ class Site:
 
         Raises:
             FileNotFoundError: there is no such file.
-            ValueError: the file holds no counts, or counts of another version or with another model.
+            ValueError: the file holds no counts, is damaged, or its counts are of another version or model.
         """
         site, packed = cls(budget, model), path.read_bytes()
         header = _header(site._model)
+        message = f"{path}: not the counts of a site, damaged, or of another version or model; count the pages again"
         if not packed.startswith(header):
-            raise ValueError(f"{path}: not the counts of a site, or of another version or model; count the pages again")
-        site._counts = LossyCounts.from_bytes(packed[len(header) :], budget)
+            raise ValueError(message)
+        try:
+            site._counts = LossyCounts.from_bytes(packed.removeprefix(header), budget)
+        except ValueError as error:
+            raise ValueError(message) from error
         return site
 
 

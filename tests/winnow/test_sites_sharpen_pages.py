@@ -235,9 +235,10 @@ def test_a_site_comes_back_from_its_file_and_counts_each_contents_once(tmp_path:
     page = Page.parse(page_of(3), "https://news.example/page")
     assert again.pages == 12
     assert np.array_equal(again.frequencies(page)[0], site.frequencies(page)[0])
-    (tmp_path / "other").write_bytes(b"something else")
-    with pytest.raises(ValueError, match="not the counts of a site"):
-        Site.load(tmp_path / "other")
+    for packed in (b"something else", (tmp_path / "site").read_bytes()[:-1]):
+        (tmp_path / "other").write_bytes(packed)
+        with pytest.raises(ValueError, match="not the counts of a site, damaged"):
+            Site.load(tmp_path / "other")
 
 
 def test_counts_with_another_model_are_refused(tmp_path: Path) -> None:

@@ -159,12 +159,9 @@ def _holds(*names: str) -> Callable[[Measures], Floats]:
     return lambda m: (m.count(table[m.page.tag]) > 0).astype(float)
 
 
-def _per_character(prefix: str) -> Callable[[Measures], Floats]:
-    return lambda m: m.total(getattr(m.statistics, prefix)) / np.maximum(m.characters, 1)
-
-
-def _per_word(prefix: str) -> Callable[[Measures], Floats]:
-    return lambda m: m.total(getattr(m.statistics, prefix)) / np.maximum(m.words, 1)
+def _density(kind: str, unit: str) -> Callable[[Measures], Floats]:
+    """Characters of a kind for each character or word."""
+    return lambda m: m.total(getattr(m.statistics, kind)) / np.maximum(getattr(m, unit), 1)
 
 
 def _share(sums: str) -> Callable[[Measures], Floats]:
@@ -175,11 +172,6 @@ def _share(sums: str) -> Callable[[Measures], Floats]:
         return values / max(int(values[0]), 1)
 
     return compute
-
-
-def _vertical_position(m: Measures) -> Floats:
-    middle = m.geometry.y[m.elements] + m.geometry.height[m.elements] / 2
-    return middle / m.geometry.page_height
 
 
 def _divergence(m: Measures) -> Floats:
@@ -199,7 +191,7 @@ NODE_FEATURES: Final[dict[str, Callable[[Measures], Floats]]] = {
     "bottom_margin": lambda m: np.log1p(m.geometry.bottom_distance[m.elements]),  # log px
     "side_margin": lambda m: m.geometry.side_distance[m.elements],  # page widths
     "centre_distance": lambda m: m.geometry.centre_distance[m.elements],  # half page sizes
-    "vertical_position": _vertical_position,  # page heights
+    "vertical_position": lambda m: m.geometry.vertical_position[m.elements],  # page heights
     "area": lambda m: np.log1p(m.geometry.area[m.elements]),  # log px²
     "area_share": lambda m: m.geometry.area[m.elements] / max(m.geometry.area[0], 1),
     "links_per_word": lambda m: m.link_count / (m.words + 1),
@@ -215,11 +207,11 @@ NODE_FEATURES: Final[dict[str, Callable[[Measures], Floats]]] = {
     "words_per_block": lambda m: np.log1p(m.words / np.maximum(m.block_count, 1)),
     "word_length": lambda m: np.minimum(m.characters / np.maximum(m.words, 1), 20),  # characters
     "sentence_length": lambda m: np.log1p(m.words / (m.total(m.statistics.sentence_ends) + 1)),
-    "commas": _per_word("commas"),
-    "sentence_ends": _per_word("sentence_ends"),
-    "digits": _per_character("digits"),
-    "upper_case": _per_character("upper_case"),
-    "symbols": _per_character("symbols"),
+    "commas": _density("commas", "words"),
+    "sentence_ends": _density("sentence_ends", "words"),
+    "digits": _density("digits", "characters"),
+    "upper_case": _density("upper_case", "characters"),
+    "symbols": _density("symbols", "characters"),
     "links": lambda m: np.log1p(m.link_count),
     "elements": lambda m: np.log(m.page.end[m.elements] - m.elements),
     "formatting": _number_of("b", "strong", "i", "em", "u", "mark", "code"),

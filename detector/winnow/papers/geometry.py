@@ -208,11 +208,15 @@ class Geometry:
     page_height: float
 
     @property
+    def vertical_position(self) -> Floats:
+        """float64[n], distance of a box's middle from the top, in page heights."""
+        return (self.y + self.height / 2) / self.page_height
+
+    @property
     def centre_distance(self) -> Floats:
         """float64[n], distance of a box's middle from the page's, in half page sizes: 1 is an edge."""
         across = (self.x + self.width / 2) / (PAGE_WIDTH / 2) - 1
-        down = (self.y + self.height / 2) / (self.page_height / 2) - 1
-        return np.hypot(across, down)
+        return np.hypot(across, 2 * self.vertical_position - 1)
 
     @property
     def side_distance(self) -> Floats:

@@ -139,17 +139,14 @@ def _write_table(rows: list[list[Cell]]) -> list[Block]:
     head, *body = ([cell.text if cell else "" for cell in row] for row in placed)
     underlines = [_UNDERLINES[alignment] for alignment in alignments]
     rows_of_text = [(head, width), (underlines, width), *((row, min_cells) for row in body)]
-    return [Block(TABLE, [_write_row(*row) for row in rows_of_text])]
+    lines = [f"| {' | '.join([*row, *[''] * (cells - len(row))])} |" for row, cells in rows_of_text]
+    return [Block(TABLE, lines)]
 
 
 def _is_bold_head(rows: list[list[Cell | None]]) -> bool:
     """Whether the first row is bold and the second one is not: a head without markup for it."""
     first, second = ([bool(_BOLD.fullmatch(cell.text)) for cell in row if cell] for row in (*rows[:2], [], [])[:2])
     return len(first) > 1 and all(first) and bool(second) and not all(second)
-
-
-def _write_row(cells: list[str], min_cells: int) -> str:
-    return f"| {' | '.join([*cells, *[''] * (min_cells - len(cells))])} |"
 
 
 def write_code_block(code: str, language: str) -> list[str]:
