@@ -33,7 +33,7 @@ class GoldPage:
         page_id, text: its name, and its main content, written down by a person.
         page_type, fold, url: kind of page (``"untyped"`` where the file says nothing), fold and address, where known.
         include, exclude: snippets that must be in the text, and that must not.
-        source, site: collection and site that the page is from, where a file names them; empty where it says nothing.
+        source: collection that the page is from, where a file names it; empty where it says nothing.
     """
 
     page_id: str
@@ -44,7 +44,6 @@ class GoldPage:
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     source: str = ""
-    site: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,6 @@ def _gold_page(line: str, number: int) -> GoldPage:
             include=tuple(row.get("include") or ()),
             exclude=tuple(row.get("exclude") or ()),
             source=row.get("source") or "",
-            site=row.get("site") or "",
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"line {number} is not a JSON object with 'id' and 'gold_text'") from error
