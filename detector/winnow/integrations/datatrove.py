@@ -1,4 +1,4 @@
-"""Steps for datatrove pipelines, which make corpora of web pages: ``pip install 'scrapy-winnow[datatrove]'``.
+"""A step for datatrove pipelines, which make corpora of web pages: ``pip install 'scrapy-winnow[datatrove]'``.
 
 Each page is cleaned without counts of its site. ``winnow warc`` counts sites first, which is more accurate, and writes
 JSON lines or Parquet, which datatrove reads.
@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from datatrove.pipeline.extractors.base import BaseExtractor
-from datatrove.pipeline.filters.base_filter import BaseFilter
 
 from winnow.cleaning import clean
 from winnow.models import load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from datatrove.data import Document
 
@@ -82,39 +81,3 @@ def _with_address(document: Document) -> Document:
     """Put the arguments of :meth:`WinnowExtractor.extract` in the place of the text."""
     document.text = (document.text, document.metadata.get("url"))
     return document
-
-
-class WinnowFilter(BaseFilter):  # type: ignore[misc]  # datatrove has no types
-    """Keeps the documents of :class:`WinnowExtractor`, or of ``winnow warc``, that pass all limits.
-
-    Args:
-        min_confidence: minimum expected word F1 of the text, 0 to 1; documents without it are kept.
-        max_template_share: maximum fraction of the page that was template, 0 to 1.
-        kinds: kinds of pages to keep, see :class:`winnow.Cleaned`; ``None`` keeps all.
-        exclusion_writer: writes the dropped documents, as with every filter.
-    """
-
-    name = "🌾 Winnow filter"
-
-    def __init__(
-        self,
-        min_confidence: float = 0.0,
-        max_template_share: float = 1.0,
-        kinds: Collection[str] | None = None,
-        exclusion_writer: Any = None,
-    ) -> None:
-        super().__init__(exclusion_writer)
-        self._min_confidence = min_confidence
-        self._max_template_share = max_template_share
-        self._kinds = kinds
-
-    def filter(self, doc: Document) -> bool | tuple[bool, str]:
-        """Return whether to keep a document, and why not."""
-        confidence, template_share, kind = (doc.metadata.get(name) for name in ("confidence", "template_share", "kind"))
-        if confidence is not None and confidence < self._min_confidence:
-            return False, "low_confidence"
-        if template_share is not None and template_share > self._max_template_share:
-            return False, "mostly_template"
-        if self._kinds is not None and kind not in self._kinds:
-            return False, "other_kind"
-        return True
