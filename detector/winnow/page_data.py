@@ -6,13 +6,12 @@ Reads JSON-LD, scripts of JSON (Next.js, Nuxt, Gatsby), data pushed by React's s
 
 from __future__ import annotations
 
-import json
 import re
 from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from winnow.metadata.json_ld import json_ld_documents, json_ld_things
+from winnow.metadata.json_ld import decode_json, json_ld_documents, json_ld_things
 from winnow.page.tree import named_elements
 
 if TYPE_CHECKING:
@@ -78,16 +77,16 @@ def _documents(page: Page) -> Iterator[Any]:
         if left < 0:
             return
         if kind == "application/json":
-            yield _parse(text)
+            yield decode_json(text)
         elif "javascript" in kind:
             scripts.append(text)
-    pushed = (_parse(text[found.end() :]) for text in scripts for found in _PUSH.finditer(text))
+    pushed = (decode_json(text[found.end() :]) for text in scripts for found in _PUSH.finditer(text))
     if flight := "".join(part for part in pushed if isinstance(part, str)):
         yield list(_flight_rows(flight.encode()))
-    yield from map(_parse, page.attribute("data-preloaded").values())
+    yield from map(decode_json, page.attribute("data-preloaded").values())
     for text in scripts:
         for found in islice(_STATE.finditer(text), _MAX_STATES):
-            yield _parse(text[found.end() :])
+            yield decode_json(text[found.end() :])
 
 
 def _flight_rows(data: bytes) -> Iterator[Any]:
@@ -96,16 +95,8 @@ def _flight_rows(data: bytes) -> Iterator[Any]:
     while row := _ROW.match(data, at):
         end = row.end() + int(row[1], 16) if row[1] else (data.find(b"\n", row.end()) + 1 or len(data))
         text = data[row.end() : end].decode(errors="replace")
-        yield {"text": text} if row[1] else _parse(text)
+        yield {"text": text} if row[1] else decode_json(text)
         at = end
-
-
-def _parse(text: str) -> Any:
-    """Parse the JSON at the beginning of a text; ``None`` if it is invalid."""
-    try:
-        return json.JSONDecoder().raw_decode(text)[0]
-    except (ValueError, RecursionError):
-        return None
 
 
 def _title_and_texts(document: Any) -> tuple[str, list[str]]:
@@ -122,7 +113,7 @@ def _title_and_texts(document: Any) -> tuple[str, list[str]]:
         elif isinstance(value, list):
             waiting += reversed([(key, inner) for inner in value])
         elif isinstance(value, str):
-            if value[:1] in {"{", "["} and (inner := _parse(value)) is not None:
+            if value[:1] in {"{", "["} and (inner := decode_json(value)) is not None:
                 waiting.append((key, inner))
             elif key in _TITLE_KEYS and not title:
                 title = value.strip()

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
-_OPENING: Final = re.compile(r"\A\s*(?:<!--|(?://\s*)?<!\[CDATA\[)")
+_DECODER: Final = json.JSONDecoder(strict=False)
+_OPENINGS: Final = re.compile(r"(?:\s|<!--|(?://\s*)?<!\[CDATA\[)+")
 # Linear: each comma looks through the white space behind it alone.
 _TRAILING_COMMA: Final = re.compile(r",(?=\s*[}\]])")
 _ARTICLES: Final = re.compile(r"Article|BlogPosting|Report|Posting$|Review$")
@@ -178,22 +179,18 @@ def json_ld_scripts(page: Page) -> list[str]:
 
 def _parse(text: str) -> Any:
     """Parse JSON that may be in a comment, escaped or with trailing commas; ``None`` if it is invalid all the same."""
-    bare = _without_wrapper(_without_wrapper(text)).strip()
-    for repair in (str, unescape_text, partial(_TRAILING_COMMA.sub, "")):
-        try:
-            return json.loads(repair(bare), strict=False)
-        except (ValueError, RecursionError):
-            continue
-    return None
+    opening = _OPENINGS.match(text)
+    bare = text[opening.end() :] if opening else text
+    found = (decode_json(repair(bare)) for repair in (str, unescape_text, partial(_TRAILING_COMMA.sub, "")))
+    return next((value for value in found if value is not None), None)
 
 
-def _without_wrapper(text: str) -> str:
-    """Remove the comment or CDATA section around a script."""
-    text = _OPENING.sub("", text, count=1)
-    bare = text.rstrip().removesuffix(";").rstrip()
-    if bare.endswith("]]>"):
-        return bare.removesuffix("]]>").rstrip().removesuffix("//")
-    return bare.removesuffix("-->") if bare.endswith("-->") else text
+def decode_json(text: str) -> Any:
+    """Decode the JSON at the beginning of a text, whatever follows; ``None`` if it is invalid."""
+    try:
+        return _DECODER.raw_decode(text)[0]
+    except (ValueError, RecursionError):
+        return None
 
 
 def _kind(thing: dict[str, Any]) -> str:

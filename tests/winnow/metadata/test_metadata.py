@@ -69,6 +69,17 @@ def test_a_list_of_one_may_be_written_without_brackets() -> None:
 
 
 @pytest.mark.parametrize(
+    "script",
+    ["<!-- J -->", "//<![CDATA[\nJ\n//]]>", "<![CDATA[J]]>;", "<!--//<![CDATA[ J //]]>-->", " J ;", "J}", "J{}"],
+)
+def test_json_ld_may_be_in_a_comment_and_have_something_behind_it(script: str) -> None:
+    written = '{"@type": "Article", "headline": "Storm",}'
+    for each in (written.replace(",}", "}"), written, written.replace(",}", "}").replace('"', "&quot;")):
+        found = facts(f"<script type=application/ld+json>{script.replace('J', each)}</script>{HEAD}")
+        assert (found["headline"], found["sources"]["headline"]) == ("Storm", "json-ld")
+
+
+@pytest.mark.parametrize(
     "script", ["", "{", "[1, null]", '{"@type": []}', "<!-- {} -->", '{"@type": "Article", "author": 5}', "[" * 5000]
 )
 def test_broken_json_ld_is_ignored(script: str) -> None:
