@@ -202,14 +202,12 @@ def shard_of(urls: list[str], shard: str | None) -> list[str]:
     return [url for url in urls if zlib.crc32(str(site_of(url)).encode()) % int(count) == int(number)]
 
 
-def parse_int(name: str, value: str | int, minimum: int = 1) -> int:
-    """Return an argument that is a whole number."""
-    try:
-        if (number := int(value)) >= minimum:
+def parse_int(name: str, value: str | int) -> int:
+    """Return an argument that is a whole number from 1 on."""
+    with suppress(ValueError):
+        if (number := int(value)) >= 1:
             return number
-    except ValueError:
-        pass
-    raise ValueError(f"-a {name} must be a whole number of at least {minimum}, not {value!r}")
+    raise ValueError(f"-a {name} must be a whole number of at least 1, not {value!r}")
 
 
 def _checked(url: str, where: str) -> str:
