@@ -140,7 +140,7 @@ def _inspect_options(config: Config, settings: BaseSettings) -> str:
     options = ["--redis-url", '"$WINNOW_REDIS_URL"']
     if config.redis_url is None:
         options = ["--state-dir", shlex.quote(str(config.state_dir.absolute()))]
-    for name in ("redis_prefix", "model", "rules"):
+    for name in ("redis_prefix", "model", "favor", "scope", "rules"):
         if isinstance(value := settings.get(f"{PREFIX}{name.upper()}"), str):
             path = str(Path(value).absolute()) if name == "rules" else value
             options += [f"--{name.removeprefix('redis_')}", shlex.quote(path)]

@@ -52,15 +52,17 @@ def test_a_page_of_the_web_is_fetched_with_its_charset(web: Web, tmp_path: Path)
     assert not (tmp_path / "none.html").exists()
 
 
-def test_a_file_can_show_the_site_and_another_model(folder: Path) -> None:
+def test_a_file_shows_the_site_the_model_and_the_ways_to_cut_that_were_asked_for(folder: Path) -> None:
     model = folder / "other.npz"
     load_model().save(model)
     out = folder / "out" / "page.html"
     out.parent.mkdir()
     page, site = str(folder / "story-0.html"), str(folder)
-    assert main(["inspect", page, "--site", site, "--pages", "3", "--model", str(model), "-o", str(out)]) == 0
-    assert '"pages":3' in out.read_text(encoding="utf-8")
-    assert "other.npz" in out.read_text(encoding="utf-8")
+    how = ["--model", str(model), "--favor", "recall", "--scope", "page"]
+    assert main(["inspect", page, "--site", site, "--pages", "3", *how, "-o", str(out)]) == 0
+    shown = out.read_text(encoding="utf-8")
+    assert f'"trial":{{"model":"{model}","threshold":null,"pages":3,"favor":"recall","scope":"page"}}' in shown
+    assert "other.npz</option>" in shown
 
 
 @pytest.mark.parametrize(
