@@ -24,6 +24,9 @@ from winnow.page.parsing import is_binary
 
 STANDARD_INPUT: Final = "-"
 
+CRAWL_SITE: Final = "SCRAPY_SETTINGS_MODULE=scrapy_winnow.project.settings scrapy crawl site"
+"""The command that crawls sites; without the variable Scrapy finds the spider only in a copy of this repository."""
+
 _ADDRESSES: Final = re.compile(rb"\s*https?://[^\s<>]+(?:\s+https?://[^\s<>]+)*\s*(?:\S{0,8})?")
 _ADDRESSES_BYTES: Final = 4_096  # that are searched
 
@@ -74,7 +77,7 @@ def read_page(name: str) -> bytes:
     if not html.strip():
         raise InputError("is empty")
     if _ADDRESSES.fullmatch(html[:_ADDRESSES_BYTES]):
-        raise InputError(f"is a list of addresses; scrapy crawl site -a urls_file={name} crawls and cleans them")
+        raise InputError(f"is a list of addresses; {CRAWL_SITE} -a urls_file=FILE crawls and cleans them")
     if is_binary(html):
         hint = "; winnow warc cleans archives" if ".warc" in Path(name).suffixes else ""
         raise InputError(f"is a binary file, not HTML{hint}")

@@ -22,7 +22,7 @@ from scrapy_winnow.commands.common import (
     warn,
     with_progress,
 )
-from scrapy_winnow.fetching import STANDARD_INPUT, InputError, fetch, is_address, read_page, reason
+from scrapy_winnow.fetching import CRAWL_SITE, STANDARD_INPUT, InputError, fetch, is_address, read_page, reason
 from winnow import Page, PageTooLarge, Rules, Site, clean
 from winnow.cleaned import NOT_HTML
 from winnow.processes import map_in_processes
@@ -150,7 +150,7 @@ def _find_sources(options: argparse.Namespace) -> tuple[list[Source], int]:
     """Return the pages that the names stand for, and the exit code: 1 if one of the names stands for none."""
     has_many = len(options.files) > 1
     if any(map(is_address, options.files)) and (has_many or options.site):
-        raise CommandError("one address at a time; scrapy crawl site -a url=ADDRESS cleans a site, urls_file=FILE many")
+        raise CommandError(f"one address at a time; {CRAWL_SITE} -a url=ADDRESS cleans a site, -a urls_file=FILE many")
     sources: list[Source] = []
     code = 0
     for name in options.files:

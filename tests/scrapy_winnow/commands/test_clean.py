@@ -1,6 +1,7 @@
 """``winnow clean`` and ``winnow segments``."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -115,7 +116,7 @@ def test_links_images_and_tables_can_be_left_out(switch, before, after, clean, t
         (b" \n\t", "is empty"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "is a binary file"),
         (b"%PDF-1.7\n", "is a binary file"),
-        (b"https://host.example/a\nhttps://host.example/b\n", "scrapy crawl site -a urls_file="),
+        (b"https://host.example/a\nhttps://host.example/b\n", "is a list of addresses"),
         (None, "no such file or directory"),
     ],
 )
@@ -129,6 +130,17 @@ def test_files_that_are_not_pages_are_named_and_the_others_cleaned(content, mess
     assert message in err
     assert "Storm warning" in out
     assert clean(bad, page, command="segments")[0] == 1
+
+
+def test_the_command_for_a_list_of_addresses_works_in_an_empty_folder(clean, forks, web, tmp_path):
+    addresses, folder = tmp_path / "addresses.txt", tmp_path / "empty"
+    addresses.write_text("\n".join(web.add_articles(2)))
+    folder.mkdir()
+    said = re.search(r"(SCRAPY_\w+)=(\S+) scrapy (crawl .*)=FILE crawls and cleans them", clean(addresses)[2])
+    variable, value, words = said.groups()
+    ended = forks.scrapy(*f"{words}={addresses}".split(), "-a", "pages=1", folder=folder, **{variable: value})
+    assert (ended.returncode, (folder / "report.html").is_file()) == (0, True), ended.stderr
+    assert "'winnow/items/cleaned': 1" in ended.stderr
 
 
 def test_names_that_are_not_files_are_explained(clean, tmp_path):
