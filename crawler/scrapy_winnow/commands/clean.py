@@ -156,7 +156,7 @@ def _find_sources(options: argparse.Namespace) -> tuple[list[Source], int]:
     for name in options.files:
         try:
             sources += _find_pages(name)
-        except (InputError, OSError) as error:
+        except (InputError, OSError, ValueError) as error:  # some addresses are none
             warn(f"{name}: {reason(error)}")
             code = FAILED
     if options.url and (has_many or len(sources) > 1):

@@ -144,6 +144,7 @@ def test_the_command_for_a_list_of_addresses_works_in_an_empty_folder(clean, for
 
 
 def test_names_that_are_not_files_are_explained(clean, tmp_path):
+    assert clean("http://[") == (1, "", "winnow: http://[: Invalid IPv6 URL\n")
     code, _, err = clean("", tmp_path)
     assert code == 1
     assert "no such file or directory (its name is empty)" in err

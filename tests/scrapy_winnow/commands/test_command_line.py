@@ -54,6 +54,7 @@ WRONG_USE = {
     "site node-hashes absent": "no such folder",
     "site node-hashes sites/empty": "no HTML files in it",
     "site node-hashes sites/full -o sites/full/out": "would be read as pages",
+    "site node-hashes sites/full --base-url http://[": "--base-url http://[: Invalid IPv6 URL",
     "site node-hashes sites/full --least 0": "least must be at least 1",
     "train absent -o m.npz": "no such folder",
     "train sites/full -o m.npz": "holds no folder",
