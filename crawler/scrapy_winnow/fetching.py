@@ -109,7 +109,10 @@ def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) ->
         raise InputError(f"could not be fetched: {getattr(error, 'reason', None) or error}") from error
 
 
-def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int, deadline: float) -> Fetched:
+def _read(
+    opener: urllib.request.OpenerDirector, url: str, max_bytes: int, deadline: float, *, is_cut: bool = False
+) -> Fetched:
+    """Read an address; what is longer is refused, or cut off there."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise InputError(f"took longer than {_TIMEOUT_S:g} s")
@@ -118,6 +121,8 @@ def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int, deadl
     with opener.open(request, timeout=left) as response:
         while chunk := response.read1(_CHUNK_BYTES):
             body += chunk
+            if len(body) > max_bytes and is_cut:
+                break
             if len(body) > max_bytes:
                 raise InputError(f"is larger than {max_bytes:,} bytes")
             if time.monotonic() > deadline:
@@ -165,7 +170,7 @@ class _Robots(urllib.request.BaseHandler):
 
     def _ask(self, where: str) -> Protego:
         try:
-            text = _read(self.parent, where, _MAX_ROBOTS_BYTES, self._deadline).html
+            text = _read(self.parent, where, _MAX_ROBOTS_BYTES, self._deadline, is_cut=True).html
         except urllib.error.HTTPError as error:
             error.close()
             if error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:

@@ -83,10 +83,11 @@ class HostRecords:
         replies = iter(pipeline.execute(raise_on_error=False))
         for host in hosts:
             values, labels, *sizes = islice(replies, 2 + len(HostKeys._fields))
-            if isinstance(values, RedisError):
-                if "WRONGTYPE" in str(values):
+            refusal = next((each for each in (values, labels) if isinstance(each, RedisError)), None)
+            if refusal is not None:
+                if "WRONGTYPE" in str(refusal):
                     continue
-                raise values
+                raise refusal
             *numbers, stamp = values
             pages, entries, version, used = (int(value) if value and value.isdigit() else 0 for value in numbers)
             if used:

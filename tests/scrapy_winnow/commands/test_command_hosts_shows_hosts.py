@@ -158,3 +158,11 @@ def test_without_the_right_to_ask_for_sizes_the_rest_is_shown(tcp_server, capsys
         [(3, None), (2, None)],
         [(2, None), (3, None)],
     )
+
+
+def test_without_a_right_that_is_needed_the_error_names_the_command(tcp_server, capsys):
+    server = tcp_server("--user", "looker", "on", ">password", "~winnow:*", "+@all", "-hstrlen")
+    url = server.url.replace("//", "//looker:password@")
+    count_pages(url, "winnow", news=3)
+    assert main(["hosts", "--redis-url", url]) == 2
+    assert "hstrlen" in capsys.readouterr().err
