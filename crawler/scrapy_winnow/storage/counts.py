@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 MAX_NODES: Final = 1024
 """Nodes of a page that are counted: the server is never held up for longer than so many take."""
 
-_NEW, _SETTLED, _REPLACED, _REFUSED = 1, 2, 3, 4
+_SETTLED, _REFUSED = 2, 4
+_PAGE_STATS: Final = {0: stats.PAGES_REPEATED, 1: stats.PAGES_COUNTED, 3: stats.PAGES_REPLACED}
 """What became of a page, as ``count_page.lua`` returns it."""
 
-_STATS: Final = {1: stats.HOSTS_SETTLED, 2: stats.HOSTS_REOPENED}
+_HOST_STATS: Final = {1: stats.HOSTS_SETTLED, 2: stats.HOSTS_REOPENED}
 """What became of its host."""
 
 MAX_SETTLED_HOSTS: Final = 20_000
@@ -175,12 +176,10 @@ class NodeCounts:
         self._settled.pop(host, None)
         how, pages, version, entries, change = reply
         if change:
-            self.count_stat(_STATS[change])
-        if how == _NEW and pages == 1:
+            self.count_stat(_HOST_STATS[change])
+        if (stat := _PAGE_STATS[how]) == stats.PAGES_COUNTED and pages == 1:
             self._domains.add(host)
-        df = nodes.spread(frequencies(entries, pages))
-        counted = how in {_NEW, _REPLACED}
-        return SiteEvidence(df, pages, counted, label_version=version, replaced=how == _REPLACED)
+        return SiteEvidence(nodes.spread(frequencies(entries, pages)), pages, version, stat)
 
     def _hold(self, host: str, settled: SettledHost) -> None:
         """Hold the labels of a settled host; where they are too many, any one goes.
@@ -223,7 +222,7 @@ class _DistinctNodes:
     def evidence_of(self, settled: SettledHost) -> SiteEvidence:
         """Return the evidence of a settled host for the nodes."""
         df = self.spread(settled.frequencies(self.distinct))
-        return SiteEvidence(df, settled.pages, settled=True, label_version=settled.version)
+        return SiteEvidence(df, settled.pages, settled.version, stats.PAGES_SETTLED)
 
 
 def _ends(size: int) -> NDArray[np.int64]:

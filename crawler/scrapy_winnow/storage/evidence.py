@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
+from scrapy_winnow.stats import PAGES_REPEATED
 from winnow.counting import frequency_estimates, spread_frequencies
 from winnow.fingerprints import node_fingerprints
 from winnow.places import count_codes, counted_units, main_text_id
@@ -36,18 +37,14 @@ class SiteEvidence:
             settled host the fraction of pages that was frozen, times ``pages``, and 1 for all other nodes; 0 for nodes
             that are not counted.
         pages: pages of the host counted so far.
-        counted: whether this call counted the page.
-        replaced: whether the page had been counted with other contents, which it replaces.
-        settled: whether the labels of the host are frozen; then its pages are not counted.
         label_version: how often the labels of the host have been frozen; 0 before the first time.
+        stat: stat of a crawl's page that says whether this call counted it.
     """
 
     df: NDArray[np.int64]
     pages: int
-    counted: bool = False
-    settled: bool = False
     label_version: int = 0
-    replaced: bool = False
+    stat: str = PAGES_REPEATED
 
 
 @dataclass(frozen=True, slots=True, eq=False)

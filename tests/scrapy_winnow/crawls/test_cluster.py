@@ -7,6 +7,7 @@ import numpy as np
 import redis.crc
 
 from benchmarks.shared.servers import SLOTS
+from scrapy_winnow import stats
 from scrapy_winnow.commands import main
 from scrapy_winnow.storage import batches
 from scrapy_winnow.storage.clients import blocking_client
@@ -31,7 +32,7 @@ async def test_hosts_are_counted_and_settle_wherever_they_lie(cluster, prefix):
             if page == 30:
                 read = await counts.read(host, NODES)
                 assert (read.pages, read.df.tolist()) == (31, [31] * len(NODES))
-        assert (evidence.settled, evidence.pages, evidence.df[0]) == (True, 32, 32)
+        assert (evidence.stat, evidence.pages, evidence.df[0]) == (stats.PAGES_SETTLED, 32, 32)
     slots = [redis.crc.key_slot(counts.keys(host)[0].encode()) for host in HOSTS]
     assert {slot * 3 // SLOTS for slot in slots} == {0, 1, 2}
 

@@ -11,6 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis.crc import key_slot
 
+from scrapy_winnow.stats import PAGES_COUNTED as COUNTED
+from scrapy_winnow.stats import PAGES_REPEATED as REPEATED
+from scrapy_winnow.stats import PAGES_REPLACED
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import MAX_NODES, NodeCounts
 from scrapy_winnow.storage.evidence import HashedPage
@@ -98,20 +101,20 @@ def test_a_page_is_counted_by_its_leaves():
 async def test_counts_come_back_in_the_order_of_the_nodes_and_a_page_counts_once(new_counts):
     counts = new_counts()
     first = await counts.count(HOST, _id(1), _nodes(5, 2**64 - 1, 5, 0))
-    assert (first.df.tolist(), first.pages, first.counted) == ([1, 1, 1, 1], 1, True)
+    assert (first.df.tolist(), first.pages, first.stat) == ([1, 1, 1, 1], 1, COUNTED)
     second = await counts.count(HOST, _id(2), _nodes(7, 5))
-    assert (second.df.tolist(), second.pages, second.counted) == ([1, 2], 2, True)
+    assert (second.df.tolist(), second.pages, second.stat) == ([1, 2], 2, COUNTED)
     again = await counts.count(HOST, _id(2), _nodes(7, 5, 8))
-    assert (again.df.tolist(), again.pages, again.counted) == ([1, 2, 0], 2, False)
+    assert (again.df.tolist(), again.pages, again.stat) == ([1, 2, 0], 2, REPEATED)
 
 
 async def test_a_page_found_at_many_addresses_counts_once(new_counts):
     counts = new_counts()
     for address in range(5):
         evidence = await counts.count(HOST, _id(address), _nodes(1, 2), contents_id=_id(77))
-        assert (evidence.df.tolist(), evidence.pages, evidence.counted) == ([1, 1], 1, address == 0)
+        assert (evidence.df.tolist(), evidence.pages, evidence.stat) == ([1, 1], 1, REPEATED if address else COUNTED)
     other = await counts.count(HOST, _id(9), _nodes(1, 3), contents_id=_id(78))
-    assert (other.df.tolist(), other.pages, other.counted) == ([2, 1], 2, True)
+    assert (other.df.tolist(), other.pages, other.stat) == ([2, 1], 2, COUNTED)
 
 
 async def test_of_pages_with_the_same_main_text_one_counts(new_counts):
@@ -120,16 +123,16 @@ async def test_of_pages_with_the_same_main_text_one_counts(new_counts):
         page = await counts.count(
             HOST, _id(address), _nodes(1, 10 + address), _id(70 + address), main_text_id=b"a main t"
         )
-        assert (page.counted, page.pages, page.df[0]) == (address == 0, 1, 1)
+        assert (page.stat, page.pages, page.df[0]) == (REPEATED if address else COUNTED, 1, 1)
     other = await counts.count(HOST, _id(9), _nodes(1, 3), _id(80), main_text_id=b"another!")
-    assert (other.counted, other.pages, other.df.tolist()) == (True, 2, [2, 1])
+    assert (other.stat, other.pages, other.df.tolist()) == (COUNTED, 2, [2, 1])
 
 
 async def test_one_page_from_many_workers_at_once_counts_once(redis_url, new_counts):
     connections = [Connection(redis_url, timeout=10) for _ in range(8)]
     nodes = np.arange(MAX_NODES, dtype=np.uint64)
     replies = await asyncio.gather(*(new_counts(own).count(HOST, _id(1), nodes) for own in connections))
-    assert sum(reply.counted for reply in replies) == 1
+    assert [reply.stat for reply in replies].count(COUNTED) == 1
     evidence = await new_counts().read(HOST, nodes)
     assert (evidence.pages, set(evidence.df.tolist())) == (1, {1})
     for own in connections:
@@ -146,7 +149,7 @@ async def test_hosts_and_versions_of_fingerprints_do_not_mix_and_reading_writes_
     for page in (1, 2):
         await counts.count(HOST, _id(page), _nodes(1, page))
     seen = await counts.read(HOST, _nodes(1, 2, 3))
-    assert (seen.df.tolist(), seen.pages, seen.counted) == ([2, 1, 0], 2, False)
+    assert (seen.df.tolist(), seen.pages, seen.stat) == ([2, 1, 0], 2, REPEATED)
     assert (await counts.count("b.example", _id(1), _nodes(1))).pages == 1
     monkeypatch.setattr("scrapy_winnow.storage.keys._HOSTS", "2.6")
     assert (await new_counts().count(HOST, _id(1), _nodes(1))).pages == 1
@@ -156,7 +159,7 @@ async def test_a_host_lives_as_long_as_its_pages_come_again(new_counts, connecti
     counts = new_counts()
     await counts.count(HOST, _id(1), _nodes(1))
     await connection.run_commands([("EXPIRE", key, 10) for key in counts.keys(HOST)])
-    assert not (await counts.count(HOST, _id(1), _nodes(1))).counted
+    assert (await counts.count(HOST, _id(1), _nodes(1))).stat == REPEATED
     lives = await connection.run_commands([("TTL", key) for key in counts.keys(HOST)])
     assert all(990 < life <= 1000 for life in lives if life != -2)
 
@@ -173,7 +176,7 @@ def test_counts_are_those_of_the_pages_as_they_came_last_in_any_order_with_any_r
         counted: dict[int, int] = {}  # page to contents
         for page, version in steps:
             evidence = await counts.count(HOST, _id(page), _nodes(*versions[version]), _id(100 + version))
-            assert evidence.replaced == (counted.get(page, version) != version)
+            assert (evidence.stat == PAGES_REPLACED) == (counted.get(page, version) != version)
             if counted.get(page) != version:
                 counted.pop(page, None)
                 if version not in counted.values():
@@ -268,7 +271,7 @@ async def test_damage_is_no_evidence_and_the_host_starts_anew(new_counts, redis_
     assert looked is None or looked.pages <= 30
     pages = [await counts.count(HOST, _id(number), np.append(NODES, np.uint64(1000 + number))) for number in range(5)]
     assert pages[-1].pages in {5, 6, 30 if damage.startswith("version") else 5}
-    assert (await counts.count("b.example", _id(1), NODES)).counted
+    assert (await counts.count("b.example", _id(1), NODES)).stat == COUNTED
 
 
 VALUES = st.one_of(st.binary(max_size=40), st.sampled_from([b"1e9", b"-1", b"nan", b"0x10", b" 7", b"7.5", LABELS]))
@@ -312,7 +315,7 @@ async def test_a_domain_with_no_end_of_hosts_gets_so_many_counted(new_counts, ca
     assert [evidence is not None for evidence in begun] == [True] * 3 + [False] * 2
     assert "trap.co.uk has 3 hosts" in caplog.text
     assert (await counts.count("a.trap.co.uk:8080", _id(2), _nodes(1))).pages == 2
-    assert (await counts.count("shop.co.uk", _id(1), _nodes(1))).counted
+    assert (await counts.count("shop.co.uk", _id(1), _nodes(1))).stat == COUNTED
 
 
 async def test_a_host_of_one_page_is_soon_forgotten_and_a_page_writes_no_more_than_it_changes(new_counts, connection):
