@@ -113,7 +113,7 @@ def clean_pages(options: argparse.Namespace, content_of: ContentOf, **switches: 
     """Clean every page, write what ``content_of`` makes of it, and return the exit code.
 
     Args:
-        options: those of :func:`add_page_options`, and ``format``, "text" or "json" where files are named by it.
+        options: those of :func:`add_page_options`, and ``format``, by which files are named.
         content_of: takes the name of a page, the page as it was cleaned, and the options.
         switches: further arguments of :func:`winnow.clean`.
     """

@@ -193,8 +193,8 @@ def test_segments_are_a_table_or_json(clean, page):
     assert head.split() == ["score", "what", "why", "chars", "section", "text"]
     assert any("template landmark" in row and "/html/body/nav" in row and "Sport" in row for row in rows)
     assert any("content" in row and "Winds" in row for row in rows)
-    segments = [json.loads(line) for line in clean("--json", page, command="segments")[1].splitlines()]
-    assert set(segments[0]) >= {"file", "path", "tag", "score", "template", "comment", "reason", "characters", "text"}
+    segments = json.loads(clean("--format", "json", "--with", "segments", page)[1])["segments"]
+    assert set(segments[0]) >= {"path", "tag", "score", "template", "comment", "reason", "characters", "text"}
     assert sum(segment["text"].count("Winds") for segment in segments if not segment["template"]) == 9
     assert sum(segment["text"].count("all about it") for segment in segments if segment["template"]) == 4
 

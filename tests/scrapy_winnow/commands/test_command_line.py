@@ -110,10 +110,10 @@ def test_the_version_is_printed(capsys):
 def test_the_shell_completes_commands_and_options(capsys):
     with pytest.raises(SystemExit):
         main(["--print-completion", "bash"])
-    complete = 'eval "$1"; COMP_WORDS=(winnow segments --js) COMP_CWORD=2; _shtab_winnow; echo "${COMPREPLY[@]}"'
+    complete = 'eval "$1"; COMP_WORDS=(winnow segments --enc) COMP_CWORD=2; _shtab_winnow; echo "${COMPREPLY[@]}"'
     command = ["bash", "-c", complete, "-", capsys.readouterr().out]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["--json"]
+    assert done.stdout.split() == ["--encoding"]
 
 
 def test_the_server_is_that_of_the_project_around(tmp_path, redis_url, prefix):
