@@ -194,7 +194,7 @@ def _count_site(sources: Sequence[Source], options: argparse.Namespace) -> Site 
         raise CommandError("--site reads each page twice: give files, not standard input")
     with report_errors(f"--site-file {options.site_file}: "):
         is_new = options.site_file is None or (options.site and not options.site_file.exists())
-        site = Site() if is_new else Site.load(options.site_file)
+        site = Site(model=options.model) if is_new else Site.load(options.site_file, model=options.model)
         if options.site:
             for source in with_progress(sources, "pages counted"):
                 with suppress(InputError, LookupError, PageTooLarge):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_winnow.commands import main
+from winnow import Page, Site
 
 MENU = "".join(f"<li><a href=/{name}>{name} and all about it</a>" for name in ("Weather", "Sport", "Culture", "Travel"))
 STORY = "<h1>Storm warning</h1>" + "".join(
@@ -217,3 +218,15 @@ def test_what_the_pages_of_a_site_repeat_is_counted_first_and_kept_for_others(cl
         assert about not in clean("--site-file", counts, first)[1]
         rows = clean("--site-file", counts, first, command="segments")[1].splitlines()
         assert [row.split()[1] for row in rows if about[:30] in row] == ["template"]
+
+
+def test_the_pages_of_a_site_are_counted_with_the_model_that_cleans_them(mirror, model, tmp_path):
+    for name in (model, "blocks"):
+        assert main(["clean", "--site", "--site-file", str(tmp_path / "counts"), "--model", name, str(mirror)]) == 0
+        site = Site(model=name)
+        for file in sorted(mirror.rglob("*")):
+            if file.is_file() and file.suffix != ".css":
+                site.count(Page.parse(file.read_bytes()))
+        site.save(tmp_path / "expected")
+        assert (tmp_path / "counts").read_bytes() == (tmp_path / "expected").read_bytes()
+        (tmp_path / "counts").unlink()
