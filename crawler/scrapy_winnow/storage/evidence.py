@@ -58,6 +58,7 @@ class HashedUnits:
         masses: uint8[k], characters of text of each, 255 for more.
         contents_id: fingerprint of the whole page, 8 bytes.
         main_text_id: the same for pages with the same main text, 8 bytes; of pages with little of it ``contents_id``.
+        model_version: that of the model whose scores the codes are of; "" without one.
     """
 
     size: int
@@ -66,6 +67,7 @@ class HashedUnits:
     masses: NDArray[np.uint8]
     contents_id: bytes
     main_text_id: bytes
+    model_version: str
 
     def frequencies(self, page: Page, df: NDArray[np.int64]) -> NDArray[np.int64]:
         """int64[size], pages of the host that contain each unit of the page, from those of the counted units, int64[k].
@@ -103,7 +105,8 @@ class HashedPage(HashedUnits):
         contents_id = node_fingerprints(page)[:1].astype("<u8").tobytes()
         main_text = main_text_id(page, model) if model is not None and page.m else 0
         main_id = main_text.to_bytes(8, "little") if main_text else contents_id
-        return cls(size, units, fingerprints, masses[units], contents_id, main_id, page)
+        model_version = "" if model is None else model.version
+        return cls(size, units, fingerprints, masses[units], contents_id, main_id, model_version, page)
 
     def __reduce__(self) -> tuple[type[HashedUnits], tuple[Any, ...]]:
         """Leave the page out of what another process gets: its tree cannot leave this one."""
