@@ -35,6 +35,7 @@ MAX_HOSTS: Final = 20
 PAGES_PER_HOST: Final = 10
 _MAX_BYTES: Final = 400_000
 _MAX_PARTS: Final = 30
+_MAX_COUNTED: Final = 100_000  # characters; the words of a longer text are estimated, or it would hold the event loop
 _MAX_NUMBER: Final = 1e9  # of a field; NaN is not below it
 
 
@@ -143,11 +144,13 @@ def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, s
     url, status, share, original = value("url"), value("status"), value("template_share"), value("duplicate_of")
     if not isinstance(url, str) or (status is None and share is None):
         return None
+    text = str(value("text") or "")
+    words = len(WORD.findall(text[:_MAX_COUNTED])) * max(len(text) / _MAX_COUNTED, 1)
     return PageRecord(
         url=url,
         host=site_of(url) or "(no host)",
         seconds=seconds,
-        words=len(WORD.findall(str(value("text") or ""))),
+        words=round(words),
         template_share=min(max(number("template_share") or 0.0, 0.0), 1.0),
         status=str(status or "cleaned"),
         source=str(value("label_source") or "page"),

@@ -12,7 +12,7 @@ from playwright.sync_api import Page as Tab
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.report.document import find_clusters, find_pages_to_check, render_report
-from scrapy_winnow.report.records import CrawlRecord, PageRecord
+from scrapy_winnow.report.records import CrawlRecord, PageRecord, page_record
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
 from tests.scrapy_winnow.inspector.browsing import story
@@ -49,6 +49,14 @@ def test_clusters_hold_all_copies_of_a_document() -> None:
     copies = [_page(number, f"h{number}.example", duplicate_of="https://a.example/0") for number in (1, 2, 3)]
     ((original, urls, hosts),) = find_clusters([_page(0), *copies])
     assert (original, len(urls), hosts) == ("https://a.example/0", 3, 4)
+
+
+def test_the_words_of_a_huge_text_are_estimated_in_no_time() -> None:
+    items = [{"url": "https://a.example/", "status": "cleaned", "text": "word " * times} for times in (7, 3_000_000)]
+    begin = time.thread_time()
+    pages = [page_record(item, 0, {}) for item in items]
+    assert time.thread_time() - begin < 0.2
+    assert [page.words for page in pages if page] == [7, 3_000_000]
 
 
 def test_the_command_reads_items_a_log_or_both(tmp_path: Path) -> None:
