@@ -130,6 +130,7 @@ MAKERS = {
     "raw": lambda response: {"url": response.url, "raw": response.text, "text": "mine", "status": 200},
     "number": lambda response: {"url": response.url, "html": 7},
     "none": lambda response: {"url": response.url},
+    "nameless": lambda response: {"html": response.text},
     "loaded": lambda response: load(response, ItemLoader, item={}),
     "loaded to a dataclass": lambda response: load(response, FirstLoader, item=DataclassItem("", "")),
     "unruled": lambda response: [

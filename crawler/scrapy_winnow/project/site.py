@@ -89,6 +89,9 @@ class SiteSpider(Spider):
     async def start(self) -> AsyncIterator[Request]:
         """Request the addresses given, also those that an earlier run of the same job has fetched."""
         self.crawler.signals.connect(self._go_on, signals.spider_error)
+        with suppress(TypeError, ValueError):  # Winnow itself says what is wrong with a setting
+            names = self.settings.getdict("WINNOW_FIELD_NAMES").values()
+            PageItem.fields.update({name: Field() for name in names if name})
         for url in self._start_urls:
             yield Request(url, errback=self.failed, dont_filter=True)
 

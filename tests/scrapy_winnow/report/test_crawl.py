@@ -119,6 +119,13 @@ def test_a_report_has_the_errors_of_its_own_crawl_alone(web, start_crawls, tmp_p
     assert ["<h2>Errors</h2>" in file.read_text(encoding="utf-8") for file in reports] == [True, False]
 
 
+def test_items_without_an_address_are_reported_under_that_of_their_response(web, crawl, tmp_path: Path) -> None:
+    crawl(urls=web.add_articles(2), item="nameless", WINNOW_REPORT=str(tmp_path / "report.html"), **ALONE)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<b>2</b> pages" in text
+    assert web.host in text
+
+
 def test_objects_that_are_no_items_go_by_the_report(web, crawl, tmp_path: Path) -> None:
     crawled = crawl(urls=web.add_articles(2), item="object", WINNOW_REPORT=str(tmp_path / "report.html"), **ALONE)
     assert crawled.stats["winnow/items/without_html"] == 2
