@@ -237,8 +237,8 @@ class _NewHosts:
 
     def __init__(self, max_hosts: int) -> None:
         self._max_hosts = max_hosts
-        _public_suffixes()  # slow to read: the first page should not wait for it
         self._hosts = Counter[str]()
+        _domain_of("example.com")  # reads the list of public suffixes, which takes too long for the first page
 
     def has_room(self, host: str) -> bool:
         """Whether one more host of the domain of this one may be begun."""

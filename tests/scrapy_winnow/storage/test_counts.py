@@ -1,6 +1,7 @@
 """Counting in Redis: each page once, as it is now, within bounds, whatever else is under a host's keys."""
 
 import asyncio
+import time
 import uuid
 from itertools import chain
 
@@ -15,7 +16,7 @@ from scrapy_winnow.stats import PAGES_COUNTED as COUNTED
 from scrapy_winnow.stats import PAGES_REPEATED as REPEATED
 from scrapy_winnow.stats import PAGES_REPLACED
 from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.counts import MAX_NODES, NodeCounts
+from scrapy_winnow.storage.counts import MAX_NODES, NodeCounts, _domain_of
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import host_keys, site_of
 from winnow.counting import LossyCounts
@@ -311,6 +312,9 @@ def test_no_contents_of_the_keys_make_a_page_fail(redis_url, prefix, state, node
 
 async def test_a_domain_with_no_end_of_hosts_gets_so_many_counted(new_counts, caplog):
     counts = new_counts(max_hosts=3)
+    begin = time.thread_time()
+    assert _domain_of("not-met-before.example.co.uk") == "example.co.uk"
+    assert time.thread_time() - begin < 0.01, "the list of suffixes was read before"
     begun = [await counts.count(f"{name}.trap.co.uk:8080", _id(1), _nodes(1)) for name in "abcde"]
     assert [evidence is not None for evidence in begun] == [True] * 3 + [False] * 2
     assert "trap.co.uk has 3 hosts" in caplog.text
