@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.storage.connection import Connection
-    from scrapy_winnow.storage.keys import HostKeys
 
     Hashes = NDArray[np.uint64]
     Masses = NDArray[np.uint8]
@@ -100,10 +99,6 @@ class NodeCounts:
         self._domains = _NewHosts(self.max_hosts)
         self._count_page = Script.load("count_page")
 
-    def keys(self, host: str) -> HostKeys:
-        """Return the names of a host's keys."""
-        return host_keys(self.prefix, host)
-
     async def count(
         self,
         host: str,
@@ -159,7 +154,7 @@ class NodeCounts:
         While Redis is unreachable, labels that are held are used as they are: a settled host needs no Redis.
         """
         arguments = (*ids, *nodes.packed, *self._limits, int(self._domains.has_room(host)), outgrown)
-        reply = await self.connection.run(self._count_page, self.keys(host), arguments)
+        reply = await self.connection.run(self._count_page, host_keys(self.prefix, host), arguments)
         settled = self._settled.get(host)
         if reply is None and settled is not None:
             settled.confirm()

@@ -50,7 +50,7 @@ def _id(number: int) -> bytes:
 
 async def _held(connection, counts) -> tuple[int, int, int]:
     """Entries of the table, pages of the guard, pages whose contents are held."""
-    _, nodes, guard, contents, *singles = counts.keys(HOST)
+    _, nodes, guard, contents, *singles = host_keys(counts.prefix, HOST)
     commands = [("STRLEN", guard), ("HLEN", contents), ("HLEN", nodes), *(("SCARD", key) for key in singles)]
     found = await connection.run_commands(commands)
     return sum(found[2:]), found[0] // 16, found[1]
@@ -159,9 +159,9 @@ async def test_hosts_and_versions_of_fingerprints_do_not_mix_and_reading_writes_
 async def test_a_host_lives_as_long_as_its_pages_come_again(new_counts, connection):
     counts = new_counts()
     await counts.count(HOST, _id(1), _nodes(1))
-    await connection.run_commands([("EXPIRE", key, 10) for key in counts.keys(HOST)])
+    await connection.run_commands([("EXPIRE", key, 10) for key in host_keys(counts.prefix, HOST)])
     assert (await counts.count(HOST, _id(1), _nodes(1))).stat == REPEATED
-    lives = await connection.run_commands([("TTL", key) for key in counts.keys(HOST)])
+    lives = await connection.run_commands([("TTL", key) for key in host_keys(counts.prefix, HOST)])
     assert all(990 < life <= 1000 for life in lives if life != -2)
 
 
@@ -224,7 +224,7 @@ async def test_with_a_key_evicted_no_count_is_taken_back_that_was_not_put_on(new
     counts = new_counts()
     for page in (1, 2):
         await counts.count(HOST, _id(page), _nodes(1, 2, 10 + page), _id(100 + page))
-    await connection.run_commands([("DEL", getattr(counts.keys(HOST), evicted))])
+    await connection.run_commands([("DEL", getattr(host_keys(counts.prefix, HOST), evicted))])
     changed = await counts.count(HOST, _id(1), _nodes(1, 2, 30), _id(103))
     expected = ([2, 2, 0], 2) if evicted == "contents" else ([1, 1, 1], 1)  # as it was, or anew
     assert (changed.df.tolist(), changed.pages) == expected
@@ -267,7 +267,7 @@ async def test_damage_is_no_evidence_and_the_host_starts_anew(new_counts, redis_
     counts = new_counts(budget=100, settle_after=20)
     with redis.Redis.from_url(redis_url) as client:
         for command, key, *arguments in DAMAGES[damage]:
-            client.execute_command(command, counts.keys(HOST)[key], *arguments)
+            client.execute_command(command, host_keys(counts.prefix, HOST)[key], *arguments)
     looked = await counts.read(HOST, NODES)
     assert looked is None or looked.pages <= 30
     pages = [await counts.count(HOST, _id(number), np.append(NODES, np.uint64(1000 + number))) for number in range(5)]
@@ -324,7 +324,7 @@ async def test_a_domain_with_no_end_of_hosts_gets_so_many_counted(new_counts, ca
 
 async def test_a_host_of_one_page_is_soon_forgotten_and_a_page_writes_no_more_than_it_changes(new_counts, connection):
     counts = new_counts(ttl=1_000_000)
-    keys = counts.keys(HOST)
+    keys = host_keys(counts.prefix, HOST)
     leaves = np.arange(MAX_NODES, dtype=np.uint64)
 
     async def lives() -> list[int]:

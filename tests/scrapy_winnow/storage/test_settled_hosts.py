@@ -11,6 +11,7 @@ from scrapy_winnow.stats import PAGES_COUNTED as COUNTED
 from scrapy_winnow.stats import PAGES_SETTLED as SETTLED
 from scrapy_winnow.storage.connection import COUNTS, Connection
 from scrapy_winnow.storage.counts import NodeCounts
+from scrapy_winnow.storage.keys import host_keys
 from scrapy_winnow.storage.settled import SettledHost
 from tests.scrapy_winnow.round_trips import counted_round_trips
 
@@ -41,7 +42,7 @@ class Worker:
 
     async def keys(self) -> str:
         """The last letters of those that exist."""
-        names = self.counts.keys(HOST)
+        names = host_keys(self.counts.prefix, HOST)
         exist = await self.connection.run_commands([("EXISTS", name) for name in names])
         return "".join(name[-1] for name, exists in zip(names, exist, strict=True) if exists)
 
@@ -98,7 +99,7 @@ async def test_nothing_settles_when_it_is_switched_off_and_counting_stops_at_the
     one = worker(settle_after=0, max_pages=40)
     evidence = await one.pages(range(45))
     assert (evidence.stat, evidence.label_version, evidence.pages) == (stats.PAGES_REPEATED, 0, 40)
-    assert await one.connection.call(lambda client: client.strlen(one.counts.keys(HOST).guard)) == 16 * 40
+    assert await one.connection.call(lambda client: client.strlen(host_keys(one.counts.prefix, HOST).guard)) == 16 * 40
 
 
 async def test_a_redesign_opens_the_host_again_and_its_labels_get_a_new_version(worker):
@@ -152,7 +153,7 @@ async def test_a_settled_host_needs_no_redis_until_its_labels_are_to_be_confirme
         for number in range(40, 60):
             assert (await one.page(number)).stat == SETTLED
     assert trips == []
-    key = one.counts.keys(HOST).state
+    key = host_keys(one.counts.prefix, HOST).state
     await connection.run_commands([("EXPIRE", key, 5)])
     await confirming.pages(range(60, 62))
     assert (await connection.run_commands([("TTL", key)]))[0] > 900
@@ -170,7 +171,7 @@ async def test_labels_that_another_worker_has_replaced_are_let_go_when_it_is_tim
     evidence = await one.page(50)
     assert (evidence.stat, evidence.pages) == (COUNTED, 2)
     assert one.noted == [stats.HOSTS_SETTLED]
-    await one.connection.run_commands([("DEL", one.counts.keys(HOST).state)])
+    await one.connection.run_commands([("DEL", host_keys(one.counts.prefix, HOST).state)])
     assert ((await one.page(51)).pages, other.noted) == (1, [stats.HOSTS_REOPENED])
 
 
