@@ -134,7 +134,10 @@ def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | 
     if options.redis_url is not None or options.state_dir is not None:
         return _read_counts(options, documents)
     if options.site is not None:
-        documents = Documents(str(options.site), options.url)
+        try:
+            documents = Documents(str(options.site), options.url)
+        except InputError as error:
+            raise CommandError(f"--site {options.site}: {error}") from error
         if not documents.is_one_site:
             raise CommandError(f"--site: neither a folder nor a WARC file: {options.site}")
     elif not documents.is_one_site:

@@ -186,7 +186,7 @@ def read_log(record: CrawlRecord, text: str) -> None:
         record.add_error(message)
     found = _STATS.findall(text)
     if not found:
-        raise ValueError("no stats of Scrapy in it: the crawl is running, or was killed")
+        raise ValueError("no stats of Scrapy in it: give the items as JSON, or the log of a crawl that has ended")
     # Dates are not literals; everything else that stats hold is.
     literal = re.sub(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)", "None", found[-1])
     try:

@@ -73,6 +73,7 @@ def test_a_file_shows_the_site_the_model_and_the_ways_to_cut_that_were_asked_for
         (["folder"], "holds no HTML files"),
         (["story-0.html", "--model", "gone.npz"], "no model named 'gone.npz'"),
         (["story-0.html", "--site", "gone"], "--site: neither a folder nor a WARC file"),
+        (["story-0.html", "--site", "folder"], "--site folder: holds no HTML files"),
         (["story-0.html", "--state-dir", "gone"], "no private server has stored data"),
         (["story-0.html", "--page", "2"], "--page: no such page"),
         (["story-0.html", "--collect", "gold.txt"], "must end in .jsonl"),

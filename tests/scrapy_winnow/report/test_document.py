@@ -98,6 +98,15 @@ def test_hosts_are_shown_with_what_their_private_server_holds(
     assert "nothing to report: give the items of a crawl or its log" in capsys.readouterr().err
 
 
+def test_the_items_of_a_crawl_that_was_killed_are_reported_but_for_half_a_line(tmp_path: Path, capsys) -> None:
+    items, out = tmp_path / "items.jsonl", tmp_path / "out.html"
+    row = json.dumps({"url": "https://a.example/1", "text": "a b c", "status": "cleaned"})
+    items.write_text(f"\ufeff{row}\n{row}\n{row[:30]}", encoding="utf-8")
+    assert main(["report", str(items), "-o", str(out)]) == 0
+    assert f"{items}: 1 item without an address or the fields of Winnow" in capsys.readouterr().err
+    assert "<b>2</b> pages" in out.read_text(encoding="utf-8")
+
+
 def test_fields_of_the_same_names_with_other_values_do_not_stop_a_report(tmp_path: Path) -> None:
     items, out = tmp_path / "items.jsonl", tmp_path / "out.html"
     odd: list[object] = ["much", ["x"], {"a": 1}, 3, float("nan"), 1e999, 10**400, True, None]
