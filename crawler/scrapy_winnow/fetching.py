@@ -101,18 +101,19 @@ def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) ->
     if obey_robots:
         opener.add_handler(_Robots(deadline))
     try:
-        return _read(opener, url, _MAX_BYTES, deadline)
+        fetched = _read(opener, url, _MAX_BYTES, deadline)
     except urllib.error.HTTPError as error:
         error.close()
         raise InputError(f"could not be fetched: {error}") from error
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise InputError(f"could not be fetched: {getattr(error, 'reason', None) or error}") from error
+    if len(fetched.html) > _MAX_BYTES:
+        raise InputError(f"is larger than {_MAX_BYTES:,} bytes")
+    return fetched
 
 
-def _read(
-    opener: urllib.request.OpenerDirector, url: str, max_bytes: int, deadline: float, *, is_cut: bool = False
-) -> Fetched:
-    """Read an address; what is longer is refused, or cut off there."""
+def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int, deadline: float) -> Fetched:
+    """Read an address; of what is longer, so many bytes and some more."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise InputError(f"took longer than {_TIMEOUT_S:g} s")
@@ -121,10 +122,8 @@ def _read(
     with opener.open(request, timeout=left) as response:
         while chunk := response.read1(_CHUNK_BYTES):
             body += chunk
-            if len(body) > max_bytes and is_cut:
-                break
             if len(body) > max_bytes:
-                raise InputError(f"is larger than {max_bytes:,} bytes")
+                break
             if time.monotonic() > deadline:
                 raise InputError(f"took longer than {_TIMEOUT_S:g} s")
         encoding = http_content_type_encoding(response.headers.get("Content-Type"))
@@ -170,7 +169,7 @@ class _Robots(urllib.request.BaseHandler):
 
     def _ask(self, where: str) -> Protego:
         try:
-            text = _read(self.parent, where, _MAX_ROBOTS_BYTES, self._deadline, is_cut=True).html
+            text = _read(self.parent, where, _MAX_ROBOTS_BYTES, self._deadline).html
         except urllib.error.HTTPError as error:
             error.close()
             if error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
