@@ -23,7 +23,7 @@ from scrapy_winnow.commands.common import (
     with_progress,
 )
 from scrapy_winnow.fetching import CRAWL_SITE, STANDARD_INPUT, InputError, fetch, is_address, read_page, reason
-from winnow import Page, PageTooLarge, Rules, Site, clean
+from winnow import Page, Rules, Site, clean
 from winnow.cleaned import NOT_HTML
 from winnow.processes import map_in_processes
 from winnow.training.sites import page_files
@@ -197,7 +197,7 @@ def _count_site(sources: Sequence[Source], options: argparse.Namespace) -> Site 
         site = Site(model=options.model) if is_new else Site.load(options.site_file, model=options.model)
         if options.site:
             for source in with_progress(sources, "pages counted"):
-                with suppress(InputError, LookupError, PageTooLarge):
+                with suppress(InputError, LookupError, ValueError):
                     site.count(Page.parse(read_page(source.name), options.url, encoding=options.encoding))
             if options.site_file is not None:
                 site.save(options.site_file)
@@ -217,7 +217,7 @@ def _clean_source(
             html = read_page(source.name)
         model = model_switches(options)
         cleaned = clean(html, url, rules=_load_rules(options.rules), encoding=encoding, **model, **switches)
-    except (InputError, LookupError, OSError) as error:
+    except (InputError, LookupError, OSError, ValueError) as error:  # of codecs, too: a page may declare any
         return None, [reason(error)]
     warnings = []
     if cleaned.passed_through in NOT_HTML:

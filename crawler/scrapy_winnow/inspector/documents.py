@@ -19,7 +19,7 @@ from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
 from winnow.models import load_model
 from winnow.output.text import join_blocks
-from winnow.page.page import Page, PageTooLarge
+from winnow.page.page import Page
 from winnow.rules import Rules
 from winnow.training.sites import page_files
 
@@ -161,7 +161,7 @@ class FolderReplay:
         random.Random(0).shuffle(order)  # noqa: S311  neighbours in a folder are alike
         found: dict[bytes, Hashes] = {}
         for number in order[: MAX_SITE_PAGES + 1]:
-            with suppress(InputError, OSError, PageTooLarge):
+            with suppress(InputError, OSError, LookupError, ValueError):
                 document = self._documents.read(number)
                 page = Page.parse(document.html, document.url, encoding=document.encoding)
                 hashed = HashedPage.of(page, load_model(model_name))

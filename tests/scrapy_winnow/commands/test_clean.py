@@ -133,6 +133,15 @@ def test_files_that_are_not_pages_are_named_and_the_others_cleaned(content, mess
     assert clean(bad, page, command="segments")[0] == 1
 
 
+@pytest.mark.parametrize("options", [[], ["--site"]])
+def test_a_page_of_a_charset_that_decodes_nothing_does_not_keep_the_others_from_being_cleaned(
+    options, clean, page, tmp_path
+):
+    odd = tmp_path / "odd.html"
+    odd.write_bytes(b"<meta charset=undefined><p>Caf\xe9s and b\xe0rs of the harbour, all of them open.")
+    assert "Storm warning" in clean(*options, odd, page)[1]
+
+
 def test_the_command_for_a_list_of_addresses_works_in_an_empty_folder(clean, forks, web, tmp_path):
     addresses, folder = tmp_path / "addresses.txt", tmp_path / "empty"
     addresses.write_text("\n".join(web.add_articles(2)))
