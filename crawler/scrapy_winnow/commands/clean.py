@@ -266,7 +266,7 @@ def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> Writ
             if file in written:
                 raise InputError(f"would overwrite {file}, written for another FILE")
             file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("a" if file in written else "w", encoding="utf-8") as stream:
+        with file.open("a" if file in written else "w", encoding="utf-8", errors="replace") as stream:
             stream.write(content)
         written.add(file)
 

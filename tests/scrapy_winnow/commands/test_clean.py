@@ -1,6 +1,7 @@
 """``winnow clean`` and ``winnow segments``."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -95,6 +96,14 @@ def test_a_folder_becomes_one_file_of_json_lines(clean, mirror, tmp_path):
     assert [Path(row["file"]).name for row in rows] == ["story.htm", "index.html", "page", "index.html"]
     assert all(row["metadata"]["headline"].startswith("Storm warning of") for row in rows)
     assert all(row["markdown"].startswith("# Storm") for row in rows)
+
+
+def test_files_whose_names_are_no_text_are_cleaned_like_others(clean, page, tmp_path):
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.html"))
+    odd.write_text(PAGE)
+    assert clean(odd, page, "--format", "json", "-o", tmp_path / "pages.jsonl")[0] == 0
+    rows = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+    assert [Path(row["file"]).name for row in rows] == ["?.html", "page.html"]
 
 
 @pytest.mark.parametrize(
