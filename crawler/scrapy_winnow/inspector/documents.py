@@ -265,7 +265,7 @@ class LinesFile:
     def __init__(self, path: Path, key: str, value: str) -> None:
         self.path, self._key = path, key
         self.rows: dict[str, dict[str, Any]] = {}
-        for number, line in enumerate(path.read_text("utf-8").splitlines() if path.exists() else (), 1):
+        for number, line in enumerate(path.read_text("utf-8").split("\n") if path.exists() else (), 1):
             try:
                 if line.strip():
                     row = json.loads(line)

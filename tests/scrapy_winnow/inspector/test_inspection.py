@@ -122,6 +122,13 @@ def test_marks_are_corrected_in_gold_and_pages_saved_again_replace_themselves(si
     assert list(GoldFile(tmp_path / "gold.jsonl").rows) == ["story-02"]
 
 
+def test_gold_of_code_with_odd_line_ends_is_read_again(tmp_path: Path) -> None:
+    inspection = _inspection(story(3).replace("</article>", "<pre>one\u2028two\x85three</pre></article>"))
+    GoldFile(tmp_path / "gold.jsonl").save(inspection, Trial(), {})
+    (row,) = GoldFile(tmp_path / "gold.jsonl").rows.values()
+    assert "one\u2028two\x85three" in row["gold_text"]
+
+
 def test_gold_of_a_page_without_marks_is_its_text(tmp_path: Path) -> None:
     article = json.dumps({"headline": "The bridge", "articleBody": "The council has met about the bridge. " * 20})
     for html in (
