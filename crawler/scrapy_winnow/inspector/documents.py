@@ -111,7 +111,8 @@ class Documents:
         if self.folder is not None:
             name = self.names[number]
             base = self._url or f"https://{quote(self.folder.resolve().name)}/"
-            return Document(name, f"{base.rstrip('/')}/{quote(name)}", read_page(str(self.folder / name)))
+            url = f"{base.rstrip('/')}/{quote(os.fsencode(name))}"
+            return Document(name, url, read_page(str(self.folder / name)))
         if is_address(self._source):
             fetched = fetch(self._source, **self._manners)
             return Document(fetched.url, *fetched)

@@ -1,4 +1,5 @@
 import http.client
+import os
 import re
 import signal
 import subprocess
@@ -63,6 +64,13 @@ def test_a_file_shows_the_site_the_model_and_the_ways_to_cut_that_were_asked_for
     shown = out.read_text(encoding="utf-8")
     assert f'"trial":{{"model":"{model}","threshold":null,"pages":3,"favor":"recall","scope":"page"}}' in shown
     assert "other.npz</option>" in shown
+
+
+def test_a_page_whose_name_is_no_text_is_shown(folder: Path) -> None:
+    odd = os.fsdecode(b"\xff.html")
+    (folder / odd).write_text(story(3), encoding="utf-8")
+    assert main(["inspect", str(folder), "--page", odd, "-o", str(folder / "out.html")]) == 0
+    assert "Story 3 of the harbour" in (folder / "out.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
