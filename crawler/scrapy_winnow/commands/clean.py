@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from winnow import Cleaned
+    from winnow.models import Model
 
     WritePage = Callable[["Source", str], object]
     ContentOf = Callable[[str, Cleaned, argparse.Namespace], str]
@@ -122,8 +123,7 @@ def clean_pages(options: argparse.Namespace, content_of: ContentOf, **switches: 
     _load_rules(options.rules)
     sources, code = _find_sources(options)
     write = _open_output(options, sources)
-    load_model_option(options)
-    switches["site"] = _count_site(sources, options)
+    switches["site"] = _count_site(sources, load_model_option(options), options)
     clean_source = partial(_clean_source, options=options, content_of=content_of, switches=switches)
     has_progress = options.output not in {None, "-"} and len(sources) > 1
     names = [source.name for source in sources] if has_progress else ()
@@ -186,7 +186,7 @@ def _find_pages(name: str) -> list[Source]:
     return [Source(str(file), str(file.relative_to(folder).with_suffix(""))) for file in files]
 
 
-def _count_site(sources: Sequence[Source], options: argparse.Namespace) -> Site | None:
+def _count_site(sources: Sequence[Source], model: Model, options: argparse.Namespace) -> Site | None:
     """Return the counts that the options ask for; pages that fail are named when they are cleaned."""
     if not options.site and options.site_file is None:
         return None
@@ -194,7 +194,7 @@ def _count_site(sources: Sequence[Source], options: argparse.Namespace) -> Site 
         raise CommandError("--site reads each page twice: give files, not standard input")
     with report_errors(f"--site-file {options.site_file}: "):
         is_new = options.site_file is None or (options.site and not options.site_file.exists())
-        site = Site(model=options.model) if is_new else Site.load(options.site_file, model=options.model)
+        site = Site(model=model) if is_new else Site.load(options.site_file, model=model)
         if options.site:
             for source in with_progress(sources, "pages counted"):
                 with suppress(InputError, LookupError, ValueError):

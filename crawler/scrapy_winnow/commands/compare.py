@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import argparse
 
     from scrapy_winnow.inspector.comparison import Comparison
-    from winnow.models.scores import Model
+    from winnow.models import Model
 
 HELP = """\
 show your own pages by Winnow and by other extractors side by side
