@@ -207,6 +207,18 @@ def test_a_closed_pipe_ends_the_command_quietly(model, page):
         assert process.wait(240) == 1
 
 
+def test_the_pages_of_a_site_are_counted_with_the_model_that_cleans_them(mirror, model, tmp_path):
+    for name in (model, "blocks"):
+        assert main(["clean", "--site", "--site-file", str(tmp_path / "counts"), "--model", name, str(mirror)]) == 0
+        site = Site(model=name)
+        for file in sorted(mirror.rglob("*")):
+            if file.is_file() and file.suffix != ".css":
+                site.count(Page.parse(file.read_bytes()))
+        site.save(tmp_path / "expected")
+        assert (tmp_path / "counts").read_bytes() == (tmp_path / "expected").read_bytes()
+        (tmp_path / "counts").unlink()
+
+
 def test_segments_are_a_table_or_json(clean, page):
     head, *rows = clean(page, command="segments")[1].splitlines()
     assert head.split() == ["score", "what", "why", "chars", "section", "text"]
@@ -236,15 +248,3 @@ def test_what_the_pages_of_a_site_repeat_is_counted_first_and_kept_for_others(cl
         assert about not in clean("--site-file", counts, first)[1]
         rows = clean("--site-file", counts, first, command="segments")[1].splitlines()
         assert [row.split()[1] for row in rows if about[:30] in row] == ["template"]
-
-
-def test_the_pages_of_a_site_are_counted_with_the_model_that_cleans_them(mirror, model, tmp_path):
-    for name in (model, "blocks"):
-        assert main(["clean", "--site", "--site-file", str(tmp_path / "counts"), "--model", name, str(mirror)]) == 0
-        site = Site(model=name)
-        for file in sorted(mirror.rglob("*")):
-            if file.is_file() and file.suffix != ".css":
-                site.count(Page.parse(file.read_bytes()))
-        site.save(tmp_path / "expected")
-        assert (tmp_path / "counts").read_bytes() == (tmp_path / "expected").read_bytes()
-        (tmp_path / "counts").unlink()
