@@ -19,12 +19,13 @@ from scrapy_winnow.commands.common import (
 from scrapy_winnow.commands.inspect import add_browser_options, serve
 from scrapy_winnow.fetching import InputError
 from scrapy_winnow.inspector.documents import Documents, LinesFile
-from winnow import Page, PageTooLarge, Site
+from winnow import Page, Site
 
 if TYPE_CHECKING:
     import argparse
 
     from scrapy_winnow.inspector.comparison import Comparison
+    from winnow.models import Model
 
 HELP = """\
 show your own pages by Winnow and by other extractors side by side
@@ -64,7 +65,8 @@ def run(options: argparse.Namespace) -> int:
     manners = {"obey_robots": True, "allow_private": options.allow_private}
     try:
         documents = Documents(options.source, options.url, **manners)
-        extractors = find_extractors(load_model_option(options), _count_site(documents) if options.site else None)
+        model = load_model_option(options)
+        extractors = find_extractors(model, _count_site(documents, model) if options.site else None)
         with report_errors(f"--votes {options.votes}: "):
             votes = LinesFile(options.votes, "page", "vote")
         comparison = Comparison(documents, extractors, votes, options.blind)
@@ -82,10 +84,10 @@ def run(options: argparse.Namespace) -> int:
         print(comparison.tally())
 
 
-def _count_site(documents: Documents) -> Site:
-    site = Site()
+def _count_site(documents: Documents, model: Model) -> Site:
+    site = Site(model=model)
     for number in with_progress(range(len(documents)), "pages counted"):
-        with suppress(InputError, OSError, LookupError, PageTooLarge):
+        with suppress(InputError, OSError, LookupError, ValueError):
             document = documents.read(number)
             site.count(Page.parse(document.html, document.url, encoding=document.encoding))
     return site
