@@ -1,6 +1,5 @@
 """The documentation says what the code does: names, tables, commands, links and examples."""
 
-import argparse
 import importlib
 import inspect
 import itertools
@@ -19,7 +18,7 @@ from axe_playwright_python.sync_playwright import Axe
 from scrapy.settings import Settings, default_settings
 
 from docs.reference import api, tables
-from scrapy_winnow.commands import add_commands
+from scrapy_winnow.commands import make_parser
 from scrapy_winnow.config import SETTINGS, Config
 from scrapy_winnow.fields import FIELDS
 from scrapy_winnow.project.site import SiteSpider
@@ -116,15 +115,14 @@ def test_the_code_of_the_documentation_runs(page, tmp_path, monkeypatch, capsys)
 
 
 def test_the_commands_of_the_documentation_are_understood(capsys):
-    parser = argparse.ArgumentParser()
-    add_commands(parser)
+    parser = make_parser()
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     seen = set()
     for page in set(PAGES) - {ROOT / "CHANGELOG.md"}:
         for line, words in _commands(page):
             match words:
-                case ["winnow", *arguments] | ["scrapy", "winnow", *arguments] if arguments != ["COMMAND", "--help"]:
+                case ["winnow", *arguments] if arguments != ["COMMAND", "--help"]:
                     try:
                         parser.parse_args(arguments)
                     except SystemExit as ended:  # --help, --list

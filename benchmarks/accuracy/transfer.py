@@ -2,11 +2,13 @@
 
     winnow train SITES --gold GOLD ... -o MODEL --folds FOLDS
     python -m benchmarks.accuracy.transfer FOLDS GOLD [GOLD ...] [--sites SITES] [--unit char] [--no-peers] [--rules]
+                                           [--curve FILE]
 
 FOLDS has a model without each fold of the sources, as `winnow train --folds` writes them: each page is cleaned by the
 one that has seen neither its site nor, where a gold file has several collections, any page of its collection. Pages of
 sources that no fold has are cleaned by the first model, and must be of sources that taught none. Precision, recall and
-F1 are those of the words of the text, mean over pages; rows that say no other have the default options.
+F1 are those of the words of the text, mean over pages; rows that say no other have the default options. The curve draws
+precision over recall of what `favor` may be, and of thresholds between and beyond.
 """
 
 from __future__ import annotations
@@ -15,22 +17,33 @@ import sys
 from collections import defaultdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from benchmarks.shared.common import parser_of, rules_in_turn, shown, table, write_json
 from benchmarks.shared.peers import peers, trafilatura_precision_text, trafilatura_recall_text
 from winnow import clean
 from winnow.models import ModelError
-from winnow.models.scores import FAVORS, SCOPES
+from winnow.models.scores import BETAS, FAVORS, SCOPES, SHIFTS
 from winnow.training.evaluation import mean_accuracy, models_of_folds, page_accuracy
 from winnow.training.gold import gold_examples
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Callable
 
+    from winnow.models import Model
     from winnow.models.scores import Favor
     from winnow.training.evaluation import Accuracy
     from winnow.training.gold import GoldExample
+
+    Extractor = Callable[[bytes, GoldExample], str]
+
+_ON_CURVE: Final = {f"on the curve, {strength}": strength for strength in np.linspace(-3, 3, 13).tolist()}
+"""Points of the curve: -1 is what `favor="precision"` does, 0 `"balanced"` and 1 `"recall"`."""
+
+_MIN_PAGES: Final = 50  # of a collection that is drawn
 
 
 def main() -> None:
@@ -42,6 +55,7 @@ def main() -> None:
     parser.add_argument("--unit", choices=("word", "char"), default="word", help="char where words have no spaces")
     parser.add_argument("--scope", choices=SCOPES, default="auto", help="what is wanted (%(default)s)")
     parser.add_argument("--rules", action="store_true", help="also without each rule of the decision")
+    parser.add_argument("--curve", type=Path, metavar="FILE", help="draw precision over recall there, as SVG")
     parser.add_argument("--no-peers", action="store_true", help="Winnow alone")
     options = parser.parse_args()
     try:
@@ -49,20 +63,7 @@ def main() -> None:
     except (OSError, ModelError) as error:
         sys.exit(str(error))
 
-    def winnow(html: bytes, example: GoldExample, favor: Favor) -> str:
-        return clean(html, example.gold.url, model=model_of(example.source), scope=options.scope, favor=favor).text
-
-    extractors: dict[str, Callable[[bytes, GoldExample], str]] = {
-        "winnow" if favor == "balanced" else f"winnow, {favor}": partial(winnow, favor=favor) for favor in FAVORS
-    }
-    if not options.no_peers:
-        others = peers()
-        if "trafilatura" in others:
-            others |= {
-                "trafilatura, precision": trafilatura_precision_text,
-                "trafilatura, recall": trafilatura_recall_text,
-            }
-        extractors |= {name: lambda html, _, extract=extract: extract(html) for name, extract in others.items()}
+    extractors = _extractors(model_of, options)
     examples = gold_examples(options.gold, options.sites)
     results: dict[str, dict[str, list[Accuracy]]] = defaultdict(lambda: defaultdict(list))
     for example in shown(examples, "pages"):
@@ -77,8 +78,69 @@ def main() -> None:
         means = {name: mean_accuracy(own) for name, own in accuracies.items()}
         figures[group] = {name: (mean.precision, mean.recall, mean.f1) for name, mean in means.items()}
         print(f"\n{group}, {means['winnow'].pages} pages\n")
-        print(table(["", "precision", "recall", "F1"], [[name, *row] for name, row in figures[group].items()]))
+        rows = [[name, *row] for name, row in figures[group].items() if name not in _ON_CURVE]
+        print(table(["", "precision", "recall", "F1"], rows))
     write_json(options, figures)
+    if options.curve:
+        _draw(options.curve, {name: own for name, own in figures.items() if len(results[name]["winnow"]) >= _MIN_PAGES})
+
+
+def _extractors(model_of: Callable[[str], Model], options: Namespace) -> dict[str, Extractor]:
+    """Winnow by what is favoured, points of its curve, and the other extractors, by name."""
+
+    def winnow(html: bytes, example: GoldExample, favor: Favor) -> str:
+        return clean(html, example.gold.url, model=model_of(example.source), scope=options.scope, favor=favor).text
+
+    def on_curve(html: bytes, example: GoldExample, strength: float) -> str:
+        before = BETAS["balanced"], SHIFTS["balanced"]
+        BETAS["balanced"], SHIFTS["balanced"] = 2.0**strength, strength * SHIFTS["recall"]
+        try:
+            return winnow(html, example, "balanced")
+        finally:
+            BETAS["balanced"], SHIFTS["balanced"] = before
+
+    def by(extract: Callable[[bytes], str], html: bytes, _: GoldExample) -> str:
+        return extract(html)
+
+    found: dict[str, Extractor] = {
+        "winnow" if favor == "balanced" else f"winnow, {favor}": partial(winnow, favor=favor) for favor in FAVORS
+    }
+    if options.curve:
+        found |= {name: partial(on_curve, strength=strength) for name, strength in _ON_CURVE.items()}
+    if not options.no_peers:
+        others = peers()
+        if "trafilatura" in others:
+            others["trafilatura, precision"] = trafilatura_precision_text
+            others["trafilatura, recall"] = trafilatura_recall_text
+        found |= {name: partial(by, extract) for name, extract in others.items()}
+    return found
+
+
+def _draw(file: Path, figures: dict[str, dict[str, Any]]) -> None:
+    """Draw precision over recall: Winnow's thresholds as a line, the values of `favor` and other extractors as dots."""
+    import matplotlib as mpl  # noqa: PLC0415  (for development only)
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    collections = [name for name in figures if ": " not in name]
+    columns = 3
+    rows = -(-len(collections) // columns)
+    look: Any = {"svg.hashsalt": "winnow", "svg.fonttype": "none", "font.size": 9, "axes.grid": True}
+    with mpl.rc_context(look):
+        figure = Figure(figsize=(3.1 * columns, 2.9 * rows), layout="constrained")
+        panels = figure.subplots(rows, columns, squeeze=False).flat
+        for axes, name in zip(panels, collections, strict=False):
+            drawn = [figures[name][point][:2] for point in _ON_CURVE]
+            axes.plot([recall for _, recall in drawn], [precision for precision, _ in drawn], "k-", linewidth=1.4)
+            for extractor, (precision, recall, _) in figures[name].items():
+                if extractor.startswith("winnow"):
+                    axes.plot(recall, precision, "ko", markersize=5)
+                elif extractor not in _ON_CURVE:
+                    axes.plot(recall, precision, "o", markersize=5, label=extractor)
+            axes.set(title=name, xlabel="recall", ylabel="precision")
+        for axes in panels:
+            axes.axis("off")
+        figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
 
 
 def _groups(example: GoldExample) -> list[str]:

@@ -33,6 +33,7 @@ from benchmarks.shared.common import parser_of, shown, table, write_json
 from benchmarks.shared.counting import MAX_PAGES, SETTLE_AFTER, bytes_of, counts_on
 from benchmarks.shared.servers import Server, script_calls
 from scrapy_winnow.config import SETTINGS
+from scrapy_winnow.stats import PAGES_COUNTED, PAGES_SETTLED
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.hosts import HostLabels
 
@@ -214,7 +215,7 @@ async def _meet_hosts(
         evidence = await counts.count(name, page_id, leaves, masses=_MASSES)
         waits.append(time.monotonic() - at)
         missed += evidence is None
-        called += evidence is None or not evidence.settled
+        called += evidence is None or evidence.stat != PAGES_SETTLED
     await connection.close()
     return waits, called, missed
 
@@ -257,8 +258,8 @@ async def _count_host(
         name, page_id, leaves = page_of(host, number)
         evidence = await counts.count(name, page_id, leaves, masses=_MASSES)
         assert evidence is not None
-        counted += evidence.counted
-        if evidence.settled:
+        counted += evidence.stat == PAGES_COUNTED
+        if evidence.stat == PAGES_SETTLED:
             break  # from here on nothing is sent
         if number & (number - 1) == 0 or number == pages or number % 64 == 31:
             peak = max(peak, bytes_of(server.client, counts, name))

@@ -26,6 +26,7 @@ from benchmarks.shared.counting import bytes_of, counts_on
 from benchmarks.shared.servers import Server
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.evidence import HashedPage
+from scrapy_winnow.storage.keys import host_keys
 from scrapy_winnow.storage.settled import SettledHost
 from winnow.counting import LossyCounts, countable
 from winnow.fingerprints import node_fingerprints
@@ -116,7 +117,7 @@ async def settle(server: Server, host: str, pages: Sequence[CountedPage]) -> tup
 
 def state_of(client: redis.Redis, counts: NodeCounts, host: str) -> State | None:
     """The frozen labels of a host, if it is settled."""
-    state: Any = client.hgetall(counts.keys(host)[0])
+    state: Any = client.hgetall(host_keys(counts.prefix, host).state)
     if b"stamp" not in state:
         return None
     labels = int(state[b"pages"]), 1, state[b"labels"], float(state[b"expected"]), state[b"stamp"]

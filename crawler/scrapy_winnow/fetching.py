@@ -24,6 +24,9 @@ from winnow.page.parsing import is_binary
 
 STANDARD_INPUT: Final = "-"
 
+CRAWL_SITE: Final = "SCRAPY_SETTINGS_MODULE=scrapy_winnow.project.settings scrapy crawl site"
+"""The command that crawls sites; without the variable Scrapy finds the spider only in a copy of this repository."""
+
 _ADDRESSES: Final = re.compile(rb"\s*https?://[^\s<>]+(?:\s+https?://[^\s<>]+)*\s*(?:\S{0,8})?")
 _ADDRESSES_BYTES: Final = 4_096  # that are searched
 
@@ -74,7 +77,7 @@ def read_page(name: str) -> bytes:
     if not html.strip():
         raise InputError("is empty")
     if _ADDRESSES.fullmatch(html[:_ADDRESSES_BYTES]):
-        raise InputError(f"is a list of addresses; scrapy crawl site -a urls_file={name} crawls and cleans them")
+        raise InputError(f"is a list of addresses; {CRAWL_SITE} -a urls_file=FILE crawls and cleans them")
     if is_binary(html):
         hint = "; winnow warc cleans archives" if ".warc" in Path(name).suffixes else ""
         raise InputError(f"is a binary file, not HTML{hint}")
@@ -98,15 +101,19 @@ def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) ->
     if obey_robots:
         opener.add_handler(_Robots(deadline))
     try:
-        return _read(opener, url, _MAX_BYTES, deadline)
+        fetched = _read(opener, url, _MAX_BYTES, deadline)
     except urllib.error.HTTPError as error:
         error.close()
         raise InputError(f"could not be fetched: {error}") from error
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise InputError(f"could not be fetched: {getattr(error, 'reason', None) or error}") from error
+    if len(fetched.html) > _MAX_BYTES:
+        raise InputError(f"is larger than {_MAX_BYTES:,} bytes")
+    return fetched
 
 
 def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int, deadline: float) -> Fetched:
+    """Read an address; of what is longer, so many bytes and some more."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise InputError(f"took longer than {_TIMEOUT_S:g} s")
@@ -116,7 +123,7 @@ def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int, deadl
         while chunk := response.read1(_CHUNK_BYTES):
             body += chunk
             if len(body) > max_bytes:
-                raise InputError(f"is larger than {max_bytes:,} bytes")
+                break
             if time.monotonic() > deadline:
                 raise InputError(f"took longer than {_TIMEOUT_S:g} s")
         encoding = http_content_type_encoding(response.headers.get("Content-Type"))

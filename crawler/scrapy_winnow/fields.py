@@ -140,7 +140,10 @@ def clean_item(
     site = None
     if hashed is not None and evidence is not None:
         html = html if isinstance(html, Page) else Page.parse(html, url, limits=options.limits)
-        site = PageCounts(hashed.frequencies(html, evidence.df), evidence.pages)
+        df = hashed.frequencies(html, evidence.df)
+        if hashed.model_version != model.version:  # another model's scores at the places of a page say nothing here
+            df = df[: html.n + html.m]
+        site = PageCounts(df, evidence.pages)
     cleaned = clean(html, url, model=model, limits=options.limits, site=site, rules=rules, **options.switches)
     outcome = Outcome(cleaned, evidence, shingles(cleaned.text, keep=options.sketch))
     return CleanedItem(outcome.values(options.outputs), outcome.shingles)

@@ -55,24 +55,25 @@ class CrawlMetrics(Component):
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
 
-    def open(self) -> None:
+    async def open(self) -> None:
         """Begin to serve; if the port is taken, the crawl goes on without metrics."""
         from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415
 
         registry = CollectorRegistry()
         registry.register(self)
         try:
-            self._server, _ = start_http_server(self._port, self._host, registry)
+            # It looks the name of the host up, and its end takes half a second.
+            self._server, _ = await asyncio.to_thread(start_http_server, self._port, self._host, registry)
         except OSError as error:
             logger.warning("No metrics are served at %s:%d: %s", self._host, self._port, error)
             return
         self._beating = asyncio.ensure_future(self._beat())
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Stop serving."""
         if self._beating is not None:
             self._beating.cancel()
-            self._server.shutdown()
+            await asyncio.to_thread(self._server.shutdown)
             self._server.server_close()
 
     def collect(self) -> Iterator[Any]:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_winnow.item_sources import ItemSource
-    from scrapy_winnow.storage.evidence import SiteEvidence
     from winnow.models.scores import Model
 
 
@@ -82,7 +81,7 @@ class CountNodes(Component):
             page_id = page_id_of(self._crawler.request_fingerprinter.fingerprint(request))
             page = (page_id, hashed.fingerprints, hashed.contents_id, hashed.masses)
             source.evidence = await counts.count(site, *page, main_text_id=hashed.main_text_id)
-            winnow.count(_stat_of(source.evidence))
+            winnow.count(stats.PAGES_UNCOUNTED if source.evidence is None else source.evidence.stat)
 
 
 def _is_page(response: Response, source: ItemSource) -> TypeGuard[HtmlResponse]:
@@ -91,17 +90,6 @@ def _is_page(response: Response, source: ItemSource) -> TypeGuard[HtmlResponse]:
         return False
     is_wanted = source.site is not None and (source.options.count or source.options.clean)
     return is_wanted and kind_of_data(response.body) is None
-
-
-def _stat_of(evidence: SiteEvidence | None) -> str:
-    """Return the stat of a page that was to be counted."""
-    if evidence is None:
-        return stats.PAGES_UNCOUNTED
-    if evidence.settled:
-        return stats.PAGES_SETTLED
-    if evidence.replaced:
-        return stats.PAGES_REPLACED
-    return stats.PAGES_COUNTED if evidence.counted else stats.PAGES_REPEATED
 
 
 def _read_from_tree(response: HtmlResponse, url: str | None, limits: Limits, model: Model) -> HashedPage:

@@ -109,13 +109,11 @@ class RepeatedPart:
     Attributes:
         selector: CSS selector that finds it on its page, and on others with the same structure.
         pages: how many of the counted pages have it.
-        share: the same as a fraction, 0 to 1.
         outline: its markup in brief, ``nav > ul > li * 4``.
     """
 
     selector: str
     pages: int
-    share: float
     characters: int
     text: str
     outline: str
@@ -155,7 +153,6 @@ def _find_repeated(hashed: HashedPage, counts: LossyCounts | HostLabels, min_pag
             RepeatedPart(
                 selector=selectors.selector_of(element),
                 pages=int(df[element]),
-                share=round(int(df[element]) / max(counts.pages, 1), 4),
                 characters=len(text),
                 text=_shorten(text, _MAX_TEXT),
                 outline=_outline(page.elements[element]),

@@ -139,8 +139,7 @@ class Worker:
         elif counts is not None:
             hashed = HashedPage.of(Page.parse(page, url, limits=self._options.limits), self._model)
         if counts is not None:
-            df, pages, label_version = counts
-            evidence = SiteEvidence(df, pages, label_version=label_version)
+            evidence = SiteEvidence(*counts)
         html = cast("str | bytes", page) if hashed is None else hashed.page
         page_model = self._model if model is None else load_model(model)
         page_rules = tuple(Rule(*rule) for rule in rules)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from scrapy_winnow import stats
-from scrapy_winnow.commands import add_commands
+from scrapy_winnow.commands import make_parser
 from scrapy_winnow.config import SETTINGS, Config
 from scrapy_winnow.stats import STATS
 
@@ -60,9 +60,7 @@ def with_table(page: str, table: str) -> str:
 
 def with_options(page: str) -> str:
     """Return the page of the commands with the table of each under its heading."""
-    parser = argparse.ArgumentParser(prog="winnow")
-    add_commands(parser)
-    (commands,) = (each for each in parser._actions if isinstance(each, argparse._SubParsersAction))
+    (commands,) = (each for each in make_parser()._actions if isinstance(each, argparse._SubParsersAction))
     parts = re.split(r"^(?=## winnow (?:\w+)$)", page, flags=re.MULTILINE)
     written = {part.split("\n")[0].removeprefix("## winnow "): part for part in parts[1:]}
     missing = commands.choices.keys() - written.keys()

@@ -19,7 +19,6 @@ from scrapy.utils.trackref import live_refs
 from scrapy_winnow import Content, pipeline
 from scrapy_winnow.extension import Winnow
 from scrapy_winnow.project.site import SiteSpider
-from scrapy_winnow.project.template import TemplateSpider
 from tests.scrapy_winnow.waiting import SECONDS
 
 warnings.filterwarnings("ignore", r"Spider\.log\(\)")  # spidermon 1.27 calls it
@@ -37,7 +36,7 @@ class StumblingSpider(SiteSpider):
             yield each
 
 
-SPIDERS = {spider.name: spider for spider in (SiteSpider, StumblingSpider, TemplateSpider)}
+SPIDERS = {spider.name: spider for spider in (SiteSpider, StumblingSpider)}
 PLAIN = {"LOG_LEVEL": "INFO", "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False}
 
 
@@ -131,6 +130,7 @@ MAKERS = {
     "raw": lambda response: {"url": response.url, "raw": response.text, "text": "mine", "status": 200},
     "number": lambda response: {"url": response.url, "html": 7},
     "none": lambda response: {"url": response.url},
+    "nameless": lambda response: {"html": response.text},
     "loaded": lambda response: load(response, ItemLoader, item={}),
     "loaded to a dataclass": lambda response: load(response, FirstLoader, item=DataclassItem("", "")),
     "unruled": lambda response: [

@@ -5,15 +5,20 @@ import gc
 import os
 import signal
 import time
+from dataclasses import asdict
 
+import numpy as np
 import pytest
 from scrapy.settings import Settings
 
 from scrapy_winnow.cleaner import Cleaner
 from scrapy_winnow.config import Config
-from scrapy_winnow.storage.evidence import HashedPage
+from scrapy_winnow.fields import CleaningOptions, clean_item
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
+from tests.scrapy_winnow.inspector.browsing import story
 from tests.scrapy_winnow.waiting import SECONDS
-from winnow import PageTooLarge, clean
+from winnow import Page, PageTooLarge, clean, load_model
+from winnow.site import PageCounts
 
 HEAVY = {
     "paragraphs": "<p>x" * 20_000,
@@ -92,3 +97,13 @@ async def test_what_is_too_large_is_not_read():
                 await cleaner.read(html, "http://a/")
         assert await cleaner.read("<p>A page.", "http://a/") is not None
         await cleaner.pool.close()
+
+
+def test_what_another_model_scored_at_the_places_of_a_page_is_not_counted():
+    page, other = Page.parse(story(3), "http://a/"), load_model("blocks-self-taught")
+    hashed = HashedPage.of(page, load_model())
+    df = np.full(len(hashed.fingerprints), 20)
+    leaves = hashed.frequencies(page, df)[: page.n + page.m]
+    item = clean_item(page, None, hashed, SiteEvidence(df, 40), other, CleaningOptions(outputs=("segments",)))
+    expected = clean(page, model=other, site=PageCounts(leaves, 40))
+    assert item.values["segments"] == [asdict(segment) for segment in expected.segments]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from parsel import Selector
 
+from scrapy_winnow import stats
 from scrapy_winnow.commands import main
 from scrapy_winnow.profiles import ProfileError, Selectors, dump_profile, load_profile
 from scrapy_winnow.storage.connection import Connection
@@ -70,7 +71,7 @@ def test_a_profile_gives_a_new_crawl_a_settled_start(
         )
         await connection.close()
         assert evidence is not None
-        assert evidence.settled
+        assert evidence.stat == stats.PAGES_SETTLED
         df = page.frequencies(page.page, evidence.df)
         blocks = dict(zip(page.page.block_texts(), df[page.page.n :].tolist(), strict=True))
         assert blocks["Weather"] == counted

@@ -64,6 +64,12 @@ def test_a_site_is_crawled_as_a_whole_and_nothing_beyond_it(shared_web, crawled)
     assert all("say" in item["text"] for item in whole.items)
 
 
+def test_the_fields_of_pages_may_have_other_names(web, crawl):
+    (item,) = crawl(**_plan(url=web.add_articles(1)[0]), WINNOW_FIELD_NAMES={"text": "body"}).items
+    assert item["body"]
+    assert "text" not in item
+
+
 def test_the_budget_of_pages_is_kept_whatever_links_turn_out_to_be(crawled):
     assert [len(each.items) for each in crawled[1]] == BUDGETS
 

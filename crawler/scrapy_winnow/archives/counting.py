@@ -85,10 +85,7 @@ def _read_shard(files: list[Path], shard: int) -> Iterator[pa.RecordBatch]:
 
 
 def count_hosts(
-    files: list[Path],
-    folder: Path,
-    max_host_pages: int = MAX_HOST_PAGES,
-    progress: Callable[[str, int, int, int], object] = lambda *_: None,
+    files: list[Path], folder: Path, progress: Callable[[str, int, int, int], object] = lambda *_: None
 ) -> int:
     """Count the leaves of all hosts, and write the counts for :class:`HostCounts`.
 
@@ -98,7 +95,6 @@ def count_hosts(
     Args:
         files: those of the :class:`LeafWriter` of each archive.
         folder: where the counts are written.
-        max_host_pages: pages of a host that are counted at most.
         progress: takes the name of this step, the shards that are done, their number, and 0.
 
     Returns:
@@ -106,14 +102,14 @@ def count_hosts(
     """
     hosts = 0
     for shard in range(_SHARDS):
-        hosts += _count_shard(files, shard, folder, max_host_pages)
+        hosts += _count_shard(files, shard, folder)
         progress("count hosts", shard + 1, _SHARDS, 0)
     return hosts
 
 
-def _count_shard(files: list[Path], shard: int, folder: Path, max_host_pages: int) -> int:
+def _count_shard(files: list[Path], shard: int, folder: Path) -> int:
     pages = pa.Table.from_batches(_read_shard(files, shard), _PAGES)
-    pages = pages.take(_choose_pages(pages, max_host_pages)).combine_chunks()
+    pages = pages.take(_choose_pages(pages)).combine_chunks()
     hosts, number_of_pages = np.unique(pages["host"], return_counts=True)
     leaves = pages["leaves"].combine_chunks()
     found = pa.table({"host": pages["host"].take(pc.list_parent_indices(leaves)), "leaf": leaves.flatten()})
@@ -127,7 +123,7 @@ def _count_shard(files: list[Path], shard: int, folder: Path, max_host_pages: in
     return len(hosts)
 
 
-def _choose_pages(pages: pa.Table, max_host_pages: int) -> NDArray[np.int64]:
+def _choose_pages(pages: pa.Table) -> NDArray[np.int64]:
     """Return int64, the rows that count: one per address, one per equal contents, then the first ones of each host."""
     host, url, contents = (pages[name].to_numpy() for name in ("host", "url", "contents"))
     rows = np.lexsort((contents, url, host))
@@ -135,7 +131,7 @@ def _choose_pages(pages: pa.Table, max_host_pages: int) -> NDArray[np.int64]:
         pairs = np.column_stack([host, distinct])[rows]
         rows = rows[np.sort(np.unique(pairs, axis=0, return_index=True)[1])]
     rank = np.arange(len(rows)) - np.searchsorted(host[rows], host[rows])
-    chosen: NDArray[np.int64] = rows[rank < max_host_pages]
+    chosen: NDArray[np.int64] = rows[rank < MAX_HOST_PAGES]
     return chosen
 
 
@@ -175,7 +171,7 @@ class StreamCounts:
     """Counts pages as they come, as a crawl does: the hosts met last in memory, the others in a database on disk.
 
     A page counts once, with the contents that it has first, and so do equal contents at several addresses. A host keeps
-    as many fingerprints as in a crawl, with the same bound on the error; after ``max_host_pages`` its counts stay as
+    as many fingerprints as in a crawl, with the same bound on the error; after ``MAX_HOST_PAGES`` its counts stay as
     they are. The same pages in the same order give the same counts.
 
     Args:
@@ -183,11 +179,8 @@ class StreamCounts:
         max_held: fingerprints and addresses in memory, about.
     """
 
-    def __init__(
-        self, database: sqlite3.Connection, max_host_pages: int = MAX_HOST_PAGES, max_held: int = MAX_HELD
-    ) -> None:
+    def __init__(self, database: sqlite3.Connection, max_held: int = MAX_HELD) -> None:
         self._database = database
-        self._max_host_pages = max_host_pages
         self._max_held = max_held
         self._hosts: dict[str, _Host] = {}
         self._held = 0
@@ -200,7 +193,7 @@ class StreamCounts:
             self._hosts.clear()
             self._held = 0
         known = self._load_host(host)
-        if known.counts.pages < self._max_host_pages and known.add(url, hashed):
+        if known.counts.pages < MAX_HOST_PAGES and known.add(url, hashed):
             self._held += len(hashed.fingerprints)
         return SiteEvidence(np.maximum(known.counts.df(hashed.fingerprints), 1), known.counts.pages)
 

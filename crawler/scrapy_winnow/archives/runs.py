@@ -202,7 +202,7 @@ def _write_whole(file: Path, text: str) -> None:
 
 
 def _file_names(sources: list[str]) -> dict[str, str]:
-    """Return a file name without suffix for each archive: its own, made distinct where two are the same or too long."""
+    """Return a file name without suffix for each archive: its own, made distinct where it cannot be."""
     names: dict[str, str] = {}
     for source in sources:
         path = source.partition("?")[0] if source.startswith(("http:", "https:")) else source
@@ -210,9 +210,9 @@ def _file_names(sources: list[str]) -> dict[str, str]:
         name = "stdin" if source == STANDARD_INPUT else name
         while name.endswith(_ARCHIVE_SUFFIXES):
             name = name.rpartition(".")[0]
-        whole, name = name, os.fsdecode(os.fsencode(name)[:_MAX_NAME_BYTES])
+        whole, name = name, os.fsencode(name)[:_MAX_NAME_BYTES].decode("utf-8", "ignore")
         if name in names.values() or not name or name != whole:
-            name = f"{name}-{hashlib.blake2b(source.encode(), digest_size=4).hexdigest()}"
+            name = f"{name}-{hashlib.blake2b(os.fsencode(source), digest_size=4).hexdigest()}"
         names[source] = name
     return names
 

@@ -314,13 +314,14 @@
   // ---- settings that are tried ----
   const SETTINGS = { // by control, what its value sets
     model: (value) => ({ model: value || null }),
-    favor: (value) => ({ favor: value, threshold: null }), // it has no effect on a threshold that is set
+    favor: (value) => ({ favor: value, threshold: null }), // neither has an effect on a threshold that is set
+    scope: (value) => ({ scope: value, threshold: null }),
     threshold: (value) => ({ threshold: Number(value) }),
     seen: (value) => ({ pages: Number(value) }),
   };
   function showControls() {
-    const { model, favor, threshold, pages } = trial, at = threshold ?? state.threshold;
-    find("model").value = model || ""; find("favor").value = favor;
+    const { model, favor, scope, threshold, pages } = trial, at = threshold ?? state.threshold;
+    find("model").value = model || ""; find("favor").value = favor; find("scope").value = scope;
     find("threshold").value = at;
     find("threshold-value").textContent = at.toFixed(2) + (threshold === null ? " (own)" : "");
     find("pages-seen").hidden = !state.seen;
@@ -333,8 +334,8 @@
     if (!pinned) { notice(data.notice); return; }
     const differs = [...differing()];
     const less = wordsOf(differs.filter((block) => isCut(block))), more = wordsOf(differs.filter((block) => !isCut(block)));
-    const { model, threshold, pages, favor } = pinned.trial;
-    notice(`Against the pinned (${model || "own model"}, favor ${favor}, ` +
+    const { model, threshold, pages, favor, scope } = pinned.trial;
+    notice(`Against the pinned (${model || "own model"}, favor ${favor}, scope ${scope}, ` +
       `cut from ${threshold === null ? "its own" : threshold.toFixed(2)}, ${pages} pages seen): ` +
       (more || less ? `${digits(more)} words are kept that were not, ${digits(less)} are cut that were kept.` : "the same text."));
   }

@@ -37,45 +37,7 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code: 0, 1 when some input failed, 2 for wrong usage."""
-    parser = argparse.ArgumentParser(prog="winnow")
-    add_commands(parser)
-    return run(parser.parse_args(arguments))
-
-
-def add_commands(parser: argparse.ArgumentParser) -> None:
-    """Add all commands to a parser, and the texts of its ``--help``."""
-    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--version", nargs=0, action=_Version, help="print the versions of Winnow, model and lxml")
-    shtab.add_argument_to(parser, help="print what completes commands and options in this shell, and exit")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=CommandParser)
-    for command in (clean, segments, inspect, compare, site, warc, train, evaluate, dedup, hosts, report):
-        summary, _, epilog = command.HELP.partition("\n")
-        command_parser = commands.add_parser(
-            command.__name__.rpartition(".")[2],
-            help=summary,
-            description=f"{summary[0].upper()}{summary[1:]}.",
-            epilog=epilog,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        command.add_options(command_parser)
-        command_parser.set_defaults(run=command.run)
-
-
-class _Version(argparse.Action):
-    """Prints the versions that decide what comes out."""
-
-    def __call__(self, *_: Any) -> None:
-        """Load the model, print and end."""
-        print(
-            f"winnow {version('scrapy-winnow')}, core {core.VERSION}, model {load_model().version}, "
-            f"lxml {version('lxml')}"
-        )
-        raise SystemExit(0)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Run the command that was parsed and return its exit code; errors are written to standard error."""
+    options = make_parser().parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="replace")
     try:
@@ -91,3 +53,36 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    style: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter}
+    parser = argparse.ArgumentParser("winnow", description=_DESCRIPTION, epilog=_EPILOG, **style)
+    parser.add_argument("--version", nargs=0, action=_Version, help="print the versions of Winnow, model and lxml")
+    shtab.add_argument_to(parser, help="print what completes commands and options in this shell, and exit")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=CommandParser)
+    for command in (clean, segments, inspect, compare, site, warc, train, evaluate, dedup, hosts, report):
+        summary, _, epilog = command.HELP.partition("\n")
+        command_parser = commands.add_parser(
+            command.__name__.rpartition(".")[2],
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=epilog,
+            **style,
+        )
+        command.add_options(command_parser)
+        command_parser.set_defaults(run=command.run)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Prints the versions that decide what comes out."""
+
+    def __call__(self, *_: Any) -> None:
+        """Load the model, print and end."""
+        print(
+            f"winnow {version('scrapy-winnow')}, core {core.VERSION}, model {load_model().version}, "
+            f"lxml {version('lxml')}"
+        )
+        raise SystemExit(0)

@@ -22,8 +22,8 @@ from scrapy_winnow.commands.common import (
     warn,
     with_progress,
 )
-from scrapy_winnow.fetching import STANDARD_INPUT, InputError, fetch, is_address, read_page, reason
-from winnow import Page, PageTooLarge, Rules, Site, clean
+from scrapy_winnow.fetching import CRAWL_SITE, STANDARD_INPUT, InputError, fetch, is_address, read_page, reason
+from winnow import Page, Rules, Site, clean
 from winnow.cleaned import NOT_HTML
 from winnow.processes import map_in_processes
 from winnow.training.sites import page_files
@@ -114,7 +114,7 @@ def clean_pages(options: argparse.Namespace, content_of: ContentOf, **switches: 
     """Clean every page, write what ``content_of`` makes of it, and return the exit code.
 
     Args:
-        options: those of :func:`add_page_options`, and ``format``, "text" or "json" where files are named by it.
+        options: those of :func:`add_page_options`, and ``format``, by which files are named.
         content_of: takes the name of a page, the page as it was cleaned, and the options.
         switches: further arguments of :func:`winnow.clean`.
     """
@@ -150,13 +150,13 @@ def _find_sources(options: argparse.Namespace) -> tuple[list[Source], int]:
     """Return the pages that the names stand for, and the exit code: 1 if one of the names stands for none."""
     has_many = len(options.files) > 1
     if any(map(is_address, options.files)) and (has_many or options.site):
-        raise CommandError("one address at a time; scrapy crawl site -a url=ADDRESS cleans a site, urls_file=FILE many")
+        raise CommandError(f"one address at a time; {CRAWL_SITE} -a url=ADDRESS cleans a site, -a urls_file=FILE many")
     sources: list[Source] = []
     code = 0
     for name in options.files:
         try:
             sources += _find_pages(name)
-        except (InputError, OSError) as error:
+        except (InputError, OSError, ValueError) as error:  # some addresses are none
             warn(f"{name}: {reason(error)}")
             code = FAILED
     if options.url and (has_many or len(sources) > 1):
@@ -197,7 +197,7 @@ def _count_site(sources: Sequence[Source], model: Model, options: argparse.Names
         site = Site(model=model) if is_new else Site.load(options.site_file, model=model)
         if options.site:
             for source in with_progress(sources, "pages counted"):
-                with suppress(InputError, LookupError, PageTooLarge):
+                with suppress(InputError, LookupError, ValueError):
                     site.count(Page.parse(read_page(source.name), options.url, encoding=options.encoding))
             if options.site_file is not None:
                 site.save(options.site_file)
@@ -217,7 +217,7 @@ def _clean_source(
             html = read_page(source.name)
         model = model_switches(options)
         cleaned = clean(html, url, rules=_load_rules(options.rules), encoding=encoding, **model, **switches)
-    except (InputError, LookupError, OSError) as error:
+    except (InputError, LookupError, OSError, ValueError) as error:  # of codecs, too: a page may declare any
         return None, [reason(error)]
     warnings = []
     if cleaned.passed_through in NOT_HTML:
@@ -266,7 +266,7 @@ def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> Writ
             if file in written:
                 raise InputError(f"would overwrite {file}, written for another FILE")
             file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("a" if file in written else "w", encoding="utf-8") as stream:
+        with file.open("a" if file in written else "w", encoding="utf-8", errors="replace") as stream:
             stream.write(content)
         written.add(file)
 

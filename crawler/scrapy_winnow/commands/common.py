@@ -118,20 +118,19 @@ class CommandParser(argparse.ArgumentParser):
         (group or self).add_argument(*flags, help=meaning, **settings)
 
 
-def add_model_options(parser: CommandParser) -> None:
-    """Add the choice of a model and of smoothing."""
+def add_model_options(parser: CommandParser, *, many: bool = False) -> None:
+    """Add the choice of a model, or of several, and of how it cuts."""
     add = parser.add
-    add("--model MODEL", "model file, or name of a model of the package (default: the package's own)")
+    add("--model MODEL", "model file, or name of a model of the package (default: the package's own)", many=many)
     what_to_keep = "the main content only, all that is not template, or (default) what fits the kind of page"
     add("--scope", f"what to keep: {what_to_keep}", choices=("auto", "article", "page"), default="auto")
     which_mistake = "which mistake is worse: leftover template (precision) or lost content (recall)"
     add("--favor", which_mistake, choices=("balanced", "precision", "recall"), default="balanced")
-    add("--no-smooth", "score every part of a page alone, without smoothing")
 
 
 def model_switches(options: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of :func:`winnow.clean` that :func:`add_model_options` adds options for."""
-    return {"model": options.model, "smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
+    return {"model": options.model, "scope": options.scope, "favor": options.favor}
 
 
 def load_model_option(options: argparse.Namespace) -> Model:

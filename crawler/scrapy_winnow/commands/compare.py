@@ -19,7 +19,7 @@ from scrapy_winnow.commands.common import (
 from scrapy_winnow.commands.inspect import add_browser_options, serve
 from scrapy_winnow.fetching import InputError
 from scrapy_winnow.inspector.documents import Documents, LinesFile
-from winnow import Page, PageTooLarge, Site
+from winnow import Page, Site
 
 if TYPE_CHECKING:
     import argparse
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
 def _count_site(documents: Documents, model: Model) -> Site:
     site = Site(model=model)
     for number in with_progress(range(len(documents)), "pages counted"):
-        with suppress(InputError, OSError, LookupError, PageTooLarge):
+        with suppress(InputError, OSError, LookupError, ValueError):
             document = documents.read(number)
             site.count(Page.parse(document.html, document.url, encoding=document.encoding))
     return site

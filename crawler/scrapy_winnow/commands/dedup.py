@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 HELP = """\
 mark the documents in files that nearly repeat an earlier one
-Each line of a FILE is a JSON object with the address and the clean text of a document, as `scrapy crawl site -o
-items.jsonl` and `winnow warc` write them. The lines come out in their order with three more fields: "duplicate_of", the
-address of the earlier document that this one repeats, or null; "resemblance", the estimated fraction of windows of 6
-words that both have; "cluster", the same for all documents with one text.
+Each line of a FILE is a JSON object with the address and the clean text of a document, as crawls and `winnow warc`
+write them. The lines come out in their order with three more fields: "duplicate_of", the address of the earlier
+document that this one repeats, or null; "resemblance", the estimated fraction of windows of 6 words that both have;
+"cluster", the same for all documents with one text.
 
 1,000,000 different texts are remembered; then the one that was not met for longest is forgotten.
 

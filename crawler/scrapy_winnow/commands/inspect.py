@@ -6,7 +6,15 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy_winnow.commands.common import CommandError, CommandParser, connect_to, report_errors, warn, write_output
+from scrapy_winnow.commands.common import (
+    CommandError,
+    CommandParser,
+    add_model_options,
+    connect_to,
+    report_errors,
+    warn,
+    write_output,
+)
 from scrapy_winnow.fetching import InputError
 from scrapy_winnow.inspector.documents import (
     CountedReplay,
@@ -53,7 +61,7 @@ def add_options(parser: CommandParser) -> None:
     add = parser.add
     add("source PAGE", "HTML file, folder of them, WARC file, address, or - for standard input")
     add("--url URL", "address of the page, or of the folder: tells in-site links from others")
-    add("--model MODEL", "model file, or name of a model of the package", many=True)
+    add_model_options(parser, many=True)
     add("--site DIR", "pages of the same site (default: PAGE, if it holds several)")
     add("--pages N", "pages of the site counted at first (default: all that a crawl has counted, else 0)", type=int)
     add("--page N", "number or name of the first page of a folder to show", default="1")
@@ -109,6 +117,7 @@ def serve(view: Inspector | Comparison, options: argparse.Namespace, query: str 
 
 
 def _open_inspector(options: argparse.Namespace) -> Inspector:
+    from scrapy_winnow.inspector.inspection import Trial
     from scrapy_winnow.inspector.inspector import Inspector
 
     documents = Documents(options.source, options.url)
@@ -116,8 +125,8 @@ def _open_inspector(options: argparse.Namespace) -> Inspector:
     with report_errors(f"--rules {options.rules}: "):
         rules = None if options.rules is None else RulesFile(options.rules)
     pages = replay.pages if options.pages is None and isinstance(replay, CountedReplay) else options.pages or 0
-    gold = _open_gold(options)
-    return Inspector(documents, options.model, replay, gold, options.load_assets, max(pages, 0), rules)
+    first = Trial(next(iter(options.model), None), pages=max(pages, 0), favor=options.favor, scope=options.scope)
+    return Inspector(documents, first, options.model, replay, _open_gold(options), options.load_assets, rules)
 
 
 def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | None:
@@ -125,7 +134,10 @@ def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | 
     if options.redis_url is not None or options.state_dir is not None:
         return _read_counts(options, documents)
     if options.site is not None:
-        documents = Documents(str(options.site), options.url)
+        try:
+            documents = Documents(str(options.site), options.url)
+        except InputError as error:
+            raise CommandError(f"--site {options.site}: {error}") from error
         if not documents.is_one_site:
             raise CommandError(f"--site: neither a folder nor a WARC file: {options.site}")
     elif not documents.is_one_site:

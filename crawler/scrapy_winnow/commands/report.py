@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ from scrapy_winnow.commands.common import (
     CommandError,
     CommandParser,
     connect_to,
+    counted,
     open_input,
     report_errors,
     warn,
@@ -68,15 +71,22 @@ def _read_source(record: CrawlRecord, source: Path) -> None:
     from scrapy_winnow.report.records import read_items, read_log
 
     with report_errors(f"{source}: "), open_input(str(source)) as opened:
-        start = opened.peek(64).lstrip()[:1]
+        start = opened.peek(64).removeprefix(BOM_UTF8).lstrip()[:1]
         if not start:
             raise CommandError(f"{source}: is empty")
         if start not in {b"{", b"["} or source.suffix == ".log":
             read_log(record, opened.read().decode("utf-8", "replace"))
             return
-        items = json.load(opened) if start == b"[" else map(json.loads, filter(bytes.strip, opened))
+        items = json.load(opened) if start == b"[" else map(_item_in, filter(bytes.strip, opened))
         if unused := read_items(record, items):
-            warn(f"{source}: {unused:,} items without an address or the fields of Winnow")
+            warn(f"{source}: {counted(unused, 'item')} without an address or the fields of Winnow")
+
+
+def _item_in(line: bytes) -> object:
+    """Return the item in a line of JSON; ``None`` for half a line, as a crawl that was killed leaves one."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(line)
+    return None
 
 
 def _read_hosts(record: CrawlRecord, options: argparse.Namespace, state: Path | None) -> None:

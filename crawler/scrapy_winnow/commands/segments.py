@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from scrapy_winnow.commands.clean import add_page_options, clean_pages
@@ -33,25 +31,19 @@ list or code that stays as a whole) or rule.
 
 examples:
   winnow segments page.html
-  winnow segments --json page.html | jq 'select(.template)'     the sections that are cut
+  winnow clean --format json --with segments page.html | jq '.segments[] | select(.template)'     with all their text
 """
 
 
 def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add_page_options(parser)
-    parser.add("--json", "write one JSON object a section, with all its text")
+    parser.set_defaults(format="text")
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the sections of every page."""
-    options.format = "json" if options.json else "text"
-    return clean_pages(options, _json_of if options.json else _table_of)
-
-
-def _json_of(name: str, cleaned: Cleaned, _: argparse.Namespace) -> str:
-    rows = (json.dumps({"file": name, **asdict(segment)}, ensure_ascii=False) for segment in cleaned.segments)
-    return "".join(f"{row}\n" for row in rows)
+    return clean_pages(options, _table_of)
 
 
 def _table_of(_name: str, cleaned: Cleaned, _options: argparse.Namespace) -> str:

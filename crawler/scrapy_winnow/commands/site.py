@@ -67,7 +67,8 @@ def run(options: argparse.Namespace) -> int:
     files = page_files(options.folder)
     if not files:
         raise CommandError(f"{options.folder}: no HTML files in it")
-    pages = SitePages.of_files(options.folder, files, options.base_url)
+    with report_errors(f"--base-url {options.base_url}: " if options.base_url else f"{options.folder}: "):
+        pages = SitePages.of_files(options.folder, files, options.base_url)
     pages.progress = Progress("pages")
     parameters = {each.name: getattr(options, each.name) for each in fields(METHODS[options.method])}
     with report_errors():

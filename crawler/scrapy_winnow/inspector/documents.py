@@ -19,7 +19,7 @@ from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
 from winnow.models import load_model
 from winnow.output.text import join_blocks
-from winnow.page.page import Page, PageTooLarge
+from winnow.page.page import Page
 from winnow.rules import Rules
 from winnow.training.sites import page_files
 
@@ -111,7 +111,8 @@ class Documents:
         if self.folder is not None:
             name = self.names[number]
             base = self._url or f"https://{quote(self.folder.resolve().name)}/"
-            return Document(name, f"{base.rstrip('/')}/{quote(name)}", read_page(str(self.folder / name)))
+            url = f"{base.rstrip('/')}/{quote(os.fsencode(name))}"
+            return Document(name, url, read_page(str(self.folder / name)))
         if is_address(self._source):
             fetched = fetch(self._source, **self._manners)
             return Document(fetched.url, *fetched)
@@ -161,7 +162,7 @@ class FolderReplay:
         random.Random(0).shuffle(order)  # noqa: S311  neighbours in a folder are alike
         found: dict[bytes, Hashes] = {}
         for number in order[: MAX_SITE_PAGES + 1]:
-            with suppress(InputError, OSError, PageTooLarge):
+            with suppress(InputError, OSError, LookupError, ValueError):
                 document = self._documents.read(number)
                 page = Page.parse(document.html, document.url, encoding=document.encoding)
                 hashed = HashedPage.of(page, load_model(model_name))
@@ -265,7 +266,7 @@ class LinesFile:
     def __init__(self, path: Path, key: str, value: str) -> None:
         self.path, self._key = path, key
         self.rows: dict[str, dict[str, Any]] = {}
-        for number, line in enumerate(path.read_text("utf-8").splitlines() if path.exists() else (), 1):
+        for number, line in enumerate(path.read_text("utf-8").split("\n") if path.exists() else (), 1):
             try:
                 if line.strip():
                     row = json.loads(line)

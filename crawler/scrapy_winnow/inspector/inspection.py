@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.inspector.documents import Document, Replay
     from winnow.evidence.draft import Draft
-    from winnow.models.scores import Favor, Model, Scores
+    from winnow.models.scores import Favor, Model, Scope, Scores
 
 CONTENT, TEMPLATE, COMMENTS, COPY = KINDS = range(4)  # of sections, as the script numbers them
 WIDE_LIMITS: Final = Limits(max_bytes=256_000_000, max_nodes=5_000_000, max_depth=1 << 20)
@@ -42,13 +42,14 @@ class Trial:
         model: name or path of the model; ``None`` for the package's own.
         threshold: smoothed score from which text is cut; ``None`` for the one that the model chooses for the page.
         pages: pages of the site that were counted, this page included; 0 for none.
-        favor: which mistake is worse, see :func:`winnow.clean`; it has no effect on a threshold that is set.
+        favor, scope: as of :func:`winnow.clean`; they have no effect on a threshold that is set.
     """
 
     model: str | None = None
     threshold: float | None = None
     pages: int = 0
     favor: Favor = "balanced"
+    scope: Scope = "auto"
 
 
 class _ModelWithThreshold:
@@ -102,7 +103,8 @@ class Inspection:
         favor = trial.favor
         if trial.threshold is not None:
             model, favor = _ModelWithThreshold(model, trial.threshold), "balanced"  # another would move the threshold
-        return clean(self.page, model=model, site=self.evidence(trial), rules=self._rules, favor=favor)
+        how: dict[str, Any] = {"favor": favor, "scope": trial.scope, "rules": self._rules}
+        return clean(self.page, model=model, site=self.evidence(trial), **how)
 
     def _attribute_scores(self, model_name: str | None) -> Attribution | None:
         """Attribute the scores of a model to its features; ``None`` for other kinds of models."""

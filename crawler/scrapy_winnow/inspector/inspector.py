@@ -30,17 +30,17 @@ class Inspector:
     """The pages under inspection; the last few stay in memory.
 
     Attributes:
-        models: names or paths of models to choose from; the first one is used first.
-        pages: pages of the site that are counted at first.
+        first: the settings that a page is shown with at first.
+        models: names or paths of models to choose from, that of ``first`` before the others.
         page: returns a page by its number.
     """
 
     documents: Documents
+    first: Trial = field(default_factory=Trial)
     models: Sequence[str] = ()
     replay: Replay | None = None
     gold: GoldFile | None = None
     load_assets: bool = False
-    pages: int = 0
     rules: RulesFile | None = None
     page: Callable[[int], Inspection] = field(init=False)
 
@@ -84,8 +84,7 @@ class Inspector:
 
     def data(self, number: int, *, server: bool) -> dict[str, Any]:
         """Return the data of the inspector's script; without a server, with outputs and weights."""
-        page = self.page(number)
-        trial = Trial(model=self.models[0] if self.models else None, pages=self.pages)
+        page, trial = self.page(number), self.first
         state = page.state(trial)
         notices = []
         if page.passed_through:

@@ -89,6 +89,9 @@ class SiteSpider(Spider):
     async def start(self) -> AsyncIterator[Request]:
         """Request the addresses given, also those that an earlier run of the same job has fetched."""
         self.crawler.signals.connect(self._go_on, signals.spider_error)
+        with suppress(TypeError, ValueError):  # Winnow itself says what is wrong with a setting
+            names = self.settings.getdict("WINNOW_FIELD_NAMES").values()
+            PageItem.fields.update({name: Field() for name in names if name})
         for url in self._start_urls:
             yield Request(url, errback=self.failed, dont_filter=True)
 
@@ -202,14 +205,12 @@ def shard_of(urls: list[str], shard: str | None) -> list[str]:
     return [url for url in urls if zlib.crc32(str(site_of(url)).encode()) % int(count) == int(number)]
 
 
-def parse_int(name: str, value: str | int, minimum: int = 1) -> int:
-    """Return an argument that is a whole number."""
-    try:
-        if (number := int(value)) >= minimum:
+def parse_int(name: str, value: str | int) -> int:
+    """Return an argument that is a whole number from 1 on."""
+    with suppress(ValueError):
+        if (number := int(value)) >= 1:
             return number
-    except ValueError:
-        pass
-    raise ValueError(f"-a {name} must be a whole number of at least {minimum}, not {value!r}")
+    raise ValueError(f"-a {name} must be a whole number of at least 1, not {value!r}")
 
 
 def _checked(url: str, where: str) -> str:

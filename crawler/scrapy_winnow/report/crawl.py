@@ -57,6 +57,7 @@ class CrawlReport(Component):
         self._path = Path(config.report.replace("%(name)s", crawler.spidercls.name).replace("%(time)s", now))
         self._config = config
         self._record = CrawlRecord(title=crawler.spidercls.name)
+        self._winnow: Winnow | None = None
         self._names = {**config.field_names, "url": config.url_field}
         self._begin = time.monotonic()
         self._handler = _Errors(self._record, crawler)
@@ -67,18 +68,20 @@ class CrawlReport(Component):
     def _opened(self) -> None:
         logging.getLogger().addHandler(self._handler)
         self._begin = time.monotonic()
-        if (winnow := self._crawler.get_extension(Winnow)) is not None:
-            winnow.before_close.append(self._write)
+        self._winnow = self._crawler.get_extension(Winnow)
+        if self._winnow is not None:
+            self._winnow.before_close.append(self._write)
 
     def _response(self, response: Response) -> None:
         host = site_of(response.url)
         if host is not None and isinstance(response, HtmlResponse) and response.status == 200:
             self._record.samples.offer(host, response.url, response.body, response.encoding)
 
-    def _item(self, item: Any) -> None:
+    def _item(self, item: Any, response: Response | None) -> None:
         if not ItemAdapter.is_item(item):
             return
-        page = page_record(ItemAdapter(item), time.monotonic() - self._begin, self._names)
+        address = self._winnow.sources.of(response).url if self._winnow is not None and response is not None else None
+        page = page_record(ItemAdapter(item), time.monotonic() - self._begin, self._names, address)
         if page is not None:
             self._record.add(page)
 
@@ -140,7 +143,7 @@ def _inspect_options(config: Config, settings: BaseSettings) -> str:
     options = ["--redis-url", '"$WINNOW_REDIS_URL"']
     if config.redis_url is None:
         options = ["--state-dir", shlex.quote(str(config.state_dir.absolute()))]
-    for name in ("redis_prefix", "model", "rules"):
+    for name in ("redis_prefix", "model", "favor", "scope", "rules"):
         if isinstance(value := settings.get(f"{PREFIX}{name.upper()}"), str):
             path = str(Path(value).absolute()) if name == "rules" else value
             options += [f"--{name.removeprefix('redis_')}", shlex.quote(path)]

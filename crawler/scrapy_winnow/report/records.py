@@ -35,6 +35,7 @@ MAX_HOSTS: Final = 20
 PAGES_PER_HOST: Final = 10
 _MAX_BYTES: Final = 400_000
 _MAX_PARTS: Final = 30
+_MAX_COUNTED: Final = 100_000  # characters; the words of a longer text are estimated, or it would hold the event loop
 _MAX_NUMBER: Final = 1e9  # of a field; NaN is not below it
 
 
@@ -129,8 +130,10 @@ class CrawlRecord:
         self.errors[line if known else "other errors"] += 1
 
 
-def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, str | None]) -> PageRecord | None:
-    """Return the record of an item; ``None`` if it was not cleaned."""
+def page_record(
+    values: Mapping[str, Any], seconds: float, names: Mapping[str, str | None], address: str | None = None
+) -> PageRecord | None:
+    """Return the record of an item, of a page at ``address`` if it names none; ``None`` if it was not cleaned."""
 
     def value(name: str) -> Any:
         field_name = names.get(name, name)
@@ -141,13 +144,16 @@ def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, s
         return float(given) if isinstance(given, int | float) and abs(given) < _MAX_NUMBER else None
 
     url, status, share, original = value("url"), value("status"), value("template_share"), value("duplicate_of")
-    if not isinstance(url, str) or (status is None and share is None):
+    url = url if isinstance(url, str) else address
+    if url is None or (status is None and share is None):
         return None
+    text = str(value("text") or "")
+    words = len(WORD.findall(text[:_MAX_COUNTED])) * max(len(text) / _MAX_COUNTED, 1)
     return PageRecord(
         url=url,
         host=site_of(url) or "(no host)",
         seconds=seconds,
-        words=len(WORD.findall(str(value("text") or ""))),
+        words=round(words),
         template_share=min(max(number("template_share") or 0.0, 0.0), 1.0),
         status=str(status or "cleaned"),
         source=str(value("label_source") or "page"),
@@ -180,7 +186,7 @@ def read_log(record: CrawlRecord, text: str) -> None:
         record.add_error(message)
     found = _STATS.findall(text)
     if not found:
-        raise ValueError("no stats of Scrapy in it: the crawl is running, or was killed")
+        raise ValueError("no stats of Scrapy in it: give the items as JSON, or the log of a crawl that has ended")
     # Dates are not literals; everything else that stats hold is.
     literal = re.sub(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)", "None", found[-1])
     try:

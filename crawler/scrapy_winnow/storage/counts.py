@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.storage.connection import Connection
-    from scrapy_winnow.storage.keys import HostKeys
 
     Hashes = NDArray[np.uint64]
     Masses = NDArray[np.uint8]
@@ -34,10 +33,11 @@ if TYPE_CHECKING:
 MAX_NODES: Final = 1024
 """Nodes of a page that are counted: the server is never held up for longer than so many take."""
 
-_NEW, _SETTLED, _REPLACED, _REFUSED = 1, 2, 3, 4
+_SETTLED, _REFUSED = 2, 4
+_PAGE_STATS: Final = {0: stats.PAGES_REPEATED, 1: stats.PAGES_COUNTED, 3: stats.PAGES_REPLACED}
 """What became of a page, as ``count_page.lua`` returns it."""
 
-_STATS: Final = {1: stats.HOSTS_SETTLED, 2: stats.HOSTS_REOPENED}
+_HOST_STATS: Final = {1: stats.HOSTS_SETTLED, 2: stats.HOSTS_REOPENED}
 """What became of its host."""
 
 MAX_SETTLED_HOSTS: Final = 20_000
@@ -99,10 +99,6 @@ class NodeCounts:
         self._domains = _NewHosts(self.max_hosts)
         self._count_page = Script.load("count_page")
 
-    def keys(self, host: str) -> HostKeys:
-        """Return the names of a host's keys."""
-        return host_keys(self.prefix, host)
-
     async def count(
         self,
         host: str,
@@ -158,7 +154,7 @@ class NodeCounts:
         While Redis is unreachable, labels that are held are used as they are: a settled host needs no Redis.
         """
         arguments = (*ids, *nodes.packed, *self._limits, int(self._domains.has_room(host)), outgrown)
-        reply = await self.connection.run(self._count_page, self.keys(host), arguments)
+        reply = await self.connection.run(self._count_page, host_keys(self.prefix, host), arguments)
         settled = self._settled.get(host)
         if reply is None and settled is not None:
             settled.confirm()
@@ -175,12 +171,10 @@ class NodeCounts:
         self._settled.pop(host, None)
         how, pages, version, entries, change = reply
         if change:
-            self.count_stat(_STATS[change])
-        if how == _NEW and pages == 1:
+            self.count_stat(_HOST_STATS[change])
+        if (stat := _PAGE_STATS[how]) == stats.PAGES_COUNTED and pages == 1:
             self._domains.add(host)
-        df = nodes.spread(frequencies(entries, pages))
-        counted = how in {_NEW, _REPLACED}
-        return SiteEvidence(df, pages, counted, label_version=version, replaced=how == _REPLACED)
+        return SiteEvidence(nodes.spread(frequencies(entries, pages)), pages, version, stat)
 
     def _hold(self, host: str, settled: SettledHost) -> None:
         """Hold the labels of a settled host; where they are too many, any one goes.
@@ -223,7 +217,7 @@ class _DistinctNodes:
     def evidence_of(self, settled: SettledHost) -> SiteEvidence:
         """Return the evidence of a settled host for the nodes."""
         df = self.spread(settled.frequencies(self.distinct))
-        return SiteEvidence(df, settled.pages, settled=True, label_version=settled.version)
+        return SiteEvidence(df, settled.pages, settled.version, stats.PAGES_SETTLED)
 
 
 def _ends(size: int) -> NDArray[np.int64]:
@@ -238,8 +232,8 @@ class _NewHosts:
 
     def __init__(self, max_hosts: int) -> None:
         self._max_hosts = max_hosts
-        _public_suffixes()  # slow to read: the first page should not wait for it
         self._hosts = Counter[str]()
+        _domain_of("example.com")  # reads the list of public suffixes, which takes too long for the first page
 
     def has_room(self, host: str) -> bool:
         """Whether one more host of the domain of this one may be begun."""

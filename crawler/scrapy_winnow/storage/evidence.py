@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
+from scrapy_winnow.stats import PAGES_REPEATED
 from winnow.counting import frequency_estimates, spread_frequencies
 from winnow.fingerprints import node_fingerprints
 from winnow.places import count_codes, counted_units, main_text_id
@@ -36,18 +37,14 @@ class SiteEvidence:
             settled host the fraction of pages that was frozen, times ``pages``, and 1 for all other nodes; 0 for nodes
             that are not counted.
         pages: pages of the host counted so far.
-        counted: whether this call counted the page.
-        replaced: whether the page had been counted with other contents, which it replaces.
-        settled: whether the labels of the host are frozen; then its pages are not counted.
         label_version: how often the labels of the host have been frozen; 0 before the first time.
+        stat: stat of a crawl's page that says whether this call counted it.
     """
 
     df: NDArray[np.int64]
     pages: int
-    counted: bool = False
-    settled: bool = False
     label_version: int = 0
-    replaced: bool = False
+    stat: str = PAGES_REPEATED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +58,7 @@ class HashedUnits:
         masses: uint8[k], characters of text of each, 255 for more.
         contents_id: fingerprint of the whole page, 8 bytes.
         main_text_id: the same for pages with the same main text, 8 bytes; of pages with little of it ``contents_id``.
+        model_version: that of the model whose scores the codes are of; "" without one.
     """
 
     size: int
@@ -69,6 +67,7 @@ class HashedUnits:
     masses: NDArray[np.uint8]
     contents_id: bytes
     main_text_id: bytes
+    model_version: str
 
     def frequencies(self, page: Page, df: NDArray[np.int64]) -> NDArray[np.int64]:
         """int64[size], pages of the host that contain each unit of the page, from those of the counted units, int64[k].
@@ -106,7 +105,8 @@ class HashedPage(HashedUnits):
         contents_id = node_fingerprints(page)[:1].astype("<u8").tobytes()
         main_text = main_text_id(page, model) if model is not None and page.m else 0
         main_id = main_text.to_bytes(8, "little") if main_text else contents_id
-        return cls(size, units, fingerprints, masses[units], contents_id, main_id, page)
+        model_version = "" if model is None else model.version
+        return cls(size, units, fingerprints, masses[units], contents_id, main_id, model_version, page)
 
     def __reduce__(self) -> tuple[type[HashedUnits], tuple[Any, ...]]:
         """Leave the page out of what another process gets: its tree cannot leave this one."""

@@ -61,16 +61,18 @@ class HostRecords:
     prefix: str
 
     def all(self) -> Iterator[HostRecord]:
-        """Go through all hosts, in no order, some hundreds at a time."""
+        """Go through all hosts, in no order."""
         before, after = host_keys(self.prefix, "\n").state.split("\n")
         keys = self.client.scan_iter(match=f"{escape_pattern(before)}*{after}", count=_SCANNED)
-        names = (key[len(before) : -len(after)].decode(errors="replace") for key in keys)
-        while batch := list(islice(names, _BATCH)):
-            yield from self.named(batch)
+        yield from self.named(key[len(before) : -len(after)].decode(errors="replace") for key in keys)
 
     def named(self, hosts: Iterable[str]) -> Iterator[HostRecord]:
-        """Look hosts up; unknown ones are left out, and so are damaged ones, which a crawl counts anew."""
-        hosts = list(hosts)
+        """Look hosts up, some hundreds at a time, but for unknown ones and damaged ones, which a crawl counts anew."""
+        left = iter(hosts)
+        while batch := list(islice(left, _BATCH)):
+            yield from self._look_up(batch)
+
+    def _look_up(self, hosts: list[str]) -> Iterator[HostRecord]:
         pipeline = self.client.pipeline(transaction=False)
         for host in hosts:
             keys = host_keys(self.prefix, host)
@@ -81,10 +83,11 @@ class HostRecords:
         replies = iter(pipeline.execute(raise_on_error=False))
         for host in hosts:
             values, labels, *sizes = islice(replies, 2 + len(HostKeys._fields))
-            if isinstance(values, RedisError):
-                if "WRONGTYPE" in str(values):
+            refusal = next((each for each in (values, labels) if isinstance(each, RedisError)), None)
+            if refusal is not None:
+                if "WRONGTYPE" in str(refusal):
                     continue
-                raise values
+                raise refusal
             *numbers, stamp = values
             pages, entries, version, used = (int(value) if value and value.isdigit() else 0 for value in numbers)
             if used:

@@ -10,6 +10,8 @@ collection and does worse on others.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -22,6 +24,8 @@ from winnow.page.text import TextTotals, character_properties, text_totals
 from winnow.page.tree import once_per_page
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from winnow.page.attributes import AttributeTable
@@ -195,11 +199,13 @@ class BlockFeatures:
         parts = (part[0][part[1]] if isinstance(part, tuple) else part for part in self.parts)
         return np.concatenate([*parts], axis=1)
 
-    def column(self, name: str) -> Matrix:
-        """float32[m], one feature of :data:`STATIC_NAMES`."""
-        number, column = _PART_AND_COLUMN[name]
-        part = self.parts[number]
-        return part[0][:, column].take(part[1]) if isinstance(part, tuple) else part[:, column]
+    def columns(self, names: Sequence[str]) -> Matrix:
+        """float32[len(names), m], some features of :data:`STATIC_NAMES`."""
+        columns = []
+        for number, places in groupby(map(_PART_AND_COLUMN.__getitem__, names), itemgetter(0)):
+            part, chosen = self.parts[number], [column for _, column in places]
+            columns.append(part[0][:, chosen].T.take(part[1], 1) if isinstance(part, tuple) else part.T[chosen])
+        return np.concatenate(columns)
 
     def matrix(self, tables: TokenTables) -> Matrix:
         """float32[m, len(FEATURE_NAMES)], all features."""

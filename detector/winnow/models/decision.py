@@ -78,11 +78,10 @@ class KindInputs(NamedTuple):
 def kind_inputs(features: BlockFeatures, templateness: Floats, url: str | None) -> KindInputs:
     """Compute the inputs from the features of a page's blocks, their scores (float64[m]) and its address."""
     words = np.maximum(features.words, _MIN_WORDS)
-    properties = np.array([features.column(name) for name in _PROPERTIES], np.float64)
-    likely = (1 - templateness) * words
-    all_likely, all_words = likely.sum(), words.sum()
-    means = likely @ properties.T / max(all_likely, 1e-9), words @ properties.T / max(all_words, 1e-9)
-    numbers = [features.page_features, *means, [all_likely / all_words], _address_inputs(url)]
+    weights = np.array([(1 - templateness) * words, words])
+    totals = np.maximum(weights.sum(axis=1), 1e-9)
+    means = weights @ features.columns(_PROPERTIES).T / totals[:, None]
+    numbers = [features.page_features, *means, [totals[0] / totals[1]], _address_inputs(url)]
     present = np.zeros(NAMES, bool)
     present[(features.tokens.name & np.uint32(NAMES - 1)).astype(np.intp)] = True  # numpy is slow with other indices
     return KindInputs(np.concatenate(numbers), present.nonzero()[0])

@@ -29,7 +29,9 @@ FAVORS: Final[tuple[Favor, ...]] = get_args(Favor)
 BETAS: Final[dict[Favor, float]] = {"balanced": 1.0, "precision": 0.5, "recall": 2.0}
 """Beta of the expected F-beta measure: weight of recall relative to precision."""
 
-_SHIFTS: Final[dict[Favor, float]] = {"balanced": 0.0, "precision": -0.15, "recall": 0.15}
+SHIFTS: Final[dict[Favor, float]] = {"balanced": 0.0, "precision": -0.15, "recall": 0.15}
+"""What is added to a fixed threshold."""
+
 _EPSILON: Final = 1e-9
 _MAX_LOGIT: Final = 30.0
 
@@ -204,4 +206,4 @@ class FixedThreshold:
 
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:  # noqa: ARG002
         """Choose by float64[m], scores of the page's blocks."""
-        return Choice(min(max(self.threshold + _SHIFTS[favor], 0.05), 1.0))
+        return Choice(min(max(self.threshold + SHIFTS[favor], 0.05), 1.0))

@@ -211,6 +211,8 @@ def _separated_buttons(page: Page) -> dict[int, str]:
     """A space before each run that touches another one over the borders of two buttons or unknown elements."""
     boxes = [element for element, name in page.unknown_names.items() if "-" in name]
     boxes += elements_named(page, "button")
+    if not boxes:
+        return {}
     borders = np.concatenate([page.run_begin[boxes], page.run_end[boxes]])
     touching = borders[(borders > 0) & (borders < page.r)]
     touching = touching[page.has_ink[touching] & page.has_ink[touching - 1]]

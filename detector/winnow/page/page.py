@@ -169,17 +169,17 @@ class Page:
             page = cls(**_flatten(_with_shadow_trees(root), limits), url=url)
         return page
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of elements."""
         return len(self.parent)
 
-    @property
+    @cached_property
     def m(self) -> int:
         """Number of text blocks."""
         return len(self.block_node)
 
-    @property
+    @cached_property
     def r(self) -> int:
         """Number of text runs."""
         return len(self.run_node)

@@ -82,7 +82,7 @@ def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str]:
     if continuations >= _CONVINCING and not is_damaged:
         return "utf-8", text
     known = http_content_type_encoding(f"text/html; charset={encoding}") if encoding else None
-    declared = [name for name in (known, html_body_declared_encoding(html)) if name is not None]
+    declared = [name for name in (known, html_body_declared_encoding(html)) if name is not None and _is_charset(name)]
     declared = [_NOT_WITHOUT_ZEROS.get(name, name) for name in declared]
     characters = 0 if text.isascii() else len(text) - len(text.encode("ascii", "ignore")) - damage  # beyond ASCII
     if declared[:1] == ["utf-8"]:
@@ -92,6 +92,14 @@ def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str]:
     if is_utf8 or (continuations and not is_damaged and declared and _SINGLE_BYTES.match(declared[0])):
         return "utf-8", text
     return _least_garbled(html, [name for name in declared if name != "utf-8"])
+
+
+def _is_charset(name: str) -> bool:
+    """Whether a codec of Python makes text of any bytes: "hex", "rot13", "idna" and "undefined" do not."""
+    try:
+        return isinstance(b"\xff".decode(name, "replace"), str)
+    except (LookupError, UnicodeError):
+        return False
 
 
 def _least_garbled(html: bytes, declared: list[str]) -> tuple[str, str]:

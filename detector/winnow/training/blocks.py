@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-_STRENGTH: Final = 0.1  # inverse of the regularisation of kinds
+_STRENGTH: Final = 0.3  # inverse of the regularisation of kinds, chosen on the folds of WCXB
 _OF_A_NAME: Final = 0.6  # what a name counts, where numbers have a standard deviation of 1
 UNLEARNED: Final = np.zeros(len(CONFIDENCE_INPUTS))
 """Weights of a confidence that has not been learned."""

@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scrapy_winnow.archives import counting
 from scrapy_winnow.archives.counting import HostCounts, LeafWriter, StreamCounts, count_hosts
 
 PAGES = st.lists(
@@ -52,14 +53,15 @@ def test_each_leaf_counts_the_different_pages_of_its_host_that_have_it(pages, ar
         assert evidence.pages == len(different)
 
 
-def test_of_a_large_host_a_sample_is_counted_that_does_not_depend_on_the_order(tmp_path):
+def test_of_a_large_host_a_sample_is_counted_that_does_not_depend_on_the_order(tmp_path, monkeypatch):
+    monkeypatch.setattr(counting, "MAX_HOST_PAGES", 20)
     pages = [(f"http://a.example/{number}", _hashed({1, 100 + number})) for number in range(50)]
     for name, ordered in (("up", pages), ("down", pages[::-1])):
         (tmp_path / name).mkdir()
         with LeafWriter(tmp_path / name / "leaves") as writer:
             for url, hashed in ordered:
                 writer.add(url, "a.example", hashed)
-        count_hosts([tmp_path / name / "leaves"], tmp_path / name, max_host_pages=20)
+        count_hosts([tmp_path / name / "leaves"], tmp_path / name)
     up, down = (HostCounts(tmp_path / name) for name in ("up", "down"))
     leaves = np.arange(1, 160, dtype=np.uint64)
     evidence = up.evidence("a.example", leaves)
@@ -67,10 +69,11 @@ def test_of_a_large_host_a_sample_is_counted_that_does_not_depend_on_the_order(t
     assert evidence.df.tolist() == down.evidence("a.example", leaves).df.tolist()
 
 
-def test_counts_that_are_spilled_to_disk_are_those_that_stay_in_memory(tmp_path):
+def test_counts_that_are_spilled_to_disk_are_those_that_stay_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(counting, "MAX_HOST_PAGES", 12)
     chance = np.random.default_rng(1)
     databases = [connect(tmp_path / name) for name in "ab"]
-    small, large = (StreamCounts(database, 12, held) for database, held in zip(databases, (1, 10**9), strict=True))
+    small, large = (StreamCounts(database, held) for database, held in zip(databases, (1, 10**9), strict=True))
     for number in range(200):
         host, path = f"host-{chance.integers(5)}", int(chance.integers(30))
         leaves = chance.integers(0, 400, 300).astype(np.uint64)

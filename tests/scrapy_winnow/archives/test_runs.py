@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import os
 import random
 import re
 import signal
@@ -71,6 +72,15 @@ def test_parts_of_a_long_archive_make_the_output_of_the_whole(archives, cleaned,
 def test_a_file_is_itself_also_with_the_signs_of_a_pattern_in_its_name(stories, tmp_path):
     assert run(write_archive(tmp_path / "crawl[1].warc.gz", stories[:2]), "-o", tmp_path / "out", "-j", 1) == 0
     assert len(rows_of(tmp_path / "out")) == 2
+
+
+def test_names_of_archives_may_be_no_text_and_the_same(stories, tmp_path):
+    folders = [tmp_path / name for name in "ab"]
+    for folder in folders:
+        folder.mkdir()
+    archives = [write_archive(folder / os.fsdecode(b"\xff.warc.gz"), stories[:2]) for folder in folders]
+    assert run(*archives, "-o", tmp_path / "out", "-j", 1) == 0
+    assert len(list((tmp_path / "out").iterdir())) == 2
 
 
 def test_names_of_archives_that_are_too_long_for_files_are_cut(stories, tmp_path):

@@ -1,6 +1,8 @@
 """``winnow clean`` and ``winnow segments``."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_winnow.commands import main
+from winnow import Page, Site
 
 MENU = "".join(f"<li><a href=/{name}>{name} and all about it</a>" for name in ("Weather", "Sport", "Culture", "Travel"))
 STORY = "<h1>Storm warning</h1>" + "".join(
@@ -95,6 +98,14 @@ def test_a_folder_becomes_one_file_of_json_lines(clean, mirror, tmp_path):
     assert all(row["markdown"].startswith("# Storm") for row in rows)
 
 
+def test_files_whose_names_are_no_text_are_cleaned_like_others(clean, page, tmp_path):
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.html"))
+    odd.write_text(PAGE)
+    assert clean(odd, page, "--format", "json", "-o", tmp_path / "pages.jsonl")[0] == 0
+    rows = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+    assert [Path(row["file"]).name for row in rows] == ["?.html", "page.html"]
+
+
 @pytest.mark.parametrize(
     ("switch", "before", "after"),
     [("--no-links", "[read](/r)", "read"), ("--no-images", "![i](/i.png)", ""), ("--no-tables", "| a | b |", "")],
@@ -115,7 +126,7 @@ def test_links_images_and_tables_can_be_left_out(switch, before, after, clean, t
         (b" \n\t", "is empty"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "is a binary file"),
         (b"%PDF-1.7\n", "is a binary file"),
-        (b"https://host.example/a\nhttps://host.example/b\n", "scrapy crawl site -a urls_file="),
+        (b"https://host.example/a\nhttps://host.example/b\n", "is a list of addresses"),
         (None, "no such file or directory"),
     ],
 )
@@ -131,7 +142,28 @@ def test_files_that_are_not_pages_are_named_and_the_others_cleaned(content, mess
     assert clean(bad, page, command="segments")[0] == 1
 
 
+@pytest.mark.parametrize("options", [[], ["--site"]])
+def test_a_page_of_a_charset_that_decodes_nothing_does_not_keep_the_others_from_being_cleaned(
+    options, clean, page, tmp_path
+):
+    odd = tmp_path / "odd.html"
+    odd.write_bytes(b"<meta charset=undefined><p>Caf\xe9s and b\xe0rs of the harbour, all of them open.")
+    assert "Storm warning" in clean(*options, odd, page)[1]
+
+
+def test_the_command_for_a_list_of_addresses_works_in_an_empty_folder(clean, forks, web, tmp_path):
+    addresses, folder = tmp_path / "addresses.txt", tmp_path / "empty"
+    addresses.write_text("\n".join(web.add_articles(2)))
+    folder.mkdir()
+    said = re.search(r"(SCRAPY_\w+)=(\S+) scrapy (crawl .*)=FILE crawls and cleans them", clean(addresses)[2])
+    variable, value, words = said.groups()
+    ended = forks.scrapy(*f"{words}={addresses}".split(), "-a", "pages=1", folder=folder, **{variable: value})
+    assert (ended.returncode, (folder / "report.html").is_file()) == (0, True), ended.stderr
+    assert "'winnow/items/cleaned': 1" in ended.stderr
+
+
 def test_names_that_are_not_files_are_explained(clean, tmp_path):
+    assert clean("http://[") == (1, "", "winnow: http://[: Invalid IPv6 URL\n")
     code, _, err = clean("", tmp_path)
     assert code == 1
     assert "no such file or directory (its name is empty)" in err
@@ -175,13 +207,25 @@ def test_a_closed_pipe_ends_the_command_quietly(model, page):
         assert process.wait(240) == 1
 
 
+def test_the_pages_of_a_site_are_counted_with_the_model_that_cleans_them(mirror, model, tmp_path):
+    for name in (model, "blocks"):
+        assert main(["clean", "--site", "--site-file", str(tmp_path / "counts"), "--model", name, str(mirror)]) == 0
+        site = Site(model=name)
+        for file in sorted(mirror.rglob("*")):
+            if file.is_file() and file.suffix != ".css":
+                site.count(Page.parse(file.read_bytes()))
+        site.save(tmp_path / "expected")
+        assert (tmp_path / "counts").read_bytes() == (tmp_path / "expected").read_bytes()
+        (tmp_path / "counts").unlink()
+
+
 def test_segments_are_a_table_or_json(clean, page):
     head, *rows = clean(page, command="segments")[1].splitlines()
     assert head.split() == ["score", "what", "why", "chars", "section", "text"]
     assert any("template landmark" in row and "/html/body/nav" in row and "Sport" in row for row in rows)
     assert any("content" in row and "Winds" in row for row in rows)
-    segments = [json.loads(line) for line in clean("--json", page, command="segments")[1].splitlines()]
-    assert set(segments[0]) >= {"file", "path", "tag", "score", "template", "comment", "reason", "characters", "text"}
+    segments = json.loads(clean("--format", "json", "--with", "segments", page)[1])["segments"]
+    assert set(segments[0]) >= {"path", "tag", "score", "template", "comment", "reason", "characters", "text"}
     assert sum(segment["text"].count("Winds") for segment in segments if not segment["template"]) == 9
     assert sum(segment["text"].count("all about it") for segment in segments if segment["template"]) == 4
 

@@ -35,7 +35,7 @@ def test_accuracy_is_shown_by_page_type(gold, everything_is_content, capsys):
 
 def test_one_fold_and_json_can_be_asked_for(gold, everything_is_content, capsys):
     arguments = ["evaluate", str(gold), "--pages", str(gold.parent / "pages"), "--model", everything_is_content]
-    assert main([*arguments, "--fold", "1", "--json", "--unit", "char", "--no-smooth"]) == 0
+    assert main([*arguments, "--fold", "1", "--json", "--unit", "char"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert figures["missing"] == 0
     assert figures["all"] == figures["shop"]

@@ -11,6 +11,7 @@ from scrapy_winnow.commands import main
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer
+from scrapy_winnow.storage.hosts import HostRecords
 from scrapy_winnow.storage.keys import host_keys
 
 TEMPLATE = np.arange(1, 13, dtype=np.uint64)
@@ -92,6 +93,17 @@ def test_a_prefix_with_signs_of_a_pattern_is_taken_to_the_letter(redis_url, pref
     assert set(_json(capsys.readouterr().out)) == {"news.example"}
 
 
+def test_many_hosts_are_looked_up_some_hundreds_at_a_time(redis_url, prefix, monkeypatch):
+    count_pages(redis_url, prefix, news=2)
+    with redis.Redis.from_url(redis_url) as client:
+        opened, pipeline = [], client.pipeline
+        monkeypatch.setattr(client, "pipeline", lambda **how: opened.append(pipeline(**how)) or opened[-1])
+        names = [f"{number}.example" for number in range(1200)]
+        found = HostRecords(client, prefix).named([*names, "news.example"])
+        assert [record.host for record in found] == ["news.example"]
+    assert len(opened) == 3
+
+
 def test_damaged_keys_hide_no_other_host(hosts, redis_url, prefix):
     count_pages(redis_url, prefix, news=2, shop=40)
     with redis.Redis.from_url(redis_url) as client:
@@ -146,3 +158,11 @@ def test_without_the_right_to_ask_for_sizes_the_rest_is_shown(tcp_server, capsys
         [(3, None), (2, None)],
         [(2, None), (3, None)],
     )
+
+
+def test_without_a_right_that_is_needed_the_error_names_the_command(tcp_server, capsys):
+    server = tcp_server("--user", "looker", "on", ">password", "~winnow:*", "+@all", "-hstrlen")
+    url = server.url.replace("//", "//looker:password@")
+    count_pages(url, "winnow", news=3)
+    assert main(["hosts", "--redis-url", url]) == 2
+    assert "hstrlen" in capsys.readouterr().err

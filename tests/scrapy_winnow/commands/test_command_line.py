@@ -1,13 +1,16 @@
-"""The command line as a whole: help, usage, progress, and ``scrapy winnow``, which finds the server of a project."""
+"""The command line as a whole: help, usage, and ``winnow hosts``, which finds the server of a project."""
 
 import json
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from scrapy_winnow.commands import main
+from tests.scrapy_winnow.commands.test_clean import PROGRAM
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
 
 PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour until Sunday noon.</p></body></html>"
@@ -51,6 +54,7 @@ WRONG_USE = {
     "site node-hashes absent": "no such folder",
     "site node-hashes sites/empty": "no HTML files in it",
     "site node-hashes sites/full -o sites/full/out": "would be read as pages",
+    "site node-hashes sites/full --base-url http://[": "--base-url http://[: Invalid IPv6 URL",
     "site node-hashes sites/full --least 0": "least must be at least 1",
     "train absent -o m.npz": "no such folder",
     "train sites/full -o m.npz": "holds no folder",
@@ -106,41 +110,33 @@ def test_the_version_is_printed(capsys):
 def test_the_shell_completes_commands_and_options(capsys):
     with pytest.raises(SystemExit):
         main(["--print-completion", "bash"])
-    complete = 'eval "$1"; COMP_WORDS=(winnow segments --js) COMP_CWORD=2; _shtab_winnow; echo "${COMPREPLY[@]}"'
+    complete = 'eval "$1"; COMP_WORDS=(winnow segments --enc) COMP_CWORD=2; _shtab_winnow; echo "${COMPREPLY[@]}"'
     command = ["bash", "-c", complete, "-", capsys.readouterr().out]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["--json"]
+    assert done.stdout.split() == ["--encoding"]
 
 
-def test_scrapy_winnow_does_what_winnow_does(forks, tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    shown = forks.scrapy("winnow", "--help", folder=tmp_path)[1].replace("usage: scrapy winnow", "usage: winnow")
-    assert shown.split() == capsys.readouterr().out.split()
-    (tmp_path / "page.html").write_text(PAGE)
-    code, out, _ = forks.scrapy("winnow", "clean", "page.html", "--format", "json", folder=tmp_path)
-    assert code == 0
-    assert json.loads(out)["text"].startswith("Storm warning")
-    code, _, err = forks.scrapy("winnow", "clean", "page.html", "--no-such-option", folder=tmp_path)
-    assert code == 2
-    assert "unrecognized arguments: --no-such-option" in err
+def test_the_server_is_that_of_the_project_around(tmp_path, redis_url, prefix):
+    def hosts(*options, **environment):
+        command = [sys.executable, "-W", "error", "-c", PROGRAM, "hosts", *options]
+        done = subprocess.run(
+            command, cwd=below, env=os.environ | environment, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout, done.stderr
 
-
-def test_the_server_is_that_of_the_project_around(forks, tmp_path, redis_url, prefix):
     count_pages(redis_url, prefix, news=2)
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = its_settings\n")
     settings = tmp_path / "its_settings.py"
     settings.write_text(f"WINNOW_REDIS_URL = {redis_url!r}\nWINNOW_REDIS_PREFIX = {prefix!r}\n")
     below = tmp_path / "some" / "folder"
     below.mkdir(parents=True)
-    code, out, err = forks.scrapy("winnow", "hosts", "--json", folder=below)
+    code, out, err = hosts("--json")
     assert code == 0, err
     assert json.loads(out)["host"] == "news.example"
     settings.write_text(f"WINNOW_REDIS_PREFIX = {prefix!r}\n")
-    out = forks.scrapy("winnow", "hosts", "--json", folder=below, WINNOW_REDIS_URL=redis_url)[1]
-    assert json.loads(out)["host"] == "news.example"
+    assert json.loads(hosts("--json", WINNOW_REDIS_URL=redis_url)[1])["host"] == "news.example"
     settings.write_text("WINNOW_REDIS_PREFIX = ''\n")
-    assert forks.scrapy("winnow", "hosts", folder=below) == (
+    assert hosts() == (
         2,
         "",
         "winnow: the settings of the project cannot be read: WINNOW_REDIS_PREFIX must not be empty\n",

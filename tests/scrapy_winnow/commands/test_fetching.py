@@ -59,6 +59,13 @@ def test_a_server_that_cannot_say_what_it_forbids_is_left_alone(clean, web):
     assert web.asked == ["/robots.txt"]
 
 
+def test_of_a_long_robots_txt_the_beginning_is_heeded(clean, web):
+    status, headers, rules = web.pages["/robots.txt"]
+    web.pages["/robots.txt"] = (status, headers, rules + b"\n# and more" * 90_000)
+    assert "The ferries stay" in clean("/story", "--allow-private")[1]
+    assert "robots.txt does not allow it" in clean("/private/story", "--allow-private")[2]
+
+
 @pytest.mark.parametrize("limit", ["_MAX_BYTES", "_TIMEOUT_S"])
 def test_size_and_time_are_limited(limit, clean, monkeypatch):
     monkeypatch.setattr(fetching, limit, -1)

@@ -7,13 +7,14 @@ import numpy as np
 import redis.crc
 
 from benchmarks.shared.servers import SLOTS
+from scrapy_winnow import stats
 from scrapy_winnow.commands import main
 from scrapy_winnow.storage import batches
 from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import COUNTS, NEAR_DUPLICATES, Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
-from scrapy_winnow.storage.keys import index_key, original_key
+from scrapy_winnow.storage.keys import host_keys, index_key, original_key
 from tests.scrapy_winnow.round_trips import counted_round_trips
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow.duplicates import document_id, make_document
@@ -31,8 +32,8 @@ async def test_hosts_are_counted_and_settle_wherever_they_lie(cluster, prefix):
             if page == 30:
                 read = await counts.read(host, NODES)
                 assert (read.pages, read.df.tolist()) == (31, [31] * len(NODES))
-        assert (evidence.settled, evidence.pages, evidence.df[0]) == (True, 32, 32)
-    slots = [redis.crc.key_slot(counts.keys(host)[0].encode()) for host in HOSTS]
+        assert (evidence.stat, evidence.pages, evidence.df[0]) == (stats.PAGES_SETTLED, 32, 32)
+    slots = [redis.crc.key_slot(host_keys(counts.prefix, host)[0].encode()) for host in HOSTS]
     assert {slot * 3 // SLOTS for slot in slots} == {0, 1, 2}
 
 
@@ -43,7 +44,7 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
     counts = NodeCounts(connection, prefix=prefix, budget=4000, max_pages=1024, ttl=1000)
     index = DuplicateIndex(connection, prefix)
     shingles = np.arange(1, 17, 2, dtype=np.uint64) << np.uint64(16)
-    places = {redis.crc.key_slot(counts.keys(host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
+    places = {redis.crc.key_slot(host_keys(counts.prefix, host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
     assert (await DuplicateIndex(cluster, prefix).find("http://a.example/", shingles)).duplicate_of is None
     assert await connection.ping()
     digest = index_key(prefix, make_document("http://b.example/", shingles).keys[0])
@@ -74,7 +75,7 @@ async def test_look_ups_go_along_with_the_counts_that_go_to_the_same_server(
     counts = NodeCounts(cluster, prefix=prefix, budget=4000, max_pages=1024, ttl=1000)
     index = DuplicateIndex(cluster, prefix)
     shingles = np.arange(1, 17, 2, dtype=np.uint64) << np.uint64(16)
-    places = {redis.crc.key_slot(counts.keys(host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
+    places = {redis.crc.key_slot(host_keys(counts.prefix, host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
 
     async def page(number):
         return await counts.count(places[0], bytes([number] * 8), NODES)

@@ -6,6 +6,7 @@ import pytest
 
 from scrapy_winnow.fields import WRITTEN_FIELDS
 from scrapy_winnow.storage.counts import NodeCounts
+from scrapy_winnow.storage.keys import host_keys
 from tests.scrapy_winnow.conftest import Crawled
 
 
@@ -71,7 +72,7 @@ def pages_counted(connection):
 
     async def counted(crawl: Crawled, host: str) -> int:
         counts = NodeCounts(connection, prefix=crawl.prefix, budget=1000, max_pages=1000, ttl=1000)
-        return int(await connection.call(lambda client: client.hget(counts.keys(host)[0], "pages")) or 0)
+        return int(await connection.call(lambda client: client.hget(host_keys(counts.prefix, host)[0], "pages")) or 0)
 
     return counted
 

@@ -6,6 +6,7 @@ from scrapy.utils.request import RequestFingerprinter
 from scrapy_winnow.project import settings
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import page_id_of
+from scrapy_winnow.storage.keys import host_keys
 
 PAGES = 40
 
@@ -22,7 +23,7 @@ def _linked_site(web):
 async def _counted(connection, prefix, host):
     """What Redis holds of a host: the counts of its nodes, and the ids of its pages."""
     counts = NodeCounts(connection, prefix=prefix, budget=1000, max_pages=1000, ttl=1000)
-    _, nodes, guard, _, *singles = counts.keys(host)
+    _, nodes, guard, _, *singles = host_keys(counts.prefix, host)
     ids = await connection.call(lambda client: client.get(guard))
     counted = await connection.call(lambda client: client.hgetall(nodes))
     for on_one_page in await connection.run_commands([("SMEMBERS", key) for key in singles]):

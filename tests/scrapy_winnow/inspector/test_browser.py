@@ -87,6 +87,17 @@ def test_favor_moves_the_threshold(tab: Tab, page_server: InspectorServer) -> No
     assert thresholds[0] < thresholds[2]
 
 
+def test_scope_can_be_tried_and_is_named_with_what_is_pinned(tab: Tab, page_server: InspectorServer) -> None:
+    opened(tab, page_server.url)
+    slide(tab, "scope", "article")
+    tab.click("#pin")
+    expect(tab.locator("#notice")).to_contain_text("scope article")
+    slide(tab, "scope", "page")
+    expect(tab.locator("#scope")).to_have_value("page")
+    tab.click("#reset")
+    expect(tab.locator("#scope")).to_have_value("auto")
+
+
 def test_corrections_become_gold(tab: Tab, site: Path, tmp_path: Path) -> None:
     gold = tmp_path / "gold.jsonl"
     with inspected(site, gold) as server:

@@ -1,4 +1,5 @@
 import http.client
+import os
 import re
 import signal
 import subprocess
@@ -52,15 +53,24 @@ def test_a_page_of_the_web_is_fetched_with_its_charset(web: Web, tmp_path: Path)
     assert not (tmp_path / "none.html").exists()
 
 
-def test_a_file_can_show_the_site_and_another_model(folder: Path) -> None:
+def test_a_file_shows_the_site_the_model_and_the_ways_to_cut_that_were_asked_for(folder: Path) -> None:
     model = folder / "other.npz"
     load_model().save(model)
     out = folder / "out" / "page.html"
     out.parent.mkdir()
     page, site = str(folder / "story-0.html"), str(folder)
-    assert main(["inspect", page, "--site", site, "--pages", "3", "--model", str(model), "-o", str(out)]) == 0
-    assert '"pages":3' in out.read_text(encoding="utf-8")
-    assert "other.npz" in out.read_text(encoding="utf-8")
+    how = ["--model", str(model), "--favor", "recall", "--scope", "page"]
+    assert main(["inspect", page, "--site", site, "--pages", "3", *how, "-o", str(out)]) == 0
+    shown = out.read_text(encoding="utf-8")
+    assert f'"trial":{{"model":"{model}","threshold":null,"pages":3,"favor":"recall","scope":"page"}}' in shown
+    assert "other.npz</option>" in shown
+
+
+def test_a_page_whose_name_is_no_text_is_shown(folder: Path) -> None:
+    odd = os.fsdecode(b"\xff.html")
+    (folder / odd).write_text(story(3), encoding="utf-8")
+    assert main(["inspect", str(folder), "--page", odd, "-o", str(folder / "out.html")]) == 0
+    assert "Story 3 of the harbour" in (folder / "out.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -71,6 +81,7 @@ def test_a_file_can_show_the_site_and_another_model(folder: Path) -> None:
         (["folder"], "holds no HTML files"),
         (["story-0.html", "--model", "gone.npz"], "no model named 'gone.npz'"),
         (["story-0.html", "--site", "gone"], "--site: neither a folder nor a WARC file"),
+        (["story-0.html", "--site", "folder"], "--site folder: holds no HTML files"),
         (["story-0.html", "--state-dir", "gone"], "no private server has stored data"),
         (["story-0.html", "--page", "2"], "--page: no such page"),
         (["story-0.html", "--collect", "gold.txt"], "must end in .jsonl"),

@@ -21,7 +21,7 @@ from tests.scrapy_winnow.archives.made import write_archive
 from tests.scrapy_winnow.inspector.browsing import story
 from tests.winnow.test_comments import FORUM
 from winnow import Page, clean, load_model
-from winnow.models.scores import FAVORS
+from winnow.models.scores import FAVORS, SCOPES
 from winnow.training.evaluation import read_gold
 
 
@@ -44,6 +44,18 @@ def test_a_threshold_that_is_tried_is_where_text_is_cut() -> None:
     states = [_inspection(story(3)).state(Trial(threshold=0.4, favor=favor)) for favor in FAVORS]
     assert [state["threshold"] for state in states] == [0.4] * 3
     assert states[0]["text"] == states[1]["text"] == states[2]["text"]
+
+
+def test_a_page_is_cut_by_the_favor_and_scope_that_are_tried() -> None:
+    ways = [{"favor": favor, "scope": scope} for favor in FAVORS for scope in SCOPES]
+    boat = "<div><a href=/{0}><h3>Boat {0} of the harbour</h3></a><p>Price {0}00 pounds, as new, with sails.</p></div>"
+    boats = "".join(boat.format(number) for number in range(20))
+    firm = "We are a family business and have sold boats for many years. " * 3
+    links = "".join(f"<li><a href=/{n}>Department {n}</a></li>" for n in range(9))
+    html = f"<h1>Boats</h1>{boats}<p>{firm}</p><ul>{links}</ul>"
+    shown = [_inspection(html).cleaned(Trial(**way)).text for way in ways]
+    assert shown == [clean(html, **way).text for way in ways]
+    assert len(set(shown)) > 1
 
 
 def test_comments_of_readers_differ_from_template() -> None:
@@ -108,6 +120,13 @@ def test_marks_are_corrected_in_gold_and_pages_saved_again_replace_themselves(si
     assert page.page_id == "story-02"
     assert {"Weather", "Story 2 of the harbour"} <= set(page.text.split("\n"))
     assert list(GoldFile(tmp_path / "gold.jsonl").rows) == ["story-02"]
+
+
+def test_gold_of_code_with_odd_line_ends_is_read_again(tmp_path: Path) -> None:
+    inspection = _inspection(story(3).replace("</article>", "<pre>one\u2028two\x85three</pre></article>"))
+    GoldFile(tmp_path / "gold.jsonl").save(inspection, Trial(), {})
+    (row,) = GoldFile(tmp_path / "gold.jsonl").rows.values()
+    assert "one\u2028two\x85three" in row["gold_text"]
 
 
 def test_gold_of_a_page_without_marks_is_its_text(tmp_path: Path) -> None:

@@ -83,10 +83,14 @@ def test_a_report_has_the_pages_the_hosts_and_the_errors(
     assert {name: item[name] for name in fields if name in item} == fields
 
     empty = web.add("/last?a=1&b=2", "<html><body><ul><li><a href=/0>Front page</a></li></ul></body></html>")
-    again = crawl(urls=[empty], WINNOW_REPORT=str(report), WINNOW_RULES=[{"drop": "li"}]).items[0]
+    again = crawl(urls=[empty], WINNOW_REPORT=str(report), WINNOW_RULES=[{"drop": "li"}], WINNOW_FAVOR="recall").items[
+        0
+    ]
     assert (again["status"], again["evidence_pages"]) == ("empty", 21)
     (command,) = set(re.findall("winnow inspect [^<]+", report.read_text(encoding="utf-8")))
-    assert shlex.split(html.unescape(command))[2:] == [empty, "--redis-url", "$WINNOW_REDIS_URL", *counts[2:5], "21"]
+    assert shlex.split(html.unescape(command))[2:] == [
+        *(empty, "--redis-url", "$WINNOW_REDIS_URL", "--prefix", prefix, "--favor", "recall", "--pages", "21")
+    ]
 
 
 def test_a_report_is_written_without_redis_and_one_that_cannot_be_changes_nothing_else(
@@ -113,6 +117,13 @@ def test_a_report_has_the_errors_of_its_own_crawl_alone(web, start_crawls, tmp_p
     ]
     start_crawls(*plans).results()
     assert ["<h2>Errors</h2>" in file.read_text(encoding="utf-8") for file in reports] == [True, False]
+
+
+def test_items_without_an_address_are_reported_under_that_of_their_response(web, crawl, tmp_path: Path) -> None:
+    crawl(urls=web.add_articles(2), item="nameless", WINNOW_REPORT=str(tmp_path / "report.html"), **ALONE)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<b>2</b> pages" in text
+    assert web.host in text
 
 
 def test_objects_that_are_no_items_go_by_the_report(web, crawl, tmp_path: Path) -> None:

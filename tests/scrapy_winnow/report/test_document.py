@@ -12,7 +12,7 @@ from playwright.sync_api import Page as Tab
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.report.document import find_clusters, find_pages_to_check, render_report
-from scrapy_winnow.report.records import CrawlRecord, PageRecord
+from scrapy_winnow.report.records import CrawlRecord, PageRecord, page_record
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
 from tests.scrapy_winnow.inspector.browsing import story
@@ -49,6 +49,14 @@ def test_clusters_hold_all_copies_of_a_document() -> None:
     copies = [_page(number, f"h{number}.example", duplicate_of="https://a.example/0") for number in (1, 2, 3)]
     ((original, urls, hosts),) = find_clusters([_page(0), *copies])
     assert (original, len(urls), hosts) == ("https://a.example/0", 3, 4)
+
+
+def test_the_words_of_a_huge_text_are_estimated_in_no_time() -> None:
+    items = [{"url": "https://a.example/", "status": "cleaned", "text": "word " * times} for times in (7, 3_000_000)]
+    begin = time.thread_time()
+    pages = [page_record(item, 0, {}) for item in items]
+    assert time.thread_time() - begin < 0.2
+    assert [page.words for page in pages if page] == [7, 3_000_000]
 
 
 def test_the_command_reads_items_a_log_or_both(tmp_path: Path) -> None:
@@ -88,6 +96,15 @@ def test_hosts_are_shown_with_what_their_private_server_holds(
     assert re.search(r"<b>b\.example</b>.*?counting.*?counted</th><td>3 pages.*?nodes counted", text, re.DOTALL)
     assert main(["report", str(state), "-o", str(out)]) == 2
     assert "nothing to report: give the items of a crawl or its log" in capsys.readouterr().err
+
+
+def test_the_items_of_a_crawl_that_was_killed_are_reported_but_for_half_a_line(tmp_path: Path, capsys) -> None:
+    items, out = tmp_path / "items.jsonl", tmp_path / "out.html"
+    row = json.dumps({"url": "https://a.example/1", "text": "a b c", "status": "cleaned"})
+    items.write_text(f"\ufeff{row}\n{row}\n{row[:30]}", encoding="utf-8")
+    assert main(["report", str(items), "-o", str(out)]) == 0
+    assert f"{items}: 1 item without an address or the fields of Winnow" in capsys.readouterr().err
+    assert "<b>2</b> pages" in out.read_text(encoding="utf-8")
 
 
 def test_fields_of_the_same_names_with_other_values_do_not_stop_a_report(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Counting in Redis: each page once, as it is now, within bounds, whatever else is under a host's keys."""
 
 import asyncio
+import time
 import uuid
 from itertools import chain
 
@@ -11,8 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis.crc import key_slot
 
+from scrapy_winnow.stats import PAGES_COUNTED as COUNTED
+from scrapy_winnow.stats import PAGES_REPEATED as REPEATED
+from scrapy_winnow.stats import PAGES_REPLACED
 from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.counts import MAX_NODES, NodeCounts
+from scrapy_winnow.storage.counts import MAX_NODES, NodeCounts, _domain_of
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import host_keys, site_of
 from winnow.counting import LossyCounts
@@ -46,7 +50,7 @@ def _id(number: int) -> bytes:
 
 async def _held(connection, counts) -> tuple[int, int, int]:
     """Entries of the table, pages of the guard, pages whose contents are held."""
-    _, nodes, guard, contents, *singles = counts.keys(HOST)
+    _, nodes, guard, contents, *singles = host_keys(counts.prefix, HOST)
     commands = [("STRLEN", guard), ("HLEN", contents), ("HLEN", nodes), *(("SCARD", key) for key in singles)]
     found = await connection.run_commands(commands)
     return sum(found[2:]), found[0] // 16, found[1]
@@ -98,20 +102,20 @@ def test_a_page_is_counted_by_its_leaves():
 async def test_counts_come_back_in_the_order_of_the_nodes_and_a_page_counts_once(new_counts):
     counts = new_counts()
     first = await counts.count(HOST, _id(1), _nodes(5, 2**64 - 1, 5, 0))
-    assert (first.df.tolist(), first.pages, first.counted) == ([1, 1, 1, 1], 1, True)
+    assert (first.df.tolist(), first.pages, first.stat) == ([1, 1, 1, 1], 1, COUNTED)
     second = await counts.count(HOST, _id(2), _nodes(7, 5))
-    assert (second.df.tolist(), second.pages, second.counted) == ([1, 2], 2, True)
+    assert (second.df.tolist(), second.pages, second.stat) == ([1, 2], 2, COUNTED)
     again = await counts.count(HOST, _id(2), _nodes(7, 5, 8))
-    assert (again.df.tolist(), again.pages, again.counted) == ([1, 2, 0], 2, False)
+    assert (again.df.tolist(), again.pages, again.stat) == ([1, 2, 0], 2, REPEATED)
 
 
 async def test_a_page_found_at_many_addresses_counts_once(new_counts):
     counts = new_counts()
     for address in range(5):
         evidence = await counts.count(HOST, _id(address), _nodes(1, 2), contents_id=_id(77))
-        assert (evidence.df.tolist(), evidence.pages, evidence.counted) == ([1, 1], 1, address == 0)
+        assert (evidence.df.tolist(), evidence.pages, evidence.stat) == ([1, 1], 1, REPEATED if address else COUNTED)
     other = await counts.count(HOST, _id(9), _nodes(1, 3), contents_id=_id(78))
-    assert (other.df.tolist(), other.pages, other.counted) == ([2, 1], 2, True)
+    assert (other.df.tolist(), other.pages, other.stat) == ([2, 1], 2, COUNTED)
 
 
 async def test_of_pages_with_the_same_main_text_one_counts(new_counts):
@@ -120,16 +124,16 @@ async def test_of_pages_with_the_same_main_text_one_counts(new_counts):
         page = await counts.count(
             HOST, _id(address), _nodes(1, 10 + address), _id(70 + address), main_text_id=b"a main t"
         )
-        assert (page.counted, page.pages, page.df[0]) == (address == 0, 1, 1)
+        assert (page.stat, page.pages, page.df[0]) == (REPEATED if address else COUNTED, 1, 1)
     other = await counts.count(HOST, _id(9), _nodes(1, 3), _id(80), main_text_id=b"another!")
-    assert (other.counted, other.pages, other.df.tolist()) == (True, 2, [2, 1])
+    assert (other.stat, other.pages, other.df.tolist()) == (COUNTED, 2, [2, 1])
 
 
 async def test_one_page_from_many_workers_at_once_counts_once(redis_url, new_counts):
     connections = [Connection(redis_url, timeout=10) for _ in range(8)]
     nodes = np.arange(MAX_NODES, dtype=np.uint64)
     replies = await asyncio.gather(*(new_counts(own).count(HOST, _id(1), nodes) for own in connections))
-    assert sum(reply.counted for reply in replies) == 1
+    assert [reply.stat for reply in replies].count(COUNTED) == 1
     evidence = await new_counts().read(HOST, nodes)
     assert (evidence.pages, set(evidence.df.tolist())) == (1, {1})
     for own in connections:
@@ -146,7 +150,7 @@ async def test_hosts_and_versions_of_fingerprints_do_not_mix_and_reading_writes_
     for page in (1, 2):
         await counts.count(HOST, _id(page), _nodes(1, page))
     seen = await counts.read(HOST, _nodes(1, 2, 3))
-    assert (seen.df.tolist(), seen.pages, seen.counted) == ([2, 1, 0], 2, False)
+    assert (seen.df.tolist(), seen.pages, seen.stat) == ([2, 1, 0], 2, REPEATED)
     assert (await counts.count("b.example", _id(1), _nodes(1))).pages == 1
     monkeypatch.setattr("scrapy_winnow.storage.keys._HOSTS", "2.6")
     assert (await new_counts().count(HOST, _id(1), _nodes(1))).pages == 1
@@ -155,9 +159,9 @@ async def test_hosts_and_versions_of_fingerprints_do_not_mix_and_reading_writes_
 async def test_a_host_lives_as_long_as_its_pages_come_again(new_counts, connection):
     counts = new_counts()
     await counts.count(HOST, _id(1), _nodes(1))
-    await connection.run_commands([("EXPIRE", key, 10) for key in counts.keys(HOST)])
-    assert not (await counts.count(HOST, _id(1), _nodes(1))).counted
-    lives = await connection.run_commands([("TTL", key) for key in counts.keys(HOST)])
+    await connection.run_commands([("EXPIRE", key, 10) for key in host_keys(counts.prefix, HOST)])
+    assert (await counts.count(HOST, _id(1), _nodes(1))).stat == REPEATED
+    lives = await connection.run_commands([("TTL", key) for key in host_keys(counts.prefix, HOST)])
     assert all(990 < life <= 1000 for life in lives if life != -2)
 
 
@@ -173,7 +177,7 @@ def test_counts_are_those_of_the_pages_as_they_came_last_in_any_order_with_any_r
         counted: dict[int, int] = {}  # page to contents
         for page, version in steps:
             evidence = await counts.count(HOST, _id(page), _nodes(*versions[version]), _id(100 + version))
-            assert evidence.replaced == (counted.get(page, version) != version)
+            assert (evidence.stat == PAGES_REPLACED) == (counted.get(page, version) != version)
             if counted.get(page) != version:
                 counted.pop(page, None)
                 if version not in counted.values():
@@ -220,7 +224,7 @@ async def test_with_a_key_evicted_no_count_is_taken_back_that_was_not_put_on(new
     counts = new_counts()
     for page in (1, 2):
         await counts.count(HOST, _id(page), _nodes(1, 2, 10 + page), _id(100 + page))
-    await connection.run_commands([("DEL", getattr(counts.keys(HOST), evicted))])
+    await connection.run_commands([("DEL", getattr(host_keys(counts.prefix, HOST), evicted))])
     changed = await counts.count(HOST, _id(1), _nodes(1, 2, 30), _id(103))
     expected = ([2, 2, 0], 2) if evicted == "contents" else ([1, 1, 1], 1)  # as it was, or anew
     assert (changed.df.tolist(), changed.pages) == expected
@@ -263,12 +267,12 @@ async def test_damage_is_no_evidence_and_the_host_starts_anew(new_counts, redis_
     counts = new_counts(budget=100, settle_after=20)
     with redis.Redis.from_url(redis_url) as client:
         for command, key, *arguments in DAMAGES[damage]:
-            client.execute_command(command, counts.keys(HOST)[key], *arguments)
+            client.execute_command(command, host_keys(counts.prefix, HOST)[key], *arguments)
     looked = await counts.read(HOST, NODES)
     assert looked is None or looked.pages <= 30
     pages = [await counts.count(HOST, _id(number), np.append(NODES, np.uint64(1000 + number))) for number in range(5)]
     assert pages[-1].pages in {5, 6, 30 if damage.startswith("version") else 5}
-    assert (await counts.count("b.example", _id(1), NODES)).counted
+    assert (await counts.count("b.example", _id(1), NODES)).stat == COUNTED
 
 
 VALUES = st.one_of(st.binary(max_size=40), st.sampled_from([b"1e9", b"-1", b"nan", b"0x10", b" 7", b"7.5", LABELS]))
@@ -308,16 +312,19 @@ def test_no_contents_of_the_keys_make_a_page_fail(redis_url, prefix, state, node
 
 async def test_a_domain_with_no_end_of_hosts_gets_so_many_counted(new_counts, caplog):
     counts = new_counts(max_hosts=3)
+    begin = time.thread_time()
+    assert _domain_of("not-met-before.example.co.uk") == "example.co.uk"
+    assert time.thread_time() - begin < 0.01, "the list of suffixes was read before"
     begun = [await counts.count(f"{name}.trap.co.uk:8080", _id(1), _nodes(1)) for name in "abcde"]
     assert [evidence is not None for evidence in begun] == [True] * 3 + [False] * 2
     assert "trap.co.uk has 3 hosts" in caplog.text
     assert (await counts.count("a.trap.co.uk:8080", _id(2), _nodes(1))).pages == 2
-    assert (await counts.count("shop.co.uk", _id(1), _nodes(1))).counted
+    assert (await counts.count("shop.co.uk", _id(1), _nodes(1))).stat == COUNTED
 
 
 async def test_a_host_of_one_page_is_soon_forgotten_and_a_page_writes_no_more_than_it_changes(new_counts, connection):
     counts = new_counts(ttl=1_000_000)
-    keys = counts.keys(HOST)
+    keys = host_keys(counts.prefix, HOST)
     leaves = np.arange(MAX_NODES, dtype=np.uint64)
 
     async def lives() -> list[int]:

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 from scrapy_winnow import stats
+from scrapy_winnow.stats import PAGES_COUNTED as COUNTED
+from scrapy_winnow.stats import PAGES_SETTLED as SETTLED
 from scrapy_winnow.storage.connection import COUNTS, Connection
 from scrapy_winnow.storage.counts import NodeCounts
+from scrapy_winnow.storage.keys import host_keys
 from scrapy_winnow.storage.settled import SettledHost
 from tests.scrapy_winnow.round_trips import counted_round_trips
 
@@ -39,7 +42,7 @@ class Worker:
 
     async def keys(self) -> str:
         """The last letters of those that exist."""
-        names = self.counts.keys(HOST)
+        names = host_keys(self.counts.prefix, HOST)
         exist = await self.connection.run_commands([("EXISTS", name) for name in names])
         return "".join(name[-1] for name, exists in zip(names, exist, strict=True) if exists)
 
@@ -52,13 +55,13 @@ def worker(connection, prefix):
 async def test_labels_that_have_not_changed_while_the_pages_doubled_are_frozen(worker):
     one = worker()
     before = await one.pages(range(31))
-    assert (before.settled, before.label_version, one.noted) == (False, 0, [])
+    assert (before.stat, before.label_version, one.noted) == (COUNTED, 0, [])
     last = await one.page(31)
-    assert (last.counted, last.settled, last.label_version, last.df[0]) == (True, False, 1, 32)
+    assert (last.stat, last.label_version, last.df[0]) == (COUNTED, 1, 32)
     assert one.noted == [stats.HOSTS_SETTLED]
     assert await one.keys() == "h"
     after = await one.page(32)
-    assert (after.counted, after.settled, after.label_version, after.pages) == (False, True, 1, 32)
+    assert (after.stat, after.label_version, after.pages) == (SETTLED, 1, 32)
     assert after.df.tolist() == [32] * 20 + [1] * 30
 
 
@@ -78,9 +81,9 @@ async def test_a_host_whose_labels_change_goes_on_counting(worker):
     await one.pages(range(16))
     other = np.arange(101, 141, dtype=np.uint64)
     evidence = await one.pages(range(16, 40), template=other)
-    assert (evidence.settled, evidence.label_version, evidence.pages) == (False, 0, 40)
+    assert (evidence.stat, evidence.label_version, evidence.pages) == (COUNTED, 0, 40)
     settled = await one.pages(range(40, 65), template=np.append(TEMPLATE[:1], other))
-    assert (settled.settled, settled.pages, settled.df[:2].tolist()) == (True, 64, [40, 48]), "both are template by now"
+    assert (settled.stat, settled.pages, settled.df[:2].tolist()) == (SETTLED, 64, [40, 48]), "both are template by now"
 
 
 async def test_pages_that_share_nothing_never_settle_before_the_most_pages(worker):
@@ -89,14 +92,14 @@ async def test_pages_that_share_nothing_never_settle_before_the_most_pages(worke
     assert (await one.pages(range(69), template=nothing)).label_version == 0
     assert (await one.page(69, nothing)).label_version == 1
     after = await one.page(70, nothing)
-    assert (after.settled, after.pages, set(after.df.tolist())) == (True, 70, {1})
+    assert (after.stat, after.pages, set(after.df.tolist())) == (SETTLED, 70, {1})
 
 
 async def test_nothing_settles_when_it_is_switched_off_and_counting_stops_at_the_most_pages(worker):
     one = worker(settle_after=0, max_pages=40)
     evidence = await one.pages(range(45))
-    assert (evidence.settled, evidence.label_version, evidence.pages, evidence.counted) == (False, 0, 40, False)
-    assert await one.connection.call(lambda client: client.strlen(one.counts.keys(HOST).guard)) == 16 * 40
+    assert (evidence.stat, evidence.label_version, evidence.pages) == (stats.PAGES_REPEATED, 0, 40)
+    assert await one.connection.call(lambda client: client.strlen(host_keys(one.counts.prefix, HOST).guard)) == 16 * 40
 
 
 async def test_a_redesign_opens_the_host_again_and_its_labels_get_a_new_version(worker):
@@ -108,13 +111,13 @@ async def test_a_redesign_opens_the_host_again_and_its_labels_get_a_new_version(
         needed += 1
         assert needed < 30
     assert needed == 18
-    assert (evidence.settled, evidence.counted, evidence.pages, evidence.label_version) == (False, True, 1, 1)
+    assert (evidence.stat, evidence.pages, evidence.label_version) == (COUNTED, 1, 1)
     assert await one.keys() == "hp"
     for number in range(200, 262):
         assert (await one.page(number, REDESIGN)).label_version == 1, "twice as many pages as the first time"
     assert (await one.page(262, REDESIGN)).label_version == 2
     settled = await one.page(263, REDESIGN)
-    assert (settled.settled, settled.df[0], settled.pages) == (True, 64, 64)
+    assert (settled.stat, settled.df[0], settled.pages) == (SETTLED, 64, 64)
     assert one.noted == [stats.HOSTS_SETTLED, stats.HOSTS_REOPENED, stats.HOSTS_SETTLED]
 
 
@@ -122,9 +125,9 @@ async def test_a_host_that_has_outgrown_its_labels_opens_again(worker):
     one = worker()
     await one.pages(range(33))  # with the first page that found it settled
     evidence = await one.pages(range(100, 130), template=np.append(TEMPLATE, REDESIGN))
-    assert (evidence.settled, one.noted) == (True, [stats.HOSTS_SETTLED])
+    assert (evidence.stat, one.noted) == (SETTLED, [stats.HOSTS_SETTLED])
     evidence = await one.page(130, np.append(TEMPLATE, REDESIGN))
-    assert (evidence.settled, one.noted) == (False, [stats.HOSTS_SETTLED, stats.HOSTS_REOPENED])
+    assert (evidence.stat, one.noted) == (COUNTED, [stats.HOSTS_SETTLED, stats.HOSTS_REOPENED])
 
 
 async def test_several_workers_settle_a_host_once_and_open_it_once(redis_url, prefix):
@@ -148,15 +151,15 @@ async def test_a_settled_host_needs_no_redis_until_its_labels_are_to_be_confirme
     await one.pages(range(33))
     with counted_round_trips() as trips:
         for number in range(40, 60):
-            assert (await one.page(number)).settled
+            assert (await one.page(number)).stat == SETTLED
     assert trips == []
-    key = one.counts.keys(HOST).state
+    key = host_keys(one.counts.prefix, HOST).state
     await connection.run_commands([("EXPIRE", key, 5)])
     await confirming.pages(range(60, 62))
     assert (await connection.run_commands([("TTL", key)]))[0] > 900
     server.kill()
     evidence = await confirming.page(62)
-    assert (evidence.settled, evidence.df[0], connection._breakers[COUNTS].is_open) == (True, 32, True)
+    assert (evidence.stat, evidence.df[0], connection._breakers[COUNTS].is_open) == (SETTLED, 32, True)
     await connection.close()
 
 
@@ -166,9 +169,9 @@ async def test_labels_that_another_worker_has_replaced_are_let_go_when_it_is_tim
     await other.pages(range(100, 118), template=REDESIGN)
     assert other.noted == [stats.HOSTS_REOPENED]
     evidence = await one.page(50)
-    assert (evidence.settled, evidence.counted, evidence.pages) == (False, True, 2)
+    assert (evidence.stat, evidence.pages) == (COUNTED, 2)
     assert one.noted == [stats.HOSTS_SETTLED]
-    await one.connection.run_commands([("DEL", one.counts.keys(HOST).state)])
+    await one.connection.run_commands([("DEL", host_keys(one.counts.prefix, HOST).state)])
     assert ((await one.page(51)).pages, other.noted) == (1, [stats.HOSTS_REOPENED])
 
 
@@ -177,7 +180,7 @@ async def test_reading_sees_the_labels_of_a_settled_host(worker):
     reader = worker()
     for _ in range(2):
         evidence = await reader.counts.read(HOST, np.append(TEMPLATE[:2], np.uint64(99)))
-        assert (evidence.df.tolist(), evidence.pages, evidence.settled) == ([32, 32, 1], 32, True)
+        assert (evidence.df.tolist(), evidence.pages, evidence.stat) == ([32, 32, 1], 32, SETTLED)
         assert evidence.label_version == 1
 
 
@@ -200,7 +203,7 @@ async def test_a_host_whose_pages_keep_their_templates_settles_once(worker, page
     one = worker()
     for number, template, content in pages:
         evidence = await one.page(number, template, content)
-    assert (evidence.settled, one.noted) == (True, [stats.HOSTS_SETTLED])
+    assert (evidence.stat, one.noted) == (SETTLED, [stats.HOSTS_SETTLED])
 
 
 def test_a_worker_holds_so_many_hosts_and_meets_some_again_where_they_are_too_many(monkeypatch):

@@ -9,7 +9,9 @@ def test_a_byte_order_mark_goes_before_a_wrong_header_and_is_not_text() -> None:
         assert Page.parse("<p>é</p>".encode(encoding), encoding="windows-1251").block_texts() == ["é"]
 
 
-@pytest.mark.parametrize("encoding", ["no-such-charset", "", "utf-8; x", "\N{SNOWMAN}"])
+@pytest.mark.parametrize(
+    "encoding", ["no-such-charset", "", "utf-8; x", "\N{SNOWMAN}", "hex", "idna", "undefined", "punycode"]
+)
 def test_unknown_charset_names_are_passed_over(encoding: str) -> None:
     assert Page.parse("<p>Größe</p>".encode(), encoding=encoding).block_texts() == ["Größe"]
 
