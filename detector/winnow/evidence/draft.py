@@ -194,7 +194,7 @@ class Draft:
             reason: the reason recorded for them.
             cut: true to cut, false to keep.
         """
-        chosen = np.flatnonzero(units)
+        chosen = units.nonzero()[0]
         if not len(chosen):
             return
         if len(units) == self.page.m:

@@ -150,7 +150,8 @@ def innermost_holding(page: Page, mass: NDArray[np.generic], share: float) -> in
         share: above 0.5, so that all such elements are nested.
     """
     inside = sums_over_blocks(page, mass)
-    holding = np.flatnonzero((inside >= share * inside[0]) & (page.block_end - page.block_begin > 1))
+    holding = (inside >= share * inside[0]).nonzero()[0]
+    holding = holding[page.block_end[holding] - page.block_begin[holding] > 1]
     return int(holding[-1]) if len(holding) else 0
 
 
@@ -174,6 +175,12 @@ def named_elements(page: Page, *names: str) -> list[tuple[int, dict[str, str]]]:
     elements = elements_named(page, *names)
     pairs = page.attributes.of_elements(np.array(elements)) if elements else []
     return list(zip(elements, map(dict, pairs), strict=True))
+
+
+@once_per_page
+def run_lengths(page: Page) -> NDArray[np.int64]:
+    """int64[r], characters of each run, 0 for a blank one."""
+    return np.diff(page.run_offset) * page.has_ink
 
 
 @once_per_page
