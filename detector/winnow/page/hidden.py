@@ -24,7 +24,7 @@ from winnow.page.tree import (
     elements_named,
     is_among,
     once_per_page,
-    runs_of_blocks,
+    run_lengths,
     subtree_sums,
     sums_over_runs,
     within,
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 Hidden = Literal["drop", "keep"]
 HIDDEN: Final[tuple[Hidden, ...]] = get_args(Hidden)
 
-_HIDDEN: Final = attribute_predicate("hidden")
-_NOT_UNTIL_FOUND: Final = re.compile(r"\A(?!\s*until-found\s*\Z)", re.IGNORECASE)
 _STYLES: Final = attribute_predicate(
     "style",
     parts=(
@@ -114,10 +112,11 @@ class Effect(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """A style sheet without its comments; selectors, the names in them and declarations of its rules that may hide."""
+    """A style sheet, and its rules that may hide."""
 
-    text: str
-    rules: list[tuple[str, list[str], str]]
+    text: str  # without comments
+    rules: list[tuple[str, list[str], str]]  # selectors, the names in them: .class and #id, and declarations
+    names: frozenset[str]  # of all rules
 
 
 def hidden_runs(page: Page, wanted: Flags) -> Flags:
@@ -234,19 +233,21 @@ def _hold_most(page: Page, elements: list[int]) -> bool:
 @once_per_page
 def _characters_inside(page: Page) -> NDArray[np.int64]:
     """int64[n], characters of each element's runs that are not blank."""
-    return sums_over_runs(page, np.diff(page.run_offset) * page.has_ink)
+    return sums_over_runs(page, run_lengths(page))
 
 
 def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     """How each element with text of the wanted blocks is hidden that is, and whether its style moves it."""
     table, sheet = page.attributes, _read_sheet(_own_css(page))
-    holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
-    if not (sheet.rules or holding[table.elements_matching(_HIDDEN | _NAMED_UNSEEN | _STYLES)].any()):
-        return {}
-    present = table.firsts(holding)
-    ways = dict.fromkeys(table.elements_matching(_HIDDEN, _NOT_UNTIL_FOUND), ("hidden", False))
-    named = table.elements_matching(_NAMED_UNSEEN, _UNSEEN_CLASS)
-    ways |= {element: ("class", False) for element in named if holding[element] and not _is_sign(page, element)}
+    holding, present = np.zeros(page.n, bool), np.zeros(len(table.first), bool)
+    core.find_holders(page.arrays, wanted, page.has_ink, holding, present)
+    stated = table.places_by_value("hidden").items()
+    hidden = [place for value, place in stated if present[place] and value.strip().lower() != "until-found"]
+    ways = dict.fromkeys(table.elements_with(hidden), ("hidden", False))
+    named = [place for place, value in table.matching(_NAMED_UNSEEN) if present[place] and _UNSEEN_CLASS.search(value)]
+    for element in table.elements_with(named):
+        if holding[element] and not _is_sign(page, element):
+            ways[element] = ("class", False)
     white: list[int] = []  # letters
     inline = (
         (effect, table.elements_with([place]), False)
@@ -262,7 +263,7 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
             white += elements
     if white:
         in_code = within(page, _CODE[page.tag])  # which has its background from elsewhere
-        white = [element for element in white if not in_code[element]]
+        white = [element for element in white if holding[element] and not in_code[element]]
         ways |= dict.fromkeys(_on_white(page, white, sheet.text), ("color", False))
     return {element: way for element, way in ways.items() if holding[element]}
 
@@ -353,7 +354,8 @@ def _is_white(page: Page, sheet: str) -> bool:
 def _read_sheet(css: bytes) -> Sheet:
     """Read a sheet; the pages of a site share theirs."""
     text, rules = core.hiding_rules(css)
-    return Sheet(text, [(selectors, _NAME.findall(selectors), style) for selectors, style in rules])
+    named = [(selectors, _NAME.findall(selectors), style) for selectors, style in rules]
+    return Sheet(text, named, frozenset(chain.from_iterable(names for _, names, _ in named)))
 
 
 def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterator[tuple[Effect, list[int], bool]]:
@@ -361,31 +363,28 @@ def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterat
 
     ``present`` says by first attribute whether one of the elements has it.
     """
-    if not sheet.rules:
-        return
-    values = page.attributes
-    wanted = {name for _, names, _ in sheet.rules for name in names}
+    table = page.attributes
     known: dict[str, list[int]] = {}  # places of attributes, by what selectors call them
     for mark, kind in ((".", "class"), ("#", "id")):
-        names_wanted = {name[1:] for name in wanted if name[0] == mark}
-        numbers = values.numbers_of(kind) if names_wanted else np.zeros(0, int)
-        for place, value in values.places_and_values(numbers[present[values.place[numbers]]]):
-            for name in names_wanted.intersection(value.split()):
+        wanted = {name[1:] for name in sheet.names if name[0] == mark}
+        numbers = table.numbers_of(kind) if wanted else np.zeros(0, int)
+        for place, value in table.places_and_values(numbers[present[table.place[numbers]]]):
+            for name in wanted.intersection(value.split()):
                 known.setdefault(mark + name, []).append(place)
     for selectors, names, style in sheet.rules:
         if names and known.keys().isdisjoint(names):
             continue
-        for selector in selectors.split(","):
+        effect = EFFECTS[style]
+        for selector in selectors.split(",") if effect.way or effect.is_white else ():
             parts, own = selector.replace(">", " ").split(), _NAME.findall(selector)
             if (
                 known.keys() >= set(own)
                 and 0 < len(parts) <= _MAX_PARTS
                 and not (_WITHOUT_SCRIPTS.search(selector) or (own and _REVEALED.search(own[-1])))
-                and ((effect := EFFECTS[style]).way or effect.is_white)
                 and ((elements := _matching(page, parts, known)) & holding).any()
                 and not (own and _is_shown_elsewhere(sheet.text, own[-1], style))
             ):
-                yield effect, np.flatnonzero(elements).tolist(), True
+                yield effect, elements.nonzero()[0].tolist(), True
 
 
 def _matching(page: Page, parts: list[str], known: Mapping[str, list[int]]) -> Flags:
