@@ -78,27 +78,19 @@ _CODE: Final = tag_set("pre", "code")
 
 def named_comments(page: Page) -> NDArray[np.bool_]:
     """bool[m], blocks in elements named like single comments, without code and the forms within."""
-    kind = _kinds(page)
-    if not kind.any():  # as on most pages
-        return np.zeros(page.m, bool)
-    return _blocks(page, kind == COMMENT) & ~_blocks(page, kind == FORM) & ~_blocks(page, _CODE[page.tag])
-
-
-def _kinds(page: Page) -> NDArray[np.int8]:
-    """int8[n], kind of each element according to its names."""
     table = page.attributes
     known = {place: _KIND_OF[_NUMBER.sub("0", value)] for place, value in table.matching(_POSSIBLE)}
     for possible, pattern in ((_SCHEMA_POSSIBLE, _SCHEMA), (_TYPEOF_POSSIBLE, _TYPEOF)):
         known |= {place: COMMENT for place, value in table.matching(possible) if pattern.search(value)}
+    if COMMENT not in known.values():  # as on most pages
+        return np.zeros(page.m, bool)
     kind = np.zeros(page.n, np.int8)
-    if not any(known.values()):  # as on most pages
-        return kind
     for each in (COMMENT, THREAD, FORM):  # the last of several counts
         kind[table.elements_with([place for place, found in known.items() if found == each])] = each
     kind[~_CONTAINERS[page.tag]] = NOTHING
     # an element named like one comment that contains a thread or a form is the whole thread
     kind[(kind == COMMENT) & (subtree_sums(page, kind >= THREAD) > 0)] = THREAD
-    return kind
+    return _blocks(page, kind == COMMENT) & ~_blocks(page, kind == FORM) & ~_blocks(page, _CODE[page.tag])
 
 
 def _blocks(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -192,16 +184,6 @@ class CommentPartition:
         nothing = np.zeros(page.m, bool)
         return cls(nothing, nothing, nothing, np.full(page.n + page.m, -1, np.int32))
 
-    @classmethod
-    def of(cls, page: Page, scores: Scores, comments: Comments) -> Self:
-        """Find the threads of a page by the scores of its units."""
-        found = find_comments(page, scores)
-        if not found.any():  # as on most pages
-            return cls.none(page)
-        thread, written = _with_headings(page, found), _without_controls(page, found)
-        excluded = found & ~written if comments == "include" else thread
-        return cls(written, excluded & ~written, excluded, _thread_sections(page, thread))
-
     def without_excluded(self, scores: Scores) -> Scores:
         """Return the scores with 1 for the excluded blocks, so that the threshold is chosen without them."""
         if not self.excluded.any():
@@ -213,7 +195,13 @@ class CommentPartition:
 
 def partition_comments(draft: Draft) -> None:
     """Separate reader comments from the main content, by the scores without the site's counts."""
-    draft.comments = CommentPartition.of(draft.page, draft.page_scores, draft.options.comments)
+    page = draft.page
+    found = find_comments(page, draft.page_scores)
+    if not found.any():  # as on most pages
+        return
+    thread, written = _with_headings(page, found), _without_controls(page, found)
+    excluded = found & ~written if draft.options.comments == "include" else thread
+    draft.comments = CommentPartition(written, excluded & ~written, excluded, _thread_sections(page, thread))
 
 
 def _with_headings(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.bool_]:

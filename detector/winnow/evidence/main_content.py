@@ -19,6 +19,7 @@ from winnow.page.tags import tag_set
 from winnow.page.text import WORD
 from winnow.page.tree import (
     clickable_blocks,
+    elements_named,
     innermost_holding,
     is_among,
     linked_runs,
@@ -49,7 +50,7 @@ _WHOLE_FRACTION: Final = 0.7  # kept fraction of a structure's text from which i
 _SCRAPS_FRACTION: Final = 0.3  # kept fraction of a link list's text up to which it is cut whole
 _MIN_LIST: Final = 5  # blocks
 _TABLES: Final = tag_set("table")
-_LISTS: Final = tag_set("ul", "ol", "dl", "menu", "dir")
+_LISTS: Final = ("ul", "ol", "dl", "menu", "dir")
 _CODE: Final = tag_set("pre")
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
@@ -71,7 +72,7 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     if not kept.any():
         return
     templateness = draft.smoothed.value[page.n :]
-    found = _tables(page, kept, templateness)
+    found = _tables(page, kept, templateness) if "table" in page.tag_names else np.zeros(page.m, bool)
     heading, code = blocks_inside(page, "h1").copy(), blocks_inside(page, "pre").copy()
     first, last = kept.nonzero()[0][[0, -1]].tolist()
     heading[last:] = code[:first] = False
@@ -144,22 +145,17 @@ def _in_main_element(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bo
 
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
     """bool[m], blocks of data tables that contain kept blocks or lie between kept blocks."""
-    if "table" not in page.tag_names:
-        return np.zeros(page.m, bool)
-    table = table_around(page)[page.block_node]
-    roots = np.unique(table[table >= 0])
-    if not len(roots):
-        return np.zeros(page.m, bool)
-    begin, end = page.block_begin[roots], page.block_end[roots]
+    tables = np.array(elements_named(page, "table"), int)
+    begin, end = page.block_begin[tables], page.block_end[tables]
     sums, scores = prefix_sums(kept), np.append(0.0, np.cumsum(templateness))
     inside = sums[end] > sums[begin]
     before = sums[begin] > sums[np.maximum(begin - _MAX_DISTANCE, 0)]
     after = sums[np.minimum(end + _MAX_DISTANCE, page.m)] > sums[end]
     doubtful = scores[end] - scores[begin] < _MAX_SCORE * (end - begin)
-    stays = roots[(inside | before & after) & doubtful & (_plain_share(page, roots) > _MIN_PLAIN_SHARE)]
-    found = np.zeros(page.n + 1, bool)  # the last is for -1, no table
-    found[stays] = True
-    return found[table]
+    tables = tables[(inside | before & after) & doubtful]
+    if len(tables):
+        tables = tables[(table_around(page)[tables] == tables) & (_plain_share(page, tables) > _MIN_PLAIN_SHARE)]
+    return within(page, is_among(page, tables))[page.block_node]
 
 
 def _plain_share(page: Page, elements: NDArray[np.integer[Any]]) -> Floats:
@@ -177,7 +173,7 @@ def keep_structures_whole(draft: Draft) -> None:
     if draft.df is None:
         return
     page, kept = draft.page, draft.kept
-    whole = _TABLES[page.tag] & (table_around(page) >= 0) | _LISTS[page.tag]
+    whole = _TABLES[page.tag] & (table_around(page) >= 0) | tag_set(*_LISTS)[page.tag]
     if not whole.any():
         return
     inside, kept_inside = sums_over_blocks(page, draft.lengths), sums_over_blocks(page, draft.lengths * kept)
@@ -190,14 +186,14 @@ def keep_structures_whole(draft: Draft) -> None:
 def cut_lists_whole(draft: Draft) -> None:
     """Cut link lists whole if most of their text is cut: the remaining items are useless alone."""
     page, kept = draft.page, draft.kept
-    lists = _LISTS.take(page.tag).nonzero()[0]
-    lists = lists[page.block_end[lists] - page.block_begin[lists] >= _MIN_LIST]
-    blocks = page.block_begin[lists], page.block_end[lists]
-    kept_inside = slice_sums(draft.lengths * kept, *blocks)
-    if not kept_inside.any():
+    if not (blocks_inside(page, *_LISTS) & kept).any():
         return
-    lists = lists[(kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * slice_sums(draft.lengths, *blocks))]
-    if len(lists):
+    lists = np.array(elements_named(page, *_LISTS))
+    blocks = page.block_begin[lists], page.block_end[lists]
+    inside, kept_inside = slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * kept, *blocks)
+    is_scraps = (kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside) & (blocks[1] - blocks[0] >= _MIN_LIST)
+    if is_scraps.any():
+        lists = lists[is_scraps]
         scraps = is_among(page, lists[_plain_share(page, lists) < _MIN_PLAIN_SHARE])
         draft.overrule(within(page, scraps)[page.block_node] & kept, Reason.STRUCTURE, cut=True)
 
@@ -257,7 +253,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
 
 def _structures(page: Page) -> list[NDArray[np.int32]]:
     """int32[n] each, element of the table, list, ``pre`` and group of stanzas around each element, -1 for none."""
-    parts = [nearest(page.parent, group[page.tag]) for group in (_TABLES, _LISTS, _CODE)]
+    parts = [nearest(page.parent, group[page.tag]) for group in (_TABLES, tag_set(*_LISTS), _CODE)]
     verse = np.bincount(page.block_node, minlength=page.n) > 1
     return [*parts, np.where(verse, page.parent, np.int32(-1))]
 

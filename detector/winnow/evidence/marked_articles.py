@@ -24,9 +24,9 @@ from winnow.metadata.json_ld import json_ld_documents, json_ld_scripts
 from winnow.metadata.values import as_list, unescape_text
 from winnow.page.attributes import attribute_predicate
 from winnow.page.page import Page, PageTooLarge
-from winnow.page.tags import TAG_ID, tag_set
+from winnow.page.tags import TAG_ID
 from winnow.page.text import WORD
-from winnow.page.tree import innermost_holding, is_among, sums_over_blocks, within
+from winnow.page.tree import elements_named, innermost_holding, is_among, sums_over_blocks, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,7 +53,9 @@ _MAX_CHARACTERS: Final = 2_000_000  # of a script
 def article_bodies(page: Page) -> list[str]:
     """Distinct article bodies in the JSON-LD of a page, without markup and character references; skips invalid JSON."""
     has_body = ["articleBody" in script and len(script) <= _MAX_CHARACTERS for script in json_ld_scripts(page)]
-    documents = list(compress(json_ld_documents(page), has_body)) if any(has_body) else []
+    if not any(has_body):  # as on most pages
+        return []
+    documents = list(compress(json_ld_documents(page), has_body))
     return list(dict.fromkeys(filter(None, map(_body, _things(documents)))))
 
 
@@ -255,7 +257,7 @@ def _log_odds(page: Page, mark: ArticleMark) -> NDArray[np.float64]:
 
 
 _OTHER_ARTICLE: Final = 12.0  # log-odds of template, more than any paragraph's score
-_HEADLINES: Final = tag_set("h1", "h2", "h3")
+_HEADLINES: Final = ("h1", "h2", "h3")
 _MIN_HEADLINE_WORDS: Final = 3  # distinct
 _MIN_TITLE_SHARE: Final = 0.8  # fraction of a headline's words in the title, from which it matches the title
 _MAX_OTHER_SHARE: Final = 0.5  # the same fraction, below which it is another article's headline
@@ -273,7 +275,7 @@ def with_titled_article(page: Page, scores: Scores) -> Scores:
         page: the page.
         scores: scores of the page-level model.
     """
-    articles = np.flatnonzero(page.tag == TAG_ID["article"])
+    articles = np.array(elements_named(page, "article"), int)
     if len(articles) < 2 or not page.title:
         return scores
     headlines = _headlines(page)
@@ -294,7 +296,7 @@ def _headlines(page: Page) -> Mapping[int, float]:
     """Fraction of distinct words that each headline shares with the title, by element, in reading order."""
     title, texts = frozenset(WORD.findall(page.title.lower())), page.block_texts()
     shares: dict[int, float] = {}
-    for place in np.flatnonzero(_HEADLINES[page.tag]).tolist():
+    for place in elements_named(page, *_HEADLINES):
         text = " ".join(texts[page.block_begin[place] : page.block_end[place]])
         words = frozenset(WORD.findall(text.lower()))
         if len(words) >= _MIN_HEADLINE_WORDS:

@@ -137,9 +137,9 @@ def hidden_runs(page: Page, wanted: Flags) -> Flags:
 
 def _read_effect(css: str) -> Effect:
     style = _read_style(css)
-    way = next((way for way, hides in _WAYS.items() if hides(style)), "")
+    way = next((way for name, way, hides in _WAYS if name in style and hides(style[name], style)), "")
     moves = way in _OF_MOVEMENT and any(name != way and _MOVES.search(name) for name in style)
-    return Effect(way, moves, _color(style.get("color", "")) == _COLORS["white"])
+    return Effect(way, moves, "color" in style and _color(style["color"]) == _COLORS["white"])
 
 
 EFFECTS: Final = Memo(_read_effect, max_size=1_000)
@@ -152,30 +152,41 @@ def _read_style(css: str) -> Style:
     return {name: value.strip() for name, value in _DECLARATION.findall(bare)}
 
 
-_WAYS: Final[dict[str, Callable[[Style], object]]] = {
-    "display": lambda style: style.get("display") == "none",
-    "visibility": lambda style: style.get("visibility") in {"hidden", "collapse"},
-    "font-size": lambda style: _TINY.fullmatch(
-        style.get("font-size") or style.get("font", "").partition(" ")[0].partition("/")[0]
-    ),
-    "text-indent": lambda style: _FAR.match(style.get("text-indent", "")),
-    "position": lambda style: (
-        style.get("position") in {"absolute", "fixed"} and any(_FAR.match(style.get(side, "")) for side in _SIDES)
-    ),
-    "clip": lambda style: _EMPTY_CLIP.match(style.get("clip", "")) or _EMPTY_CLIP.match(style.get("clip-path", "")),
-    "size": lambda style: (
-        {style.get("overflow"), style.get("overflow-y")} & {"hidden", "clip"}
-        and any(_TINY.fullmatch(style.get(side, "")) for side in _SIZES)
-    ),
-    "opacity": lambda style: _ZERO.fullmatch(style.get("opacity", "")),
-    "transform": lambda style: _NO_SCALE.match(style.get("transform", "").replace(" ", "")),
-    "color": lambda style: (
-        (color := _color(style.get("color", "")))
+def _is_clipped_to_nothing(overflow: str, style: Style) -> bool:
+    return overflow in {"hidden", "clip"} and any(_TINY.fullmatch(style.get(side, "")) for side in _SIZES)
+
+
+def _is_unseen_color(color: str, style: Style) -> bool:
+    color = _color(color)
+    return (
+        bool(color)
         and color in {"transparent", _background(style)}
-        and not any("clip" in name or "stroke" in name for name in style)
-    ),  # letters that are a window or an outline
-}
-"""Whether a style hides an element, whatever it stands on, by the property that does it."""
+        and not any("clip" in name or "stroke" in name for name in style)  # letters that are a window or an outline
+    )
+
+
+_WAYS: Final[tuple[tuple[str, str, Callable[[str, Style], object]], ...]] = (
+    ("display", "display", lambda value, _: value == "none"),
+    ("visibility", "visibility", lambda value, _: value in {"hidden", "collapse"}),
+    ("font-size", "font-size", lambda value, _: _TINY.fullmatch(value)),
+    (
+        *("font", "font-size"),
+        lambda value, style: not style.get("font-size") and _TINY.fullmatch(re.split("[ /]", value, maxsplit=1)[0]),
+    ),
+    ("text-indent", "text-indent", lambda value, _: _FAR.match(value)),
+    (
+        *("position", "position"),
+        lambda value, style: value in {"absolute", "fixed"} and any(_FAR.match(style.get(side, "")) for side in _SIDES),
+    ),
+    ("clip", "clip", lambda value, _: _EMPTY_CLIP.match(value)),
+    ("clip-path", "clip", lambda value, _: _EMPTY_CLIP.match(value)),
+    ("overflow", "size", _is_clipped_to_nothing),
+    ("overflow-y", "size", _is_clipped_to_nothing),
+    ("opacity", "opacity", lambda value, _: _ZERO.fullmatch(value)),
+    ("transform", "transform", lambda value, _: _NO_SCALE.match(value.replace(" ", ""))),
+    ("color", "color", _is_unseen_color),
+)
+"""A property, the way in which it may hide an element, whatever it stands on, and whether its value does in a style."""
 
 
 def _color(value: str) -> str:
@@ -270,8 +281,8 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
 
 def _is_sign(page: Page, element: int) -> bool:
     """Whether an element for screen readers has no letter or digit: a sign that parts what stands beside it."""
-    begin, end = page.run_offset[[page.run_begin[element], page.run_end[element]]].tolist()
-    return end - begin <= _SHORT and not any(map(str.isalnum, page.text[begin:end]))
+    begin, end = page.run_offset[page.run_begin[element]], page.run_offset[page.run_end[element]]
+    return bool(end - begin <= _SHORT) and not any(map(str.isalnum, page.text[begin:end]))
 
 
 def _on_white(page: Page, elements: list[int], sheet: str) -> list[int]:
@@ -354,8 +365,7 @@ def _is_white(page: Page, sheet: str) -> bool:
 def _read_sheet(css: bytes) -> Sheet:
     """Read a sheet; the pages of a site share theirs."""
     text, rules = core.hiding_rules(css)
-    named = [(selectors, _NAME.findall(selectors), style) for selectors, style in rules]
-    return Sheet(text, named, frozenset(chain.from_iterable(names for _, names, _ in named)))
+    return Sheet(text, rules, frozenset(chain.from_iterable(names for _, names, _ in rules)))
 
 
 def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterator[tuple[Effect, list[int], bool]]:
@@ -374,12 +384,12 @@ def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterat
     for selectors, names, style in sheet.rules:
         if names and known.keys().isdisjoint(names):
             continue
-        effect = EFFECTS[style]
-        for selector in selectors.split(",") if effect.way or effect.is_white else ():
+        for selector in selectors.split(","):
             parts, own = selector.replace(">", " ").split(), _NAME.findall(selector)
             if (
                 known.keys() >= set(own)
                 and 0 < len(parts) <= _MAX_PARTS
+                and ((effect := EFFECTS[style]).way or effect.is_white)
                 and not (_WITHOUT_SCRIPTS.search(selector) or (own and _REVEALED.search(own[-1])))
                 and ((elements := _matching(page, parts, known)) & holding).any()
                 and not (own and _is_shown_elsewhere(sheet.text, own[-1], style))

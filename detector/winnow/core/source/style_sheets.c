@@ -96,9 +96,36 @@ static int is_for_screens(const char *at, const char *end)
     return (end - at == 6 && begins(at, end, "screen")) || (end - at == 3 && begins(at, end, "all"));
 }
 
+static int is_name(int c)
+{
+    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80;
+}
+
+/* The classes and ids in some selectors, with their mark; NULL with an exception set. */
+static PyObject *list_names(const char *at, const char *end)
+{
+    PyObject *names = PyList_New(0);
+    while (at < end && names != NULL) {
+        const char *begin = at++;
+        PyObject *name;
+        if (*begin != '.' && *begin != '#') {
+            continue;
+        }
+        while (at < end && is_name((unsigned char)*at)) {
+            at++;
+        }
+        name = at > begin + 1 ? PyUnicode_DecodeUTF8(begin, at - begin, "replace") : NULL;
+        if (at > begin + 1 && (name == NULL || PyList_Append(names, name) < 0)) {
+            Py_CLEAR(names);
+        }
+        Py_XDECREF(name);
+    }
+    return names;
+}
+
 static int append_rule(PyObject *rules, const char *begin, const char *brace, const char *end)
 {
-    PyObject *rule = Py_BuildValue("NN", PyUnicode_DecodeUTF8(begin, brace - begin, "replace"),
+    PyObject *rule = Py_BuildValue("NNN", PyUnicode_DecodeUTF8(begin, brace - begin, "replace"), list_names(begin, brace),
                                    PyUnicode_DecodeUTF8(brace + 1, end - brace - 1, "replace"));
     int failed = rule == NULL || PyList_Append(rules, rule) < 0;
     Py_XDECREF(rule);
@@ -129,8 +156,8 @@ static char *strip_comments(char *to, const char *at, const char *end)
     return to;
 }
 
-/* hiding_rules(css: bytes of UTF-8) -> the sheet without comments, and a list of selectors and declarations, of the rules
-   for every screen that may hide. Strings are skipped, and so are rules within a rule. */
+/* hiding_rules(css: bytes of UTF-8) -> the sheet without comments, and a list of selectors, the names in them and
+   declarations, of the rules for every screen that may hide. Strings are skipped, and so are rules within a rule. */
 PyObject *core_hiding_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(free_memory) char *sheet = NULL;
