@@ -76,9 +76,9 @@ def layout_tables(page: Page) -> NDArray[np.bool_]:
     for index in np.flatnonzero(data & (row_counts == _CALLOUT_ROWS)).tolist():
         parent = int(page.parent[index])
         data[index] = not is_callout(TAG_NAMES[page.tag[parent]], dict(page.attributes[parent]).get("class", ""))
-    elements = np.flatnonzero(data)
-    role_of = page.attribute("role")
-    is_layout = [role_of.get(table, "").strip().lower() in {"presentation", "none"} for table in elements.tolist()]
+    elements = data.nonzero()[0]
+    stated = map(dict, page.attributes.of_elements(elements))
+    is_layout = [attributes.get("role", "").strip().lower() in {"presentation", "none"} for attributes in stated]
     data[elements[is_layout]] = False
     layout: NDArray[np.bool_] = _PARTS[page.tag] & (table_of >= 0) & ~data[table_of]
     return layout

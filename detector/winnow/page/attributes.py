@@ -115,7 +115,7 @@ class AttributeTable:
 
     def of_elements(self, elements: NDArray[np.intp]) -> list[Pairs]:
         """Attributes of each of the given elements: faster than one element after the other."""
-        begin, counts = self.begin[elements], np.diff(self.begin)[elements]
+        begin, counts = self.begin[elements], self.begin[elements + 1] - self.begin[elements]
         ends = np.cumsum(counts)
         places = self.first[np.arange(counts.sum()) + (begin - ends + counts).repeat(counts)].tolist()
         if new := sorted(set(places).difference(self._pairs)):
