@@ -56,7 +56,7 @@ def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.
     [-1, 1, 1, -1]
     """
     ancestor = np.empty(len(parent), np.int32)
-    core.nearest(np.ascontiguousarray(parent, np.int32), np.ascontiguousarray(chosen), ancestor)
+    core.nearest(parent, chosen, ancestor)
     return ancestor
 
 
