@@ -6,11 +6,14 @@ import json
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pytest
 
 import winnow
 from winnow.output.chunks import make_chunks
 from winnow.output.text import conditional_comments
+from winnow.page.hidden import hidden_runs
+from winnow.page.page import Page
 from winnow.page.parsing import MAX_ATTRIBUTES, parse_html
 
 if TYPE_CHECKING:
@@ -228,6 +231,46 @@ def test_values_in_json_ld_are_read_once(value: str) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_are_read_once(name: str) -> None:
     assert_linear(PAGES[name], 100)
+
+
+STYLES: Final[dict[str, tuple[int, Callable[[int], str]]]] = {
+    "many selectors": (
+        4_000,
+        lambda n: f"<style>{'.x,' * n}.y{{color:#fff}}</style>" + "<p class=x>Word of it.</p>" * n,
+    ),
+    "rules alike": (75, lambda n: f"<style>{'p{color:#fff}' * n}</style>" + "<p>Word of it.</p>" * 25 * n),
+    "styles of elements": (
+        4_000,
+        lambda n: "".join(f'<p a b c d e f style="display:none;left:{i}">Word of it.</p>' for i in range(n)),
+    ),
+    "backgrounds of elements": (
+        4_000,
+        lambda n: (
+            "<p style=color:#fff>Word.</p>"
+            + "".join(f'<p a b c d e f style="background:#{i:06x}">Word of it.</p>' for i in range(n))
+        ),
+    ),
+    "names in scripts": (
+        120,
+        lambda n: (
+            "".join(
+                f'<p hidden id="of{i}it" class="{" ".join(f"w{i}x{k}" for k in range(20))}">A.</p>' for i in range(n)
+            )
+            + f"<p>{STORY}<script>{'word of it' * 200 * n}</script>"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_styles_are_read_once(name: str) -> None:
+    n, make = STYLES[name]
+
+    def find_hidden(html: str) -> None:
+        page = Page.parse(html)
+        hidden_runs(page, np.ones(page.m, bool))
+
+    assert_linear(make, n, timed(find_hidden))
 
 
 @pytest.mark.parametrize("html", [

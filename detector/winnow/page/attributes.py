@@ -182,6 +182,14 @@ class AttributeTable:
         elements: list[int] = self.element[self.equal_to(places)].tolist() if len(places) else []
         return elements
 
+    def elements_by_place(self, places: Sequence[int]) -> dict[int, list[int]]:
+        """Elements, in document order, that have each of the attributes at these places of ``first``."""
+        elements: dict[int, list[int]] = {}
+        found = self.equal_to(places) if places else _NONE
+        for place, element in zip(self.first[found].tolist(), self.element[found].tolist(), strict=True):
+            elements.setdefault(place, []).append(element)
+        return elements
+
     def equal_to(self, places: Sequence[int] | Indices) -> NDArray[np.intp]:
         """int[...], the attributes of the page, in document order, that equal one of those at these places."""
         chosen = np.zeros(len(self.first), bool)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -31,7 +31,7 @@ from winnow.page.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Set
 
     from numpy.typing import NDArray
 
@@ -97,8 +97,10 @@ _NAME: Final = re.compile(r"[.#][\w-]++")
 _WITHOUT_SCRIPTS: Final = re.compile("no-?js")
 _FOR_SCREENS: Final = ("all", "screen", "")
 _MAX_PARTS: Final = 4  # of a selector
+_MAX_SELECTORS: Final = 200  # that are matched
 _MAX_SHEETS: Final = 16  # that are remembered
 _MAX_CLASSES: Final = 20  # of an element
+_MAX_SEARCHED: Final = 100_000_000  # bytes of scripts, once for each element that is looked for in them
 _SHORT: Final = 4  # characters of a name that may be part of anything
 _QUOTES: Final = (b'""', b"''", b".'", b'."')  # around a class in a script
 
@@ -231,7 +233,12 @@ def _hidden_elements(page: Page, wanted: Flags) -> list[int]:
         and keys[element] not in repeated
     }
     examples = {likeness: element for element, likeness in possible.items()}
-    revealed = {likeness for likeness, element in examples.items() if _is_revealed(page, element, *likeness[1:])}
+    most = _MAX_SEARCHED // (len(_scripts(page)) + 1)  # any further ones stay
+    revealed = {
+        likeness
+        for number, (likeness, element) in enumerate(examples.items())
+        if number >= most or _is_revealed(page, element, *likeness[1:])
+    }
     return [element for element, likeness in possible.items() if likeness not in revealed]
 
 
@@ -259,23 +266,24 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     for element in table.elements_with(named):
         if holding[element] and not _is_sign(page, element):
             ways[element] = ("class", False)
-    white: list[int] = []  # letters
-    inline = (
-        (effect, table.elements_with([place]), False)
+    effects = {
+        place: effect
         for place, css in table.matching(_STYLES)
         if present[place] and ((effect := EFFECTS[css]).way or effect.is_white)
-    )
+    }
+    inline = ((effects[place], elements, False) for place, elements in table.elements_by_place(list(effects)).items())
+    white: dict[int, None] = {}  # elements with white letters, in order
     for effect, elements, is_rule in chain(_matches(page, sheet, holding, present), inline):
         if effect.way and (
             len(elements) == 1 or not (_hold_most(page, elements) or (is_rule and effect.way in _OF_ONE))
         ):
             ways |= dict.fromkeys(elements, (effect.way, effect.moves))
         elif effect.is_white:
-            white += elements
+            white |= dict.fromkeys(elements)
     if white:
         in_code = within(page, _CODE[page.tag])  # which has its background from elsewhere
-        white = [element for element in white if holding[element] and not in_code[element]]
-        ways |= dict.fromkeys(_on_white(page, white, sheet.text), ("color", False))
+        candidates = [element for element in white if holding[element] and not in_code[element]]
+        ways |= dict.fromkeys(_on_white(page, candidates, sheet.text), ("color", False))
     return {element: way for element, way in ways.items() if holding[element]}
 
 
@@ -288,11 +296,11 @@ def _is_sign(page: Page, element: int) -> bool:
 def _on_white(page: Page, elements: list[int], sheet: str) -> list[int]:
     """Those of some elements that stand on white, as far as the page itself tells."""
     table = page.attributes
+    stated = {place: _background(_read_style(css)) for place, css in table.matching(_BACKGROUNDS)}
     backgrounds = {
-        element: background
-        for place, value in table.matching(_BACKGROUNDS)
-        if (background := _background(_read_style(value)))
-        for element in table.elements_with([place])
+        element: stated[place]
+        for place, alike in table.elements_by_place([place for place in stated if stated[place]]).items()
+        for element in alike
     }
     default = _COLORS["white"] if _is_white(page, sheet) else ""
     found = []
@@ -381,20 +389,26 @@ def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterat
         for place, value in table.places_and_values(numbers[present[table.place[numbers]]]):
             for name in wanted.intersection(value.split()):
                 known.setdefault(mark + name, []).append(place)
+    for parts, name, style in islice(_possible_selectors(sheet, known.keys()), _MAX_SELECTORS):
+        elements = _matching(page, parts, known)
+        if (elements & holding).any() and not (name and _is_shown_elsewhere(sheet.text, name, style)):
+            yield EFFECTS[style], elements.nonzero()[0].tolist(), True
+
+
+def _possible_selectors(sheet: Sheet, known: Set[str]) -> Iterator[tuple[list[str], str, str]]:
+    """Selectors whose names are known, of rules that hide: their parts, the last name in them, and declarations."""
     for selectors, names, style in sheet.rules:
-        if names and known.keys().isdisjoint(names):
+        if names and known.isdisjoint(names):
             continue
         for selector in selectors.split(","):
             parts, own = selector.replace(">", " ").split(), _NAME.findall(selector)
             if (
-                known.keys() >= set(own)
+                known >= set(own)
                 and 0 < len(parts) <= _MAX_PARTS
                 and ((effect := EFFECTS[style]).way or effect.is_white)
                 and not (_WITHOUT_SCRIPTS.search(selector) or (own and _REVEALED.search(own[-1])))
-                and ((elements := _matching(page, parts, known)) & holding).any()
-                and not (own and _is_shown_elsewhere(sheet.text, own[-1], style))
             ):
-                yield effect, elements.nonzero()[0].tolist(), True
+                yield parts, own[-1] if own else "", style
 
 
 def _matching(page: Page, parts: list[str], known: Mapping[str, list[int]]) -> Flags:
