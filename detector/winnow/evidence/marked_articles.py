@@ -22,9 +22,9 @@ from winnow.evidence.comments import MAX_FORUM
 from winnow.evidence.draft import Reason
 from winnow.metadata.json_ld import json_ld_documents, json_ld_scripts
 from winnow.metadata.values import as_list, unescape_text
+from winnow.output.text import blocks_inside
 from winnow.page.attributes import attribute_predicate
 from winnow.page.page import Page, PageTooLarge
-from winnow.page.tags import TAG_ID
 from winnow.page.text import WORD
 from winnow.page.tree import elements_named, innermost_holding, is_among, sums_over_blocks, within
 
@@ -181,25 +181,24 @@ def _in_body(page: Page, body: str) -> NDArray[np.float32] | None:
     words_of = [WORD.findall(text.lower()) for text in page.block_texts()]
     if len(whole) < MIN_MARKED_WORDS or sum(map(len, words_of)) < _MIN_BODY_FOUND * len(whole):
         return None
-    known = [set(_shingles(whole, length)) for length in range(_SHINGLE_WORDS + 1)]
+    known = set().union(*(_shingles(whole, length) for length in range(1, _SHINGLE_WORDS + 1)))
     content, words_found = np.zeros(page.m, np.float32), 0
     for block, words in enumerate(words_of):
         length = min(len(words), _SHINGLE_WORDS)
-        if words and known[length].issuperset(_shingles(words, length)):
+        if hash(tuple(words[:length])) in known and known.issuperset(_shingles(words, length)):
             content[block] = 1 if length == _SHINGLE_WORDS else np.nan
             words_found += len(words) if length == _SHINGLE_WORDS else 0
     return content if words_found >= _MIN_BODY_FOUND * len(whole) else None
 
 
-def _shingles(words: list[str], length: int) -> Iterator[tuple[str, ...]]:
-    """All windows of ``length`` consecutive words."""
-    return zip(*(words[place:] for place in range(length)), strict=False)
+def _shingles(words: list[str], length: int) -> Iterator[int]:
+    """Hashes of all windows of ``length`` consecutive words."""
+    return map(hash, zip(*(words[place:] for place in range(length)), strict=False))
 
 
 def _without_heading(page: Page, content: NDArray[np.float32]) -> NDArray[np.float32]:
     """Unlabel main headings outside the mark, since only some authors include them."""
-    heading = within(page, page.tag == TAG_ID["h1"])[page.block_node]
-    return np.where(heading & (content == 0), np.float32(np.nan), content)
+    return np.where(blocks_inside(page, "h1") & (content == 0), np.float32(np.nan), content)
 
 
 # Log-odds of template: the best whole numbers for the mean of the collections, by models that had seen none of the
