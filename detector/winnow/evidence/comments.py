@@ -87,10 +87,10 @@ def named_comments(page: Page) -> NDArray[np.bool_]:
     kind = np.zeros(page.n, np.int8)
     for each in (COMMENT, THREAD, FORM):  # the last of several counts
         kind[table.elements_with([place for place, found in known.items() if found == each])] = each
-    kind[~_CONTAINERS[page.tag]] = NOTHING
+    kind[~_CONTAINERS.take(page.tag)] = NOTHING
     # an element named like one comment that contains a thread or a form is the whole thread
     kind[(kind == COMMENT) & (subtree_sums(page, kind >= THREAD) > 0)] = THREAD
-    return _blocks(page, kind == COMMENT) & ~_blocks(page, kind == FORM) & ~_blocks(page, _CODE[page.tag])
+    return _blocks(page, kind == COMMENT) & ~_blocks(page, kind == FORM) & ~_blocks(page, _CODE.take(page.tag))
 
 
 def _blocks(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -206,7 +206,7 @@ def partition_comments(draft: Draft) -> None:
 
 def _with_headings(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[m], the blocks of comments (bool[m]) and the headings right above them."""
-    heading = nearest(page.parent, _HEADINGS[page.tag])[page.block_node] >= 0
+    heading = nearest(page.parent, _HEADINGS.take(page.tag))[page.block_node] >= 0
     above: NDArray[np.bool_] = np.append(comments[1:], False)
     return comments | heading & above
 

@@ -173,7 +173,7 @@ def keep_structures_whole(draft: Draft) -> None:
     if draft.df is None:
         return
     page, kept = draft.page, draft.kept
-    whole = _TABLES[page.tag] & (table_around(page) >= 0) | tag_set(*_LISTS)[page.tag]
+    whole = _TABLES.take(page.tag) & (table_around(page) >= 0) | tag_set(*_LISTS).take(page.tag)
     if not whole.any():
         return
     inside, kept_inside = sums_over_blocks(page, draft.lengths), sums_over_blocks(page, draft.lengths * kept)
@@ -253,7 +253,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
 
 def _structures(page: Page) -> list[NDArray[np.int32]]:
     """int32[n] each, element of the table, list, ``pre`` and group of stanzas around each element, -1 for none."""
-    parts = [nearest(page.parent, group[page.tag]) for group in (_TABLES, tag_set(*_LISTS), _CODE)]
+    parts = [nearest(page.parent, group.take(page.tag)) for group in (_TABLES, tag_set(*_LISTS), _CODE)]
     verse = np.bincount(page.block_node, minlength=page.n) > 1
     return [*parts, np.where(verse, page.parent, np.int32(-1))]
 

@@ -154,8 +154,9 @@ class AttributeTable:
 
     def numbers_of(self, *names: str) -> NDArray[np.int64]:
         """int64[k], numbers of the distinct attributes of some names."""
-        chosen = [name in names for name in self.names]
-        return np.array(chosen).take(self.name_of).nonzero()[0] if any(chosen) else _NONE
+        if set(names).isdisjoint(self.names):  # as on most pages, for most names
+            return _NONE
+        return np.array([name in names for name in self.names]).take(self.name_of).nonzero()[0]
 
     def places_by_value(self, name: str) -> dict[str, int]:
         """Place of the first attribute with this name, by value."""
@@ -200,7 +201,8 @@ class AttributeTable:
         """[n], sum over each element's attributes of a number by first attribute, of the same dtype."""
         sums = np.zeros(len(self.first) + 1, by_first.dtype)
         np.cumsum(by_first.take(self.first), out=sums[1:])
-        return sums[self.begin[1:]] - sums[self.begin[:-1]]
+        bounds = sums.take(self.begin)
+        return bounds[1:] - bounds[:-1]
 
     def markup_length(self) -> NDArray[np.int64]:
         """int64[n], characters of each element's attributes as HTML source: a space, an equals sign and two quotes."""

@@ -281,7 +281,7 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
         elif effect.is_white:
             white |= dict.fromkeys(elements)
     if white:
-        in_code = within(page, _CODE[page.tag])  # which has its background from elsewhere
+        in_code = within(page, _CODE.take(page.tag))  # which has its background from elsewhere
         candidates = [element for element in white if holding[element] and not in_code[element]]
         ways |= dict.fromkeys(_on_white(page, candidates, sheet.text), ("color", False))
     return {element: way for element, way in ways.items() if holding[element]}

@@ -104,9 +104,8 @@ def path_sums(page: Page, values: NDArray[Number]) -> NDArray[Number]:
     The dtype is that of the values; unsigned integers wrap around, as hashes do.
     """
     change = np.zeros(len(page.end) + 1, values.dtype)
-    nonzero = np.flatnonzero(values)
-    np.subtract.at(change, page.end[nonzero], values[nonzero])
-    change[nonzero] += values[nonzero]
+    change[:-1] = values
+    np.subtract.at(change, page.end, values)
     sums: NDArray[Number] = np.cumsum(change[:-1])
     return sums
 
