@@ -52,7 +52,7 @@ def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.
     Returns:
         int32[k], -1 where neither the node nor an ancestor is chosen.
 
-    >>> nearest(np.array([-1, 0, 1, 0]), np.array([False, True, False, False])).tolist()
+    >>> nearest(np.array([-1, 0, 1, 0], np.int32), np.array([False, True, False, False])).tolist()
     [-1, 1, 1, -1]
     """
     ancestor = np.empty(len(parent), np.int32)
