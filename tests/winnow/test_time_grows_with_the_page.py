@@ -238,6 +238,19 @@ STYLES: Final[dict[str, tuple[int, Callable[[int], str]]]] = {
         4_000,
         lambda n: f"<style>{'.x,' * n}.y{{color:#fff}}</style>" + "<p class=x>Word of it.</p>" * n,
     ),
+    "selectors of many declarations": (
+        1_000,
+        lambda n: f"<style>{'.x,' * n}.y{{{'a:b;' * n}font-size:.9em}}</style>" + "<p class=x>Word of it.</p>" * n,
+    ),
+    "rules that may show": (
+        40,
+        lambda n: (
+            f"<style>{'.x,' * 20}{''.join(f'.x{i},' * 20 for i in range(n))}.y{{{'a:b;' * 200 * n}}}"
+            + "".join(f".x{i}{{display:none}}" for i in range(n))
+            + "</style>"
+            + "".join(f"<p class=x{i}>Word {i} of it.</p>" for i in range(n))
+        ),
+    ),
     "rules alike": (75, lambda n: f"<style>{'p{color:#fff}' * n}</style>" + "<p>Word of it.</p>" * 25 * n),
     "styles of elements": (
         4_000,

@@ -119,6 +119,7 @@ class Sheet(NamedTuple):
     text: str  # without comments
     rules: list[tuple[str, list[str], str]]  # selectors, the names in them: .class and #id, and declarations
     names: frozenset[str]  # of all rules
+    shows: Memo[tuple[int, int], bool]  # whether the declarations between two places of the text show something
 
 
 def hidden_runs(page: Page, wanted: Flags) -> Flags:
@@ -373,7 +374,8 @@ def _is_white(page: Page, sheet: str) -> bool:
 def _read_sheet(css: bytes) -> Sheet:
     """Read a sheet; the pages of a site share theirs."""
     text, rules = core.hiding_rules(css)
-    return Sheet(text, rules, frozenset(chain.from_iterable(names for _, names, _ in rules)))
+    names = frozenset(chain.from_iterable(names for _, names, _ in rules))
+    return Sheet(text, rules, names, Memo(lambda between: _SHOWING.search(text, *between) is not None, 10_000))
 
 
 def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterator[tuple[Effect, list[int], bool]]:
@@ -389,26 +391,26 @@ def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterat
         for place, value in table.places_and_values(numbers[present[table.place[numbers]]]):
             for name in wanted.intersection(value.split()):
                 known.setdefault(mark + name, []).append(place)
-    for parts, name, style in islice(_possible_selectors(sheet, known.keys()), _MAX_SELECTORS):
+    for parts, name, style, effect in islice(_possible_selectors(sheet, known.keys()), _MAX_SELECTORS):
         elements = _matching(page, parts, known)
-        if (elements & holding).any() and not (name and _is_shown_elsewhere(sheet.text, name, style)):
-            yield EFFECTS[style], elements.nonzero()[0].tolist(), True
+        if (elements & holding).any() and not (name and _is_shown_elsewhere(sheet, name, style)):
+            yield effect, elements.nonzero()[0].tolist(), True
 
 
-def _possible_selectors(sheet: Sheet, known: Set[str]) -> Iterator[tuple[list[str], str, str]]:
-    """Selectors whose names are known, of rules that hide: their parts, the last name in them, and declarations."""
+def _possible_selectors(sheet: Sheet, known: Set[str]) -> Iterator[tuple[list[str], str, str, Effect]]:
+    """Parts and last name of each selector, of known names, of rules that hide; their declarations and effect."""
     for selectors, names, style in sheet.rules:
         if names and known.isdisjoint(names):
             continue
-        for selector in selectors.split(","):
-            parts, own = selector.replace(">", " ").split(), _NAME.findall(selector)
-            if (
-                known >= set(own)
-                and 0 < len(parts) <= _MAX_PARTS
-                and ((effect := EFFECTS[style]).way or effect.is_white)
-                and not (_WITHOUT_SCRIPTS.search(selector) or (own and _REVEALED.search(own[-1])))
-            ):
-                yield parts, own[-1] if own else "", style
+        possible = [
+            (parts, own[-1] if own else "")
+            for selector in selectors.split(",")
+            if known >= set(own := _NAME.findall(selector))
+            and 0 < len(parts := selector.replace(">", " ").split()) <= _MAX_PARTS
+            and not (_WITHOUT_SCRIPTS.search(selector) or (own and _REVEALED.search(own[-1])))
+        ]
+        if possible and ((effect := EFFECTS[style]).way or effect.is_white):
+            yield from ((parts, name, style, effect) for parts, name in possible)
 
 
 def _matching(page: Page, parts: list[str], known: Mapping[str, list[int]]) -> Flags:
@@ -427,21 +429,18 @@ def _matching(page: Page, parts: list[str], known: Mapping[str, list[int]]) -> F
     return around
 
 
-def _is_shown_elsewhere(sheet: str, name: str, style: str) -> bool:
+def _is_shown_elsewhere(sheet: Sheet, name: str, style: str) -> bool:
     """Whether another rule of a sheet with the same class or id shows what one with some declarations hides."""
-    at = sheet.find(name)
+    text = sheet.text
+    at = text.find(name)
     for _ in range(_MAX_PLACES):
         if at < 0:
             return False
         behind = at + len(name)
-        brace, close = sheet.find("{", behind), sheet.find("}", behind)
-        is_whole_name = not (sheet[behind : behind + 1].isalnum() or sheet[behind : behind + 1] in {"-", "_"})
-        if (
-            is_whole_name
-            and brace < close
-            and sheet[brace + 1 : close] != style
-            and _SHOWING.search(sheet, brace, close)
-        ):
+        brace, close = text.find("{", behind), text.find("}", behind)
+        is_whole_name = not (text[behind : behind + 1].isalnum() or text[behind : behind + 1] in {"-", "_"})
+        is_itself = close - brace == len(style) + 1 and text.startswith(style, brace + 1)
+        if is_whole_name and brace < close and not is_itself and sheet.shows[brace, close]:
             return True
-        at = sheet.find(name, behind)
+        at = text.find(name, behind)
     return True
