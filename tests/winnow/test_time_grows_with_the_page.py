@@ -251,7 +251,6 @@ STYLES: Final[dict[str, tuple[int, Callable[[int], str]]]] = {
             + "".join(f"<p class=x{i}>Word {i} of it.</p>" for i in range(n))
         ),
     ),
-    "rules alike": (75, lambda n: f"<style>{'p{color:#fff}' * n}</style>" + "<p>Word of it.</p>" * 25 * n),
     "styles of elements": (
         4_000,
         lambda n: "".join(f'<p a b c d e f style="display:none;left:{i}">Word of it.</p>' for i in range(n)),
