@@ -17,7 +17,7 @@ from lxml.cssselect import CSSSelector
 
 from winnow.evidence.draft import Reason
 from winnow.page.addresses import split_address
-from winnow.page.tree import nearest, sums_in_blocks
+from winnow.page.tree import nearest, run_lengths, sums_in_blocks
 from winnow.smoothing import SmoothedScores
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def apply_rules(draft: Draft) -> None:
         matched_rule[[index_of[id(element)] for element in elements]] = number
     root = nearest(page.parent, matched_rule >= 0)  # the element whose rule applies to each element
     element_rule = np.append(matched_rule, -1)[root]
-    length = np.diff(page.run_offset) * page.has_ink
+    length = run_lengths(page)
     run_rule, all_text = element_rule[page.run_node], sums_in_blocks(page, length)
     block_rule = np.full(page.m, -1, np.int32)
     for number in np.unique(run_rule[run_rule >= 0]).tolist():

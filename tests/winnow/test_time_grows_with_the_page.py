@@ -12,6 +12,7 @@ import pytest
 import winnow
 from winnow.output.chunks import make_chunks
 from winnow.output.text import conditional_comments
+from winnow.page.hidden import hidden_runs
 from winnow.page.page import Page
 from winnow.page.parsing import MAX_ATTRIBUTES, parse_html
 from winnow.papers.methods import LabelledSitePage
@@ -241,6 +242,58 @@ def test_labels_of_a_site_level_method_are_written_in_one_pass() -> None:
         return LabelledSitePage(SitePage(0, "page.html", page), template, 0, Learned(1, lambda _: template)).json
 
     assert_linear(lambda n: "<p>Word of it.</p>" * n, 4_000, timed(labels_of))
+
+
+STYLES: Final[dict[str, tuple[int, Callable[[int], str]]]] = {
+    "many selectors": (
+        4_000,
+        lambda n: f"<style>{'.x,' * n}.y{{color:#fff}}</style>" + "<p class=x>Word of it.</p>" * n,
+    ),
+    "selectors of many declarations": (
+        1_000,
+        lambda n: f"<style>{'.x,' * n}.y{{{'a:b;' * n}font-size:.9em}}</style>" + "<p class=x>Word of it.</p>" * n,
+    ),
+    "rules that may show": (
+        40,
+        lambda n: (
+            f"<style>{'.x,' * 20}{''.join(f'.x{i},' * 20 for i in range(n))}.y{{{'a:b;' * 200 * n}}}"
+            + "".join(f".x{i}{{display:none}}" for i in range(n))
+            + "</style>"
+            + "".join(f"<p class=x{i}>Word {i} of it.</p>" for i in range(n))
+        ),
+    ),
+    "styles of elements": (
+        4_000,
+        lambda n: "".join(f'<p a b c d e f style="display:none;left:{i}">Word of it.</p>' for i in range(n)),
+    ),
+    "backgrounds of elements": (
+        4_000,
+        lambda n: (
+            "<p style=color:#fff>Word.</p>"
+            + "".join(f'<p a b c d e f style="background:#{i:06x}">Word of it.</p>' for i in range(n))
+        ),
+    ),
+    "names in scripts": (
+        120,
+        lambda n: (
+            "".join(
+                f'<p hidden id="of{i}it" class="{" ".join(f"w{i}x{k}" for k in range(20))}">A.</p>' for i in range(n)
+            )
+            + f"<p>{STORY}<script>{'word of it' * 200 * n}</script>"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_styles_are_read_once(name: str) -> None:
+    n, make = STYLES[name]
+
+    def find_hidden(html: str) -> None:
+        page = Page.parse(html)
+        hidden_runs(page, np.ones(page.m, bool))
+
+    assert_linear(make, n, timed(find_hidden))
 
 
 @pytest.mark.parametrize("html", [

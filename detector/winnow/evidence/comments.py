@@ -16,7 +16,7 @@ from winnow.features.blocks import features_of
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import tag_set
-from winnow.page.tree import clickable_blocks, elements_of_blocks, nearest, outermost, within
+from winnow.page.tree import clickable_blocks, elements_of_blocks, nearest, outermost, subtree_sums, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,13 +32,13 @@ NOTHING, COMMENT, THREAD, FORM = range(4)
 
 _WORDS: Final = re.compile(
     r"commentaires?|comentarios?|comentários?|kommentare?n?|kommentarer|komentarz[ey]?|komentar[ei]?|komentáře"
-    r"|komment(?:it|ti|ek)|comment[io]|yorumlar|yorum|reacties?|pinglun|comments?",
-    re.IGNORECASE,
+    r"|komment(?:it|ti|ek)|comment[io]|yorumlar|yorum|reacties?|pinglun|comments?"
 )
 """Words for comments in class and id names, in several languages."""
 
-_PLURAL: Final = re.compile(r"(?:s|[^c]e|[eo]n|er|it|ek|ti|lar|i)$", re.IGNORECASE)
-_PART: Final = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+_PLURAL: Final = re.compile(r"(?:s|[^c]e|[eo]n|er|it|ek|ti|lar|i)$")
+_NUMBER: Final = re.compile(r"\d+")
+_PART: Final = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
 _MAX_NAME_LENGTH: Final = 80
 
 _THREAD_PARTS: Final = frozenset({"list", "lists", "section", "area", "thread", "listing", "pane"})
@@ -52,6 +52,7 @@ _COMMENT_PARTS: Final = frozenset(
     """.split()  # noqa: SIM905  (ninety quoted names would be no easier to read)
 )
 """Other parts that the name of a comment may have; with any other part it is not one, such as ``comment-policy``."""
+_PARTS: Final = _COMMENT_PARTS | _THREAD_PARTS
 _FORM_PARTS: Final = frozenset({"form", "respond"})
 _KIND_BY_FULL_NAME: Final = {
     "disqus_thread": THREAD, "dsq-content": THREAD, "dsq-comments": THREAD, "responses": THREAD,
@@ -77,31 +78,19 @@ _CODE: Final = tag_set("pre", "code")
 
 def named_comments(page: Page) -> NDArray[np.bool_]:
     """bool[m], blocks in elements named like single comments, without code and the forms within."""
-    kind = _kinds(page)
-    if not kind.any():  # as on most pages
-        return np.zeros(page.m, bool)
-    return _blocks(page, kind == COMMENT) & ~_blocks(page, kind == FORM) & ~_blocks(page, _CODE[page.tag])
-
-
-def _kinds(page: Page) -> NDArray[np.int8]:
-    """int8[n], kind of each element according to its names."""
     table = page.attributes
-    known = {place: _KIND_OF[value] for place, value in table.matching(_POSSIBLE)}
+    known = {place: _KIND_OF[_NUMBER.sub("0", value)] for place, value in table.matching(_POSSIBLE)}
     for possible, pattern in ((_SCHEMA_POSSIBLE, _SCHEMA), (_TYPEOF_POSSIBLE, _TYPEOF)):
         known |= {place: COMMENT for place, value in table.matching(possible) if pattern.search(value)}
+    if COMMENT not in known.values():  # as on most pages
+        return np.zeros(page.m, bool)
     kind = np.zeros(page.n, np.int8)
-    if not any(known.values()):  # as on most pages
-        return kind
-    kind_by_first = np.zeros(len(table.first), np.int8)
-    kind_by_first[list(known)] = list(known.values())
-    named = np.flatnonzero(kind_by_first[table.first])
-    np.maximum.at(kind, table.element[named], kind_by_first[table.first[named]])
-    kind[~_CONTAINERS[page.tag]] = NOTHING
+    for each in (COMMENT, THREAD, FORM):  # the last of several counts
+        kind[table.elements_with([place for place, found in known.items() if found == each])] = each
+    kind[~_CONTAINERS.take(page.tag)] = NOTHING
     # an element named like one comment that contains a thread or a form is the whole thread
-    inner = np.append(0, np.cumsum(kind >= THREAD))
-    holds = inner[page.end] > inner[1:]
-    kind[(kind == COMMENT) & holds] = THREAD
-    return kind
+    kind[(kind == COMMENT) & (subtree_sums(page, kind >= THREAD) > 0)] = THREAD
+    return _blocks(page, kind == COMMENT) & ~_blocks(page, kind == FORM) & ~_blocks(page, _CODE.take(page.tag))
 
 
 def _blocks(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -120,26 +109,23 @@ def _kind_of(name: str) -> int:
     """Kind according to one class or id name."""
     if len(name) > _MAX_NAME_LENGTH:
         return NOTHING
-    if name.lower() in _KIND_BY_FULL_NAME:
-        return _KIND_BY_FULL_NAME[name.lower()]
-    found = _WORDS.search(name)
+    small = name.lower()
+    if small in _KIND_BY_FULL_NAME:
+        return _KIND_BY_FULL_NAME[small]
+    found = _WORDS.search(small)
     if found is None:
         return NOTHING
-    rest = {
-        part.lower()
-        for side in (name[: found.start()], name[found.end() :])
-        for part in _PART.findall(side)
-        if not part.isdigit()
-    }
+    rest = set(map(str.lower, _PART.findall(f"{name[: found.start()]} {name[found.end() :]}")))
     if rest & _FORM_PARTS:
         return FORM
-    if not rest <= _COMMENT_PARTS | _THREAD_PARTS:
+    if not rest <= _PARTS:
         return NOTHING
     is_plural = _PLURAL.search(found[0]) is not None
     return THREAD if is_plural or rest & _THREAD_PARTS else COMMENT
 
 
 _KIND_OF: Final = Memo[str, int](_kind_of_value, 16_384)
+"""Kind by the value of an attribute, all numbers in it 0: the comments of a page are numbered."""
 
 
 MAX_FORUM: Final = 0.3
@@ -198,16 +184,6 @@ class CommentPartition:
         nothing = np.zeros(page.m, bool)
         return cls(nothing, nothing, nothing, np.full(page.n + page.m, -1, np.int32))
 
-    @classmethod
-    def of(cls, page: Page, scores: Scores, comments: Comments) -> Self:
-        """Find the threads of a page by the scores of its units."""
-        found = find_comments(page, scores)
-        if not found.any():  # as on most pages
-            return cls.none(page)
-        thread, written = _with_headings(page, found), _without_controls(page, found)
-        excluded = found & ~written if comments == "include" else thread
-        return cls(written, excluded & ~written, excluded, _thread_sections(page, thread))
-
     def without_excluded(self, scores: Scores) -> Scores:
         """Return the scores with 1 for the excluded blocks, so that the threshold is chosen without them."""
         if not self.excluded.any():
@@ -219,12 +195,18 @@ class CommentPartition:
 
 def partition_comments(draft: Draft) -> None:
     """Separate reader comments from the main content, by the scores without the site's counts."""
-    draft.comments = CommentPartition.of(draft.page, draft.page_scores, draft.options.comments)
+    page = draft.page
+    found = find_comments(page, draft.page_scores)
+    if not found.any():  # as on most pages
+        return
+    thread, written = _with_headings(page, found), _without_controls(page, found)
+    excluded = found & ~written if draft.options.comments == "include" else thread
+    draft.comments = CommentPartition(written, excluded & ~written, excluded, _thread_sections(page, thread))
 
 
 def _with_headings(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[m], the blocks of comments (bool[m]) and the headings right above them."""
-    heading = nearest(page.parent, _HEADINGS[page.tag])[page.block_node] >= 0
+    heading = nearest(page.parent, _HEADINGS.take(page.tag))[page.block_node] >= 0
     above: NDArray[np.bool_] = np.append(comments[1:], False)
     return comments | heading & above
 

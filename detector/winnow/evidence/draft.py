@@ -153,7 +153,8 @@ class Draft:
     @property
     def written_by_readers(self) -> Flags:
         """bool[m], blocks of comments, without the unwanted ones."""
-        return self.comments.comments & ~self.unwanted[self.page.n :]
+        wanted: Flags = self.comments.comments & ~_IS_UNWANTED[self.reason[self.page.n :]]
+        return wanted
 
     @property
     def template_share(self) -> float:
@@ -194,7 +195,7 @@ class Draft:
             reason: the reason recorded for them.
             cut: true to cut, false to keep.
         """
-        chosen = np.flatnonzero(units)
+        chosen = units.nonzero()[0]
         if not len(chosen):
             return
         if len(units) == self.page.m:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from typing import TYPE_CHECKING, Final
+from itertools import compress, islice
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,16 +19,17 @@ from winnow.page.tags import tag_set
 from winnow.page.text import WORD
 from winnow.page.tree import (
     clickable_blocks,
+    elements_named,
     innermost_holding,
     is_among,
     linked_runs,
     nearest,
     path_sums,
     prefix_sums,
+    run_lengths,
     slice_sums,
     sums_in_blocks,
     sums_over_blocks,
-    sums_over_runs,
     within,
 )
 
@@ -49,7 +50,7 @@ _WHOLE_FRACTION: Final = 0.7  # kept fraction of a structure's text from which i
 _SCRAPS_FRACTION: Final = 0.3  # kept fraction of a link list's text up to which it is cut whole
 _MIN_LIST: Final = 5  # blocks
 _TABLES: Final = tag_set("table")
-_LISTS: Final = tag_set("ul", "ol", "dl", "menu", "dir")
+_LISTS: Final = ("ul", "ol", "dl", "menu", "dir")
 _CODE: Final = tag_set("pre")
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
@@ -71,7 +72,7 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     if not kept.any():
         return
     templateness = draft.smoothed.value[page.n :]
-    found = _tables(page, kept, templateness)
+    found = _tables(page, kept, templateness) if "table" in page.tag_names else np.zeros(page.m, bool)
     heading, code = blocks_inside(page, "h1").copy(), blocks_inside(page, "pre").copy()
     first, last = kept.nonzero()[0][[0, -1]].tolist()
     heading[last:] = code[:first] = False
@@ -99,10 +100,9 @@ def keep_product(draft: Draft) -> None:
     text that repeats the title. The facts are what microdata marks, and the first price after the name.
     """
     page, kept = draft.page, draft.kept
-    names = _blocks_like_title(draft)
-    if not (names and kept.any() and _is_product(page)):
+    if not (kept.any() and _is_product(page) and (names := _blocks_like_title(draft))):
         return
-    first, last = np.flatnonzero(kept)[[0, -1]].tolist()
+    first, last = kept.nonzero()[0][[0, -1]].tolist()
     names = [block for block in names if block <= last]
     if not names:
         return
@@ -111,8 +111,8 @@ def keep_product(draft: Draft) -> None:
     short = (sums_in_blocks(page, linked_runs(page) & page.has_ink) == 0) & (draft.lengths <= _MAX_FACT)
     short[: name + 1] = short[last + 1 :] = False
     found = within(page, is_among(page, marked))[page.block_node] & short
-    priced = (block for block in np.flatnonzero(short).tolist() if _PRICE.search(draft.texts[block]))
-    found[[name, *itertools.islice(priced, 1)]] = True
+    priced = (block for block in short.nonzero()[0].tolist() if _PRICE.search(draft.texts[block]))
+    found[[name, *islice(priced, 1)]] = True
     draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
 
 
@@ -128,7 +128,7 @@ def _blocks_like_title(draft: Draft) -> list[int]:
     """Headings that the page's title repeats."""
     title = frozenset(WORD.findall(draft.page.title.lower()))
     found = []
-    for block in np.flatnonzero(blocks_inside(draft.page, "h1")).tolist() if title else ():
+    for block in blocks_inside(draft.page, "h1").nonzero()[0].tolist() if title else ():
         words = WORD.findall(draft.texts[block].lower())
         if sum(word in title for word in words) >= _MIN_SHARE_OF_TITLE * max(len(words), 1):
             found.append(block)
@@ -145,26 +145,23 @@ def _in_main_element(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bo
 
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
     """bool[m], blocks of data tables that contain kept blocks or lie between kept blocks."""
-    if "table" not in page.tag_names:
-        return np.zeros(page.m, bool)
-    table = table_around(page)[page.block_node]
-    roots = np.unique(table[table >= 0])
-    begin, end = page.block_begin[roots], page.block_end[roots]
+    tables = np.array(elements_named(page, "table"), int)
+    begin, end = page.block_begin[tables], page.block_end[tables]
     sums, scores = prefix_sums(kept), np.append(0.0, np.cumsum(templateness))
     inside = sums[end] > sums[begin]
     before = sums[begin] > sums[np.maximum(begin - _MAX_DISTANCE, 0)]
     after = sums[np.minimum(end + _MAX_DISTANCE, page.m)] > sums[end]
     doubtful = scores[end] - scores[begin] < _MAX_SCORE * (end - begin)
-    stays = roots[(inside | before & after) & doubtful & (_plain_share(page)[roots] > _MIN_PLAIN_SHARE)]
-    found = np.zeros(page.n + 1, bool)  # the last is for -1, no table
-    found[stays] = True
-    return found[table]
+    tables = tables[(inside | before & after) & doubtful]
+    if len(tables):
+        tables = tables[(table_around(page)[tables] == tables) & (_plain_share(page, tables) > _MIN_PLAIN_SHARE)]
+    return within(page, is_among(page, tables))[page.block_node]
 
 
-def _plain_share(page: Page) -> Floats:
-    """float64[n], fraction of each element's text that is outside links."""
-    length = np.diff(page.run_offset) * page.has_ink
-    return sums_over_runs(page, length * ~linked_runs(page)) / np.maximum(sums_over_runs(page, length), 1)
+def _plain_share(page: Page, elements: NDArray[np.integer[Any]]) -> Floats:
+    """float64[k], fraction of the text of each of k elements that is outside links."""
+    lengths, runs = run_lengths(page), (page.run_begin[elements], page.run_end[elements])
+    return slice_sums(lengths * ~linked_runs(page), *runs) / np.maximum(slice_sums(lengths, *runs), 1)
 
 
 def keep_structures_whole(draft: Draft) -> None:
@@ -176,7 +173,7 @@ def keep_structures_whole(draft: Draft) -> None:
     if draft.df is None:
         return
     page, kept = draft.page, draft.kept
-    whole = _TABLES[page.tag] & (table_around(page) >= 0) | _LISTS[page.tag]
+    whole = _TABLES.take(page.tag) & (table_around(page) >= 0) | tag_set(*_LISTS).take(page.tag)
     if not whole.any():
         return
     inside, kept_inside = sums_over_blocks(page, draft.lengths), sums_over_blocks(page, draft.lengths * kept)
@@ -189,14 +186,15 @@ def keep_structures_whole(draft: Draft) -> None:
 def cut_lists_whole(draft: Draft) -> None:
     """Cut link lists whole if most of their text is cut: the remaining items are useless alone."""
     page, kept = draft.page, draft.kept
-    lists = np.flatnonzero(_LISTS.take(page.tag))
-    lists = lists[page.block_end[lists] - page.block_begin[lists] >= _MIN_LIST]
+    if not (blocks_inside(page, *_LISTS) & kept).any():
+        return
+    lists = np.array(elements_named(page, *_LISTS))
     blocks = page.block_begin[lists], page.block_end[lists]
     inside, kept_inside = slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * kept, *blocks)
-    lists = lists[(kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside)]
-    if len(lists):
-        scraps = np.zeros(page.n, bool)
-        scraps[lists] = _plain_share(page)[lists] < _MIN_PLAIN_SHARE
+    is_scraps = (kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside) & (blocks[1] - blocks[0] >= _MIN_LIST)
+    if is_scraps.any():
+        lists = lists[is_scraps]
+        scraps = is_among(page, lists[_plain_share(page, lists) < _MIN_PLAIN_SHARE])
         draft.overrule(within(page, scraps)[page.block_node] & kept, Reason.STRUCTURE, cut=True)
 
 
@@ -236,28 +234,28 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
     copies = np.zeros(len(texts), bool)
     first_block: dict[str, int] = {}
     repeated: list[tuple[int, int]] = []
-    for index in np.flatnonzero(kept).tolist():
-        text = texts[index]
-        if len(text) >= _MIN_COPY_LENGTH and (original := first_block.setdefault(text, index)) != index:
-            repeated.append((index, original))
+    for block in kept.nonzero()[0].tolist():
+        text = texts[block]
+        if len(text) >= _MIN_COPY_LENGTH and (original := first_block.setdefault(text, block)) != block:
+            repeated.append((block, original))
     if repeated:
-        copy, original = np.array(repeated).T
-        paths = _path_hashes(page)[page.block_node]
-        copies[copy] = paths[copy] != paths[original]
+        copy, original = page.block_node[np.array(repeated).T]
+        paths = _path_hashes(page)
+        is_copy = paths[copy] != paths[original]
         structures = _structures(page)
         for structure in structures:
-            copies[copy] &= (structure[copy] < 0) | (structure[copy] != structure[original])
+            is_copy &= (structure[copy] < 0) | (structure[copy] != structure[original])
         listed = (structures[0] >= 0) | (structures[1] >= 0)
-        copies[copy] &= listed[copy] | ~listed[original]
+        is_copy &= listed[copy] | ~listed[original]
+        copies[[block for block, _ in compress(repeated, is_copy.tolist())]] = True
     return copies
 
 
 def _structures(page: Page) -> list[NDArray[np.int32]]:
-    """int32[m] each, element of the table, list, ``pre`` and group of stanzas of each block, -1 for none."""
-    node = page.block_node
-    parts = [nearest(page.parent, group[page.tag])[node] for group in (_TABLES, _LISTS, _CODE)]
-    verse = np.bincount(node, minlength=page.n)[node] > 1
-    return [*parts, np.where(verse, page.parent[node], np.int32(-1))]
+    """int32[n] each, element of the table, list, ``pre`` and group of stanzas around each element, -1 for none."""
+    parts = [nearest(page.parent, group.take(page.tag)) for group in (_TABLES, tag_set(*_LISTS), _CODE)]
+    verse = np.bincount(page.block_node, minlength=page.n) > 1
+    return [*parts, np.where(verse, page.parent, np.int32(-1))]
 
 
 def _path_hashes(page: Page) -> NDArray[np.uint64]:

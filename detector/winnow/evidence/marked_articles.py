@@ -22,11 +22,11 @@ from winnow.evidence.comments import MAX_FORUM
 from winnow.evidence.draft import Reason
 from winnow.metadata.json_ld import json_ld_documents, json_ld_scripts
 from winnow.metadata.values import as_list, unescape_text
+from winnow.output.text import blocks_inside
 from winnow.page.attributes import attribute_predicate
 from winnow.page.page import Page, PageTooLarge
-from winnow.page.tags import TAG_ID, tag_set
 from winnow.page.text import WORD
-from winnow.page.tree import innermost_holding, is_among, sums_over_blocks, within
+from winnow.page.tree import elements_named, innermost_holding, is_among, sums_over_blocks, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,7 +53,9 @@ _MAX_CHARACTERS: Final = 2_000_000  # of a script
 def article_bodies(page: Page) -> list[str]:
     """Distinct article bodies in the JSON-LD of a page, without markup and character references; skips invalid JSON."""
     has_body = ["articleBody" in script and len(script) <= _MAX_CHARACTERS for script in json_ld_scripts(page)]
-    documents = list(compress(json_ld_documents(page), has_body)) if any(has_body) else []
+    if not any(has_body):  # as on most pages
+        return []
+    documents = list(compress(json_ld_documents(page), has_body))
     return list(dict.fromkeys(filter(None, map(_body, _things(documents)))))
 
 
@@ -179,25 +181,24 @@ def _in_body(page: Page, body: str) -> NDArray[np.float32] | None:
     words_of = [WORD.findall(text.lower()) for text in page.block_texts()]
     if len(whole) < MIN_MARKED_WORDS or sum(map(len, words_of)) < _MIN_BODY_FOUND * len(whole):
         return None
-    known = [set(_shingles(whole, length)) for length in range(_SHINGLE_WORDS + 1)]
+    known = set().union(*(_shingles(whole, length) for length in range(1, _SHINGLE_WORDS + 1)))
     content, words_found = np.zeros(page.m, np.float32), 0
     for block, words in enumerate(words_of):
         length = min(len(words), _SHINGLE_WORDS)
-        if words and known[length].issuperset(_shingles(words, length)):
+        if hash(tuple(words[:length])) in known and known.issuperset(_shingles(words, length)):
             content[block] = 1 if length == _SHINGLE_WORDS else np.nan
             words_found += len(words) if length == _SHINGLE_WORDS else 0
     return content if words_found >= _MIN_BODY_FOUND * len(whole) else None
 
 
-def _shingles(words: list[str], length: int) -> Iterator[tuple[str, ...]]:
-    """All windows of ``length`` consecutive words."""
-    return zip(*(words[place:] for place in range(length)), strict=False)
+def _shingles(words: list[str], length: int) -> Iterator[int]:
+    """Hashes of all windows of ``length`` consecutive words."""
+    return map(hash, zip(*(words[place:] for place in range(length)), strict=False))
 
 
 def _without_heading(page: Page, content: NDArray[np.float32]) -> NDArray[np.float32]:
     """Unlabel main headings outside the mark, since only some authors include them."""
-    heading = within(page, page.tag == TAG_ID["h1"])[page.block_node]
-    return np.where(heading & (content == 0), np.float32(np.nan), content)
+    return np.where(blocks_inside(page, "h1") & (content == 0), np.float32(np.nan), content)
 
 
 # Log-odds of template: the best whole numbers for the mean of the collections, by models that had seen none of the
@@ -255,7 +256,7 @@ def _log_odds(page: Page, mark: ArticleMark) -> NDArray[np.float64]:
 
 
 _OTHER_ARTICLE: Final = 12.0  # log-odds of template, more than any paragraph's score
-_HEADLINES: Final = tag_set("h1", "h2", "h3")
+_HEADLINES: Final = ("h1", "h2", "h3")
 _MIN_HEADLINE_WORDS: Final = 3  # distinct
 _MIN_TITLE_SHARE: Final = 0.8  # fraction of a headline's words in the title, from which it matches the title
 _MAX_OTHER_SHARE: Final = 0.5  # the same fraction, below which it is another article's headline
@@ -273,7 +274,7 @@ def with_titled_article(page: Page, scores: Scores) -> Scores:
         page: the page.
         scores: scores of the page-level model.
     """
-    articles = np.flatnonzero(page.tag == TAG_ID["article"])
+    articles = np.array(elements_named(page, "article"), int)
     if len(articles) < 2 or not page.title:
         return scores
     headlines = _headlines(page)
@@ -294,7 +295,7 @@ def _headlines(page: Page) -> Mapping[int, float]:
     """Fraction of distinct words that each headline shares with the title, by element, in reading order."""
     title, texts = frozenset(WORD.findall(page.title.lower())), page.block_texts()
     shares: dict[int, float] = {}
-    for place in np.flatnonzero(_HEADLINES[page.tag]).tolist():
+    for place in elements_named(page, *_HEADLINES):
         text = " ".join(texts[page.block_begin[place] : page.block_end[place]])
         words = frozenset(WORD.findall(text.lower()))
         if len(words) >= _MIN_HEADLINE_WORDS:

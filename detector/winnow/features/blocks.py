@@ -171,7 +171,6 @@ _FLAGS: Final = sum(
 
 _WORDS: Final = TextTotals._fields.index("words")
 
-_HIDDEN: Final = attribute_predicate("hidden")
 _STATES: Final = attribute_predicate("aria-hidden", parts=["true"])
 _STYLES: Final = attribute_predicate("style", parts=["none"])
 
@@ -243,7 +242,6 @@ def features_of(page: Page) -> BlockFeatures:
 
 def _hiding_attributes(table: AttributeTable) -> list[int]:
     """Places of the attributes that hide their element."""
-    hidden = (place for place, _ in table.matching(_HIDDEN))
     states = (place for place, state in table.matching(_STATES) if state == "true")
     styles = (place for place, style in table.matching(_STYLES) if "display:none" in style.replace(" ", ""))
-    return [*hidden, *states, *styles]
+    return [*table.places_by_value("hidden").values(), *states, *styles]

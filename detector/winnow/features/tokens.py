@@ -15,7 +15,6 @@ import numpy as np
 
 from winnow.core import core
 from winnow.memo import Memo
-from winnow.page.attributes import attribute_predicate
 from winnow.page.text import character_properties
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ _NAME_SEED: Final = crc32(b"name:")
 _WORD_SEED: Final = crc32(b"word:")
 _NUMBER_WORD: Final = crc32(b"#", _WORD_SEED)  # all numbers are one word
 _NUMBER_PART: Final = crc32(b"#", _NAME_SEED)
-_NAMING: Final = attribute_predicate("class", "id", "role", "itemprop", "aria-label", "itemtype", "data-testid", "rel")
+_NAMING: Final = ("class", "id", "role", "itemprop", "aria-label", "itemtype", "data-testid", "rel")
 _WORD: Final = re.compile(r"\w+")
 _NAME_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 _MAX_NAME_PARTS: Final = 12
@@ -104,7 +103,7 @@ class Tokens:
             *(lines, title_lines, character_properties(), _WORD_SEED, _NUMBER_WORD, words_per_block, overlap)
         )
         table = page.attributes
-        naming = table.numbers_matching(_NAMING)
+        naming = table.numbers_of(*_NAMING)
         elements, names = core.name_parts(page.arrays, table.arrays, naming, _NAME_SEED, _NUMBER_PART, _NAME_HASHES)
         return cls(
             name_element=np.frombuffer(elements, np.int32),

@@ -43,7 +43,7 @@ _JSON_LD: Final = attribute_predicate("type", parts=("ld+json",))
 def json_ld_facts(page: Page) -> dict[str, Any]:
     """Facts about the article, product or other thing that the page is about, then about the page and the site."""
     facts: dict[str, Any] = {}
-    things = sorted(json_ld_things(page), key=_rank)
+    things = sorted(json_ld_things(page), key=lambda thing: _rank(_kind(thing)))
     images = {str(thing.get("@id")): image_address(thing) for thing in things if _kind(thing) == "ImageObject"}
     for thing in things:
         kind = _kind(thing)
@@ -51,11 +51,17 @@ def json_ld_facts(page: Page) -> dict[str, Any]:
             facts.setdefault("breadcrumbs", _breadcrumbs(thing))
         elif kind in _SITES:
             facts.setdefault("site_name", clean_text(thing.get("name")))
-        elif _rank(thing) < 3:
+        elif _rank(kind) < 3:
             for name, value in _facts_of(thing, kind, images).items():
                 if value and not facts.get(name):
                     facts[name] = value
     return facts
+
+
+def json_ld_kind(page: Page) -> str | None:
+    """Kind of the article, product or other thing that the page is about, or of the page."""
+    kind = min(map(_kind, json_ld_things(page)), key=_rank, default="")
+    return kind if _rank(kind) < 3 else None
 
 
 def _facts_of(thing: dict[str, Any], kind: str, images: dict[str, Any]) -> dict[str, Any]:
@@ -199,9 +205,8 @@ def _kind(thing: dict[str, Any]) -> str:
     return kind.rsplit("/", maxsplit=1)[-1] if isinstance(kind, str) else ""
 
 
-def _rank(thing: dict[str, Any]) -> int:
+def _rank(kind: str) -> int:
     """0 for articles, 1 for products and the like, 2 for pages, 3 for everything else."""
-    kind = _kind(thing)
     return 0 if _ARTICLES.search(kind) else 1 if kind in _THINGS else 2 if kind in _PAGES else 3
 
 

@@ -55,16 +55,16 @@ def layout_tables(page: Page) -> NDArray[np.bool_]:
         return np.zeros(page.n, bool)
     tables = page.tag == _TABLE
     table_of = nearest(page.parent, tables)
-    cells = _CELLS[page.tag] & (table_of >= 0)
+    cells = _CELLS.take(page.tag) & (table_of >= 0)
     blocks = page.block_end - page.block_begin
-    is_heavy = cells & ((subtree_sums(page, _HEAVY[page.tag]) > 0) | (blocks > _MAX_BLOCKS_PER_VALUE))
+    is_heavy = cells & ((subtree_sums(page, _HEAVY.take(page.tag)) > 0) | (blocks > _MAX_BLOCKS_PER_VALUE))
 
     def count(elements: NDArray[np.bool_]) -> NDArray[np.intp]:
         """intp[n], number of these elements in each table."""
         return np.bincount(table_of[elements], minlength=page.n)
 
     heavy_cells, all_cells = count(is_heavy), count(cells)
-    has_head = count(_HEADS[page.tag] & (table_of >= 0)) > 0
+    has_head = count(_HEADS.take(page.tag) & (table_of >= 0)) > 0
     row_of = nearest(page.parent, page.tag == _ROW)[cells]
     in_tables = (row_of >= 0) & (table_of[row_of] >= 0)  # broken markup may have its rows around its table
     rows, lengths = np.unique(row_of[in_tables], return_counts=True)
@@ -76,11 +76,11 @@ def layout_tables(page: Page) -> NDArray[np.bool_]:
     for index in np.flatnonzero(data & (row_counts == _CALLOUT_ROWS)).tolist():
         parent = int(page.parent[index])
         data[index] = not is_callout(TAG_NAMES[page.tag[parent]], dict(page.attributes[parent]).get("class", ""))
-    elements = np.flatnonzero(data)
-    role_of = page.attribute("role")
-    is_layout = [role_of.get(table, "").strip().lower() in {"presentation", "none"} for table in elements.tolist()]
+    elements = data.nonzero()[0]
+    stated = map(dict, page.attributes.of_elements(elements))
+    is_layout = [attributes.get("role", "").strip().lower() in {"presentation", "none"} for attributes in stated]
     data[elements[is_layout]] = False
-    layout: NDArray[np.bool_] = _PARTS[page.tag] & (table_of >= 0) & ~data[table_of]
+    layout: NDArray[np.bool_] = _PARTS.take(page.tag) & (table_of >= 0) & ~data[table_of]
     return layout
 
 

@@ -246,5 +246,8 @@ def code_lines(pre: etree._Element, skipped: Set[etree._Element] = frozenset()) 
 
 def conditional_comments(texts: Iterable[str]) -> list[int]:
     """Numbers of the texts, white space normalised, that are nothing but borders of conditional comments."""
-    possible = ((number, text) for number, text in enumerate(texts) if text[:1] in _COMMENT_STARTS)
-    return [number for number, text in possible if _CONDITIONAL_COMMENT.fullmatch(text)]
+    return [
+        number
+        for number, text in enumerate(texts)
+        if text[:1] in _COMMENT_STARTS and _CONDITIONAL_COMMENT.fullmatch(text)
+    ]

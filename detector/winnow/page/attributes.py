@@ -29,17 +29,17 @@ _predicates: Final[list[tuple[tuple[str, ...], tuple[str, ...]]]] = []
 """Names of the attributes and substrings of their values, of each predicate."""
 
 
-def attribute_predicate(*names: str, parts: Sequence[str] = ()) -> int:
+def attribute_predicate(*names: str, parts: Sequence[str]) -> int:
     """Register a predicate that is evaluated on every page; call it at module level.
 
     It says whether the value of one of these attributes contains one of these substrings.
 
     Args:
         names: names of the attributes.
-        parts: substrings in lower case, matched ASCII case-insensitively; without any, every value matches.
+        parts: substrings in lower case, matched ASCII case-insensitively.
 
     Returns:
-        The bit that stands for the predicate.
+        The number of the predicate.
 
     Raises:
         RuntimeError: more than 32 predicates are registered.
@@ -47,27 +47,25 @@ def attribute_predicate(*names: str, parts: Sequence[str] = ()) -> int:
     if len(_predicates) == _MAX_PREDICATES:
         raise RuntimeError(f"more than {_MAX_PREDICATES} attribute predicates")
     _predicates.append((names, tuple(parts)))
-    return 1 << len(_predicates) - 1
+    return len(_predicates) - 1
 
 
 @lru_cache(maxsize=1)
-def _predicate_tables(number: int) -> tuple[dict[str, int], int, bytes, NDArray[np.uint32]]:
+def _predicate_tables(number: int) -> tuple[dict[str, int], bytes, NDArray[np.uint32]]:
     """Return the first ``number`` predicates as the core takes them; cached until another is registered.
 
-    These are the bits of the predicates on each attribute, the bits of those that every value matches, all substrings
-    joined by line feeds, and the bits of those that each substring belongs to.
+    These are the bits of the predicates on each attribute, all substrings joined by line feeds, and the bits of those
+    that each substring belongs to.
     """
     name_bits: defaultdict[str, int] = defaultdict(int)
     part_bits: defaultdict[str, int] = defaultdict(int)
-    any_value = 0
     for predicate, (names, parts) in enumerate(_predicates[:number]):
         for name in names:
             name_bits[name] |= 1 << predicate
         for part in parts:
             part_bits[part] |= 1 << predicate
-        any_value |= (not parts) << predicate
     bits = np.fromiter(part_bits.values(), np.uint32, len(part_bits))
-    return dict(name_bits), any_value, "\n".join(part_bits).encode(), bits
+    return dict(name_bits), "\n".join(part_bits).encode(), bits
 
 
 _NONE: Final = np.empty(0, np.int64)
@@ -104,6 +102,7 @@ class AttributeTable:
     _places: dict[str, dict[str, int]] = field(default_factory=dict, init=False)
     _pairs: dict[int, tuple[str, str]] = field(default_factory=dict, init=False)  # by place, those that were read
     _evaluated: int = field(default=0, init=False)  # number of predicates
+    _matches: list[list[tuple[int, str]]] = field(default_factory=list, init=False)  # of each
 
     @property
     def arrays(self) -> tuple[bytes, NDArray[np.int64], Indices, Indices]:
@@ -116,7 +115,7 @@ class AttributeTable:
 
     def of_elements(self, elements: NDArray[np.intp]) -> list[Pairs]:
         """Attributes of each of the given elements: faster than one element after the other."""
-        begin, counts = self.begin[elements], np.diff(self.begin)[elements]
+        begin, counts = self.begin[elements], self.begin[elements + 1] - self.begin[elements]
         ends = np.cumsum(counts)
         places = self.first[np.arange(counts.sum()) + (begin - ends + counts).repeat(counts)].tolist()
         if new := sorted(set(places).difference(self._pairs)):
@@ -153,9 +152,14 @@ class AttributeTable:
         # On most pages there are none of most.
         return list(zip(self.place[numbers].tolist(), self.strings(numbers), strict=True)) if len(numbers) else []
 
-    def numbers_of(self, name: str) -> NDArray[np.int64]:
-        """int64[k], numbers of the distinct attributes of one name."""
-        return np.flatnonzero(self.name_of == self.names.index(name)) if name in self.names else _NONE
+    def numbers_of(self, *names: str) -> NDArray[np.int64]:
+        """int64[k], numbers of the distinct attributes of some names."""
+        numbers = [self.names.index(name) for name in names if name in self.names]
+        if not numbers:  # as on most pages, for most names
+            return _NONE
+        chosen = np.zeros(len(self.names), bool)
+        chosen[numbers] = True
+        return chosen.take(self.name_of).nonzero()[0]
 
     def places_by_value(self, name: str) -> dict[str, int]:
         """Place of the first attribute with this name, by value."""
@@ -163,33 +167,31 @@ class AttributeTable:
             self._places[name] = {value: place for place, value in self.places_and_values(self.numbers_of(name))}
         return self._places[name]
 
-    def numbers_matching(self, predicate: int) -> NDArray[np.int64]:
-        """int64[k], numbers of the distinct attributes that match a predicate."""
-        if predicate >> self._evaluated:
-            self._evaluate()
-        return (self._marks & np.uint32(predicate)).nonzero()[0] if self._all & predicate else _NONE
-
-    def _evaluate(self) -> None:
-        """Evaluate all registered predicates in the core."""
-        self._evaluated = len(_predicates)
-        name_bits, any_value, parts, part_bits = _predicate_tables(self._evaluated)
-        bits_of_names = np.fromiter(map(name_bits.get, self.names, repeat(0)), np.uint32, len(self.names))
-        self._marks = np.empty(len(self.place), np.uint32)
-        self._all = core.match_predicates(self.arrays, bits_of_names, any_value, parts, part_bits, self._marks)
-
     def matching(self, predicate: int) -> list[tuple[int, str]]:
         """Places and values of the distinct attributes that match a predicate."""
-        return self.places_and_values(self.numbers_matching(predicate))
+        if predicate >= self._evaluated:
+            self._evaluated = len(_predicates)
+            name_bits, parts, part_bits = _predicate_tables(self._evaluated)
+            bits_of_names = np.fromiter(map(name_bits.get, self.names, repeat(0)), np.uint32, len(self.names))
+            self._matches = core.match_predicates(self.arrays, bits_of_names, parts, part_bits)
+        return self._matches[predicate]
 
     def elements_matching(self, predicate: int, pattern: re.Pattern[str] | None = None) -> list[int]:
         """Elements, in document order, with an attribute that matches a predicate, and whose value a pattern finds."""
-        if pattern is None:
-            return self.elements_with(self.place[self.numbers_matching(predicate)])
-        return self.elements_with([place for place, value in self.matching(predicate) if pattern.search(value)])
+        found = self.matching(predicate)
+        return self.elements_with([place for place, value in found if pattern is None or pattern.search(value)])
 
     def elements_with(self, places: Sequence[int] | Indices) -> list[int]:
         """Elements, in document order, that have one of the attributes at these places of ``first``."""
         elements: list[int] = self.element[self.equal_to(places)].tolist() if len(places) else []
+        return elements
+
+    def elements_by_place(self, places: Sequence[int]) -> dict[int, list[int]]:
+        """Elements, in document order, that have each of the attributes at these places of ``first``."""
+        elements: dict[int, list[int]] = {}
+        found = self.equal_to(places) if places else _NONE
+        for place, element in zip(self.first[found].tolist(), self.element[found].tolist(), strict=True):
+            elements.setdefault(place, []).append(element)
         return elements
 
     def equal_to(self, places: Sequence[int] | Indices) -> NDArray[np.intp]:
@@ -198,14 +200,9 @@ class AttributeTable:
         chosen[places] = True
         return chosen.take(self.first).nonzero()[0]
 
-    def firsts(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """bool[a], by first attribute, whether one of the chosen elements (bool[n]) has the attribute."""
-        firsts = np.zeros(len(self.first), bool)
-        firsts[self.first[chosen.take(self.element)]] = True
-        return firsts
-
     def sum_per_element(self, by_first: NDArray[Number]) -> NDArray[Number]:
         """[n], sum over each element's attributes of a number by first attribute, of the same dtype."""
         sums = np.zeros(len(self.first) + 1, by_first.dtype)
         np.cumsum(by_first.take(self.first), out=sums[1:])
-        return sums[self.begin[1:]] - sums[self.begin[:-1]]
+        bounds = sums.take(self.begin)
+        return bounds[1:] - bounds[:-1]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -24,14 +24,14 @@ from winnow.page.tree import (
     elements_named,
     is_among,
     once_per_page,
-    runs_of_blocks,
+    run_lengths,
     subtree_sums,
     sums_over_runs,
     within,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Set
 
     from numpy.typing import NDArray
 
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 Hidden = Literal["drop", "keep"]
 HIDDEN: Final[tuple[Hidden, ...]] = get_args(Hidden)
 
-_HIDDEN: Final = attribute_predicate("hidden")
-_NOT_UNTIL_FOUND: Final = re.compile(r"\A(?!\s*until-found\s*\Z)", re.IGNORECASE)
 _STYLES: Final = attribute_predicate(
     "style",
     parts=(
@@ -99,8 +97,10 @@ _NAME: Final = re.compile(r"[.#][\w-]++")
 _WITHOUT_SCRIPTS: Final = re.compile("no-?js")
 _FOR_SCREENS: Final = ("all", "screen", "")
 _MAX_PARTS: Final = 4  # of a selector
+_MAX_SELECTORS: Final = 200  # that are matched
 _MAX_SHEETS: Final = 16  # that are remembered
 _MAX_CLASSES: Final = 20  # of an element
+_MAX_SEARCHED: Final = 100_000_000  # bytes of scripts, once for each element that is looked for in them
 _SHORT: Final = 4  # characters of a name that may be part of anything
 _QUOTES: Final = (b'""', b"''", b".'", b'."')  # around a class in a script
 
@@ -114,10 +114,12 @@ class Effect(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """A style sheet without its comments; selectors, the names in them and declarations of its rules that may hide."""
+    """A style sheet, and its rules that may hide."""
 
-    text: str
-    rules: list[tuple[str, list[str], str]]
+    text: str  # without comments
+    rules: list[tuple[str, list[str], str]]  # selectors, the names in them: .class and #id, and declarations
+    names: frozenset[str]  # of all rules
+    shows: Memo[tuple[int, int], bool]  # whether the declarations between two places of the text show something
 
 
 def hidden_runs(page: Page, wanted: Flags) -> Flags:
@@ -138,9 +140,9 @@ def hidden_runs(page: Page, wanted: Flags) -> Flags:
 
 def _read_effect(css: str) -> Effect:
     style = _read_style(css)
-    way = next((way for way, hides in _WAYS.items() if hides(style)), "")
+    way = next((way for name, way, hides in _WAYS if name in style and hides(style[name], style)), "")
     moves = way in _OF_MOVEMENT and any(name != way and _MOVES.search(name) for name in style)
-    return Effect(way, moves, _color(style.get("color", "")) == _COLORS["white"])
+    return Effect(way, moves, "color" in style and _color(style["color"]) == _COLORS["white"])
 
 
 EFFECTS: Final = Memo(_read_effect, max_size=1_000)
@@ -153,30 +155,41 @@ def _read_style(css: str) -> Style:
     return {name: value.strip() for name, value in _DECLARATION.findall(bare)}
 
 
-_WAYS: Final[dict[str, Callable[[Style], object]]] = {
-    "display": lambda style: style.get("display") == "none",
-    "visibility": lambda style: style.get("visibility") in {"hidden", "collapse"},
-    "font-size": lambda style: _TINY.fullmatch(
-        style.get("font-size") or style.get("font", "").partition(" ")[0].partition("/")[0]
-    ),
-    "text-indent": lambda style: _FAR.match(style.get("text-indent", "")),
-    "position": lambda style: (
-        style.get("position") in {"absolute", "fixed"} and any(_FAR.match(style.get(side, "")) for side in _SIDES)
-    ),
-    "clip": lambda style: _EMPTY_CLIP.match(style.get("clip", "")) or _EMPTY_CLIP.match(style.get("clip-path", "")),
-    "size": lambda style: (
-        {style.get("overflow"), style.get("overflow-y")} & {"hidden", "clip"}
-        and any(_TINY.fullmatch(style.get(side, "")) for side in _SIZES)
-    ),
-    "opacity": lambda style: _ZERO.fullmatch(style.get("opacity", "")),
-    "transform": lambda style: _NO_SCALE.match(style.get("transform", "").replace(" ", "")),
-    "color": lambda style: (
-        (color := _color(style.get("color", "")))
+def _is_clipped_to_nothing(overflow: str, style: Style) -> bool:
+    return overflow in {"hidden", "clip"} and any(_TINY.fullmatch(style.get(side, "")) for side in _SIZES)
+
+
+def _is_unseen_color(color: str, style: Style) -> bool:
+    color = _color(color)
+    return (
+        bool(color)
         and color in {"transparent", _background(style)}
-        and not any("clip" in name or "stroke" in name for name in style)
-    ),  # letters that are a window or an outline
-}
-"""Whether a style hides an element, whatever it stands on, by the property that does it."""
+        and not any("clip" in name or "stroke" in name for name in style)  # letters that are a window or an outline
+    )
+
+
+_WAYS: Final[tuple[tuple[str, str, Callable[[str, Style], object]], ...]] = (
+    ("display", "display", lambda value, _: value == "none"),
+    ("visibility", "visibility", lambda value, _: value in {"hidden", "collapse"}),
+    ("font-size", "font-size", lambda value, _: _TINY.fullmatch(value)),
+    (
+        *("font", "font-size"),
+        lambda value, style: not style.get("font-size") and _TINY.fullmatch(re.split("[ /]", value, maxsplit=1)[0]),
+    ),
+    ("text-indent", "text-indent", lambda value, _: _FAR.match(value)),
+    (
+        *("position", "position"),
+        lambda value, style: value in {"absolute", "fixed"} and any(_FAR.match(style.get(side, "")) for side in _SIDES),
+    ),
+    ("clip", "clip", lambda value, _: _EMPTY_CLIP.match(value)),
+    ("clip-path", "clip", lambda value, _: _EMPTY_CLIP.match(value)),
+    ("overflow", "size", _is_clipped_to_nothing),
+    ("overflow-y", "size", _is_clipped_to_nothing),
+    ("opacity", "opacity", lambda value, _: _ZERO.fullmatch(value)),
+    ("transform", "transform", lambda value, _: _NO_SCALE.match(value.replace(" ", ""))),
+    ("color", "color", _is_unseen_color),
+)
+"""A property, the way in which it may hide an element, whatever it stands on, and whether its value does in a style."""
 
 
 def _color(value: str) -> str:
@@ -221,7 +234,12 @@ def _hidden_elements(page: Page, wanted: Flags) -> list[int]:
         and keys[element] not in repeated
     }
     examples = {likeness: element for element, likeness in possible.items()}
-    revealed = {likeness for likeness, element in examples.items() if _is_revealed(page, element, *likeness[1:])}
+    most = _MAX_SEARCHED // (len(_scripts(page)) + 1)  # any further ones stay
+    revealed = {
+        likeness
+        for number, (likeness, element) in enumerate(examples.items())
+        if number >= most or _is_revealed(page, element, *likeness[1:])
+    }
     return [element for element, likeness in possible.items() if likeness not in revealed]
 
 
@@ -234,53 +252,56 @@ def _hold_most(page: Page, elements: list[int]) -> bool:
 @once_per_page
 def _characters_inside(page: Page) -> NDArray[np.int64]:
     """int64[n], characters of each element's runs that are not blank."""
-    return sums_over_runs(page, np.diff(page.run_offset) * page.has_ink)
+    return sums_over_runs(page, run_lengths(page))
 
 
 def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     """How each element with text of the wanted blocks is hidden that is, and whether its style moves it."""
     table, sheet = page.attributes, _read_sheet(_own_css(page))
-    holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
-    if not (sheet.rules or holding[table.elements_matching(_HIDDEN | _NAMED_UNSEEN | _STYLES)].any()):
-        return {}
-    present = table.firsts(holding)
-    ways = dict.fromkeys(table.elements_matching(_HIDDEN, _NOT_UNTIL_FOUND), ("hidden", False))
-    named = table.elements_matching(_NAMED_UNSEEN, _UNSEEN_CLASS)
-    ways |= {element: ("class", False) for element in named if holding[element] and not _is_sign(page, element)}
-    white: list[int] = []  # letters
-    inline = (
-        (effect, table.elements_with([place]), False)
+    holding, present = np.zeros(page.n, bool), np.zeros(len(table.first), bool)
+    core.find_holders(page.arrays, wanted, page.has_ink, holding, present)
+    stated = table.places_by_value("hidden").items()
+    hidden = [place for value, place in stated if present[place] and value.strip().lower() != "until-found"]
+    ways = dict.fromkeys(table.elements_with(hidden), ("hidden", False))
+    named = [place for place, value in table.matching(_NAMED_UNSEEN) if present[place] and _UNSEEN_CLASS.search(value)]
+    for element in table.elements_with(named):
+        if holding[element] and not _is_sign(page, element):
+            ways[element] = ("class", False)
+    effects = {
+        place: effect
         for place, css in table.matching(_STYLES)
         if present[place] and ((effect := EFFECTS[css]).way or effect.is_white)
-    )
+    }
+    inline = ((effects[place], elements, False) for place, elements in table.elements_by_place(list(effects)).items())
+    white: dict[int, None] = {}  # elements with white letters, in order
     for effect, elements, is_rule in chain(_matches(page, sheet, holding, present), inline):
         if effect.way and (
             len(elements) == 1 or not (_hold_most(page, elements) or (is_rule and effect.way in _OF_ONE))
         ):
             ways |= dict.fromkeys(elements, (effect.way, effect.moves))
         elif effect.is_white:
-            white += elements
+            white |= dict.fromkeys(elements)
     if white:
-        in_code = within(page, _CODE[page.tag])  # which has its background from elsewhere
-        white = [element for element in white if not in_code[element]]
-        ways |= dict.fromkeys(_on_white(page, white, sheet.text), ("color", False))
+        in_code = within(page, _CODE.take(page.tag))  # which has its background from elsewhere
+        candidates = [element for element in white if holding[element] and not in_code[element]]
+        ways |= dict.fromkeys(_on_white(page, candidates, sheet.text), ("color", False))
     return {element: way for element, way in ways.items() if holding[element]}
 
 
 def _is_sign(page: Page, element: int) -> bool:
     """Whether an element for screen readers has no letter or digit: a sign that parts what stands beside it."""
-    begin, end = page.run_offset[[page.run_begin[element], page.run_end[element]]].tolist()
-    return end - begin <= _SHORT and not any(map(str.isalnum, page.text[begin:end]))
+    begin, end = page.run_offset[page.run_begin[element]], page.run_offset[page.run_end[element]]
+    return bool(end - begin <= _SHORT) and not any(map(str.isalnum, page.text[begin:end]))
 
 
 def _on_white(page: Page, elements: list[int], sheet: str) -> list[int]:
     """Those of some elements that stand on white, as far as the page itself tells."""
     table = page.attributes
+    stated = {place: _background(_read_style(css)) for place, css in table.matching(_BACKGROUNDS)}
     backgrounds = {
-        element: background
-        for place, value in table.matching(_BACKGROUNDS)
-        if (background := _background(_read_style(value)))
-        for element in table.elements_with([place])
+        element: stated[place]
+        for place, alike in table.elements_by_place([place for place in stated if stated[place]]).items()
+        for element in alike
     }
     default = _COLORS["white"] if _is_white(page, sheet) else ""
     found = []
@@ -353,7 +374,8 @@ def _is_white(page: Page, sheet: str) -> bool:
 def _read_sheet(css: bytes) -> Sheet:
     """Read a sheet; the pages of a site share theirs."""
     text, rules = core.hiding_rules(css)
-    return Sheet(text, [(selectors, _NAME.findall(selectors), style) for selectors, style in rules])
+    names = frozenset(chain.from_iterable(names for _, names, _ in rules))
+    return Sheet(text, rules, names, Memo(lambda between: _SHOWING.search(text, *between) is not None, 10_000))
 
 
 def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterator[tuple[Effect, list[int], bool]]:
@@ -361,31 +383,34 @@ def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterat
 
     ``present`` says by first attribute whether one of the elements has it.
     """
-    if not sheet.rules:
-        return
-    values = page.attributes
-    wanted = {name for _, names, _ in sheet.rules for name in names}
+    table = page.attributes
     known: dict[str, list[int]] = {}  # places of attributes, by what selectors call them
     for mark, kind in ((".", "class"), ("#", "id")):
-        names_wanted = {name[1:] for name in wanted if name[0] == mark}
-        numbers = values.numbers_of(kind) if names_wanted else np.zeros(0, int)
-        for place, value in values.places_and_values(numbers[present[values.place[numbers]]]):
-            for name in names_wanted.intersection(value.split()):
+        wanted = {name[1:] for name in sheet.names if name[0] == mark}
+        numbers = table.numbers_of(kind) if wanted else np.zeros(0, int)
+        for place, value in table.places_and_values(numbers[present[table.place[numbers]]]):
+            for name in wanted.intersection(value.split()):
                 known.setdefault(mark + name, []).append(place)
+    for parts, name, style, effect in islice(_possible_selectors(sheet, known.keys()), _MAX_SELECTORS):
+        elements = _matching(page, parts, known)
+        if (elements & holding).any() and not (name and _is_shown_elsewhere(sheet, name, style)):
+            yield effect, elements.nonzero()[0].tolist(), True
+
+
+def _possible_selectors(sheet: Sheet, known: Set[str]) -> Iterator[tuple[list[str], str, str, Effect]]:
+    """Parts and last name of each selector, of known names, of rules that hide; their declarations and effect."""
     for selectors, names, style in sheet.rules:
-        if names and known.keys().isdisjoint(names):
+        if names and known.isdisjoint(names):
             continue
-        for selector in selectors.split(","):
-            parts, own = selector.replace(">", " ").split(), _NAME.findall(selector)
-            if (
-                known.keys() >= set(own)
-                and 0 < len(parts) <= _MAX_PARTS
-                and not (_WITHOUT_SCRIPTS.search(selector) or (own and _REVEALED.search(own[-1])))
-                and ((effect := EFFECTS[style]).way or effect.is_white)
-                and ((elements := _matching(page, parts, known)) & holding).any()
-                and not (own and _is_shown_elsewhere(sheet.text, own[-1], style))
-            ):
-                yield effect, np.flatnonzero(elements).tolist(), True
+        possible = [
+            (parts, own[-1] if own else "")
+            for selector in selectors.split(",")
+            if known >= set(own := _NAME.findall(selector))
+            and 0 < len(parts := selector.replace(">", " ").split()) <= _MAX_PARTS
+            and not (_WITHOUT_SCRIPTS.search(selector) or (own and _REVEALED.search(own[-1])))
+        ]
+        if possible and ((effect := EFFECTS[style]).way or effect.is_white):
+            yield from ((parts, name, style, effect) for parts, name in possible)
 
 
 def _matching(page: Page, parts: list[str], known: Mapping[str, list[int]]) -> Flags:
@@ -404,21 +429,18 @@ def _matching(page: Page, parts: list[str], known: Mapping[str, list[int]]) -> F
     return around
 
 
-def _is_shown_elsewhere(sheet: str, name: str, style: str) -> bool:
+def _is_shown_elsewhere(sheet: Sheet, name: str, style: str) -> bool:
     """Whether another rule of a sheet with the same class or id shows what one with some declarations hides."""
-    at = sheet.find(name)
+    text = sheet.text
+    at = text.find(name)
     for _ in range(_MAX_PLACES):
         if at < 0:
             return False
         behind = at + len(name)
-        brace, close = sheet.find("{", behind), sheet.find("}", behind)
-        is_whole_name = not (sheet[behind : behind + 1].isalnum() or sheet[behind : behind + 1] in {"-", "_"})
-        if (
-            is_whole_name
-            and brace < close
-            and sheet[brace + 1 : close] != style
-            and _SHOWING.search(sheet, brace, close)
-        ):
+        brace, close = text.find("{", behind), text.find("}", behind)
+        is_whole_name = not (text[behind : behind + 1].isalnum() or text[behind : behind + 1] in {"-", "_"})
+        is_itself = close - brace == len(style) + 1 and text.startswith(style, brace + 1)
+        if is_whole_name and brace < close and not is_itself and sheet.shows[brace, close]:
             return True
-        at = sheet.find(name, behind)
+        at = text.find(name, behind)
     return True

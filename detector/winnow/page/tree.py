@@ -52,11 +52,11 @@ def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.
     Returns:
         int32[k], -1 where neither the node nor an ancestor is chosen.
 
-    >>> nearest(np.array([-1, 0, 1, 0]), np.array([False, True, False, False])).tolist()
+    >>> nearest(np.array([-1, 0, 1, 0], np.int32), np.array([False, True, False, False])).tolist()
     [-1, 1, 1, -1]
     """
     ancestor = np.empty(len(parent), np.int32)
-    core.nearest(np.ascontiguousarray(parent, np.int32), np.ascontiguousarray(chosen), ancestor)
+    core.nearest(parent, chosen, ancestor)
     return ancestor
 
 
@@ -104,9 +104,8 @@ def path_sums(page: Page, values: NDArray[Number]) -> NDArray[Number]:
     The dtype is that of the values; unsigned integers wrap around, as hashes do.
     """
     change = np.zeros(len(page.end) + 1, values.dtype)
-    nonzero = np.flatnonzero(values)
-    np.subtract.at(change, page.end[nonzero], values[nonzero])
-    change[nonzero] += values[nonzero]
+    change[:-1] = values
+    np.subtract.at(change, page.end, values)
     sums: NDArray[Number] = np.cumsum(change[:-1])
     return sums
 
@@ -150,7 +149,8 @@ def innermost_holding(page: Page, mass: NDArray[np.generic], share: float) -> in
         share: above 0.5, so that all such elements are nested.
     """
     inside = sums_over_blocks(page, mass)
-    holding = np.flatnonzero((inside >= share * inside[0]) & (page.block_end - page.block_begin > 1))
+    holding = (inside >= share * inside[0]).nonzero()[0]
+    holding = holding[page.block_end[holding] - page.block_begin[holding] > 1]
     return int(holding[-1]) if len(holding) else 0
 
 
@@ -174,6 +174,12 @@ def named_elements(page: Page, *names: str) -> list[tuple[int, dict[str, str]]]:
     elements = elements_named(page, *names)
     pairs = page.attributes.of_elements(np.array(elements)) if elements else []
     return list(zip(elements, map(dict, pairs), strict=True))
+
+
+@once_per_page
+def run_lengths(page: Page) -> NDArray[np.int64]:
+    """int64[r], characters of each run, 0 for a blank one."""
+    return np.diff(page.run_offset) * page.has_ink
 
 
 @once_per_page

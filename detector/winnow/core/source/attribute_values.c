@@ -1,7 +1,7 @@
 /* Evaluates all predicates on the values of attributes in one scan: see winnow.page.attributes. */
 #include "page.h"
 
-enum { MAX_PARTS_OF_PREDICATES = 64 };
+enum { MAX_PREDICATES = 32, MAX_PARTS_OF_PREDICATES = 64 }; /* bits */
 
 typedef struct {
     Span text;
@@ -82,46 +82,70 @@ static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Q
     return found;
 }
 
-/* match_predicates(values, of_name: uint32[names], any_value, parts, of_part: uint32[parts], marks: uint32[d]) -> bits of
-                    all marks
+/* Append the place and the value of each attribute to the lists of the predicates that it matches. */
+static PyObject *list_matches(const AttributeValues *values, const uint32_t *found)
+{
+    PyObject *lists = PyList_New(0);
+    int k, failed = lists == NULL;
+    Py_ssize_t i;
+    for (k = 0; k < MAX_PREDICATES && !failed; k++) {
+        PyObject *list = PyList_New(0);
+        failed = list == NULL || PyList_Append(lists, list) < 0;
+        Py_XDECREF(list);
+    }
+    for (i = 0; i < values->d && !failed; i++) {
+        Span value = value_of(values, i);
+        uint32_t left = found[i];
+        PyObject *pair;
+        if (!left) {
+            continue;
+        }
+        pair = Py_BuildValue("is#", (int)values->place[i], value.begin, (Py_ssize_t)(value.end - value.begin));
+        failed = pair == NULL;
+        for (; left && !failed; left &= left - 1) {
+            failed = PyList_Append(PyList_GetItem(lists, __builtin_ctz(left)), pair) < 0;
+        }
+        Py_XDECREF(pair);
+    }
+    if (failed) {
+        Py_CLEAR(lists);
+    }
+    return lists;
+}
 
-   of_name: bits of the predicates on each name; any_value: bits of those that any value matches;
-   parts: in small letters of ASCII, with line feeds between them; of_part: bits of the predicates of each. */
+/* match_predicates(values, of_name: uint32[names], parts, of_part: uint32[parts]) -> a list for each of 32 predicates, of
+                    places and values
+
+   of_name: bits of the predicates on each name; parts: in small letters of ASCII, with line feeds between them; of_part:
+   bits of the predicates of each. */
 PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(values_release) AttributeValues values = {0};
-    SCOPED(array_release) Array of_name = {0}, of_part = {0}, marks = {0};
+    SCOPED(array_release) Array of_name = {0}, of_part = {0};
     SCOPED(free_memory) uint64_t *parts_of_name = NULL;
+    SCOPED(free_memory) uint32_t *found = NULL;
     Query query = {0};
     Span parts;
     Py_ssize_t i;
-    unsigned int any_value;
-    uint32_t all = 0;
-    if (!PyArg_ParseTuple(arguments, "O&O&IO&O&O&", in_values, &values, in_4, &of_name, &any_value, in_bytes, &parts, in_4,
-                          &of_part, out_4, &marks)
-        || !check_arrays(values.names <= of_name.length && marks.length == values.d
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_values, &values, in_4, &of_name, in_bytes, &parts, in_4, &of_part)
+        || !check_arrays(values.names <= of_name.length
                          && read_parts(parts, ITEMS(of_part, uint32_t), of_part.length, &query))) {
         return NULL;
     }
-    if ((parts_of_name = malloc(sizeof *parts_of_name * (size_t)of_name.length + 1)) == NULL) {
+    parts_of_name = malloc(sizeof *parts_of_name * (size_t)of_name.length + 1);
+    found = malloc(sizeof *found * (size_t)values.d + 1);
+    if (parts_of_name == NULL || found == NULL) {
         return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
     for (i = 0; i < of_name.length; i++) {
-        uint32_t predicates = ITEMS(of_name, uint32_t)[i] & ~any_value;
-        parts_of_name[i] = predicates ? parts_of(predicates, &query) : 0;
+        parts_of_name[i] = ITEMS(of_name, uint32_t)[i] ? parts_of(ITEMS(of_name, uint32_t)[i], &query) : 0;
     }
     for (i = 0; i < values.d; i++) {
         int32_t name = values.name_of[i];
-        uint32_t predicates = ITEMS(of_name, uint32_t)[name];
-        uint32_t found = predicates & any_value;
-        predicates &= ~found;
-        if (predicates) {
-            found |= matches(value_of(&values, i), predicates, parts_of_name[name], &query);
-        }
-        ITEMS(marks, uint32_t)[i] = found;
-        all |= found;
+        uint64_t parts_sought = parts_of_name[name];
+        found[i] = parts_sought ? matches(value_of(&values, i), ITEMS(of_name, uint32_t)[name], parts_sought, &query) : 0;
     }
     Py_END_ALLOW_THREADS
-    return PyLong_FromUnsignedLong(all);
+    return list_matches(&values, found);
 }

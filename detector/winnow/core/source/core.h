@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; winnow.core expects the same number. */
-#define CORE_VERSION 28
+#define CORE_VERSION 29
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -223,6 +223,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
     DO(node_fingerprints, "Fingerprints of units, for winnow.fingerprints.") \
     DO(nearest, "Nearest chosen ancestor of every node.") \
+    DO(find_holders, "Elements with text of some blocks, and their attributes.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
     DO(name_parts, "Hashes of the parts of names.") \
     DO(hiding_rules, "Rules of a style sheet that may hide something.") \

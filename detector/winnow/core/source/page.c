@@ -29,50 +29,51 @@ int are_below(const Array *numbers, Py_ssize_t n)
     return 1;
 }
 
-static int is_slice(int32_t begin, int32_t end, Py_ssize_t length)
+/* The checks below have no branches, so that a compiler makes them fast: every function that takes a page makes them. */
+
+static int are_slices(const int32_t *begin, const int32_t *end, Py_ssize_t count, Py_ssize_t length)
 {
-    return begin >= 0 && begin <= end && end <= length;
+    Py_ssize_t i;
+    int32_t last = (int32_t)length;
+    int wrong = 0;
+    for (i = 0; i < count; i++) {
+        wrong |= (begin[i] < 0) | (begin[i] > end[i]) | (end[i] > last);
+    }
+    return !wrong;
 }
 
-static int is_below(int32_t number, Py_ssize_t length)
+static int are_inside(const int32_t *numbers, Py_ssize_t count, Py_ssize_t length)
 {
-    return number >= 0 && number < length;
+    Py_ssize_t i;
+    int32_t behind = (int32_t)length;
+    int wrong = 0;
+    for (i = 0; i < count; i++) {
+        wrong |= (numbers[i] < 0) | (numbers[i] >= behind);
+    }
+    return !wrong;
 }
 
 /* Check the numbers, and count the tags. */
 static int is_sound(PageArrays *page)
 {
-    Py_ssize_t i;
-    if (page->attribute_begin[0] != 0 || page->attribute_begin[page->n] != page->a) {
-        return 0;
+    int32_t i, n = (int32_t)page->n, highest = -1;
+    int wrong = 0;
+    for (i = 0; i < n; i++) {
+        wrong |= (page->tag[i] < 0) | (page->parent[i] >= i) | (page->parent[i] < -(i == 0)) | (page->end[i] <= i)
+                 | (page->end[i] > n) | (page->depth[i] < 0);
+        highest = page->tag[i] > highest ? page->tag[i] : highest;
     }
-    for (i = 0; i < page->n; i++) {
-        if (page->tag[i] < 0 || page->parent[i] >= i || page->parent[i] < (i ? 0 : -1) || page->end[i] <= i
-            || page->end[i] > page->n || page->depth[i] < 0
-            || !is_slice(page->run_begin[i], page->run_end[i], page->r)
-            || !is_slice(page->block_begin[i], page->block_end[i], page->m)
-            || !is_slice(page->attribute_begin[i], page->attribute_begin[i + 1], page->a)) {
-            return 0;
-        }
-        page->tags = page->tag[i] < page->tags ? page->tags : page->tag[i] + 1;
+    for (i = 0; i < (int32_t)page->m; i++) {
+        wrong |= page->block_run_begin[i] == page->block_run_end[i];
     }
-    for (i = 0; i < page->r; i++) {
-        if (!is_below(page->run_node[i], page->n)) {
-            return 0;
-        }
-    }
-    for (i = 0; i < page->m; i++) {
-        if (!is_below(page->block_node[i], page->n) || !is_slice(page->block_run_begin[i], page->block_run_end[i], page->r)
-            || page->block_run_begin[i] == page->block_run_end[i]) {
-            return 0;
-        }
-    }
-    for (i = 0; i < page->a; i++) {
-        if (!is_below(page->first[i], page->a)) {
-            return 0;
-        }
-    }
-    return 1;
+    page->tags = highest + 1;
+    return !wrong && page->attribute_begin[0] == 0 && page->attribute_begin[n] == page->a
+           && are_slices(page->run_begin, page->run_end, page->n, page->r)
+           && are_slices(page->block_begin, page->block_end, page->n, page->m)
+           && are_slices(page->attribute_begin, page->attribute_begin + 1, page->n, page->a)
+           && are_slices(page->block_run_begin, page->block_run_end, page->m, page->r)
+           && are_inside(page->run_node, page->r, page->n) && are_inside(page->block_node, page->m, page->n)
+           && are_inside(page->first, page->a, page->a);
 }
 
 int in_page(PyObject *tuple, void *arrays)
@@ -122,6 +123,8 @@ int in_values(PyObject *tuple, void *arrays)
     static const Py_ssize_t sizes[] = {1, 8, 4, 4};
     AttributeValues *values = arrays;
     Py_ssize_t i;
+    int32_t name = -1, place = -1;
+    int wrong = 0;
     if (!borrow_all(tuple, values->arrays, sizes, 4)) {
         return 0;
     }
@@ -134,15 +137,13 @@ int in_values(PyObject *tuple, void *arrays)
         return 0;
     }
     for (i = 0; i < values->d; i++) {
-        if (!check_arrays(values->begin[i] >= 0 && values->begin[i] <= values->begin[i + 1]
-                          && values->begin[i + 1] <= values->arrays[0].length && values->name_of[i] >= 0
-                          && values->place[i] >= 0)) {
-            return 0;
-        }
-        values->names = values->name_of[i] < values->names ? values->names : (Py_ssize_t)values->name_of[i] + 1;
-        values->places = values->place[i] < values->places ? values->places : (Py_ssize_t)values->place[i] + 1;
+        wrong |= (values->begin[i] > values->begin[i + 1]) | (values->name_of[i] < 0) | (values->place[i] < 0);
+        name = values->name_of[i] > name ? values->name_of[i] : name;
+        place = values->place[i] > place ? values->place[i] : place;
     }
-    return 1;
+    values->names = (Py_ssize_t)name + 1;
+    values->places = (Py_ssize_t)place + 1;
+    return check_arrays(!wrong && values->begin[0] >= 0 && values->begin[values->d] <= values->arrays[0].length);
 }
 
 void values_release(AttributeValues *values)
@@ -171,6 +172,36 @@ PyObject *core_nearest(PyObject *Py_UNUSED(module), PyObject *arguments)
         }
         else {
             ITEMS(found, int32_t)[i] = above < 0 ? -1 : ITEMS(found, int32_t)[above];
+        }
+    }
+    Py_RETURN_NONE;
+}
+
+/* find_holders(page, blocks: bool[m], has_ink: bool[r], holding: bool[n], present: bool[a]), for winnow.page.hidden: sets
+   true for the elements that hold text of some blocks, and for the attributes of those, each at the first that is equal. */
+PyObject *core_find_holders(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(page_release) PageArrays page = {0};
+    SCOPED(array_release) Array blocks = {0}, has_ink = {0}, holding = {0}, present = {0};
+    Py_ssize_t i;
+    int32_t k;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_page, &page, in_1, &blocks, in_1, &has_ink, out_1, &holding, out_1,
+                          &present)
+        || !check_arrays(blocks.length == page.m && has_ink.length == page.r && holding.length == page.n
+                         && present.length == page.a)) {
+        return NULL;
+    }
+    for (i = 0; i < page.m; i++) {
+        for (k = page.block_run_begin[i]; ITEMS(blocks, uint8_t)[i] && k < page.block_run_end[i]; k++) {
+            int32_t element = ITEMS(has_ink, uint8_t)[k] ? page.run_node[k] : -1;
+            for (; element >= 0 && !ITEMS(holding, uint8_t)[element]; element = page.parent[element]) {
+                ITEMS(holding, uint8_t)[element] = 1;
+            }
+        }
+    }
+    for (i = 0; i < page.n; i++) {
+        for (k = page.attribute_begin[i]; ITEMS(holding, uint8_t)[i] && k < page.attribute_begin[i + 1]; k++) {
+            ITEMS(present, uint8_t)[page.first[k]] = 1;
         }
     }
     Py_RETURN_NONE;

@@ -3,24 +3,30 @@
 
 enum { MAX_RULES = 300 };
 
+/* What a declaration adds to hiding: all of it, or one half of two. */
+enum { HIDES = 1, IS_PLACED = 2, IS_FAR = 4, IS_TINY = 8, IS_CLIPPED = 16 };
+
 typedef struct {
     const char *name;
     size_t length;
     const char *starts; /* first characters of a value that may hide */
+    int adds;
 } Property;
 
-#define PROPERTY(name, starts) {name, sizeof name - 1, starts}
+#define PROPERTY(name, starts, adds) {name, sizeof name - 1, starts, adds}
 static const Property properties[] = {
-    PROPERTY("display", "n"),      PROPERTY("visibility", "hc"), PROPERTY("font-size", "01."),
-    PROPERTY("text-indent", "-"),  PROPERTY("opacity", "0."),    PROPERTY("clip", "r"),
-    PROPERTY("clip-path", "ic"),   PROPERTY("position", "af"),   PROPERTY("height", "01"),
-    PROPERTY("width", "01"),       PROPERTY("max-height", "0"),  PROPERTY("max-width", "0"),
-    PROPERTY("color", "#wt"),      PROPERTY("transform", "s"),
+    PROPERTY("display", "n", HIDES),        PROPERTY("visibility", "hc", HIDES),   PROPERTY("font-size", "01.", HIDES),
+    PROPERTY("text-indent", "-", HIDES),    PROPERTY("opacity", "0.", HIDES),      PROPERTY("clip", "r", HIDES),
+    PROPERTY("clip-path", "ic", HIDES),     PROPERTY("color", "#wt", HIDES),       PROPERTY("transform", "s", HIDES),
+    PROPERTY("position", "af", IS_PLACED),  PROPERTY("left", "-", IS_FAR),         PROPERTY("right", "-", IS_FAR),
+    PROPERTY("top", "-", IS_FAR),           PROPERTY("bottom", "-", IS_FAR),       PROPERTY("height", "01", IS_TINY),
+    PROPERTY("width", "01", IS_TINY),       PROPERTY("max-height", "0", IS_TINY),  PROPERTY("max-width", "0", IS_TINY),
+    PROPERTY("overflow", "hc", IS_CLIPPED), PROPERTY("overflow-y", "hc", IS_CLIPPED),
 };
 #undef PROPERTY
 
-/* Characters with a meaning in a sheet: braces, colons, semicolons and quotes. */
-static const unsigned char marks[256] = {['{'] = 1, ['}'] = 1, [':'] = 1, [';'] = 1, ['"'] = 1, ['\''] = 1};
+/* Characters with a meaning in a sheet: braces, semicolons and quotes. */
+static const unsigned char marks[256] = {['{'] = 1, ['}'] = 1, [';'] = 1, ['"'] = 1, ['\''] = 1};
 
 /* Whether a text begins with a word; ignores case. */
 static int begins(const char *at, const char *end, const char *word)
@@ -33,34 +39,44 @@ static int begins(const char *at, const char *end, const char *word)
     return 1;
 }
 
-/* Whether a declaration may hide something, by its property before the colon and its value behind it. */
-static int may_hide(const char *begin, const char *colon, const char *end)
+/* What a declaration may add to hiding something. */
+static int read_declaration(const char *begin, const char *end)
 {
-    const char *value = colon + 1;
+    const char *colon, *value;
     size_t k, length;
-    int first;
-    while (begin < colon && is_space((unsigned char)*begin)) {
+    int first, next;
+    while (begin < end && is_space((unsigned char)*begin)) {
         begin++;
     }
-    while (colon > begin && is_space((unsigned char)colon[-1])) {
-        colon--;
+    for (colon = begin; colon < end && *colon != ':'; colon++) {
     }
-    while (value < end && is_space((unsigned char)*value)) {
-        value++;
+    for (value = colon + 1; value < end && is_space((unsigned char)*value); value++) {
     }
     if (value >= end) {
         return 0;
     }
+    while (colon > begin && is_space((unsigned char)colon[-1])) {
+        colon--;
+    }
     length = (size_t)(colon - begin);
     first = lower_of((unsigned char)*value);
+    next = value + 1 < end ? lower_of((unsigned char)value[1]) : 0;
+    if ((first == '#' && next != 'f') || (first == '1' && next != 'p') || (first == '-' && !is_digit(next))) {
+        return 0;
+    }
     for (k = 0; k < sizeof properties / sizeof *properties; k++) {
-        if (properties[k].length == length && first && strchr(properties[k].starts, first)
-            && begins(begin, colon, properties[k].name)) {
-            int next = value + 1 < end ? lower_of((unsigned char)value[1]) : 0;
-            return !((first == '#' && next != 'f') || (first == '1' && next >= '0' && next <= '9'));
+        if (properties[k].length == length && begins(begin, colon, properties[k].name)) {
+            return first && strchr(properties[k].starts, first) ? properties[k].adds : 0;
         }
     }
     return 0;
+}
+
+/* Whether the declarations of a rule may hide something, by what they add. */
+static int hides(int found)
+{
+    return (found & HIDES) || (found & (IS_PLACED | IS_FAR)) == (IS_PLACED | IS_FAR)
+           || (found & (IS_TINY | IS_CLIPPED)) == (IS_TINY | IS_CLIPPED);
 }
 
 /* Whether the rules of a block hold for every screen, by the text before its brace. */
@@ -80,9 +96,36 @@ static int is_for_screens(const char *at, const char *end)
     return (end - at == 6 && begins(at, end, "screen")) || (end - at == 3 && begins(at, end, "all"));
 }
 
+static int is_name(int c)
+{
+    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80;
+}
+
+/* The classes and ids in some selectors, with their mark; NULL with an exception set. */
+static PyObject *list_names(const char *at, const char *end)
+{
+    PyObject *names = PyList_New(0);
+    while (at < end && names != NULL) {
+        const char *begin = at++;
+        PyObject *name;
+        if (*begin != '.' && *begin != '#') {
+            continue;
+        }
+        while (at < end && is_name((unsigned char)*at)) {
+            at++;
+        }
+        name = at > begin + 1 ? PyUnicode_DecodeUTF8(begin, at - begin, "replace") : NULL;
+        if (at > begin + 1 && (name == NULL || PyList_Append(names, name) < 0)) {
+            Py_CLEAR(names);
+        }
+        Py_XDECREF(name);
+    }
+    return names;
+}
+
 static int append_rule(PyObject *rules, const char *begin, const char *brace, const char *end)
 {
-    PyObject *rule = Py_BuildValue("NN", PyUnicode_DecodeUTF8(begin, brace - begin, "replace"),
+    PyObject *rule = Py_BuildValue("NNN", PyUnicode_DecodeUTF8(begin, brace - begin, "replace"), list_names(begin, brace),
                                    PyUnicode_DecodeUTF8(brace + 1, end - brace - 1, "replace"));
     int failed = rule == NULL || PyList_Append(rules, rule) < 0;
     Py_XDECREF(rule);
@@ -113,8 +156,8 @@ static char *strip_comments(char *to, const char *at, const char *end)
     return to;
 }
 
-/* hiding_rules(css: bytes of UTF-8) -> the sheet without comments, and a list of selectors and declarations, of the rules
-   for every screen that may hide. Strings are skipped, and so are rules within a rule. */
+/* hiding_rules(css: bytes of UTF-8) -> the sheet without comments, and a list of selectors, the names in them and
+   declarations, of the rules for every screen that may hide. Strings are skipped, and so are rules within a rule. */
 PyObject *core_hiding_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(free_memory) char *sheet = NULL;
@@ -122,7 +165,7 @@ PyObject *core_hiding_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
     char *at, *end;
     const char *statement, *rule = NULL, *brace = NULL;
     Py_ssize_t length;
-    int level = 0, skipped = 0, hides = 0; /* skipped: level of the block that is left out, 0 for none */
+    int level = 0, skipped = 0, found = 0; /* skipped: level of the block that is left out, 0 for none */
     PyObject *rules;
     if (!PyArg_ParseTuple(arguments, "y#", &css, &length)) {
         return NULL;
@@ -147,10 +190,8 @@ PyObject *core_hiding_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
                 at += *at == '\\';
             }
             break;
-        case ':':
-            hides |= rule != NULL && !skipped && may_hide(statement, at, end);
-            break;
         case ';':
+            found |= rule != NULL && !skipped ? read_declaration(statement, at) : 0;
             statement = at + 1;
             break;
         case '{':
@@ -161,7 +202,7 @@ PyObject *core_hiding_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
             if (!skipped && rule == NULL && *statement != '@') {
                 rule = statement;
                 brace = at;
-                hides = 0;
+                found = 0;
             }
             else if (!skipped && (rule != NULL || !is_for_screens(statement, at))) {
                 skipped = level;
@@ -170,7 +211,7 @@ PyObject *core_hiding_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
             break;
         case '}':
             if (!skipped && rule != NULL) {
-                if (hides && append_rule(rules, rule, brace, at) < 0) {
+                if (hides(found | read_declaration(statement, at)) && append_rule(rules, rule, brace, at) < 0) {
                     Py_DECREF(rules);
                     return NULL;
                 }
