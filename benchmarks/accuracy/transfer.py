@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     Extractor = Callable[[bytes, GoldExample], str]
 
-_ON_CURVE: Final = {f"on the curve, {strength}": strength for strength in np.linspace(-3, 3, 13).tolist()}
+_ON_CURVE: Final = {f"on the curve, {strength}": strength for strength in np.linspace(-3, 3, 9).tolist()}
 """Points of the curve: -1 is what `favor="precision"` does, 0 `"balanced"` and 1 `"recall"`."""
 
 _MIN_PAGES: Final = 50  # of a collection that is drawn
