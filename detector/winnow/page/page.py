@@ -165,8 +165,9 @@ class Page:
             PageTooLarge: the tree is above one of the caps.
         """
         page = cls(**_flatten(root, limits), url=url)
-        if not _SHADOW_ROOTS.isdisjoint(page.attributes.names):
-            page = cls(**_flatten(_with_shadow_trees(root), limits), url=url)
+        for read in (_with_shadow_trees, _with_content_in_body):
+            if (changed := read(page)) is not None:
+                page = cls(**_flatten(changed, limits), url=url)
         return page
 
     @cached_property
@@ -253,15 +254,41 @@ class Page:
 _SHADOW_ROOTS: Final = frozenset({"shadowrootmode", "shadowroot"})
 
 
-def _with_shadow_trees(root: etree._Element) -> etree._Element:
-    """Copy a tree with its declarative shadow roots attached as part of the page, as browsers do."""
-    copy = deepcopy(root)
+def _with_shadow_trees(page: Page) -> etree._Element | None:
+    """Copy a tree with its declarative shadow roots attached, as browsers do; ``None`` if it has none."""
+    if _SHADOW_ROOTS.isdisjoint(page.attributes.names):
+        return None
+    copy = deepcopy(page.root)
     for template in copy.iter("template"):
         if not _SHADOW_ROOTS.isdisjoint(template.attrib):
             template.tag = "div"
             for name in _SHADOW_ROOTS:
                 template.attrib.pop(name, "")
     return copy
+
+
+_IN_HEAD: Final = tag_set("title", "meta", "link", "base", "script", "style", "noscript", "template", "noframes")
+
+
+def _with_content_in_body(page: Page) -> etree._Element | None:
+    """Copy a tree with what ends its head, and all behind it, in its body, as browsers do; ``None`` if nothing does.
+
+    Pages may leave the tags of head and body out, and for libxml2 no element of HTML5, such as ``main``, ends a head.
+    """
+    heads, bodies = ((page.tag == TAG_ID[name]).nonzero()[0] for name in ("head", "body"))
+    if not len(heads):
+        return None
+    begin, end = int(heads[0]) + 1, int(page.end[heads[0]])
+    is_content = (page.parent[begin:end] == heads[0]) & ~_IN_HEAD.take(page.tag[begin:end])
+    if not is_content.any():
+        return None
+    elements = list(deepcopy(page.root).iter(etree.Element))
+    head, first = elements[heads[0]], elements[begin + int(is_content.argmax())]
+    body = elements[bodies[0]] if len(bodies) else etree.SubElement(elements[0], "body")
+    moved = head[head.index(first) :]
+    moved[-1].tail, body.text = f"{moved[-1].tail or ''}{body.text or ''}", None
+    body[:0] = moved
+    return elements[0]
 
 
 def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:

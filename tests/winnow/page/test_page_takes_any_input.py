@@ -5,6 +5,7 @@ from lxml import etree
 from winnow.cleaning import clean
 from winnow.fingerprints import node_fingerprints
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from winnow.page.parsing import parse_html
 from winnow.papers.page_level import site_level_templates
 from winnow.papers.pages import text_fingerprints
 
@@ -108,6 +109,28 @@ def test_as_many_siblings_as_the_cap_allows_are_worked_on() -> None:
 )
 def test_text_after_the_end_of_the_document_is_read_as_browsers_do(html: str) -> None:
     assert [text for text in Page.parse(html).block_texts() if text != "t"] == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    ("html", "texts"),
+    [
+        ("<!doctype html><!--a--><title>T</title><main><p>Storm</main>", ["Storm"]),
+        ("<title>T</title><meta charset=utf-8><article>Storm</article>and <p>wind", ["Storm", "and", "wind"]),
+        ("<html><head><title>T</title><x-app>Storm</x-app><script>x</script></head><body>wind</body>", ["Stormwind"]),
+        ("<title>T</title><noscript>No scripts</noscript><nav>Storm</nav>", ["Storm"]),
+        ("<head><title>T</title><script>x</script></head><p>Storm", ["Storm"]),
+    ],
+)
+def test_content_ends_the_head_as_in_browsers_where_its_end_tag_is_left_out(html: str, texts: list[str]) -> None:
+    page = Page.parse(html)
+    assert (page.title, page.block_texts()) == ("T", texts)
+
+
+def test_the_tree_of_a_page_whose_head_has_content_is_not_changed() -> None:
+    root = parse_html("<title>T</title><main>Storm</main>")
+    before = etree.tostring(root)
+    assert Page.from_tree(root).block_texts() == ["Storm"]
+    assert etree.tostring(root) == before
 
 
 def test_scripts_after_the_end_change_nothing() -> None:
