@@ -6,6 +6,7 @@ highest expected F1. The log-odds of both thresholds are averaged by the probabi
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
@@ -41,7 +42,24 @@ _PROPERTIES: Final = (
     "15 blocks around: log words per block", "15 blocks around: link share",
 )  # fmt: skip
 
-_ADDRESS: Final = ("slashes", "has a query", "log digits", "log length", "dashes at the end", "is the host's")
+_IN_ADDRESS: Final = {
+    kind: re.compile(pattern, re.IGNORECASE)
+    for kind, pattern in {
+        "forum": r"//[^/]*forum|forums?/|//(?:boards?|community|discuss|discourse)\.|/(?:viewtopic|showthread)\b"
+        r"|/(?:threads?|discussions?|questions?)[/.]|/t/[^/]+/\d|/r/\w+/comments/",
+        "documentation": r"//(?:[^/]*\.)?(?:docs?|developers?|devdocs|manual|wiki)\.|\.readthedocs\."
+        r"|/(?:docs?|documentation|manual|reference|api|man)/",
+        "product": r"/(?:products?|dp|itm|item|p)/",
+        "collection": r"/(?:collections?|category|categories|c|shop|catalog)/",
+        "service": r"/(?:services?|solutions?|features?|platform)(?:/|$)",
+    }.items()
+}
+"""What addresses of a kind of pages often have: conventions of forums, shops and the like."""
+
+_ADDRESS: Final = (
+    *("slashes", "has a query", "log digits", "log length", "dashes at the end", "is the host's"),
+    *(f"is like a {kind}'s" for kind in _IN_ADDRESS),
+)
 
 KIND_INPUTS: Final = (
     *PAGE_FEATURE_NAMES,
@@ -94,7 +112,8 @@ def _address_inputs(url: str | None) -> Floats:
     path, _, query = url.partition("://")[2].partition("/")[2].partition("#")[0].partition("?")
     digits, end = sum(map(str.isdigit, path)), path.rstrip("/").rpartition("/")[2]
     numbers = path.count("/"), query != "", np.log1p(digits), np.log1p(len(path)), end.count("-"), path == ""
-    return np.array(numbers, np.float64)
+    is_like = (pattern.search(url) is not None for pattern in _IN_ADDRESS.values())
+    return np.array([*numbers, *is_like], np.float64)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

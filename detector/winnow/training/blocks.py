@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-_STRENGTH: Final = 0.3  # inverse of the regularisation of kinds, chosen on the folds of WCXB
+_STRENGTH: Final = 0.2  # inverse of the regularisation of kinds, chosen on the folds of WCXB
 _OF_A_NAME: Final = 0.6  # what a name counts, where numbers have a standard deviation of 1
 UNLEARNED: Final = np.zeros(len(CONFIDENCE_INPUTS))
 """Weights of a confidence that has not been learned."""
@@ -66,11 +66,19 @@ class KindExample(NamedTuple):
 
 
 def kind_examples(example: GoldExample, model: BlockModel) -> list[KindExample]:
-    """Look at a gold page and its copy in another style; pages without text and pages above the caps give nothing."""
+    """Look at a gold page and its copy in another style, each with its address and without, as it is known or not.
+
+    Pages of whole sites, whose kinds nobody has written down, and pages without text or above the caps give nothing.
+    """
+    if example.marks is not None:
+        return []
     kind = KINDS.index(example.gold.page_type) if example.gold.page_type in KINDS else ARTICLE
-    pages = [page for page in parse_with_copy(example) if page.m]
-    inputs = [kind_inputs(features_of(page), model.score(page).templateness[page.n :], page.url) for page in pages]
-    return [KindExample(example.collection, kind, each) for each in inputs]
+    scored = [(page, model.score(page).templateness[page.n :]) for page in parse_with_copy(example) if page.m]
+    return [
+        KindExample(example.collection, kind, kind_inputs(features_of(page), templateness, url))
+        for page, templateness in scored
+        for url in (page.url, None)
+    ]
 
 
 def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
