@@ -143,7 +143,7 @@ def test_pictures_go_with_the_text_around_them():
         *(("node-hashes", wrong) for wrong in ({"least": 0}, {"gap": -1})),
         *(("text-windows", wrong) for wrong in ({"window": 0}, {"least": 0}, {"density": 0}, {"sample": -1})),
         *(("site-independent-blocks", wrong) for wrong in ({"share": 1.5}, {"least": 1})),
-        *(("clusters", wrong) for wrong in ({"least_support": 1.5}, {"variant": "best"}, {"functions": 256})),
+        *(("clusters", wrong) for wrong in ({"least_support": 1.5}, {"sample": 1})),
         *(("menus", wrong) for wrong in ({"size": 0}, {"most_pages": 1}, {"threshold": 2}, {"variant": "quick"})),
     ],
 )
