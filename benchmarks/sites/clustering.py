@@ -1,4 +1,4 @@
-"""Clustering of pages by template: agreement with sites, SiteLevel per cluster, and planted templates by pages.
+"""Clustering of pages by template: agreement with sites, and planted templates by pages.
 
 Two tables.
 

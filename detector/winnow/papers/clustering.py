@@ -213,8 +213,7 @@ class Clusters(SiteMethod):
     Cost: a parse of each page and 8 bytes of memory for each of its units. Then clustering takes time with the square
     of the sample times the number of different columns, and with its cube.
 
-    When to use: for hosts with more than one template (article, listing, product), and before another method, which
-    then works on each cluster for itself.
+    When to use: for hosts with more than one template (article, listing, product).
     """
 
     name: ClassVar[str] = "clusters"

@@ -78,22 +78,6 @@ def test_copies_and_pages_without_text_are_left_out_of_learning() -> None:
     assert [read.number for read in pages.read_all()] == [0, 1, 2, 3]
 
 
-def test_clusters_too_small_to_learn_from_use_the_whole_site() -> None:
-    menu = "<ul>" + "".join(f"<li><a href=/{k}>Section {k}</a></li>" for k in range(8)) + "</ul>"
-    stories = [f"<body><div>{menu}</div><main><h1>{k}</h1><p>Story {k}</p></main></body>" for k in range(12)]
-    form = "<form><b>An odd one</b><label>Name</label><input><label>Place</label><input><i>Send</i></form>"
-    odd = [f"<table><tr><td><div>{menu}</div><td>{form}<td><u>{k} of few</u></table>" for k in range(3)]
-    labelled = list(labelled_pages(site([*stories, *odd]), METHODS["site-level"](), per_cluster=True))
-    assert len(labelled) == 15
-    few = [page for page in labelled if " of few" in page.text]
-    assert len(few) == 3
-    assert len({page.group for page in labelled}) == 2
-    assert {page.group for page in few} == {1}
-    for page in few:
-        assert "Section" not in page.text
-        assert page.learned.pages == 15
-
-
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_says_what_it_is_and_refuses_a_site_of_one_page(name: str) -> None:
     kind = METHODS[name]
