@@ -1,4 +1,4 @@
-"""Templates by menus: which pages link to each other, the method, and the template of a page written as a page.
+"""Templates by menus: which pages link to each other, and the method.
 
 "Web Template Extraction Based on Hyperlink Analysis", section 4.1 and Algorithm 1.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from typing import TYPE_CHECKING, ClassVar, Final
 from urllib.parse import unquote
 
@@ -15,12 +14,10 @@ import numpy as np
 
 from winnow.page.addresses import base_address, domain, join_address, split_address
 from winnow.page.page import PageTooLarge
-from winnow.page.tags import UNSEEN_TEXT, tag_set
-from winnow.page.tree import runs_of_blocks, within
+from winnow.page.tags import tag_set
 from winnow.papers.menu_mapping import THRESHOLD, Equality, Profile, shared_units, template_of
 from winnow.papers.pages import (
     OTHER_SUFFIXES,
-    Events,
     Labels,
     Learned,
     SiteError,
@@ -232,8 +229,8 @@ class Menus(SiteMethod):
     Cost: the pages loaded, seldom more than a dozen; then each page is compared with ``size`` others: all
     children of mapped nodes with each other.
 
-    When to use: when pages are dear, since no other method does with so few, and when a template page is wanted. All
-    pages of the subdigraph have to be of one template; a single one that is not leaves little of it.
+    When to use: when pages are dear, since no other method does with so few. All pages of the subdigraph have to be of
+    one template; a single one that is not leaves little of it.
     """
 
     name: ClassVar[str] = "menus"
@@ -310,42 +307,3 @@ def _distance(url: str) -> tuple[int, int, str]:
     """How far a page is from the front page, by its address."""
     key = page_key(url)
     return key.count("/"), len(key), url
-
-
-# The template of a page, written as a page.
-
-_UNSEEN_TEXT: Final = tag_set(*(UNSEEN_TEXT - {"head"})) | tag_set("title")
-_RAW: Final = frozenset({"script", "style"})
-_VOID: Final = frozenset(
-    {"area", "base", "br", "col", "embed", "frame", "hr", "img", "input", "link", "meta", "param", "source", "track"}
-    | {"wbr"}
-)
-
-
-def template_page(page: Page, template: NDArray[np.bool_]) -> str:
-    """Write the template of a page (bool[n + m], elements first) as an HTML document in UTF-8; the page is not changed.
-
-    What is inside an element that is no template is left out.
-    """
-    places = Events.of(page)
-    kept = ~within(page, ~template[: page.n])
-    runs = runs_of_blocks(page, template[page.n :]) & kept[page.run_node]
-    unseen = within(page, _UNSEEN_TEXT[page.tag])
-    written = [(places.runs[run], escape(page.runs[run], quote=False)) for run in np.flatnonzero(runs).tolist()]
-    for index in np.flatnonzero(kept).tolist():
-        name = str(page.elements[index].tag)
-        pairs = _in_utf8(page.attributes[index]) if name == "meta" else page.attributes[index]
-        attributes = "".join(f' {key}="{escape(value)}"' for key, value in pairs)
-        text = (page.elements[index].text or "") if unseen[index] else ""
-        inside = text if name in _RAW else escape(text, quote=False)
-        written.append((places.opens[index], f"<{name}{attributes}>{inside}"))
-        if name not in _VOID:
-            written.append((places.closes[index], f"</{name}>"))
-    return "".join(["<!DOCTYPE html>\n", *(markup for _, markup in sorted(written)), "\n"])
-
-
-def _in_utf8(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The attributes of a ``meta`` element, the charset that it may name replaced."""
-    content_type = any(key == "http-equiv" and value.lower() == "content-type" for key, value in pairs)
-    new = {"charset": "utf-8", **({"content": "text/html; charset=utf-8"} if content_type else {})}
-    return [(key, new.get(key, value)) for key, value in pairs]
