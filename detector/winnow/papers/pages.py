@@ -344,12 +344,12 @@ class Events(NamedTuple):
 
 
 def count_hashes(pages: SitePages, hashes_of: Callable[[Page], Hashes]) -> tuple[Hashes, Positions, int]:
-    """Count the hashes of all pages with different text: the different ones, how often each, and how many pages.
+    """Count hashes on all pages with different text: the different ones, the pages that have each, and those counted.
 
     Raises:
         SiteError: there are fewer than two.
     """
-    found = [hashes_of(read.page) for read in pages.distinct()]
+    found = [np.unique(hashes_of(read.page)) for read in pages.distinct()]
     check_enough(pages, len(found))
     return *np.unique(np.concatenate(found), return_counts=True), len(found)
 

@@ -124,7 +124,7 @@ def test_pictures_go_with_the_text_around_them():
     ("name", "wrong"),
     [
         *(("site-level", wrong) for wrong in ({"theta": 0}, {"theta": 1.1}, {"min_pages": 1})),
-        *(("node-hashes", wrong) for wrong in ({"least": 0}, {"gap": -1})),
+        *(("node-hashes", wrong) for wrong in ({"least": 0}, {"gap": -1}, {"least_share": 2})),
         *(("text-windows", wrong) for wrong in ({"window": 0}, {"least": 0}, {"density": 0}, {"sample": -1})),
         *(("site-independent-blocks", wrong) for wrong in ({"share": 1.5}, {"least": 1})),
         *(("clusters", wrong) for wrong in ({"least_support": 1.5}, {"sample": 1})),
