@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from winnow.page.tags import IS_UNSEEN_TEXT
 from winnow.page.tree import elements_of_blocks, prefix_sums, within
 from winnow.papers.pages import (
     Detagged,
-    Events,
     Labels,
     Learned,
     SiteMethod,
@@ -43,6 +42,29 @@ def _covered(begin: Positions, end: Positions, length: int) -> NDArray[np.bool_]
     change = np.bincount(begin, minlength=length + 1) - np.bincount(end, minlength=length + 1)
     inside: NDArray[np.bool_] = np.cumsum(change[:length]) > 0
     return inside
+
+
+class Events(NamedTuple):
+    """A page as ``2 * n + r`` events: int64[n] places where elements open and close, int64[r] of runs of text."""
+
+    opens: Positions
+    closes: Positions
+    runs: Positions
+
+    @classmethod
+    def of(cls, page: Page) -> Events:
+        """Lay a page out."""
+        opened_before = np.searchsorted(page.run_begin, np.arange(page.r), side="right")
+        return cls(
+            opens=2 * np.arange(page.n) + page.run_begin - page.depth,
+            closes=2 * page.end.astype(np.int64) + page.run_end - page.depth - 1,
+            runs=np.arange(page.r) + 2 * opened_before - page.depth[page.run_node] - 1,
+        )
+
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return 2 * len(self.opens) + len(self.runs)
 
 
 _CLOSE: Final = np.uint64(hash_text("</>"))
