@@ -1,12 +1,12 @@
-"""Clustering of pages by template: agreement with sites, SiteLevel per cluster, and planted templates by pages.
+"""Clustering of pages by template: agreement with sites, and planted templates by pages.
 
 Two tables.
 
 1. Pages of several sites of SITES_DIR in one heap, drawn at random: how well the clusters agree with the sites
    (adjusted Rand index; a site of several templates that comes out as several clusters lowers it), the share of pages
-   that are of the commonest site of their cluster (purity), and clusters per site, of both variants.
-2. Pages of planted templates of one host, 100 to 10,000: clusters for each template, adjusted Rand index, and seconds
-   of both variants. A template has a header and a footer that all share, parts of its own, parts that some of its pages
+   that are of the commonest site of their cluster (purity), and clusters per site.
+2. Pages of planted templates of one host, 100 to 10,000: clusters for each template, adjusted Rand index, and seconds.
+   A template has a header and a footer that all share, parts of its own, parts that some of its pages
    have, content of words drawn for the page, and markup in it that some have. Writing and parsing are not counted.
 """
 
@@ -75,16 +75,15 @@ def mixtures(sites: Sequence[SitePages], options: argparse.Namespace) -> list[li
     rows: list[list[object]] = []
     for number in [number for number in MIXED if number <= len(sites)]:
         heaps = [chance.permutation(len(sites))[:number] for _ in range(options.trials)]
-        for variant in ("exact", "minhash"):
-            figures = []
-            for heap in heaps:
-                chosen = [documents[sites[index].name] for index in heap]
-                truth = np.repeat(np.arange(number), [len(each) for each in chosen])
-                labels, _ = Clusters(variant=variant).cluster([each for site in chosen for each in site])
-                figures.append((adjusted_rand_score(truth, labels), purity(labels, truth), (labels.max() + 1) / number))
-            rows.append([number, variant, *map(float, np.mean(figures, axis=0))])
-            say(f"{number} sites, {variant}")
-    headings = ["sites mixed", "variant", "adjusted Rand index", "purity", "clusters per site"]
+        figures = []
+        for heap in heaps:
+            chosen = [documents[sites[index].name] for index in heap]
+            truth = np.repeat(np.arange(number), [len(each) for each in chosen])
+            labels, _ = Clusters().cluster([each for site in chosen for each in site])
+            figures.append((adjusted_rand_score(truth, labels), purity(labels, truth), (labels.max() + 1) / number))
+        rows.append([number, *map(float, np.mean(figures, axis=0))])
+        say(f"{number} sites")
+    headings = ["sites mixed", "adjusted Rand index", "purity", "clusters per site"]
     print(table(headings, rows), end="\n\n")
     return rows
 
@@ -101,24 +100,23 @@ def paths_of(site: SitePages, most: int) -> list[Hashes]:
 
 def planted_templates(options: argparse.Namespace) -> list[list[object]]:
     """Cluster hosts of planted templates, and count the clusters."""
-    found: dict[tuple[int, str], list[tuple[float, float, float]]] = defaultdict(list)
+    found: dict[int, list[tuple[float, float, float]]] = defaultdict(list)
     for trial in shown(range(options.trials), "hosts"):
         host = PlantedHost(TEMPLATES[trial % len(TEMPLATES)], random.Random(options.seed + trial))
         written = [host.page() for _ in range(options.most)]
         documents = [np.unique(dom_paths(Page.parse(html))) for _, html in written]
         truth = np.array([template for template, _ in written])
         for number in [each for each in NUMBERS if each <= options.most]:
-            for variant in ("exact", "minhash"):
-                start = time.process_time()
-                labels, _ = Clusters(variant=variant).cluster(documents[:number])
-                seconds = time.process_time() - start
-                share = (labels.max() + 1) / len(set(truth[:number].tolist()))
-                found[number, variant].append((share, adjusted_rand_score(truth[:number], labels), seconds))
+            start = time.process_time()
+            labels, _ = Clusters().cluster(documents[:number])
+            seconds = time.process_time() - start
+            share = (labels.max() + 1) / len(set(truth[:number].tolist()))
+            found[number].append((share, adjusted_rand_score(truth[:number], labels), seconds))
     rows: list[list[object]] = []
-    for (number, variant), each in found.items():
+    for number, each in found.items():
         shares = [share for share, _, _ in each]
-        rows.append([number, variant, min(shares), max(shares), *map(float, np.mean(each, axis=0))])
-    headings = ["pages", "variant", "clusters a template: least", "most", "mean", "adjusted Rand index", "seconds"]
+        rows.append([number, min(shares), max(shares), *map(float, np.mean(each, axis=0))])
+    headings = ["pages", "clusters a template: least", "most", "mean", "adjusted Rand index", "seconds"]
     print(table(headings, rows))
     return rows
 

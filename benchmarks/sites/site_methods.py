@@ -23,7 +23,7 @@ from benchmarks.sites.truth.hand_truth import letters
 from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.page.tree import elements_of_blocks
-from winnow.papers.methods import METHODS, labelled_pages
+from winnow.papers.methods import METHODS
 from winnow.papers.pages import SiteError, SitePages, blocks_of_runs
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     Units = NDArray[np.bool_]
 
-PER_CLUSTER: Final = ", per cluster"
 MENUS: Final = "menus"
 STEPS: Final = (2, 5, 10, 20, 40)
 ENOUGH: Final = 0.95
@@ -48,8 +47,7 @@ _UNKNOWN: Final = -1  # number of a page that was not learned from
 def main() -> None:
     """Measure every method, and print the tables."""
     parser = parser_of(__doc__ or "")
-    names = [*METHODS, f"site-level{PER_CLUSTER}"]
-    parser.add_argument("--methods", nargs="+", choices=names, default=names, metavar="METHOD")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD")
     parser.add_argument("--pages", type=int, default=60, metavar="N", help="pages of each site (default: %(default)s)")
     parser.add_argument("--tested", type=int, default=12, metavar="N", help="of them, labelled (default: %(default)s)")
     parser.add_argument("--sites", type=int, metavar="N", help="so many sites only")
@@ -81,7 +79,7 @@ def _row(name: str, sites: Sequence[DemoSite], options: argparse.Namespace) -> d
         by_site[site.name] = figures[-1][2]
         if name == MENUS:
             needed.append(learned_from)
-        elif PER_CLUSTER not in name:
+        else:
             needed.append(_needed(name, part, options))
     return {
         "method": name,
@@ -98,7 +96,7 @@ def _cells(row: dict[str, Any]) -> list[object]:
     return [row["method"], *row["figures"], row["sites"], needed and f"{needed:.0f}", parses and f"{parses:.1f}"]
 
 
-def _measured(name: str, site: DemoSite, options: argparse.Namespace) -> tuple[Overlap, float, int | None]:
+def _measured(name: str, site: DemoSite, options: argparse.Namespace) -> tuple[Overlap, float, int]:
     """What a method finds on a site, its time for a page in parses of it, and how many pages it learned from."""
     pages = site.pages
     tested = range(0, len(pages), max(len(pages) // options.tested, 1))
@@ -109,24 +107,15 @@ def _measured(name: str, site: DemoSite, options: argparse.Namespace) -> tuple[O
     parse = (time.perf_counter() - begin) / len(tested)
 
     begin = time.perf_counter()
-    overlap, learned_from = Overlap(), None
-    if PER_CLUSTER in name:
-        chosen = METHODS[name.removesuffix(PER_CLUSTER)]()
-        labelled = {pages.names[number]: number for number in tested}
-        for each in labelled_pages(pages, chosen, per_cluster=True):
-            if each.read.name in labelled:
-                overlap.add(each.read.page, each.labels.template, truths[labelled[each.read.name]])
-        seconds = (time.perf_counter() - begin) / len(pages)
-    else:
-        learned = METHODS[name]().learn(pages)
-        seconds = (time.perf_counter() - begin) / len(pages)
-        learned_from = learned.pages
-        begin = time.perf_counter()
-        for number in tested:
-            read = pages.read(number)
-            overlap.add(read.page, learned.label(read).template, truths[number])
-        seconds += (time.perf_counter() - begin) / len(tested)
-    return overlap, seconds / parse, learned_from
+    learned = METHODS[name]().learn(pages)
+    seconds = (time.perf_counter() - begin) / len(pages)
+    overlap = Overlap()
+    begin = time.perf_counter()
+    for number in tested:
+        read = pages.read(number)
+        overlap.add(read.page, learned.label(read).template, truths[number])
+    seconds += (time.perf_counter() - begin) / len(tested)
+    return overlap, seconds / parse, learned.pages
 
 
 def _needed(name: str, site: DemoSite, options: argparse.Namespace) -> int | None:

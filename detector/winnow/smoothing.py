@@ -3,6 +3,7 @@
 Source: page-level isotonic smoothing, section 4 (problem 2), with weights and a penalty per node as in section 5.3.
 Given scores x, find values y with ``y(parent) <= y(child)`` that minimise ``sum of weight * |x - y|`` plus the
 penalties of the nodes where a section starts, which are the roots and every node whose value differs from its parent's.
+An infinite penalty counts as the sum of all weights plus one, above which no penalty matters.
 
 The method is exact. Scores and penalties are rounded to fixed point (2^-26), so that sums and ties are exact and the
 result does not depend on the order of summation. ``core/source/smoothing.c`` implements it.
@@ -34,13 +35,10 @@ class SmoothedScores:
     Attributes:
         value: float64[k] in 0..1, each equal to one of the given scores; never below the value of the node's parent.
         section: int32[k], root node of each node's section; a root contains itself.
-        cost: the minimal cost: distances plus penalties, including those of the roots. An infinite penalty counts as
-            the sum of all weights plus one, above which no penalty matters. NaN if nothing was smoothed.
     """
 
     value: NDArray[np.float64]
     section: NDArray[np.int32]
-    cost: float = float("nan")
 
 
 def smooth(parent: NDArray[np.int32], scores: Scores) -> SmoothedScores:
@@ -75,12 +73,12 @@ def smooth(parent: NDArray[np.int32], scores: Scores) -> SmoothedScores:
     [0, 1, 1, 1, 0]
     """
     value, section = np.empty(len(scores.weight)), np.empty(len(scores.weight), np.int32)
-    cost = core.smooth(
+    core.smooth(
         *(parent, np.ascontiguousarray(scores.in_tree, bool)),
         *(np.ascontiguousarray(scores.templateness, np.float64), np.ascontiguousarray(scores.weight, np.int64)),
         *(np.ascontiguousarray(scores.penalty, np.float64), value, section, MAX_WORK),
     )
-    return SmoothedScores(value, section, cost)
+    return SmoothedScores(value, section)
 
 
 def unsmoothed(parent: NDArray[np.int32], scores: Scores) -> SmoothedScores:

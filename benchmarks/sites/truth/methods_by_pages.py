@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.site_methods import KeptPages
 from benchmarks.sites.truth.hand_truth import HandTruth, f1, letters, marked_sites
-from winnow.papers.methods import METHODS, labelled_pages
+from winnow.papers.methods import METHODS
 from winnow.papers.pages import SiteError
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 NUMBERS: Final = (2, 5, 10, 20, 100)
 MENUS: Final = "menus"
-PER_CLUSTER: Final = "site-level, per cluster"
 Figures = dict[tuple[str, int], list[tuple[float, float]]]
 
 
@@ -46,7 +45,7 @@ def main() -> None:
         say(of.site)
         measure(pages, read.number, truth, figures, options.seed)
     rows = []
-    for name in [*METHODS, PER_CLUSTER]:
+    for name in METHODS:
         row: list[object] = [name]
         for number in NUMBERS:
             values = figures.get((name, number), [])
@@ -77,10 +76,6 @@ def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures, se
             except SiteError:
                 continue
             figures[name, number].append(compared(page, found, truth))
-        if number == max(NUMBERS):
-            labelled = labelled_pages(part, METHODS["site-level"](), per_cluster=True)
-            found = next(each.labels.template for each in labelled if each.read.name == pages.names[place])
-            figures[PER_CLUSTER, number].append(compared(page, found, truth))
 
 
 def compared(page: Page, found: NDArray[np.bool_], truth: HandTruth) -> tuple[float, float]:

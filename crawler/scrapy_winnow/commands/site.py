@@ -29,7 +29,6 @@ examples:
   winnow site node-hashes --help                        what a method does, and its parameters
   winnow site site-level mirror/example.org -o cleaned/
   winnow site text-windows mirror/example.org --window 24 --format text -o cleaned/
-  winnow site site-level mirror/example.org --per-cluster
 """
 
 
@@ -49,7 +48,6 @@ def _add_method_options(parser: CommandParser, name: str) -> None:
     add("folder DIR", "folder with the pages of one site", type=Path)
     add("-o --output OUT", "folder to write to, made if need be", type=Path)
     add("--format", "what to write (default: all three)", choices=tuple(_FORMATS), default=None, many=True)
-    add("--per-cluster", "cluster the pages by template first, and learn from each cluster for itself")
     add("--base-url URL", "address of the folder, which links are in-site or not relative to")
     parameters = parser.add_argument_group("parameters of the method")
     for parameter in fields(METHODS[name]):
@@ -73,9 +71,8 @@ def run(options: argparse.Namespace) -> int:
     parameters = {each.name: getattr(options, each.name) for each in fields(METHODS[options.method])}
     with report_errors():
         chosen = method(options.method, **parameters)
-        labelled = labelled_pages(pages, chosen, per_cluster=options.per_cluster)
         try:
-            table = _table(_write_each(labelled, options), by_cluster=options.per_cluster)
+            table = _table(_write_each(labelled_pages(pages, chosen), options))
         except SiteError as error:
             raise CommandError(f"{options.folder}: {error}") from error
     print(table)
@@ -84,23 +81,22 @@ def run(options: argparse.Namespace) -> int:
     return FAILED if pages.skipped else 0
 
 
-def _table(pages: Iterable[LabelledSitePage], *, by_cluster: bool) -> str:
-    """Lay sums over the pages out as a table: a line for each cluster, and one for all pages."""
-    clusters: dict[int, list[float]] = {}
+def _table(pages: Iterable[LabelledSitePage]) -> str:
+    """Lay sums over the pages out as a table."""
+    count = learned_from = cut = characters = 0
+    nodes_cut = 0.0
     for page in pages:
-        template, characters = page.characters
-        units = float(page.labels.template[: page.read.page.n].mean()) if page.read.page.n else 0.0
-        row = clusters.setdefault(page.group, [0, page.learned.pages, 0, 0, 0.0])
-        for column, value in ((0, 1), (2, template), (3, characters), (4, units)):
-            row[column] += value
+        template, all_text = page.characters
+        count += 1
+        learned_from = page.learned.pages
+        cut += template
+        characters += all_text
+        nodes_cut += float(page.labels.template[: page.read.page.n].mean()) if page.read.page.n else 0.0
         del page
-    lines = [f"{'cluster' if by_cluster else '':<8}{'pages':>8}{'learned from':>14}{'text cut':>10}{'nodes cut':>11}"]
-    rows = [(str(group + 1), row) for group, row in clusters.items()] if by_cluster else []
-    total = [sum(column) for column in zip(*clusters.values(), strict=True)]
-    for name, (count, learned, template, characters, units) in [*rows, ("all", total)]:
-        fractions = f"{template / max(characters, 1):>10.1%}{units / count:>11.1%}"
-        lines.append(f"{name:<8}{int(count):>8,}{int(learned):>14,}{fractions}")
-    return "\n".join(lines)
+    return (
+        f"{'':<8}{'pages':>8}{'learned from':>14}{'text cut':>10}{'nodes cut':>11}\n"
+        f"{'all':<8}{count:>8,}{learned_from:>14,}{cut / max(characters, 1):>10.1%}{nodes_cut / max(count, 1):>11.1%}"
+    )
 
 
 def _write_each(pages: Iterable[LabelledSitePage], options: argparse.Namespace) -> Iterator[LabelledSitePage]:

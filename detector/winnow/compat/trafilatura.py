@@ -2,7 +2,7 @@
 
 Arguments and output formats are those of trafilatura 2. These have no effect, since Winnow has no counterpart:
 ``fast``, ``no_fallback``, ``deduplicate``, ``date_extraction_params``, ``settingsfile`` and ``config``. ``fingerprint``
-and ``license`` are ``None``. TEI, CSV and ``options`` raise `NotImplementedError`. There are no functions but
+and ``license`` are ``None``. XML, TEI, CSV and ``options`` raise `NotImplementedError`. There are no functions but
 ``extract``, ``bare_extraction`` and ``extract_metadata``.
 """
 
@@ -23,21 +23,11 @@ import winnow
 from winnow.page.addresses import domain
 from winnow.page.parsing import parse_html
 
-_FORMATS: Final = ("html", "json", "markdown", "python", "txt", "xml")
+_FORMATS: Final = ("html", "json", "markdown", "python", "txt")
 _HEADER: Final = "title author url hostname description sitename date categories tags id".split()
 _JSON_NAMES: Final = {"url": "source", "hostname": "source-hostname", "description": "excerpt"}
-_XML_TAGS: Final = {
-    **{f"h{level}": "head" for level in range(1, 7)},
-    **dict.fromkeys(("ul", "ol"), "list"),
-    **dict.fromkeys(("pre", "code"), "code"),
-    **dict.fromkeys(("b", "strong", "i", "em"), "hi"),
-    **dict.fromkeys(("td", "th"), "cell"),
-    "p": "p", "li": "item", "blockquote": "quote", "a": "ref", "img": "graphic", "br": "lb", "table": "table",
-    "tr": "row",
-}  # fmt: skip
 _EMPTY: Final = "fingerprint id license body comments commentsbody raw_text text filedate".split()
 _PRUNED: Final = "pruned"
-_XML_ATTRIBUTES: Final = {"href": "target", "src": "src", "alt": "alt"}
 
 
 class Document(SimpleNamespace):
@@ -72,7 +62,7 @@ def extract(
     The other arguments are those of :func:`bare_extraction`, all of them by name.
 
     Raises:
-        NotImplementedError: the format is CSV or TEI, or ``options`` are given.
+        NotImplementedError: the format is XML, TEI or CSV, or ``options`` are given.
         ValueError: the format is unknown.
     """
     del tei_validation, settingsfile
@@ -113,9 +103,12 @@ def bare_extraction(
 ) -> Any:
     """Return content and metadata as a :class:`Document` or a dictionary; ``None`` and errors as :func:`extract`."""
     del fast, no_fallback, deduplicate, date_extraction_params, with_metadata, config
-    if options is not None or output_format in {"csv", "xmltei"}:
+    if options is not None:
+        raise NotImplementedError("winnow.compat.trafilatura has no options: give the arguments themselves")
+    if output_format in {"csv", "xml", "xmltei"}:
         raise NotImplementedError(
-            "winnow.compat.trafilatura has no CSV, TEI and options: take JSON, and give the arguments themselves"
+            f"winnow.compat.trafilatura does not write {output_format}: take html, which has the same structure, json, "
+            "markdown or txt, or the tree in the body of what bare_extraction returns"
         )
     if output_format not in _FORMATS:
         raise ValueError(f"no such output_format: {output_format!r}; there are {', '.join(_FORMATS)}")
@@ -203,35 +196,21 @@ def _write(document: Document, output_format: str, *, with_metadata: bool) -> st
         values = document.as_dict() if with_metadata else {"text": document.text, "comments": document.comments}
         values = {_JSON_NAMES.get(name, name): ";".join(v) if isinstance(v, list) else v for name, v in values.items()}
         return json.dumps({name: v for name, v in values.items() if "body" not in name}, ensure_ascii=False)
-    if output_format in {"html", "xml"}:
-        return _write_tree(document, facts, output_format)
+    if output_format == "html":
+        return _write_html(document, facts)
     written = {name: json.dumps(value, ensure_ascii=False) for name, value in facts.items()}
     header = "".join(f"{name}: {value}\n" for name, value in written.items())
     text = "\n".join(filter(None, [document.text, document.comments]))
     return f"---\n{header}---\n{text}" if with_metadata else text
 
 
-def _write_tree(document: Document, facts: dict[str, Any], kind: str) -> str:
+def _write_html(document: Document, facts: dict[str, Any]) -> str:
     named = {name: ";".join(value) if isinstance(value, list) else value for name, value in facts.items()}
-    body, comments = copy.deepcopy(document.body), document.commentsbody
-    if kind == "html":
-        root, head = etree.Element("html"), etree.Element("head")
-        head.extend(etree.Element("meta", name=name, content=value) for name, value in named.items())
-        body.extend(comments)
-        root.extend([head, body])
-        return etree.tostring(root, encoding="unicode", method="html")
-    root = etree.Element("doc", named)
-    for element in list(body.iter(etree.Element)):
-        kept = {_XML_ATTRIBUTES[name]: value for name, value in element.attrib.items() if name in _XML_ATTRIBUTES}
-        if element.tag.startswith("h") and element.tag in _XML_TAGS:
-            kept["rend"] = element.tag
-        element.attrib.clear()
-        element.attrib.update(kept)
-        element.tag = _XML_TAGS.get(element.tag, "div")
-    body.tag, comments.tag = "main", "comments"
-    etree.strip_tags(body, "div")
-    root.extend([body, comments])
-    return etree.tostring(root, encoding="unicode")
+    root, head, body = etree.Element("html"), etree.Element("head"), copy.deepcopy(document.body)
+    head.extend(etree.Element("meta", name=name, content=value) for name, value in named.items())
+    body.extend(document.commentsbody)
+    root.extend([head, body])
+    return etree.tostring(root, encoding="unicode", method="html")
 
 
 def _paragraphs(text: str) -> Any:

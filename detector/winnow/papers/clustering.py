@@ -1,4 +1,4 @@
-"""Clusters the pages of a site by the template they were made from: TEXT-MDL, exact and by MinHash.
+"""Clusters the pages of a site by the template they were made from: TEXT-MDL.
 
 C. Kim and K. Shim, "TEXT: Automatic Template Extraction from Heterogeneous Web Pages", IEEE Transactions on Knowledge
 and Data Engineering 23(4), 2011, on which "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012),
@@ -61,10 +61,6 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
     Matrix = NDArray[np.bool_]
 
-
-VARIANTS: Final = ("auto", "exact", "minhash")
-AUTO_EXACT: Final = 400
-"""Documents up to which "auto" is exact, which takes a second or two, and documents that are clustered at most."""
 
 NOTHING: Final = 1e-9  # bits; a change below is one of rounding
 
@@ -157,71 +153,40 @@ class Bits:
         return bits
 
 
-def merge_documents(matrix: Matrix, functions: int = 0) -> Numbers:
+def merge_documents(matrix: Matrix) -> Numbers:
     """int64[d], clusters of documents, merged as long as the MDL cost falls, numbered by their first documents.
 
-    In every step the candidate pair is merged that lowers the cost most; among equals, that of the first documents.
-    Without MinHash functions every pair is a candidate (TEXT-MDL). With them the candidates of a cluster are the
-    clusters whose estimated Jaccard coefficient with it is the greatest ("Clustering with MinHash").
+    In every step the pair is merged that lowers the cost most; among equals, that of the first documents.
 
-    It takes ``O(d**3 + c * q)`` operations in numpy and ``O(d * (d + q))`` memory for ``d`` documents, ``q`` columns
-    and ``c`` candidate pairs: all ``d**2``, or a few times ``d``.
+    It takes ``O(d**3 + d**2 * q)`` operations in numpy and ``O(d * (d + q))`` memory for ``d`` documents and ``q``
+    columns.
     """
     columns, weight = distinct_columns(matrix)
     bits = Bits(columns.sum(axis=0), weight, len(matrix))
-    cells, ranks = columns * bits.cells[:, None], signatures(matrix, functions)
+    cells = columns * bits.cells[:, None]
     size, member = np.ones(len(matrix), np.int64), np.arange(len(matrix))
     own, change = bits.of(cells, size), np.full((len(matrix), len(matrix)), np.nan)
-    in_common = np.array([_in_common(ranks, number) for number in range(len(matrix))])
+    np.fill_diagonal(change, np.inf)
+    changed = range(len(matrix))
     while len(size) > 1:
-        candidates = in_common == in_common.max(axis=1, keepdims=True)
-        candidates |= candidates.T
-        while (unknown := candidates & np.isnan(change)).any():
-            one = int(unknown.sum(axis=1).argmax())
-            others = unknown[one]
+        for one in changed:
+            others = np.isnan(change[one])
             merged = bits.of(cells[others] + cells[one], size[others] + size[one])
             change[one, others] = change[others, one] = merged - own[others] - own[one]
-        possible = np.where(candidates, change, np.inf)
-        best = int(np.argmax(possible <= possible.min() + NOTHING))
-        first, second = sorted(divmod(best, len(size)))
-        if possible[first, second] >= -NOTHING:
+        first, second = divmod(int(np.argmax(change <= change.min() + NOTHING)), len(size))
+        if change[first, second] >= -NOTHING:
             break
         cells[first] += cells[second]
         size[first] += size[second]
-        ranks[first] = np.minimum(ranks[first], ranks[second])
         member[member == second] = first
         member[member > second] -= 1
-        cells, size, own, ranks = (np.delete(each, second, axis=0) for each in (cells, size, own, ranks))
-        change, in_common = (np.delete(np.delete(each, second, 0), second, 1) for each in (change, in_common))
+        cells, size, own = (np.delete(each, second, axis=0) for each in (cells, size, own))
+        change = np.delete(np.delete(change, second, 0), second, 1)
         own[first] = bits.of(cells[[first]], size[[first]])[0]
         change[first] = change[:, first] = np.nan
-        in_common[first] = in_common[:, first] = _in_common(ranks, first)
+        change[first, first] = np.inf
+        changed = range(first, first + 1)
     return member
-
-
-# MinHash: Kim and Shim, and "Automatic Template Detection Using Novel Approach", "Estimation of MDL Cost with MinHash".
-# Each function gives every path a random rank, and of a cluster the least rank of each function is kept. Two clusters
-# have as many least ranks in common as their Jaccard coefficient says. They estimate the cost from signatures, too;
-# here it is counted.
-
-
-def signatures(matrix: Matrix, functions: int) -> Numbers:
-    """int64[d, functions], least rank of each function among the paths of each document; the greatest without any."""
-    chance = np.random.default_rng(_SEED)
-    documents, paths = matrix.shape
-    row, column = matrix.nonzero()
-    some, begin = np.unique(row, return_index=True)
-    ranks = np.full((documents, functions), paths)
-    for number in range(functions if len(row) else 0):
-        ranks[some, number] = np.minimum.reduceat(chance.permutation(paths)[column], begin)
-    return ranks
-
-
-def _in_common(ranks: Numbers, number: int) -> Numbers:
-    """int64[d], least ranks that each cluster has in common with one of them, -1 for itself."""
-    shared: Numbers = (ranks == ranks[number]).sum(axis=1)
-    shared[number] = -1
-    return shared
 
 
 def nearest_template(paths: Hashes, templates: Sequence[Hashes]) -> int:
@@ -240,16 +205,15 @@ class Clusters(SiteMethod):
     """Pages clustered by the template they were made from; template is what most pages of a page's cluster share.
 
     Paper: "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), "HTML Documents and Cluster
-    Initialization" to "Clustering with MinHash"; the MDL cost is that of Kim and Shim (TKDE 2011), written down in
+    Initialization" and "Clustering With MDL Cost"; the MDL cost is that of Kim and Shim (TKDE 2011), written down in
     :mod:`winnow.papers.clustering`. A page is the set of its DOM paths (tags from the root down, and text at the end);
     pages are merged into clusters as long as that shortens the description of all of them by templates and exceptions;
     the template of a cluster has the paths of more than half of its pages.
 
-    Cost: a parse of each page and 8 bytes of memory for each of its units. Then exact clustering takes time with the
-    square of the sample times the number of different columns, and both with its cube.
+    Cost: a parse of each page and 8 bytes of memory for each of its units. Then clustering takes time with the square
+    of the sample times the number of different columns, and with its cube.
 
-    When to use: for hosts with more than one template (article, listing, product), and before another method, which
-    then works on each cluster for itself.
+    When to use: for hosts with more than one template (article, listing, product).
     """
 
     name: ClassVar[str] = "clusters"
@@ -257,10 +221,8 @@ class Clusters(SiteMethod):
     least_support: float = parameter(
         0.05, "pages that must have a path to make it essential, 2 at least", "share, 0 to 1", least=0, most=1
     )
-    variant: str = parameter("auto", "how to search; auto is exact up to 400 pages", choices=VARIANTS)
-    functions: int = parameter(128, "length of a MinHash signature", "ranks", least=1, most=255)
     sample: int = parameter(
-        AUTO_EXACT, "different pages that are clustered; others go to the nearest cluster", "pages", least=2
+        400, "different pages that are clustered; others go to the nearest cluster", "pages", least=2
     )
 
     def learn(self, pages: SitePages) -> Learned:
@@ -298,8 +260,7 @@ class Clusters(SiteMethod):
         """
         chosen = np.sort(np.random.default_rng(_SEED).permutation(len(documents))[: self.sample])
         paths, matrix = essential_paths([documents[number] for number in chosen.tolist()], self.least_support)
-        exact = self.variant == "exact" or (self.variant == "auto" and len(chosen) <= AUTO_EXACT)
-        of_chosen = merge_documents(matrix, 0 if exact else self.functions)
+        of_chosen = merge_documents(matrix)
         templates = template_paths(paths, matrix, of_chosen)
         labels = np.full(len(documents), -1, np.int64)
         labels[chosen] = of_chosen

@@ -15,7 +15,7 @@ import numpy as np
 from winnow.page.addresses import domain
 from winnow.page.tags import TAG_ID, tag_set
 from winnow.page.text import UNSPACED_RUN, TextTotals, text_totals
-from winnow.page.tree import linked_runs, prefix_sums, within
+from winnow.page.tree import linked_runs, slice_sums, sums_over_runs, within
 from winnow.papers.geometry import HIDDEN_AREA, layout
 from winnow.papers.pages import markup_length
 
@@ -107,7 +107,7 @@ class Measures:
         self._end = page.end[elements]
         self._run_begin, self._run_end = page.run_begin[elements], page.run_end[elements]
         self.characters, self.words = self.total(statistics.characters), self.total(statistics.words)
-        self.linked_characters = self.total(prefix_sums(np.diff(statistics.characters) * linked_runs(page)))
+        self.linked_characters = sums_over_runs(page, np.diff(statistics.characters) * linked_runs(page))[elements]
         self.link_count, self.in_site_count = map(self.count, find_links(page))
         self.markup_length = self.count(markup_length(page))
         self.block_count = page.block_end[elements].astype(np.int64) - page.block_begin[elements]
@@ -129,8 +129,7 @@ class Measures:
 
     def count(self, per_element: NDArray[np.generic]) -> Counts:
         """int64[v], sums over each subtree of an integer or boolean per element of the page."""
-        sums = prefix_sums(per_element)
-        return sums[self._end] - sums[self.elements]
+        return slice_sums(per_element, self.elements, self._end)
 
 
 def node_features(measures: Measures) -> NDArray[np.float32]:

@@ -16,7 +16,7 @@ from lxml import etree
 from winnow.fingerprints import attribute_tokens, node_fingerprints
 from winnow.hashing import hash_text
 from winnow.page.tags import tag_set
-from winnow.page.tree import is_among, prefix_sums, subtree_sums, within
+from winnow.page.tree import is_among, prefix_sums, subtree_sums, sums_over_blocks, within
 from winnow.papers.pages import tag_hashes, text_fingerprints
 
 if TYPE_CHECKING:
@@ -82,7 +82,6 @@ class Profile:
             tag[index] ^= np.uint64(hash_text(" ".join((page.elements[index].text or "").split())))
         content, text = node_fingerprints(page), text_fingerprints(page)
         of_block = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
-        before = prefix_sums(of_block)
         return cls(
             page=replace(page, root=etree.Element("html")),
             tag=tag,
@@ -95,7 +94,7 @@ class Profile:
             child_begin=begin,
             text=text[page.n :],
             content=content,
-            characters=np.concatenate([before[page.block_end] - before[page.block_begin], of_block]),
+            characters=np.concatenate([sums_over_blocks(page, of_block), of_block]),
         )
 
 

@@ -1,4 +1,4 @@
-"""Templates by menus: which pages link to each other, the method, and the template of a page written as a page.
+"""Templates by menus: which pages link to each other, and the method.
 
 "Web Template Extraction Based on Hyperlink Analysis", section 4.1 and Algorithm 1.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from typing import TYPE_CHECKING, ClassVar, Final
 from urllib.parse import unquote
 
@@ -15,12 +14,10 @@ import numpy as np
 
 from winnow.page.addresses import base_address, domain, join_address, split_address
 from winnow.page.page import PageTooLarge
-from winnow.page.tags import UNSEEN_TEXT, tag_set
-from winnow.page.tree import runs_of_blocks, within
+from winnow.page.tags import tag_set
 from winnow.papers.menu_mapping import THRESHOLD, Equality, Profile, shared_units, template_of
 from winnow.papers.pages import (
     OTHER_SUFFIXES,
-    Events,
     Labels,
     Learned,
     SiteError,
@@ -92,9 +89,8 @@ _MIN_CHARACTERS: Final = 10  # of a unit that counts wherever it stands
 class MenuSearch:
     """The search for pages that all link to each other, an n-complete subdigraph, among those that a key page links to.
 
-    Load the page that :meth:`wanted` names, give it to :meth:`add`, and so on. The paper looks through all subsets of
-    the pages loaded so far; here each new page is the start of a clique search among those that it exchanges links
-    with.
+    The paper looks through all subsets of the pages loaded so far; here each new page is the start of a clique search
+    among those that it exchanges links with.
 
     The ``agreeing`` variant differs from the paper's in three things. The front page is loaded last, since most are of
     a template of their own; in the paper its links come first. The search ends at a smaller subdigraph, of two pages at
@@ -108,7 +104,6 @@ class MenuSearch:
         known: keys of the pages that can be loaded, where that is known beforehand; links to others are left alone.
 
     Attributes:
-        addresses: addresses that the key page links to, by key, in the order in which they are tried.
         key_page, equality: what is compared of the key page, and how.
         found: the pages of the largest complete subdigraph so far, by key and in the order of the key page's links.
         loaded: pages loaded, the key page included.
@@ -119,18 +114,17 @@ class MenuSearch:
         agreeing = method.variant == AGREEING
         if agreeing:
             links.sort(key=lambda link: is_front(link[0]))
-        self.addresses = dict(links)
         self.key_page = Profile.of(key_page)
         self.found: dict[str, Profile] = {}
         self.loaded = 1
         self.equality = Equality(method.threshold, _MIN_CHARACTERS if agreeing else None)
         self._max_size = method.size
         self._size = min(method.size, _TO_AGREE) if agreeing else method.size  # of what is enough
-        self._keys = list(self.addresses)[: method.most_pages - 1]
-        self._place = {key: place for place, key in enumerate(self._keys)}
+        self._links = links[: method.most_pages - 1]  # keys and addresses, in the order in which they are tried
+        self._place = {key: place for place, (key, _) in enumerate(self._links)}
         self._domain = domain(key_page.url or "")
         self._seen = {page_key(key_page.url or "")}
-        self._profiles: dict[str, Profile] = {}
+        self._profiles: dict[int, Profile] = {}  # by place
         self._to: dict[int, int] = {}  # by place: bits of the places that a loaded page links to
         self._mutual: dict[int, int] = {}  # by place: bits of the loaded pages that it exchanges links with
         self._shared: dict[str, NDArray[np.bool_]] = {}  # of the key page with each page, as far as it was asked
@@ -140,25 +134,26 @@ class MenuSearch:
         """Whether the subdigraph has the size asked for, or is of pages that agree."""
         return len(self.found) >= self._size
 
-    def wanted(self) -> str | None:
-        """Address of the page to load next, ``None`` when the search has come to its end."""
-        if self.satisfied or self.loaded > len(self._keys):
-            return None
-        return self.addresses[self._keys[self.loaded - 1]]
+    def run(self, load: Callable[[str], Page | None]) -> None:
+        """Search to the end; ``load`` gives the page at an address, its ``url`` where it was found at last.
 
-    def add(self, page: Page | None) -> None:
-        """Add the page at the address that :meth:`wanted` gave, its ``url`` where it was found at last.
-
-        ``None`` is for what cannot be loaded; a page that another address has led to, or of another domain, counts as
-        none.
+        It gives ``None`` for what cannot be loaded; a page that another address has led to, or of another domain,
+        counts as none.
         """
-        place = self.loaded - 1
-        self.loaded += 1
-        address = page_key(page.url or "") if page is not None else ""
-        if page is None or address in self._seen or domain(page.url or "") != self._domain:
+        for place, (_, link) in enumerate(self._links):
+            if self.satisfied:
+                return
+            self.loaded += 1
+            page = load(link)
+            if page is not None:
+                self._add(place, page)
+
+    def _add(self, place: int, page: Page) -> None:
+        address = page_key(page.url or "")
+        if address in self._seen or domain(page.url or "") != self._domain:
             return
         self._seen.add(address)
-        self._profiles[self._keys[place]] = Profile.of(page)
+        self._profiles[place] = Profile.of(page)
         linked = {self._place[link] for link in site_links(page) if link in self._place} - {place}
         self._to[place] = sum(1 << other for other in linked)
         self._mutual[place] = 0
@@ -168,7 +163,7 @@ class MenuSearch:
                 self._mutual[other] |= 1 << place
         clique = [place, *largest_clique(self._mutual, self._mutual[place], self._size - 1)]
         if len(clique) > len(self.found):
-            self.found = {key: self._profiles[key] for key in (self._keys[each] for each in sorted(clique))}
+            self.found = {self._links[each][0]: self._profiles[each] for each in sorted(clique)}
         while self.satisfied and self._size < self._max_size and not self._agree():
             self._size += 1
 
@@ -232,8 +227,8 @@ class Menus(SiteMethod):
     Cost: the pages loaded, seldom more than a dozen; then each page is compared with ``size`` others: all
     children of mapped nodes with each other.
 
-    When to use: when pages are dear, since no other method does with so few, and when a template page is wanted. All
-    pages of the subdigraph have to be of one template; a single one that is not leaves little of it.
+    When to use: when pages are dear, since no other method does with so few. All pages of the subdigraph have to be of
+    one template; a single one that is not leaves little of it.
     """
 
     name: ClassVar[str] = "menus"
@@ -249,8 +244,7 @@ class Menus(SiteMethod):
     ) -> MenuSearch:
         """Search from a key page to the end; ``load`` gives the page at an address, ``None`` where there is none."""
         search = MenuSearch(key_page, self, known)
-        while (address := search.wanted()) is not None:
-            search.add(load(address))
+        search.run(load)
         return search
 
     def learn(self, pages: SitePages) -> Learned:
@@ -310,42 +304,3 @@ def _distance(url: str) -> tuple[int, int, str]:
     """How far a page is from the front page, by its address."""
     key = page_key(url)
     return key.count("/"), len(key), url
-
-
-# The template of a page, written as a page.
-
-_UNSEEN_TEXT: Final = tag_set(*(UNSEEN_TEXT - {"head"})) | tag_set("title")
-_RAW: Final = frozenset({"script", "style"})
-_VOID: Final = frozenset(
-    {"area", "base", "br", "col", "embed", "frame", "hr", "img", "input", "link", "meta", "param", "source", "track"}
-    | {"wbr"}
-)
-
-
-def template_page(page: Page, template: NDArray[np.bool_]) -> str:
-    """Write the template of a page (bool[n + m], elements first) as an HTML document in UTF-8; the page is not changed.
-
-    What is inside an element that is no template is left out.
-    """
-    places = Events.of(page)
-    kept = ~within(page, ~template[: page.n])
-    runs = runs_of_blocks(page, template[page.n :]) & kept[page.run_node]
-    unseen = within(page, _UNSEEN_TEXT[page.tag])
-    written = [(places.runs[run], escape(page.runs[run], quote=False)) for run in np.flatnonzero(runs).tolist()]
-    for index in np.flatnonzero(kept).tolist():
-        name = str(page.elements[index].tag)
-        pairs = _in_utf8(page.attributes[index]) if name == "meta" else page.attributes[index]
-        attributes = "".join(f' {key}="{escape(value)}"' for key, value in pairs)
-        text = (page.elements[index].text or "") if unseen[index] else ""
-        inside = text if name in _RAW else escape(text, quote=False)
-        written.append((places.opens[index], f"<{name}{attributes}>{inside}"))
-        if name not in _VOID:
-            written.append((places.closes[index], f"</{name}>"))
-    return "".join(["<!DOCTYPE html>\n", *(markup for _, markup in sorted(written)), "\n"])
-
-
-def _in_utf8(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The attributes of a ``meta`` element, the charset that it may name replaced."""
-    content_type = any(key == "http-equiv" and value.lower() == "content-type" for key, value in pairs)
-    new = {"charset": "utf-8", **({"content": "text/html; charset=utf-8"} if content_type else {})}
-    return [(key, new.get(key, value)) for key, value in pairs]

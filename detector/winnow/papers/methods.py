@@ -25,7 +25,6 @@ from winnow.output.text import block_texts, join_blocks
 from winnow.papers.clustering import Clusters
 from winnow.papers.menus import Menus
 from winnow.papers.page_level import SiteLevel
-from winnow.papers.pages import SiteError
 from winnow.papers.repeats import NodeHashes, TextWindows
 from winnow.papers.site_independent import SiteIndependentBlocks
 from winnow.segments import unit_paths
@@ -65,13 +64,11 @@ class LabelledSitePage:
 
     Attributes:
         read, labels: the page, and what the method says of its units.
-        group: number of the cluster that it was labelled in; 0 without clusters.
-        learned: what the method has learned, of the site or of the cluster.
+        learned: what the method has learned of the site.
     """
 
     read: SitePage
     labels: Labels
-    group: int
     learned: Learned
 
     @cached_property
@@ -115,7 +112,6 @@ class LabelledSitePage:
         row = {
             "file": self.read.name,
             "url": page.url,
-            "cluster": self.group + 1,
             "template_share": round(cut / max(characters, 1), 4),
             "elements": unit_paths(page, topmost),
             "blocks": blocks,
@@ -123,33 +119,15 @@ class LabelledSitePage:
         return json.dumps(row, ensure_ascii=False, indent=1) + "\n"
 
 
-def labelled_pages(pages: SitePages, chosen: SiteMethod, *, per_cluster: bool = False) -> Iterator[LabelledSitePage]:
+def labelled_pages(pages: SitePages, chosen: SiteMethod) -> Iterator[LabelledSitePage]:
     """Learn from the pages of a site, and label each; drop each before taking the next, to keep one tree in memory.
 
-    Args:
-        pages: the pages; those that cannot be read are left out, see ``pages.skipped``.
-        chosen: the method.
-        per_cluster: cluster the pages by template first, and learn from each cluster for itself, the largest first. A
-            cluster that is too small to learn from is labelled by what the whole site teaches.
+    Pages that cannot be read are left out, see ``pages.skipped``.
 
     Raises:
         SiteError: the method cannot work on the site.
     """
-    whole: Learned | None = None
-    groups: list[Any] = [None]
-    if per_cluster:
-        groups = sorted(Clusters().learn(pages).groups, key=len, reverse=True)
-    for group, numbers in enumerate(groups):
-        part = pages if numbers is None else pages.subset(numbers)
-        try:
-            learned = chosen.learn(part)
-        except SiteError:
-            if numbers is None:
-                raise
-            learned = whole = whole or chosen.learn(pages)
-            reads: Iterator[SitePage] = map(pages.read, numbers)
-        else:
-            reads = part.read_all()
-        for read in reads:
-            yield LabelledSitePage(read, learned.label(read), group, learned)
-            del read
+    learned = chosen.learn(pages)
+    for read in pages.read_all():
+        yield LabelledSitePage(read, learned.label(read), learned)
+        del read

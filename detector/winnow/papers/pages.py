@@ -320,36 +320,13 @@ def text_fingerprints(page: Page) -> Hashes:
     return hashes
 
 
-class Events(NamedTuple):
-    """A page as ``2 * n + r`` events: int64[n] places where elements open and close, int64[r] of runs of text."""
-
-    opens: Positions
-    closes: Positions
-    runs: Positions
-
-    @classmethod
-    def of(cls, page: Page) -> Events:
-        """Lay a page out."""
-        opened_before = np.searchsorted(page.run_begin, np.arange(page.r), side="right")
-        return cls(
-            opens=2 * np.arange(page.n) + page.run_begin - page.depth,
-            closes=2 * page.end.astype(np.int64) + page.run_end - page.depth - 1,
-            runs=np.arange(page.r) + 2 * opened_before - page.depth[page.run_node] - 1,
-        )
-
-    @property
-    def number(self) -> int:
-        """How many there are."""
-        return 2 * len(self.opens) + len(self.runs)
-
-
 def count_hashes(pages: SitePages, hashes_of: Callable[[Page], Hashes]) -> tuple[Hashes, Positions, int]:
-    """Count the hashes of all pages with different text: the different ones, how often each, and how many pages.
+    """Count hashes on all pages with different text: the different ones, the pages that have each, and those counted.
 
     Raises:
         SiteError: there are fewer than two.
     """
-    found = [hashes_of(read.page) for read in pages.distinct()]
+    found = [np.unique(hashes_of(read.page)) for read in pages.distinct()]
     check_enough(pages, len(found))
     return *np.unique(np.concatenate(found), return_counts=True), len(found)
 

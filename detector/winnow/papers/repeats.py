@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from winnow.page.tags import IS_UNSEEN_TEXT
 from winnow.page.tree import elements_of_blocks, prefix_sums, within
 from winnow.papers.pages import (
     Detagged,
-    Events,
     Labels,
     Learned,
     SiteMethod,
@@ -43,6 +42,29 @@ def _covered(begin: Positions, end: Positions, length: int) -> NDArray[np.bool_]
     change = np.bincount(begin, minlength=length + 1) - np.bincount(end, minlength=length + 1)
     inside: NDArray[np.bool_] = np.cumsum(change[:length]) > 0
     return inside
+
+
+class Events(NamedTuple):
+    """A page as ``2 * n + r`` events: int64[n] places where elements open and close, int64[r] of runs of text."""
+
+    opens: Positions
+    closes: Positions
+    runs: Positions
+
+    @classmethod
+    def of(cls, page: Page) -> Events:
+        """Lay a page out."""
+        opened_before = np.searchsorted(page.run_begin, np.arange(page.r), side="right")
+        return cls(
+            opens=2 * np.arange(page.n) + page.run_begin - page.depth,
+            closes=2 * page.end.astype(np.int64) + page.run_end - page.depth - 1,
+            runs=np.arange(page.r) + 2 * opened_before - page.depth[page.run_node] - 1,
+        )
+
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return 2 * len(self.opens) + len(self.runs)
 
 
 _CLOSE: Final = np.uint64(hash_text("</>"))
@@ -88,8 +110,8 @@ class NodeHashes(SiteMethod):
 
     Paper: "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), section 3, "DOM based algorithm",
     after Gibson, Punera and Tomkins, "The Volume and Evolution of Web Page Templates" (WWW 2005). The first pass counts
-    the occurrences of each template-hash on all pages. The second takes the topmost nodes with enough of them, and
-    joins siblings across small gaps of changing content. With ``least`` 1 and ``least_share`` 0 a whole page is one
+    the pages that have each template-hash. The second takes the topmost nodes with enough of them, and joins siblings
+    across small gaps of changing content. With ``least`` 1 and ``least_share`` 0 a whole page is one
     template, as the paper says. Its upper threshold, against tags such as ``<br>`` that are common within a page, is
     not needed where a node counts once on a page.
 
@@ -102,13 +124,10 @@ class NodeHashes(SiteMethod):
     name: ClassVar[str] = "node-hashes"
 
     least_share: float = parameter(
-        0.10, "least occurrences of a template node, for each page", "occurrences per page", least=0
+        0.10, "least share of the pages that have a template node", "share, 0 to 1", least=0, most=1
     )
-    least: int = parameter(
-        4, "least occurrences of a template node, however few pages there are", "occurrences", least=1
-    )
+    least: int = parameter(4, "pages that need to have a template node, however few there are", "pages", least=1)
     gap: int = parameter(20, "changing HTML that is allowed between two sibling templates", "characters", least=0)
-    once_per_page: bool = parameter(True, "count a node once on a page, not at each of its places")
 
     def learn(self, pages: SitePages) -> Learned:
         """Count the nodes of all pages with different text (first pass).
@@ -119,8 +138,8 @@ class NodeHashes(SiteMethod):
 
         def hashes_of(page: Page) -> Hashes:
             hashes = template_hashes(page, Events.of(page))
-            hashes = hashes[hashes != 0]
-            return np.unique(hashes) if self.once_per_page else hashes
+            known: Hashes = hashes[hashes != 0]
+            return known
 
         hashes, counts, distinct = count_hashes(pages, hashes_of)
         frequent = counts >= max(self.least, self.least_share * distinct)
@@ -177,14 +196,11 @@ class TextWindows(SiteMethod):
 
     window: int = parameter(48, "length of a fragment", "characters", least=1)
     share: float = parameter(
-        0.10, "least occurrences of a template fragment, for each sampled page", "share, 0 to 1", least=0
+        0.10, "least share of the sampled pages that have a template fragment", "share, 0 to 1", least=0, most=1
     )
-    least: int = parameter(
-        4, "least occurrences of a template fragment, however few pages there are", "occurrences", least=1
-    )
+    least: int = parameter(4, "pages that need to have a template fragment, however few there are", "pages", least=1)
     density: int = parameter(4, "look at one fragment in so many, chosen by hash", "fragments", least=1)
     sample: int = parameter(100, "pages to learn from, chosen at random; 0 for all", "pages", least=0)
-    once_per_page: bool = parameter(True, "count a fragment once on a page, not at each of its places")
 
     def learn(self, pages: SitePages) -> Learned:
         """Count the fragments of a sample of pages with different text (first pass).
@@ -200,8 +216,8 @@ class TextWindows(SiteMethod):
         def fragments_of(page: Page) -> Hashes:
             fragments = _fragments(Detagged(page).codes, self.window)
             # by the hash: what is counted on one page is counted on all
-            fragments = fragments[fragments % np.uint64(self.density) == 0]
-            return np.unique(fragments) if self.once_per_page else fragments
+            dense: Hashes = fragments[fragments % np.uint64(self.density) == 0]
+            return dense
 
         fragments, counts, distinct = count_hashes(chosen, fragments_of)
         return Learned(distinct, partial(self._label, fragments[counts >= max(self.least, self.share * distinct)]))

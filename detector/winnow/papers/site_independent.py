@@ -72,7 +72,7 @@ class SiteIndependentBlocks(SiteMethod):
         Raises:
             SiteError: there are fewer than two.
         """
-        known, counts, distinct = count_hashes(pages, lambda page: np.unique(self.blocks(page)[1]))
+        known, counts, distinct = count_hashes(pages, lambda page: self.blocks(page)[1])
         template, repeated = known[counts >= max(self.least, self.share * distinct)], known[counts >= _MIN_REPEATS]
         return Learned(distinct, partial(self._label, template, repeated))
 

@@ -79,25 +79,6 @@ def test_help_has_every_parameter_with_its_default_and_unit(name, capsys):
         assert f"{unit} (default: {default})" in text
 
 
-def test_per_cluster_learns_from_each_template_for_itself(folder, tmp_path, capsys):
-    for k in range(12):
-        rows = "".join(f"<tr><td>{k * 1000 + row}<td>{row * k}" for row in range(3))
-        notice = "<center><font>Printed listing of all the numbers of this catalogue</font></center>"
-        table = f"<table><tr><th>Number<th>Times{rows}</table><form><input name=q><b>Find</b></form>"
-        (folder / f"list{k}.html").write_text(f"<html><body>{notice}{table}</body></html>")
-    arguments = ["site", "node-hashes", str(folder), "--per-cluster", "--format", "labels", "-o", str(tmp_path / "out")]
-    assert main(arguments) == 0
-    head, *rows, total = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert head[0] == "cluster"
-    assert [row[:3] for row in rows] == [["1", "12", "12"], ["2", "12", "12"]]
-    assert total[:3] == ["all", "24", "24"]
-    clusters = {
-        name: json.loads((tmp_path / "out" / "labels" / f"{name}.json").read_text())["cluster"]
-        for name in ("0.html", "deep/page", "list0.html", "list11.html")
-    }
-    assert clusters["0.html"] == clusters["deep/page"] != clusters["list0.html"] == clusters["list11.html"]
-
-
 def test_a_folder_with_one_page_or_only_copies_is_explained(tmp_path, capsys):
     for k in range(3):
         (tmp_path / f"{k}.html").write_text(_page(1))

@@ -6,7 +6,6 @@ from itertools import combinations
 from math import log2
 
 import numpy as np
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -56,10 +55,9 @@ def _shop(pages, seed=0):
     return [(f"https://shop.example/{n}", page.encode()) for n, page in enumerate(html)], np.arange(pages) % 3
 
 
-@pytest.mark.parametrize("variant", ["exact", "minhash"])
-def test_a_host_of_three_templates_is_three_clusters(variant):
+def test_a_host_of_three_templates_is_three_clusters():
     html, kinds = _shop(45)
-    learned = METHODS["clusters"](variant=variant).learn(HtmlPages.of(html))
+    learned = METHODS["clusters"]().learn(HtmlPages.of(html))
     assert learned.pages == 45
     assert learned.groups == [np.flatnonzero(kinds == kind).tolist() for kind in range(3)]
 
@@ -116,11 +114,10 @@ def _planted(templates, pages, seed):
     return documents, truth
 
 
-@pytest.mark.parametrize("variant", ["exact", "minhash"])
-def test_the_number_of_clusters_is_that_of_the_templates_however_many_pages_there_are(variant):
+def test_the_number_of_clusters_is_that_of_the_templates_however_many_pages_there_are():
     documents, truth = _planted(6, 1_000, seed=4)
     for number in (100, 1_000):
-        labels, _ = Clusters(variant=variant).cluster(documents[:number])
+        labels, _ = Clusters().cluster(documents[:number])
         pairs = set(zip(labels.tolist(), truth[:number].tolist(), strict=True))
         assert len(pairs) == labels.max() + 1 == 6
 
@@ -171,6 +168,6 @@ def _greedy(documents):
 @settings(max_examples=15, deadline=None)
 @given(DOCUMENTS)
 @example([{0}, {1}, {2}, {0, 1, 3, 4, 5}])  # a merge that changes nothing but for rounding
-def test_exact_merging_is_the_greedy_search_over_all_pairs(documents):
+def test_merging_is_the_greedy_search_over_all_pairs(documents):
     matrix = np.array([[path in document for path in range(8)] for document in documents])
     assert merge_documents(matrix[:, matrix.any(axis=0)]).tolist() == _greedy(documents)

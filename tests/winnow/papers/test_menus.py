@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.sites.html_pages import HtmlPages
 from winnow.page.page import Page
 from winnow.papers.menu_mapping import Equality, Profile, mapped_units, template_of
-from winnow.papers.menus import PAPER, Menus, site_links, template_page
+from winnow.papers.menus import PAPER, Menus, site_links
 from winnow.papers.methods import METHODS
 from winnow.papers.pages import SiteError
 
@@ -87,42 +87,6 @@ def test_the_key_page_can_be_named():
 def test_pages_without_links_among_them_are_a_clear_error(html):
     with pytest.raises(SiteError, match=r"no links to other pages were found among .* give the folder of a whole site"):
         METHODS["menus"]().learn(HtmlPages.of(html))
-
-
-def test_the_template_page_has_the_template_and_nothing_else():
-    pages = HtmlPages.of(_site())
-    page = pages.read(7).page
-    search = Menus().search(pages.read(1).page, {read.page.url: read.page for read in pages.read_all()}.get)
-    written = template_page(page, template_of(Profile.of(page), list(search.found.values()), search.equality))
-    again = Page.parse(written)
-    assert set(again.block_texts()) == TEMPLATE
-    assert '<link rel="stylesheet" href="/s.css">' in written
-    assert "var page" not in written
-    assert "story-7" not in written
-    assert 'class="page-story-0"' in written
-
-
-def test_a_page_that_is_all_template_is_written_whole():
-    html = (
-        "<!DOCTYPE html>\n<html><head><title>A &amp; B</title><style>p > a {}</style></head><body><p>one <b>two</b> "
-        'three<br>four &lt;five&gt; <a href="?a=1&amp;b=2" title="&quot;">six</a></p><!-- said to none --> seven'
-        "<svg><g><text>eight</text></g></svg><select><option>nine</option></select></body></html>\n"
-    )
-    page = Page.parse(html)
-    everything = np.ones(page.n + page.m, bool)
-    assert template_page(page, everything) == html.replace("<!-- said to none -->", "")
-
-
-def test_the_charset_is_that_of_the_document_written():
-    head = (
-        "<meta charset='koi8-r'><meta http-equiv='Content-Type' content='text/html; charset=koi8-r'><meta content='x'>"
-    )
-    page = Page.parse(f"<html><head>{head}</head><body><p>\u044f</p></body></html>")
-    written = template_page(page, np.ones(page.n + page.m, bool))
-    assert "koi8-r" not in written
-    assert written.count("utf-8") == 2
-    assert 'content="x"' in written
-    assert Page.parse(written.encode()).text == "\u044f"
 
 
 ATTRIBUTES = st.sampled_from(["", " id=a", " id=b", " class='x y'", " class=x", " class='y z' title=t", " title=t"])

@@ -78,22 +78,6 @@ def test_copies_and_pages_without_text_are_left_out_of_learning() -> None:
     assert [read.number for read in pages.read_all()] == [0, 1, 2, 3]
 
 
-def test_clusters_too_small_to_learn_from_use_the_whole_site() -> None:
-    menu = "<ul>" + "".join(f"<li><a href=/{k}>Section {k}</a></li>" for k in range(8)) + "</ul>"
-    stories = [f"<body><div>{menu}</div><main><h1>{k}</h1><p>Story {k}</p></main></body>" for k in range(12)]
-    form = "<form><b>An odd one</b><label>Name</label><input><label>Place</label><input><i>Send</i></form>"
-    odd = [f"<table><tr><td><div>{menu}</div><td>{form}<td><u>{k} of few</u></table>" for k in range(3)]
-    labelled = list(labelled_pages(site([*stories, *odd]), METHODS["site-level"](), per_cluster=True))
-    assert len(labelled) == 15
-    few = [page for page in labelled if " of few" in page.text]
-    assert len(few) == 3
-    assert len({page.group for page in labelled}) == 2
-    assert {page.group for page in few} == {1}
-    for page in few:
-        assert "Section" not in page.text
-        assert page.learned.pages == 15
-
-
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_says_what_it_is_and_refuses_a_site_of_one_page(name: str) -> None:
     kind = METHODS[name]
@@ -140,10 +124,10 @@ def test_pictures_go_with_the_text_around_them():
     ("name", "wrong"),
     [
         *(("site-level", wrong) for wrong in ({"theta": 0}, {"theta": 1.1}, {"min_pages": 1})),
-        *(("node-hashes", wrong) for wrong in ({"least": 0}, {"gap": -1})),
+        *(("node-hashes", wrong) for wrong in ({"least": 0}, {"gap": -1}, {"least_share": 2})),
         *(("text-windows", wrong) for wrong in ({"window": 0}, {"least": 0}, {"density": 0}, {"sample": -1})),
         *(("site-independent-blocks", wrong) for wrong in ({"share": 1.5}, {"least": 1})),
-        *(("clusters", wrong) for wrong in ({"least_support": 1.5}, {"variant": "best"}, {"functions": 256})),
+        *(("clusters", wrong) for wrong in ({"least_support": 1.5}, {"sample": 1})),
         *(("menus", wrong) for wrong in ({"size": 0}, {"most_pages": 1}, {"threshold": 2}, {"variant": "quick"})),
     ],
 )

@@ -252,7 +252,7 @@ static int32_t crossing(const Forest *forest, const Piece *piece, int64_t ceilin
    The ceiling of a piece is the penalty plus the least g at the begins of LATER pieces: a rising piece is lowest at its
    begin, and where a falling one ends the next piece begins lower still. What lies above the ceiling is all of a piece,
    its first part, or its last part. There the node starts a section, with the lowest of the least scores. */
-static int clip(Forest *forest, Py_ssize_t unit, Py_ssize_t count, int64_t *optimum)
+static int clip(Forest *forest, Py_ssize_t unit, Py_ssize_t count)
 {
     int64_t penalty = forest->price[unit], least = INT64_MAX;
     int32_t last = (int32_t)(forest->size - 1), target = 0, above = forest->parent[unit];
@@ -285,13 +285,12 @@ static int clip(Forest *forest, Py_ssize_t unit, Py_ssize_t count, int64_t *opti
     }
     if (above < 0) {
         forest->chosen[unit] = target > forest->chosen[unit] ? target : forest->chosen[unit];
-        *optimum += least + penalty;
     }
     return 0;
 }
 
 /* Costs go up, values down; 0, or -1 without memory. */
-static int solve(Forest *forest, int64_t *optimum)
+static int solve(Forest *forest)
 {
     Py_ssize_t i;
     memcpy(forest->chosen, forest->index, sizeof(int32_t) * (size_t)forest->v);
@@ -301,11 +300,10 @@ static int solve(Forest *forest, int64_t *optimum)
             forest->chosen[above] = forest->chosen[i];
         }
     }
-    *optimum = 0;
     for (i = forest->v - 1; i >= 0; i--) {
         Py_ssize_t count = sum_up(forest, i);
         forest->region[i] = forest->found;
-        if (clip(forest, i, count, optimum) < 0) {
+        if (clip(forest, i, count) < 0) {
             return -1;
         }
     }
@@ -344,11 +342,11 @@ static void spread(const Forest *forest, double *value, int32_t *section)
     }
 }
 
-/* Smooth, and write the least cost. NULL, or what is wrong with the numbers; "" without memory. */
-static const char *smooth(Forest *forest, Py_ssize_t max_work, double *cost)
+/* Smooth. NULL, or what is wrong with the numbers; "" without memory. */
+static const char *smooth(Forest *forest, Py_ssize_t max_work)
 {
     const char *wrong = gather(forest);
-    int64_t weights = 1, optimum, work = 0;
+    int64_t weights = 1, work = 0;
     Py_ssize_t i;
     int bits;
     double scale;
@@ -370,23 +368,21 @@ static const char *smooth(Forest *forest, Py_ssize_t max_work, double *cost)
     }
     qsort(forest->ranked, (size_t)forest->v, sizeof(Ranked), compare_scores);
     number_scores(forest, work > max_work ? COARSE_STEPS : scale, scale);
-    if (solve(forest, &optimum) < 0) {
+    if (solve(forest) < 0) {
         return "";
     }
     spread(forest, ITEMS(forest->arrays[VALUE], double), ITEMS(forest->arrays[SECTION], int32_t));
-    *cost = (double)optimum / scale;
     return NULL;
 }
 
 /* smooth(parent: int32[k], in_tree: bool[k], score: float64[k], weight: int64[k], penalty: float64[k], value: float64[k],
-          section: int32[k], max_work) -> the least cost; raises ValueError for numbers that cannot be smoothed */
+          section: int32[k], max_work) -> None; raises ValueError for numbers that cannot be smoothed */
 PyObject *core_smooth(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(release) Forest forest = {0};
     Array *arrays = forest.arrays;
     const char *wrong;
     Py_ssize_t max_work;
-    double cost = 0;
     int k, fit = 1;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&n", in_4, &arrays[PARENT], in_1, &arrays[IN_TREE], in_8, &arrays[SCORE],
                           in_8, &arrays[WEIGHT], in_8, &arrays[PENALTY], out_8, &arrays[VALUE], out_4, &arrays[SECTION],
@@ -403,10 +399,10 @@ PyObject *core_smooth(PyObject *Py_UNUSED(module), PyObject *arguments)
         return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
-    wrong = arrays[PARENT].length ? smooth(&forest, max_work, &cost) : NULL;
+    wrong = arrays[PARENT].length ? smooth(&forest, max_work) : NULL;
     Py_END_ALLOW_THREADS
     if (wrong == NULL) {
-        return PyFloat_FromDouble(cost);
+        Py_RETURN_NONE;
     }
     return *wrong ? (PyErr_SetString(PyExc_ValueError, wrong), NULL) : PyErr_NoMemory();
 }
