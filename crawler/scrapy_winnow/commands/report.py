@@ -68,15 +68,22 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _read_source(record: CrawlRecord, source: Path) -> None:
-    from scrapy_winnow.report.records import read_items
+    from scrapy_winnow.report.records import page_record
 
+    unused = 0
     with report_errors(f"{source}: "), open_input(str(source)) as opened:
         start = opened.peek(64).removeprefix(BOM_UTF8).lstrip()[:1]
         if not start:
             raise CommandError(f"{source}: is empty")
         items = json.load(opened) if start == b"[" else map(_item_in, filter(bytes.strip, opened))
-        if unused := read_items(record, items):
-            warn(f"{source}: {counted(unused, 'item')} without an address or the fields of Winnow")
+        for item in items:
+            page = page_record(item, -1.0, {}) if isinstance(item, dict) else None
+            if page is None:
+                unused += 1
+            else:
+                record.add(page)
+    if unused:
+        warn(f"{source}: {counted(unused, 'item')} without an address or the fields of Winnow")
 
 
 def _item_in(line: bytes) -> object:

@@ -18,7 +18,7 @@ from winnow.hashing import hash_text
 from winnow.page.text import WORD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from scrapy_winnow.storage.hosts import HostRecord
 
@@ -158,15 +158,3 @@ def page_record(
         duplicate_of=original if isinstance(original, str) and original != url else None,
         confidence=number("confidence"),
     )
-
-
-def read_items(record: CrawlRecord, items: Iterable[object]) -> int:
-    """Add the items of a crawl; return how many are not usable."""
-    unused = 0
-    for row in items:
-        page = page_record(row, -1.0, {}) if isinstance(row, dict) else None
-        if page is None:
-            unused += 1
-        else:
-            record.add(page)
-    return unused
