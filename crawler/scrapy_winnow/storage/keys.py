@@ -114,8 +114,3 @@ def index_key(prefix: str, key: bytes) -> bytes:
 def original_key(prefix: str, name: bytes) -> bytes:
     """Return the name of the key with the original of an id in the near-duplicate index."""
     return f"{prefix}:{_INDEX}:doc:{name.hex()}".encode()
-
-
-def escape_pattern(text: str) -> str:
-    """Return a text as it stands for itself in a pattern of Redis."""
-    return re.sub(r"([*?\[\]\\])", r"\\\1", text)
