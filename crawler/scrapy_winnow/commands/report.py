@@ -50,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
     """Read the sources and write the report."""
     from scrapy_winnow.report.document import render_report
     from scrapy_winnow.report.records import CrawlRecord
+    from scrapy_winnow.storage.hosts import HostRecords
 
     files = [source for source in options.sources if not source.is_dir()]
     if not files:
@@ -59,7 +60,9 @@ def run(options: argparse.Namespace) -> int:
         _read_source(record, file)
     state = next((source for source in options.sources if source.is_dir()), None)
     if state is not None or options.redis_url:
-        _read_hosts(record, options, state)
+        names = dict.fromkeys(page.host for page in record.pages)
+        with connect_to(options.redis_url, state) as client:
+            record.hosts = {host.host: host for host in HostRecords(client, options.prefix).named(names)}
     if not record.pages:
         raise CommandError("nothing to report: no items of Winnow there")
     write_output(options.output, render_report(record))
@@ -91,11 +94,3 @@ def _item_in(line: bytes) -> object:
     with suppress(ValueError, RecursionError):
         return json.loads(line)
     return None
-
-
-def _read_hosts(record: CrawlRecord, options: argparse.Namespace, state: Path | None) -> None:
-    from scrapy_winnow.storage.hosts import HostRecords
-
-    with connect_to(options.redis_url, state) as client:
-        names = list(dict.fromkeys(page.host for page in record.pages))
-        record.hosts = {host.host: host for host in HostRecords(client, options.prefix).named(names)}
