@@ -22,7 +22,6 @@ from scrapy_winnow.storage.connection import Connection, problem_at_start
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 from scrapy_winnow.storage.index import DuplicateIndex
-from scrapy_winnow.storage.keys import find_other_layouts
 from scrapy_winnow.worker import freeze_loaded
 from winnow.page.page import PageTooLarge
 from winnow.page.parsing import kind_of_data
@@ -160,15 +159,12 @@ class Winnow(Component):
                 keep=config.duplicates_sketch,
                 min_resemblance=config.duplicates_resemblance,
             )
-        if await connection.ping():
-            if keys := await connection.call(lambda client: find_other_layouts(client, config.redis_prefix)):
-                self.log.warning(
-                    "Redis holds what another version of Winnow has written, and this one begins anew: keys %s are "
-                    "left alone (docs/operators.md#upgrades)",
-                    ", ".join(keys),
-                )
-            if config.redis_url is not None and (advice := await connection.call(memory_advice)):
-                self.log.warning("%s", advice)
+        if (
+            await connection.ping()
+            and config.redis_url is not None
+            and (advice := await connection.call(memory_advice))
+        ):
+            self.log.warning("%s", advice)
 
     def _warn_if_nothing_was_cleaned(self) -> None:
         def total(*names: str) -> int:

@@ -30,8 +30,6 @@ _NUMBERED: Final = re.compile(r"\d{3,}|[0-9a-f]{8,}", re.IGNORECASE)
 """Names that change with each page or release: ``post-4711``, ``css-1x2y3z4w``."""
 
 _MAX_TEXT: Final = 200  # characters
-_MAX_OUTLINE: Final = 160
-_MAX_LEVELS: Final = 4  # of an outline, below its element
 _MIN_PAGES: Final = 2
 FORMAT: Final = "winnow site profile 1"
 _MAX_FRACTION: Final = 255  # of a label, for all pages
@@ -109,14 +107,14 @@ class RepeatedPart:
     Attributes:
         selector: CSS selector that finds it on its page, and on others with the same structure.
         pages: how many of the counted pages have it.
-        outline: its markup in brief, ``nav > ul > li * 4``.
+        characters: of its text.
+        text: the beginning of it.
     """
 
     selector: str
     pages: int
     characters: int
     text: str
-    outline: str
 
 
 def find_repeated_parts(
@@ -132,9 +130,10 @@ def find_repeated_parts(
 
     for hashed in sorted(pages, key=repeated_mass, reverse=True):
         for part in _find_repeated(hashed, counts, min_pages):
-            if part.selector not in selectors and (part.text, part.outline) not in found:
+            element = part.selector.rpartition(" > ")[2].partition(":")[0]  # its name and classes, without its place
+            if part.selector not in selectors and (part.text, element) not in found:
                 selectors.add(part.selector)
-                found[part.text, part.outline] = part
+                found[part.text, element] = part
     return list(found.values())
 
 
@@ -154,36 +153,10 @@ def _find_repeated(hashed: HashedPage, counts: LossyCounts | HostLabels, min_pag
                 selector=selectors.selector_of(element),
                 pages=int(df[element]),
                 characters=len(text),
-                text=_shorten(text, _MAX_TEXT),
-                outline=_outline(page.elements[element]),
+                text=text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…",
             )
         )
     return parts
-
-
-def _outline(element: etree._Element) -> str:
-    """Return the names and classes of an element and its most frequent descendants."""
-    steps = [_short_name(element)]
-    for _ in range(_MAX_LEVELS):
-        children = list(element.iterchildren("*"))
-        if not children:
-            break
-        names = [_short_name(child) for child in children]
-        name, number = Counter(names).most_common(1)[0]
-        element = children[names.index(name)]
-        steps.append(f"{name} × {number}" if number > 1 else name)
-    return _shorten(" › ".join(steps), _MAX_OUTLINE)
-
-
-def _shorten(text: str, max_chars: int) -> str:
-    return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
-
-
-def _short_name(element: etree._Element) -> str:
-    name = _name(element.tag)
-    if element.get("id"):
-        return f"{name}#{element.get('id')}"
-    return ".".join([name, *element.get("class", "").split()[:1]])
 
 
 class ProfileError(Exception):

@@ -12,13 +12,14 @@ from parsel import Selector
 
 from scrapy_winnow import stats
 from scrapy_winnow.commands import main
-from scrapy_winnow.profiles import ProfileError, Selectors, dump_profile, load_profile
+from scrapy_winnow.profiles import ProfileError, Selectors, dump_profile, find_repeated_parts, load_profile
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
 from tests.scrapy_winnow.inspector.browsing import story
 from winnow import Page
+from winnow.counting import LossyCounts
 
 HOST = "harbour.example"
 
@@ -93,6 +94,23 @@ def test_its_selectors_find_the_template_without_winnow(
     left = " ".join(page.css("body ::text").getall())
     assert "In report 77" in left
     assert not re.search("Weather|newsletter|Terms of use", left)
+
+
+def test_links_of_one_text_are_one_part_and_menus_of_other_classes_parts_of_their_own() -> None:
+    menus = "".join(f'<nav class="{name}"><a>Weather</a> <a>Sports</a></nav>' for name in ("wide", "narrow"))
+    teasers = "".join(
+        f"<section><p>Story {{0}} has part {part} of its own.</p><a>Read on</a></section>" for part in "ab"
+    )
+    pages = [HashedPage.of(Page.parse(f"<body>{menus}{teasers.format(number)}")) for number in range(4)]
+    counts = LossyCounts()
+    for number, page in enumerate(pages):
+        counts.add(number, page.fingerprints)
+    parts = find_repeated_parts(pages, counts)
+    assert [(part.selector, part.text, part.characters) for part in parts] == [
+        ("nav.wide", "Weather Sports", 14),
+        ("nav.narrow", "Weather Sports", 14),
+        ("body > section:nth-of-type(1) > a", "Read on", 7),
+    ]
 
 
 def test_a_host_that_is_known_is_not_overwritten(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 import sys
 import zlib
 from collections import Counter
@@ -20,7 +18,7 @@ from winnow.hashing import hash_text
 from winnow.page.text import WORD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from scrapy_winnow.storage.hosts import HostRecord
 
@@ -28,8 +26,6 @@ MAX_PAGES: Final = 200_000
 """Pages that a report has records of; later ones are only counted."""
 
 _MAX_ERRORS: Final = 200
-_STATS: Final = re.compile(r"Dumping Scrapy stats:\s*(\{.*?\})\s*$", re.MULTILINE | re.DOTALL)
-_FAILED: Final = re.compile(r"^\S+ \S+ \[[^\]]+\] (?:ERROR|CRITICAL): (.*)$", re.MULTILINE)
 
 MAX_HOSTS: Final = 20
 PAGES_PER_HOST: Final = 10
@@ -162,34 +158,3 @@ def page_record(
         duplicate_of=original if isinstance(original, str) and original != url else None,
         confidence=number("confidence"),
     )
-
-
-def read_items(record: CrawlRecord, items: Iterable[object]) -> int:
-    """Add the items of a crawl; return how many are not usable."""
-    unused = 0
-    for row in items:
-        page = page_record(row, -1.0, {}) if isinstance(row, dict) else None
-        if page is None:
-            unused += 1
-        else:
-            record.add(page)
-    return unused
-
-
-def read_log(record: CrawlRecord, text: str) -> None:
-    """Add the stats and the errors of a Scrapy log.
-
-    Raises:
-        ValueError: it has no stats: the crawl was killed, or it is not such a log.
-    """
-    for message in _FAILED.findall(text):
-        record.add_error(message)
-    found = _STATS.findall(text)
-    if not found:
-        raise ValueError("no stats of Scrapy in it: give the items as JSON, or the log of a crawl that has ended")
-    # Dates are not literals; everything else that stats hold is.
-    literal = re.sub(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)", "None", found[-1])
-    try:
-        record.stats |= ast.literal_eval(literal)
-    except (ValueError, SyntaxError) as error:
-        raise ValueError("its stats cannot be read") from error

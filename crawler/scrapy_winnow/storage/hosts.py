@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import time
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from redis.exceptions import RedisError
 
 from scrapy_winnow.storage.evidence import ENTRY
-from scrapy_winnow.storage.keys import HostKeys, escape_pattern, host_keys
+from scrapy_winnow.storage.keys import HostKeys, host_keys
 from scrapy_winnow.storage.settled import LABEL, Labels
 from winnow.counting import MIN_DF, MIN_PAGES, THETA
 
@@ -63,7 +64,8 @@ class HostRecords:
     def all(self) -> Iterator[HostRecord]:
         """Go through all hosts, in no order."""
         before, after = host_keys(self.prefix, "\n").state.split("\n")
-        keys = self.client.scan_iter(match=f"{escape_pattern(before)}*{after}", count=_SCANNED)
+        pattern = glob.escape(before).replace("\\", r"\\")  # which is special in Redis only
+        keys = self.client.scan_iter(match=f"{pattern}*{after}", count=_SCANNED)
         yield from self.named(key[len(before) : -len(after)].decode(errors="replace") for key in keys)
 
     def named(self, hosts: Iterable[str]) -> Iterator[HostRecord]:

@@ -12,13 +12,10 @@ import re
 from contextlib import suppress
 from functools import lru_cache
 from ipaddress import IPv6Address
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from winnow.fingerprints import FINGERPRINT_VERSION
-
-if TYPE_CHECKING:
-    from redis.asyncio import Redis
 
 HOST_LAYOUT: Final = 6
 """Number of the definition of what a host's keys hold; it stands in their names after the fingerprints' version."""
@@ -26,12 +23,8 @@ HOST_LAYOUT: Final = 6
 INDEX_LAYOUT: Final = 4
 """Number of the definition of the near-duplicate index and of the shingles in it."""
 
-_SAMPLE: Final = 1_000
-"""Keys that are looked at for other layouts: a sample, so that a crawl on a server with many begins at once."""
-
 _HOSTS: Final = f"{FINGERPRINT_VERSION}.{HOST_LAYOUT}"
 _INDEX: Final = f"near:{INDEX_LAYOUT}"
-_LAYOUT: Final = re.compile(rb":(near:\d+|[\d.]+(?=:\{)):")
 
 _UNSAFE: Final = re.compile(rb"[^a-z0-9.:\-_\[\]]")
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -121,25 +114,3 @@ def index_key(prefix: str, key: bytes) -> bytes:
 def original_key(prefix: str, name: bytes) -> bytes:
     """Return the name of the key with the original of an id in the near-duplicate index."""
     return f"{prefix}:{_INDEX}:doc:{name.hex()}".encode()
-
-
-def escape_pattern(text: str) -> str:
-    """Return a text as it stands for itself in a pattern of Redis."""
-    return re.sub(r"([*?\[\]\\])", r"\\\1", text)
-
-
-async def find_other_layouts(client: Redis, prefix: str) -> list[str]:
-    """Return patterns of keys that another version of this package has written, and this one does not read.
-
-    They are those of a sample of the keys; none where the user may not list them.
-    """
-    from redis.exceptions import ResponseError  # noqa: PLC0415  (the spider of the command line needs no Redis)
-
-    try:
-        names: Any
-        _, names = await client.scan(0, match=f"{escape_pattern(prefix)}:*", count=_SAMPLE)
-    except ResponseError:
-        return []
-    found = (_LAYOUT.match(name.removeprefix(prefix.encode())) for name in names)
-    layouts = {match[1].decode() for match in found if match} - {_HOSTS, _INDEX}
-    return sorted(f"{prefix}:{layout}:*" for layout in layouts)

@@ -1,4 +1,4 @@
-"""The report as a document, of items, logs and servers that a crawl has left."""
+"""The report as a document, of items and servers that a crawl has left."""
 
 import gzip
 import json
@@ -16,18 +16,6 @@ from scrapy_winnow.report.records import CrawlRecord, PageRecord, page_record
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
 from tests.scrapy_winnow.inspector.browsing import story
-
-LOG = """2026-11-22 05:03:15 [scrapy.core.scraper] ERROR: Spider error processing <GET https://a.example/x>
-2026-11-22 05:03:36 [scrapy.statscollectors] INFO: Dumping Scrapy stats:
-{'downloader/response_status_count/200': 12,
- 'downloader/exception_type_count/scrapy.exceptions.IgnoreRequest': 5,
- 'downloader/exception_type_count/twisted.internet.error.TimeoutError': 2,
- 'robotstxt/forbidden': 5,
- 'elapsed_time_seconds': 4.0,
- 'finish_time': datetime.datetime(2026, 11, 22, 5, 3, 36, 1, tzinfo=datetime.timezone.utc),
- 'finish_reason': 'finished'}
-2026-11-22 05:03:36 [scrapy.core.engine] INFO: Spider closed (finished)
-"""
 
 
 def _page(number: int, host: str = "a.example", **changed: object) -> PageRecord:
@@ -59,26 +47,35 @@ def test_the_words_of_a_huge_text_are_estimated_in_no_time() -> None:
     assert [page.words for page in pages if page] == [7, 3_000_000]
 
 
-def test_the_command_reads_items_a_log_or_both(tmp_path: Path) -> None:
-    items, log, out = tmp_path / "items.jsonl", tmp_path / "crawl.log", tmp_path / "out.html"
+def test_the_command_reads_json_lines_or_an_array(tmp_path: Path) -> None:
+    items, feed, out = tmp_path / "items.jsonl", tmp_path / "items.json.gz", tmp_path / "out.html"
     rows = [
         {"url": f"https://a.example/{n}", "text": "a b c", "template_share": 0.2, "status": "cleaned"} for n in range(9)
     ]
     items.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    log.write_text(LOG, encoding="utf-8")
-    assert main(["report", str(items), str(log), "-o", str(out)]) == 0
-    text = out.read_text(encoding="utf-8")
-    assert "<b>9</b> pages" in text
+    feed.write_bytes(gzip.compress(json.dumps(rows).encode()))
+    for source in (items, feed):
+        assert main(["report", str(source), "-o", str(out)]) == 0
+        assert "<b>9</b> pages" in out.read_text(encoding="utf-8")
+
+
+def test_the_results_of_requests_and_the_errors_of_a_crawl_without_pages_are_shown() -> None:
+    record = CrawlRecord(
+        stats={
+            "downloader/response_status_count/200": 12,
+            "downloader/exception_type_count/scrapy.exceptions.IgnoreRequest": 5,
+            "downloader/exception_type_count/twisted.internet.error.TimeoutError": 2,
+            "robotstxt/forbidden": 5,
+            "finish_reason": "finished",
+        }
+    )
+    record.add_error("Spider error processing <GET https://a.example/x>")
+    text = render_report(record)
+    assert "No page was cleaned" in text
     assert "TimeoutError" in text
     assert "forbidden by robots.txt" in text
     assert "IgnoreRequest" not in text
     assert "Spider error processing &lt;GET https://a.example/x&gt;" in text
-    feed = tmp_path / "items.json.gz"
-    feed.write_bytes(gzip.compress(json.dumps(rows).encode()))
-    assert main(["report", str(feed), "-o", str(out)]) == 0
-    assert "<b>9</b> pages" in out.read_text(encoding="utf-8")
-    assert main(["report", str(log), "-o", str(out)]) == 0
-    assert "No page was cleaned" in out.read_text(encoding="utf-8")
 
 
 def test_hosts_are_shown_with_what_their_private_server_holds(
@@ -95,7 +92,7 @@ def test_hosts_are_shown_with_what_their_private_server_holds(
     assert re.search(r"<b>a\.example</b>.*?settled.*?counted</th><td>\d+ pages.*?frozen", text, re.DOTALL)
     assert re.search(r"<b>b\.example</b>.*?counting.*?counted</th><td>3 pages.*?nodes counted", text, re.DOTALL)
     assert main(["report", str(state), "-o", str(out)]) == 2
-    assert "nothing to report: give the items of a crawl or its log" in capsys.readouterr().err
+    assert "nothing to report: give the items of a crawl;" in capsys.readouterr().err
 
 
 def test_the_items_of_a_crawl_that_was_killed_are_reported_but_for_half_a_line(tmp_path: Path, capsys) -> None:
@@ -123,7 +120,7 @@ def test_fields_of_the_same_names_with_other_values_do_not_stop_a_report(tmp_pat
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("no log\n", "no stats of Scrapy"),
+        ("2026-11-22 05:03:15 [scrapy] INFO: a log\n", "nothing to report: no items"),
         (" ", "is empty"),
         ('{"url": broken', "crawl.x: "),
         ('{"url": "http://a.example/"}', "nothing to report"),
