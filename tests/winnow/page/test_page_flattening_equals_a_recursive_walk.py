@@ -70,8 +70,9 @@ class Walk:
 def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._Element) -> None:
     root.tail = None
     page = Page.from_tree(root)
+    root = page.root  # a copy, where content ends the head
     walk = Walk()
-    walk.enter(page.root, -1, 0, seen=True)  # a copy, where content ends the head
+    walk.enter(root, -1, 0, seen=True)
 
     assert [
         [*row] for row in zip(page.parent, page.end, page.depth, page.run_begin, page.run_end, strict=True)
