@@ -239,7 +239,7 @@ def test_labels_of_a_site_level_method_are_written_in_one_pass() -> None:
     def labels_of(html: str) -> str:
         page = Page.parse(html)
         template = Labels(np.arange(page.n + page.m) > 1)
-        return LabelledSitePage(SitePage(0, "page.html", page), template, 0, Learned(1, lambda _: template)).json
+        return LabelledSitePage(SitePage(0, "page.html", page), template, Learned(1, lambda _: template)).json
 
     assert_linear(lambda n: "<p>Word of it.</p>" * n, 4_000, timed(labels_of))
 

@@ -10,7 +10,6 @@ from benchmarks.shared.servers import SLOTS
 from scrapy_winnow import stats
 from scrapy_winnow.commands import main
 from scrapy_winnow.storage import batches
-from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import COUNTS, NEAR_DUPLICATES, Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
@@ -115,8 +114,6 @@ async def test_the_calls_that_a_crawl_begins_with_all_reach_their_servers(cluste
 def test_a_crawl_counts_and_looks_up_and_the_commands_see_it(cluster_url, web, start_crawls, prefix, capsys, tmp_path):
     urls = web.add_articles(40)
     copy = web.add("/copy", web.pages["/7"][2])
-    with blocking_client(cluster_url) as client:
-        client.set(f"{prefix}:2:{{near-duplicates}}:m", 1)  # as an earlier version has left it
     plan = {
         "urls": [*urls, copy],
         "WINNOW_REDIS_URL": cluster_url,
@@ -129,8 +126,6 @@ def test_a_crawl_counts_and_looks_up_and_the_commands_see_it(cluster_url, web, s
     assert stats["winnow/pages/counted"] + stats.get("winnow/pages/settled", 0) == len(urls)
     found = {item["url"]: item["duplicate_of"] for item in crawled.items if "duplicate_of" in item}
     assert found in ({copy: urls[7]}, {urls[7]: copy})
-    (line,) = [line for line in crawled.log.splitlines() if "another version" in line]
-    assert f"{prefix}:2:*" in line
 
     server = ["--redis-url", cluster_url, "--prefix", prefix]
     assert main(["hosts", *server, "--json"]) == 0
