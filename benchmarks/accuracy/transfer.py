@@ -128,7 +128,7 @@ def _draw(file: Path, figures: dict[str, dict[str, Any]]) -> None:
     with mpl.rc_context(look):
         figure = Figure(figsize=(3.1 * columns, 2.9 * rows), layout="constrained")
         panels = figure.subplots(rows, columns, squeeze=False).flat
-        for axes, name in zip(panels, collections, strict=False):
+        for name, axes in zip(collections, panels, strict=False):
             drawn = [figures[name][point][:2] for point in _ON_CURVE]
             axes.plot([recall for _, recall in drawn], [precision for precision, _ in drawn], "k-", linewidth=1.4)
             for extractor, (precision, recall, _) in figures[name].items():
