@@ -13,7 +13,7 @@ from winnow.hashing import mix
 from winnow.metadata.facts import declared_kind
 from winnow.metadata.json_ld import json_ld_scripts
 from winnow.output.tables import table_around
-from winnow.output.text import blocks_inside
+from winnow.output.text import LISTS, blocks_inside
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import tag_set
 from winnow.page.text import WORD
@@ -50,7 +50,6 @@ _WHOLE_FRACTION: Final = 0.7  # kept fraction of a structure's text from which i
 _SCRAPS_FRACTION: Final = 0.3  # kept fraction of a link list's text up to which it is cut whole
 _MIN_LIST: Final = 5  # blocks
 _TABLES: Final = tag_set("table")
-_LISTS: Final = ("ul", "ol", "dl", "menu", "dir")
 _CODE: Final = tag_set("pre")
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
@@ -173,7 +172,7 @@ def keep_structures_whole(draft: Draft) -> None:
     if draft.df is None:
         return
     page, kept = draft.page, draft.kept
-    whole = _TABLES.take(page.tag) & (table_around(page) >= 0) | tag_set(*_LISTS).take(page.tag)
+    whole = _TABLES.take(page.tag) & (table_around(page) >= 0) | tag_set(*LISTS).take(page.tag)
     if not whole.any():
         return
     inside, kept_inside = sums_over_blocks(page, draft.lengths), sums_over_blocks(page, draft.lengths * kept)
@@ -186,9 +185,9 @@ def keep_structures_whole(draft: Draft) -> None:
 def cut_lists_whole(draft: Draft) -> None:
     """Cut link lists whole if most of their text is cut: the remaining items are useless alone."""
     page, kept = draft.page, draft.kept
-    if not (blocks_inside(page, *_LISTS) & kept).any():
+    if not (blocks_inside(page, *LISTS) & kept).any():
         return
-    lists = np.array(elements_named(page, *_LISTS))
+    lists = np.array(elements_named(page, *LISTS))
     blocks = page.block_begin[lists], page.block_end[lists]
     inside, kept_inside = slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * kept, *blocks)
     is_scraps = (kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside) & (blocks[1] - blocks[0] >= _MIN_LIST)
@@ -253,7 +252,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
 
 def _structures(page: Page) -> list[NDArray[np.int32]]:
     """int32[n] each, element of the table, list, ``pre`` and group of stanzas around each element, -1 for none."""
-    parts = [nearest(page.parent, group.take(page.tag)) for group in (_TABLES, tag_set(*_LISTS), _CODE)]
+    parts = [nearest(page.parent, group.take(page.tag)) for group in (_TABLES, tag_set(*LISTS), _CODE)]
     verse = np.bincount(page.block_node, minlength=page.n) > 1
     return [*parts, np.where(verse, page.parent, np.int32(-1))]
 

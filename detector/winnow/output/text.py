@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 _PARAGRAPH, _LINE, _CELL = range(3)
 _SEPARATORS: Final = ("\n\n", "\n", "\t")
 
-_LISTS: Final = ("ul", "ol", "dl", "menu", "dir")
+LISTS: Final = ("ul", "ol", "dl", "menu", "dir")
+"""Elements that are lists."""
+
 _ITEMS: Final = tag_set("li", "dt", "dd")
 _CELLS: Final = ("td", "th")
 
@@ -166,8 +168,8 @@ def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
     before, after = slice(None, -1), slice(1, None)
     kinds = np.zeros(len(blocks) - 1, np.int8)
 
-    if blocks_inside(page, *_LISTS)[blocks].any():
-        one_list = _in_same_group(outermost(parent, tag_set(*_LISTS).take(tag))[node])
+    if blocks_inside(page, *LISTS)[blocks].any():
+        one_list = _in_same_group(outermost(parent, tag_set(*LISTS).take(tag))[node])
         item = nearest(parent, _ITEMS.take(tag))[node]
         paragraphs = prefix_sums(tag.take(page.block_node) == TAG_ID["p"])
         long = (item >= 0) & (paragraphs[page.block_end[item]] - paragraphs[page.block_begin[item]] > 1)
