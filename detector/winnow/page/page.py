@@ -17,6 +17,7 @@ from winnow.page.attributes import AttributeTable
 from winnow.page.parsing import kind_of_data, page_of_mhtml, parse_html
 from winnow.page.tags import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import character_properties
+from winnow.page.tree import elements_named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -275,17 +276,17 @@ def _with_content_in_body(page: Page) -> etree._Element | None:
 
     Pages may leave the tags of head and body out, and for libxml2 no element of HTML5, such as ``main``, ends a head.
     """
-    heads, bodies = ((page.tag == TAG_ID[name]).nonzero()[0] for name in ("head", "body"))
-    if not len(heads):
+    heads = elements_named(page, "head")
+    if not heads:
         return None
-    begin, end = int(heads[0]) + 1, int(page.end[heads[0]])
-    is_content = (page.parent[begin:end] == heads[0]) & ~_IN_HEAD.take(page.tag[begin:end])
-    if not is_content.any():
+    inside = slice(heads[0] + 1, int(page.end[heads[0]]))
+    is_content = (page.parent[inside] == heads[0]) & ~_IN_HEAD.take(page.tag[inside])
+    if not is_content.any():  # as on most pages
         return None
-    elements = list(deepcopy(page.root).iter(etree.Element))
-    head, first = elements[heads[0]], elements[begin + int(is_content.argmax())]
-    body = elements[bodies[0]] if len(bodies) else etree.SubElement(elements[0], "body")
-    moved = head[head.index(first) :]
+    elements, bodies = list(deepcopy(page.root).iter(etree.Element)), elements_named(page, "body")
+    first = elements[inside.start + int(is_content.argmax())]
+    body = elements[bodies[0]] if bodies else etree.SubElement(elements[0], "body")
+    moved = [first, *first.itersiblings()]
     moved[-1].tail, body.text = f"{moved[-1].tail or ''}{body.text or ''}", None
     body[:0] = moved
     return elements[0]
