@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, rules_in_turn, shown, table, write_json
+from benchmarks.shared.common import parser_of, rules_in_turn, shown, svg_figure, table, write_json
 from benchmarks.shared.peers import peers, trafilatura_precision_text, trafilatura_recall_text
 from winnow import clean
 from winnow.models import ModelError
@@ -118,15 +118,10 @@ def _extractors(model_of: Callable[[str], Model], options: Namespace) -> dict[st
 
 def _draw(file: Path, figures: dict[str, dict[str, Any]]) -> None:
     """Draw precision over recall: Winnow's thresholds as a line, the values of `favor` and other extractors as dots."""
-    import matplotlib as mpl  # noqa: PLC0415  (for development only)
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
     collections = [name for name in figures if ": " not in name]
     columns = 3
     rows = -(-len(collections) // columns)
-    look: Any = {"svg.hashsalt": "winnow", "svg.fonttype": "none", "font.size": 9, "axes.grid": True}
-    with mpl.rc_context(look):
-        figure = Figure(figsize=(3.1 * columns, 2.9 * rows), layout="constrained")
+    with svg_figure(file, 3.1 * columns, 2.9 * rows) as figure:
         panels = figure.subplots(rows, columns, squeeze=False).flat
         for name, axes in zip(collections, panels, strict=False):
             drawn = [figures[name][point][:2] for point in _ON_CURVE]
@@ -140,7 +135,6 @@ def _draw(file: Path, figures: dict[str, dict[str, Any]]) -> None:
         for axes in panels:
             axes.axis("off")
         figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
-        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
 
 
 def _groups(example: GoldExample) -> list[str]:

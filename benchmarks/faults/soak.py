@@ -27,7 +27,7 @@ from scrapy import Request
 from scrapy.utils.request import RequestFingerprinter
 
 from benchmarks.faults.soak_crawl import Crawl, ServedWeb, Trouble, make_web, urls_of
-from benchmarks.shared.common import parser_of, say, table, write_json
+from benchmarks.shared.common import parser_of, say, svg_figure, table, write_json
 from benchmarks.shared.counting import counted_nodes, counted_pages
 from benchmarks.shared.crawls import QUICK
 from demo.truth import words
@@ -175,12 +175,7 @@ def _errors(log: Path) -> int:
 
 def _draw(file: Path, samples: dict[str, Samples]) -> None:
     """Draw the memory of the largest worker and the data in Redis, by pages stored."""
-    import matplotlib as mpl  # noqa: PLC0415  (for development only)
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    look: Any = {"svg.hashsalt": "winnow", "svg.fonttype": "none", "font.size": 9, "axes.grid": True}
-    with mpl.rc_context(look):
-        figure = Figure(figsize=(9.2, 3.4), layout="constrained")
+    with svg_figure(file, 9.2, 3.4) as figure:
         for axes, label, key in zip(
             figure.subplots(1, 2), ("largest worker, MB", "data in Redis, MB"), ("workers", "redis"), strict=True
         ):
@@ -189,7 +184,6 @@ def _draw(file: Path, samples: dict[str, Samples]) -> None:
                 axes.plot([sample["pages"] for sample in each], values, label=name, linewidth=1.4)
             axes.set(xlabel="pages stored", ylabel=label)
             axes.legend(frameon=False)
-        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
 
 
 @dataclass(frozen=True, slots=True)

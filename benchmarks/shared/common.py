@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import time
+from contextlib import contextmanager
 from importlib.util import find_spec
 from math import sqrt
 from pathlib import Path
@@ -129,6 +130,22 @@ def write_json(options: argparse.Namespace, figures: Mapping[str, Any]) -> None:
     """Write the figures where ``--json`` says, if it does."""
     if options.json is not None:
         options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def svg_figure(file: Path, width: float, height: float) -> Iterator[Any]:
+    """Give a figure of matplotlib, so many inches wide and high, and write what is drawn on it as SVG.
+
+    The same figures give the same bytes.
+    """
+    import matplotlib as mpl  # noqa: PLC0415  (for development only)
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    look: Any = {"svg.hashsalt": "winnow", "svg.fonttype": "none", "font.size": 9, "axes.grid": True}
+    with mpl.rc_context(look):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
 
 
 def process_megabytes(field: str, process: int | str = "self") -> float:
