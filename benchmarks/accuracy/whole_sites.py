@@ -24,9 +24,8 @@ import winnow
 from benchmarks.shared.common import parser_of, rules_in_turn, say, table, write_json
 from benchmarks.shared.peers import peers, trafilatura_recall_text
 from winnow.evidence import site_counts
-from winnow.page.tags import tag_set
 from winnow.page.text import WORD
-from winnow.page.tree import prefix_sums
+from winnow.page.tree import prefix_sums, tag_set
 from winnow.site import PageCounts
 from winnow.training.evaluation import models_of_folds
 from winnow.training.site_evidence import (

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from winnow.cleaned import Cleaned
+    from winnow.cleaning import Cleaned
     from winnow.models.scores import Model
 
 NODES: Final = 5_000

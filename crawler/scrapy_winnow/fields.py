@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
-    from winnow.cleaned import Cleaned
+    from winnow.cleaning import Cleaned
     from winnow.models.scores import Model
     from winnow.rules import Rule
 

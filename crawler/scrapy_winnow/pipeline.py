@@ -21,7 +21,7 @@ from scrapy_winnow.content import Content
 from scrapy_winnow.extension import Component, Winnow, winnow_of
 from scrapy_winnow.item_sources import META, ItemSource, page_address
 from scrapy_winnow.storage.keys import site_of
-from winnow.cleaned import NOT_HTML
+from winnow.cleaning import NOT_HTML
 from winnow.duplicates import KEEP, near_duplicates
 from winnow.page.parsing import decode
 

@@ -1,7 +1,6 @@
 """Separates the content of web pages from their template; works on HTML and lxml trees, without a crawler."""
 
-from winnow.cleaned import Cleaned
-from winnow.cleaning import clean
+from winnow.cleaning import Cleaned, clean
 from winnow.metadata import Metadata
 from winnow.models import load_model
 from winnow.output.chunks import Chunk

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 
 from winnow.fingerprints import UNSEEN
-from winnow.page.tags import IS_BLOCK_LEVEL, tag_set
-from winnow.page.tree import once_per_page, prefix_sums, subtree_sums, sums_over_runs, within
+from winnow.page.tree import IS_BLOCK_LEVEL, once_per_page, prefix_sums, subtree_sums, sums_over_runs, tag_set, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

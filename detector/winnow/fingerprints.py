@@ -12,9 +12,8 @@ from xxhash import xxh3_64_intdigest
 from winnow.core import core
 from winnow.hashing import BASE, INVERSE, hash_text
 from winnow.page.addresses import base_address, split_address
-from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import character_properties, character_tokens
-from winnow.page.tree import once_per_page
+from winnow.page.tree import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, once_per_page, tag_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

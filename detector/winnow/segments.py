@@ -13,8 +13,7 @@ import numpy as np
 
 from winnow.evidence.draft import Reason
 from winnow.output.text import conditional_comments
-from winnow.page.tags import TAG_NAMES, tag_set
-from winnow.page.tree import linked_runs, nearest, sums_in_blocks
+from winnow.page.tree import TAG_NAMES, linked_runs, nearest, sums_in_blocks, tag_set
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable

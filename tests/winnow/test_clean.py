@@ -15,8 +15,7 @@ import winnow
 from winnow import Limits, Page, clean
 from winnow.models import shipped_models
 from winnow.models.scores import FixedThreshold, Scores
-from winnow.page.tags import TAG_ID
-from winnow.page.tree import nearest, prefix_sums
+from winnow.page.tree import TAG_ID, nearest, prefix_sums
 
 
 class LinkDensity:

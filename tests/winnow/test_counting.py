@@ -18,7 +18,7 @@ from winnow.counting import (
 )
 from winnow.fingerprints import node_fingerprints
 from winnow.page.page import Page
-from winnow.page.tags import IS_BLOCK_LEVEL
+from winnow.page.tree import IS_BLOCK_LEVEL
 from winnow.papers.page_level import site_level_templates
 
 

@@ -6,8 +6,16 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from winnow.features.blocks import FEATURE_NAMES, LEVELS, PAGE_FEATURE_NAMES, STATIC_NAMES, features_of
-from winnow.features.tokens import TABLE_SIZE, TokenTables, name_hashes
+from winnow.features import (
+    FEATURE_NAMES,
+    LEVELS,
+    PAGE_FEATURE_NAMES,
+    STATIC_NAMES,
+    TABLE_SIZE,
+    TokenTables,
+    features_of,
+    name_hashes,
+)
 from winnow.page.page import Page
 
 SMALL = """<html><head><title>Red boats</title></head><body>

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 import winnow
 from winnow.cleaning import clean
 from winnow.core import core
-from winnow.features.blocks import FEATURE_NAMES, features_of
-from winnow.features.tokens import TABLE_SIZE, TokenTables
+from winnow.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of
 from winnow.models import load_model, shipped_models
-from winnow.models.blocks import BlockModel, attribute_scores
+from winnow.models.blocks import ARRAY_NAMES, CLIP, UNITS, BlockModel, SequenceNetwork, attribute_scores
 from winnow.models.decision import (
     ARTICLE,
     CONFIDENCE_INPUTS,
@@ -31,7 +30,6 @@ from winnow.models.decision import (
 )
 from winnow.models.files import FORMAT, ModelError, read_model_file, write_model_file
 from winnow.models.scores import expected_f1_threshold
-from winnow.models.sequence import ARRAY_NAMES, CLIP, UNITS, SequenceNetwork
 from winnow.page.page import Page
 from winnow.smoothing import smooth
 

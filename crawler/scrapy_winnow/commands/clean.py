@@ -24,7 +24,7 @@ from scrapy_winnow.commands.common import (
 )
 from scrapy_winnow.fetching import CRAWL_SITE, STANDARD_INPUT, InputError, fetch, is_address, read_page, reason
 from winnow import Page, Rules, Site, clean
-from winnow.cleaned import NOT_HTML
+from winnow.cleaning import NOT_HTML
 from winnow.processes import map_in_processes
 from winnow.training.sites import page_files
 

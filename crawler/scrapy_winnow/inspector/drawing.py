@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from winnow.page.tags import TAG_NAMES
 from winnow.page.text import WORD
+from winnow.page.tree import TAG_NAMES
 
 if TYPE_CHECKING:
     from winnow import Page

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Final, Literal, Self, get_args
 
 import numpy as np
 
-from winnow.features.blocks import features_of
+from winnow.features import features_of
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
-from winnow.page.tags import tag_set
-from winnow.page.tree import clickable_blocks, elements_of_blocks, nearest, outermost, subtree_sums, within
+from winnow.page.tree import clickable_blocks, elements_of_blocks, nearest, outermost, subtree_sums, tag_set, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

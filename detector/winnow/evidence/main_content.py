@@ -15,7 +15,6 @@ from winnow.metadata.json_ld import json_ld_scripts
 from winnow.output.tables import table_around
 from winnow.output.text import LISTS, blocks_inside
 from winnow.page.attributes import attribute_predicate
-from winnow.page.tags import tag_set
 from winnow.page.text import WORD
 from winnow.page.tree import (
     clickable_blocks,
@@ -30,6 +29,7 @@ from winnow.page.tree import (
     slice_sums,
     sums_in_blocks,
     sums_over_blocks,
+    tag_set,
     within,
 )
 

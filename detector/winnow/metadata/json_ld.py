@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from winnow.metadata.values import as_list, clean_text, image_address, keywords, person_names, unescape_text
 from winnow.page.attributes import attribute_predicate
-from winnow.page.tags import TAG_ID
-from winnow.page.tree import once_per_page
+from winnow.page.tree import TAG_ID, once_per_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,8 +19,7 @@ import numpy as np
 
 from winnow.metadata.dates import dates_in, iso_date
 from winnow.metadata.values import names_in_byline
-from winnow.page.tags import TAG_ID, tag_set
-from winnow.page.tree import elements_named, named_elements, once_per_page, within
+from winnow.page.tree import TAG_ID, elements_named, named_elements, once_per_page, tag_set, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

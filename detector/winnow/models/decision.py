@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import numpy as np
 
-from winnow.features.blocks import PAGE_FEATURE_NAMES
+from winnow.features import PAGE_FEATURE_NAMES
 from winnow.models.files import required_array
 from winnow.models.scores import BETAS, Choice, FixedThreshold, expected_f1_threshold, log_odds, logistic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.features.blocks import BlockFeatures
+    from winnow.features import BlockFeatures
     from winnow.models.files import Arrays
     from winnow.models.scores import Favor, Scope
 

@@ -17,8 +17,18 @@ import numpy as np
 from lxml import etree
 
 from winnow.page.attributes import attribute_predicate
-from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, tag_set
-from winnow.page.tree import elements_named, is_among, nearest, once_per_page, outermost, sums_in_blocks, within
+from winnow.page.tree import (
+    IS_BLOCK_LEVEL,
+    TAG_ID,
+    elements_named,
+    is_among,
+    nearest,
+    once_per_page,
+    outermost,
+    sums_in_blocks,
+    tag_set,
+    within,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -28,8 +28,19 @@ from winnow.output.runs import (
 )
 from winnow.output.tables import is_callout, layout_tables
 from winnow.page.addresses import base_address, join_address
-from winnow.page.tags import BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG_NAMES, tag_set
-from winnow.page.tree import named_elements, nearest, runs_of_blocks, subtree_sums, sums_over_runs, within
+from winnow.page.tree import (
+    BLOCK_LEVEL,
+    IS_UNSEEN_TEXT,
+    TAG_ID,
+    TAG_NAMES,
+    named_elements,
+    nearest,
+    runs_of_blocks,
+    subtree_sums,
+    sums_over_runs,
+    tag_set,
+    within,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,9 +15,18 @@ import numpy as np
 
 from winnow.output.formulas import find_formulas, formula_positions, tex_in_text
 from winnow.page.attributes import attribute_predicate
-from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import UNSEEN_CHARACTERS
-from winnow.page.tree import elements_named, is_among, nearest, once_per_page, prefix_sums, within
+from winnow.page.tree import (
+    TAG_ID,
+    TAG_NAMES,
+    elements_named,
+    is_among,
+    nearest,
+    once_per_page,
+    prefix_sums,
+    tag_set,
+    within,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

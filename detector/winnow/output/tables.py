@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from winnow.output.runs import omitted_elements
-from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
-from winnow.page.tree import nearest, once_per_page, prefix_sums, subtree_sums
+from winnow.page.tree import TAG_ID, TAG_NAMES, nearest, once_per_page, prefix_sums, subtree_sums, tag_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -20,9 +20,20 @@ from winnow.output.runs import (
 )
 from winnow.output.tables import table_around, table_texts
 from winnow.page.hidden import EFFECTS
-from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
 from winnow.page.text import UNSEEN_CHARACTERS
-from winnow.page.tree import is_among, nearest, once_per_page, outermost, prefix_sums, slice_sums, within
+from winnow.page.tree import (
+    BLOCK_LEVEL,
+    TAG_ID,
+    UNSEEN_TEXT,
+    is_among,
+    nearest,
+    once_per_page,
+    outermost,
+    prefix_sums,
+    slice_sums,
+    tag_set,
+    within,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Set

@@ -19,14 +19,15 @@ import numpy as np
 from winnow.core import core
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
-from winnow.page.tags import TAG_ID, tag_set
 from winnow.page.tree import (
+    TAG_ID,
     elements_named,
     is_among,
     once_per_page,
     run_lengths,
     subtree_sums,
     sums_over_runs,
+    tag_set,
     within,
 )
 

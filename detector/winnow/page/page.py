@@ -15,9 +15,8 @@ from lxml import etree
 from winnow.core import SEED, core
 from winnow.page.attributes import AttributeTable
 from winnow.page.parsing import kind_of_data, page_of_mhtml, parse_html
-from winnow.page.tags import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import character_properties
-from winnow.page.tree import elements_named
+from winnow.page.tree import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG_NAMES, elements_named, tag_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,7 +85,7 @@ class Page:
     Attributes:
         root: root of the tree; it keeps the whole tree in memory, so do not keep a page after processing it.
         attributes: name-value pairs of each element.
-        tag: int16[n], ids of :data:`winnow.page.tags.TAG_NAMES`.
+        tag: int16[n], ids of :data:`winnow.page.tree.TAG_NAMES`.
         unknown_names: tag name by element index, for tags without an id.
         raw_texts: UTF-8 text of each ``script``, ``style`` and ``title``, by element index, in document order.
         title: text of the first ``title`` element outside an image, white space normalised; empty when there is none.

@@ -22,7 +22,7 @@ from w3lib.encoding import (
 )
 
 from winnow.core import core
-from winnow.page.tags import TAG_ID
+from winnow.page.tree import TAG_ID
 
 _CONVINCING: Final = 12  # continuation bytes; fewer can be two or three characters of a charset of Asia by chance
 _SINGLE_BYTES: Final = re.compile(r"cp125|iso8859-|latin|koi8|mac|ascii")  # no word of theirs is UTF-8 by chance

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.page.addresses import domain
-from winnow.page.tags import TAG_ID, tag_set
 from winnow.page.text import UNSPACED_RUN, TextTotals, text_totals
-from winnow.page.tree import linked_runs, slice_sums, sums_over_runs, within
+from winnow.page.tree import TAG_ID, linked_runs, slice_sums, sums_over_runs, tag_set, within
 from winnow.papers.geometry import HIDDEN_AREA, layout
 from winnow.papers.pages import markup_length
 

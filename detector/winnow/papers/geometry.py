@@ -19,8 +19,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
-from winnow.page.tree import linked_runs, path_sums, prefix_sums, subtree_sums, within
+from winnow.page.tree import (
+    IS_BLOCK_LEVEL,
+    TAG_ID,
+    TAG_NAMES,
+    linked_runs,
+    path_sums,
+    prefix_sums,
+    subtree_sums,
+    tag_set,
+    within,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

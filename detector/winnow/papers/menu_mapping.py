@@ -15,8 +15,7 @@ from lxml import etree
 
 from winnow.fingerprints import attribute_tokens, node_fingerprints
 from winnow.hashing import hash_text
-from winnow.page.tags import tag_set
-from winnow.page.tree import is_among, prefix_sums, subtree_sums, sums_over_blocks, within
+from winnow.page.tree import is_among, prefix_sums, subtree_sums, sums_over_blocks, tag_set, within
 from winnow.papers.pages import tag_hashes, text_fingerprints
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 
 from winnow.page.addresses import base_address, domain, join_address, split_address
 from winnow.page.page import PageTooLarge
-from winnow.page.tags import tag_set
+from winnow.page.tree import tag_set
 from winnow.papers.menu_mapping import THRESHOLD, Equality, Profile, shared_units, template_of
 from winnow.papers.pages import (
     OTHER_SUFFIXES,

@@ -15,9 +15,8 @@ import numpy as np
 from winnow.fingerprints import UNSEEN
 from winnow.hashing import hash_slices, hash_text, mix
 from winnow.page.page import Page, PageTooLarge
-from winnow.page.tags import TAG_NAMES
 from winnow.page.text import CODES, character_tokens
-from winnow.page.tree import elements_of_blocks, nearest, once_per_page, prefix_sums, within
+from winnow.page.tree import TAG_NAMES, elements_of_blocks, nearest, once_per_page, prefix_sums, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

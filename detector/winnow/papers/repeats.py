@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 import numpy as np
 
 from winnow.hashing import hash_slices, hash_text, mix
-from winnow.page.tags import IS_UNSEEN_TEXT
-from winnow.page.tree import elements_of_blocks, prefix_sums, within
+from winnow.page.tree import IS_UNSEEN_TEXT, elements_of_blocks, prefix_sums, within
 from winnow.papers.pages import (
     Detagged,
     Labels,

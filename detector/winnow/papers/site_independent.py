@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from winnow.page.tags import tag_set
-from winnow.page.tree import subtree_sums, within
+from winnow.page.tree import subtree_sums, tag_set, within
 from winnow.papers.pages import Detagged, Labels, Learned, SiteMethod, blocks_of_runs, count_hashes, parameter
 
 if TYPE_CHECKING:

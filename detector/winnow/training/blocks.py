@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 
 from winnow.cleaning import clean
-from winnow.features.blocks import features_of
+from winnow.features import features_of
 from winnow.models.blocks import BlockModel
 from winnow.models.decision import (
     ARTICLE,

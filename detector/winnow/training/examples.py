@@ -12,7 +12,7 @@ import numpy as np
 from winnow.decide import decide
 from winnow.evidence.draft import Options
 from winnow.evidence.marked_articles import article_mark
-from winnow.features.blocks import features_of
+from winnow.features import features_of
 from winnow.page.page import Page, PageTooLarge
 from winnow.papers.pages import silent
 from winnow.processes import map_in_processes
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lxml import etree
     from numpy.typing import NDArray
 
-    from winnow.features.tokens import Tokens, TokenTables
+    from winnow.features import Tokens, TokenTables
     from winnow.models import Model
     from winnow.papers.pages import Progress, SitePages
     from winnow.training.gold import GoldExample

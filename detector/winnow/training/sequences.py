@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from winnow.models.sequence import ARRAY_NAMES, SequenceNetwork
+from winnow.models.blocks import ARRAY_NAMES, SequenceNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from winnow.page.page import Page
-from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT
+from winnow.page.tree import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT
 
 NAMES = ["div", "p", "span", "a", "b", "br", "li", "td", "script", "select", "svg", "head", "blink", "SPAN", "option"]
 TEXTS = st.sampled_from([None, "", " ", "\n\t", "a", " b ", "c d", "\u3000", "\u00e9\U0001f600"])

@@ -12,7 +12,7 @@ import pytest
 import winnow
 from demo.web import build_site
 from winnow import Page, load_model
-from winnow.features.blocks import STATIC_NAMES
+from winnow.features import STATIC_NAMES
 from winnow.models.blocks import BlockModel
 from winnow.training.blocks import train_blocks
 from winnow.training.examples import BlockPage, label_gold_page, label_pages, label_site, label_site_by_counts

@@ -1,4 +1,4 @@
-/* All features of a page's blocks that need nothing learned, in the order of winnow.features.blocks.STATIC_NAMES: what they
+/* All features of a page's blocks that need nothing learned, in the order of winnow.features.STATIC_NAMES: what they
    are computed from is measured here, once per page, and feature_rows.c writes them, those of containers and of kinds of
    places once. */
 #include "block_features.h"

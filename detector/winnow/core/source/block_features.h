@@ -1,4 +1,4 @@
-/* The features of text blocks that need nothing learned. winnow.features.blocks names the rows, the groups and the sets of
+/* The features of text blocks that need nothing learned. winnow.features names the rows, the groups and the sets of
    tags, in the same order. */
 #ifndef WINNOW_FEATURES_H
 #define WINNOW_FEATURES_H

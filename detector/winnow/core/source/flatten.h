@@ -45,7 +45,7 @@ typedef struct {
     int32_t *container;   /* n: block-level element around each element */
     size_t n, r, m, a, d; /* so far */
     Bytes text, values;
-    PyObject *tag_ids; /* of winnow.page.tags */
+    PyObject *tag_ids; /* of winnow.page.tree */
     Names tags, attribute_names;
     uint32_t *table; /* 1 + number of a different attribute, by hash of name and value */
     size_t table_mask;

@@ -1,10 +1,10 @@
-/* A network over the text blocks of a page in reading order, for winnow.models.sequence: a dense layer, a gated recurrent
+/* A network over the text blocks of a page in reading order, for winnow.models.blocks: a dense layer, a gated recurrent
    unit in each direction (Cho et al. 2014), a dense layer over the states of both and over their means and maxima on the
    page, and one logit per block. */
 #include "page.h"
 
 enum { ROWS = 8, COLUMNS = 16 }; /* of a tile, whose sums stay in registers, half of it at a time */
-enum { UNITS = 64, GATES = 3 * UNITS }; /* of a layer, and of a state; winnow.models.sequence has the same numbers */
+enum { UNITS = 64, GATES = 3 * UNITS }; /* of a layer, and of a state; winnow.models.blocks has the same numbers */
 enum { MAX_PARTS = 32, MAX_FEATURES = 1 << 20 };
 enum {
     MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS, OUTPUT_WEIGHT, OUTPUT_BIAS,

@@ -1,4 +1,4 @@
-/* Words and names as hashes, and the features that tables of log-odds make of them, for winnow.features.tokens. */
+/* Words and names as hashes, and the features that tables of log-odds make of them, for winnow.features. */
 #include "page.h"
 
 /* ---- The leading words of blocks, and which of them the title has */
@@ -7,7 +7,7 @@
 #define HASHED_WORDS 16
 #define OVERLAP_CHARACTERS 400
 
-#define MAX_TITLE_WORDS 64 /* winnow.features.tokens has the same number */
+#define MAX_TITLE_WORDS 64 /* winnow.features has the same number */
 
 typedef struct {
     Span words[MAX_TITLE_WORDS];

@@ -34,7 +34,7 @@ from winnow.output.markdown.paragraph import Line, Mark
 from winnow.output.runs import QUOTED, RAISED, RAISED_SIGNS, has_ruby_parentheses
 from winnow.output.tables import is_callout
 from winnow.output.text import code_lines
-from winnow.page.tags import BLOCK_LEVEL, UNSEEN_TEXT
+from winnow.page.tree import BLOCK_LEVEL, UNSEEN_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
