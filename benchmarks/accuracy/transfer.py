@@ -25,7 +25,7 @@ from benchmarks.shared.common import parser_of, rules_in_turn, shown, svg_figure
 from benchmarks.shared.peers import peers, trafilatura_precision_text, trafilatura_recall_text
 from winnow import clean
 from winnow.models import ModelError
-from winnow.models.scores import BETAS, FAVORS, SCOPES, SHIFTS
+from winnow.models.decision import BETAS, FAVORS, SCOPES, SHIFTS
 from winnow.training.evaluation import mean_accuracy, models_of_folds, page_accuracy
 from winnow.training.gold import gold_examples
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from winnow.models import Model
-    from winnow.models.scores import Favor
+    from winnow.models.decision import Favor
     from winnow.training.evaluation import Accuracy
     from winnow.training.gold import GoldExample
 

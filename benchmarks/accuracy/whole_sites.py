@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from winnow import Cleaned
     from winnow.evidence.site_counts import Evidence
-    from winnow.models.scores import Model
+    from winnow.models import Model
     from winnow.papers.pages import SitePages
     from winnow.training.site_evidence import PageMarks
 

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchmarks.applications.content_exchange import Frame
-    from winnow.models.scores import Model
+    from winnow.models import Model
 
 
 FULL_TEXT: Final = "FULLTEXT"

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from winnow.cleaning import Cleaned
-    from winnow.models.scores import Model
+    from winnow.models import Model
 
 NODES: Final = 5_000
 PARSE: Final = "lxml parse"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.config import Config
     from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
-    from winnow.models.scores import StoredModel
+    from winnow.models import StoredModel
     from winnow.rules import Rule
 
 T = TypeVar("T")

@@ -29,14 +29,14 @@ from winnow.counting import MIN_PAGES
 from winnow.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH
 from winnow.evidence.comments import COMMENTS, Comments
 from winnow.models import load_model
-from winnow.models.scores import FAVORS, SCOPES
+from winnow.models.decision import FAVORS, SCOPES
 from winnow.page.hidden import HIDDEN
 from winnow.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from winnow.models.scores import Favor, Scope
+    from winnow.models.decision import Favor, Scope
     from winnow.page.hidden import Hidden
 
 PREFIX: Final = "WINNOW_"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
     from winnow.cleaning import Cleaned
-    from winnow.models.scores import Model
+    from winnow.models import Model
     from winnow.rules import Rule
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_winnow.item_sources import ItemSource
-    from winnow.models.scores import Model
+    from winnow.models import Model
 
 
 class CountNodes(Component):

@@ -21,7 +21,7 @@ from winnow.evidence.comments import COMMENTS, Comments
 from winnow.evidence.draft import Options, Reason
 from winnow.metadata import Metadata, declared_kind, read_metadata
 from winnow.models import load_model
-from winnow.models.scores import FAVORS, SCOPES
+from winnow.models.decision import FAVORS, SCOPES
 from winnow.output.chunks import Chunk, make_chunks
 from winnow.output.html import write_document, write_html
 from winnow.output.markdown import to_markdown
@@ -35,7 +35,8 @@ from winnow.segments import Segment, blocks, segments
 
 if TYPE_CHECKING:
     from winnow.evidence.draft import Draft, SiteCounts
-    from winnow.models.scores import Favor, Model, Scope
+    from winnow.models import Model
+    from winnow.models.decision import Favor, Scope
     from winnow.page.hidden import Hidden
     from winnow.rules import Rule
 

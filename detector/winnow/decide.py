@@ -22,7 +22,7 @@ from winnow.evidence.main_content import (
 )
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from winnow.evidence.site_counts import adjust_by_site_counts
-from winnow.models.scores import FixedThreshold
+from winnow.models.decision import FixedThreshold
 from winnow.output.tables import in_table
 from winnow.output.text import block_texts, conditional_comments
 from winnow.page.attributes import attribute_predicate
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.evidence.draft import Options, SiteCounts
-    from winnow.models.scores import Choice, Model, Scores
+    from winnow.models import Model, Scores
+    from winnow.models.decision import Choice
     from winnow.page.page import Page
 
 

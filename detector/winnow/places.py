@@ -22,13 +22,13 @@ from winnow.counting import WHOLE_PAGE, leaves
 from winnow.fingerprints import node_fingerprints
 from winnow.hashing import hash_text, mix
 from winnow.memo import Memo
-from winnow.models.scores import log_odds
+from winnow.models import log_odds
 from winnow.page.tree import once_per_page, path_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.models.scores import Model
+    from winnow.models import Model
     from winnow.page.page import Page
 
     Floats = NDArray[np.float64]

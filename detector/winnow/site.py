@@ -16,7 +16,7 @@ from winnow.places import counted_units, main_text_id
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.models.scores import Model
+    from winnow.models import Model
 
 
 def _header(model: Model) -> bytes:

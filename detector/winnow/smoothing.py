@@ -22,7 +22,7 @@ from winnow.page.tree import nearest
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.models.scores import Scores
+    from winnow.models import Scores
 
 MAX_WORK: Final = 1 << 24
 """Largest sum of the depths of nodes that are not hidden that is solved without rounding the scores."""
@@ -63,7 +63,8 @@ def smooth(parent: NDArray[np.int32], scores: Scores) -> SmoothedScores:
 
     A menu (unit 1) and its two entries, beside a story (unit 4):
 
-    >>> from winnow.models.scores import FixedThreshold, Scores
+    >>> from winnow.models import Scores
+    >>> from winnow.models.decision import FixedThreshold
     >>> templateness, penalty = np.array([0.2, 0.8, 0.9, 0.7, 0.1]), np.full(5, 0.15)
     >>> scores = Scores(templateness, np.ones(5, np.int64), np.ones(5, bool), penalty, FixedThreshold(0.5))
     >>> smoothed = smooth(np.array([-1, 0, 1, 1, 0], np.int32), scores)

@@ -13,8 +13,8 @@ from lxml import etree, html
 
 import winnow
 from winnow import Limits, Page, clean
-from winnow.models import shipped_models
-from winnow.models.scores import FixedThreshold, Scores
+from winnow.models import Scores, shipped_models
+from winnow.models.decision import FixedThreshold
 from winnow.page.tree import TAG_ID, nearest, prefix_sums
 
 

@@ -27,9 +27,9 @@ from winnow.models.decision import (
     KindHead,
     LearnedDecision,
     PageDecision,
+    expected_f1_threshold,
 )
 from winnow.models.files import FORMAT, ModelError, read_model_file, write_model_file
-from winnow.models.scores import expected_f1_threshold
 from winnow.page.page import Page
 from winnow.smoothing import smooth
 

@@ -10,8 +10,8 @@ import winnow
 from winnow.decide import decide
 from winnow.evidence.draft import Options, Reason
 from winnow.evidence.site_counts import evidence_columns, with_site_counts
-from winnow.models import load_model
-from winnow.models.scores import ExpectedF1, FixedThreshold, Scores
+from winnow.models import Scores, load_model
+from winnow.models.decision import ExpectedF1, FixedThreshold
 from winnow.page.page import Page
 from winnow.site import PageCounts, Site
 

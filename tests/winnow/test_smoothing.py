@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
-from winnow.models.scores import FixedThreshold, Scores
+from winnow.models import Scores
+from winnow.models.decision import FixedThreshold
 from winnow.page.page import Page
 from winnow.smoothing import SmoothedScores, smooth, unsmoothed
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from redis import Redis
 
-    from winnow.models.scores import Model
+    from winnow.models import Model
 
 FAILED: Final = 1
 USAGE: Final = 2

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.inspector.documents import Document, Documents, LinesFile
     from winnow import Site
-    from winnow.models.scores import Model
+    from winnow.models import Model
 
     Extractor = Callable[[str, str | None], str]
     Spans = list[tuple[str, str]]

@@ -14,7 +14,7 @@ from winnow import Cleaned, Limits, Page, PageTooLarge, clean, load_model
 from winnow.duplicates import shingles
 from winnow.evidence.draft import Reason
 from winnow.models.blocks import Attribution, BlockModel, attribute_scores
-from winnow.models.scores import FixedThreshold
+from winnow.models.decision import FixedThreshold
 from winnow.output.text import text_pieces
 from winnow.rules import Rules
 from winnow.segments import make_segments
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.inspector.documents import Document, Replay
     from winnow.evidence.draft import Draft
-    from winnow.models.scores import Favor, Model, Scope, Scores
+    from winnow.models import Model, Scores
+    from winnow.models.decision import Favor, Scope
 
 CONTENT, TEMPLATE, COMMENTS, COPY = KINDS = range(4)  # of sections, as the script numbers them
 WIDE_LIMITS: Final = Limits(max_bytes=256_000_000, max_nodes=5_000_000, max_depth=1 << 20)

@@ -16,7 +16,7 @@ from winnow.places import count_codes, counted_units, main_text_id
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.models.scores import Model
+    from winnow.models import Model
     from winnow.page.page import Page
 
 MAX_PAGES: Final = 32_767

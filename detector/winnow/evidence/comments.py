@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.evidence.draft import Draft
-    from winnow.models.scores import Scores
+    from winnow.models import Scores
     from winnow.page.page import Page
 
     Flags = NDArray[np.bool_]

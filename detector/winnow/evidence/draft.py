@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 
 from winnow.evidence.comments import CommentPartition
-from winnow.models.scores import Choice
+from winnow.models.decision import Choice
 from winnow.output.text import block_texts
 from winnow.places import count_codes
 from winnow.smoothing import SmoothedScores
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.evidence.comments import Comments
-    from winnow.models.scores import Favor, Model, Scope, Scores
+    from winnow.models import Model, Scores
+    from winnow.models.decision import Favor, Scope
     from winnow.page.page import Page
     from winnow.rules import Rule
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.evidence.draft import Draft
-    from winnow.models.scores import Scores
+    from winnow.models import Scores
 
 _ARTICLES: Final = frozenset(
     """

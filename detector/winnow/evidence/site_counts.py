@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.evidence.draft import Draft
-    from winnow.models.scores import Model, Scores
+    from winnow.models import Model, Scores
     from winnow.page.page import Page
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from datatrove.data import Document
 
-    from winnow.models.scores import Favor, Scope
+    from winnow.models.decision import Favor, Scope
 
 FACTS = ("title", "confidence", "kind", "template_share")
 """Attributes that the extractor adds to the metadata of a document."""

@@ -2,16 +2,103 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
-from winnow.models.blocks import BLOCKS
+import numpy as np
+
 from winnow.models.files import ModelError, read_model_file
-from winnow.models.scores import Model, Scores, StoredModel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.models.decision import Decision
+    from winnow.page.page import Page
+
+    Floats = NDArray[np.float64]
 
 __all__ = ["DEFAULT_MODEL", "Model", "ModelError", "Scores", "StoredModel", "load_model", "shipped_models"]
+
+_EPSILON: Final = 1e-9
+_MAX_LOGIT: Final = 30.0
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Scores:
+    """Classifier output over the units of a page: its ``n`` elements, then its ``m`` text blocks.
+
+    Attributes:
+        templateness: float64[n + m] in 0..1, probability that the unit is template.
+        weight: int64[n + m], weight of the unit in smoothing, as a number of nodes; 0 ignores its score.
+        in_tree: bool[n + m], false for hidden units, which are not smoothed and take their parent's value.
+        penalty: float64[n + m], cost of starting a section at each unit when scores are smoothed; ``inf`` never does.
+        decision: chooses the threshold, for these scores or adjusted ones.
+    """
+
+    templateness: Floats
+    weight: NDArray[np.int64]
+    in_tree: NDArray[np.bool_]
+    penalty: Floats
+    decision: Decision
+
+    @property
+    def threshold(self) -> float:
+        """Score from which a unit counts as template on this page by the model alone."""
+        return self.decision.threshold
+
+    def with_templateness(self, templateness: Floats) -> Scores:
+        """Return a copy with other scores, float64[n + m]."""
+        return replace(self, templateness=templateness)
+
+    def adjusted(self, evidence: Floats) -> Scores:
+        """Return a copy with log-odds, float64[n + m], added to the scores; above 0 is evidence of template."""
+        changed = logistic(log_odds(self.templateness, _EPSILON) + evidence)
+        return self.with_templateness(np.where(evidence == 0, self.templateness, changed))
+
+
+class Model(Protocol):
+    """A page-level model; loading one never executes code from its file."""
+
+    @property
+    def name(self) -> str:
+        """Kind of model, such as ``"blocks"``."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Identifier of the weights; it is stored with every item."""
+        ...
+
+    def score(self, page: Page) -> Scores:
+        """Score every unit of the page."""
+        ...
+
+
+class StoredModel(Model, Protocol):
+    """A model that can be saved to a file."""
+
+    def save(self, path: Path) -> None:
+        """Write the model to an ``.npz`` file."""
+        ...
+
+
+def logistic(logits: Floats) -> Floats:
+    """float64[...], probabilities of log-odds, which are clipped to plus or minus 30."""
+    return np.asarray(1 / (1 + np.exp(-np.minimum(np.maximum(logits, -_MAX_LOGIT), _MAX_LOGIT))))
+
+
+def log_odds(probabilities: Floats | np.float64, epsilon: float) -> Floats:
+    """float64[...], log-odds of probabilities, clipped to ``epsilon`` and ``1 - epsilon``."""
+    bounded = np.minimum(np.maximum(probabilities, epsilon), 1 - epsilon)
+    odds: Floats = np.log(bounded / (1 - bounded))
+    return odds
+
+
+BLOCKS: Final = "blocks"
+"""Name of the kind of model that is the default."""
 
 DEFAULT_MODEL: Final = BLOCKS
 """Name of the default model."""

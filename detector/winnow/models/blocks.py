@@ -16,9 +16,9 @@ import numpy as np
 
 from winnow.core import core
 from winnow.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of
-from winnow.models.decision import KIND_INPUTS, LearnedDecision, PageDecision
+from winnow.models import BLOCKS, Scores, log_odds, logistic
+from winnow.models.decision import KIND_INPUTS, ExpectedF1, LearnedDecision, PageDecision
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
-from winnow.models.scores import ExpectedF1, Scores, log_odds, logistic
 from winnow.page.tree import once_per_page
 
 if TYPE_CHECKING:
@@ -148,9 +148,6 @@ def _in_panels(weight: Matrix) -> Matrix:
     panels[...] = weight.reshape(*outer, k, -1, _PANEL).swapaxes(-2, -3)
     return panels
 
-
-BLOCKS: Final = "blocks"
-"""Name of this kind of model."""
 
 PENALTY: Final = 0.1
 """Cost of a section, chosen on held-out folds; the paper's penalties by area lose short blocks."""

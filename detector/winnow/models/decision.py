@@ -9,22 +9,141 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, Protocol, Self, get_args
 
 import numpy as np
 
 from winnow.features import PAGE_FEATURE_NAMES
+from winnow.models import log_odds, logistic
 from winnow.models.files import required_array
-from winnow.models.scores import BETAS, Choice, FixedThreshold, expected_f1_threshold, log_odds, logistic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.features import BlockFeatures
     from winnow.models.files import Arrays
-    from winnow.models.scores import Favor, Scope
 
     Floats = NDArray[np.float64]
+
+Scope = Literal["auto", "article", "page"]
+"""What to keep of a page: chosen by its kind, only the main content, or everything except template."""
+
+Favor = Literal["balanced", "precision", "recall"]
+"""Which errors are worse: neither, template that is kept, or content that is cut."""
+
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+FAVORS: Final[tuple[Favor, ...]] = get_args(Favor)
+
+BETAS: Final[dict[Favor, float]] = {"balanced": 1.0, "precision": 0.5, "recall": 2.0}
+"""Beta of the expected F-beta measure: weight of recall relative to precision."""
+
+SHIFTS: Final[dict[Favor, float]] = {"balanced": 0.0, "precision": -0.15, "recall": 0.15}
+"""What is added to a fixed threshold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The threshold for a page.
+
+    Attributes:
+        threshold: templateness from which units are cut.
+        confidence: expected word F1 of the text, 0..1; ``None`` if the model does not estimate it.
+        kind: kind of page, such as ``"article"`` or ``"forum"``; ``None`` if the model does not predict it.
+    """
+
+    threshold: float
+    confidence: float | None = None
+    kind: str | None = None
+
+
+class Decision(Protocol):
+    """Chooses the threshold for a page; called again when evidence has changed the scores."""
+
+    @property
+    def threshold(self) -> float:
+        """Score from which a unit counts as template on this page by the model alone."""
+        ...
+
+    @property
+    def forum(self) -> float | None:
+        """Probability that the page is a forum; ``None`` if the model does not predict kinds of pages."""
+        ...
+
+    def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:
+        """Choose by float64[m], scores of the page's blocks."""
+        ...
+
+
+def expected_f1_threshold(templateness: Floats, words: Floats, beta: float = 1.0) -> float:
+    """Find the threshold of templateness with the highest expected F1 (or F-beta) of the kept text.
+
+    With calibrated scores the expected F1 of keeping the blocks below a threshold is, to first order,
+    ``2 * C / (K + W)``: kept content words, over kept words plus content words of the page. The threshold is higher for
+    a page with uncertain scores only, where a lost paragraph costs more than a kept caption.
+
+    Args:
+        templateness: float64[m] in 0..1, scores of the text blocks.
+        words: float64[m], words of each block.
+        beta: weight of recall relative to precision.
+
+    Returns:
+        A number in 0..1; blocks whose templateness is not below it are cut. 0.5 for a page without text.
+    """
+    mass = np.maximum(words, 0.5)
+    content = (1 - templateness) * mass
+    if not len(mass):
+        return 0.5
+    order = templateness.argsort(kind="stable")
+    expected = (1 + beta**2) * content.take(order).cumsum() / (mass.take(order).cumsum() + beta**2 * content.sum())
+    best = int(expected.argmax())
+    last_kept = float(templateness[order[best]])
+    just_above = float(np.nextafter(last_kept, 2.0))
+    if best + 1 == len(order):
+        return just_above
+    return max((last_kept + float(templateness[order[best + 1]])) / 2, just_above)
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedF1:
+    """Chooses the threshold with the highest expected F1; ignores the scope.
+
+    Attributes:
+        words: float64[m], words of each block.
+        templateness: float64[m], the model's scores of the blocks.
+    """
+
+    words: Floats
+    templateness: Floats
+    forum: ClassVar[None] = None
+
+    @cached_property
+    def threshold(self) -> float:
+        """Threshold for the model's own scores."""
+        return expected_f1_threshold(self.templateness, self.words)
+
+    def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:  # noqa: ARG002
+        """Choose by float64[m], scores of the page's blocks."""
+        return Choice(expected_f1_threshold(templateness, self.words, BETAS[favor]))
+
+
+@dataclass(frozen=True, slots=True)
+class FixedThreshold:
+    """Uses the same threshold for every page; ignores the scope.
+
+    Attributes:
+        threshold: templateness from which a block is cut with ``favor="balanced"``.
+        forum: probability that the page is a forum, if it is known.
+    """
+
+    threshold: float
+    forum: float | None = None
+
+    def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:  # noqa: ARG002
+        """Choose by float64[m], scores of the page's blocks."""
+        return Choice(min(max(self.threshold + SHIFTS[favor], 0.05), 1.0))
+
+
+# ---- The learned decision: by the kind of page.
 
 KINDS: Final = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 """The page types of the WCXB benchmark."""

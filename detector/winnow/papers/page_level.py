@@ -16,8 +16,9 @@ import numpy as np
 
 from winnow.counting import MIN_DF, MIN_PAGES, THETA, WHOLE_PAGE, LossyCounts, countable
 from winnow.fingerprints import node_fingerprints
+from winnow.models import Scores, logistic
+from winnow.models.decision import FixedThreshold
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
-from winnow.models.scores import FixedThreshold, Scores, logistic
 from winnow.page.tree import IS_BLOCK_LEVEL, nearest, runs_of_blocks, subtree_sums, sums_over_runs, within
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
 from winnow.papers.pages import Labels, Learned, SiteMethod, check_enough, html_lengths, parameter, text_fingerprints

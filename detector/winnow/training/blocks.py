@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from winnow.cleaning import clean
 from winnow.features import features_of
+from winnow.models import log_odds
 from winnow.models.blocks import BlockModel
 from winnow.models.decision import (
     ARTICLE,
@@ -24,10 +25,10 @@ from winnow.models.decision import (
     KindInputs,
     LearnedDecision,
     PageDecision,
+    expected_f1_threshold,
     kind_inputs,
     standardise_inputs,
 )
-from winnow.models.scores import expected_f1_threshold, log_odds
 from winnow.papers.pages import silent
 from winnow.processes import map_in_processes
 from winnow.training.evaluation import page_accuracy

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.scores import Model
+    from winnow.models import Model
     from winnow.page.page import Page
     from winnow.papers.pages import Progress, SitePages
 

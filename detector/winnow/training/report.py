@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from winnow.models.scores import StoredModel
+    from winnow.models import StoredModel
 
 
 SITE_LABELS: Final = "site-level labels"

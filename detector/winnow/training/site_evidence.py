@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.scores import Model
+    from winnow.models import Model
     from winnow.page.page import Page
 
     Floats = NDArray[np.float64]

@@ -6,8 +6,7 @@ import datetime
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from winnow.models import DEFAULT_MODEL
-from winnow.models.blocks import BLOCKS
+from winnow.models import BLOCKS, DEFAULT_MODEL
 from winnow.papers.methods import METHODS
 from winnow.papers.page_level import LOGISTIC
 from winnow.papers.pages import silent

@@ -21,7 +21,7 @@ from tests.scrapy_winnow.archives.made import write_archive
 from tests.scrapy_winnow.inspector.browsing import story
 from tests.winnow.test_comments import FORUM
 from winnow import Page, clean, load_model
-from winnow.models.scores import FAVORS, SCOPES
+from winnow.models.decision import FAVORS, SCOPES
 from winnow.training.evaluation import read_gold
 
 
