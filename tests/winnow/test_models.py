@@ -23,7 +23,7 @@ from winnow.models.decision import (
     CONFIDENCE_INPUTS,
     KIND_INPUTS,
     KINDS,
-    NAMES,
+    TOKENS,
     KindHead,
     LearnedDecision,
     PageDecision,
@@ -51,7 +51,7 @@ def random_arrays(seed: int = 3) -> dict[str, np.ndarray]:
         arrays[f"network {name}"] = random.normal(size=shape) / 4  # or all is certain
     arrays |= {"kind mean": np.zeros(len(KIND_INPUTS)), "kind scale": random.random(len(KIND_INPUTS))}
     arrays |= {"kind weight": random.normal(size=(len(KIND_INPUTS), len(KINDS))), "kind bias": np.zeros(len(KINDS))}
-    arrays["kind names"] = random.normal(size=(NAMES, len(KINDS)))
+    arrays["kind tokens"] = random.normal(size=(TOKENS, len(KINDS)))
     arrays["confidence"] = random.random(len(CONFIDENCE_INPUTS)) / 9
     return {name: array.astype(np.float32) for name, array in arrays.items()}
 
@@ -280,7 +280,7 @@ def decision_of(kind: str) -> tuple[PageDecision, np.ndarray]:
     """A decision for a page that is certainly of a kind, with ten clear blocks and ten doubtful ones."""
     bias = np.where(np.array(KINDS) == kind, 50.0, 0.0)
     d = len(KIND_INPUTS)
-    head = KindHead(np.zeros(d), np.ones(d), np.zeros((d, len(KINDS))), np.zeros((NAMES, len(KINDS))), bias)
+    head = KindHead(np.zeros(d), np.ones(d), np.zeros((d, len(KINDS))), bias, np.zeros((TOKENS, len(KINDS))))
     scores = np.array([0.05] * 10 + [0.55] * 10)
     features = features_of(Page.parse("<p>Some words that stand in here.</p>" * 20))
     return PageDecision(LearnedDecision(head, np.array([0, 1, 0, 0, 0, 0.0])), features, scores, None), scores

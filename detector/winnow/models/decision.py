@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from winnow.features import PAGE_FEATURE_NAMES
+from winnow.features import PAGE_FEATURE_NAMES, TABLE_SIZE
 from winnow.models import log_odds, logistic
 from winnow.models.files import required_array
 
@@ -189,8 +189,8 @@ KIND_INPUTS: Final = (
 )
 """Numeric inputs of the classifier of page kinds."""
 
-NAMES: Final = 4_096
-"""Entries of the table of names of elements."""
+TOKENS: Final = 2 * TABLE_SIZE
+"""Entries of the table of tokens: names of elements, then words."""
 
 CONFIDENCE_INPUTS: Final = ("constant", "expected F1", "expected precision", "expected recall", "article", "log words")
 """Inputs of the linear estimate of the text's F1."""
@@ -205,11 +205,11 @@ class KindInputs(NamedTuple):
 
     Attributes:
         numbers: float64[len(KIND_INPUTS)]; NaN for the address inputs if the address is unknown.
-        names: int64[...], distinct element names, as indices into a table with :data:`NAMES` entries.
+        tokens: int64[...], distinct names of elements and leading words of blocks, as indices of :data:`TOKENS`.
     """
 
     numbers: Floats
-    names: NDArray[np.int64]
+    tokens: NDArray[np.int64]
 
 
 def kind_inputs(features: BlockFeatures, templateness: Floats, url: str | None) -> KindInputs:
@@ -219,8 +219,9 @@ def kind_inputs(features: BlockFeatures, templateness: Floats, url: str | None) 
     totals = np.maximum(weights.sum(axis=1), 1e-9)
     means = weights @ features.columns(_PROPERTIES).T / totals[:, None]
     numbers = [features.page_features, *means, [totals[0] / totals[1]], _address_inputs(url)]
-    present = np.zeros(NAMES, bool)
-    present[(features.tokens.name & np.uint32(NAMES - 1)).astype(np.intp)] = True  # numpy is slow with other indices
+    present = np.zeros(TOKENS, bool)
+    names, words = features.tokens.name, features.tokens.word + np.uint32(TABLE_SIZE)
+    present[np.concatenate([names, words]).astype(np.intp)] = True  # numpy is slow with other indices
     return KindInputs(np.concatenate(numbers), present.nonzero()[0])
 
 
@@ -242,20 +243,20 @@ class KindHead:
     Attributes:
         mean, scale: float64[d], standardisation of the numbers.
         weight: float64[d, len(KINDS)], weights of the numbers.
-        names: float64[NAMES, len(KINDS)], weights of the names.
         bias: float64[len(KINDS)].
+        tokens: float64[TOKENS, len(KINDS)], weights of the tokens.
     """
 
     mean: Floats
     scale: Floats
     weight: Floats
-    names: Floats
     bias: Floats
+    tokens: Floats
 
     def probabilities(self, inputs: KindInputs) -> Floats:
         """float64[len(KINDS)], probability of each kind."""
         logits = standardise_inputs(inputs.numbers, self.mean, self.scale) @ self.weight + self.bias
-        odds = np.exp((logits := logits + self.names.take(inputs.names, axis=0).sum(axis=0)) - logits.max())
+        odds = np.exp((logits := logits + self.tokens.take(inputs.tokens, axis=0).sum(axis=0)) - logits.max())
         probabilities: Floats = odds / odds.sum()
         return probabilities
 
@@ -283,7 +284,7 @@ class LearnedDecision:
         """Return the parameters as stored in a model file."""
         kinds = {f"kind {name}": getattr(self.kinds, name) for name in ("mean", "scale", "weight", "bias")}
         arrays = {name: array.astype(np.float32) for name, array in (kinds | {"confidence": self.confidence}).items()}
-        return arrays | {"kind names": self.kinds.names.astype(np.float16)}
+        return arrays | {"kind tokens": self.kinds.tokens.astype(np.float16)}
 
     @classmethod
     def stored(cls, arrays: Arrays) -> Self:
@@ -293,7 +294,7 @@ class LearnedDecision:
             ModelError: an array is missing or damaged.
         """
         d, kinds = len(KIND_INPUTS), len(KINDS)
-        shapes = {"mean": (d,), "scale": (d,), "weight": (d, kinds), "names": (NAMES, kinds), "bias": (kinds,)}
+        shapes = {"mean": (d,), "scale": (d,), "weight": (d, kinds), "bias": (kinds,), "tokens": (TOKENS, kinds)}
         head = KindHead(*(required_array(arrays, f"kind {name}", *shape) for name, shape in shapes.items()))
         return cls(head, required_array(arrays, "confidence", len(CONFIDENCE_INPUTS)))
 

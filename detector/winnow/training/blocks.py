@@ -13,14 +13,14 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 
 from winnow.cleaning import clean
-from winnow.features import features_of
+from winnow.features import TABLE_SIZE, features_of
 from winnow.models import log_odds
 from winnow.models.blocks import BlockModel
 from winnow.models.decision import (
     ARTICLE,
     CONFIDENCE_INPUTS,
     KINDS,
-    NAMES,
+    TOKENS,
     KindHead,
     KindInputs,
     LearnedDecision,
@@ -52,8 +52,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-_STRENGTH: Final = 0.2  # inverse of the regularisation of kinds, chosen on the folds of WCXB
-_OF_A_NAME: Final = 0.6  # what a name counts, where numbers have a standard deviation of 1
+_STRENGTH: Final = 0.2  # inverse of the regularisation of kinds; this and the next two were chosen on the folds of WCXB
+_TOLERANCE: Final = 1e-3  # of their fit; with less, they are no better
+_OF_A_TOKEN: Final = 0.4  # what a name or word counts, where numbers have a standard deviation of 1
+_MIN_SHARE: Final = 0.02  # of the examples have a token that is learned: words of one subject tell no kind
 UNLEARNED: Final = np.zeros(len(CONFIDENCE_INPUTS))
 """Weights of a confidence that has not been learned."""
 
@@ -67,19 +69,21 @@ class KindExample(NamedTuple):
 
 
 def kind_examples(example: GoldExample, model: BlockModel) -> list[KindExample]:
-    """Look at a gold page and its copy in another style, each with its address and without, as it is known or not.
+    """Look at a gold page and its copy in another style.
 
-    Pages of whole sites, whose kinds nobody has written down, and pages without text or above the caps give nothing.
+    Each is learned with its address and without, as it is known or not, and with its words and without, as it is in a
+    language that was learned or another. Pages of whole sites, whose kinds nobody has written down, and pages without
+    text or above the caps give nothing.
     """
     if example.marks is not None:
         return []
     kind = KINDS.index(example.gold.page_type) if example.gold.page_type in KINDS else ARTICLE
     scored = [(page, model.score(page).templateness[page.n :]) for page in parse_with_copy(example) if page.m]
-    return [
-        KindExample(example.collection, kind, kind_inputs(features_of(page), templateness, url))
-        for page, templateness in scored
-        for url in (page.url, None)
+    inputs = [
+        kind_inputs(features_of(page), templateness, url) for page, templateness in scored for url in (page.url, None)
     ]
+    inputs += [each._replace(tokens=each.tokens[each.tokens < TABLE_SIZE]) for each in inputs]
+    return [KindExample(example.collection, kind, each) for each in inputs]
 
 
 def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
@@ -90,23 +94,25 @@ def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
     mean = np.where(is_known, numbers, 0).sum(axis=0) / known_pages
     scale = 1 / (np.sqrt(np.where(is_known, (numbers - mean) ** 2, 0).sum(axis=0) / known_pages) + 1e-3)
     d = len(mean)
-    weight, bias = np.zeros((d + NAMES, len(KINDS))), np.full(len(KINDS), -30.0)
+    weight, bias, tokens = np.zeros((d, len(KINDS))), np.full(len(KINDS), -30.0), np.zeros((TOKENS, len(KINDS)))
     present = np.unique(kind)
     if len(present) == 1:
         bias[present] = 0.0
-        return KindHead(mean, scale, weight[:d], weight[d:], bias)
-    bags = [page.inputs.names for page in pages]
+        return KindHead(mean, scale, weight, bias, tokens)
+    bags = [page.inputs.tokens for page in pages]
     begin = np.append(0, np.cumsum([len(bag) for bag in bags]))
-    names = csr_matrix((np.full(begin[-1], _OF_A_NAME), np.concatenate(bags), begin), (len(pages), NAMES))
-    learner = LogisticRegression(C=_STRENGTH, max_iter=500)
+    has_token = csr_matrix((np.full(begin[-1], _OF_A_TOKEN), np.concatenate(bags), begin), (len(pages), TOKENS))
+    learned = np.flatnonzero(has_token.getnnz(axis=0) >= _MIN_SHARE * len(pages))
+    rows = hstack([csr_matrix(standardise_inputs(numbers, mean, scale)), has_token[:, learned]]).tocsr()
+    learner = LogisticRegression(C=_STRENGTH, tol=_TOLERANCE, max_iter=500)
     mass = collection_weights([page.collection for page in pages])
-    rows = hstack([csr_matrix(standardise_inputs(numbers, mean, scale)), names]).tocsr()
     learner.fit(rows, kind, mass / mass.mean())
-    if len(present) == 2:  # scikit-learn has one row of weights then
-        weight[:, present[1]], bias[present] = learner.coef_[0], [0.0, learner.intercept_[0]]
-    else:
-        weight[:, present], bias[present] = learner.coef_.T, learner.intercept_
-    return KindHead(mean, scale, weight[:d], _OF_A_NAME * weight[d:], bias)
+    found, intercept = learner.coef_, learner.intercept_
+    if len(present) == 2:  # scikit-learn has one row of weights then, of the second kind
+        found, intercept = np.append(0 * found, found, axis=0), np.append(0, intercept)
+    weight[:, present], bias[present] = found[:, :d].T, intercept
+    tokens[np.ix_(learned, present)] = _OF_A_TOKEN * found[:, d:].T
+    return KindHead(mean, scale, weight, bias, tokens)
 
 
 def collection_weights(collections: Sequence[str]) -> Floats:

@@ -6,9 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from winnow.models.decision import CONFIDENCE_INPUTS
+from winnow.models.decision import CONFIDENCE_INPUTS, KIND_INPUTS, KINDS, KindInputs
 from winnow.training import sequences
-from winnow.training.blocks import learn_confidence
+from winnow.training.blocks import KindExample, learn_confidence, learn_kinds
 from winnow.training.sequences import SequencePage, fit_sequence
 
 K = 5
@@ -44,6 +44,25 @@ def test_what_other_blocks_and_their_order_tell_is_learned(make, monkeypatch):
     mean, scale = np.zeros(K, np.float32), np.ones(K, np.float32)
     right = [(network.logits([page.inputs], mean, scale) > 0) == (page.target > 0.5) for page in pages]
     assert np.mean(right) > 0.95
+
+
+@pytest.mark.parametrize("kinds", [("article", "forum"), ("article", "product", "service")])
+def test_kinds_are_told_by_words_that_enough_pages_have_and_by_numbers_without_them(kinds):
+    random, examples = np.random.default_rng(4), []
+    for number in range(120):
+        kind = number % len(kinds)
+        numbers = random.normal(size=len(KIND_INPUTS))
+        numbers[kind], numbers[-1] = 9.0, np.nan if number % 2 else numbers[-1]
+        words = np.array([40 + kind, 50, 1_000 + number]) if number % 4 < 2 else np.array([50])
+        examples.append(KindExample("one", KINDS.index(kinds[kind]), KindInputs(numbers, words)))
+    head = learn_kinds(examples)
+    for kind, name in enumerate(kinds):
+        unknown = np.full(len(KIND_INPUTS), np.nan)
+        by_word = head.probabilities(KindInputs(unknown, np.array([40 + kind])))
+        unknown[kind] = 9.0
+        by_number = head.probabilities(KindInputs(unknown, np.array([], int)))
+        assert KINDS[by_word.argmax()] == KINDS[by_number.argmax()] == name
+    assert not head.tokens[1_000:1_120].any()
 
 
 def test_confidence_is_the_f1_that_such_texts_have_had():
