@@ -85,14 +85,12 @@ class Breaker:
 
     Attributes:
         is_open: whether calls are turned away.
-        is_tripped_by_other: whether it was tripped by a failure of another purpose; it closes with that one.
     """
 
     def __init__(self, interval: float) -> None:
         self._interval = interval
         self._next_probe = 0.0
         self.is_open = False
-        self.is_tripped_by_other = False
 
     def allow_call(self) -> bool:
         """Whether a call may be made now; while the breaker is open, that is the probe, and there is no second one."""
@@ -103,17 +101,15 @@ class Breaker:
         self._schedule_probe()
         return True
 
-    def open(self, *, by_other: bool = False) -> bool:
-        """Turn calls away; return whether the breaker was closed. Another purpose only opens a closed one."""
-        was_closed = not self.is_open
-        if was_closed or not by_other:
-            self.is_open, self.is_tripped_by_other = True, by_other
-            self._schedule_probe()
-        return was_closed
+    def open(self) -> bool:
+        """Turn calls away; return whether the breaker was closed."""
+        was_open, self.is_open = self.is_open, True
+        self._schedule_probe()
+        return not was_open
 
     def close(self) -> bool:
         """Let calls through; return whether the breaker was open."""
-        was_open, self.is_open, self.is_tripped_by_other = self.is_open, False, False
+        was_open, self.is_open = self.is_open, False
         return was_open
 
     def _schedule_probe(self) -> None:
@@ -170,15 +166,12 @@ class Connection:
         return await self._call(work, purpose, has_timeout=False)
 
     async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[Any]) -> Any | None:
-        """Run a script and return its reply, or ``None``; see :meth:`call` and :class:`~.batches.CommandBatches`."""
+        """Run a script for the counts and return its reply, or ``None``; see :class:`~.batches.CommandBatches`."""
         return await self._call(lambda _: self._batches.run_script(script, keys, arguments), COUNTS, has_timeout=True)
 
-    async def run_commands(
-        self, commands: Sequence[Command], purpose: str = COUNTS, *, can_wait: bool = False
-    ) -> list[Any] | None:
-        """Run commands and return their replies, or ``None`` when one of them fails."""
-        batches = self._batches
-        return await self._call(lambda _: batches.run_commands(commands, can_wait=can_wait), purpose, has_timeout=True)
+    async def run_commands(self, commands: Sequence[Command]) -> list[Any] | None:
+        """Run commands for near-duplicates and return their replies, or ``None`` when one of them fails."""
+        return await self._call(lambda _: self._batches.run_commands(commands), NEAR_DUPLICATES, has_timeout=True)
 
     async def _call(self, work: Callable[[Redis], Awaitable[T]], purpose: str, *, has_timeout: bool) -> T | None:
         breaker = self._breakers[purpose]
@@ -228,9 +221,6 @@ class Connection:
             return
         begins_outage = not any(breaker.is_open for breaker in self._breakers.values())
         was_closed = self._breakers[purpose].open()
-        if isinstance(error, exceptions.ConnectionError | OSError) and not isinstance(error, TimeoutError):
-            for breaker in self._breakers.values():  # without a connection no purpose is served
-                breaker.open(by_other=True)
         self._on_failure(begins_outage)
         if was_closed:
             logger.log(
@@ -244,13 +234,9 @@ class Connection:
             )
 
     def _note_answer(self, purpose: str) -> None:
-        """Close the breaker, and those that were tripped by others; the last that closes ends the outage."""
-        if self._breakers[purpose].close():
-            for breaker in self._breakers.values():
-                if breaker.is_tripped_by_other:
-                    breaker.close()
-            if not any(breaker.is_open for breaker in self._breakers.values()):
-                logger.info("Redis is back: pages are counted again")
+        """Close the breaker; the last that closes ends the outage."""
+        if self._breakers[purpose].close() and not any(breaker.is_open for breaker in self._breakers.values()):
+            logger.info("Redis is back: pages are counted again")
 
     def _note_refusal(self, purpose: str, error: Exception) -> None:
         self._on_failure(False)
