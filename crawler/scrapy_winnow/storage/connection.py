@@ -82,13 +82,15 @@ class Breaker:
 
     Args:
         interval: time between probes, in seconds, of which each is moved at random by up to a fifth.
+        first_interval: time from the failure that opens it to the first probe.
 
     Attributes:
         is_open: whether calls are turned away.
     """
 
-    def __init__(self, interval: float) -> None:
+    def __init__(self, interval: float, first_interval: float) -> None:
         self._interval = interval
+        self._first_interval = first_interval
         self._next_probe = 0.0
         self.is_open = False
 
@@ -98,13 +100,14 @@ class Breaker:
             return True
         if time.monotonic() < self._next_probe:
             return False
-        self._schedule_probe()
+        self._schedule_probe(self._interval)
         return True
 
     def open(self) -> bool:
         """Turn calls away; return whether the breaker was closed."""
         was_open, self.is_open = self.is_open, True
-        self._schedule_probe()
+        if not was_open:
+            self._schedule_probe(self._first_interval)
         return not was_open
 
     def close(self) -> bool:
@@ -112,8 +115,8 @@ class Breaker:
         was_open, self.is_open = self.is_open, False
         return was_open
 
-    def _schedule_probe(self) -> None:
-        self._next_probe = time.monotonic() + self._interval * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
+    def _schedule_probe(self, interval: float) -> None:
+        self._next_probe = time.monotonic() + interval * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
 
 
 class Connection:
@@ -131,7 +134,8 @@ class Connection:
         retry_interval: time between probes, in seconds.
         on_failure: called for each failed call with ``True`` when it begins an outage.
         revive: called before a probe, to restart an embedded server; it may raise ``OSError`` or ``RuntimeError``.
-            A probe does not wait for it longer than for an answer: it goes on, and a later probe finds the server.
+            The first probe comes at once then, since the server is nobody else's to restart. A probe does not wait for
+            it longer than for an answer: it goes on, and a later probe finds the server.
 
     Attributes:
         is_cluster: whether the keys are on several servers.
@@ -158,7 +162,8 @@ class Connection:
         self._revive = revive
         self._batches = CommandBatches(self._client, timeout, in_cluster=self.is_cluster)
         self._reviving: asyncio.Future[object] | None = None
-        self._breakers = {purpose: Breaker(retry_interval) for purpose in (COUNTS, NEAR_DUPLICATES)}
+        first_interval = retry_interval if revive is None else 0.0
+        self._breakers = {purpose: Breaker(retry_interval, first_interval) for purpose in (COUNTS, NEAR_DUPLICATES)}
         self._refusals: set[tuple[str, str]] = set()
 
     async def call(self, work: Callable[[Redis], Awaitable[T]], purpose: str = COUNTS) -> T | None:
