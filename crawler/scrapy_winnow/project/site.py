@@ -6,6 +6,7 @@ import zlib
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from math import inf
 from pathlib import Path
@@ -157,14 +158,20 @@ def new_links(response: HtmlResponse, site: str, seen: Container[str]) -> Iterat
     Scrapy's ``LinkExtractor`` would prepare every link for a request, while nearly all of a page's were seen on others.
     """
     base = get_base_url(response)
+    root = urljoin(base, "/")  # from where an absolute link leads to the same, which is looked up once for all pages
     for link in response.selector.root.xpath("//a/@href | //area/@href"):
         with suppress(ValueError):  # some links are no addresses
-            url = urljoin(base, strip_html5_whitespace(link)).partition("#")[0]
-            if site_of(url) != site or url in seen:
+            url = _resolve(root if link.startswith(("/", "http://", "https://")) else base, link)
+            if url in seen or site_of(url) != site:
                 continue
             url = safe_url_string(url, response.encoding)
             if url not in seen and not url_has_any_extension(url, _NO_PAGES):
                 yield url
+
+
+@lru_cache(maxsize=16_384)
+def _resolve(base: str, link: str) -> str:
+    return urljoin(base, strip_html5_whitespace(link)).partition("#")[0]
 
 
 def start_urls(url: str | None, urls_file: str | None) -> list[str]:
