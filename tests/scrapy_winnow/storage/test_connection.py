@@ -177,6 +177,19 @@ async def test_a_revival_that_fails_is_one_more_failure(crawl):
     assert counting.failures == [True, False, False]
 
 
+async def test_a_server_that_the_crawl_can_restart_is_tried_again_at_once(tcp_server, crawl):
+    server = tcp_server()
+
+    async def revive():
+        server.start()
+
+    counting = crawl(server.url, revive=revive, retry_interval=3600)
+    assert await counting.count(1) == 1
+    server.kill()
+    assert await counting.count(2) is None
+    assert await counting.count(3) == 1, "it has come back empty"
+
+
 async def test_a_busy_event_loop_is_not_taken_for_an_outage(tcp_server, crawl):
     counting = crawl(tcp_server().url)
     assert await counting.count(1) == 1
