@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 COUNTS: Final = "site evidence"
 NEAR_DUPLICATES: Final = "near-duplicates"
-"""Purposes of calls, each with a breaker of its own, so that the failures of one do not stop the other."""
+"""Purposes of calls, each with a circuit breaker of its own: the failures of one do not stop the other."""
 
 _JITTER: Final = 0.2
 """Fraction of the interval that a probe comes earlier or later, so that workers do not come all at once."""
@@ -77,48 +77,6 @@ _PROBE: Final = Script("return redis.call('SMISMEMBER', KEYS[1], 0)")
 logger = logging.getLogger(__name__)
 
 
-class Breaker:
-    """Closed while the server answers; open while it does not, and then one call in each interval goes through.
-
-    Args:
-        interval: time between probes, in seconds, of which each is moved at random by up to a fifth.
-        first_interval: time from the failure that opens it to the first probe.
-
-    Attributes:
-        is_open: whether calls are turned away.
-    """
-
-    def __init__(self, interval: float, first_interval: float) -> None:
-        self._interval = interval
-        self._first_interval = first_interval
-        self._next_probe = 0.0
-        self.is_open = False
-
-    def allow_call(self) -> bool:
-        """Whether a call may be made now; while the breaker is open, that is the probe, and there is no second one."""
-        if not self.is_open:
-            return True
-        if time.monotonic() < self._next_probe:
-            return False
-        self._schedule_probe(self._interval)
-        return True
-
-    def open(self) -> bool:
-        """Turn calls away; return whether the breaker was closed."""
-        was_open, self.is_open = self.is_open, True
-        if not was_open:
-            self._schedule_probe(self._first_interval)
-        return not was_open
-
-    def close(self) -> bool:
-        """Let calls through; return whether the breaker was open."""
-        was_open, self.is_open = self.is_open, False
-        return was_open
-
-    def _schedule_probe(self, interval: float) -> None:
-        self._next_probe = time.monotonic() + interval * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
-
-
 class Connection:
     """One Redis client for a crawl, with a breaker for each purpose of its calls.
 
@@ -162,8 +120,7 @@ class Connection:
         self._revive = revive
         self._batches = CommandBatches(self._client, timeout, in_cluster=self.is_cluster)
         self._reviving: asyncio.Future[object] | None = None
-        first_interval = retry_interval if revive is None else 0.0
-        self._breakers = {purpose: Breaker(retry_interval, first_interval) for purpose in (COUNTS, NEAR_DUPLICATES)}
+        self._next_probes: dict[str, float] = {}  # of the purposes whose breaker is open: when, monotonic, in seconds
         self._refusals: set[tuple[str, str]] = set()
 
     async def call(self, work: Callable[[Redis], Awaitable[T]], purpose: str = COUNTS) -> T | None:
@@ -179,10 +136,11 @@ class Connection:
         return await self._call(lambda _: self._batches.run_commands(commands), NEAR_DUPLICATES, has_timeout=True)
 
     async def _call(self, work: Callable[[Redis], Awaitable[T]], purpose: str, *, has_timeout: bool) -> T | None:
-        breaker = self._breakers[purpose]
-        is_probe = breaker.is_open
-        if not breaker.allow_call():
+        is_probe = purpose in self._next_probes
+        if is_probe and time.monotonic() < self._next_probes[purpose]:
             return None
+        if is_probe:
+            self._schedule_probe(purpose, self._retry_interval)
         doing = self._do(work, is_probe=is_probe)
         try:
             # A timeout is a task of its own and costs as much as a call: calls that are sent together share one.
@@ -224,10 +182,10 @@ class Connection:
             self._note_answer(purpose)
             self._note_refusal(purpose, error)
             return
-        begins_outage = not any(breaker.is_open for breaker in self._breakers.values())
-        was_closed = self._breakers[purpose].open()
+        begins_outage = not self._next_probes
         self._on_failure(begins_outage)
-        if was_closed:
+        if purpose not in self._next_probes:
+            self._schedule_probe(purpose, 0.0 if self._revive is not None else self._retry_interval)
             logger.log(
                 logging.WARNING if begins_outage else logging.DEBUG,
                 "Redis %s (%s: %s): the crawl goes on without %s and tries again every %g s "
@@ -240,8 +198,11 @@ class Connection:
 
     def _note_answer(self, purpose: str) -> None:
         """Close the breaker; the last that closes ends the outage."""
-        if self._breakers[purpose].close() and not any(breaker.is_open for breaker in self._breakers.values()):
+        if self._next_probes.pop(purpose, None) is not None and not self._next_probes:
             logger.info("Redis is back: pages are counted again")
+
+    def _schedule_probe(self, purpose: str, interval: float) -> None:
+        self._next_probes[purpose] = time.monotonic() + interval * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
 
     def _note_refusal(self, purpose: str, error: Exception) -> None:
         self._on_failure(False)

@@ -66,7 +66,7 @@ async def test_commands_for_near_duplicates_do_not_wait_for_long(connection):
 async def test_a_call_that_is_refused_spoils_no_other(connection):
     calls = [connection.run(script, KEYS, ["x"]) for script in (ECHO, BROKEN, ECHO)]
     assert await asyncio.gather(*calls) == [b"x", None, b"x"]
-    assert not connection._breakers[COUNTS].is_open
+    assert COUNTS not in connection._next_probes
 
 
 async def test_scripts_that_the_server_has_forgotten_are_loaded_again(server):
@@ -85,7 +85,7 @@ async def test_calls_to_a_server_that_hangs_are_given_up_together(tcp_server, pu
     calls = [connection.run(ECHO, KEYS, []) if purpose == COUNTS else connection.run_commands(look) for _ in range(3)]
     async with asyncio.timeout(60):
         assert await asyncio.gather(*calls) == [None] * 3
-        assert connection._breakers[purpose].is_open
+        assert purpose in connection._next_probes
         while connection._batches._sending:  # noqa: ASYNC110 - nobody waits for them any more
             await asyncio.sleep(0.01)
     server.thaw()

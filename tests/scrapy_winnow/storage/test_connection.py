@@ -124,7 +124,7 @@ async def test_while_the_breaker_is_open_a_single_probe_goes_through(tcp_server,
     counting = crawl(server.url, timeout=0.3, retry_interval=3600)
     server.freeze()
     assert await counting.count(1) is None
-    counting.connection._breakers[COUNTS]._next_probe = 0.0  # the interval is over
+    counting.connection._next_probes[COUNTS] = 0.0  # the interval is over
     assert await asyncio.gather(*(counting.count(page) for page in range(100))) == [None] * 100
     assert len(counting.failures) == 2
     server.thaw()
@@ -224,7 +224,7 @@ async def test_a_first_call_that_connects_between_pages_is_not_taken_for_an_outa
 async def test_a_purpose_that_finds_no_time_leaves_the_others_alone(tcp_server, crawl):
     counting = crawl(tcp_server().url, timeout=0.3, retry_interval=3600)
     assert await counting.connection.call(lambda _: asyncio.sleep(60), NEAR_DUPLICATES) is None
-    assert counting.connection._breakers[NEAR_DUPLICATES].is_open
+    assert NEAR_DUPLICATES in counting.connection._next_probes
     counting.be_patient_for(20)
     assert await counting.count(1) == 1
     assert counting.failures == [True]
@@ -289,7 +289,7 @@ async def test_an_error_of_one_key_leaves_the_breaker_closed_and_is_logged_once(
     await counting.connection.run_commands([("RPUSH", "list", "x")])
     for _ in range(3):
         assert await counting.connection.run_commands([("HGET", "list", "x")]) is None
-    assert not counting.connection._breakers[NEAR_DUPLICATES].is_open
+    assert NEAR_DUPLICATES not in counting.connection._next_probes
     assert counting.failures == [False] * 3
     assert caplog.text.count("WRONGTYPE") == 1
 
