@@ -87,7 +87,6 @@ class CommandBatches:
         self._timeout = timeout
         self._in_cluster = in_cluster
         self._waiting: dict[str, list[Call]] = {}
-        self._timers: dict[str, asyncio.Handle] = {}
         self._sending: set[asyncio.Task[None]] = set()
 
     async def run_script(self, script: Script, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
@@ -98,9 +97,9 @@ class CommandBatches:
         """
         server, arguments = self._server_of(keys[0]), (len(keys), *keys, *arguments)
         try:
-            (reply,) = await self._enqueue(server, [("EVALSHA", script.sha, *arguments)], can_wait=False)
+            (reply,) = await self._enqueue(server, [("EVALSHA", script.sha, *arguments)])
         except NoScriptError:  # the server has forgotten it, or never had it
-            (reply,) = await self._enqueue(server, [("EVAL", script.source, *arguments)], can_wait=False)
+            (reply,) = await self._enqueue(server, [("EVAL", script.source, *arguments)])
         return reply
 
     async def run_commands(self, commands: Sequence[Command]) -> list[Any]:
@@ -118,23 +117,21 @@ class CommandBatches:
         for place, command in enumerate(commands):
             places.setdefault(self._server_of(command[1]), []).append(place)
         parts = [(server, [commands[place] for place in own]) for server, own in places.items()]
-        found = await asyncio.gather(*(self._enqueue(server, part, can_wait=True) for server, part in parts))
+        found = await asyncio.gather(*(self._enqueue(server, part, MAX_WAIT_S) for server, part in parts))
         replies = dict(zip(chain(*places.values()), chain(*found), strict=True))
         return [replies[place] for place in range(len(commands))]
 
-    def _enqueue(self, server: str, commands: Sequence[Command], *, can_wait: bool) -> asyncio.Future[list[Any]]:
-        """Have commands sent with the others to their server."""
+    def _enqueue(self, server: str, commands: Sequence[Command], seconds: float = 0.0) -> asyncio.Future[list[Any]]:
+        """Have commands sent with the others to their server, after so many seconds at most.
+
+        Never at once: the loop has others of its pages in hand, whose calls go along.
+        """
         loop = asyncio.get_running_loop()
         reply: asyncio.Future[list[Any]] = loop.create_future()
-        self._waiting.setdefault(server, []).append((commands, reply))
-        timer = self._timers.get(server)
-        if timer is None and can_wait:
-            self._timers[server] = loop.call_later(MAX_WAIT_S, self._send, server)
-        elif not can_wait and (timer is None or isinstance(timer, asyncio.TimerHandle)):
-            if timer is not None:
-                timer.cancel()
-            # Not at once: the loop has others of its pages in hand, whose calls go along.
-            self._timers[server] = loop.call_soon(self._send, server)
+        waiting = self._waiting.setdefault(server, [])
+        if not waiting or not seconds:
+            loop.call_later(seconds, self._send, server)
+        waiting.append((commands, reply))
         return reply
 
     def _server_of(self, key: str | bytes) -> str:
@@ -147,12 +144,11 @@ class CommandBatches:
             return ""  # not known yet, or no server has the slot, and then the call fails
 
     def _send(self, server: str) -> None:
-        """Send what waits for a server."""
-        del self._timers[server]
-        calls = [(commands, reply) for commands, reply in self._waiting.pop(server) if not reply.done()]
-        task = asyncio.create_task(self._make_trip(calls))
-        self._sending.add(task)
-        task.add_done_callback(self._sending.discard)
+        """Send what waits for a server, if a call before has not sent it."""
+        if calls := [(commands, reply) for commands, reply in self._waiting.pop(server, []) if not reply.done()]:
+            task = asyncio.create_task(self._make_trip(calls))
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
 
     async def _make_trip(self, calls: list[Call]) -> None:
         try:
