@@ -158,11 +158,11 @@ def new_links(response: HtmlResponse, site: str, seen: Container[str]) -> Iterat
     Scrapy's ``LinkExtractor`` would prepare every link for a request, while nearly all of a page's were seen on others.
     """
     base = get_base_url(response)
-    root = urljoin(base, "/")  # from where an absolute link leads to the same, which is looked up once for all pages
+    root = urljoin(base, "/")  # from where absolute links lead to the same: they are looked up once for all pages
     for link in response.selector.root.xpath("//a/@href | //area/@href"):
         with suppress(ValueError):  # some links are no addresses
-            url = _resolve(root if link.startswith(("/", "http://", "https://")) else base, link)
-            if url in seen or site_of(url) != site:
+            url, its_site = _resolve(root if link.startswith(("/", "http://", "https://")) else base, link)
+            if its_site != site or url in seen:
                 continue
             url = safe_url_string(url, response.encoding)
             if url not in seen and not url_has_any_extension(url, _NO_PAGES):
@@ -170,8 +170,10 @@ def new_links(response: HtmlResponse, site: str, seen: Container[str]) -> Iterat
 
 
 @lru_cache(maxsize=16_384)
-def _resolve(base: str, link: str) -> str:
-    return urljoin(base, strip_html5_whitespace(link)).partition("#")[0]
+def _resolve(base: str, link: str) -> tuple[str, str | None]:
+    """Return the address that a link leads to, without its fragment, and its site."""
+    url = urljoin(base, strip_html5_whitespace(link)).partition("#")[0]
+    return url, site_of(url)
 
 
 def start_urls(url: str | None, urls_file: str | None) -> list[str]:
