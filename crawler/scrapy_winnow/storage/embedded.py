@@ -32,14 +32,15 @@ _LOG_TAIL_BYTES: Final = 600
 
 _GUARD: Final = """\
 import fcntl, os, signal, sys
+signal.signal(signal.SIGCHLD, lambda *_: os.waitpid(-1, os.WNOHANG)[0] and sys.exit())
 server = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
 users = os.open(sys.argv[1], os.O_RDWR)
 fcntl.flock(users, fcntl.LOCK_EX)
+signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 os.kill(server, signal.SIGTERM)
-_, status = os.waitpid(server, 0)
-sys.exit(abs(os.waitstatus_to_exitcode(status)))
+os.waitpid(server, 0)
 """
-"""The parent process of the server, which ends it when the last crawl that used it was killed.
+"""The parent process of the server, which ends it when the last crawl that used it was killed, and ends with it.
 
 Every crawl holds a shared lock on the file of users as long as it lives, and the kernel drops that lock however the
 crawl ends, ``kill -9`` included. So waiting for the exclusive lock is waiting for the last crawl. It is kept until the
@@ -175,7 +176,9 @@ class EmbeddedServer:
             # Ctrl-C must reach the crawl alone, which still has pages to count.
             setsid=True,
         )
-        if not self._wait_for(self._answers):
+        guard = self._guard
+        self._wait_for(lambda: self._answers() or os.waitpid(guard, os.WNOHANG)[0] == guard)
+        if not self._answers():
             tail = log.read_bytes()[-_LOG_TAIL_BYTES:].decode(errors="replace").strip()
             raise EmbeddedServerError(f"the embedded server in {self.folder} did not start; its log ends:\n{tail}")
 
