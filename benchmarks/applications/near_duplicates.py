@@ -199,7 +199,7 @@ class _LookUps(_Winnow):
             index = DuplicateIndex(connection, "look-up", keep=self.keep, min_resemblance=self._least)
             found: list[list[str]] = []
             for document, own in documents:
-                verdict = await index.find(document.url, own, can_wait=False)
+                verdict = await index.find(document.url, own)
                 assert verdict is not None
                 found.append([verdict.duplicate_of] if verdict.duplicate_of else [])
             await connection.close()

@@ -189,18 +189,13 @@ def _connect_public(address: tuple[str, int], timeout: Any = None, source: Any =
     return socket.create_connection((str(found[0][4][0]), address[1]), timeout, source)
 
 
-def _public(connection: type[http.client.HTTPConnection]) -> Any:
-    def connect(*args: Any, **options: Any) -> http.client.HTTPConnection:
-        made = connection(*args, **options)
-        made._create_connection = _connect_public  # type: ignore[attr-defined]
-        return made
-
-    return connect
-
-
 class _PublicHandler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
-    def http_open(self, request: urllib.request.Request) -> Any:
-        return self.do_open(_public(http.client.HTTPConnection), request)
+    """Opens both, and connects to public addresses only."""
 
-    def https_open(self, request: urllib.request.Request) -> Any:
-        return self.do_open(_public(http.client.HTTPSConnection), request)
+    def do_open(self, http_class: Any, req: urllib.request.Request, **options: Any) -> Any:
+        def connect(*args: Any, **more: Any) -> Any:
+            connection = http_class(*args, **more)
+            connection._create_connection = _connect_public
+            return connection
+
+        return super().do_open(connect, req, **options)

@@ -179,13 +179,13 @@ class CleanItems(Component):
 
     async def _find_original(self, document: str, cleaned: CleanedItem, options: RequestOptions) -> None:
         """Note what an item is a near-duplicate of, or drop it where that is wanted and the text is the same."""
-        winnow, config, writes = self._winnow, self._config, not self._config.read_only
+        winnow, config = self._winnow, self._config
         if winnow.duplicates is None:
             return
         if self._unstored is not None:
             verdict = await self._unstored.find(winnow.duplicates, document, cleaned.shingles)
-        else:  # a look counts no page that the call could go along with
-            verdict = await winnow.duplicates.find(document, cleaned.shingles, enter=writes, can_wait=writes)
+        else:
+            verdict = await winnow.duplicates.find(document, cleaned.shingles, enter=not config.read_only)
         if verdict is None or verdict.duplicate_of is None:
             return
         winnow.count(stats.ITEMS_DUPLICATE)

@@ -96,7 +96,6 @@ class Worker:
         self._model = load_model(model)
         self._options = CleaningOptions(Limits(*limits), *options)
         self._kept: dict[int, HashedPage] = {}
-        self._kept_units = 0
         self._pages_read = 0
 
     def read(self, html: str | bytes, url: str | None) -> tuple[object, ...]:
@@ -109,9 +108,8 @@ class Worker:
         self._pages_read += 1
         if page.n + page.m <= MAX_KEPT_UNITS:
             self._kept[self._pages_read] = hashed
-            self._kept_units += page.n + page.m
-            while self._kept_units > MAX_KEPT_UNITS:
-                self._take(next(iter(self._kept)))
+            while sum(kept.page.n + kept.page.m for kept in self._kept.values()) > MAX_KEPT_UNITS:
+                del self._kept[next(iter(self._kept))]
         return self._pages_read, hashed.values()
 
     def clean(
@@ -133,9 +131,8 @@ class Worker:
         """
         hashed = evidence = None
         if isinstance(page, int):
-            if page not in self._kept:
+            if (hashed := self._kept.pop(page, None)) is None:
                 return None
-            hashed = self._take(page)
         elif counts is not None:
             hashed = HashedPage.of(Page.parse(page, url, limits=self._options.limits), self._model)
         if counts is not None:
@@ -145,11 +142,6 @@ class Worker:
         page_rules = tuple(Rule(*rule) for rule in rules)
         cleaned = clean_item(html, url, hashed, evidence, page_model, self._options, page_rules)
         return cleaned.values, cleaned.shingles
-
-    def _take(self, number: int) -> HashedPage:
-        hashed = self._kept.pop(number)
-        self._kept_units -= hashed.page.n + hashed.page.m
-        return hashed
 
 
 def main() -> None:

@@ -14,10 +14,11 @@ import pytest
 import pytest_asyncio
 
 from scrapy_winnow import pool as process_module
+from scrapy_winnow import worker as worker_module
 from scrapy_winnow.fields import OPTIONAL_FIELDS, CleaningOptions, clean_item
 from scrapy_winnow.pool import CleaningPool
 from scrapy_winnow.storage.evidence import HashedPage
-from scrapy_winnow.worker import pack
+from scrapy_winnow.worker import Worker, pack
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow import Page, load_model
 
@@ -100,6 +101,15 @@ async def test_many_pages_at_once_all_come_back(pool):
     cleaned = await asyncio.gather(*(pool.clean(html, URL) for html in pages))
     assert [page.values["title"] for page in cleaned] == [f"Story {number}" for number in range(60)]
     assert not pool.is_busy
+
+
+async def test_of_the_pages_that_were_read_those_read_last_are_kept(monkeypatch: pytest.MonkeyPatch):
+    page = Page.parse(HTML)
+    monkeypatch.setattr(worker_module, "MAX_KEPT_UNITS", 3 * (page.n + page.m))
+    worker = Worker(None, *astuple(OPTIONS))
+    numbers = [worker.read(html, URL)[0] for html in (*[HTML] * 5, HEAVY)]
+    is_kept = [worker.clean(number, URL, None, None, ()) is not None for number in numbers]
+    assert is_kept == [False, False, True, True, True, False]
 
 
 async def test_a_killed_process_is_replaced_and_its_pages_are_left_to_the_caller(pool, monkeypatch):

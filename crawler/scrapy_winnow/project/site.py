@@ -6,17 +6,17 @@ import zlib
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin, urlparse, urlsplit
 
 from scrapy import Field, Item, Request, Spider, signals
 from scrapy.http import HtmlResponse
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 from scrapy.utils.response import get_base_url
-from scrapy.utils.url import url_has_any_extension
 from w3lib.html import strip_html5_whitespace
 from w3lib.url import safe_url_string
 
@@ -157,14 +157,22 @@ def new_links(response: HtmlResponse, site: str, seen: Container[str]) -> Iterat
     Scrapy's ``LinkExtractor`` would prepare every link for a request, while nearly all of a page's were seen on others.
     """
     base = get_base_url(response)
+    root = urljoin(base, "/")  # from where absolute links lead to the same: they are looked up once for all pages
     for link in response.selector.root.xpath("//a/@href | //area/@href"):
         with suppress(ValueError):  # some links are no addresses
-            url = urljoin(base, strip_html5_whitespace(link)).partition("#")[0]
-            if site_of(url) != site or url in seen:
+            url, its_site = _resolve(root if link.startswith(("/", "http://", "https://")) else base, link)
+            if its_site != site or url in seen:
                 continue
             url = safe_url_string(url, response.encoding)
-            if url not in seen and not url_has_any_extension(url, _NO_PAGES):
+            if url not in seen and not urlparse(url).path.lower().endswith(_NO_PAGES):
                 yield url
+
+
+@lru_cache(maxsize=16_384)
+def _resolve(base: str, link: str) -> tuple[str, str | None]:
+    """Return the address that a link leads to, without its fragment, and its site."""
+    url = urljoin(base, strip_html5_whitespace(link)).partition("#")[0]
+    return url, site_of(url)
 
 
 def start_urls(url: str | None, urls_file: str | None) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from dataclasses import dataclass
 from importlib import resources
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
@@ -21,11 +20,11 @@ T = TypeVar("T")
 Command = tuple[Any, ...]
 """Name of a command of Redis, its key, further arguments."""
 
+Call = tuple["Sequence[Command]", "asyncio.Future[list[Any]]"]
+"""Commands that go to one server together, and what gets their replies."""
+
 MAX_WAIT_S: Final = 0.01
 """Seconds that a call waits for others at most."""
-
-MAX_BYTES: Final = 1 << 16
-"""Arguments of the calls of one round trip, if they are several: counting these takes a tenth of the time limit."""
 
 _STEPS: Final = 5
 _MAX_EXTENSION: Final = 6
@@ -74,18 +73,6 @@ async def run_with_timeout(work: Awaitable[T], seconds: float) -> T:
     raise TimeoutError
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Call:
-    """Commands that go to one server together."""
-
-    commands: Sequence[Command]
-    reply: asyncio.Future[list[Any]]
-
-    @property
-    def size(self) -> int:
-        return sum(len(argument) for command in self.commands for argument in command if isinstance(argument, bytes))
-
-
 class CommandBatches:
     """Sends the commands of a crawl, those of several pages in one round trip where they come close together.
 
@@ -99,12 +86,11 @@ class CommandBatches:
         self._client: Any = client
         self._timeout = timeout
         self._in_cluster = in_cluster
-        self._waiting: dict[str, list[_Call]] = {}
-        self._timers: dict[str, asyncio.Handle] = {}
+        self._waiting: dict[str, list[Call]] = {}
         self._sending: set[asyncio.Task[None]] = set()
 
     async def run_script(self, script: Script, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
-        """Run a script and return its reply.
+        """Run a script, soon and with all that waits, and return its reply.
 
         Raises:
             redis.RedisError: the server refused this call, or could not be reached.
@@ -116,12 +102,13 @@ class CommandBatches:
             (reply,) = await self._enqueue(server, [("EVAL", script.source, *arguments)])
         return reply
 
-    async def run_commands(self, commands: Sequence[Command], *, can_wait: bool = False) -> list[Any]:
+    async def run_commands(self, commands: Sequence[Command]) -> list[Any]:
         """Run commands, in one round trip to each server that they concern, and return their replies.
+
+        They wait for a script that goes to their server, ``MAX_WAIT_S`` at most.
 
         Args:
             commands: each with a key after its name; those on one server are carried out in their order.
-            can_wait: whether they may wait for a call that cannot, ``MAX_WAIT_S`` at most.
 
         Raises:
             redis.RedisError: a server refused a command, or could not be reached.
@@ -129,30 +116,23 @@ class CommandBatches:
         places: dict[str, list[int]] = {}
         for place, command in enumerate(commands):
             places.setdefault(self._server_of(command[1]), []).append(place)
-        calls = [
-            self._enqueue(server, [commands[place] for place in own], can_wait=can_wait)
-            for server, own in places.items()
-        ]
-        found = await asyncio.gather(*calls)
+        parts = [(server, [commands[place] for place in own]) for server, own in places.items()]
+        found = await asyncio.gather(*(self._enqueue(server, part, MAX_WAIT_S) for server, part in parts))
         replies = dict(zip(chain(*places.values()), chain(*found), strict=True))
         return [replies[place] for place in range(len(commands))]
 
-    def _enqueue(
-        self, server: str, commands: Sequence[Command], *, can_wait: bool = False
-    ) -> asyncio.Future[list[Any]]:
-        """Have commands sent with the others to their server."""
+    def _enqueue(self, server: str, commands: Sequence[Command], seconds: float = 0.0) -> asyncio.Future[list[Any]]:
+        """Have commands sent with the others to their server, after so many seconds at most.
+
+        Never at once: the loop has others of its pages in hand, whose calls go along.
+        """
         loop = asyncio.get_running_loop()
-        call = _Call(commands, loop.create_future())
-        self._waiting.setdefault(server, []).append(call)
-        timer = self._timers.get(server)
-        if timer is None and can_wait:
-            self._timers[server] = loop.call_later(MAX_WAIT_S, self._send, server)
-        elif not can_wait and (timer is None or isinstance(timer, asyncio.TimerHandle)):
-            if timer is not None:
-                timer.cancel()
-            # Not at once: the loop has others of its pages in hand, whose calls go along.
-            self._timers[server] = loop.call_soon(self._send, server)
-        return call.reply
+        reply: asyncio.Future[list[Any]] = loop.create_future()
+        waiting = self._waiting.setdefault(server, [])
+        if not waiting or not seconds:
+            loop.call_later(seconds, self._send, server)
+        waiting.append((commands, reply))
+        return reply
 
     def _server_of(self, key: str | bytes) -> str:
         """Return the name of the server that has a key; "" if there is only one, or the client does not know it yet."""
@@ -164,48 +144,33 @@ class CommandBatches:
             return ""  # not known yet, or no server has the slot, and then the call fails
 
     def _send(self, server: str) -> None:
-        """Send what waits for a server."""
-        del self._timers[server]
-        for calls in _split_into_trips([call for call in self._waiting.pop(server, []) if not call.reply.done()]):
+        """Send what waits for a server, if a call before has not sent it."""
+        if calls := [(commands, reply) for commands, reply in self._waiting.pop(server, []) if not reply.done()]:
             task = asyncio.create_task(self._make_trip(calls))
             self._sending.add(task)
             task.add_done_callback(self._sending.discard)
 
-    async def _make_trip(self, calls: list[_Call]) -> None:
+    async def _make_trip(self, calls: list[Call]) -> None:
         try:
             await run_with_timeout(self._exchange(calls), self._timeout)
         except Exception as error:
-            for call in calls:
-                if not call.reply.done():
-                    call.reply.set_exception(error)
+            for _, reply in calls:
+                if not reply.done():
+                    reply.set_exception(error)
 
-    async def _exchange(self, calls: list[_Call]) -> None:
+    async def _exchange(self, calls: list[Call]) -> None:
         """Send the commands, and give each call its replies, or the error of the command that was refused."""
         async with self._client.pipeline(transaction=False) as pipeline:
-            for call in calls:
-                for command in call.commands:
+            for commands, _ in calls:
+                for command in commands:
                     pipeline.execute_command(*command)
-            replies = iter(await pipeline.execute(raise_on_error=False))
-        for call in calls:
-            own = [next(replies) for _ in call.commands]
-            refusal = next((reply for reply in own if isinstance(reply, Exception)), None)
-            if call.reply.done():
+            found = iter(await pipeline.execute(raise_on_error=False))
+        for commands, reply in calls:
+            own = [next(found) for _ in commands]
+            refusal = next((each for each in own if isinstance(each, Exception)), None)
+            if reply.done():
                 continue
             if refusal is not None:
-                call.reply.set_exception(refusal)
+                reply.set_exception(refusal)
             else:
-                call.reply.set_result(own)
-
-
-def _split_into_trips(calls: list[_Call]) -> list[list[_Call]]:
-    """The calls in their order, each trip with ``MAX_BYTES`` of arguments, or with a single call of more."""
-    trips: list[list[_Call]] = []
-    total = 0
-    for call in calls:
-        size = call.size
-        if not trips or total + size > MAX_BYTES:
-            trips.append([])
-            total = 0
-        trips[-1].append(call)
-        total += size
-    return trips
+                reply.set_result(own)

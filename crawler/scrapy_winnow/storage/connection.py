@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 COUNTS: Final = "site evidence"
 NEAR_DUPLICATES: Final = "near-duplicates"
-"""Purposes of calls, each with a breaker of its own, so that the failures of one do not stop the other."""
+"""Purposes of calls, each with a circuit breaker of its own: the failures of one do not stop the other."""
 
 _JITTER: Final = 0.2
 """Fraction of the interval that a probe comes earlier or later, so that workers do not come all at once."""
@@ -77,49 +77,6 @@ _PROBE: Final = Script("return redis.call('SMISMEMBER', KEYS[1], 0)")
 logger = logging.getLogger(__name__)
 
 
-class Breaker:
-    """Closed while the server answers; open while it does not, and then one call in each interval goes through.
-
-    Args:
-        interval: time between probes, in seconds, of which each is moved at random by up to a fifth.
-
-    Attributes:
-        is_open: whether calls are turned away.
-        is_tripped_by_other: whether it was tripped by a failure of another purpose; it closes with that one.
-    """
-
-    def __init__(self, interval: float) -> None:
-        self._interval = interval
-        self._next_probe = 0.0
-        self.is_open = False
-        self.is_tripped_by_other = False
-
-    def allow_call(self) -> bool:
-        """Whether a call may be made now; while the breaker is open, that is the probe, and there is no second one."""
-        if not self.is_open:
-            return True
-        if time.monotonic() < self._next_probe:
-            return False
-        self._schedule_probe()
-        return True
-
-    def open(self, *, by_other: bool = False) -> bool:
-        """Turn calls away; return whether the breaker was closed. Another purpose only opens a closed one."""
-        was_closed = not self.is_open
-        if was_closed or not by_other:
-            self.is_open, self.is_tripped_by_other = True, by_other
-            self._schedule_probe()
-        return was_closed
-
-    def close(self) -> bool:
-        """Let calls through; return whether the breaker was open."""
-        was_open, self.is_open, self.is_tripped_by_other = self.is_open, False, False
-        return was_open
-
-    def _schedule_probe(self) -> None:
-        self._next_probe = time.monotonic() + self._interval * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
-
-
 class Connection:
     """One Redis client for a crawl, with a breaker for each purpose of its calls.
 
@@ -135,7 +92,8 @@ class Connection:
         retry_interval: time between probes, in seconds.
         on_failure: called for each failed call with ``True`` when it begins an outage.
         revive: called before a probe, to restart an embedded server; it may raise ``OSError`` or ``RuntimeError``.
-            A probe does not wait for it longer than for an answer: it goes on, and a later probe finds the server.
+            The first probe comes at once then, since the server is nobody else's to restart. A probe does not wait for
+            it longer than for an answer: it goes on, and a later probe finds the server.
 
     Attributes:
         is_cluster: whether the keys are on several servers.
@@ -162,7 +120,7 @@ class Connection:
         self._revive = revive
         self._batches = CommandBatches(self._client, timeout, in_cluster=self.is_cluster)
         self._reviving: asyncio.Future[object] | None = None
-        self._breakers = {purpose: Breaker(retry_interval) for purpose in (COUNTS, NEAR_DUPLICATES)}
+        self._next_probes: dict[str, float] = {}  # of the purposes whose breaker is open: when, monotonic, in seconds
         self._refusals: set[tuple[str, str]] = set()
 
     async def call(self, work: Callable[[Redis], Awaitable[T]], purpose: str = COUNTS) -> T | None:
@@ -170,21 +128,19 @@ class Connection:
         return await self._call(work, purpose, has_timeout=False)
 
     async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[Any]) -> Any | None:
-        """Run a script and return its reply, or ``None``; see :meth:`call` and :class:`~.batches.CommandBatches`."""
+        """Run a script for the counts and return its reply, or ``None``; see :class:`~.batches.CommandBatches`."""
         return await self._call(lambda _: self._batches.run_script(script, keys, arguments), COUNTS, has_timeout=True)
 
-    async def run_commands(
-        self, commands: Sequence[Command], purpose: str = COUNTS, *, can_wait: bool = False
-    ) -> list[Any] | None:
-        """Run commands and return their replies, or ``None`` when one of them fails."""
-        batches = self._batches
-        return await self._call(lambda _: batches.run_commands(commands, can_wait=can_wait), purpose, has_timeout=True)
+    async def run_commands(self, commands: Sequence[Command]) -> list[Any] | None:
+        """Run commands for near-duplicates and return their replies, or ``None`` when one of them fails."""
+        return await self._call(lambda _: self._batches.run_commands(commands), NEAR_DUPLICATES, has_timeout=True)
 
     async def _call(self, work: Callable[[Redis], Awaitable[T]], purpose: str, *, has_timeout: bool) -> T | None:
-        breaker = self._breakers[purpose]
-        is_probe = breaker.is_open
-        if not breaker.allow_call():
+        is_probe = purpose in self._next_probes
+        if is_probe and time.monotonic() < self._next_probes[purpose]:
             return None
+        if is_probe:
+            self._schedule_probe(purpose, self._retry_interval)
         doing = self._do(work, is_probe=is_probe)
         try:
             # A timeout is a task of its own and costs as much as a call: calls that are sent together share one.
@@ -226,13 +182,10 @@ class Connection:
             self._note_answer(purpose)
             self._note_refusal(purpose, error)
             return
-        begins_outage = not any(breaker.is_open for breaker in self._breakers.values())
-        was_closed = self._breakers[purpose].open()
-        if isinstance(error, exceptions.ConnectionError | OSError) and not isinstance(error, TimeoutError):
-            for breaker in self._breakers.values():  # without a connection no purpose is served
-                breaker.open(by_other=True)
+        begins_outage = not self._next_probes
         self._on_failure(begins_outage)
-        if was_closed:
+        if purpose not in self._next_probes:
+            self._schedule_probe(purpose, 0.0 if self._revive is not None else self._retry_interval)
             logger.log(
                 logging.WARNING if begins_outage else logging.DEBUG,
                 "Redis %s (%s: %s): the crawl goes on without %s and tries again every %g s "
@@ -244,13 +197,12 @@ class Connection:
             )
 
     def _note_answer(self, purpose: str) -> None:
-        """Close the breaker, and those that were tripped by others; the last that closes ends the outage."""
-        if self._breakers[purpose].close():
-            for breaker in self._breakers.values():
-                if breaker.is_tripped_by_other:
-                    breaker.close()
-            if not any(breaker.is_open for breaker in self._breakers.values()):
-                logger.info("Redis is back: pages are counted again")
+        """Close the breaker; the last that closes ends the outage."""
+        if self._next_probes.pop(purpose, None) is not None and not self._next_probes:
+            logger.info("Redis is back: pages are counted again")
+
+    def _schedule_probe(self, purpose: str, interval: float) -> None:
+        self._next_probes[purpose] = time.monotonic() + interval * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
 
     def _note_refusal(self, purpose: str, error: Exception) -> None:
         self._on_failure(False)

@@ -32,14 +32,15 @@ _LOG_TAIL_BYTES: Final = 600
 
 _GUARD: Final = """\
 import fcntl, os, signal, sys
+signal.signal(signal.SIGCHLD, lambda *_: os.waitpid(-1, os.WNOHANG)[0] and sys.exit())
 server = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
 users = os.open(sys.argv[1], os.O_RDWR)
 fcntl.flock(users, fcntl.LOCK_EX)
+signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 os.kill(server, signal.SIGTERM)
-_, status = os.waitpid(server, 0)
-sys.exit(abs(os.waitstatus_to_exitcode(status)))
+os.waitpid(server, 0)
 """
-"""The parent process of the server, which ends it when the last crawl that used it is gone.
+"""The parent process of the server, which ends it when the last crawl that used it was killed, and ends with it.
 
 Every crawl holds a shared lock on the file of users as long as it lives, and the kernel drops that lock however the
 crawl ends, ``kill -9`` included. So waiting for the exclusive lock is waiting for the last crawl. It is kept until the
@@ -66,7 +67,7 @@ class EmbeddedServer:
 
     def __init__(self, folder: str | os.PathLike[str], *, timeout: float = 30.0, max_bytes: int | None = None) -> None:
         self.folder = Path(folder).expanduser().resolve()
-        self._pid_file, self._users_file = self.folder / "server.pid", self.folder / "users.lock"
+        self._users_file = self.folder / "users.lock"
         self._timeout = timeout
         self._max_bytes = max_bytes
         self._users: int | None = None
@@ -119,14 +120,16 @@ class EmbeddedServer:
             raise
 
     def stop(self) -> None:
-        """Leave the server; the last one out waits until it has written its data and ended."""
+        """Leave the server; the last one out stops it, and waits until it has written its data and ended."""
         if self._users is None:
             return
+        users = self._users
         with suppress(OSError, EmbeddedServerError), self._starting():
-            last = _try_lock(self._users, fcntl.LOCK_EX)
-            self._leave()
-            if last:
-                self._wait_for(self._has_ended)
+            # The guard may take the lock between the two, and then it is ending the server already.
+            if _try_lock(users, fcntl.LOCK_EX) or not _try_lock(users, fcntl.LOCK_SH):
+                self._send("SHUTDOWN")  # not left to the guard, which may have been killed itself
+                self._wait_for(lambda: self._send("PING") is None)
+                self._leave()
                 guard, self._guard = self._guard, None
                 with suppress(ChildProcessError):
                     self._wait_for(lambda: guard is None or os.waitpid(guard, os.WNOHANG)[0] == guard)
@@ -162,17 +165,7 @@ class EmbeddedServer:
             os.close(self._users)
             self._users = None
 
-    def _has_ended(self) -> bool:
-        """Whether the server is gone, and its guard, which keeps the lock until then once the last crawl has left."""
-        lock = os.open(self._users_file, os.O_RDWR)
-        try:
-            return _try_lock(lock, fcntl.LOCK_EX) and not (self._pid_file.exists() and self._answers())
-        finally:
-            os.close(lock)
-
     def _launch(self) -> None:
-        for stale in (self.folder / _SOCKET, self._pid_file):
-            stale.unlink(missing_ok=True)
         log = self.folder / "server.log"
         write_log = (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         self._guard = os.posix_spawn(
@@ -183,12 +176,14 @@ class EmbeddedServer:
             # Ctrl-C must reach the crawl alone, which still has pages to count.
             setsid=True,
         )
-        if not self._wait_for(self._answers):
+        guard = self._guard
+        self._wait_for(lambda: self._answers() or os.waitpid(guard, os.WNOHANG)[0] == guard)
+        if not self._answers():
             tail = log.read_bytes()[-_LOG_TAIL_BYTES:].decode(errors="replace").strip()
             raise EmbeddedServerError(f"the embedded server in {self.folder} did not start; its log ends:\n{tail}")
 
     def _command(self) -> list[str]:
-        files = ["--dir", str(self.folder), "--unixsocket", _SOCKET, "--pidfile", str(self._pid_file)]
+        files = ["--dir", str(self.folder), "--unixsocket", _SOCKET, "--pidfile", "server.pid"]
         # Memory that is freed in the background still counts as used, and then all keys would be evicted.
         limit = str(self._max_bytes or 0)
         memory = ["--maxmemory", limit, "--maxmemory-policy", "volatile-lru", "--lazyfree-lazy-eviction", "no"]

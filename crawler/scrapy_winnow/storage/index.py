@@ -12,7 +12,6 @@ import time
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.storage.connection import NEAR_DUPLICATES
 from scrapy_winnow.storage.keys import index_key, original_key
 from winnow.duplicates import KEEP, Document, MemoryIndex, Verdict, document_id, make_document
 
@@ -67,48 +66,47 @@ class DuplicateIndex:
     keep: int = KEEP
     min_resemblance: float | None = None
 
-    async def find(self, url: str, hashes: Hashes, *, enter: bool = True, can_wait: bool = True) -> Verdict | None:
+    async def find(self, url: str, hashes: Hashes, *, enter: bool = True) -> Verdict | None:
         """Return the verdict on a document, and remember it; ``None`` when Redis is unreachable.
 
         Args:
             url: address of the document.
             hashes: uint64, the shingles of its clean text.
             enter: ``False`` only looks, and writes nothing.
-            can_wait: whether calls may wait a little, to go along with others.
         """
         name, document = document_id(url), make_document(url[:MAX_URL_CHARS], hashes, self.keep)
         verdict = Verdict()
         for _ in range(_ATTEMPTS):
             window = _Window(self.keep, self.min_resemblance)
-            if not await self._fetch(window, name, document, can_wait):
+            if not await self._fetch(window, name, document):
                 return None
             verdict = window.decide(name, document, enter=enter)
             commands = self._writes(window, verdict) if enter else []
             if not commands:
                 break
-            replies = await self.connection.run_commands(commands, NEAR_DUPLICATES, can_wait=can_wait)
+            replies = await self.connection.run_commands(commands)
             if replies is None:
                 return None
             if None not in replies:  # of SET with NX, where another process was faster
                 break
         return verdict
 
-    async def _fetch(self, window: _Window, name: bytes, document: Document, can_wait: bool) -> bool:
+    async def _fetch(self, window: _Window, name: bytes, document: Document) -> bool:
         """Fetch the originals that a document may repeat; ``False`` when Redis is unreachable."""
         keys = set(document.keys)
-        if not await self._fetch_parts(window, {name}, keys, can_wait):
+        if not await self._fetch_parts(window, {name}, keys):
             return False
         replaced = {key for known in window.documents.values() for key in known.keys}
-        return await self._fetch_parts(window, {*window.holders.values()} - {name}, replaced - keys, can_wait)
+        return await self._fetch_parts(window, {*window.holders.values()} - {name}, replaced - keys)
 
-    async def _fetch_parts(self, window: _Window, names: set[bytes], keys: set[bytes], can_wait: bool) -> bool:
+    async def _fetch_parts(self, window: _Window, names: set[bytes], keys: set[bytes]) -> bool:
         wanted = [original_key(self.prefix, name) for name in names]
         wanted += [index_key(self.prefix, key) for key in keys]
         if not wanted:
             return True
         in_cluster = self.connection.is_cluster
         commands = [("GET", key) for key in wanted] if in_cluster else [("MGET", *wanted)]  # one command is faster
-        replies = await self.connection.run_commands(commands, NEAR_DUPLICATES, can_wait=can_wait)
+        replies = await self.connection.run_commands(commands)
         if replies is None:
             return False
         values = replies if in_cluster else replies[0]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 from contextlib import suppress
-from functools import lru_cache
 from ipaddress import IPv6Address
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
@@ -47,13 +46,6 @@ def site_of(url: str) -> str | None:
     >>> site_of("https://bücher.example/"), site_of("http://[0:0::1]:80/")
     ('xn--bcher-kva.example', '[::1]')
     """
-    # A page's links lead to few hosts: without path and query, where these are easy to cut off, names are cached.
-    begin = len("https://") if url.startswith("https://") else len("http://") if url.startswith("http://") else 0
-    end = url.find("/", begin) if begin else -1
-    return _name_in(url) if end < 0 else _known_name_in(url[:end])
-
-
-def _name_in(url: str) -> str | None:
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").rstrip("."), parts.port
@@ -70,9 +62,6 @@ def _name_in(url: str) -> str | None:
     if len(raw) > _LONGEST_NAME:
         return "long-" + hashlib.blake2b(raw, digest_size=16).hexdigest()
     return _UNSAFE.sub(lambda match: b"%%%02x" % match[0][0], raw).decode("ascii")
-
-
-_known_name_in: Final = lru_cache(maxsize=4_096)(_name_in)
 
 
 class HostKeys(NamedTuple):

@@ -10,7 +10,7 @@ from benchmarks.shared.servers import SLOTS
 from scrapy_winnow import stats
 from scrapy_winnow.commands import main
 from scrapy_winnow.storage import batches
-from scrapy_winnow.storage.connection import COUNTS, NEAR_DUPLICATES, Connection
+from scrapy_winnow.storage.connection import NEAR_DUPLICATES, Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
 from scrapy_winnow.storage.keys import host_keys, index_key, original_key
@@ -56,14 +56,14 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
         connection._timeout = connection._batches._timeout = 20
         for number in range(3):
             assert (await counts.count(places[running], bytes([number] * 8), NODES)).pages == number + 1
-        assert [connection._breakers[purpose].is_open for purpose in (NEAR_DUPLICATES, COUNTS)] == [True, False]
+        assert [*connection._next_probes] == [NEAR_DUPLICATES]
     finally:
         cluster_servers[hung].thaw()
     async with asyncio.timeout(SECONDS):
         while (verdict := await index.find("http://b.example/", shingles)) is None:  # noqa: ASYNC110 - a server is one
             await asyncio.sleep(0.1)
     assert verdict.duplicate_of == "http://a.example/"
-    assert not connection._breakers[NEAR_DUPLICATES].is_open
+    assert NEAR_DUPLICATES not in connection._next_probes
     await connection.close()
 
 

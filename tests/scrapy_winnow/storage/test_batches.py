@@ -1,4 +1,4 @@
-"""Calls of one turn of the event loop go together, others along with them, each with its own reply or error."""
+"""Calls of one turn of the event loop go together, near-duplicates with the counts, each with its reply or error."""
 
 import asyncio
 
@@ -23,11 +23,11 @@ async def server(tcp_server):
     await connection.close()
 
 
-async def test_calls_that_can_wait_go_along_with_the_next_that_cannot(server):
+async def test_commands_for_near_duplicates_go_along_with_the_next_script_that_counts(server):
     server, connection = server
     assert await connection.run(ECHO, KEYS, ["load"]) == b"load"
     with counted_round_trips() as trips:
-        calls = [asyncio.create_task(connection.run_commands([("ECHO", n)], can_wait=True)) for n in range(5)]
+        calls = [asyncio.create_task(connection.run_commands([("ECHO", n)])) for n in range(5)]
         await asyncio.sleep(0)
         now = await connection.run(ECHO, KEYS, ["now"])
         replies = await asyncio.gather(*calls)
@@ -40,21 +40,12 @@ async def test_calls_of_pages_that_come_together_share_a_round_trip(server):
     assert await connection.run(ECHO, KEYS, ["load"]) == b"load"
     with counted_round_trips() as trips:
         calls = [connection.run(ECHO, KEYS, [str(n)]) for n in range(5)]
-        looks = [connection.run_commands([("ECHO", n)], NEAR_DUPLICATES) for n in range(5)]
+        looks = [connection.run_commands([("ECHO", n)]) for n in range(5)]
         assert await asyncio.gather(*calls, *looks) == [
             *(b"%d" % n for n in range(5)),
             *([b"%d" % n] for n in range(5)),
         ]
     assert trips == [server.port]
-
-
-async def test_calls_with_much_to_send_share_no_round_trip(server):
-    server, connection = server
-    assert await connection.run(ECHO, KEYS, ["load"]) == b"load"
-    pages = [bytes([n]) * size for n, size in enumerate([30_000, 30_000, 30_000, 10_000, 200_000, 10])]
-    assert await asyncio.gather(*(connection.run(ECHO, KEYS, [page]) for page in pages)) == pages
-    clients = await connection.call(lambda client: client.client_list())
-    assert len(clients) == 4  # the first two pages, the next two, and each of the others
 
 
 async def test_a_page_that_is_given_up_takes_no_other_with_it(server):
@@ -67,15 +58,15 @@ async def test_a_page_that_is_given_up_takes_no_other_with_it(server):
     assert isinstance(replies[1], asyncio.CancelledError)
 
 
-async def test_a_call_that_can_wait_does_not_wait_for_long(connection):
+async def test_commands_for_near_duplicates_do_not_wait_for_long(connection):
     async with asyncio.timeout(60):
-        assert await connection.run_commands([("ECHO", "alone")], can_wait=True) == [b"alone"]
+        assert await connection.run_commands([("ECHO", "alone")]) == [b"alone"]
 
 
 async def test_a_call_that_is_refused_spoils_no_other(connection):
     calls = [connection.run(script, KEYS, ["x"]) for script in (ECHO, BROKEN, ECHO)]
     assert await asyncio.gather(*calls) == [b"x", None, b"x"]
-    assert not connection._breakers[COUNTS].is_open
+    assert COUNTS not in connection._next_probes
 
 
 async def test_scripts_that_the_server_has_forgotten_are_loaded_again(server):
@@ -85,15 +76,16 @@ async def test_scripts_that_the_server_has_forgotten_are_loaded_again(server):
     assert await asyncio.gather(*calls) == [b"0", None, b"2"]
 
 
-@pytest.mark.parametrize("can_wait", [False, True])
-async def test_calls_to_a_server_that_hangs_are_given_up_together(tcp_server, can_wait: bool):
+@pytest.mark.parametrize("purpose", [COUNTS, NEAR_DUPLICATES])
+async def test_calls_to_a_server_that_hangs_are_given_up_together(tcp_server, purpose: str):
     server = tcp_server()
     connection = Connection(server.url, timeout=0.3)
     server.freeze()
-    calls = [connection.run_commands([("ECHO", "x")], can_wait=can_wait) for _ in range(3)]
+    look = [("ECHO", "x")]
+    calls = [connection.run(ECHO, KEYS, []) if purpose == COUNTS else connection.run_commands(look) for _ in range(3)]
     async with asyncio.timeout(60):
         assert await asyncio.gather(*calls) == [None] * 3
-        assert connection._breakers[COUNTS].is_open
+        assert purpose in connection._next_probes
         while connection._batches._sending:  # noqa: ASYNC110 - nobody waits for them any more
             await asyncio.sleep(0.01)
     server.thaw()

@@ -47,10 +47,15 @@ class Crawl:
         return evidence and evidence.pages
 
     async def count_when_back(self, page: int) -> int:
-        async with asyncio.timeout(60):
-            while (pages := await self.count(page)) is None:  # noqa: ASYNC110 - the breaker has no event to wait for
-                await asyncio.sleep(0.02)
-        return pages
+        return await when_back(lambda: self.count(page))
+
+
+async def when_back(call):
+    """The first result of a call."""
+    async with asyncio.timeout(60):
+        while (found := await call()) is None:  # noqa: ASYNC110 - the breaker has no event to wait for
+            await asyncio.sleep(0.02)
+    return found
 
 
 @pytest.fixture
@@ -119,7 +124,7 @@ async def test_while_the_breaker_is_open_a_single_probe_goes_through(tcp_server,
     counting = crawl(server.url, timeout=0.3, retry_interval=3600)
     server.freeze()
     assert await counting.count(1) is None
-    counting.connection._breakers[COUNTS]._next_probe = 0.0  # the interval is over
+    counting.connection._next_probes[COUNTS] = 0.0  # the interval is over
     assert await asyncio.gather(*(counting.count(page) for page in range(100))) == [None] * 100
     assert len(counting.failures) == 2
     server.thaw()
@@ -172,6 +177,19 @@ async def test_a_revival_that_fails_is_one_more_failure(crawl):
     assert counting.failures == [True, False, False]
 
 
+async def test_a_server_that_the_crawl_can_restart_is_tried_again_at_once(tcp_server, crawl):
+    server = tcp_server()
+
+    async def revive():
+        server.start()
+
+    counting = crawl(server.url, revive=revive, retry_interval=3600)
+    assert await counting.count(1) == 1
+    server.kill()
+    assert await counting.count(2) is None
+    assert await counting.count(3) == 1, "it has come back empty"
+
+
 async def test_a_busy_event_loop_is_not_taken_for_an_outage(tcp_server, crawl):
     counting = crawl(tcp_server().url)
     assert await counting.count(1) == 1
@@ -206,13 +224,15 @@ async def test_a_first_call_that_connects_between_pages_is_not_taken_for_an_outa
 async def test_a_purpose_that_finds_no_time_leaves_the_others_alone(tcp_server, crawl):
     counting = crawl(tcp_server().url, timeout=0.3, retry_interval=3600)
     assert await counting.connection.call(lambda _: asyncio.sleep(60), NEAR_DUPLICATES) is None
-    assert counting.connection._breakers[NEAR_DUPLICATES].is_open
+    assert NEAR_DUPLICATES in counting.connection._next_probes
     counting.be_patient_for(20)
     assert await counting.count(1) == 1
     assert counting.failures == [True]
 
 
-async def test_a_server_that_is_gone_is_gone_for_every_purpose_and_back_for_all(tcp_server, crawl, caplog):
+async def test_an_outage_of_the_server_is_one_for_all_purposes_with_a_line_at_its_beginning_and_its_end(
+    tcp_server, crawl, caplog
+):
     caplog.set_level(logging.INFO, "scrapy_winnow")
     server = tcp_server()
     counting = crawl(server.url)
@@ -220,10 +240,11 @@ async def test_a_server_that_is_gone_is_gone_for_every_purpose_and_back_for_all(
     server.kill()
     for page in (2, 3, 4):
         assert await counting.count(page) is None
-    assert all(breaker.is_open for breaker in counting.connection._breakers.values())
+        assert await counting.connection.run_commands([("ECHO", "x")]) is None
     server.start()
     assert await counting.count_when_back(5) == 1, "it has come back empty"
-    assert not counting.connection._breakers[NEAR_DUPLICATES].is_open
+    assert _lines(caplog, logging.INFO) == []
+    assert await when_back(lambda: counting.connection.run_commands([("ECHO", "x")])) == [b"x"]
     assert counting.failures[0] is True
     assert set(counting.failures[1:]) <= {False}
     assert len(_lines(caplog, logging.WARNING)) == 1
@@ -268,7 +289,7 @@ async def test_an_error_of_one_key_leaves_the_breaker_closed_and_is_logged_once(
     await counting.connection.run_commands([("RPUSH", "list", "x")])
     for _ in range(3):
         assert await counting.connection.run_commands([("HGET", "list", "x")]) is None
-    assert not counting.connection._breakers[COUNTS].is_open
+    assert NEAR_DUPLICATES not in counting.connection._next_probes
     assert counting.failures == [False] * 3
     assert caplog.text.count("WRONGTYPE") == 1
 

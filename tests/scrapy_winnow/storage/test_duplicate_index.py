@@ -161,7 +161,7 @@ def test_memory_and_redis_agree_on_any_documents(request, servers, documents, mi
     async def decide():
         connection = Connection(request.getfixturevalue(servers), timeout=10)
         index = DuplicateIndex(connection, f"test-{uuid.uuid4().hex}", keep=9, min_resemblance=min_resemblance)
-        found = [await index.find(*document, can_wait=False) for document in documents]
+        found = [await index.find(*document) for document in documents]
         await connection.close()
         return found
 
@@ -175,7 +175,7 @@ async def test_of_copies_that_come_to_many_workers_at_the_same_moment_one_is_the
         texts = [made(*range(100 * turn, 100 * turn + 6), 10_000 + 8 * turn + worker) for worker in range(5)]
         pages = [url(f"{turn}-{worker}") for worker in range(5)]
         found = await asyncio.gather(
-            *(index.find(page, text, can_wait=False) for index, page, text in zip(indexes, pages, texts, strict=True))
+            *(index.find(page, text) for index, page, text in zip(indexes, pages, texts, strict=True))
         )
         originals = [page for page, verdict in zip(pages, found, strict=True) if verdict.duplicate_of is None]
         assert len(originals) == 1

@@ -28,7 +28,7 @@ def _process_id(server: EmbeddedServer) -> int:
 def _is_running(process_id: int) -> bool:
     try:
         return Path(f"/proc/{process_id}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -56,8 +56,24 @@ def test_the_last_one_out_stops_the_server(tmp_path):
     first.stop()
     assert _process_id(second) == process_id
     second.stop()
-    assert not _is_running(process_id)
+    until(lambda: not _is_running(process_id))  # it has closed its socket, which is the last that it does
     assert not (tmp_path / "server.sock").exists()
+
+
+def test_the_last_one_out_stops_a_server_whose_guard_was_killed_and_that_outlived_a_crawl(tmp_path):
+    killed = EmbeddedServer(tmp_path, timeout=3600)
+    killed.start()
+    process_id = _process_id(killed)
+    with _client(killed) as client:
+        client.set("page", 1)
+    os.kill(killed._guard, signal.SIGKILL)
+    os.waitpid(killed._guard, 0)
+    os.close(killed._users)  # as the kernel does it where a crawl is killed with its guard
+    with EmbeddedServer(tmp_path, timeout=3600) as last:
+        assert _process_id(last) == process_id
+    until(lambda: not _is_running(process_id))
+    with EmbeddedServer(tmp_path) as server, _client(server) as client:
+        assert client.get("page") == b"1"
 
 
 def test_a_crawl_killed_with_9_leaves_no_server_behind_and_loses_nothing(tmp_path):
@@ -83,10 +99,11 @@ def test_a_second_start_revives_a_server_that_was_killed(tmp_path):
         with _client(server) as client:
             client.set("page", 1)
             client.execute_command("WAITAOF", 1, 0, 5000)
-        process_id = _process_id(server)
+        process_id, guard = _process_id(server), server._guard
         os.kill(process_id, signal.SIGKILL)
         until(lambda: not _is_running(process_id))
         server.start()
+        until(lambda: not _is_running(guard))
         with _client(server) as client:
             assert client.get("page") == b"1"
 
@@ -131,7 +148,7 @@ def test_a_server_that_cannot_read_its_data_is_a_clear_error_and_leaves_nothing_
         client.set("page", 1)
     for file in (tmp_path / "appendonlydir").iterdir():
         file.write_bytes(b"not what a server writes\n" * 100)
-    server = EmbeddedServer(tmp_path, timeout=1)
+    server = EmbeddedServer(tmp_path, timeout=3600)
     with pytest.raises(EmbeddedServerError, match=r"did not start; its log ends:\n.*"):
         server.start()
     server.stop()
