@@ -125,14 +125,14 @@ def character_properties() -> NDArray[np.uint8]:
         script[script == LETTER] = UNSPACED
     for characters, kind in ((_COMMAS, COMMA), (_SENTENCE_ENDS, SENTENCE_END), (_JOINERS, LETTER)):
         properties[[ord(character) for character in characters]] = kind
-    lettered = list(map(chr, range(_LETTERED)))
+    lettered = np.arange(_LETTERED, dtype=np.uint32).view("U1")
     for bit, is_one in (
-        (_IS_WHITE_SPACE, str.isspace),
-        (_IS_DIGIT, str.isdigit),
-        (_IS_UPPER_CASE, str.isupper),
-        (_IS_ALPHANUMERIC, str.isalnum),
+        (_IS_WHITE_SPACE, np.strings.isspace),
+        (_IS_DIGIT, np.strings.isdigit),
+        (_IS_UPPER_CASE, np.strings.isupper),
+        (_IS_ALPHANUMERIC, np.strings.isalnum),
     ):
-        properties[: len(lettered)][np.fromiter(map(is_one, lettered), bool, len(lettered))] |= bit
+        properties[: len(lettered)][is_one(lettered)] |= bit
     properties[[ord(character) for character in _ZERO_WIDTH + _TAGS]] |= _IS_UNSEEN
     return properties
 
