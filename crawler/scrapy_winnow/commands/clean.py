@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
@@ -17,13 +17,14 @@ from scrapy_winnow.commands.common import (
     Progress,
     add_model_options,
     load_model_option,
+    load_rules,
     model_switches,
     report_errors,
     warn,
     with_progress,
 )
 from scrapy_winnow.fetching import CRAWL_SITE, STANDARD_INPUT, InputError, fetch, is_address, read_page, reason
-from winnow import Page, Rules, Site, clean
+from winnow import Page, Site, clean
 from winnow.cleaning import NOT_HTML
 from winnow.processes import map_in_processes
 from winnow.training.sites import page_files
@@ -120,7 +121,7 @@ def clean_pages(options: argparse.Namespace, content_of: ContentOf, **switches: 
     """
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
-    _load_rules(options.rules)
+    switches["rules"] = load_rules(options.rules)
     sources, code = _find_sources(options)
     write = _open_output(options, sources)
     switches["site"] = _count_site(sources, load_model_option(options), options)
@@ -162,13 +163,6 @@ def _find_sources(options: argparse.Namespace) -> tuple[list[Source], int]:
     if options.url and (has_many or len(sources) > 1):
         raise CommandError("--url goes with a single FILE")
     return sources, code
-
-
-@lru_cache(maxsize=1)
-def _load_rules(path: Path | None) -> Rules:
-    """Load the file of ``--rules``."""
-    with report_errors("--rules: "):
-        return Rules() if path is None else Rules.read(path)
 
 
 def _find_pages(name: str) -> list[Source]:
@@ -215,8 +209,7 @@ def _clean_source(
             html, url, encoding = fetched.html, url or fetched.url, encoding or fetched.encoding
         else:
             html = read_page(source.name)
-        model = model_switches(options)
-        cleaned = clean(html, url, rules=_load_rules(options.rules), encoding=encoding, **model, **switches)
+        cleaned = clean(html, url, encoding=encoding, **model_switches(options), **switches)
     except (InputError, LookupError, OSError, ValueError) as error:  # of codecs, too: a page may declare any
         return None, [reason(error)]
     warnings = []

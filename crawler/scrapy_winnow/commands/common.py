@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrapy_winnow.fetching import reason
-from winnow import load_model
+from winnow import Rules, load_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -137,6 +137,12 @@ def load_model_option(options: argparse.Namespace) -> Model:
     """Load the model that the options name."""
     with report_errors("--model: "):
         return load_model(options.model)
+
+
+def load_rules(path: Path | None) -> Rules:
+    """Load the file of ``--rules``."""
+    with report_errors("--rules: "):
+        return Rules() if path is None else Rules.read(path)
 
 
 class Progress:

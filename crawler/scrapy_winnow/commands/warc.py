@@ -8,7 +8,18 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, counted, report_errors, warn
+from scrapy_winnow.commands.common import (
+    FAILED,
+    CommandError,
+    CommandParser,
+    Progress,
+    add_model_options,
+    counted,
+    load_rules,
+    model_switches,
+    report_errors,
+    warn,
+)
 from scrapy_winnow.fetching import STANDARD_INPUT
 from scrapy_winnow.fields import OPTIONAL_FIELDS
 
@@ -50,7 +61,8 @@ def add_options(parser: CommandParser) -> None:
     add("-o --output OUT", "folder, made if need be, or address", required=True)
     add("--format", "what to write (default: %(default)s)", choices=_FORMATS, default=_FORMATS[0])
     add("--with", "a further column", dest="columns", choices=OPTIONAL_FIELDS, many=True)
-    add("--model MODEL", "model, by name or file (default: the package's own)")
+    add_model_options(parser)
+    add("--rules FILE", "rules of your own for sites, in TOML or JSON")
     add("--one-pass", "read each archive once, and clean with what was counted by then")
     add("-j --processes N", "(default: one a core)", type=int, default=os.cpu_count() or 1)
     add(
@@ -73,7 +85,8 @@ def run(options: argparse.Namespace) -> int:
     sources = _find_sources(options)
     run_options = Options(
         format=options.format,
-        model=options.model,
+        **model_switches(options),
+        rules=load_rules(options.rules),
         outputs=frozenset(options.columns),
         processes=options.processes,
         ray=options.ray,

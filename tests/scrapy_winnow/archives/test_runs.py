@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
+import winnow
 from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options, reading
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.archives.made import FaultyServer, page, rows_of, write_archive
@@ -60,6 +61,30 @@ def test_neither_the_order_of_pages_nor_the_number_of_processes_changes_a_row(cl
         for folder in (cleaned, tmp_path / "b")
     )
     assert first == second
+
+
+@pytest.mark.parametrize(
+    ("scope", "others", "passes"),
+    [
+        ("article", {"favor": "precision"}, ["-j", 1]),
+        ("page", {"scope": "page"}, ["-j", 2]),
+        ("page", {"scope": "page"}, ["-j", 2, "--one-pass"]),
+    ],
+)
+def test_pages_are_cut_by_the_favor_scope_and_rules_that_are_asked_for(scope, others, passes, stories, tmp_path):
+    boat = "<div><a href=/{0}><h3>Boat {0} of the harbour</h3></a><p>Price {0}00 pounds, as new, with sails.</p></div>"
+    about = "We are a family business and have sold boats for many years. " * 3
+    links = "".join(f"<li><a href=/{n}>Department {n}</a></li>" for n in range(9))
+    boats = f"<h1>Boats</h1>{''.join(boat.format(n) for n in range(20))}<p>{about}</p><ul>{links}</ul>"
+    shop, how = "http://shop.example/", {"favor": "precision", "scope": scope}
+    archive = write_archive(tmp_path / "all.warc.gz", [(shop, boats), *stories[:8]])
+    (tmp_path / "rules.toml").write_text('[[rules]]\nsite = "north.example"\ndrop = "h1"\n')
+    options = ["--favor", how["favor"], "--scope", how["scope"], "--rules", tmp_path / "rules.toml"]
+    assert run(archive, "-o", tmp_path / "out", *options, *passes) == 0
+    rows = rows_of(tmp_path / "out")
+    assert [row["host"] for row in rows if "Story" not in row["text"]] == ["shop.example", *["north.example"] * 4]
+    assert [row["text"] for row in rows if row["url"] == shop] == [winnow.clean(boats, shop, **how).text]
+    assert winnow.clean(boats, shop, **how).text != winnow.clean(boats, shop, **others).text
 
 
 def test_parts_of_a_long_archive_make_the_output_of_the_whole(archives, cleaned, monkeypatch, tmp_path):
@@ -148,8 +173,10 @@ def test_a_killed_run_is_resumed_and_ends_as_an_undisturbed_one(archives, cleane
     assert killed.returncode == -signal.SIGKILL
     assert len(list((tmp_path / "out" / ".winnow" / "reports").glob("clean-*"))) == 1
     assert not list((tmp_path / "out").glob("*.jsonl.gz"))
-    assert run(*archives, "-o", tmp_path / "out", "-j", 1, "--with", "markdown") == 2
-    assert "another run's work" in capsys.readouterr().err
+    for other in (["--with", "markdown"], ["--favor", "recall"], ["--rules", tmp_path / "rules.json"]):
+        (tmp_path / "rules.json").write_text('[{"drop": "h1"}]')
+        assert run(*archives, "-o", tmp_path / "out", "-j", 1, *other) == 2
+        assert "another run's work" in capsys.readouterr().err
     assert run(*archives, "-o", tmp_path / "out", "-j", 1) == 0
     assert "resuming the run that was stopped" in capsys.readouterr().err
     assert rows_of(tmp_path / "out") == rows_of(cleaned, without="markdown")

@@ -69,6 +69,7 @@ WRONG_USE = {
     "warc absent.warc.gz -o out": "no such archive: absent.warc.gz",
     "warc absent-* -o out": "no such archive: absent-*",
     "warc s4://crawl/first.warc.gz -o out": "s4://crawl/first.warc.gz: unknown kind of address",
+    "warc page.html -o out --rules absent": "--rules: no such file",
     "warc absent.warc.gz -o out.jsonl": "-o out.jsonl: OUT is a folder",
     "warc page.html -o page.html": "page.html/.winnow: not a directory",
     "warc - -o out": "only once: add --one-pass",
