@@ -8,7 +8,15 @@ from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, report_errors, warn
+from scrapy_winnow.commands.common import (
+    FAILED,
+    CommandError,
+    CommandParser,
+    Progress,
+    report_errors,
+    warn,
+    write_output,
+)
 from winnow.papers.methods import METHODS, LabelledSitePage, labelled_pages, method, summary
 from winnow.papers.pages import SiteError, SitePages
 from winnow.training.sites import page_files
@@ -105,7 +113,7 @@ def _write_each(pages: Iterable[LabelledSitePage], options: argparse.Namespace) 
         for kind in (options.format or _FORMATS) if options.output else ():
             file = options.output / kind / f"{page.read.name}{_FORMATS[kind]}"
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(f"{page.text}\n" if kind == "text" else page.html if kind == "html" else page.json, "utf-8")
+            write_output(file, f"{page.text}\n" if kind == "text" else page.html if kind == "html" else page.json)
         yield page
         del page
 

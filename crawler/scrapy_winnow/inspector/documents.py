@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from scrapy_winnow.storage.keys import site_of
 from winnow.models import load_model
 from winnow.output.text import join_blocks
 from winnow.page.page import Page
+from winnow.papers.pages import SitePages
 from winnow.rules import Rules
 from winnow.training.sites import page_files
 
@@ -68,6 +69,7 @@ class Documents:
 
     Raises:
         InputError: there is nothing to inspect.
+        ValueError: ``url`` cannot be the address of a folder.
     """
 
     def __init__(
@@ -79,7 +81,7 @@ class Documents:
         allow_private: bool = True,
     ) -> None:
         self._manners = {"obey_robots": obey_robots, "allow_private": allow_private}
-        self.folder: Path | None = None
+        self._folder: SitePages | None = None
         self._source = source
         self._url = url
         self._archived: tuple[Document, ...] = ()
@@ -88,8 +90,8 @@ class Documents:
             self._archived = read_archived(source, url)
             self.names = [document.name for document in self._archived]
         elif not is_address(source) and Path(source).is_dir():
-            self.folder = Path(source)
-            self.names = [file.relative_to(self.folder).as_posix() for file in page_files(self.folder)]
+            self._folder = SitePages.of_files(Path(source), page_files(Path(source)), url)
+            self.names = list(self._folder.names)
             if not self.names:
                 raise InputError("holds no HTML files")
         self.read = lru_cache(maxsize=4)(self._read)
@@ -97,7 +99,7 @@ class Documents:
     @property
     def is_one_site(self) -> bool:
         """Whether they are the pages of a site rather than a single page."""
-        return self.folder is not None or bool(self._archived)
+        return self._folder is not None or bool(self._archived)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -108,11 +110,9 @@ class Documents:
             raise InputError(f"there is no page {number + 1}")
         if self._archived:
             return self._archived[number]
-        if self.folder is not None:
-            name = self.names[number]
-            base = self._url or f"https://{quote(self.folder.resolve().name)}/"
-            url = f"{base.rstrip('/')}/{quote(os.fsencode(name))}"
-            return Document(name, url, read_page(str(self.folder / name)))
+        if self._folder is not None:
+            file = self._folder.files[number]
+            return Document(self.names[number], self._folder.urls[number], read_page(str(file)))
         if is_address(self._source):
             fetched = fetch(self._source, **self._manners)
             return Document(fetched.url, *fetched)
