@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -23,8 +22,16 @@ from scrapy_winnow.commands.common import (
     warn,
     with_progress,
 )
-from scrapy_winnow.fetching import CRAWL_SITE, STANDARD_INPUT, InputError, fetch, is_address, read_page, reason
-from winnow import Page, Site, clean
+from scrapy_winnow.fetching import (
+    CRAWL_SITE,
+    STANDARD_INPUT,
+    InputError,
+    is_address,
+    parse_readable,
+    read_document,
+    reason,
+)
+from winnow import Site, clean
 from winnow.cleaning import NOT_HTML
 from winnow.processes import map_in_processes
 from winnow.training.sites import page_files
@@ -33,6 +40,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
+    from scrapy_winnow.fetching import Document
     from winnow import Cleaned
     from winnow.models import Model
 
@@ -190,26 +198,27 @@ def _count_site(sources: Sequence[Source], model: Model, options: argparse.Names
         is_new = options.site_file is None or (options.site and not options.site_file.exists())
         site = Site(model=model) if is_new else Site.load(options.site_file, model=model)
         if options.site:
-            for source in with_progress(sources, "pages counted"):
-                with suppress(InputError, LookupError, ValueError):
-                    site.count(Page.parse(read_page(source.name), options.url, encoding=options.encoding))
+            read = partial(_read_source, options=options)
+            for page in parse_readable(with_progress(sources, "pages counted"), read):
+                site.count(page)
             if options.site_file is not None:
                 site.save(options.site_file)
     return site
+
+
+def _read_source(source: Source, options: argparse.Namespace) -> Document:
+    """Read a page; what the options say of it comes before what its server said."""
+    page = read_document(source.name, allow_private=options.allow_private)
+    return page._replace(url=options.url or page.url, encoding=options.encoding or page.encoding)
 
 
 def _clean_source(
     source: Source, options: argparse.Namespace, content_of: ContentOf, switches: dict[str, Any]
 ) -> tuple[str | None, list[str]]:
     """Clean one page; return its content as it is written, ``None`` where it failed, and warnings for the user."""
-    url, encoding = options.url, options.encoding
     try:
-        if is_address(source.name):
-            fetched = fetch(source.name, allow_private=options.allow_private)
-            html, url, encoding = fetched.html, url or fetched.url, encoding or fetched.encoding
-        else:
-            html = read_page(source.name)
-        cleaned = clean(html, url, encoding=encoding, **model_switches(options), **switches)
+        page = _read_source(source, options)
+        cleaned = clean(page.html, page.url, encoding=page.encoding, **model_switches(options), **switches)
     except (InputError, LookupError, OSError, ValueError) as error:  # of codecs, too: a page may declare any
         return None, [reason(error)]
     warnings = []

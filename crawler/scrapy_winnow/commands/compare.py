@@ -17,9 +17,9 @@ from scrapy_winnow.commands.common import (
     with_progress,
 )
 from scrapy_winnow.commands.inspect import add_browser_options, serve
-from scrapy_winnow.fetching import InputError
+from scrapy_winnow.fetching import InputError, parse_readable
 from scrapy_winnow.inspector.documents import Documents, LinesFile
-from winnow import Page, Site
+from winnow import Site
 
 if TYPE_CHECKING:
     import argparse
@@ -64,7 +64,8 @@ def run(options: argparse.Namespace) -> int:
         warn(f"not compared with {', '.join(missing)}: pip install {' '.join(missing)}")
     manners = {"obey_robots": True, "allow_private": options.allow_private}
     try:
-        documents = Documents(options.source, options.url, **manners)
+        with report_errors(f"--url {options.url}: "):
+            documents = Documents(options.source, options.url, **manners)
         model = load_model_option(options)
         extractors = find_extractors(model, _count_site(documents, model) if options.site else None)
         with report_errors(f"--votes {options.votes}: "):
@@ -86,10 +87,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _count_site(documents: Documents, model: Model) -> Site:
     site = Site(model=model)
-    for number in with_progress(range(len(documents)), "pages counted"):
-        with suppress(InputError, OSError, LookupError, ValueError):
-            document = documents.read(number)
-            site.count(Page.parse(document.html, document.url, encoding=document.encoding))
+    for page in parse_readable(with_progress(range(len(documents)), "pages counted"), documents.read):
+        site.count(page)
     return site
 
 

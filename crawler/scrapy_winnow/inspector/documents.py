@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,12 +12,11 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from scrapy_winnow.fetching import STANDARD_INPUT, InputError, fetch, is_address, read_page
+from scrapy_winnow.fetching import Document, InputError, is_address, parse_readable, read_document, read_page
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
 from winnow.models import load_model
 from winnow.output.text import join_blocks
-from winnow.page.page import Page
 from winnow.papers.pages import SitePages
 from winnow.rules import Rules
 from winnow.training.sites import page_files
@@ -37,21 +34,6 @@ _MAX_ARCHIVED: Final = 500  # pages of a WARC file, which are held in memory
 _ARCHIVES: Final = (".warc", ".warc.gz", ".warc.zst")
 
 MAX_SITE_PAGES: Final = 100  # pages of a folder that are counted
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """One page as it was served.
-
-    Attributes:
-        name: the path of its file within the folder, or its address.
-        encoding: charset of the HTTP header, where there was one.
-    """
-
-    name: str
-    url: str | None
-    html: bytes
-    encoding: str | None = None
 
 
 class Documents:
@@ -113,11 +95,7 @@ class Documents:
         if self._folder is not None:
             file = self._folder.files[number]
             return Document(self.names[number], self._folder.urls[number], read_page(str(file)))
-        if is_address(self._source):
-            fetched = fetch(self._source, **self._manners)
-            return Document(fetched.url, *fetched)
-        name = "page" if self._source == STANDARD_INPUT else Path(self._source).name
-        return Document(name, self._url, read_page(self._source))
+        return read_document(self._source, self._url, **self._manners)
 
 
 def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
@@ -161,12 +139,9 @@ class FolderReplay:
         order = list(range(len(self._documents)))
         random.Random(0).shuffle(order)  # noqa: S311  neighbours in a folder are alike
         found: dict[bytes, Hashes] = {}
-        for number in order[: MAX_SITE_PAGES + 1]:
-            with suppress(InputError, OSError, LookupError, ValueError):
-                document = self._documents.read(number)
-                page = Page.parse(document.html, document.url, encoding=document.encoding)
-                hashed = HashedPage.of(page, load_model(model_name))
-                found[hashed.main_text_id] = np.unique(hashed.fingerprints)
+        for page in parse_readable(order[: MAX_SITE_PAGES + 1], self._documents.read):
+            hashed = HashedPage.of(page, load_model(model_name))
+            found[hashed.main_text_id] = np.unique(hashed.fingerprints)
         return found
 
     def count(self, page: HashedPage, pages: int, model_name: str | None) -> tuple[NDArray[np.int64], int]:
