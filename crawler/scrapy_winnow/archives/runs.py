@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.rows import Row
-    from winnow.models.scores import Favor, Scope
+    from winnow.models.decision import Favor, Scope
 
     PartWork = Callable[[Part, Path, "Options", HostCounts], "Summary"]
     """Reads a part of an archive, and writes a file; the first pass has no counts yet."""
