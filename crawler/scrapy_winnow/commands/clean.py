@@ -253,6 +253,7 @@ def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> Writ
             return lambda source, content: sys.stdout.write(f"==> {source.name} <==\n{content}\n")
         return lambda _, content: sys.stdout.write(content)
     path, written = Path(options.output), set[Path]()
+    read = {Path(source.name).resolve() for source in sources}
     is_folder = has_many or options.output.endswith("/") or path.is_dir() or Path(options.files[0]).is_dir()
     is_folder = is_folder and not (options.format == "json" and options.output.endswith(_ONE_FILE_SUFFIXES))
     if not is_folder and not path.parent.is_dir():
@@ -268,6 +269,8 @@ def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> Writ
             if file in written:
                 raise InputError(f"would overwrite {file}, written for another FILE")
             file.parent.mkdir(parents=True, exist_ok=True)
+        if file.resolve() in read:
+            raise InputError(f"would overwrite {file}, which is one of the FILEs")
         with file.open("a" if file in written else "w", encoding="utf-8", errors="replace") as stream:
             stream.write(content)
         written.add(file)

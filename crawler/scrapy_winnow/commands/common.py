@@ -82,6 +82,13 @@ def write_output(file: Path, content: str) -> None:
 class CommandParser(argparse.ArgumentParser):
     """The parser of one command."""
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments, and refuse others with the usage of this command rather than that of all."""
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return options, unknown
+
     def add(
         self,
         names: str,

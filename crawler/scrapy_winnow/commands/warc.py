@@ -132,7 +132,8 @@ def _find_sources(options: argparse.Namespace) -> list[str]:
         for pattern in options.sources:
             found = [pattern] if pattern == STANDARD_INPUT else find_archives(pattern)
             if not found:
-                raise CommandError(f"no such archive: {pattern}")
+                hint = f", but a folder: give its files, as in {pattern.rstrip('/')}/*.warc.gz"
+                raise CommandError(f"no such archive: {pattern}{hint if Path(pattern).is_dir() else ''}")
             sources += found
         if options.ray is None:  # the nodes of a cluster may have rights that this machine lacks
             check_access(sources)

@@ -119,6 +119,16 @@ def test_names_of_archives_that_are_too_long_for_files_are_cut(stories, tmp_path
     ]
 
 
+def test_an_archive_is_not_overwritten_by_its_clean_pages(stories, tmp_path, monkeypatch, capsys):
+    archive = write_archive(tmp_path / "crawl.warc.gz", stories[:2])
+    content = archive.read_bytes()
+    monkeypatch.chdir(tmp_path)
+    for folder in (".", tmp_path):
+        assert run(archive, "-o", folder, "--format", "warc", "-j", 1) == 2
+        assert "would be overwritten by its clean pages" in capsys.readouterr().err
+    assert contents_of(tmp_path) == {"crawl.warc.gz": content}
+
+
 def test_the_three_formats_hold_the_same_pages(archives, cleaned, tmp_path):
     for name in ("parquet", "warc"):
         assert run(*archives, "-o", tmp_path / name, "--format", name, "--with", "markdown", "-j", 1) == 0

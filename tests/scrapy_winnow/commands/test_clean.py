@@ -98,6 +98,15 @@ def test_a_folder_becomes_one_file_of_json_lines(clean, mirror, tmp_path):
     assert all(row["markdown"].startswith("# Storm") for row in rows)
 
 
+def test_pages_are_not_overwritten_by_their_content(clean, mirror, page, monkeypatch):
+    pages = {file: file.read_text() for file in [*mirror.rglob("*.htm*"), Path(page)]}
+    monkeypatch.chdir(mirror.parent)
+    code, _, err = clean(mirror, "--format", "html", "-o", "mirror")
+    assert (code, err.count("which is one of the FILEs")) == (1, 2)  # of those that end in .html
+    assert clean(page, "--format", "html", "-o", "page.html")[0] == 1
+    assert pages == {file: file.read_text() for file in pages if file.exists()}
+
+
 def test_files_whose_names_are_no_text_are_cleaned_like_others(clean, page, tmp_path):
     odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.html"))
     odd.write_text(PAGE)
