@@ -82,7 +82,11 @@ class Rules:
             OSError: the file cannot be read.
             ValueError: the file is invalid; the message names the file, and the line or the rule.
         """
-        text = path.read_text("utf-8")
+        return cls.parse(path.read_text("utf-8"), path)
+
+    @classmethod
+    def parse(cls, text: str, path: Path) -> Self:
+        """As :meth:`read`, for what the file is to hold."""
         try:
             entries = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except ValueError as error:

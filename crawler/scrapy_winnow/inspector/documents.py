@@ -22,6 +22,8 @@ from winnow.rules import Rules
 from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from scrapy_winnow.inspector.inspection import Inspection, Trial
@@ -48,6 +50,7 @@ class Documents:
 
     Attributes:
         names: of the pages, in the order of their numbers.
+        is_one_site: whether they are the pages of a site rather than a single page.
 
     Raises:
         InputError: there is nothing to inspect.
@@ -62,26 +65,21 @@ class Documents:
         obey_robots: bool = False,
         allow_private: bool = True,
     ) -> None:
-        self._manners = {"obey_robots": obey_robots, "allow_private": allow_private}
-        self._folder: SitePages | None = None
-        self._source = source
-        self._url = url
-        self._archived: tuple[Document, ...] = ()
-        self.names = [source]
+        self._open: Callable[[int], Document]
+        self.is_one_site = True
         if not is_address(source) and source.endswith(_ARCHIVES):
-            self._archived = read_archived(source, url)
-            self.names = [document.name for document in self._archived]
+            archived = read_archived(source, url)
+            self.names, self._open = [document.name for document in archived], archived.__getitem__
         elif not is_address(source) and Path(source).is_dir():
-            self._folder = SitePages.of_files(Path(source), page_files(Path(source)), url)
-            self.names = list(self._folder.names)
+            site = SitePages.of_files(Path(source), page_files(Path(source)), url)
+            self.names = list(site.names)
+            self._open = lambda at: Document(site.names[at], site.urls[at], read_page(str(site.files[at])))
             if not self.names:
                 raise InputError("holds no HTML files")
+        else:
+            self.is_one_site, self.names = False, [source]
+            self._open = lambda _: read_document(source, url, obey_robots=obey_robots, allow_private=allow_private)
         self.read = lru_cache(maxsize=4)(self._read)
-
-    @property
-    def is_one_site(self) -> bool:
-        """Whether they are the pages of a site rather than a single page."""
-        return self._folder is not None or bool(self._archived)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -90,12 +88,7 @@ class Documents:
         """Read one page; :attr:`read` keeps the last few."""
         if not 0 <= number < len(self):
             raise InputError(f"there is no page {number + 1}")
-        if self._archived:
-            return self._archived[number]
-        if self._folder is not None:
-            file = self._folder.files[number]
-            return Document(self.names[number], self._folder.urls[number], read_page(str(file)))
-        return read_document(self._source, self._url, **self._manners)
+        return self._open(number)
 
 
 def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
@@ -214,13 +207,8 @@ class RulesFile:
         else:
             lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in rule.items())
             text = f"{text.rstrip()}\n\n[[rules]]\n{''.join(lines)}".lstrip()
-        new_file = self.path.with_stem(f"{self.path.stem}.new")
-        new_file.write_text(text, "utf-8")
-        try:
-            self.rules = Rules.read(new_file)
-            self.path.write_text(text, "utf-8")
-        finally:
-            new_file.unlink()
+        self.rules = Rules.parse(text, self.path)
+        self.path.write_text(text, "utf-8")
 
 
 class LinesFile:
