@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import islice, repeat
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, Self
 
-from scrapy_winnow.archives.addresses import Destination, is_address
+from scrapy_winnow.archives.addresses import Destination
 from scrapy_winnow.archives.counting import HostCounts, LeafWriter, StreamCounts, count_hosts
 from scrapy_winnow.archives.reading import ArchiveReader, Part, split_archives
 from scrapy_winnow.archives.rows import FORMATS, clean_page, hash_page, shingles_of
@@ -141,10 +141,9 @@ class Run(ABC):
         ordered = list(dict.fromkeys(sources)) if self._keeps_order else sorted(set(sources))
         self._names = _file_names(ordered)
         suffix, _ = FORMATS[options.format]
-        written = {_real_path(f"{str(output).rstrip('/')}/{name}{suffix}") for name in self._names.values()}
-        for source in ordered:
-            if _real_path(source) in written:
-                raise ValueError(f"{source} would be overwritten by its clean pages: give another folder than {output}")
+        written = {os.path.realpath(f"{output}/{name}{suffix}") for name in self._names.values()}  # or an address
+        if read := [source for source in ordered if os.path.realpath(source) in written]:
+            raise ValueError(f"{read[0]} would be overwritten by its clean pages: give another folder than {output}")
         facts = {  # that must be the same when the run is resumed
             "kind": type(self).__name__,
             "format": options.format,
@@ -215,10 +214,6 @@ def _write_whole(file: Path, text: str) -> None:
     unfinished = file.with_name(f"{file.name}.part")
     unfinished.write_text(text, "utf-8")
     unfinished.replace(file)
-
-
-def _real_path(name: str) -> str:
-    return name if is_address(name) else os.path.realpath(name)
 
 
 def _file_names(sources: list[str]) -> dict[str, str]:
