@@ -207,8 +207,9 @@ class RulesFile:
         else:
             lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in rule.items())
             text = f"{text.rstrip()}\n\n[[rules]]\n{''.join(lines)}".lstrip()
-        self.rules = Rules.parse(text, self.path)
-        self.path.write_text(text, "utf-8")
+        rules = Rules.parse(text, self.path)
+        _write_whole(self.path, text)
+        self.rules = rules
 
 
 class LinesFile:
@@ -238,14 +239,19 @@ class LinesFile:
                 raise ValueError(f"line {number} is not a JSON object with {key!r} and {value!r}") from error
 
     def write(self, row: dict[str, Any]) -> None:
-        """Write an object by a new file that replaces the old one, so that it is complete at any time."""
+        """Write an object, in the place of an earlier one about its page."""
         self.rows[row[self._key]] = row
-        new_file = self.path.with_name(f"{self.path.name}.new")
-        with new_file.open("w", encoding="utf-8", errors="replace") as file:
-            file.writelines(json.dumps(each, ensure_ascii=False) + "\n" for each in self.rows.values())
-            file.flush()
-            os.fsync(file.fileno())
-        new_file.replace(self.path)
+        _write_whole(self.path, "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in self.rows.values()))
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file by a new one that replaces it, so that it is complete at any time, also when the disk is full."""
+    new_file = path.resolve().with_name(f"{path.name}.new")
+    with new_file.open("w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    new_file.replace(path.resolve())
 
 
 class GoldFile(LinesFile):
