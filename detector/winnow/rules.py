@@ -8,7 +8,6 @@ import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
-from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, cast
 
@@ -105,12 +104,14 @@ class Rules:
         if not self.by_site:
             return ()
         host = (split_address(url or "").hostname or "").rstrip(".")
-        with suppress(UnicodeError):
-            host = host.encode("idna").decode()
-        labels = host.split(".")
-        sites = ["", *(".".join(labels[at:]) for at in range(len(labels)) if host)]
-        found = sorted(chain.from_iterable(self.by_site.get(site, ()) for site in sites), key=itemgetter(0))
-        return tuple(rule for _, rule in found)
+        if not host.isascii():
+            with suppress(UnicodeError):
+                host = host.encode("idna").decode()
+        found = self.by_site.get("", [])
+        while host:
+            found = found + self.by_site.get(host, [])
+            host = host.partition(".")[2]
+        return tuple(rule for _, rule in sorted(found, key=itemgetter(0)))
 
 
 def _read_entry(entry: object) -> tuple[str, list[Rule]]:
