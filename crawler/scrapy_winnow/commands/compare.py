@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
         warn(f"not compared with {', '.join(missing)}: pip install {' '.join(missing)}")
     manners = {"obey_robots": True, "allow_private": options.allow_private}
     try:
-        with report_errors(f"--url {options.url}: "):
+        with report_errors(f"--url {options.url}: " if options.url else ""):
             documents = Documents(options.source, options.url, **manners)
         model = load_model_option(options)
         extractors = find_extractors(model, _count_site(documents, model) if options.site else None)

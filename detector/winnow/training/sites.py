@@ -53,8 +53,11 @@ def is_page(file: Path) -> bool:
         return False
     if suffix in _PAGE_SUFFIXES:
         return True
-    with file.open("rb") as stream:
-        start = stream.read(_SNIFFED).lower()
+    try:
+        with file.open("rb") as stream:
+            start = stream.read(_SNIFFED).lower()
+    except OSError:
+        return True  # it may be one: who reads it says why that fails
     return b"<html" in start or b"<!doctype html" in start
 
 

@@ -1,5 +1,6 @@
 """``winnow clean`` and ``winnow segments``."""
 
+import errno
 import json
 import os
 import re
@@ -85,6 +86,21 @@ def test_a_folder_becomes_the_same_folders(clean, mirror, tmp_path, processes):
     written = sorted(str(file.relative_to(out)) for file in out.rglob("*") if file.is_file())
     assert written == ["a/b/story.txt", "a/index.txt", "a/page.txt", "index.txt"]
     assert (out / "a" / "index.txt").read_text().startswith("Storm warning of a/index.html\n")
+
+
+def test_a_file_of_a_folder_that_cannot_be_read_is_named_and_the_others_cleaned(clean, mirror, tmp_path, monkeypatch):
+    opened = Path.open
+
+    def open_all_but_one(file, *mode, **options):
+        if file == mirror / "a" / "page":
+            raise PermissionError(errno.EACCES, "Permission denied", str(file))
+        return opened(file, *mode, **options)
+
+    monkeypatch.setattr(Path, "open", open_all_but_one)
+    code, _, err = clean(mirror, "-o", tmp_path / "out")
+    assert (code, err) == (1, f"winnow: {mirror / 'a' / 'page'}: permission denied\n")
+    assert len([file for file in (tmp_path / "out").rglob("*") if file.is_file()]) == 3
+    assert main(["site", "site-level", str(mirror), "--min-pages", "2"]) == 1
 
 
 def test_a_folder_becomes_one_file_of_json_lines(clean, mirror, tmp_path):
