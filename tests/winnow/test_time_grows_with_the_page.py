@@ -306,6 +306,13 @@ def test_scripts_are_searched_for_so_many_names_only() -> None:
     assert found["work"] < 5, "it took 25 s"
 
 
+def test_many_hidden_elements_are_found_beside_long_scripts_that_are_searched_once_for_each_name() -> None:
+    hidden = "".join(f"<p hidden data-number={n} class=secret>Words that nobody sees.</p>" for n in range(200))
+    text = winnow.clean(f"<main>{STORY * 20}</main>{hidden}<script>{'word of it' * 150_000}</script>").text
+    assert "130 km/h" in text
+    assert "nobody sees" not in text
+
+
 @pytest.mark.parametrize("html", [
     ld(json.dumps({"@type": "Article", "articleBody": f"&#{'9' * 5_000};", "headline": f"&#{'9' * 5_000};"})),
     f'<meta name=author content="&amp;#{"9" * 5_000};">{STORY}',
