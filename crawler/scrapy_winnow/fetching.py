@@ -63,11 +63,7 @@ class Document(NamedTuple):
     encoding: str | None = None
 
     def parse(self, limits: Limits = DEFAULT_LIMITS) -> Page:
-        """Parse it.
-
-        Raises:
-            PageTooLarge: it exceeds one of the limits.
-        """
+        """Parse it, see :meth:`winnow.Page.parse`."""
         return Page.parse(self.html, self.url, encoding=self.encoding, limits=limits)
 
 
@@ -108,9 +104,7 @@ def read_page(name: str) -> bytes:
 def read_document(
     name: str, url: str | None = None, *, obey_robots: bool = True, allow_private: bool = False
 ) -> Document:
-    """Read a page from a file, from standard input, or from the web (see :func:`fetch`).
-
-    ``url`` is the address of a page that is not from the web.
+    """Read a page from a file or standard input, with ``url`` as its address, or from the web.
 
     Raises:
         InputError: see :func:`read_page` and :func:`fetch`.
@@ -123,7 +117,7 @@ def read_document(
 def parse_readable(pages: Iterable[_Thing], read: Callable[[_Thing], Document]) -> Iterator[Page]:
     """Read and parse pages; those of which one or the other fails are left out."""
     for each in pages:
-        with suppress(InputError, OSError, LookupError, ValueError):  # of codecs, too: a page may declare any
+        with suppress(InputError, OSError, LookupError, ValueError):  # such as a page that is too large
             yield read(each).parse()
 
 

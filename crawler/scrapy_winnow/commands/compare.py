@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import argparse
 
     from scrapy_winnow.inspector.comparison import Comparison
-    from winnow.models import Model
 
 HELP = """\
 show your own pages by Winnow and by other extractors side by side
@@ -67,7 +66,11 @@ def run(options: argparse.Namespace) -> int:
         with report_errors(f"--url {options.url}: " if options.url else ""):
             documents = Documents(options.source, options.url, **manners)
         model = load_model_option(options)
-        extractors = find_extractors(model, _count_site(documents, model) if options.site else None)
+        site = Site(model=model) if options.site else None
+        if site is not None:
+            for page in parse_readable(with_progress(range(len(documents)), "pages counted"), documents.read):
+                site.count(page)
+        extractors = find_extractors(model, site)
         with report_errors(f"--votes {options.votes}: "):
             votes = LinesFile(options.votes, "page", "vote")
         comparison = Comparison(documents, extractors, votes, options.blind)
@@ -83,13 +86,6 @@ def run(options: argparse.Namespace) -> int:
         return serve(comparison, options)
     finally:
         print(comparison.tally())
-
-
-def _count_site(documents: Documents, model: Model) -> Site:
-    site = Site(model=model)
-    for page in parse_readable(with_progress(range(len(documents)), "pages counted"), documents.read):
-        site.count(page)
-    return site
 
 
 def _print_tables(comparison: Comparison) -> int:
