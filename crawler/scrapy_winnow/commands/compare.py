@@ -49,7 +49,7 @@ def add_options(parser: CommandParser) -> None:
     add("--allow-private", "also fetch from addresses that are not on the public internet")
     add("--site", "the pages are of one site: count what they repeat first")
     add("--model MODEL", "model file, or name of a model of the package")
-    add("--votes FILE", "default: %(default)s", default=Path("votes.jsonl"))
+    add("--votes FILE", "file of the votes (default: %(default)s)", default=Path("votes.jsonl"))
     add("--blind", "hide the names, in random order, until there is a vote")
     add("--terminal", "print tables (default without a browser)")
     add_browser_options(parser)

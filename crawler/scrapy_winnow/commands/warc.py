@@ -64,7 +64,7 @@ def add_options(parser: CommandParser) -> None:
     add_model_options(parser)
     add("--rules FILE", "rules of your own for sites, in TOML or JSON")
     add("--one-pass", "read each archive once, and clean with what was counted by then")
-    add("-j --processes N", "(default: one a core)", type=int, default=os.cpu_count() or 1)
+    add("-j --processes N", "processes to work in (default: one a core)", type=int, default=os.cpu_count() or 1)
     add(
         "--ray ADDRESS",
         "work on the nodes of a Ray cluster, which open the archives (default: RAY_ADDRESS, or one started here)",
