@@ -13,14 +13,19 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urljoin
 
 from protego import Protego
 from w3lib.encoding import http_content_type_encoding
 
+from winnow.page.page import DEFAULT_LIMITS, Limits, Page
 from winnow.page.parsing import is_binary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 STANDARD_INPUT: Final = "-"
 
@@ -37,17 +42,29 @@ _MAX_BYTES: Final = 64_000_000
 _MAX_ROBOTS_BYTES: Final = 512_000
 _CHUNK_BYTES: Final = 65_536
 
+_Thing = TypeVar("_Thing")
+
 
 class InputError(Exception):
     """A page or file that cannot be used; the message says why."""
 
 
-class Fetched(NamedTuple):
-    """A page as it was served: its last address, its bytes, and the charset of the HTTP header."""
+class Document(NamedTuple):
+    """One page as it was served.
 
-    url: str
+    Attributes:
+        name: its address, or the path of its file within a folder.
+        encoding: charset of the HTTP header, where there was one.
+    """
+
+    name: str
+    url: str | None
     html: bytes
-    encoding: str | None
+    encoding: str | None = None
+
+    def parse(self, limits: Limits = DEFAULT_LIMITS) -> Page:
+        """Parse it, see :meth:`winnow.Page.parse`."""
+        return Page.parse(self.html, self.url, encoding=self.encoding, limits=limits)
 
 
 def is_address(name: str) -> bool:
@@ -84,7 +101,27 @@ def read_page(name: str) -> bytes:
     return html
 
 
-def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) -> Fetched:
+def read_document(
+    name: str, url: str | None = None, *, obey_robots: bool = True, allow_private: bool = False
+) -> Document:
+    """Read a page from a file or standard input, with ``url`` as its address, or from the web.
+
+    Raises:
+        InputError: see :func:`read_page` and :func:`fetch`.
+    """
+    if is_address(name):
+        return fetch(name, obey_robots=obey_robots, allow_private=allow_private)
+    return Document("page" if name == STANDARD_INPUT else Path(name).name, url, read_page(name))
+
+
+def parse_readable(pages: Iterable[_Thing], read: Callable[[_Thing], Document]) -> Iterator[Page]:
+    """Read and parse pages; those of which one or the other fails are left out."""
+    for each in pages:
+        with suppress(InputError, OSError, LookupError, ValueError):  # such as a page that is too large
+            yield read(each).parse()
+
+
+def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) -> Document:
     """Fetch one page; redirects are followed, each under the same rules.
 
     Args:
@@ -112,7 +149,7 @@ def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) ->
     return fetched
 
 
-def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int, deadline: float) -> Fetched:
+def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int, deadline: float) -> Document:
     """Read an address; of what is longer, so many bytes and some more."""
     left = deadline - time.monotonic()
     if left <= 0:
@@ -127,7 +164,7 @@ def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int, deadl
             if time.monotonic() > deadline:
                 raise InputError(f"took longer than {_TIMEOUT_S:g} s")
         encoding = http_content_type_encoding(response.headers.get("Content-Type"))
-        return Fetched(response.geturl(), bytes(body), encoding)
+        return Document(response.geturl(), response.geturl(), bytes(body), encoding)
 
 
 def _opener(allow_private: bool) -> urllib.request.OpenerDirector:

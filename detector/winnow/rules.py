@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, cast
 
 import numpy as np
@@ -59,7 +60,8 @@ class Rules:
     """
 
     def __init__(self, entries: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (), source: str = "rules") -> None:
-        self._rules: list[tuple[str, Rule]] = []  # each with its site
+        # For each host and its subdomains, "" for all, its rules with the numbers of their entries.
+        self.by_site: dict[str, list[tuple[int, Rule]]] = {}
         if isinstance(entries, Mapping):
             entries = [entries]
         if not isinstance(entries, list | tuple):
@@ -69,8 +71,7 @@ class Rules:
                 site, rules = _read_entry(entry)
             except ValueError as error:
                 raise ValueError(f"{source}: rule {number}: {error}") from None
-            self._rules += ((site, rule) for rule in rules)
-        self._of_host = lru_cache(maxsize=1024)(self._find)
+            self.by_site.setdefault(site, []).extend((number, rule) for rule in rules)
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -80,7 +81,11 @@ class Rules:
             OSError: the file cannot be read.
             ValueError: the file is invalid; the message names the file, and the line or the rule.
         """
-        text = path.read_text("utf-8")
+        return cls.parse(path.read_text("utf-8"), path)
+
+    @classmethod
+    def parse(cls, text: str, path: Path) -> Self:
+        """As :meth:`read`, for what the file is to hold."""
         try:
             entries = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except ValueError as error:
@@ -92,16 +97,21 @@ class Rules:
         return cls(entries, str(path))
 
     def __bool__(self) -> bool:
-        return bool(self._rules)
+        return bool(self.by_site)
 
     def of(self, url: str | None) -> tuple[Rule, ...]:
         """Return the rules for a page, in their order; without an address, the rules for all sites."""
-        return self._of_host((split_address(url or "").hostname or "").rstrip("."))
-
-    def _find(self, host: str) -> tuple[Rule, ...]:
-        with suppress(UnicodeError):
-            host = host.encode("idna").decode()
-        return tuple(rule for site, rule in self._rules if not site or f".{host}".endswith(f".{site}"))
+        if not self.by_site:
+            return ()
+        host = (split_address(url or "").hostname or "").rstrip(".")
+        if not host.isascii():
+            with suppress(UnicodeError):
+                host = host.encode("idna").decode()
+        found = self.by_site.get("", [])
+        while host:
+            found = found + self.by_site.get(host, [])
+            host = host.partition(".")[2]
+        return tuple(rule for _, rule in sorted(found, key=itemgetter(0)))
 
 
 def _read_entry(entry: object) -> tuple[str, list[Rule]]:
@@ -119,8 +129,8 @@ def _read_entry(entry: object) -> tuple[str, list[Rule]]:
         selectors = entry.get(key, [])
         for selector in selectors if isinstance(selectors, list | tuple) else [selectors]:
             try:
-                _selector(selector)
-            except (SelectorError, etree.XPathSyntaxError, TypeError, AttributeError) as error:
+                _selector(selector)(etree.Element("html"))  # some faults, as of an unknown prefix, show on a page only
+            except (SelectorError, etree.XPathError, RecursionError, TypeError, AttributeError) as error:
                 raise ValueError(f"{key}: {selector!r} is no CSS selector: {error}") from None
             rules.append(Rule(selector, key == "keep"))
     return host, rules

@@ -296,6 +296,23 @@ def test_styles_are_read_once(name: str) -> None:
     assert_linear(make, n, timed(find_hidden))
 
 
+def test_scripts_are_searched_for_so_many_names_only() -> None:
+    hidden = "".join(
+        f'<p hidden id=b{n} class="{" ".join("a" * (20 * n + k) for k in range(5, 24))}">Word {n} of it.</p>'
+        for n in range(100)
+    )
+    page = Page.parse(f"{hidden}<p>{STORY}<script>{'a' * 1_000_000}</script>")
+    found = timed(lambda _: hidden_runs(page, np.ones(page.m, bool)))("")
+    assert found["work"] < 5, "it took 25 s"
+
+
+def test_many_hidden_elements_are_found_beside_long_scripts_that_are_searched_once_for_each_name() -> None:
+    hidden = "".join(f"<p hidden data-number={n} class=secret>Words that nobody sees.</p>" for n in range(200))
+    text = winnow.clean(f"<main>{STORY * 20}</main>{hidden}<script>{'word of it' * 150_000}</script>").text
+    assert "130 km/h" in text
+    assert "nobody sees" not in text
+
+
 @pytest.mark.parametrize("html", [
     ld(json.dumps({"@type": "Article", "articleBody": f"&#{'9' * 5_000};", "headline": f"&#{'9' * 5_000};"})),
     f'<meta name=author content="&amp;#{"9" * 5_000};">{STORY}',

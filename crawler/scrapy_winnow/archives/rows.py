@@ -76,12 +76,13 @@ def clean_page(
     """
     if isinstance(hashed, str):
         return hashed
-    model, how = load_model(options.model), CleaningOptions(outputs=tuple(options.outputs))
+    switches = {"favor": options.favor, "scope": options.scope}
+    model, how = load_model(options.model), CleaningOptions(outputs=tuple(options.outputs), switches=switches)
     try:
         html: bytes | Page = archived.html
         if hashed is not None:
             html = hashed.page if isinstance(hashed, HashedPage) else _parse(archived)
-        item = clean_item(html, archived.url, hashed, evidence, model, how)
+        item = clean_item(html, archived.url, hashed, evidence, model, how, options.rules.of(archived.url))
     except Exception as error:
         return describe(error)
     row: Row = dict.fromkeys(columns(options.outputs))  # in their order; "duplicate_of" is known when it is written

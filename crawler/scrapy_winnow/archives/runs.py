@@ -25,6 +25,7 @@ from scrapy_winnow.storage.evidence import HashedPage
 from winnow.duplicates import MemoryIndex
 from winnow.models import load_model
 from winnow.processes import process_pool
+from winnow.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.rows import Row
+    from winnow.models.decision import Favor, Scope
 
     PartWork = Callable[[Part, Path, "Options", HostCounts], "Summary"]
     """Reads a part of an archive, and writes a file; the first pass has no counts yet."""
@@ -56,6 +58,8 @@ class Options:
     Attributes:
         format: one of :data:`scrapy_winnow.archives.rows.FORMATS`.
         model: name or file of the page-level model; ``None`` for the default one.
+        favor, scope: as of :func:`winnow.clean`.
+        rules: the user's rules for sites.
         outputs: optional columns, as in ``WINNOW_OUTPUTS``.
         processes: how many work here.
         ray: address of a Ray cluster for two passes, ``""`` for the default one; ``None`` works on this machine.
@@ -63,6 +67,9 @@ class Options:
 
     format: str = "jsonl"
     model: str | None = None
+    favor: Favor = "balanced"
+    scope: Scope = "auto"
+    rules: Rules = field(default_factory=Rules)
     outputs: frozenset[str] = frozenset()
     processes: int = 1
     ray: str | None = None
@@ -114,8 +121,8 @@ class Run(ABC):
         is_resumed: whether an earlier run, which was stopped, has left unfinished work here.
 
     Raises:
-        ValueError: the folder holds another run's work, or that of one that cannot be resumed; or the output cannot be
-            written to.
+        ValueError: the folder holds another run's work, or that of one that cannot be resumed; the output cannot be
+            written to; or a file there is an archive that is read.
     """
 
     _keeps_order: ClassVar[bool]
@@ -133,25 +140,33 @@ class Run(ABC):
         self._index = MemoryIndex()
         ordered = list(dict.fromkeys(sources)) if self._keeps_order else sorted(set(sources))
         self._names = _file_names(ordered)
+        suffix, _ = FORMATS[options.format]
+        written = {os.path.realpath(f"{output}/{name}{suffix}") for name in self._names.values()}  # or an address
+        if read := [source for source in ordered if os.path.realpath(source) in written]:
+            raise ValueError(f"{read[0]} would be overwritten by its clean pages: give another folder than {output}")
         facts = {  # that must be the same when the run is resumed
             "kind": type(self).__name__,
             "format": options.format,
             "model": load_model(options.model).version,
+            "favor": options.favor,
+            "scope": options.scope,
+            "rules": options.rules.by_site,
             "outputs": sorted(options.outputs),
             "sources": ordered,
         }
+        facts_json = json.dumps(facts, indent=1)
         self._destination = Destination(output)
         self._state = self._destination.work
         file = self._state / "run.json"
         self.is_resumed = file.is_file()
-        if self.is_resumed and json.loads(file.read_text("utf-8")) != facts:
+        if self.is_resumed and file.read_text("utf-8") != facts_json:
             raise ValueError(f"{self._state} holds another run's work: finish that one, or delete it")
         if self.is_resumed and STANDARD_INPUT in ordered:
             problem = "holds a run that was stopped, and standard input cannot be read again: delete it to start anew"
             raise ValueError(f"{self._state} {problem}")
         if not self.is_resumed:
             self._state.mkdir(parents=True, exist_ok=True)
-            _write_whole(file, json.dumps(facts, indent=1))
+            _write_whole(file, facts_json)
 
     def run(self) -> Summary:
         """Do the rest of the run; every archive's file is in the folder at the end.

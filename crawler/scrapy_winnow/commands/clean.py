@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import suppress
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
@@ -17,13 +16,22 @@ from scrapy_winnow.commands.common import (
     Progress,
     add_model_options,
     load_model_option,
+    load_rules,
     model_switches,
     report_errors,
     warn,
     with_progress,
 )
-from scrapy_winnow.fetching import CRAWL_SITE, STANDARD_INPUT, InputError, fetch, is_address, read_page, reason
-from winnow import Page, Rules, Site, clean
+from scrapy_winnow.fetching import (
+    CRAWL_SITE,
+    STANDARD_INPUT,
+    InputError,
+    is_address,
+    parse_readable,
+    read_document,
+    reason,
+)
+from winnow import Site, clean
 from winnow.cleaning import NOT_HTML
 from winnow.processes import map_in_processes
 from winnow.training.sites import page_files
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
+    from scrapy_winnow.fetching import Document
     from winnow import Cleaned
     from winnow.models import Model
 
@@ -120,7 +129,7 @@ def clean_pages(options: argparse.Namespace, content_of: ContentOf, **switches: 
     """
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
-    _load_rules(options.rules)
+    switches["rules"] = load_rules(options.rules)
     sources, code = _find_sources(options)
     write = _open_output(options, sources)
     switches["site"] = _count_site(sources, load_model_option(options), options)
@@ -164,13 +173,6 @@ def _find_sources(options: argparse.Namespace) -> tuple[list[Source], int]:
     return sources, code
 
 
-@lru_cache(maxsize=1)
-def _load_rules(path: Path | None) -> Rules:
-    """Load the file of ``--rules``."""
-    with report_errors("--rules: "):
-        return Rules() if path is None else Rules.read(path)
-
-
 def _find_pages(name: str) -> list[Source]:
     """Return the pages that a name stands for: a file, or the HTML files anywhere below a folder."""
     if name == STANDARD_INPUT:
@@ -196,27 +198,27 @@ def _count_site(sources: Sequence[Source], model: Model, options: argparse.Names
         is_new = options.site_file is None or (options.site and not options.site_file.exists())
         site = Site(model=model) if is_new else Site.load(options.site_file, model=model)
         if options.site:
-            for source in with_progress(sources, "pages counted"):
-                with suppress(InputError, LookupError, ValueError):
-                    site.count(Page.parse(read_page(source.name), options.url, encoding=options.encoding))
+            read = partial(_read_source, options=options)
+            for page in parse_readable(with_progress(sources, "pages counted"), read):
+                site.count(page)
             if options.site_file is not None:
                 site.save(options.site_file)
     return site
+
+
+def _read_source(source: Source, options: argparse.Namespace) -> Document:
+    """Read a page; what the options say of it comes before what its server said."""
+    page = read_document(source.name, allow_private=options.allow_private)
+    return page._replace(url=options.url or page.url, encoding=options.encoding or page.encoding)
 
 
 def _clean_source(
     source: Source, options: argparse.Namespace, content_of: ContentOf, switches: dict[str, Any]
 ) -> tuple[str | None, list[str]]:
     """Clean one page; return its content as it is written, ``None`` where it failed, and warnings for the user."""
-    url, encoding = options.url, options.encoding
     try:
-        if is_address(source.name):
-            fetched = fetch(source.name, allow_private=options.allow_private)
-            html, url, encoding = fetched.html, url or fetched.url, encoding or fetched.encoding
-        else:
-            html = read_page(source.name)
-        model = model_switches(options)
-        cleaned = clean(html, url, rules=_load_rules(options.rules), encoding=encoding, **model, **switches)
+        page = _read_source(source, options)
+        cleaned = clean(page.html, page.url, encoding=page.encoding, **model_switches(options), **switches)
     except (InputError, LookupError, OSError, ValueError) as error:  # of codecs, too: a page may declare any
         return None, [reason(error)]
     warnings = []
@@ -251,6 +253,7 @@ def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> Writ
             return lambda source, content: sys.stdout.write(f"==> {source.name} <==\n{content}\n")
         return lambda _, content: sys.stdout.write(content)
     path, written = Path(options.output), set[Path]()
+    read = {Path(source.name).resolve() for source in sources}
     is_folder = has_many or options.output.endswith("/") or path.is_dir() or Path(options.files[0]).is_dir()
     is_folder = is_folder and not (options.format == "json" and options.output.endswith(_ONE_FILE_SUFFIXES))
     if not is_folder and not path.parent.is_dir():
@@ -266,6 +269,8 @@ def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> Writ
             if file in written:
                 raise InputError(f"would overwrite {file}, written for another FILE")
             file.parent.mkdir(parents=True, exist_ok=True)
+        if file.resolve() in read:
+            raise InputError(f"would overwrite {file}, which is one of the FILEs")
         with file.open("a" if file in written else "w", encoding="utf-8", errors="replace") as stream:
             stream.write(content)
         written.add(file)

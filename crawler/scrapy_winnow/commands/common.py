@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrapy_winnow.fetching import reason
-from winnow import load_model
+from winnow import Rules, load_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,6 +82,13 @@ def write_output(file: Path, content: str) -> None:
 class CommandParser(argparse.ArgumentParser):
     """The parser of one command."""
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments, and refuse others with the usage of this command rather than that of all."""
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return options, unknown
+
     def add(
         self,
         names: str,
@@ -137,6 +144,12 @@ def load_model_option(options: argparse.Namespace) -> Model:
     """Load the model that the options name."""
     with report_errors("--model: "):
         return load_model(options.model)
+
+
+def load_rules(path: Path | None) -> Rules:
+    """Load the file of ``--rules``."""
+    with report_errors("--rules: "):
+        return Rules() if path is None else Rules.read(path)
 
 
 class Progress:

@@ -17,15 +17,14 @@ from scrapy_winnow.commands.common import (
     with_progress,
 )
 from scrapy_winnow.commands.inspect import add_browser_options, serve
-from scrapy_winnow.fetching import InputError
+from scrapy_winnow.fetching import InputError, parse_readable
 from scrapy_winnow.inspector.documents import Documents, LinesFile
-from winnow import Page, Site
+from winnow import Site
 
 if TYPE_CHECKING:
     import argparse
 
     from scrapy_winnow.inspector.comparison import Comparison
-    from winnow.models import Model
 
 HELP = """\
 show your own pages by Winnow and by other extractors side by side
@@ -50,7 +49,7 @@ def add_options(parser: CommandParser) -> None:
     add("--allow-private", "also fetch from addresses that are not on the public internet")
     add("--site", "the pages are of one site: count what they repeat first")
     add("--model MODEL", "model file, or name of a model of the package")
-    add("--votes FILE", "default: %(default)s", default=Path("votes.jsonl"))
+    add("--votes FILE", "file of the votes (default: %(default)s)", default=Path("votes.jsonl"))
     add("--blind", "hide the names, in random order, until there is a vote")
     add("--terminal", "print tables (default without a browser)")
     add_browser_options(parser)
@@ -64,9 +63,14 @@ def run(options: argparse.Namespace) -> int:
         warn(f"not compared with {', '.join(missing)}: pip install {' '.join(missing)}")
     manners = {"obey_robots": True, "allow_private": options.allow_private}
     try:
-        documents = Documents(options.source, options.url, **manners)
+        with report_errors(f"--url {options.url}: " if options.url else ""):
+            documents = Documents(options.source, options.url, **manners)
         model = load_model_option(options)
-        extractors = find_extractors(model, _count_site(documents, model) if options.site else None)
+        site = Site(model=model) if options.site else None
+        if site is not None:
+            for page in parse_readable(with_progress(range(len(documents)), "pages counted"), documents.read):
+                site.count(page)
+        extractors = find_extractors(model, site)
         with report_errors(f"--votes {options.votes}: "):
             votes = LinesFile(options.votes, "page", "vote")
         comparison = Comparison(documents, extractors, votes, options.blind)
@@ -82,15 +86,6 @@ def run(options: argparse.Namespace) -> int:
         return serve(comparison, options)
     finally:
         print(comparison.tally())
-
-
-def _count_site(documents: Documents, model: Model) -> Site:
-    site = Site(model=model)
-    for number in with_progress(range(len(documents)), "pages counted"):
-        with suppress(InputError, OSError, LookupError, ValueError):
-            document = documents.read(number)
-            site.count(Page.parse(document.html, document.url, encoding=document.encoding))
-    return site
 
 
 def _print_tables(comparison: Comparison) -> int:

@@ -42,8 +42,8 @@ def add_options(parser: CommandParser) -> None:
     add("files FILE", "JSON lines, also compressed (.gz), or - for standard input", nargs="+")
     add("-o --output OUT", "file to write (default: standard output)", type=Path)
     add("--drop", "leave out what has nearly all its text in common")
-    add("--url-field NAME", "(default: %(default)s)", default="url")
-    add("--text-field NAME", "(default: %(default)s)", default="text")
+    add("--url-field NAME", "field with the address (default: %(default)s)", default="url")
+    add("--text-field NAME", "field with the clean text (default: %(default)s)", default="text")
     add("--sketch N", "hashes kept of a text, from 8 on, as WINNOW_DUPLICATES_SKETCH", default=8)
     add("--resemblance X", "least resemblance, as WINNOW_DUPLICATES_RESEMBLANCE", type=float)
 

@@ -41,7 +41,7 @@ def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add
     add("sources FILE", "items, also compressed (.gz), or folder of the private server", nargs="*", type=Path)
-    add("-o --output OUT", "file to write", type=Path, default=Path("report.html"))
+    add("-o --output OUT", "file to write (default: %(default)s)", type=Path, default=Path("report.html"))
     add("--redis-url URL", "read the hosts from this Redis, as WINNOW_REDIS_URL")
     add("--prefix PREFIX", "first part of every key (default: %(default)s)", default="winnow")
 

@@ -8,14 +8,21 @@ from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, report_errors, warn
+from scrapy_winnow.commands.common import (
+    FAILED,
+    CommandError,
+    CommandParser,
+    Progress,
+    report_errors,
+    warn,
+    write_output,
+)
 from winnow.papers.methods import METHODS, LabelledSitePage, labelled_pages, method, summary
 from winnow.papers.pages import SiteError, SitePages
 from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
+    from collections.abc import Iterable
 
 _FORMATS: Final = {"text": ".txt", "html": "", "labels": ".json"}  # with the suffix of their files
 HELP = """\
@@ -72,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     with report_errors():
         chosen = method(options.method, **parameters)
         try:
-            table = _table(_write_each(labelled_pages(pages, chosen), options))
+            table = _write_pages(labelled_pages(pages, chosen), options)
         except SiteError as error:
             raise CommandError(f"{options.folder}: {error}") from error
     print(table)
@@ -81,33 +88,26 @@ def run(options: argparse.Namespace) -> int:
     return FAILED if pages.skipped else 0
 
 
-def _table(pages: Iterable[LabelledSitePage]) -> str:
-    """Lay sums over the pages out as a table."""
+def _write_pages(pages: Iterable[LabelledSitePage], options: argparse.Namespace) -> str:
+    """Write each page in the formats that were asked for, and lay sums over the pages out as a table."""
     count = learned_from = cut = characters = 0
     nodes_cut = 0.0
     for page in pages:
+        for kind in (options.format or _FORMATS) if options.output else ():
+            file = options.output / kind / f"{page.read.name}{_FORMATS[kind]}"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_output(file, f"{page.text}\n" if kind == "text" else page.html if kind == "html" else page.json)
         template, all_text = page.characters
         count += 1
         learned_from = page.learned.pages
         cut += template
         characters += all_text
         nodes_cut += float(page.labels.template[: page.read.page.n].mean()) if page.read.page.n else 0.0
-        del page
+        del page  # its tree goes before the next one is made
     return (
         f"{'':<8}{'pages':>8}{'learned from':>14}{'text cut':>10}{'nodes cut':>11}\n"
         f"{'all':<8}{count:>8,}{learned_from:>14,}{cut / max(characters, 1):>10.1%}{nodes_cut / max(count, 1):>11.1%}"
     )
-
-
-def _write_each(pages: Iterable[LabelledSitePage], options: argparse.Namespace) -> Iterator[LabelledSitePage]:
-    """Write each page in the formats that were asked for, and yield it."""
-    for page in pages:
-        for kind in (options.format or _FORMATS) if options.output else ():
-            file = options.output / kind / f"{page.read.name}{_FORMATS[kind]}"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(f"{page.text}\n" if kind == "text" else page.html if kind == "html" else page.json, "utf-8")
-        yield page
-        del page
 
 
 def _add_parameter(group: argparse._ArgumentGroup, parameter: Field[Any]) -> None:

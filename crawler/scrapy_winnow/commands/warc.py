@@ -8,7 +8,18 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, Progress, counted, report_errors, warn
+from scrapy_winnow.commands.common import (
+    FAILED,
+    CommandError,
+    CommandParser,
+    Progress,
+    add_model_options,
+    counted,
+    load_rules,
+    model_switches,
+    report_errors,
+    warn,
+)
 from scrapy_winnow.fetching import STANDARD_INPUT
 from scrapy_winnow.fields import OPTIONAL_FIELDS
 
@@ -50,9 +61,10 @@ def add_options(parser: CommandParser) -> None:
     add("-o --output OUT", "folder, made if need be, or address", required=True)
     add("--format", "what to write (default: %(default)s)", choices=_FORMATS, default=_FORMATS[0])
     add("--with", "a further column", dest="columns", choices=OPTIONAL_FIELDS, many=True)
-    add("--model MODEL", "model, by name or file (default: the package's own)")
+    add_model_options(parser)
+    add("--rules FILE", "rules of your own for sites, in TOML or JSON")
     add("--one-pass", "read each archive once, and clean with what was counted by then")
-    add("-j --processes N", "(default: one a core)", type=int, default=os.cpu_count() or 1)
+    add("-j --processes N", "processes to work in (default: one a core)", type=int, default=os.cpu_count() or 1)
     add(
         "--ray ADDRESS",
         "work on the nodes of a Ray cluster, which open the archives (default: RAY_ADDRESS, or one started here)",
@@ -73,7 +85,8 @@ def run(options: argparse.Namespace) -> int:
     sources = _find_sources(options)
     run_options = Options(
         format=options.format,
-        model=options.model,
+        **model_switches(options),
+        rules=load_rules(options.rules),
         outputs=frozenset(options.columns),
         processes=options.processes,
         ray=options.ray,
@@ -119,7 +132,8 @@ def _find_sources(options: argparse.Namespace) -> list[str]:
         for pattern in options.sources:
             found = [pattern] if pattern == STANDARD_INPUT else find_archives(pattern)
             if not found:
-                raise CommandError(f"no such archive: {pattern}")
+                hint = f", but a folder: give its files, as in {pattern.rstrip('/')}/*.warc.gz"
+                raise CommandError(f"no such archive: {pattern}{hint if Path(pattern).is_dir() else ''}")
             sources += found
         if options.ray is None:  # the nodes of a cluster may have rights that this machine lacks
             check_access(sources)

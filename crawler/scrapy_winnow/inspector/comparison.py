@@ -22,7 +22,8 @@ from winnow.page.text import WORD
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from scrapy_winnow.inspector.documents import Document, Documents, LinesFile
+    from scrapy_winnow.fetching import Document
+    from scrapy_winnow.inspector.documents import Documents, LinesFile
     from winnow import Site
     from winnow.models import Model
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 import json
 import os
 import random
-from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from scrapy_winnow.fetching import STANDARD_INPUT, InputError, fetch, is_address, read_page
+from scrapy_winnow.fetching import Document, InputError, is_address, parse_readable, read_document, read_page
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
 from winnow.models import load_model
 from winnow.output.text import join_blocks
-from winnow.page.page import Page
+from winnow.papers.pages import SitePages
 from winnow.rules import Rules
 from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from scrapy_winnow.inspector.inspection import Inspection, Trial
@@ -38,21 +38,6 @@ _ARCHIVES: Final = (".warc", ".warc.gz", ".warc.zst")
 MAX_SITE_PAGES: Final = 100  # pages of a folder that are counted
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """One page as it was served.
-
-    Attributes:
-        name: the path of its file within the folder, or its address.
-        encoding: charset of the HTTP header, where there was one.
-    """
-
-    name: str
-    url: str | None
-    html: bytes
-    encoding: str | None = None
-
-
 class Documents:
     """The pages that one inspector shows, read when they are needed.
 
@@ -65,9 +50,11 @@ class Documents:
 
     Attributes:
         names: of the pages, in the order of their numbers.
+        is_one_site: whether they are the pages of a site rather than a single page.
 
     Raises:
         InputError: there is nothing to inspect.
+        ValueError: ``url`` cannot be the address of a folder.
     """
 
     def __init__(
@@ -78,26 +65,21 @@ class Documents:
         obey_robots: bool = False,
         allow_private: bool = True,
     ) -> None:
-        self._manners = {"obey_robots": obey_robots, "allow_private": allow_private}
-        self.folder: Path | None = None
-        self._source = source
-        self._url = url
-        self._archived: tuple[Document, ...] = ()
-        self.names = [source]
+        self._open: Callable[[int], Document]
+        self.is_one_site = True
         if not is_address(source) and source.endswith(_ARCHIVES):
-            self._archived = read_archived(source, url)
-            self.names = [document.name for document in self._archived]
+            archived = read_archived(source, url)
+            self.names, self._open = [document.name for document in archived], archived.__getitem__
         elif not is_address(source) and Path(source).is_dir():
-            self.folder = Path(source)
-            self.names = [file.relative_to(self.folder).as_posix() for file in page_files(self.folder)]
+            site = SitePages.of_files(Path(source), page_files(Path(source)), url)
+            self.names = list(site.names)
+            self._open = lambda at: Document(site.names[at], site.urls[at], read_page(str(site.files[at])))
             if not self.names:
                 raise InputError("holds no HTML files")
+        else:
+            self.is_one_site, self.names = False, [source]
+            self._open = lambda _: read_document(source, url, obey_robots=obey_robots, allow_private=allow_private)
         self.read = lru_cache(maxsize=4)(self._read)
-
-    @property
-    def is_one_site(self) -> bool:
-        """Whether they are the pages of a site rather than a single page."""
-        return self.folder is not None or bool(self._archived)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -106,18 +88,7 @@ class Documents:
         """Read one page; :attr:`read` keeps the last few."""
         if not 0 <= number < len(self):
             raise InputError(f"there is no page {number + 1}")
-        if self._archived:
-            return self._archived[number]
-        if self.folder is not None:
-            name = self.names[number]
-            base = self._url or f"https://{quote(self.folder.resolve().name)}/"
-            url = f"{base.rstrip('/')}/{quote(os.fsencode(name))}"
-            return Document(name, url, read_page(str(self.folder / name)))
-        if is_address(self._source):
-            fetched = fetch(self._source, **self._manners)
-            return Document(fetched.url, *fetched)
-        name = "page" if self._source == STANDARD_INPUT else Path(self._source).name
-        return Document(name, self._url, read_page(self._source))
+        return self._open(number)
 
 
 def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
@@ -161,12 +132,9 @@ class FolderReplay:
         order = list(range(len(self._documents)))
         random.Random(0).shuffle(order)  # noqa: S311  neighbours in a folder are alike
         found: dict[bytes, Hashes] = {}
-        for number in order[: MAX_SITE_PAGES + 1]:
-            with suppress(InputError, OSError, LookupError, ValueError):
-                document = self._documents.read(number)
-                page = Page.parse(document.html, document.url, encoding=document.encoding)
-                hashed = HashedPage.of(page, load_model(model_name))
-                found[hashed.main_text_id] = np.unique(hashed.fingerprints)
+        for page in parse_readable(order[: MAX_SITE_PAGES + 1], self._documents.read):
+            hashed = HashedPage.of(page, load_model(model_name))
+            found[hashed.main_text_id] = np.unique(hashed.fingerprints)
         return found
 
     def count(self, page: HashedPage, pages: int, model_name: str | None) -> tuple[NDArray[np.int64], int]:
@@ -239,13 +207,9 @@ class RulesFile:
         else:
             lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in rule.items())
             text = f"{text.rstrip()}\n\n[[rules]]\n{''.join(lines)}".lstrip()
-        new_file = self.path.with_stem(f"{self.path.stem}.new")
-        new_file.write_text(text, "utf-8")
-        try:
-            self.rules = Rules.read(new_file)
-            self.path.write_text(text, "utf-8")
-        finally:
-            new_file.unlink()
+        rules = Rules.parse(text, self.path)
+        _write_whole(self.path, text)
+        self.rules = rules
 
 
 class LinesFile:
@@ -275,14 +239,19 @@ class LinesFile:
                 raise ValueError(f"line {number} is not a JSON object with {key!r} and {value!r}") from error
 
     def write(self, row: dict[str, Any]) -> None:
-        """Write an object by a new file that replaces the old one, so that it is complete at any time."""
+        """Write an object, in the place of an earlier one about its page."""
         self.rows[row[self._key]] = row
-        new_file = self.path.with_name(f"{self.path.name}.new")
-        with new_file.open("w", encoding="utf-8", errors="replace") as file:
-            file.writelines(json.dumps(each, ensure_ascii=False) + "\n" for each in self.rows.values())
-            file.flush()
-            os.fsync(file.fileno())
-        new_file.replace(self.path)
+        _write_whole(self.path, "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in self.rows.values()))
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file by a new one that replaces it, so that it is complete at any time, also when the disk is full."""
+    new_file = path.resolve().with_name(f"{path.name}.new")
+    with new_file.open("w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    new_file.replace(path.resolve())
 
 
 class GoldFile(LinesFile):

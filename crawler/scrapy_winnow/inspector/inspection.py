@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from scrapy_winnow.inspector.documents import Document, Replay
+    from scrapy_winnow.fetching import Document
+    from scrapy_winnow.inspector.documents import Replay
     from winnow.evidence.draft import Draft
     from winnow.models import Model, Scores
     from winnow.models.decision import Favor, Scope
@@ -78,10 +79,10 @@ class Inspection:
         self.replay = replay
         self.passed_through: str | None = None
         try:
-            self.page = Page.parse(document.html, document.url, encoding=document.encoding)
+            self.page = document.parse()
         except PageTooLarge as error:
             self.passed_through = str(error)
-            self.page = Page.parse(document.html, document.url, encoding=document.encoding, limits=WIDE_LIMITS)
+            self.page = document.parse(WIDE_LIMITS)
         self._rules = rules or Rules()
         self.cleaned = lru_cache(maxsize=1)(self._clean)
         self._attribution = lru_cache(maxsize=2)(self._attribute_scores)

@@ -112,9 +112,11 @@ def bare_extraction(
         )
     if output_format not in _FORMATS:
         raise ValueError(f"no such output_format: {output_format!r}; there are {', '.join(_FORMATS)}")
+    if (content := _content(filecontent)) is None:  # as of a page that could not be fetched
+        return None
     limits = winnow.DEFAULT_LIMITS if max_tree_size is None else replace(winnow.DEFAULT_LIMITS, max_nodes=max_tree_size)
     cleaned = winnow.clean(
-        _prune(_content(filecontent), [prune_xpath] if isinstance(prune_xpath, str) else prune_xpath),
+        _prune(content, [prune_xpath] if isinstance(prune_xpath, str) else prune_xpath),
         url,
         favor="precision" if favor_precision else "recall" if favor_recall else "balanced",
         tables=include_tables,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int32]
 
 _MAX_PREDICATES: Final = 32  # one bit each of a uint32
+_MAX_PARTS: Final = 64  # different substrings of all predicates together, one bit each of a uint64
 _predicates: Final[list[tuple[tuple[str, ...], tuple[str, ...]]]] = []
 """Names of the attributes and substrings of their values, of each predicate."""
 
@@ -42,10 +43,11 @@ def attribute_predicate(*names: str, parts: Sequence[str]) -> int:
         The number of the predicate.
 
     Raises:
-        RuntimeError: more than 32 predicates are registered.
+        RuntimeError: more than 32 predicates are registered, or more than 64 different substrings.
     """
-    if len(_predicates) == _MAX_PREDICATES:
-        raise RuntimeError(f"more than {_MAX_PREDICATES} attribute predicates")
+    known = {part for _, parts_of_one in _predicates for part in parts_of_one}
+    if len(_predicates) == _MAX_PREDICATES or len(known.union(parts)) > _MAX_PARTS:
+        raise RuntimeError(f"more than {_MAX_PREDICATES} attribute predicates, or {_MAX_PARTS} parts of them")
     _predicates.append((names, tuple(parts)))
     return len(_predicates) - 1
 

@@ -101,7 +101,7 @@ _MAX_PARTS: Final = 4  # of a selector
 _MAX_SELECTORS: Final = 200  # that are matched
 _MAX_SHEETS: Final = 16  # that are remembered
 _MAX_CLASSES: Final = 20  # of an element
-_MAX_SEARCHED: Final = 100_000_000  # bytes of scripts, once for each element that is looked for in them
+_MAX_SEARCHED: Final = 200_000_000  # bytes of scripts, once for each name that is looked for in them
 _SHORT: Final = 4  # characters of a name that may be part of anything
 _QUOTES: Final = (b'""', b"''", b".'", b'."')  # around a class in a script
 
@@ -235,11 +235,9 @@ def _hidden_elements(page: Page, wanted: Flags) -> list[int]:
         and keys[element] not in repeated
     }
     examples = {likeness: element for element, likeness in possible.items()}
-    most = _MAX_SEARCHED // (len(_scripts(page)) + 1)  # any further ones stay
+    in_scripts = Memo(_Scripts(page).hold, max_size=10_000)
     revealed = {
-        likeness
-        for number, (likeness, element) in enumerate(examples.items())
-        if number >= most or _is_revealed(page, element, *likeness[1:])
+        likeness for likeness, element in examples.items() if _is_revealed(page, element, *likeness[1:], in_scripts)
     }
     return [element for element, likeness in possible.items() if likeness not in revealed]
 
@@ -315,13 +313,20 @@ def _on_white(page: Page, elements: list[int], sheet: str) -> list[int]:
     return found
 
 
-@once_per_page
-def _scripts(page: Page) -> bytes:
-    """The text of all scripts, in UTF-8."""
-    return b"\n".join(map(page.raw_texts.__getitem__, elements_named(page, "script")))
+class _Scripts:
+    """The text of all scripts of a page, in UTF-8."""
+
+    def __init__(self, page: Page) -> None:
+        self._text = b"\n".join(map(page.raw_texts.__getitem__, elements_named(page, "script")))
+        self._left = _MAX_SEARCHED
+
+    def hold(self, name: bytes) -> bool:
+        """Whether a name is in them; after so many bytes were searched, any is."""
+        self._left -= len(self._text)
+        return self._left < 0 or name in self._text
 
 
-def _is_revealed(page: Page, element: int, way: str, moves: bool) -> bool:
+def _is_revealed(page: Page, element: int, way: str, moves: bool, in_scripts: Memo[bytes, bool]) -> bool:
     """Whether a script or a control shows what is hidden."""
     stated = dict(page.attributes[element])
     identity = stated.get("id", "").strip()
@@ -341,11 +346,11 @@ def _is_revealed(page: Page, element: int, way: str, moves: bool) -> bool:
         if name in {"class", "id"} or name[:5] == "data-"
     ):
         return True
-    scripts, numbered = _scripts(page), identity.rstrip("0123456789")
-    if identity and (identity.encode() in scripts or (len(numbered) > _SHORT and numbered.encode() in scripts)):
+    numbered = identity.rstrip("0123456789")
+    if identity and (in_scripts[identity.encode()] or (len(numbered) > _SHORT and in_scripts[numbered.encode()])):
         return True
     return way != "class" and any(
-        name in scripts and any(b"%c%b%c" % (before, name, after) in scripts for before, after in _QUOTES)
+        in_scripts[name] and any(in_scripts[b"%c%b%c" % (before, name, after)] for before, after in _QUOTES)
         for name in map(str.encode, stated.get("class", "").split()[:_MAX_CLASSES])
     )
 

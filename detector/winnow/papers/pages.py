@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -84,8 +85,8 @@ class SitePages:
     def of_files(cls, folder: Path, files: Sequence[Path], base_url: str | None = None) -> SitePages:
         """Take some files of a folder; their addresses are ``base_url``, or ``https://FOLDER/``, and their paths."""
         names = [file.relative_to(folder).as_posix() for file in files]
-        base = base_url or f"https://{quote(folder.resolve().name)}/"
-        return cls(names, [urljoin(base.rstrip("/") + "/", quote(name)) for name in names], files, folder)
+        base = base_url or f"https://{quote(os.fsencode(folder.resolve().name))}/"
+        return cls(names, [urljoin(base.rstrip("/") + "/", quote(os.fsencode(name))) for name in names], files, folder)
 
     def __len__(self) -> int:
         return len(self.files)

@@ -91,17 +91,18 @@ def read_marks(path: Path) -> list[PageMarks]:
         ValueError: a line is no marked page.
     """
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            row = json.loads(line)
-            digits = row["blocks"]
-            hashes = tuple(digits[at : at + _HASH_DIGITS] for at in range(0, len(digits), _HASH_DIGITS))
-            marks = PageMarks(row["site"], row["page"], row["kind"], row["marks"], hashes)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path}, line {number}: not a marked page ({error!r})") from error
-        if len(marks.marks) != len(hashes):
-            raise ValueError(f"{path}, line {number}: {len(marks.marks)} marks of {len(hashes)} blocks")
-        found.append(marks)
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                row = json.loads(line)
+                digits = row["blocks"]
+                hashes = tuple(digits[at : at + _HASH_DIGITS] for at in range(0, len(digits), _HASH_DIGITS))
+                marks = PageMarks(row["site"], row["page"], row["kind"], row["marks"], hashes)
+            except (KeyError, TypeError, ValueError) as error:
+                raise ValueError(f"{path}, line {number}: not a marked page ({error!r})") from error
+            if len(marks.marks) != len(hashes):
+                raise ValueError(f"{path}, line {number}: {len(marks.marks)} marks of {len(hashes)} blocks")
+            found.append(marks)
     return found
 
 

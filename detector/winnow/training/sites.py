@@ -34,7 +34,7 @@ def find_sites(folder: Path, min_pages: int = 10) -> list[SitePages]:
     if not folder.is_dir():
         raise FileNotFoundError(f"no such folder: {folder}")
     folders = [each for each in sorted(folder.iterdir()) if each.is_dir()]
-    sites = [SitePages.of_files(each, page_files(each), f"https://{each.name}/") for each in folders]
+    sites = [SitePages.of_files(each, page_files(each)) for each in folders]
     enough = [site for site in sites if len(site) >= min_pages]
     if not enough:
         raise ValueError(f"{folder} holds no folder with {min_pages} or more HTML files: one folder a site is expected")
@@ -53,8 +53,11 @@ def is_page(file: Path) -> bool:
         return False
     if suffix in _PAGE_SUFFIXES:
         return True
-    with file.open("rb") as stream:
-        start = stream.read(_SNIFFED).lower()
+    try:
+        with file.open("rb") as stream:
+            start = stream.read(_SNIFFED).lower()
+    except OSError:
+        return True  # it may be one: who reads it says why that fails
     return b"<html" in start or b"<!doctype html" in start
 
 

@@ -8,6 +8,7 @@ import pytest
 from scrapy_winnow.archives import ArchiveRun, Options
 from scrapy_winnow.archives.reading import ArchiveReader, Part
 from tests.scrapy_winnow.archives.made import page, rows_of, write_archive
+from winnow import Rules
 
 pytestmark = [
     pytest.mark.engines,
@@ -15,6 +16,7 @@ pytestmark = [
 ]
 
 ARCHIVES = 8
+HOW = {"favor": "recall", "scope": "page", "rules": Rules({"site": "big.example", "drop": "h1"})}
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,7 @@ def many(tmp_path_factory):
 def cleaned(many, tmp_path_factory):
     """The folder and the summary of a run in one process."""
     folder = tmp_path_factory.mktemp("cleaned")
-    return folder, ArchiveRun(many, folder).run()
+    return folder, ArchiveRun(many, folder, Options(**HOW)).run()
 
 
 @pytest.fixture
@@ -62,10 +64,11 @@ def test_a_killed_node_changes_nothing_in_the_output(cluster, worker, many, clea
         if (step, done) == ("clean", 2) and worker in cluster.worker_nodes:
             cluster.remove_node(worker, allow_graceful=False)
 
-    assert ArchiveRun(many, tmp_path, Options(ray=cluster.address), progress).run() == summary
+    assert ArchiveRun(many, tmp_path, Options(ray=cluster.address, **HOW), progress).run() == summary
     assert ("clean", ARCHIVES) in steps
     assert worker not in cluster.worker_nodes
     assert summary.pages == ARCHIVES * 20
+    assert all((row["host"] == "big.example") == ("Story" not in row["text"]) for row in rows_of(tmp_path))
     for part in range(ARCHIVES):
         name = f"part-{part}.jsonl.gz"
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
@@ -81,7 +84,7 @@ def test_a_dataset_is_cleaned_as_archives_are_whatever_is_killed(cluster, worker
         [asdict(each) for archive in many for each in ArchiveReader(Part(archive))], override_num_blocks=ARCHIVES
     )
     found, blocks = [], 0
-    for block in clean_pages(pages).iter_batches(batch_size=None, batch_format="pyarrow"):
+    for block in clean_pages(pages, Options(**HOW)).iter_batches(batch_size=None, batch_format="pyarrow"):
         if not found:
             cluster.remove_node(worker, allow_graceful=False)
         found += block.to_pylist()

@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
+import winnow
 from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options, reading
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.archives.made import FaultyServer, page, rows_of, write_archive
@@ -62,6 +63,30 @@ def test_neither_the_order_of_pages_nor_the_number_of_processes_changes_a_row(cl
     assert first == second
 
 
+@pytest.mark.parametrize(
+    ("scope", "others", "passes"),
+    [
+        ("article", {"favor": "precision"}, ["-j", 1]),
+        ("page", {"scope": "page"}, ["-j", 2]),
+        ("page", {"scope": "page"}, ["-j", 2, "--one-pass"]),
+    ],
+)
+def test_pages_are_cut_by_the_favor_scope_and_rules_that_are_asked_for(scope, others, passes, stories, tmp_path):
+    boat = "<div><a href=/{0}><h3>Boat {0} of the harbour</h3></a><p>Price {0}00 pounds, as new, with sails.</p></div>"
+    about = "We are a family business and have sold boats for many years. " * 3
+    links = "".join(f"<li><a href=/{n}>Department {n}</a></li>" for n in range(9))
+    boats = f"<h1>Boats</h1>{''.join(boat.format(n) for n in range(20))}<p>{about}</p><ul>{links}</ul>"
+    shop, how = "http://shop.example/", {"favor": "precision", "scope": scope}
+    archive = write_archive(tmp_path / "all.warc.gz", [(shop, boats), *stories[:8]])
+    (tmp_path / "rules.toml").write_text('[[rules]]\nsite = "north.example"\ndrop = "h1"\n')
+    options = ["--favor", how["favor"], "--scope", how["scope"], "--rules", tmp_path / "rules.toml"]
+    assert run(archive, "-o", tmp_path / "out", *options, *passes) == 0
+    rows = rows_of(tmp_path / "out")
+    assert [row["host"] for row in rows if "Story" not in row["text"]] == ["shop.example", *["north.example"] * 4]
+    assert [row["text"] for row in rows if row["url"] == shop] == [winnow.clean(boats, shop, **how).text]
+    assert winnow.clean(boats, shop, **how).text != winnow.clean(boats, shop, **others).text
+
+
 def test_parts_of_a_long_archive_make_the_output_of_the_whole(archives, cleaned, monkeypatch, tmp_path):
     monkeypatch.setattr(reading, "MIN_PART_BYTES", 2_500)
     assert all(len(parts) > 2 for parts in reading.split_archives(map(str, archives)).values())
@@ -92,6 +117,16 @@ def test_names_of_archives_that_are_too_long_for_files_are_cut(stories, tmp_path
         "a.jsonl.gz",
         "b.jsonl.gz",
     ]
+
+
+def test_an_archive_is_not_overwritten_by_its_clean_pages(stories, tmp_path, monkeypatch, capsys):
+    archive = write_archive(tmp_path / "crawl.warc.gz", stories[:2])
+    content = archive.read_bytes()
+    monkeypatch.chdir(tmp_path)
+    for folder in (".", tmp_path):
+        assert run(archive, "-o", folder, "--format", "warc", "-j", 1) == 2
+        assert "would be overwritten by its clean pages" in capsys.readouterr().err
+    assert contents_of(tmp_path) == {"crawl.warc.gz": content}
 
 
 def test_the_three_formats_hold_the_same_pages(archives, cleaned, tmp_path):
@@ -148,8 +183,10 @@ def test_a_killed_run_is_resumed_and_ends_as_an_undisturbed_one(archives, cleane
     assert killed.returncode == -signal.SIGKILL
     assert len(list((tmp_path / "out" / ".winnow" / "reports").glob("clean-*"))) == 1
     assert not list((tmp_path / "out").glob("*.jsonl.gz"))
-    assert run(*archives, "-o", tmp_path / "out", "-j", 1, "--with", "markdown") == 2
-    assert "another run's work" in capsys.readouterr().err
+    for other in (["--with", "markdown"], ["--favor", "recall"], ["--rules", tmp_path / "rules.json"]):
+        (tmp_path / "rules.json").write_text('[{"drop": "h1"}]')
+        assert run(*archives, "-o", tmp_path / "out", "-j", 1, *other) == 2
+        assert "another run's work" in capsys.readouterr().err
     assert run(*archives, "-o", tmp_path / "out", "-j", 1) == 0
     assert "resuming the run that was stopped" in capsys.readouterr().err
     assert rows_of(tmp_path / "out") == rows_of(cleaned, without="markdown")

@@ -1,5 +1,6 @@
 """``winnow clean`` and ``winnow segments``."""
 
+import errno
 import json
 import os
 import re
@@ -87,6 +88,21 @@ def test_a_folder_becomes_the_same_folders(clean, mirror, tmp_path, processes):
     assert (out / "a" / "index.txt").read_text().startswith("Storm warning of a/index.html\n")
 
 
+def test_a_file_of_a_folder_that_cannot_be_read_is_named_and_the_others_cleaned(clean, mirror, tmp_path, monkeypatch):
+    opened = Path.open
+
+    def open_all_but_one(file, *mode, **options):
+        if file == mirror / "a" / "page":
+            raise PermissionError(errno.EACCES, "Permission denied", str(file))
+        return opened(file, *mode, **options)
+
+    monkeypatch.setattr(Path, "open", open_all_but_one)
+    code, _, err = clean(mirror, "-o", tmp_path / "out")
+    assert (code, err) == (1, f"winnow: {mirror / 'a' / 'page'}: permission denied\n")
+    assert len([file for file in (tmp_path / "out").rglob("*") if file.is_file()]) == 3
+    assert main(["site", "site-level", str(mirror), "--min-pages", "2"]) == 1
+
+
 def test_a_folder_becomes_one_file_of_json_lines(clean, mirror, tmp_path):
     out = tmp_path / "pages.jsonl"
     assert clean(mirror, "--format", "json", "--with", "metadata", "--with", "markdown", "-o", out)[0] == 0
@@ -96,6 +112,15 @@ def test_a_folder_becomes_one_file_of_json_lines(clean, mirror, tmp_path):
     assert [Path(row["file"]).name for row in rows] == ["story.htm", "index.html", "page", "index.html"]
     assert all(row["metadata"]["headline"].startswith("Storm warning of") for row in rows)
     assert all(row["markdown"].startswith("# Storm") for row in rows)
+
+
+def test_pages_are_not_overwritten_by_their_content(clean, mirror, page, monkeypatch):
+    pages = {file: file.read_text() for file in [*mirror.rglob("*.htm*"), Path(page)]}
+    monkeypatch.chdir(mirror.parent)
+    code, _, err = clean(mirror, "--format", "html", "-o", "mirror")
+    assert (code, err.count("which is one of the FILEs")) == (1, 2)  # of those that end in .html
+    assert clean(page, "--format", "html", "-o", "page.html")[0] == 1
+    assert pages == {file: file.read_text() for file in pages if file.exists()}
 
 
 def test_files_whose_names_are_no_text_are_cleaned_like_others(clean, page, tmp_path):

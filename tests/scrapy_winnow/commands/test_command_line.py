@@ -27,6 +27,13 @@ def test_wrong_usage_ends_with_exit_code_2(arguments, capsys):
     assert "usage: winnow" in capsys.readouterr().err
 
 
+def test_unknown_options_are_named_with_the_usage_of_their_command(capsys):
+    for command in ("segments", "site menus"):
+        with pytest.raises(SystemExit):
+            main([*command.split(), "page.html", "--colour", "red"])
+        assert f"winnow {command}: error: unrecognized arguments: --colour red" in capsys.readouterr().err
+
+
 WRONG_USE = {
     "clean --url https://host.example/ page.html page.html": "--url goes with a single FILE",
     "clean --model nowhere page.html": "--model: no model named 'nowhere'",
@@ -67,8 +74,10 @@ WRONG_USE = {
     "train sites -o m.npz --gold absent.jsonl --model blocks": "absent.jsonl: no such file",
     "train sites -o m.npz --gold gold.jsonl --model logistic": "takes no gold text",
     "warc absent.warc.gz -o out": "no such archive: absent.warc.gz",
+    "warc sites/ -o out": "no such archive: sites/, but a folder: give its files, as in sites/*.warc.gz",
     "warc absent-* -o out": "no such archive: absent-*",
     "warc s4://crawl/first.warc.gz -o out": "s4://crawl/first.warc.gz: unknown kind of address",
+    "warc page.html -o out --rules absent": "--rules: no such file",
     "warc absent.warc.gz -o out.jsonl": "-o out.jsonl: OUT is a folder",
     "warc page.html -o page.html": "page.html/.winnow: not a directory",
     "warc - -o out": "only once: add --one-pass",

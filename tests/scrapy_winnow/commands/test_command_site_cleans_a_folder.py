@@ -1,4 +1,5 @@
 import json
+import os
 from dataclasses import fields
 
 import pytest
@@ -48,6 +49,13 @@ def test_text_html_and_labels_of_every_page_are_written(name, folder, tmp_path, 
     head, row = capsys.readouterr().out.splitlines()
     assert head.split() == ["pages", "learned", "from", "text", "cut", "nodes", "cut"]
     assert row.split()[:3] == ["all", "12", "12"]
+
+
+def test_files_whose_names_are_no_text_are_cleaned_like_others(folder, tmp_path):
+    (folder / os.fsdecode(b"\xff.html")).write_text(_page(13))
+    assert main(["site", "site-level", str(folder), "-o", str(tmp_path / "out")]) == 0
+    row = json.loads((tmp_path / "out" / "labels" / os.fsdecode(b"\xff.html.json")).read_text())
+    assert (row["file"], row["url"]) == ("?.html", "https://site/%FF.html")
 
 
 def test_parameters_of_the_method_are_options(folder, tmp_path, capsys):

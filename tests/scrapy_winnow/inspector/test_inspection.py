@@ -4,10 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scrapy_winnow.fetching import InputError
+from scrapy_winnow.fetching import Document, InputError
 from scrapy_winnow.inspector.documents import (
     CountedReplay,
-    Document,
     Documents,
     FolderReplay,
     GoldFile,

@@ -1,4 +1,6 @@
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -87,3 +89,17 @@ def test_a_rule_that_would_break_the_file_is_not_written(tmp_path: Path, text: s
         RulesFile(file).add(site, "div", keep=True)
     assert file.read_text() == text
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_rules_stay_as_they_are_when_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: int) -> None:
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    file = tmp_path / "rules.toml"
+    file.write_text('[[rules]]\ndrop = "p"')
+    rules = RulesFile(file)
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="no space left"):
+        rules.add(None, "div", keep=True)
+    assert file.read_text() == '[[rules]]\ndrop = "p"'
+    assert [rule.selector for rule in rules.rules.of(None)] == ["p"]

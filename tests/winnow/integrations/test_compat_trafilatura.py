@@ -60,6 +60,7 @@ def test_every_format_holds_the_content_and_not_the_template() -> None:
 def test_the_result_is_none_if_a_condition_is_not_met(condition: dict[str, object]) -> None:
     assert trafilatura.extract(PAGE, url=URL, **condition) is None  # type: ignore[arg-type]
     assert trafilatura.extract("") is None
+    assert trafilatura.extract(None) is None
 
 
 def test_parts_can_be_left_out() -> None:

@@ -4,6 +4,7 @@ from lxml import etree
 
 from winnow.cleaning import clean
 from winnow.fingerprints import node_fingerprints
+from winnow.page.attributes import attribute_predicate
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.parsing import parse_html
 from winnow.papers.page_level import site_level_templates
@@ -29,6 +30,12 @@ def test_lone_surrogates_do_not_stop_the_parser() -> None:
 
 def test_of_duplicate_attributes_the_first_holds() -> None:
     assert Page.parse("<p class=a class=b id=x ID=y>t").attributes[2] == [("class", "a"), ("id", "x")]
+
+
+def test_predicates_are_refused_where_they_are_defined_when_their_parts_are_too_many_for_the_core() -> None:
+    with pytest.raises(RuntimeError, match="more than 32 attribute predicates, or 64 parts"):
+        attribute_predicate("class", parts=[f"part-{number}" for number in range(65)])
+    assert clean("<p class=part-1>It is cleaned all the same.").text
 
 
 def test_tags_with_prefixes_and_tags_nobody_knows_are_kept() -> None:

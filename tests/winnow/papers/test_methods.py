@@ -1,6 +1,7 @@
 """What all site-level methods have in common: pages read in passes, labels, output, parameters, counted hashes."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -70,6 +71,12 @@ def test_files_are_read_again_on_every_pass_and_missing_ones_told_of(tmp_path: P
     assert pages.read(0).page.text == "changed"
     with pytest.raises(FileNotFoundError):
         pages.read(2)
+
+
+def test_names_of_files_and_folders_that_are_no_text_are_parts_of_addresses(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"\xfe")
+    pages = SitePages.of_files(folder, [folder / "a b" / os.fsdecode(b"\xff.html")])
+    assert pages.urls == ["https://%FE/a%20b/%FF.html"]
 
 
 def test_copies_and_pages_without_text_are_left_out_of_learning() -> None:

@@ -1,5 +1,6 @@
 """What a site's counts say of a block is learned from marks, which outlive a change of how blocks are cut."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,12 @@ def test_the_weights_tell_blocks_that_repeat_from_those_that_do_not() -> None:
     learned = learn_evidence(np.stack([own, share, *[unknown] * 3], axis=1), template, np.ones(4_000))
     assert learned.share == pytest.approx(3, abs=0.4)
     assert learned.constant == pytest.approx(-1, abs=0.2)
+
+
+def test_marked_pages_may_have_any_line_ends_in_their_names(tmp_path: Path) -> None:
+    row = {"site": "a", "page": "b\u2028c\x85d", "kind": "article", "marks": "c", "blocks": "00000000"}
+    (tmp_path / "marks.jsonl").write_text(json.dumps(row, ensure_ascii=False) + "\n", "utf-8")
+    assert [marks.page for marks in read_marks(tmp_path / "marks.jsonl")] == [row["page"]]
 
 
 def test_a_line_that_is_no_marked_page_is_named(tmp_path: Path) -> None:
