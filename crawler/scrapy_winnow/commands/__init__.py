@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import shtab
 
-from scrapy_winnow.commands import clean, compare, dedup, evaluate, hosts, inspect, report, segments, site, train, warc
+from scrapy_winnow.commands import clean, compare, dedup, evaluate, hosts, inspect, report, site, train, warc
 from scrapy_winnow.commands.common import FAILED, INTERRUPTED, CommandError, CommandParser, warn
 from winnow import core, load_model
 
@@ -29,7 +29,7 @@ exit codes: 0 all went well, 1 some input failed, 2 the command line is wrong
 examples:
   winnow clean page.html                    the content as text
   curl -s https://host.example/ | winnow clean - --format markdown
-  winnow segments page.html                 the sections of a page and their scores
+  winnow clean page.html --format segments  the sections of a page and their scores
   winnow COMMAND --help                     all options of a command, with examples
   winnow --print-completion bash            completion for the shell
 """
@@ -62,7 +62,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", nargs=0, action=_Version, help="print the versions of Winnow, model and lxml")
     shtab.add_argument_to(parser, help="print what completes commands and options in this shell, and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=CommandParser)
-    for command in (clean, segments, inspect, compare, site, warc, train, evaluate, dedup, hosts, report):
+    for command in (clean, inspect, compare, site, warc, train, evaluate, dedup, hosts, report):
         summary, _, epilog = command.HELP.partition("\n")
         command_parser = commands.add_parser(
             command.__name__.rpartition(".")[2],

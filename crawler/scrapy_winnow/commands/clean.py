@@ -45,13 +45,14 @@ if TYPE_CHECKING:
     from winnow.models import Model
 
     WritePage = Callable[["Source", str], object]
-    ContentOf = Callable[[str, Cleaned, argparse.Namespace], str]
 
-_SUFFIXES: Final = {"text": ".txt", "markdown": ".md", "html": ".html", "json": ".json"}
+_SUFFIXES: Final = {"text": ".txt", "markdown": ".md", "html": ".html", "json": ".json", "segments": ".txt"}
 _JSON_PARTS: Final = ("html", "markdown", "metadata", "chunks", "segments", "blocks")
 _JSON_FIELDS: Final = ("title", "text", "comments", "template_share", "confidence", "kind", "fallback")
 _ONE_FILE_SUFFIXES: Final = (".jsonl", ".json", ".ndjson")
 _MAX_PAGES_PER_CALL: Final = 64  # to a process
+_TEXT_WIDTH: Final = 50  # characters
+_PATH_WIDTH: Final = 60
 
 HELP: Final = """\
 take the template out of pages and write their content
@@ -65,15 +66,30 @@ examples:
   winnow clean mirror/ --format json --with metadata -o pages.jsonl
   winnow clean mirror/ --site -o cleaned/               pages of one site: what they repeat is counted first
   curl -s https://host.example/ | winnow clean -
+  winnow clean --format segments page.html              its sections with their scores, and why each is cut
+
+The score of a section is its smoothed templateness, from 0 (content) to 1 (template). Template is cut, for one of these
+reasons:
+  site       most of its text is on other pages of the site; with --site or --site-file
+  author     the page marks another part as its article
+  landmark   it lies in a nav, header, footer or aside element
+  links      most of its text is links
+  copy       the page has the same text before it
+  hidden     nobody sees it
+  leftover   it is left over from a conditional comment
+  rule       a rule of --rules
+  model      its score alone
+Content that its score alone would have cut has a reason, too: main content (it belongs to it), structure (of a table,
+list or code that stays as a whole) or rule.
 """
 
 
 def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add
-    add_page_options(parser)
+    add("files FILE", "HTML file, folder of them, - for standard input, or one address", nargs="+")
     formats: Any = {"choices": tuple(_SUFFIXES), "default": "text"}
-    add("--format", "what to write (default: text); json has title, text and more", **formats)
+    add("--format", "what to write (default: text); json has title, text and more, segments is a table", **formats)
     add("--with", "also write this into JSON", dest="json_parts", choices=_JSON_PARTS, many=True)
     add("--no-links", "leave out the targets of links")
     add("--no-images", "leave out images")
@@ -81,12 +97,6 @@ def add_options(parser: CommandParser) -> None:
     add("--keep-copies", "keep text that a page repeats")
     comments: Any = {"choices": ("separate", "include", "drop"), "default": "separate"}
     add("--comments", "comments of readers: apart from the text (default), in it, or nowhere", **comments)
-
-
-def add_page_options(parser: CommandParser) -> None:
-    """Add the options that ``winnow segments`` has, too."""
-    add = parser.add
-    add("files FILE", "HTML file, folder of them, - for standard input, or one address", nargs="+")
     add("--allow-private", "also fetch from addresses that are not on the public internet")
     add("--url URL", "address of the page: tells in-site links from others; for a single FILE only")
     add("--encoding NAME", "charset of the pages (default: detected for each)")
@@ -114,26 +124,15 @@ def run(options: argparse.Namespace) -> int:
     """Clean every page; those that fail are named on standard error."""
     if options.json_parts and options.format != "json":
         raise CommandError("--with goes with --format json")
-    switches: dict[str, Any] = {part: not getattr(options, f"no_{part}") for part in ("links", "images", "tables")}
-    switches |= {"comments": options.comments, "deduplicate": not options.keep_copies}
-    return clean_pages(options, _content_of, **switches)
-
-
-def clean_pages(options: argparse.Namespace, content_of: ContentOf, **switches: Any) -> int:
-    """Clean every page, write what ``content_of`` makes of it, and return the exit code.
-
-    Args:
-        options: those of :func:`add_page_options`, and ``format``, by which files are named.
-        content_of: takes the name of a page, the page as it was cleaned, and the options.
-        switches: further arguments of :func:`winnow.clean`.
-    """
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
+    switches: dict[str, Any] = {part: not getattr(options, f"no_{part}") for part in ("links", "images", "tables")}
+    switches |= {"comments": options.comments, "deduplicate": not options.keep_copies}
     switches["rules"] = load_rules(options.rules)
     sources, code = _find_sources(options)
     write = _open_output(options, sources)
     switches["site"] = _count_site(sources, load_model_option(options), options)
-    clean_source = partial(_clean_source, options=options, content_of=content_of, switches=switches)
+    clean_source = partial(_clean_source, options=options, switches=switches)
     has_progress = options.output not in {None, "-"} and len(sources) > 1
     names = [source.name for source in sources] if has_progress else ()
     processes = max(min(options.processes, len(sources)), 1)
@@ -213,7 +212,7 @@ def _read_source(source: Source, options: argparse.Namespace) -> Document:
 
 
 def _clean_source(
-    source: Source, options: argparse.Namespace, content_of: ContentOf, switches: dict[str, Any]
+    source: Source, options: argparse.Namespace, switches: dict[str, Any]
 ) -> tuple[str | None, list[str]]:
     """Clean one page; return its content as it is written, ``None`` where it failed, and warnings for the user."""
     try:
@@ -230,10 +229,12 @@ def _clean_source(
         warnings.append(cleaned.hint)
     if cleaned.fallback:
         warnings.append("everything looks like template; its least template-like section is kept")
-    return content_of(source.name, cleaned, options), warnings
+    return _content_of(source.name, cleaned, options), warnings
 
 
 def _content_of(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str:
+    if options.format == "segments":
+        return _table_of(cleaned)
     if options.format != "json":
         content: str = getattr(cleaned, options.format)
         return content if content.endswith("\n") else f"{content}\n"
@@ -243,6 +244,19 @@ def _content_of(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str
     row |= {part: round(row[part], 4) for part in ("template_share", "confidence") if row[part] is not None}
     parts = cleaned.to_dict(*options.json_parts)
     return json.dumps(row | {part: parts[part] for part in options.json_parts}, ensure_ascii=False) + "\n"
+
+
+def _table_of(cleaned: Cleaned) -> str:
+    lines = [f"{'score':>5}  {'what':<8} {'why':<12} {'chars':>7}  {'section':<{_PATH_WIDTH}}  text"]
+    for segment in cleaned.segments:
+        path = segment.path if len(segment.path) <= _PATH_WIDTH else f"…{segment.path[1 - _PATH_WIDTH :]}"
+        text = " ".join(segment.text[: 2 * _TEXT_WIDTH].split())
+        text = text if len(text) <= _TEXT_WIDTH else f"{text[: _TEXT_WIDTH - 1]}…"
+        what = "comments" if segment.comment else "template" if segment.template else "content"
+        why = segment.reason.partition(":")[0]
+        line = f"{segment.score:5.2f}  {what:<8} {why:<12} {segment.characters:7,}  {path:<{_PATH_WIDTH}}  {text}"
+        lines.append(line.rstrip())
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> WritePage:

@@ -1,4 +1,4 @@
-"""``winnow clean`` and ``winnow segments``."""
+"""``winnow clean``."""
 
 import errno
 import json
@@ -33,8 +33,8 @@ def page(tmp_path):
 def clean(model, capsys):
     """Run the command and return exit code, standard output and standard error."""
 
-    def run(*arguments, command="clean"):
-        return main([command, "--model", model, *map(str, arguments)]), *capsys.readouterr()
+    def run(*arguments):
+        return main(["clean", "--model", model, *map(str, arguments)]), *capsys.readouterr()
 
     return run
 
@@ -164,7 +164,7 @@ def test_files_that_are_not_pages_are_named_and_the_others_cleaned(content, mess
     assert f"winnow: {bad}: " in err
     assert message in err
     assert "Storm warning" in out
-    assert clean(bad, page, command="segments")[0] == 1
+    assert clean("--format", "segments", bad, page)[0] == 1
 
 
 @pytest.mark.parametrize("options", [[], ["--site"]])
@@ -245,7 +245,7 @@ def test_the_pages_of_a_site_are_counted_with_the_model_that_cleans_them(mirror,
 
 
 def test_segments_are_a_table_or_json(clean, page):
-    head, *rows = clean(page, command="segments")[1].splitlines()
+    head, *rows = clean("--format", "segments", page)[1].splitlines()
     assert head.split() == ["score", "what", "why", "chars", "section", "text"]
     assert any("template landmark" in row and "/html/body/nav" in row and "Sport" in row for row in rows)
     assert any("content" in row and "Winds" in row for row in rows)
@@ -271,7 +271,7 @@ def test_what_the_pages_of_a_site_repeat_is_counted_first_and_kept_for_others(cl
         assert about not in out
         assert "Sentence 14, 8" in out
         assert about not in clean("--site-file", counts, first)[1]
-        rows = clean("--site-file", counts, first, command="segments")[1].splitlines()
+        rows = clean("--format", "segments", "--site-file", counts, first)[1].splitlines()
         assert [row.split()[1] for row in rows if about[:30] in row] == ["template"]
     assert about not in clean("--site", "--model", "blocks-self-taught", tmp_path / "mirror")[1]
     assert "another version or model" in clean("--site-file", counts, "--model", "blocks-self-taught", first)[2]

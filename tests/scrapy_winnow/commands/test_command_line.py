@@ -18,7 +18,7 @@ PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour unt
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["clean"], ["nonsense"], ["clean", "--format", "pdf", "x"], ["segments"], ["train", "x"], ["evaluate", "x"]],
+    [[], ["clean"], ["nonsense"], ["clean", "--format", "pdf", "x"], ["train", "x"], ["evaluate", "x"]],
 )
 def test_wrong_usage_ends_with_exit_code_2(arguments, capsys):
     with pytest.raises(SystemExit) as ended:
@@ -28,7 +28,7 @@ def test_wrong_usage_ends_with_exit_code_2(arguments, capsys):
 
 
 def test_unknown_options_are_named_with_the_usage_of_their_command(capsys):
-    for command in ("segments", "site menus"):
+    for command in ("clean", "site menus"):
         with pytest.raises(SystemExit):
             main([*command.split(), "page.html", "--colour", "red"])
         assert f"winnow {command}: error: unrecognized arguments: --colour red" in capsys.readouterr().err
@@ -102,7 +102,7 @@ def test_what_cannot_work_is_explained_and_nothing_is_written(line, message, tmp
     assert set(tmp_path.rglob("*")) == files
 
 
-@pytest.mark.parametrize("command", ["", "clean", "segments", "inspect", "warc", "report", "train", "evaluate"])
+@pytest.mark.parametrize("command", ["", "clean", "inspect", "warc", "report", "train", "evaluate"])
 def test_help_has_examples(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([*filter(None, [command]), "--help"])
@@ -119,7 +119,7 @@ def test_the_version_is_printed(capsys):
 def test_the_shell_completes_commands_and_options(capsys):
     with pytest.raises(SystemExit):
         main(["--print-completion", "bash"])
-    complete = 'eval "$1"; COMP_WORDS=(winnow segments --enc) COMP_CWORD=2; _shtab_winnow; echo "${COMPREPLY[@]}"'
+    complete = 'eval "$1"; COMP_WORDS=(winnow clean --enc) COMP_CWORD=2; _shtab_winnow; echo "${COMPREPLY[@]}"'
     command = ["bash", "-c", complete, "-", capsys.readouterr().out]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["--encoding"]
