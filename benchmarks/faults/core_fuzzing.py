@@ -5,11 +5,13 @@
 The core is compiled anew with both sanitizers, which stop the process at the first read or write outside its memory,
 and at the first overflow. Pages of the demo web, or of a folder, are cut, spliced, repeated and strewn with bytes; each
 is counted for a made-up site and cleaned. Then each call of the core that was made for it is made again with one array
-of a wrong length, or with numbers that point outside of the others, which has to be refused. Needs gcc or clang.
+of a wrong length, or with numbers that point outside of the others, which has to be refused. A page that takes more
+than a minute ends it, with where it stands. Needs gcc or clang.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import random
 import subprocess
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 
     Call = tuple[Callable[..., object], tuple[object, ...]]
 
+
+MOST_SECONDS: Final = 60
+"""Time for a page: what takes longer hangs."""
 
 _INSIDE: Final = "WINNOW_FUZZING_INSIDE"
 _SANITIZERS: Final = (
@@ -105,6 +110,7 @@ def _fuzz(options: argparse.Namespace) -> None:
         seeds = [file.read_bytes()[:60_000] for file in html_files(options.pages or Path(folder), 200)]
     until, pages, refused = time.monotonic() + options.seconds, 0, 0
     while time.monotonic() < until:
+        faulthandler.dump_traceback_later(MOST_SECONDS, exit=True)
         html = _damaged(rng, seeds)
         with suppress(winnow.PageTooLarge):
             site = winnow.Site()
@@ -115,6 +121,7 @@ def _fuzz(options: argparse.Namespace) -> None:
         calls.clear()
         if pages % 200 == 0:
             say(f"{pages:,} pages, {refused:,} wrong calls refused")
+    faulthandler.cancel_dump_traceback_later()
     print(f"{pages:,} damaged pages and {refused:,} wrong calls, which were refused: nothing was found")
 
 

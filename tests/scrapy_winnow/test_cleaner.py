@@ -10,6 +10,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from scrapy.settings import Settings
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from scrapy_winnow.cleaner import Cleaner
 from scrapy_winnow.config import Config
@@ -23,7 +24,7 @@ from winnow.site import PageCounts
 HEAVY = {
     "paragraphs": "<p>x" * 20_000,
     "cells": "<table>" + "<tr><td>a b c<td>d</tr>" * 3_000,
-    "attributes": "<p " + " ".join(f'a{number}="x"' for number in range(20_000)) + ">text",
+    "attributes": ("<p " + " ".join(f'a{number}="x"' for number in range(20_000)) + ">text") * 40,
 }
 
 
@@ -59,6 +60,21 @@ async def test_a_heavy_page_works_beside_the_event_loop(page):
     assert (await work).status in {"cleaned", "fallback"}
     assert counted == ["winnow/items/in_thread"]
     assert longest < here / 4
+
+
+async def test_the_matrix_library_has_one_thread_while_a_heavy_page_is_cleaned(monkeypatch):
+    def threads():
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    seen = []
+    monkeypatch.setattr("scrapy_winnow.cleaner.clean_item", lambda *_: seen.append(threads()))
+    cleaner = Cleaner(Config.from_settings(Settings()), lambda _: None)
+    with threadpool_limits(2, "blas"):
+        before = threads()
+        await cleaner.clean(HEAVY["paragraphs"], None, None, None)
+        assert threads() == before
+    await cleaner.pool.close()
+    assert seen == [before and {1}]  # none on a machine with a matrix library of its own
 
 
 async def test_the_crawls_own_process_lends_a_hand_where_many_pages_wait():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -86,6 +87,15 @@ def test_the_wheel_has_two_packages_and_nothing_else_at_the_top(wheel):
     for kind in (".npz", ".lua"):
         here = [path for top in ("detector", "crawler") for path in (ROOT / top).rglob(f"*{kind}")]
         assert sum(name.endswith(kind) for name in names) == len(here)
+
+
+def test_the_core_has_no_format_that_other_pythons_of_its_tag_read_otherwise():
+    sources = [file.read_text() for file in (ROOT / "detector" / "winnow" / "core" / "source").glob("*.c")]
+    call = re.compile(r'(?:ParseTuple|BuildValue|CallFunction|CallMethod)\([^;"]*"([^"]*)"')
+    formats = {found for source in sources for found in call.findall(source)}
+    assert {"NN", "UO&"} <= formats
+    # Compiled by Python 3.13, a call with one is a SystemError in 3.11 and 3.12.
+    assert not [each for each in formats if "#" in each]
 
 
 def test_a_project_called_crawler_with_a_package_called_detector_crawls_with_cleaning_on(

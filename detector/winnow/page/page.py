@@ -282,10 +282,12 @@ def _with_content_in_body(page: Page) -> etree._Element | None:
     is_content = (page.parent[inside] == heads[0]) & ~_IN_HEAD.take(page.tag[inside])
     if not is_content.any():  # as on most pages
         return None
-    elements, bodies = list(deepcopy(page.root).iter(etree.Element)), elements_named(page, "body")
+    elements = list(deepcopy(page.root).iter(etree.Element))
     first = elements[inside.start + int(is_content.argmax())]
-    body = elements[bodies[0]] if bodies else etree.SubElement(elements[0], "body")
     moved = [first, *first.itersiblings()]
+    # A body within what is moved stays where it is, as an element like others: nothing can be moved into itself.
+    bodies = [body for body in elements_named(page, "body") if not inside.start <= body < inside.stop]
+    body = elements[bodies[0]] if bodies else etree.SubElement(elements[0], "body")
     moved[-1].tail, body.text = f"{moved[-1].tail or ''}{body.text or ''}", None
     body[:0] = moved
     return elements[0]

@@ -95,9 +95,10 @@ def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str]:
 
 
 def _is_charset(name: str) -> bool:
-    """Whether a codec of Python makes text of any bytes: "hex", "rot13", "idna" and "undefined" do not."""
+    """Whether a codec of Python makes text of any bytes: "hex", "rot13", "idna", "undefined" and "punycode" do not."""
     try:
-        return isinstance(b"\xff".decode(name, "replace"), str)
+        made = b"\xff".decode(name, "replace")
+        return isinstance(made, str) and made != ""  # as punycode makes of it from Python 3.13 on
     except (LookupError, UnicodeError):
         return False
 

@@ -126,6 +126,8 @@ def test_text_after_the_end_of_the_document_is_read_as_browsers_do(html: str) ->
         ("<html><head><title>T</title><x-app>Storm</x-app><script>x</script></head><body>wind</body>", ["Stormwind"]),
         ("<title>T</title><noscript>No scripts</noscript><nav>Storm</nav>", ["Storm"]),
         ("<head><title>T</title><script>x</script></head><p>Storm", ["Storm"]),
+        ("<head><title>T</title><main><p>Storm<body>wind</main>", ["Storm", "wind"]),  # the body is within the head
+        ("<title>T</title><main><div><p>Storm<body>and</div><p>wind</main>", ["Storm", "and", "wind"]),
     ],
 )
 def test_content_ends_the_head_as_in_browsers_where_its_end_tag_is_left_out(html: str, texts: list[str]) -> None:

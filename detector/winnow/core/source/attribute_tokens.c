@@ -57,7 +57,9 @@ static void read_one(const Known *known, int kind, Span name, Span value, Piece 
 /* Hash a text that is longer than the core's own function takes; 0, or -1 with an exception set. */
 static int hash_long(PyObject *hash, const Piece *piece, uint64_t *token)
 {
-    PyObject *number = PyObject_CallFunction(hash, "y#", piece->data, (Py_ssize_t)piece->length);
+    PyObject *text = PyBytes_FromStringAndSize((const char *)piece->data, (Py_ssize_t)piece->length);
+    PyObject *number = text ? PyObject_CallFunctionObjArgs(hash, text, NULL) : NULL;
+    Py_XDECREF(text);
     *token = number ? PyLong_AsUnsignedLongLong(number) : 0;
     Py_XDECREF(number);
     return PyErr_Occurred() ? -1 : 0;

@@ -100,7 +100,8 @@ static PyObject *list_matches(const AttributeValues *values, const uint32_t *fou
         if (!left) {
             continue;
         }
-        pair = Py_BuildValue("is#", (int)values->place[i], value.begin, (Py_ssize_t)(value.end - value.begin));
+        pair = Py_BuildValue("iN", (int)values->place[i],
+                             PyUnicode_DecodeUTF8((const char *)value.begin, value.end - value.begin, NULL));
         failed = pair == NULL;
         for (; left && !failed; left &= left - 1) {
             failed = PyList_Append(PyList_GetItem(lists, __builtin_ctz(left)), pair) < 0;

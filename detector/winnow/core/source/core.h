@@ -2,7 +2,6 @@
 #ifndef WINNOW_CORE_H
 #define WINNOW_CORE_H
 
-#define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -200,18 +200,18 @@ PyObject *core_limit_attributes(PyObject *Py_UNUSED(module), PyObject *arguments
 /* find_end(html) -> where the first "</html" or "<frameset" begins, -1 without one */
 PyObject *core_find_end(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    const char *data, *at, *end;
-    Py_ssize_t size;
-    if (!PyArg_ParseTuple(arguments, "y#", &data, &size)) {
+    const char *at, *end;
+    Span html;
+    if (!PyArg_ParseTuple(arguments, "O&", in_bytes, &html)) {
         return NULL;
     }
-    end = data + size;
-    for (at = data; (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++) {
+    end = (const char *)html.end;
+    for (at = (const char *)html.begin; (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++) {
         const char *name = (at + 1 < end && at[1] == '/') ? "/html" : "frameset", *c = at + 1;
         for (; *name && c < end && (*c | 32) == (*name | 32); c++, name++) {
         }
         if (!*name) {
-            return PyLong_FromSsize_t(at - data);
+            return PyLong_FromSsize_t(at - (const char *)html.begin);
         }
     }
     return PyLong_FromLong(-1);

@@ -64,16 +64,16 @@ PyObject *core_shingles(PyObject *Py_UNUSED(module), PyObject *arguments)
     SCOPED(array_release) Array kinds = {0}, tokens = {0}, smallest = {0};
     SCOPED(free_memory) Start *begins = NULL;
     unsigned long long base, inverse;
-    const char *text;
-    Py_ssize_t length, size, i, number = 0;
+    Py_ssize_t size, i, number = 0;
     Words words = {0};
     Span rest;
-    if (!PyArg_ParseTuple(arguments, "y#O&O&KKnO&", &text, &length, in_1, &kinds, in_8, &tokens, &base, &inverse, &size,
+    if (!PyArg_ParseTuple(arguments, "O&O&O&KKnO&", in_bytes, &rest, in_1, &kinds, in_8, &tokens, &base, &inverse, &size,
                           out_8, &smallest)
         || !check_arrays(kinds.length == CODES && tokens.length == 2 * CODES && smallest.length >= 1 && size >= 1)) {
         return NULL;
     }
-    if ((begins = malloc(sizeof(Start) * ((size_t)length + 1))) == NULL) { /* a character has no fewer bytes than codes */
+    if ((begins = malloc(sizeof(Start) * ((size_t)(rest.end - rest.begin) + 1))) == NULL) {
+        /* a character has no fewer bytes than codes */
         return PyErr_NoMemory();
     }
     words.kinds = ITEMS(kinds, uint8_t);
@@ -82,7 +82,6 @@ PyObject *core_shingles(PyObject *Py_UNUSED(module), PyObject *arguments)
     words.inverse = inverse;
     words.power = words.here.inverse = 1;
     words.begins = begins;
-    rest = (Span){(const unsigned char *)text, (const unsigned char *)text + length};
     Py_BEGIN_ALLOW_THREADS
     while (rest.begin < rest.end) {
         uint32_t code = next_character(&rest.begin, rest.end);

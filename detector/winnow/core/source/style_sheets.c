@@ -161,22 +161,21 @@ static char *strip_comments(char *to, const char *at, const char *end)
 PyObject *core_hiding_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(free_memory) char *sheet = NULL;
-    const char *css;
     char *at, *end;
     const char *statement, *rule = NULL, *brace = NULL;
-    Py_ssize_t length;
+    Span css;
     int level = 0, skipped = 0, found = 0; /* skipped: level of the block that is left out, 0 for none */
     PyObject *rules;
-    if (!PyArg_ParseTuple(arguments, "y#", &css, &length)) {
+    if (!PyArg_ParseTuple(arguments, "O&", in_bytes, &css)) {
         return NULL;
     }
-    if ((sheet = malloc((size_t)length + 1)) == NULL) {
+    if ((sheet = malloc((size_t)(css.end - css.begin) + 1)) == NULL) {
         return PyErr_NoMemory();
     }
     if ((rules = PyList_New(0)) == NULL) {
         return NULL;
     }
-    end = strip_comments(sheet, css, css + length);
+    end = strip_comments(sheet, (const char *)css.begin, (const char *)css.end);
     for (at = sheet, statement = sheet; at < end && PyList_Size(rules) < MAX_RULES; at++) {
         const char *quote;
         while (at < end && !marks[(unsigned char)*at]) {
