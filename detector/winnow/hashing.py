@@ -49,5 +49,6 @@ def hash_slices(tokens: Hashes, begin: NDArray[np.int64], end: NDArray[np.int64]
         np.multiply.accumulate(np.append(np.uint64(1), np.full(len(tokens), base, np.uint64)))
         for base in (BASE, INVERSE)
     )
-    sums = np.append(np.uint64(0), np.cumsum(tokens * powers[:-1]))
+    sums = np.zeros(len(tokens) + 1, np.uint64)
+    np.cumsum(tokens * powers[:-1], out=sums[1:])
     return mix((sums[end] - sums[begin]) * inverses[begin])
