@@ -166,6 +166,9 @@ class EmbeddedServer:
             self._users = None
 
     def _launch(self) -> None:
+        if self._guard is not None:  # it has ended with its server
+            with suppress(ChildProcessError):
+                os.waitpid(self._guard, os.WNOHANG)
         log = self.folder / "server.log"
         write_log = (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         self._guard = os.posix_spawn(

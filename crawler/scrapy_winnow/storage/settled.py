@@ -124,7 +124,7 @@ class SettledHost(Labels):
             return
         fractions = self.fractions_of(fingerprints)
         if self.expected > 0:
-            matched = float(fractions @ masses)
+            matched = float((fractions * masses).sum())  # no product of BLAS, whose threads may hold the event loop
             self.recent += (min(matched / self.expected, 1.0) - self.recent) / RECENT
         unlabelled = np.flatnonzero(fractions == 0)
         self._labelled += int(masses.sum(dtype=np.int64) - masses[unlabelled].sum(dtype=np.int64))
