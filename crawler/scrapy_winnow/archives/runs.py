@@ -21,6 +21,7 @@ from scrapy_winnow.archives.counting import HostCounts, LeafWriter, StreamCounts
 from scrapy_winnow.archives.reading import ArchiveReader, Part, split_archives
 from scrapy_winnow.archives.rows import FORMATS, clean_page, hash_page, shingles_of
 from scrapy_winnow.fetching import STANDARD_INPUT
+from scrapy_winnow.files import write_whole
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.duplicates import MemoryIndex
 from winnow.models import load_model
@@ -166,7 +167,7 @@ class Run(ABC):
             raise ValueError(f"{self._state} {problem}")
         if not self.is_resumed:
             self._state.mkdir(parents=True, exist_ok=True)
-            _write_whole(file, facts_json)
+            write_whole(file, facts_json)
 
     def run(self) -> Summary:
         """Do the rest of the run; every archive's file is in the folder at the end.
@@ -207,13 +208,6 @@ class Run(ABC):
                     row["duplicate_of"] = self._index.find(row["url"], shingles_of(row)).duplicate_of
                     self._summary.duplicates += row["duplicate_of"] is not None
                     yield row
-
-
-def _write_whole(file: Path, text: str) -> None:
-    """Write a file that is there only when it is whole: a run that is resumed, as after a full disk, relies on it."""
-    unfinished = file.with_name(f"{file.name}.part")
-    unfinished.write_text(text, "utf-8")
-    unfinished.replace(file)
 
 
 def _file_names(sources: list[str]) -> dict[str, str]:
@@ -272,7 +266,7 @@ class ArchiveRun(Run):
         if self._options.ray is not None:
             from scrapy_winnow.archives.on_ray import run_on_ray as run  # noqa: PLC0415  (optional, slow to import)
         for name, report in run(work, tasks, self._options, HostCounts(counts)):
-            _write_whole(files[name], report.to_json())
+            write_whole(files[name], report.to_json())
             reports[name] = report
             pages += report.pages
             self._progress(step, len(reports), len(parts), pages)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 
 from scrapy_winnow.fetching import Document, InputError, is_address, parse_readable, read_document, read_page
+from scrapy_winnow.files import write_whole
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
 from winnow.models import load_model
@@ -208,7 +208,7 @@ class RulesFile:
             lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in rule.items())
             text = f"{text.rstrip()}\n\n[[rules]]\n{''.join(lines)}".lstrip()
         rules = Rules.parse(text, self.path)
-        _write_whole(self.path, text)
+        write_whole(self.path, text)
         self.rules = rules
 
 
@@ -241,17 +241,8 @@ class LinesFile:
     def write(self, row: dict[str, Any]) -> None:
         """Write an object, in the place of an earlier one about its page."""
         self.rows[row[self._key]] = row
-        _write_whole(self.path, "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in self.rows.values()))
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file by a new one that replaces it, so that it is complete at any time, also when the disk is full."""
-    new_file = path.resolve().with_name(f"{path.name}.new")
-    with new_file.open("w", encoding="utf-8", errors="replace") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    new_file.replace(path.resolve())
+        lines = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in self.rows.values())
+        write_whole(self.path, lines.encode("utf-8", "replace").decode())  # names of files may be no text
 
 
 class GoldFile(LinesFile):

@@ -21,6 +21,11 @@ def _comparison(site: Path, votes: Path, **extractors: Any) -> Comparison:
     return Comparison(Documents(str(site)), everyone, LinesFile(votes, "page", "vote"), blind=bool(extractors))
 
 
+def test_votes_on_pages_whose_names_are_no_text_are_kept(tmp_path: Path) -> None:
+    LinesFile(tmp_path / "votes.jsonl", "page", "vote").write({"page": "caf\udce9.html", "vote": "winnow"})
+    assert list(LinesFile(tmp_path / "votes.jsonl", "page", "vote").rows) == ["caf?.html"]
+
+
 def test_texts_are_side_by_side_with_differing_words_marked_and_votes_are_kept(
     site: Path, tmp_path: Path, tab: Tab
 ) -> None:
