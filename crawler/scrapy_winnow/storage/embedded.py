@@ -130,9 +130,7 @@ class EmbeddedServer:
                 self._send("SHUTDOWN")  # not left to the guard, which may have been killed itself
                 self._wait_for(lambda: self._send("PING") is None)
                 self._leave()
-                guard, self._guard = self._guard, None
-                with suppress(ChildProcessError):
-                    self._wait_for(lambda: guard is None or os.waitpid(guard, os.WNOHANG)[0] == guard)
+                self._wait_for(self._has_guard_ended)
         self._leave()
 
     def __enter__(self) -> Self:
@@ -166,9 +164,7 @@ class EmbeddedServer:
             self._users = None
 
     def _launch(self) -> None:
-        if self._guard is not None:  # it has ended with its server
-            with suppress(ChildProcessError):
-                os.waitpid(self._guard, os.WNOHANG)
+        self._has_guard_ended()  # with its server, if that has died; it must not stay a zombie
         log = self.folder / "server.log"
         write_log = (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         self._guard = os.posix_spawn(
@@ -179,11 +175,18 @@ class EmbeddedServer:
             # Ctrl-C must reach the crawl alone, which still has pages to count.
             setsid=True,
         )
-        guard = self._guard
-        self._wait_for(lambda: self._answers() or os.waitpid(guard, os.WNOHANG)[0] == guard)
+        self._wait_for(lambda: self._answers() or self._has_guard_ended())
         if not self._answers():
             tail = log.read_bytes()[-_LOG_TAIL_BYTES:].decode(errors="replace").strip()
             raise EmbeddedServerError(f"the embedded server in {self.folder} did not start; its log ends:\n{tail}")
+
+    def _has_guard_ended(self) -> bool:
+        """Whether the guard that was started here, if any, is gone; it is reaped then."""
+        with suppress(ChildProcessError):
+            if self._guard is not None and os.waitpid(self._guard, os.WNOHANG)[0] != self._guard:
+                return False
+        self._guard = None
+        return True
 
     def _command(self) -> list[str]:
         files = ["--dir", str(self.folder), "--unixsocket", _SOCKET, "--pidfile", "server.pid"]
