@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import threadpool_limits
 
 from scrapy_winnow import stats
 from scrapy_winnow.fields import CleanedItem, CleaningOptions, clean_item
@@ -71,7 +71,6 @@ class Cleaner:
         self._max_tags = config.thread_tags
         self._count = count
         self._thread = asyncio.Lock()  # held by the page that is worked on in a thread
-        self._libraries = ThreadpoolController()
         died = partial(count, stats.PROCESSES_DIED)
         self.pool = CleaningPool(config.processes, config.model, self.options, died)
 
@@ -140,5 +139,5 @@ class Cleaner:
         """Work on a heavy page beside the event loop, one after the other."""
         # Threads of the matrix library wait for each other on a busy machine, for seconds, and the event loop for them.
         async with self._thread:
-            with self._libraries.limit(limits=1, user_api="blas"):
+            with threadpool_limits(1, "blas"):
                 return await asyncio.to_thread(work)
