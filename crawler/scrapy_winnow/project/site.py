@@ -11,12 +11,13 @@ from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urljoin, urlparse, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from scrapy import Field, Item, Request, Spider, signals
 from scrapy.http import HtmlResponse
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 from scrapy.utils.response import get_base_url
+from scrapy.utils.url import url_has_any_extension
 from w3lib.html import strip_html5_whitespace
 from w3lib.url import safe_url_string
 
@@ -164,7 +165,7 @@ def new_links(response: HtmlResponse, site: str, seen: Container[str]) -> Iterat
             if its_site != site or url in seen:
                 continue
             url = safe_url_string(url, response.encoding)
-            if url not in seen and not urlparse(url).path.lower().endswith(_NO_PAGES):
+            if url not in seen and not url_has_any_extension(url, _NO_PAGES):
                 yield url
 
 
