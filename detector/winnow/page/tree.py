@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
-UNKNOWN: Final = 0
-
 _NAMES: Final = """
     html head body title meta link base style script noscript template
     div p span a img picture source figure figcaption
