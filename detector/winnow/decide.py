@@ -23,7 +23,7 @@ from winnow.evidence.main_content import (
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from winnow.evidence.site_counts import adjust_by_site_counts
 from winnow.models.decision import FixedThreshold
-from winnow.output.tables import in_table
+from winnow.output.tables import in_data_table
 from winnow.output.text import block_texts, conditional_comments
 from winnow.page.attributes import attribute_predicate
 from winnow.page.hidden import hidden_runs
@@ -141,7 +141,8 @@ def cut_unwanted(draft: Draft) -> None:
     if bars := page.attributes.elements_matching(_ARCHIVE_BARS):
         draft.overrule(within(page, is_among(page, bars))[page.block_node], Reason.UNWANTED, cut=True)
     if not draft.options.tables:
-        draft.overrule(in_table(page), Reason.UNWANTED, cut=True)
+        inside = in_data_table(page)
+        draft.overrule(np.concatenate([inside, inside[page.block_node]]), Reason.UNWANTED, cut=True)
 
 
 _ARCHIVE_BARS: Final = attribute_predicate("id", parts=("wm-ipp",))  # of the Wayback Machine

@@ -12,11 +12,12 @@ from winnow.evidence.draft import Reason
 from winnow.hashing import mix
 from winnow.metadata.facts import declared_kind
 from winnow.metadata.json_ld import json_ld_scripts
-from winnow.output.tables import table_around
-from winnow.output.text import LISTS, blocks_inside
+from winnow.output.tables import data_tables
+from winnow.output.text import blocks_inside
 from winnow.page.attributes import attribute_predicate
 from winnow.page.text import WORD
 from winnow.page.tree import (
+    LISTS,
     clickable_blocks,
     elements_named,
     innermost_holding,
@@ -71,7 +72,7 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     if not kept.any():
         return
     templateness = draft.smoothed.value[page.n :]
-    found = _tables(page, kept, templateness) if "table" in page.tag_names else np.zeros(page.m, bool)
+    found = _tables(page, kept, templateness) if data_tables(page) else np.zeros(page.m, bool)
     heading, code = blocks_inside(page, "h1").copy(), blocks_inside(page, "pre").copy()
     first, last = kept.nonzero()[0][[0, -1]].tolist()
     heading[last:] = code[:first] = False
@@ -144,7 +145,7 @@ def _in_main_element(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bo
 
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
     """bool[m], blocks of data tables that contain kept blocks or lie between kept blocks."""
-    tables = np.array(elements_named(page, "table"), int)
+    tables = np.array(data_tables(page), int)
     begin, end = page.block_begin[tables], page.block_end[tables]
     sums, scores = prefix_sums(kept), np.append(0.0, np.cumsum(templateness))
     inside = sums[end] > sums[begin]
@@ -153,7 +154,7 @@ def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArra
     doubtful = scores[end] - scores[begin] < _MAX_SCORE * (end - begin)
     tables = tables[(inside | before & after) & doubtful]
     if len(tables):
-        tables = tables[(table_around(page)[tables] == tables) & (_plain_share(page, tables) > _MIN_PLAIN_SHARE)]
+        tables = tables[_plain_share(page, tables) > _MIN_PLAIN_SHARE]
     return within(page, is_among(page, tables))[page.block_node]
 
 
@@ -172,7 +173,7 @@ def keep_structures_whole(draft: Draft) -> None:
     if draft.df is None:
         return
     page, kept = draft.page, draft.kept
-    whole = _TABLES.take(page.tag) & (table_around(page) >= 0) | tag_set(*LISTS).take(page.tag)
+    whole = is_among(page, data_tables(page)) | tag_set(*LISTS).take(page.tag)
     if not whole.any():
         return
     inside, kept_inside = sums_over_blocks(page, draft.lengths), sums_over_blocks(page, draft.lengths * kept)

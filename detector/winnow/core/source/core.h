@@ -222,6 +222,8 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
     DO(node_fingerprints, "Fingerprints of units, for winnow.fingerprints.") \
     DO(nearest, "Nearest chosen ancestor of every node.") \
+    DO(data_tables, "Tables that hold values, for winnow.output.tables.") \
+    DO(find_breaks, "Breaks between blocks, for winnow.output.text.") \
     DO(find_holders, "Elements with text of some blocks, and their attributes.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
     DO(name_parts, "Hashes of the parts of names.") \
