@@ -19,7 +19,6 @@ from winnow.page.text import WORD
 from winnow.page.tree import (
     LISTS,
     clickable_blocks,
-    elements_named,
     innermost_holding,
     is_among,
     linked_runs,
@@ -50,8 +49,6 @@ _MIN_PLAIN_SHARE: Final = 0.2  # fraction of a kept table's text outside links; 
 _WHOLE_FRACTION: Final = 0.7  # kept fraction of a structure's text from which it is kept whole
 _SCRAPS_FRACTION: Final = 0.3  # kept fraction of a link list's text up to which it is cut whole
 _MIN_LIST: Final = 5  # blocks
-_TABLES: Final = tag_set("table")
-_CODE: Final = tag_set("pre")
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
 _PRODUCT_POSSIBLE: Final = attribute_predicate("content", "itemtype", parts=("product",))
@@ -78,7 +75,9 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     heading[last:] = code[:first] = False
     missing = (heading | code & (templateness < _MAX_SCORE)) & ~kept
     if missing.any():
-        found |= missing & _in_main_element(page, draft.lengths, kept)
+        around = innermost_holding(page, draft.lengths * kept, _MAIN_FRACTION)
+        inside = slice(page.block_begin[around], page.block_end[around])
+        found[inside] |= missing[inside]
     draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
 
 
@@ -135,14 +134,6 @@ def _blocks_like_title(draft: Draft) -> list[int]:
     return found
 
 
-def _in_main_element(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[m], blocks in the innermost element with more than one block that holds nine tenths of the kept text."""
-    around = innermost_holding(page, lengths * kept, _MAIN_FRACTION)
-    inside = np.zeros(page.m, bool)
-    inside[page.block_begin[around] : page.block_end[around]] = True
-    return inside
-
-
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
     """bool[m], blocks of data tables that contain kept blocks or lie between kept blocks."""
     tables = np.array(data_tables(page), int)
@@ -188,7 +179,7 @@ def cut_lists_whole(draft: Draft) -> None:
     page, kept = draft.page, draft.kept
     if not (blocks_inside(page, *LISTS) & kept).any():
         return
-    lists = np.array(elements_named(page, *LISTS))
+    lists = tag_set(*LISTS).take(page.tag).nonzero()[0]
     blocks = page.block_begin[lists], page.block_end[lists]
     inside, kept_inside = slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * kept, *blocks)
     is_scraps = (kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside) & (blocks[1] - blocks[0] >= _MIN_LIST)
@@ -253,7 +244,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
 
 def _structures(page: Page) -> list[NDArray[np.int32]]:
     """int32[n] each, element of the table, list, ``pre`` and group of stanzas around each element, -1 for none."""
-    parts = [nearest(page.parent, group.take(page.tag)) for group in (_TABLES, tag_set(*LISTS), _CODE)]
+    parts = [nearest(page.parent, tag_set(*tags).take(page.tag)) for tags in (("table",), LISTS, ("pre",))]
     verse = np.bincount(page.block_node, minlength=page.n) > 1
     return [*parts, np.where(verse, page.parent, np.int32(-1))]
 

@@ -111,8 +111,8 @@ def table_text(page: Page, table: int, texts: Mapping[int, str]) -> str:
             rows[part] = []
             has_text.append(not texts.keys().isdisjoint(range(begin, end)))
         elif row in rows and not omitted[part]:
-            text = " ".join(" ".join(texts[block].split()) for block in range(begin, end) if block in texts)
-            rows[row].append((text, parse_span(columns.get(part)), parse_span(reach.get(part))))
+            text = " ".join([texts[block] for block in range(begin, end) if block in texts])
+            rows[row].append((" ".join(text.split()), parse_span(columns.get(part)), parse_span(reach.get(part))))
     outside += range(behind, int(page.block_end[table]))
     lines = ("\t".join(text or "" for text in cells) for cells in compress(place_cells(rows.values()), has_text))
     return "\n".join([*(texts[block] for block in outside if block in texts), *(line.rstrip("\t") for line in lines)])
