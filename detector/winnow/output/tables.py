@@ -97,7 +97,7 @@ def table_text(page: Page, table: int, texts: Mapping[int, str]) -> str:
         table: index of its element.
         texts: texts of the blocks to write, by their number, see :func:`winnow.output.text.block_texts`.
     """
-    omitted, columns, reach = omitted_elements(page), page.attribute("colspan"), page.attribute("rowspan")
+    omitted, spans = omitted_elements(page), _spans(page)
     parts = table + _ROWS_AND_CELLS.take(page.tag[table : page.end[table]]).nonzero()[0]
     above, begins, ends = (array[parts].tolist() for array in (page.parent, page.block_begin, page.block_end))
     rows: dict[int, list[tuple[str, int, int]]] = {}
@@ -112,10 +112,17 @@ def table_text(page: Page, table: int, texts: Mapping[int, str]) -> str:
             has_text.append(not texts.keys().isdisjoint(range(begin, end)))
         elif row in rows and not omitted[part]:
             text = " ".join([texts[block] for block in range(begin, end) if block in texts])
-            rows[row].append((" ".join(text.split()), parse_span(columns.get(part)), parse_span(reach.get(part))))
+            rows[row].append((" ".join(text.split()), *spans.get(part, (1, 1))))
     outside += range(behind, int(page.block_end[table]))
     lines = ("\t".join(text or "" for text in cells) for cells in compress(place_cells(rows.values()), has_text))
     return "\n".join([*(texts[block] for block in outside if block in texts), *(line.rstrip("\t") for line in lines)])
+
+
+@once_per_page
+def _spans(page: Page) -> dict[int, tuple[int, int]]:
+    """Columns and rows that a cell spans, by its element; no others than the stated ones."""
+    columns, rows = page.attribute("colspan"), page.attribute("rowspan")
+    return {cell: (parse_span(columns.get(cell)), parse_span(rows.get(cell))) for cell in columns.keys() | rows.keys()}
 
 
 def parse_span(value: str | None) -> int:
