@@ -28,7 +28,6 @@ from winnow.page.tree import (
     run_lengths,
     slice_sums,
     sums_in_blocks,
-    sums_over_blocks,
     tag_set,
     within,
 )
@@ -86,9 +85,9 @@ def keep_headline(draft: Draft) -> None:
     page, df = draft.page, draft.df
     if df is None or not draft.kept.any():
         return
+    most = _MAX_OTHERS_WITH_HEADLINE * max(draft.pages - 1, 1)
     found = np.zeros(page.m, bool)
-    found[_blocks_like_title(draft)] = True
-    found &= df[page.n :] - 1 < _MAX_OTHERS_WITH_HEADLINE * max(draft.pages - 1, 1)
+    found[[block for block in _blocks_like_title(draft) if df[page.n + block] - 1 < most]] = True
     draft.overrule(found & ~draft.kept, Reason.MAIN_CONTENT, cut=False)
 
 
@@ -164,14 +163,18 @@ def keep_structures_whole(draft: Draft) -> None:
     if draft.df is None:
         return
     page, kept = draft.page, draft.kept
-    whole = is_among(page, data_tables(page)) | tag_set(*LISTS).take(page.tag)
-    if not whole.any():
-        return
-    inside, kept_inside = sums_over_blocks(page, draft.lengths), sums_over_blocks(page, draft.lengths * kept)
-    whole &= (kept_inside >= _WHOLE_FRACTION * inside) & (kept_inside < inside)
-    if whole.any():
-        inside_whole = within(page, whole)[page.block_node]
+    structures = (is_among(page, data_tables(page)) | tag_set(*LISTS).take(page.tag)).nonzero()[0]
+    inside, kept_inside = _characters_in(draft, structures)
+    whole = structures[(kept_inside >= _WHOLE_FRACTION * inside) & (kept_inside < inside)]
+    if len(whole):
+        inside_whole = within(page, is_among(page, whole))[page.block_node]
         draft.overrule(inside_whole & ~kept & ~_controls(draft), Reason.STRUCTURE, cut=False)
+
+
+def _characters_in(draft: Draft, elements: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """int64[k] each, characters in each of k elements, and those of them that are kept."""
+    blocks = draft.page.block_begin[elements], draft.page.block_end[elements]
+    return slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * draft.kept, *blocks)
 
 
 def cut_lists_whole(draft: Draft) -> None:
@@ -180,11 +183,10 @@ def cut_lists_whole(draft: Draft) -> None:
     if not (blocks_inside(page, *LISTS) & kept).any():
         return
     lists = tag_set(*LISTS).take(page.tag).nonzero()[0]
-    blocks = page.block_begin[lists], page.block_end[lists]
-    inside, kept_inside = slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * kept, *blocks)
-    is_scraps = (kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside) & (blocks[1] - blocks[0] >= _MIN_LIST)
-    if is_scraps.any():
-        lists = lists[is_scraps]
+    lists = lists[page.block_end[lists] - page.block_begin[lists] >= _MIN_LIST]
+    inside, kept_inside = _characters_in(draft, lists)
+    lists = lists[(kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside)]
+    if len(lists):
         scraps = is_among(page, lists[_plain_share(page, lists) < _MIN_PLAIN_SHARE])
         draft.overrule(within(page, scraps)[page.block_node] & kept, Reason.STRUCTURE, cut=True)
 

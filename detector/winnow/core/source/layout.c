@@ -91,34 +91,31 @@ PyObject *core_data_tables(PyObject *Py_UNUSED(module), PyObject *arguments)
 /* The breaks between blocks: _SEPARATORS of winnow.output.text. */
 enum { NOTHING, NEW_PARAGRAPH, NEW_LINE, NEXT_CELL };
 
-static int are_in_same(int role, const Element *one, const Element *other)
-{
-    return one->around[role] == other->around[role] && one->around[role] >= 0;
-}
-
 /* Whether a list item has several paragraphs; `paragraphs`: blocks directly in a paragraph before each block. */
 static int is_long(const PageArrays *page, int32_t item, const int32_t *paragraphs)
 {
     return item >= 0 && paragraphs[page->block_end[item]] - paragraphs[page->block_begin[item]] > 1;
 }
 
-/* The break between two blocks; `lines`: line breaks before each border of runs. */
-static uint8_t break_between(const Element *elements, const PageArrays *page, const int32_t *blocks,
-                             const int32_t *paragraphs, const int32_t *lines)
+/* The break between blocks in two elements, with some line breaks between them. */
+static uint8_t break_between(const PageArrays *page, const Element *one, const Element *other, int line_breaks,
+                             const int32_t *paragraphs)
 {
-    const Element *one = &elements[page->block_node[blocks[0]]], *other = &elements[page->block_node[blocks[1]]];
     int32_t cell = one->around[CELL], next = other->around[CELL];
     int are_single = cell >= 0 && next >= 0 && blocks_in(page, cell) == 1 && blocks_in(page, next) == 1;
     int are_short = !is_long(page, one->around[ITEM], paragraphs) && !is_long(page, other->around[ITEM], paragraphs);
-    if ((one == other && lines[page->block_run_begin[blocks[1]] + 1] - lines[page->block_run_end[blocks[0]]] == 1)
-        || are_in_same(CODE, one, other)) {
+    uint32_t shared = 0;
+    int role;
+    for (role = 0; role < AROUND; role++) {
+        shared |= (uint32_t)(one->around[role] >= 0 && one->around[role] == other->around[role]) << role;
+    }
+    if ((one == other && line_breaks == 1) || HAS_ROLE(shared, CODE)) {
         return NEW_LINE;
     }
-    if (are_single && are_in_same(ROW, one, other)) {
+    if (are_single && HAS_ROLE(shared, ROW)) {
         return NEXT_CELL;
     }
-    return (are_single && are_in_same(TABLE, one, other)) || (are_short && are_in_same(LIST, one, other)) ? NEW_LINE
-                                                                                                         : NEW_PARAGRAPH;
+    return (are_single && HAS_ROLE(shared, TABLE)) || (are_short && HAS_ROLE(shared, LIST)) ? NEW_LINE : NEW_PARAGRAPH;
 }
 
 /* find_breaks(page, roles: uint32[tags], blocks: int32[k], breaks: uint8[k]): writes the break before each of some blocks in
@@ -129,33 +126,34 @@ PyObject *core_find_breaks(PyObject *Py_UNUSED(module), PyObject *arguments)
     SCOPED(array_release) Array roles = {0}, blocks = {0}, breaks = {0};
     SCOPED(free_memory) Element *elements = NULL;
     SCOPED(free_memory) int32_t *paragraphs = NULL;
-    int32_t *lines, i;
     const uint32_t *of_tag;
+    int32_t i, k;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_page, &page, in_4, &roles, in_4, &blocks, out_1, &breaks)
         || !check_arrays(roles.length >= page.tags && breaks.length == blocks.length && are_below(&blocks, page.m))) {
         return NULL;
     }
     elements = calloc((size_t)page.n + 1, sizeof(Element));
-    paragraphs = calloc((size_t)(page.m + page.r) + 3, sizeof(int32_t));
+    paragraphs = calloc((size_t)page.m + 1, sizeof(int32_t));
     if (elements == NULL || paragraphs == NULL) {
         return PyErr_NoMemory();
     }
-    lines = paragraphs + page.m + 1;
     of_tag = ITEMS(roles, uint32_t);
     Py_BEGIN_ALLOW_THREADS
     for (i = 0; i < (int32_t)page.n; i++) {
         look_around(elements, &page, i, of_tag[page.tag[i]]);
-        lines[page.run_begin[i] + 1] += HAS_ROLE(of_tag[page.tag[i]], LINE_BREAK);
-    }
-    for (i = 0; i <= (int32_t)page.r; i++) {
-        lines[i + 1] += lines[i];
     }
     for (i = 0; i < (int32_t)page.m; i++) {
         paragraphs[i + 1] = paragraphs[i] + (int32_t)HAS_ROLE(of_tag[page.tag[page.block_node[i]]], PARAGRAPH);
     }
-    for (i = 0; i < (int32_t)blocks.length; i++) {
-        const int32_t *block = ITEMS(blocks, int32_t) + i;
-        ITEMS(breaks, uint8_t)[i] = i ? break_between(elements, &page, block - 1, paragraphs, lines) : NOTHING;
+    for (i = k = 0; k < (int32_t)blocks.length; k++) {
+        const int32_t *block = ITEMS(blocks, int32_t) + k, *before = block - (k > 0);
+        int line_breaks = 0;
+        for (; i < (int32_t)page.n && page.run_begin[i] <= page.block_run_begin[*block]; i++) {
+            line_breaks += HAS_ROLE(of_tag[page.tag[i]], LINE_BREAK) && page.run_begin[i] >= page.block_run_end[*before];
+        }
+        ITEMS(breaks, uint8_t)[k] = k ? break_between(&page, &elements[page.block_node[*before]],
+                                                      &elements[page.block_node[*block]], line_breaks, paragraphs)
+                                      : NOTHING;
     }
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
