@@ -155,7 +155,7 @@ class Draft:
     @property
     def template_share(self) -> float:
         """Fraction of the text's characters that was cut as template, 0..1."""
-        cut = self.lengths[~self.kept & ~self.written_by_readers].sum()
+        cut = self.lengths[self.template[self.page.n :] & ~self.written_by_readers].sum()
         return float(cut / max(int(self.lengths.sum()), 1))
 
     def keep_least_template(self, candidates: Flags) -> None:

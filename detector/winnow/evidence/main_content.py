@@ -69,14 +69,14 @@ def keep_parts_of_main_content(draft: Draft) -> None:
         return
     templateness = draft.smoothed.value[page.n :]
     found = _tables(page, kept, templateness) if data_tables(page) else np.zeros(page.m, bool)
-    heading, code = blocks_inside(page, "h1").copy(), blocks_inside(page, "pre").copy()
     first, last = kept.nonzero()[0][[0, -1]].tolist()
-    heading[last:] = code[:first] = False
-    missing = (heading | code & (templateness < _MAX_SCORE)) & ~kept
-    if missing.any():
+    headings, code = (blocks_inside(page, name).nonzero()[0].tolist() for name in ("h1", "pre"))
+    missing = [block for block in headings if block < last and not kept[block]]
+    missing += [block for block in code if block >= first and not kept[block] and templateness[block] < _MAX_SCORE]
+    if missing:
         around = innermost_holding(page, draft.lengths * kept, _MAIN_FRACTION)
-        inside = slice(page.block_begin[around], page.block_end[around])
-        found[inside] |= missing[inside]
+        begin, end = page.block_begin[around], page.block_end[around]
+        found[[block for block in missing if begin <= block < end]] = True
     draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
 
 
