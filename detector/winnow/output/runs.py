@@ -169,7 +169,8 @@ def plain_text_rewrites(page: Page) -> dict[int, str]:
         begin, end = int(page.run_begin[element]), int(page.run_end[element])
         name = TAG_NAMES[page.tag[element]]
         if element in boxes:
-            changed[end] = f"{boxes[element]} {run_text(page, end, changed).lstrip()}"
+            visible = end + int(page.has_ink[end:].argmax())
+            changed[visible] = f"{boxes[element]} {run_text(page, visible, changed).lstrip()}"
         elif begin < end <= begin + _MAX_RAISED_RUNS and name in RAISED:
             raised = {run: run_text(page, run, changed) for run in range(begin, end)}
             if set("".join("".join(raised.values()).split())) <= RAISED_SIGNS:
