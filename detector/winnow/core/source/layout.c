@@ -54,8 +54,7 @@ static void count_part(Element *elements, const PageArrays *page, int32_t i, uin
 }
 
 /* data_tables(page, roles: uint32[tags], rows: int32[n]), of zeros: writes how many rows each element has that is a data
-   table by its elements. Such a table has two rows and columns or more and no other table in it, is not in code, and its
-   cells hold values, not parts of a page: at least half of them if the table has a head, otherwise all. */
+   table, as far as the elements and blocks in it tell. */
 PyObject *core_data_tables(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(page_release) PageArrays page = {0};
