@@ -222,6 +222,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
     DO(node_fingerprints, "Fingerprints of units, for winnow.fingerprints.") \
     DO(spread_frequencies, "Counts of elements by those of their leaves.") \
+    DO(find_places, "Places of blocks and their codes, for winnow.places.") \
     DO(nearest, "Nearest chosen ancestor of every node.") \
     DO(find_holders, "Elements with text of some blocks, and their attributes.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
