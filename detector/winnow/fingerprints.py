@@ -70,7 +70,7 @@ def attribute_tokens(page: Page) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]
     tokens, marks = np.zeros(len(table.first), np.uint64), np.zeros(len(table.first), np.uint8)
     kinds = np.fromiter((_KINDS.get(name, 0) for name in table.names), np.uint8, len(table.names))
     core.attribute_tokens(
-        *(table.arrays, tuple(table.names), kinds, _LISTS, _place_of(page)),
+        *(table.arrays, "\n".join(table.names), kinds, _LISTS, _place_of(page)),
         *(character_properties(), tokens, marks),
     )
     return tokens, marks

@@ -6,7 +6,7 @@ import pytest
 import winnow
 from winnow.evidence.site_counts import find_evidence
 from winnow.page.page import Page
-from winnow.places import clipped_log_odds, find_places, main_text_id
+from winnow.places import find_places, main_text_id
 
 MODEL = winnow.load_model()
 PARAGRAPH = "<p>The council of the harbour town has decided to dredge the eastern basin before the winter of {}.</p>"
@@ -29,26 +29,19 @@ def test_a_place_is_the_way_from_the_body_without_names_that_hold_digits() -> No
     here = places(page())
     assert here[1] == here[2] == here[3]
     assert len(set(here)) == 3
-    assert here == places(page(classes="side post-1234", body="page-about"))
+    assert here == places(page(classes="side post-1234 p-٣\u2003q²", body="page-about"))
     assert here != places(page(classes="footer"))
 
 
 def test_the_codes_of_a_page_tell_on_which_other_pages_the_scores_differ() -> None:
-    this, other = page(), page(PARAGRAPH.format(9))
-    found, templateness = find_places(this, MODEL), MODEL.score(this).templateness[this.n :]
-    assert np.array_equal(found.codes, find_places(other, MODEL).codes)
-    units, pages = np.full(this.n + this.m, 5), 9
-
-    def others(df: np.ndarray) -> list[float]:
-        """Log-odds of the four other pages with each place, from how they differ from those of the page."""
-        inputs, _ = find_evidence(this, units, df.ravel(), pages, templateness, MODEL)
-        assert inputs[3, this.n :] == pytest.approx(4 / 8.5)
-        return (inputs[2, this.n :] * 6 + 4 * clipped_log_odds(templateness)).tolist()
-
+    this, found, counts = page(), find_places(page(), MODEL), np.full(page().n + page().m, 5)
+    assert np.array_equal(found.codes, find_places(page(PARAGRAPH.format(9)), MODEL).codes)
     df, above = np.full(found.codes.shape, 5), found.above.sum(axis=1)[found.of_block]
-    assert others(df) == pytest.approx(2 * (above - 1) * 4)
-    df[:, 1:] = 1  # no other page is on the same side of either level
-    assert others(df) == pytest.approx(-2 * (above - 1) * 4)
+    for log_odds in (2 * (above - 1), -2 * (above - 1)):
+        inputs, _ = find_evidence(this, counts, df.ravel(), 9, np.full(this.m, 0.5), MODEL)
+        assert inputs[3, this.n :] == pytest.approx(4 / 8.5)
+        assert inputs[2, this.n :] == pytest.approx(4 * log_odds / 6)
+        df[:, 1:] = 1  # no other page is on the same side of either level
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ static void read_one(const Known *known, int kind, Span name, Span value, Piece 
     piece->length = piece->length > begun ? piece->length : 0;
 }
 
-/* attribute_tokens(values, names: tuple of str, kinds: uint8[names], lists: tuple of bytes, place of the page, properties,
+/* attribute_tokens(values, names: with line feeds between, kinds: uint8[names], lists: tuple of bytes, place of the page, properties,
                     tokens: uint64[a], marks: uint8[a])
 
    place: whether it is known, host, folder, address; UTF-8. Tokens and marks of what has none stay as they are. */
@@ -64,35 +64,28 @@ PyObject *core_attribute_tokens(PyObject *Py_UNUSED(module), PyObject *arguments
     SCOPED(array_release) Array kinds = {0}, properties = {0}, tokens = {0}, marks = {0};
     SCOPED(free_memory) Span *names = NULL;
     SCOPED(free_memory) unsigned char *memory = NULL;
-    PyObject *name_tuple;
     Known known = {0};
     Piece piece = {0};
-    Span address, *lists = known.lists;
-    Py_ssize_t i, longest, longest_name = 0;
-    if (!PyArg_ParseTuple(arguments, "O&O!O&(O&O&O&O&O&O&O&)(pO&O&O&)O&O&O&", in_values, &values, &PyTuple_Type,
-                          &name_tuple, in_1, &kinds, in_bytes, &lists[0], in_bytes, &lists[1], in_bytes, &lists[2], in_bytes,
-                          &lists[3], in_bytes, &lists[4], in_bytes, &lists[5], in_bytes, &lists[6], &known.place.is_known,
-                          in_bytes, &known.place.host, in_bytes, &known.place.folder, in_bytes, &address, in_properties,
-                          &properties, out_8, &tokens, out_1, &marks)
-        || !check_arrays(values.names <= kinds.length && kinds.length == PyTuple_Size(name_tuple)
-                         && values.places <= tokens.length && tokens.length == marks.length)) {
+    Span address, lines, *lists = known.lists;
+    Py_ssize_t i, longest, all_names;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&(O&O&O&O&O&O&O&)(pO&O&O&)O&O&O&", in_values, &values, in_text, &lines, in_1,
+                          &kinds, in_bytes, &lists[0], in_bytes, &lists[1], in_bytes, &lists[2], in_bytes, &lists[3],
+                          in_bytes, &lists[4], in_bytes, &lists[5], in_bytes, &lists[6], &known.place.is_known, in_bytes,
+                          &known.place.host, in_bytes, &known.place.folder, in_bytes, &address, in_properties, &properties,
+                          out_8, &tokens, out_1, &marks)
+        || !check_arrays(values.names <= kinds.length && values.places <= tokens.length && tokens.length == marks.length)) {
         return NULL;
     }
     if ((names = malloc(sizeof(Span) * (size_t)kinds.length + 1)) == NULL) {
         return PyErr_NoMemory();
     }
+    all_names = lines.end - lines.begin;
     for (i = 0; i < kinds.length; i++) {
-        if (!in_text(PyTuple_GetItem(name_tuple, i), &names[i])) {
-            return NULL;
-        }
-        longest_name = names[i].end - names[i].begin > longest_name ? names[i].end - names[i].begin : longest_name;
+        names[i] = next_line(&lines);
     }
-    longest = address.end - address.begin;
-    for (i = 0; i < values.d; i++) {
-        longest = values.begin[i + 1] - values.begin[i] > longest ? values.begin[i + 1] - values.begin[i] : longest;
-    }
+    longest = address.end - address.begin + values.begin[values.d]; /* at most, for the address or a value */
     /* the address as a link has it, twice a value, and a value behind its name, or behind the folder and slashes */
-    memory = malloc((size_t)(2 * (known.place.folder.end - known.place.folder.begin) + longest_name + 4 * longest) + 8);
+    memory = malloc((size_t)(2 * (known.place.folder.end - known.place.folder.begin) + all_names + 4 * longest) + 8);
     if (memory == NULL) {
         return PyErr_NoMemory();
     }
