@@ -85,8 +85,8 @@ def counted_units(page: Page, model: Model | None) -> tuple[NDArray[np.int64], H
         int64[k], index among the n + m units followed by q * CODES codes; uint64[k], fingerprint.
     """
     fingerprints, begin = node_fingerprints(page), np.concatenate([page.run_begin, page.block_run_begin])
-    units = np.flatnonzero(leaves(page) & (fingerprints != 0))
-    units = units[np.argsort(begin[units], kind="stable")]
+    units = (leaves(page) & (fingerprints != 0)).nonzero()[0]
+    units = units.take(begin.take(units).argsort(kind="stable"))
     if model is None or not page.m:
         return units, fingerprints[units]
     codes = find_places(page, model).codes.ravel()
