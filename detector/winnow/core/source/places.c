@@ -63,7 +63,7 @@ PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)
     SCOPED(free_memory) char *memory = NULL;
     unsigned long long version;
     uint64_t *classes, *paths, *places;
-    double(*sums)[2]; /* of the log-odds and of the weights at each place */
+    double *sums, *weights; /* at each place */
     char *at;
     Py_ssize_t i, q = 0;
     int name, k;
@@ -75,7 +75,7 @@ PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)
                          && codes.length == (1 + LEVELS) * page.m)) {
         return NULL;
     }
-    /* and room for the value of any attribute */
+    /* with room for the value of any attribute */
     memory = at = calloc(8 * (size_t)(page.a + page.n + 3 * page.m) + (size_t)values.begin[values.d] + 1, 1);
     if (memory == NULL) {
         return PyErr_NoMemory();
@@ -84,6 +84,7 @@ PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)
     CARVE(at, paths, page.n);
     CARVE(at, places, page.m);
     CARVE(at, sums, page.m);
+    CARVE(at, weights, page.m);
     Py_BEGIN_ALLOW_THREADS
     for (i = 0; i < values.d; i++) {
         if (values.name_of[i] == name) {
@@ -104,14 +105,14 @@ PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)
         const uint64_t *found = bsearch(&paths[page.block_node[i]], places, (size_t)q, sizeof *places, compare_hashes);
         double weight = sqrt((double)ITEMS(lengths, int64_t)[i]);
         ITEMS(of_block, int32_t)[i] = (int32_t)(found - places);
-        sums[found - places][0] += ITEMS(logits, double)[i] * weight;
-        sums[found - places][1] += weight;
+        sums[found - places] += ITEMS(logits, double)[i] * weight;
+        weights[found - places] += weight;
     }
     for (i = 0; i < q; i++) {
         uint64_t place = places[i] ^ version, *code = ITEMS(codes, uint64_t) + (1 + LEVELS) * i;
         code[0] = mix(place ^ mix(1));
         for (k = 0; k < LEVELS; k++) {
-            int is_above = sums[i][0] / sums[i][1] > levels[k];
+            int is_above = sums[i] / weights[i] > levels[k];
             ITEMS(above, uint8_t)[LEVELS * i + k] = (uint8_t)is_above;
             code[1 + k] = mix(place ^ mix((uint64_t)(2 + 2 * k + is_above)));
         }
