@@ -54,8 +54,8 @@ static void read_one(const Known *known, int kind, Span name, Span value, Piece 
     piece->length = piece->length > begun ? piece->length : 0;
 }
 
-/* attribute_tokens(values, names: with line feeds between, kinds: uint8[names], lists: tuple of bytes, place of the page, properties,
-                    tokens: uint64[a], marks: uint8[a])
+/* attribute_tokens(values, names: with line feeds between, kinds: uint8[names], lists: tuple of bytes, place of the page,
+                    properties, tokens: uint64[a], marks: uint8[a])
 
    place: whether it is known, host, folder, address; UTF-8. Tokens and marks of what has none stay as they are. */
 PyObject *core_attribute_tokens(PyObject *Py_UNUSED(module), PyObject *arguments)
