@@ -13,7 +13,7 @@ import numpy as np
 
 from winnow.core import core
 from winnow.fingerprints import UNSEEN
-from winnow.page.tree import IS_BLOCK_LEVEL, once_per_page, subtree_sums, sums_over_runs, tag_set, within
+from winnow.page.tree import IS_BLOCK_LEVEL, once_per_page, tag_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +32,10 @@ _MEDIA: Final = tag_set(
 )
 
 
-@once_per_page
+# counting.c has the same numbers
+_KINDS: Final = (1 * IS_BLOCK_LEVEL + 2 * _MEDIA + 4 * UNSEEN + 8 * WHOLE_PAGE).astype(np.uint8)
+
+
 def countable(page: Page) -> Flags:
     """Tell which units are worth counting.
 
@@ -43,27 +46,23 @@ def countable(page: Page) -> Flags:
     Returns:
         bool[n + m], elements first.
     """
-    tag, seen = page.tag, ~within(page, UNSEEN.take(page.tag))
-    has_text = sums_over_runs(page, page.has_ink) > 0
-    has_media = subtree_sums(page, seen & _MEDIA.take(tag)) > 0
-    # No block that begins before a line goes on in it, and none that begins in it goes on behind.
-    ends = np.append(0, page.block_run_end)
-    is_whole_lines = (ends.take(page.block_begin) <= page.run_begin) & (ends.take(page.block_end) <= page.run_end)
-    is_counted = np.where(has_text, IS_BLOCK_LEVEL.take(tag) | is_whole_lines, has_media)
-    return np.append(is_counted & seen & ~WHOLE_PAGE.take(tag), np.ones(page.m, bool))
+    return _countable_and_leaves(page)[0]
 
 
-@once_per_page
 def leaves(page: Page) -> Flags:
     """Tell which units are leaves: all text blocks, and countable elements without text and without such elements.
 
     Returns:
         bool[n + m], elements first.
     """
-    found = countable(page).copy()
-    found[: page.n] &= sums_over_runs(page, page.has_ink) == 0
-    found[: page.n] &= subtree_sums(page, found[: page.n]) == 1  # the innermost of several
-    return found
+    return _countable_and_leaves(page)[1]
+
+
+@once_per_page
+def _countable_and_leaves(page: Page) -> tuple[Flags, Flags]:
+    are_countable, are_leaves = np.ones((2, page.n + page.m), bool)
+    core.mark_units(page.arrays, page.has_ink, _KINDS, are_countable, are_leaves)
+    return are_countable, are_leaves
 
 
 def spread_frequencies(page: Page, counted: Integers, df: Integers) -> Integers:
