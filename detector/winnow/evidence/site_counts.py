@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from winnow.core import core
 from winnow.evidence.draft import Reason
-from winnow.places import CODES, clipped_log_odds, find_places
+from winnow.places import CODES, Places, clipped_log_odds, find_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,13 +49,8 @@ LEARNED: Final = Evidence(share=2.442, everywhere=2.5, place=0.421, presence=0.0
 """The learned coefficients. ``everywhere`` is raised from 1.3, which changes no figure, so that what all pages repeat
 is cut even if the page's own score is confident."""
 
-_MIN_PRESENCE: Final = 0.3  # fraction of the other pages with the block's place, below which counts say little of it
-_MAX_FOR_CONTENT: Final = 1.2  # log-odds towards content for such a block: a menu on one page only is not content
 _MIN_PAGES: Final = 2
-_AGREEING_PAGES: Final = 2  # assumed at each place, in addition to the counted ones
-_MISSING_PAGES: Final = 0.5  # assumed to lack the place, in addition to the counted ones
-_EVERYWHERE: Final = 0.9  # fraction of the other pages
-_MIN_PAGES_EVERYWHERE: Final = 10
+_NOT_COUNTED: Final = Places(np.zeros(0, np.int32), np.zeros((0, CODES - 1), bool), np.zeros((0, CODES), np.uint64))
 
 
 def adjust_by_site_counts(draft: Draft) -> None:
@@ -91,24 +87,10 @@ def find_evidence(
         float64[5, n + m], in the order of the attributes; elements have no place. float64[n + m], log-odds, 0 for units
         that are not counted.
     """
-    others = pages - 1
-    inputs = np.zeros((len(LEARNED), len(df)))
-    share, everywhere, place, presence, constant = inputs
-    share[:] = np.minimum(np.maximum(df - 1, 0), others) / others
-    everywhere[:] = (share >= _EVERYWHERE) & (pages >= _MIN_PAGES_EVERYWHERE)
-    presence[:] = others / (others + _MISSING_PAGES)  # without counted places, assume that all pages have them
-    constant[:] = 1
-    if places is not None:
-        here, have_code = find_places(page, model), np.maximum(places.reshape(-1, CODES) - 1, 0)  # of the other pages
-        have = have_code[:, 0]
-        agree = np.minimum(have_code[:, 1:].T, have)
-        # the sum of their log-odds there, each rounded to -2, 0 or 2 by its codes
-        total = 2 * (np.where(here.above.T, agree, have - agree).sum(axis=0) - have)
-        have = have.take(here.of_block)
-        place[page.n :] = (total.take(here.of_block) - have * clipped_log_odds(templateness)) / (have + _AGREEING_PAGES)
-        presence[page.n :] = have / (others + _MISSING_PAGES)
-    added = np.dot(LEARNED, inputs)
-    added[(presence < _MIN_PRESENCE) & (added < -_MAX_FOR_CONTENT)] = -_MAX_FOR_CONTENT
-    added[: page.n] = np.maximum(added[: page.n], 0)
-    added[df == 0] = 0
+    df, inputs, added = np.ascontiguousarray(df, np.int64), np.empty((len(LEARNED), len(df))), np.empty(len(df))
+    here = _NOT_COUNTED if places is None else find_places(page, model)
+    of_codes = here.codes if places is None else np.ascontiguousarray(places, np.int64)
+    core.site_evidence(
+        *(df, pages, LEARNED, of_codes, here.of_block, here.above, clipped_log_odds(templateness), inputs, added)
+    )
     return inputs, added

@@ -120,3 +120,60 @@ PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)
     Py_END_ALLOW_THREADS
     return PyLong_FromSsize_t(q);
 }
+
+/* What the counts of a site say of the units of a page, for winnow.evidence.site_counts. */
+
+enum { INPUTS = 5 };
+
+#define EVERYWHERE 0.9      /* fraction of the other pages */
+#define MIN_PAGES_EVERYWHERE 10
+#define AGREEING_PAGES 2    /* assumed at each place, in addition to the counted ones */
+#define MISSING_PAGES 0.5   /* assumed to lack the place, in addition to the counted ones */
+#define MIN_PRESENCE 0.3    /* fraction of the other pages with the block's place, below which counts say little of it */
+#define MAX_FOR_CONTENT 1.2 /* log-odds towards content for such a block: a menu on one page only is not content */
+
+/* site_evidence(df: int64[n + m], pages, coefficients: 5 float, of_codes: int64[q, 1 + LEVELS], of_block: int32[m] or none,
+                 above: bool[q, LEVELS], logits: float64[m], inputs: float64[5, n + m], added: float64[n + m])
+
+   of_codes: pages of the site that have each code; without places, all pages are taken to have them. */
+PyObject *core_site_evidence(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array df = {0}, of_codes = {0}, of_block = {0}, above = {0}, logits = {0}, inputs = {0}, added = {0};
+    double pages, others, weights[INPUTS];
+    Py_ssize_t i, n;
+    int k;
+    if (!PyArg_ParseTuple(arguments, "O&d(ddddd)O&O&O&O&O&O&", in_8, &df, &pages, &weights[0], &weights[1], &weights[2],
+                          &weights[3], &weights[4], in_8, &of_codes, in_4, &of_block, in_1, &above, in_8, &logits, out_8,
+                          &inputs, out_8, &added)
+        || !check_arrays(pages >= 2 && of_codes.length * LEVELS == above.length * (1 + LEVELS)
+                         && are_below(&of_block, above.length / LEVELS) && logits.length <= df.length
+                         && (of_block.length == 0 || of_block.length == logits.length)
+                         && inputs.length == INPUTS * df.length && added.length == df.length)) {
+        return NULL;
+    }
+    others = pages - 1;
+    n = df.length - logits.length;
+    for (i = 0; i < df.length; i++) {
+        double share = smaller(larger((double)ITEMS(df, int64_t)[i] - 1, 0), others) / others, sum = 0;
+        double input[INPUTS] = {share, share >= EVERYWHERE && pages >= MIN_PAGES_EVERYWHERE, 0,
+                                others / (others + MISSING_PAGES), 1};
+        if (i >= n && of_block.length) {
+            Py_ssize_t place = ITEMS(of_block, int32_t)[i - n];
+            const int64_t *have_code = ITEMS(of_codes, int64_t) + (1 + LEVELS) * place;
+            double have = larger((double)have_code[0] - 1, 0), total = -2 * have; /* of -2, 0 or 2 for each page */
+            for (k = 0; k < LEVELS; k++) {
+                double agree = smaller(larger((double)have_code[1 + k] - 1, 0), have);
+                total += 2 * (ITEMS(above, uint8_t)[LEVELS * place + k] ? agree : have - agree);
+            }
+            input[2] = (total - have * ITEMS(logits, double)[i - n]) / (have + AGREEING_PAGES);
+            input[3] = have / (others + MISSING_PAGES);
+        }
+        for (k = 0; k < INPUTS; k++) {
+            ITEMS(inputs, double)[k * df.length + i] = input[k];
+            sum += input[k] * weights[k];
+        }
+        sum = input[3] < MIN_PRESENCE ? larger(sum, -MAX_FOR_CONTENT) : sum;
+        ITEMS(added, double)[i] = ITEMS(df, int64_t)[i] == 0 || (i < n && sum <= 0) ? 0 : sum;
+    }
+    Py_RETURN_NONE;
+}
