@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
+from winnow.core import core
 from winnow.fingerprints import UNSEEN
-from winnow.page.tree import IS_BLOCK_LEVEL, once_per_page, prefix_sums, subtree_sums, sums_over_runs, tag_set, within
+from winnow.page.tree import IS_BLOCK_LEVEL, once_per_page, tag_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +32,10 @@ _MEDIA: Final = tag_set(
 )
 
 
-@once_per_page
+# counting.c has the same numbers
+_KINDS: Final = (1 * IS_BLOCK_LEVEL + 2 * _MEDIA + 4 * UNSEEN + 8 * WHOLE_PAGE).astype(np.uint8)
+
+
 def countable(page: Page) -> Flags:
     """Tell which units are worth counting.
 
@@ -42,30 +46,23 @@ def countable(page: Page) -> Flags:
     Returns:
         bool[n + m], elements first.
     """
-    seen = ~within(page, UNSEEN[page.tag])
-    has_media = subtree_sums(page, seen & _MEDIA[page.tag]) > 0
-    ink = np.flatnonzero(page.has_ink)
-    begins_block, ends_block = np.zeros((2, page.r + 1), bool)
-    begins_block[page.block_run_begin] = ends_block[page.block_run_end - 1] = True
-    ink_before = prefix_sums(page.has_ink)
-    first, behind = ink_before[page.run_begin], ink_before[page.run_end]
-    ink = np.append(ink, page.r)  # read for elements without text, which are told apart below
-    is_whole_lines = begins_block[ink[first]] & ends_block[ink[behind - 1]]
-    is_counted = np.where(first < behind, IS_BLOCK_LEVEL[page.tag] | is_whole_lines, has_media)
-    return np.append(is_counted & seen & ~WHOLE_PAGE[page.tag], np.ones(page.m, bool))
+    return _countable_and_leaves(page)[0]
 
 
-@once_per_page
 def leaves(page: Page) -> Flags:
     """Tell which units are leaves: all text blocks, and countable elements without text and without such elements.
 
     Returns:
         bool[n + m], elements first.
     """
-    found = countable(page).copy()
-    found[: page.n] &= sums_over_runs(page, page.has_ink) == 0
-    found[: page.n] &= subtree_sums(page, found[: page.n]) == 1  # the innermost of several
-    return found
+    return _countable_and_leaves(page)[1]
+
+
+@once_per_page
+def _countable_and_leaves(page: Page) -> tuple[Flags, Flags]:
+    are_countable, are_leaves = np.ones((2, page.n + page.m), bool)
+    core.mark_units(page.arrays, page.has_ink, _KINDS, are_countable, are_leaves)
+    return are_countable, are_leaves
 
 
 def spread_frequencies(page: Page, counted: Integers, df: Integers) -> Integers:
@@ -82,29 +79,10 @@ def spread_frequencies(page: Page, counted: Integers, df: Integers) -> Integers:
         int64[n + m]: ``df`` of leaves, the smallest ``df`` inside other countable elements, 0 for everything else;
         longer if place codes were counted.
     """
-    units = page.n + page.m
-    spread = np.zeros(max(units, int(counted[-1]) + 1 if len(counted) else 0), np.int64)
+    spread = np.zeros(max(page.n + page.m, int(counted[-1]) + 1 if len(counted) else 0), np.int64)
     spread[counted] = df
-    begins_block = np.zeros(page.r, bool)
-    begins_block[page.block_run_begin] = True
-    of_runs = np.where(page.has_ink, spread[page.n + np.cumsum(begins_block) - 1], _UNKNOWN)
-    of_elements = np.where(leaves(page)[: page.n], spread[: page.n], _UNKNOWN)
-    smallest = np.minimum(
-        _smallest(of_runs, page.run_begin, page.run_end), _smallest(of_elements, np.arange(page.n), page.end)
-    )
-    smallest[~countable(page)[: page.n] | (smallest == _UNKNOWN)] = 0
-    spread[: page.n] = smallest
+    core.spread_frequencies(page.arrays, page.has_ink, countable(page), leaves(page), spread)
     return spread
-
-
-_UNKNOWN: Final = np.iinfo(np.int64).max
-
-
-def _smallest(values: Integers, begin: NDArray[np.integer], end: NDArray[np.integer]) -> Integers:
-    """int64[n], the smallest value of each slice, :data:`_UNKNOWN` of an empty one."""
-    slices = np.column_stack([begin, end]).ravel()
-    smallest = np.minimum.reduceat(np.append(values, _UNKNOWN), slices)[::2]
-    return np.where(begin < end, smallest, _UNKNOWN)
 
 
 THETA: Final = 0.10

@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from xxhash import xxh3_64_intdigest
 
 from winnow.core import core
 from winnow.hashing import BASE, INVERSE, hash_text
@@ -71,8 +70,8 @@ def attribute_tokens(page: Page) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]
     tokens, marks = np.zeros(len(table.first), np.uint64), np.zeros(len(table.first), np.uint8)
     kinds = np.fromiter((_KINDS.get(name, 0) for name in table.names), np.uint8, len(table.names))
     core.attribute_tokens(
-        *(table.arrays, tuple(table.names), kinds, _LISTS, _place_of(page)),
-        *(character_properties(), xxh3_64_intdigest, tokens, marks),
+        *(table.arrays, "\n".join(table.names), kinds, _LISTS, _place_of(page)),
+        *(character_properties(), tokens, marks),
     )
     return tokens, marks
 

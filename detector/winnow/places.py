@@ -14,16 +14,17 @@ A page has one code of each pair, so the counts of its codes tell how many other
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from winnow.core import core
 from winnow.counting import WHOLE_PAGE, leaves
 from winnow.fingerprints import node_fingerprints
-from winnow.hashing import hash_text, mix
-from winnow.memo import Memo
+from winnow.hashing import hash_text
 from winnow.models import log_odds
-from winnow.page.tree import once_per_page, path_sums
+from winnow.page.text import character_properties
+from winnow.page.tree import once_per_page
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,64 +35,43 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Hashes = NDArray[np.uint64]
 
-LEVELS: Final = (-1.0, 1.0)
-"""Mean log-odds of template that separate the codes of a place."""
-
-CODES: Final = 1 + len(LEVELS)
+CODES: Final = 3
 """Number of codes of a place on a page."""
 
 MAX_LOGIT: Final = 6.0
 """Log-odds of a block are clipped to plus or minus this."""
 
 _MIN_MAIN_TEXT: Final = 200  # characters; different pages may share a shorter text
-_SALTS: Final = mix(np.arange(1, 2 + 2 * len(LEVELS), dtype=np.uint64))
 _MIN_LONG_BLOCK: Final = 60  # characters
 _LISTING_BLOCKS: Final = 8  # that identify a listing
 
 
-def _hash_of_classes(value: str) -> int:
-    """Hash the class names of an element, without those with digits, which differ from page to page."""
-    return hash_text(" ".join(name for name in value.split() if not any(map(str.isdigit, name))))
+class Places(NamedTuple):
+    """The q places of a page's blocks, and the scores there.
 
+    Attributes:
+        of_block: int32[m], index of each block's place.
+        above: bool[q, 2], whether the mean log-odds of template at each place are above -1, and above 1.
+        codes: uint64[q, CODES], the same on every machine for a model's version.
+    """
 
-_hashes_of_classes: Final = Memo[str, int](_hash_of_classes, 16_384)
-
-
-@once_per_page
-def places(page: Page) -> Hashes:
-    """uint64[m], the place of each block; the same on every machine."""
-    classes = page.attributes.places_by_value("class")
-    by_first = np.zeros(len(page.attributes.first), np.uint64)
-    by_first[list(classes.values())] = [_hashes_of_classes[value] for value in classes]
-    tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)
-    step = mix(page.attributes.sum_per_element(by_first) ^ mix(depth << np.uint64(32) | tag + np.uint64(1)))
-    step[WHOLE_PAGE[page.tag]] = 0
-    return path_sums(page, step)[page.block_node]
-
-
-def count_codes(page: Page) -> int:
-    """Number of codes of a page's q distinct places, q * CODES."""
-    return CODES * len(_distinct_places(page)[0])
+    of_block: NDArray[np.int32]
+    above: NDArray[np.bool_]
+    codes: Hashes
 
 
 @once_per_page
-def place_levels(page: Page, model: Model) -> NDArray[np.bool_]:
-    """bool[q, len(LEVELS)], whether the mean log-odds of template at each place of a page are above each level."""
-    distinct, place_of = _distinct_places(page)
-    weight = np.sqrt(np.fromiter(map(len, page.block_texts()), np.float64, page.m))
-    logit = clipped_log_odds(model.score(page).templateness[page.n :])
-    mean = np.bincount(place_of, logit * weight, len(distinct)) / np.bincount(place_of, weight, len(distinct))
-    above: NDArray[np.bool_] = mean[:, None] > np.array(LEVELS)
-    return above
-
-
-def place_codes(page: Page, model: Model) -> Hashes:
-    """uint64[q, CODES], the codes of a page's places by a model's scores; they depend on the model's version."""
-    above = place_levels(page, model)
-    salt = np.zeros((len(above), CODES), np.int64)
-    salt[:, 1:] = 1 + 2 * np.arange(len(LEVELS)) + above
-    distinct, _ = _distinct_places(page)
-    return mix((distinct ^ np.uint64(hash_text(model.version)))[:, None] ^ _SALTS[salt])
+def find_places(page: Page, model: Model) -> Places:
+    """Find the places of a page, and what a model's scores say there."""
+    names, logits = page.attributes.names, clipped_log_odds(model.score(page).templateness[page.n :])
+    lengths = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
+    of_block, above = np.empty(page.m, np.int32), np.empty((page.m, CODES - 1), bool)
+    codes = np.empty((page.m, CODES), np.uint64)
+    number = core.find_places(
+        *(page.arrays, page.attributes.arrays, names.index("class") if "class" in names else -1, WHOLE_PAGE),
+        *(character_properties(), logits, lengths, hash_text(model.version), of_block, above, codes),
+    )
+    return Places(of_block, above[:number], codes[:number])
 
 
 def counted_units(page: Page, model: Model | None) -> tuple[NDArray[np.int64], Hashes]:
@@ -105,33 +85,13 @@ def counted_units(page: Page, model: Model | None) -> tuple[NDArray[np.int64], H
         int64[k], index among the n + m units followed by q * CODES codes; uint64[k], fingerprint.
     """
     fingerprints, begin = node_fingerprints(page), np.concatenate([page.run_begin, page.block_run_begin])
-    units = np.flatnonzero(leaves(page) & (fingerprints != 0))
-    units = units[np.argsort(begin[units], kind="stable")]
+    units = (leaves(page) & (fingerprints != 0)).nonzero()[0]
+    units = units.take(begin.take(units).argsort(kind="stable"))
     if model is None or not page.m:
         return units, fingerprints[units]
-    codes = place_codes(page, model).ravel()
+    codes = find_places(page, model).codes.ravel()
     behind = page.n + page.m + np.arange(len(codes))
     return np.concatenate([units, behind]), np.concatenate([fingerprints[units], codes])
-
-
-def scores_on_other_pages(page: Page, df: NDArray[np.int64], above: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Sum the scores of a site's other pages at the place of each block.
-
-    Args:
-        page: the page.
-        df: int64[q, CODES], pages of the site, including this page, that have each of the page's codes.
-        above: :func:`place_levels` of the page.
-
-    Returns:
-        float64[m], number of other pages that have the place; float64[m], sum of their log-odds there, each rounded to
-        -2, 0 or 2 by its codes.
-    """
-    others = np.maximum(df - 1, 0).astype(np.float64)
-    have = others[:, :1]
-    pages_above = np.where(above, np.minimum(others[:, 1:], have), np.maximum(have - others[:, 1:], 0))
-    total = 2 * (pages_above.sum(axis=1) - have[:, 0])
-    _, place_of = _distinct_places(page)
-    return have[place_of, 0], total[place_of]
 
 
 def main_text_id(page: Page, model: Model) -> int:
@@ -155,11 +115,4 @@ def main_text_id(page: Page, model: Model) -> int:
 
 def clipped_log_odds(templateness: Floats) -> Floats:
     """Log-odds of scores, clipped to :data:`MAX_LOGIT` either way."""
-    return np.clip(log_odds(templateness, 1e-6), -MAX_LOGIT, MAX_LOGIT)
-
-
-@once_per_page
-def _distinct_places(page: Page) -> tuple[Hashes, NDArray[np.intp]]:
-    """uint64[q], the distinct places of a page; int[m], index of each block's place."""
-    distinct, place_of = np.unique(places(page), return_inverse=True)
-    return distinct, place_of
+    return np.minimum(np.maximum(log_odds(templateness, 1e-6), -MAX_LOGIT), MAX_LOGIT)

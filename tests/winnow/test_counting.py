@@ -8,14 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from winnow.counting import (
-    THETA,
-    LossyCounts,
-    countable,
-    frequency_estimates,
-    leaves,
-    spread_frequencies,
-)
+from winnow.counting import THETA, LossyCounts, countable, frequency_estimates, leaves, spread_frequencies
 from winnow.fingerprints import node_fingerprints
 from winnow.page.page import Page
 from winnow.page.tree import IS_BLOCK_LEVEL

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import winnow
+from winnow.evidence.site_counts import find_evidence
 from winnow.page.page import Page
-from winnow.places import main_text_id, place_codes, place_levels, places, scores_on_other_pages
+from winnow.places import find_places, main_text_id
 
 MODEL = winnow.load_model()
 PARAGRAPH = "<p>The council of the harbour town has decided to dredge the eastern basin before the winter of {}.</p>"
@@ -18,26 +19,29 @@ def page(story: str = "", classes: str = "side", body: str = "") -> Page:
     )
 
 
+def places(page: Page) -> list[int]:
+    """The code of each block's place."""
+    found = find_places(page, MODEL)
+    return found.codes[found.of_block, 0].tolist()
+
+
 def test_a_place_is_the_way_from_the_body_without_names_that_hold_digits() -> None:
     here = places(page())
     assert here[1] == here[2] == here[3]
-    assert len(set(here.tolist())) == 3
-    assert np.array_equal(here, places(page(classes="side post-1234", body="page-about")))
-    assert not np.array_equal(here, places(page(classes="footer")))
+    assert len(set(here)) == 3
+    assert here == places(page(classes="side post-1234 p-٣\u2003q²", body="page-about"))
+    assert here != places(page(classes="footer"))
 
 
 def test_the_codes_of_a_page_tell_on_which_other_pages_the_scores_differ() -> None:
-    this, other = page(), page(PARAGRAPH.format(9))
-    codes, above = place_codes(this, MODEL), place_levels(this, MODEL)
-    assert np.array_equal(codes, place_codes(other, MODEL))
-    df = np.full(codes.shape, 5)
-    have, total = scores_on_other_pages(this, df, above)
-    assert have.tolist() == [4] * this.m
-    agreeing = 2 * (above.sum(axis=1) - 1) * 4
-    _, place_of = np.unique(places(this), return_inverse=True)
-    assert total.tolist() == agreeing[place_of].tolist()
-    df[:, 1:] = 1  # no other page is on the same side of either level
-    assert scores_on_other_pages(this, df, above)[1].tolist() == (2 * ((~above).sum(axis=1) - 1) * 4)[place_of].tolist()
+    this, found, counts = page(), find_places(page(), MODEL), np.full(page().n + page().m, 5)
+    assert np.array_equal(found.codes, find_places(page(PARAGRAPH.format(9)), MODEL).codes)
+    df, above = np.full(found.codes.shape, 5), found.above.sum(axis=1)[found.of_block]
+    for log_odds in (2 * (above - 1), -2 * (above - 1)):
+        inputs, _ = find_evidence(this, counts, df.ravel(), 9, np.full(this.m, 0.5), MODEL)
+        assert inputs[3, this.n :] == pytest.approx(4 / 8.5)
+        assert inputs[2, this.n :] == pytest.approx(4 * log_odds / 6)
+        df[:, 1:] = 1  # no other page is on the same side of either level
 
 
 @pytest.mark.parametrize(

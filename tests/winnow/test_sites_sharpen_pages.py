@@ -9,7 +9,7 @@ import pytest
 import winnow
 from winnow.decide import decide
 from winnow.evidence.draft import Options, Reason
-from winnow.evidence.site_counts import evidence_columns, with_site_counts
+from winnow.evidence.site_counts import find_evidence
 from winnow.models import Scores, load_model
 from winnow.models.decision import ExpectedF1, FixedThreshold
 from winnow.page.page import Page
@@ -30,8 +30,8 @@ def scores(page: Page = PAGE, templateness: float = 0.4) -> Scores:
 
 def adjusted(df: int, pages: int) -> np.ndarray:
     counts = np.full(PAGE.n + PAGE.m, df)
-    columns = evidence_columns(PAGE, counts, None, pages, scores().templateness[PAGE.n :], load_model())
-    return with_site_counts(PAGE, scores(), counts, columns).templateness
+    _, added = find_evidence(PAGE, counts, None, pages, scores().templateness[PAGE.n :], load_model())
+    return scores().adjusted(added).templateness
 
 
 def page_of(number: int, *, story: str = "", beside: str = "") -> str:

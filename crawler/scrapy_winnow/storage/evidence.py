@@ -11,7 +11,7 @@ import numpy as np
 from scrapy_winnow.stats import PAGES_REPEATED
 from winnow.counting import frequency_estimates, spread_frequencies
 from winnow.fingerprints import node_fingerprints
-from winnow.places import count_codes, counted_units, main_text_id
+from winnow.places import counted_units, main_text_id
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +52,7 @@ class HashedUnits:
     """The fingerprints of the counted units of a page: its leaves, and the codes of its places.
 
     Attributes:
-        size: units of the page and codes of its places, n + m + q * CODES.
+        size: units of the page, n + m.
         units: int64[k], those that are counted, see :func:`winnow.places.counted_units`.
         fingerprints: uint64[k], of these units.
         masses: uint8[k], characters of text of each, 255 for more.
@@ -70,14 +70,13 @@ class HashedUnits:
     model_version: str
 
     def frequencies(self, page: Page, df: NDArray[np.int64]) -> NDArray[np.int64]:
-        """int64[size], pages of the host that contain each unit of the page, from those of the counted units, int64[k].
+        """int64[size] and the codes, pages of the host that contain each, from those of the counted units, int64[k].
 
         Raises:
             ValueError: the page has another number of units.
         """
-        size = page.n + page.m + count_codes(page)
-        if size != self.size:
-            raise ValueError(f"the page has {size} units and codes, its counts are of {self.size}")
+        if page.n + page.m != self.size:
+            raise ValueError(f"the page has {page.n + page.m} units, its counts are of {self.size}")
         return spread_frequencies(page, self.units, df)
 
     def values(self) -> dict[str, Any]:
@@ -98,15 +97,16 @@ class HashedPage(HashedUnits):
     @classmethod
     def of(cls, page: Page, model: Model | None = None) -> Self:
         """Fingerprint a page; its places and main text only with a page-level model, which finds them."""
-        size = page.n + page.m + count_codes(page)
+        size = page.n + page.m
         units, fingerprints = counted_units(page, model)
-        masses = np.zeros(size, np.uint8)
-        masses[page.n : page.n + page.m] = [min(len(text), 255) for text in page.block_texts()]
+        masses = np.zeros(size + 1, np.uint8)  # 0 for elements, and for all codes
+        masses[page.n : size] = np.minimum(np.fromiter(map(len, page.block_texts()), np.int64, page.m), 255)
         contents_id = node_fingerprints(page)[:1].astype("<u8").tobytes()
         main_text = main_text_id(page, model) if model is not None and page.m else 0
         main_id = main_text.to_bytes(8, "little") if main_text else contents_id
         model_version = "" if model is None else model.version
-        return cls(size, units, fingerprints, masses[units], contents_id, main_id, model_version, page)
+        masses = masses[np.minimum(units, size)]
+        return cls(size, units, fingerprints, masses, contents_id, main_id, model_version, page)
 
     def __reduce__(self) -> tuple[type[HashedUnits], tuple[Any, ...]]:
         """Leave the page out of what another process gets: its tree cannot leave this one."""

@@ -11,7 +11,7 @@ import numpy as np
 from winnow.evidence.comments import CommentPartition
 from winnow.models.decision import Choice
 from winnow.output.text import block_texts
-from winnow.places import count_codes
+from winnow.places import find_places
 from winnow.smoothing import SmoothedScores
 
 if TYPE_CHECKING:
@@ -117,7 +117,8 @@ class Draft:
             self.df, self.pages = counts.frequencies(page, model)
         self.places: NDArray[np.int64] | None = None
         if self.df is not None:
-            if len(self.df) not in (units, units + count_codes(page)):
+            codes = find_places(page, model).codes.size if len(self.df) > units else 0
+            if len(self.df) != units + codes:
                 raise ValueError(f"the site's counts have {len(self.df)} units, the page has {units}")
             self.df, self.places = self.df[:units], self.df[units:] if len(self.df) > units else None
         self.model = model

@@ -14,7 +14,7 @@ import argparse
 import hashlib
 import json
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import compress
 from pathlib import Path
@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from winnow.evidence.marked_articles import with_authors_mark, with_titled_article
-from winnow.evidence.site_counts import Evidence, evidence_columns
+from winnow.evidence.site_counts import Evidence, find_evidence
 from winnow.models import load_model
 from winnow.papers.pages import SitePages
 from winnow.places import clipped_log_odds
@@ -161,8 +161,8 @@ def block_examples(pages: SitePages, content_of: ContentOf, model: Model) -> tup
     ``content_of`` labels the block texts of a page, by its name, as :meth:`PageMarks.content` does.
 
     Returns:
-        float64[e, 5], log-odds of the page's own score and the columns of
-        :func:`~winnow.evidence.site_counts.evidence_columns` but for the constant; bool[e], whether the block is
+        float64[e, 5], log-odds of the page's own score and the inputs of
+        :func:`~winnow.evidence.site_counts.find_evidence` but for the constant; bool[e], whether the block is
         template; float64[e], its weight: the root of its characters, pages alike.
     """
     site, random = {read.name: read.page for read in pages.read_all()}, np.random.default_rng(0)
@@ -183,8 +183,8 @@ def block_examples(pages: SitePages, content_of: ContentOf, model: Model) -> tup
             if counted == 1:
                 continue
             units, templateness = page.n + page.m, scores.templateness[page.n :]
-            columns = evidence_columns(page, df[:units], df[units:], counted, templateness, model)[page.n :, :-1]
-            rows.append(np.column_stack([own, columns])[known])
+            inputs, _ = find_evidence(page, df[:units], df[units:], counted, templateness, model)
+            rows.append(np.column_stack([own, *inputs[:-1, page.n :]])[known])
             labels.append(content[known] == 0)
             weights.append((root / root.sum() * np.sqrt(page.m))[known])
     if not rows:
@@ -252,7 +252,7 @@ def main() -> None:
     except (OSError, ValueError) as error:
         parser.error(str(error))
     learned = learn_evidence(*(np.concatenate(column) for column in zip(*examples, strict=True)))
-    print(", ".join(f"{name}={value:.3f}" for name, value in asdict(learned).items()))
+    print(", ".join(f"{name}={value:.3f}" for name, value in learned._asdict().items()))
 
 
 if __name__ == "__main__":

@@ -3,28 +3,13 @@
 
 #define IS_HEXADECIMAL(c) (is_digit(c) || ((c) >= 'a' && (c) <= 'f'))
 
-static int is_equal(Span a, Span b)
-{
-    return a.end - a.begin == b.end - b.begin && memcmp(a.begin, b.begin, (size_t)(a.end - a.begin)) == 0;
-}
-
-int is_line_of(Span lines, Span text)
+int has_line(Span lines, Span word, int part)
 {
     while (lines.begin < lines.end) {
-        if (is_equal(next_line(&lines), text)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-int has_part(Span lines, Span word, int at_end)
-{
-    while (lines.begin < lines.end) {
-        Span part = next_line(&lines);
-        Py_ssize_t length = part.end - part.begin;
-        if (length <= word.end - word.begin
-            && memcmp(at_end ? word.end - length : word.begin, part.begin, (size_t)length) == 0) {
+        Span line = next_line(&lines);
+        Py_ssize_t length = line.end - line.begin, more = word.end - word.begin - length;
+        if ((part == WHOLE ? more == 0 : more >= 0)
+            && memcmp(word.begin + (part == ENDING ? more : 0), line.begin, (size_t)length) == 0) {
             return 1;
         }
     }
@@ -44,17 +29,6 @@ Span next_word(Span *text, const uint8_t *properties)
         word.end = text->begin;
     }
     return word;
-}
-
-static int contains(Span text, const char *part)
-{
-    size_t length = strlen(part);
-    for (; (size_t)(text.end - text.begin) >= length; text.begin++) {
-        if (memcmp(text.begin, part, length) == 0) {
-            return 1;
-        }
-    }
-    return 0;
 }
 
 /* "#" for each number; returns where the text ends. */
@@ -133,7 +107,6 @@ void put_stable_name(Piece *to, Span value, const Span *lists, const uint8_t *pr
 {
     Span name = {scratch, without_numbers(value, scratch)}, word;
     int marks = 0, words = 0;
-    int says_state = contains(value, "curren") || contains(value, "activ") || contains(value, "select");
     const unsigned char *at;
     for (at = name.begin; at < name.end; at++) {
         marks += *at == '#';
@@ -144,8 +117,8 @@ void put_stable_name(Piece *to, Span value, const Span *lists, const uint8_t *pr
         name.end = without_numbers(shorter, scratch);
     }
     while (word = next_word(&name, properties), word.begin < word.end) {
-        if (is_line_of(lists[STATES], word)
-            || (says_state && (has_part(lists[STATE_BEGINNINGS], word, 0) || has_part(lists[STATE_ENDINGS], word, 1)))) {
+        if (has_line(lists[STATES], word, WHOLE) || has_line(lists[STATE_BEGINNINGS], word, BEGINNING)
+            || has_line(lists[STATE_ENDINGS], word, ENDING)) {
             continue;
         }
         if (words++) {

@@ -34,7 +34,7 @@ static void read_one(const Known *known, int kind, Span name, Span value, Piece 
         put_target(piece, value, &known->place, known->lists, known->properties, known->scratch);
         return;
     }
-    if (kind == TYPE && is_line_of(known->lists[LABELLING], lower(value, small, sizeof small))) {
+    if (kind == TYPE && has_line(known->lists[LABELLING], lower(value, small, sizeof small), WHOLE)) {
         *mark = IS_LABELLED;
     }
     piece_put(piece, name);
@@ -54,57 +54,38 @@ static void read_one(const Known *known, int kind, Span name, Span value, Piece 
     piece->length = piece->length > begun ? piece->length : 0;
 }
 
-/* Hash a text that is longer than the core's own function takes; 0, or -1 with an exception set. */
-static int hash_long(PyObject *hash, const Piece *piece, uint64_t *token)
-{
-    PyObject *text = PyBytes_FromStringAndSize((const char *)piece->data, (Py_ssize_t)piece->length);
-    PyObject *number = text ? PyObject_CallFunctionObjArgs(hash, text, NULL) : NULL;
-    Py_XDECREF(text);
-    *token = number ? PyLong_AsUnsignedLongLong(number) : 0;
-    Py_XDECREF(number);
-    return PyErr_Occurred() ? -1 : 0;
-}
+/* attribute_tokens(values, names: with line feeds between, kinds: uint8[names], lists: tuple of bytes, place of the page,
+                    properties, tokens: uint64[a], marks: uint8[a])
 
-/* attribute_tokens(values, names: tuple of str, kinds: uint8[names], lists: tuple of bytes, place of the page, properties,
-                    hash, tokens: uint64[a], marks: uint8[a])
-
-   place: whether it is known, host, folder, address; UTF-8. hash: XXH3 of bytes. Tokens and marks of what has none stay as
-   they are. */
+   place: whether it is known, host, folder, address; UTF-8. Tokens and marks of what has none stay as they are. */
 PyObject *core_attribute_tokens(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(values_release) AttributeValues values = {0};
     SCOPED(array_release) Array kinds = {0}, properties = {0}, tokens = {0}, marks = {0};
     SCOPED(free_memory) Span *names = NULL;
     SCOPED(free_memory) unsigned char *memory = NULL;
-    PyObject *name_tuple, *hash;
     Known known = {0};
     Piece piece = {0};
-    Span address, *lists = known.lists;
-    Py_ssize_t i, longest, longest_name = 0;
-    if (!PyArg_ParseTuple(arguments, "O&O!O&(O&O&O&O&O&O&O&)(pO&O&O&)O&OO&O&", in_values, &values, &PyTuple_Type,
-                          &name_tuple, in_1, &kinds, in_bytes, &lists[0], in_bytes, &lists[1], in_bytes, &lists[2], in_bytes,
-                          &lists[3], in_bytes, &lists[4], in_bytes, &lists[5], in_bytes, &lists[6], &known.place.is_known,
-                          in_bytes, &known.place.host, in_bytes, &known.place.folder, in_bytes, &address, in_properties,
-                          &properties, &hash, out_8, &tokens, out_1, &marks)
-        || !check_arrays(values.names <= kinds.length && kinds.length == PyTuple_Size(name_tuple)
-                         && values.places <= tokens.length && tokens.length == marks.length)) {
+    Span address, lines, *lists = known.lists;
+    Py_ssize_t i, longest, all_names;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&(O&O&O&O&O&O&O&)(pO&O&O&)O&O&O&", in_values, &values, in_text, &lines, in_1,
+                          &kinds, in_bytes, &lists[0], in_bytes, &lists[1], in_bytes, &lists[2], in_bytes, &lists[3],
+                          in_bytes, &lists[4], in_bytes, &lists[5], in_bytes, &lists[6], &known.place.is_known, in_bytes,
+                          &known.place.host, in_bytes, &known.place.folder, in_bytes, &address, in_properties, &properties,
+                          out_8, &tokens, out_1, &marks)
+        || !check_arrays(values.names <= kinds.length && values.places <= tokens.length && tokens.length == marks.length)) {
         return NULL;
     }
     if ((names = malloc(sizeof(Span) * (size_t)kinds.length + 1)) == NULL) {
         return PyErr_NoMemory();
     }
+    all_names = lines.end - lines.begin;
     for (i = 0; i < kinds.length; i++) {
-        if (!in_text(PyTuple_GetItem(name_tuple, i), &names[i])) {
-            return NULL;
-        }
-        longest_name = names[i].end - names[i].begin > longest_name ? names[i].end - names[i].begin : longest_name;
+        names[i] = next_line(&lines);
     }
-    longest = address.end - address.begin;
-    for (i = 0; i < values.d; i++) {
-        longest = values.begin[i + 1] - values.begin[i] > longest ? values.begin[i + 1] - values.begin[i] : longest;
-    }
+    longest = address.end - address.begin + values.begin[values.d]; /* at most, for the address or a value */
     /* the address as a link has it, twice a value, and a value behind its name, or behind the folder and slashes */
-    memory = malloc((size_t)(2 * (known.place.folder.end - known.place.folder.begin) + longest_name + 4 * longest) + 8);
+    memory = malloc((size_t)(2 * (known.place.folder.end - known.place.folder.begin) + all_names + 4 * longest) + 8);
     if (memory == NULL) {
         return PyErr_NoMemory();
     }
@@ -123,24 +104,11 @@ PyObject *core_attribute_tokens(PyObject *Py_UNUSED(module), PyObject *arguments
             continue;
         }
         read_one(&known, kind, names[name], value_of(&values, i), &piece, &ITEMS(marks, uint8_t)[place]);
-        if (piece.length > MAX_HASHED) {
-            ITEMS(marks, uint8_t)[place] |= IS_LONG;
-        }
-        else if (piece.length || kind == LINK) {
+        if (piece.length || kind == LINK) {
             ITEMS(tokens, uint64_t)[place] = hash_bytes(piece.data, piece.length);
         }
     }
     Py_END_ALLOW_THREADS
-    for (i = 0; i < values.d; i++) {
-        int32_t name = values.name_of[i], place = values.place[i];
-        uint8_t *mark = &ITEMS(marks, uint8_t)[place];
-        if (*mark & IS_LONG) {
-            read_one(&known, ITEMS(kinds, uint8_t)[name], names[name], value_of(&values, i), &piece, mark);
-            if (hash_long(hash, &piece, &ITEMS(tokens, uint64_t)[place]) < 0) {
-                return NULL;
-            }
-        }
-    }
     Py_RETURN_NONE;
 }
 
@@ -167,24 +135,14 @@ static int has_scheme(Span link)
     return 0;
 }
 
+/* A text without the white space around it. */
 static Span stripped(Span text, const uint8_t *properties)
 {
-    const unsigned char *at = text.begin;
-    while (at < text.end && property_of(properties, next_character(&at, text.end)) & WHITE_SPACE) {
-        text.begin = at;
+    Span word = next_word(&text, properties), all = word;
+    while (word = next_word(&text, properties), word.begin < word.end) {
+        all.end = word.end;
     }
-    while (text.begin < text.end) {
-        const unsigned char *last = text.end - 1;
-        while (last > text.begin && (*last & 0xC0) == 0x80) {
-            last--;
-        }
-        at = last;
-        if (!(property_of(properties, next_character(&at, text.end)) & WHITE_SPACE)) {
-            break;
-        }
-        text.end = last;
-    }
-    return text;
+    return all;
 }
 
 /* Where the value of a parameter begins if its name, which begins here, is in a list or longer than one of the beginnings;
@@ -202,7 +160,7 @@ static const unsigned char *value_of_parameter(Span link, Span names, Span begin
     link.begin = name.end + 1;
     name = longer = lower(name, small, sizeof small);
     longer.end--;
-    return is_line_of(names, name) || has_part(beginnings, longer, 0) ? link.begin : NULL;
+    return has_line(names, name, WHOLE) || has_line(beginnings, longer, BEGINNING) ? link.begin : NULL;
 }
 
 static int is_among(int c, const char *characters)

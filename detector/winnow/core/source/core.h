@@ -223,6 +223,10 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(leading_words, "Hashes of the leading words of each line.") \
     DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
     DO(node_fingerprints, "Fingerprints of units, for winnow.fingerprints.") \
+    DO(mark_units, "Which elements are counted, for winnow.counting.") \
+    DO(spread_frequencies, "Counts of elements by those of their leaves.") \
+    DO(find_places, "Places of blocks and their codes, for winnow.places.") \
+    DO(site_evidence, "What a site's counts say, for winnow.evidence.site_counts.") \
     DO(nearest, "Nearest chosen ancestor of every node.") \
     DO(find_holders, "Elements with text of some blocks, and their attributes.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \

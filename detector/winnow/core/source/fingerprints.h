@@ -4,9 +4,6 @@
 
 #include "page.h"
 
-/* Longest text that is hashed here, in bytes; longer ones are rare, and hashed by xxhash. */
-enum { MAX_HASHED = 240 };
-
 /* Number of UTF-16 codes. */
 enum { CODES = 65536 };
 
@@ -21,8 +18,8 @@ static inline uint32_t second_half(uint32_t character)
     return 0xDC00 + ((character - CODES) & 0x3FF);
 }
 
-/* Marks of an attribute: the type of a control that its value labels; a value; longer than what is hashed here. */
-enum { IS_LABELLED = 1, IS_VALUE = 2, IS_LONG = 4 };
+/* Marks of an attribute: the type of a control that its value labels; a value. */
+enum { IS_LABELLED = 1, IS_VALUE = 2 };
 
 /* A text under construction, with room for all of it. */
 typedef struct {
@@ -48,14 +45,14 @@ typedef struct {
     Span host, folder, own;
 } Place;
 
-/* Whether one of the lines is the given text; whether a word begins, or ends, with one of the lines. */
-int is_line_of(Span lines, Span text);
-int has_part(Span lines, Span word, int at_end);
+/* Whether one of the lines is this part of a word. */
+enum { WHOLE, BEGINNING, ENDING };
+int has_line(Span lines, Span word, int part);
 
 /* The next word of a text between white space, empty at its end; the text goes on behind it. */
 Span next_word(Span *text, const uint8_t *properties);
 
-/* XXH3, 64 bits, of at most MAX_HASHED bytes: winnow.hashing.hash_text. */
+/* XXH3, 64 bits: winnow.hashing.hash_text. */
 uint64_t hash_bytes(const unsigned char *bytes, size_t length);
 
 /* Append the stable form of a name to `to`. `scratch` has room for twice the value. */

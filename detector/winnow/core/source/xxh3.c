@@ -1,10 +1,15 @@
-/* XXH3 of up to 240 bytes without a seed, 64 bits, by its specification (Yann Collet, xxHash, BSD 2-clause); xxhash does the
-   same for Python, and the tests compare the two. */
+/* XXH3 without a seed, 64 bits, by its specification (Yann Collet, xxHash, BSD 2-clause); xxhash does the same for Python,
+   and the tests compare the two. */
 #include "fingerprints.h"
 
 #define PRIME64_1 0x9E3779B185EBCA87u
 #define PRIME64_2 0xC2B2AE3D27D4EB4Fu
 #define PRIME64_3 0x165667B19E3779F9u
+#define PRIME64_4 0x85EBCA77C2B2AE63u
+#define PRIME64_5 0x27D4EB2F165667C5u
+#define PRIME32_1 0x9E3779B1u
+#define PRIME32_2 0x85EBCA77u
+#define PRIME32_3 0xC2B2AE3Du
 
 static const unsigned char secret[192] = {
     0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe, 0x7c, 0x01, 0x81, 0x2c, 0xf7, 0x21, 0xad, 0x1c,
@@ -29,13 +34,6 @@ static inline uint64_t read32(const unsigned char *p)
 static inline uint64_t read64(const unsigned char *p)
 {
     return read32(p) | read32(p + 4) << 32;
-}
-
-static inline uint64_t swapped(uint64_t x)
-{
-    x = (x & 0x00FF00FF00FF00FFu) << 8 | (x >> 8 & 0x00FF00FF00FF00FFu);
-    x = (x & 0x0000FFFF0000FFFFu) << 16 | (x >> 16 & 0x0000FFFF0000FFFFu);
-    return x << 32 | x >> 32;
 }
 
 static inline uint64_t rotated(uint64_t x, int by)
@@ -80,7 +78,7 @@ static uint64_t of_up_to_16(const unsigned char *p, size_t length)
     if (length > 8) {
         uint64_t low = read64(p) ^ (read64(secret + 24) ^ read64(secret + 32));
         uint64_t high = read64(p + length - 8) ^ (read64(secret + 40) ^ read64(secret + 48));
-        return avalanche(length + swapped(low) + high + folded(low, high));
+        return avalanche(length + __builtin_bswap64(low) + high + folded(low, high));
     }
     if (length >= 4) {
         uint64_t hash = (read32(p + length - 4) + (read32(p) << 32)) ^ (read64(secret + 8) ^ read64(secret + 16));
@@ -97,12 +95,45 @@ static uint64_t of_up_to_16(const unsigned char *p, size_t length)
     return long_avalanche(read64(secret + 56) ^ read64(secret + 64));
 }
 
+/* Add 64 bytes. */
+static void accumulate(uint64_t *sums, const unsigned char *p, const unsigned char *key)
+{
+    int i;
+    for (i = 0; i < 8; i++) {
+        uint64_t value = read64(p + 8 * i), keyed = value ^ read64(key + 8 * i);
+        sums[i ^ 1] += value;
+        sums[i] += (keyed & 0xFFFFFFFFu) * (keyed >> 32);
+    }
+}
+
+static uint64_t of_more_than_240(const unsigned char *p, size_t length)
+{
+    uint64_t sums[8] = {PRIME32_3, PRIME64_1, PRIME64_2, PRIME64_3, PRIME64_4, PRIME32_2, PRIME64_5, PRIME32_1};
+    uint64_t hash = length * PRIME64_1;
+    size_t stripe;
+    int i;
+    for (stripe = 0; stripe < (length - 1) / 64; stripe++) {
+        accumulate(sums, p + 64 * stripe, secret + 8 * (stripe % 16));
+        for (i = 0; i < 8 && stripe % 16 == 15; i++) {
+            sums[i] = (sums[i] ^ sums[i] >> 47 ^ read64(secret + 128 + 8 * i)) * PRIME32_1;
+        }
+    }
+    accumulate(sums, p + length - 64, secret + 121);
+    for (i = 0; i < 4; i++) {
+        hash += folded(sums[2 * i] ^ read64(secret + 11 + 16 * i), sums[2 * i + 1] ^ read64(secret + 19 + 16 * i));
+    }
+    return avalanche(hash);
+}
+
 uint64_t hash_bytes(const unsigned char *p, size_t length)
 {
     uint64_t hash = length * PRIME64_1;
     size_t i;
     if (length <= 16) {
         return of_up_to_16(p, length);
+    }
+    if (length > 240) {
+        return of_more_than_240(p, length);
     }
     if (length <= 128) {
         for (i = (length - 1) / 32 + 1; i-- > 0;) { /* from the middle to both ends */
