@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.features import Part
     from winnow.models.files import Arrays
     from winnow.page.page import Page
 
@@ -97,20 +96,17 @@ class SequenceNetwork:
             (2 * u, u), (u,), (4 * u, u), (u,), (1,),
         )  # fmt: skip
 
-    def logits(self, parts: Sequence[Part], mean: Matrix, scale: Matrix) -> Matrix:
+    def logits(self, parts: Sequence[Matrix], mean: Matrix, scale: Matrix) -> Matrix:
         """float32[m], a logit for each of m blocks.
 
         Args:
-            parts: the features side by side, which are not copied together. A part is float32[m, k], or a table
-                float32[rows, k] and int32[m], the row of each block; the first is no table.
+            parts: the features side by side, float32[m, k] each; no copies are made of those in Fortran order.
             mean: float32[k], means of all features.
             scale: float32[k], reciprocals of their standard deviations.
         """
         logits = np.empty(len(parts[0]), np.float32)
         if len(logits):
-            features = tuple(  # no copies: already in this order
-                part if isinstance(part, tuple) else np.ascontiguousarray(part.T) for part in parts
-            )
+            features = tuple(np.ascontiguousarray(part.T) for part in parts)
             core.sequence_logits(features, CLIP, mean, scale, *self._for_core, logits)
         return logits
 
@@ -177,7 +173,7 @@ class BlockModel:
         """Score every unit of the page; a page is scored when it is counted, and not again when it is cleaned."""
         return _score(page, self)
 
-    def content_probability(self, *parts: Part) -> NDArray[np.float64]:
+    def content_probability(self, *parts: Matrix) -> NDArray[np.float64]:
         """float64[m], probability of content from all features, side by side: see :meth:`SequenceNetwork.logits`."""
         return logistic(self.network.logits(parts, self.mean, self.scale).astype(np.float64))
 
@@ -300,16 +296,11 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
 @once_per_page
 def _score(page: Page, model: BlockModel) -> Scores:
     features = features_of(page)
-    scores = 1.0 - model.content_probability(*features.parts, model.tables.features(features.tokens))
-    held = page.block_end - page.block_begin
-    branches = held > 1
-    branches[1:] &= held[1:] != held[page.parent[1:]]
-    units = page.n + page.m
-    templateness, weight, in_tree = np.empty(units), np.zeros(units, np.int64), np.ones(units, bool)
-    templateness[: page.n], templateness[page.n :] = 0.5, scores
-    weight[page.n :] = np.maximum(np.rint(np.sqrt(features.words)), 1)
-    in_tree[: page.n] = branches
-    templateness.flags.writeable = weight.flags.writeable = in_tree.flags.writeable = False
+    scores = 1.0 - model.content_probability(features.static, model.tables.features(features.tokens))
+    templateness = np.full(page.n + page.m, 0.5)
+    templateness[page.n :] = scores
+    templateness.flags.writeable = False
     learned = model.decision if page.m else None
     decision = PageDecision(learned, features, scores, page.url) if learned else ExpectedF1(features.words, scores)
-    return Scores(templateness, weight, in_tree, np.full(units, PENALTY), decision)
+    penalty = np.full(page.n + page.m, PENALTY)
+    return Scores(templateness, features.weight, features.in_tree, penalty, decision)

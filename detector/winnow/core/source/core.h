@@ -217,25 +217,31 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(block_texts, "Texts of blocks with white space normalised, one a line.") \
     DO(limit_attributes, "A document without the attributes beyond a limit.") \
     DO(find_end, "Where a parser takes the document to end.") \
-    DO(lower_case, "A text in lower case.") \
-    DO(leading_words, "Hashes of the leading words of each line.") \
     DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
     DO(node_fingerprints, "Fingerprints of units, for winnow.fingerprints.") \
     DO(nearest, "Nearest chosen ancestor of every node.") \
     DO(find_holders, "Elements with text of some blocks, and their attributes.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
-    DO(name_parts, "Hashes of the parts of names.") \
     DO(hiding_rules, "Rules of a style sheet that may hide something.") \
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
     DO(sequence_logits, "Logits of a SequenceNetwork.") \
     DO(fuse, "Whether products may be fused, for tests.") \
-    DO(static_features, "Static features of text blocks.") \
-    DO(word_features, "Features of words by a table of log-odds.") \
-    DO(name_features, "Features of names by a table of log-odds.") \
+    DO(block_features, "Features of text blocks, and their tokens.") \
+    DO(token_features, "Features of words and names by tables of log-odds.") \
+    DO(kind_inputs, "Means of features and tokens, for the kind of a page.") \
+    DO(add_rows, "Adds rows of a table to sums.") \
+    DO(choose_threshold, "The threshold for a page, and what text it leaves.") \
     DO(smooth, "Smoothed scores and sections, for winnow.smoothing.")
 
 #define DECLARE(name, description) PyObject *core_##name(PyObject *module, PyObject *arguments);
 FUNCTIONS(DECLARE)
+
+/* Write the totals up to the end of each of r runs; the first totals, and those of other columns, are left. */
+void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, const uint8_t *properties, int64_t *totals,
+                 int columns);
+
+/* Write a text in lower case, as str.lower does; 0 if it has capitals that are not ASCII, which needs Python's tables. */
+int lower_ascii(unsigned char *to, Span text, const uint8_t *properties);
 
 /* zlib.crc32 of the bytes from `at` to `end`; `before` is the checksum of the bytes before them. */
 uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned char *end);

@@ -5,23 +5,17 @@
 
 enum { ROWS = 8, COLUMNS = 16 }; /* of a tile, whose sums stay in registers, half of it at a time */
 enum { UNITS = 64, GATES = 3 * UNITS }; /* of a layer, and of a state; winnow.models.blocks has the same numbers */
-enum { MAX_PARTS = 32, MAX_FEATURES = 1 << 20 };
+enum { MAX_PARTS = 4, MAX_FEATURES = 1 << 20 };
 enum {
     MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS, OUTPUT_WEIGHT, OUTPUT_BIAS,
     PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, LOGITS, ARRAYS
 };
 
-/* Features of the blocks: feature by feature, or rows of a table and the number of each block's row. */
-typedef struct {
-    Array values, row;
-    Py_ssize_t features;
-} Part;
-
 #define ALIGNED __attribute__((aligned(64))) /* to a line of the cache */
 
 /* m blocks of f features. */
 typedef struct {
-    Part parts[MAX_PARTS];
+    Array parts[MAX_PARTS]; /* of the features, feature by feature */
     Array arrays[ARRAYS];
     Py_ssize_t count; /* of parts */
     float clip;
@@ -140,41 +134,21 @@ INLINE Eight eight_of(const float *from, Py_ssize_t left)
     return left >= 8 ? EIGHT(from) : *(Eight *)memcpy(&found, from, (size_t)left * sizeof *from);
 }
 
-/* Write the features of a few blocks, those of a part feature by feature. */
-INLINE void pack(const Part *part, Py_ssize_t begin, Py_ssize_t count, Py_ssize_t m, float *to)
-{
-    const float *values = ITEMS(part->values, float);
-    Py_ssize_t k, block;
-    if (!part->row.held) {
-        for (k = 0; k < part->features; k++) {
-            *(Eight *)(to + k * ROWS) = eight_of(values + k * m + begin, count);
-        }
-        return;
-    }
-    for (block = 0; block < count; block++) {
-        const float *row = values + ITEMS(part->row, int32_t)[begin + block] * part->features;
-        for (k = 0; k < part->features; k++) {
-            to[k * ROWS + block] = row[k];
-        }
-    }
-}
-
 INLINE void fill_dense(const Task *task, Products products)
 {
     const float *rows[ROWS], *mean = numbers(task, MEAN), *scale = numbers(task, SCALE);
-    Py_ssize_t begin, i, part;
+    Py_ssize_t begin, i, part, k;
     for (i = 0; i < ROWS; i++) {
         rows[i] = task->packed + i;
     }
     for (begin = 0; begin < task->m; begin += ROWS) {
         int count = task->m - begin < ROWS ? (int)(task->m - begin) : ROWS;
         float *to = task->packed, *dense = task->dense + begin * UNITS;
-        for (part = 0; part < task->count; part++) {
-            pack(&task->parts[part], begin, count, task->m, to);
-            to += task->parts[part].features * ROWS;
-        }
-        for (i = 0, to = task->packed; i < task->f; i++, to += ROWS) {
-            *(Eight *)to = clipped((EIGHT(to) - mean[i]) * scale[i], task->clip);
+        for (part = 0, i = 0; part < task->count; part++) {
+            for (k = begin; k < task->parts[part].length; k += task->m, i++, to += ROWS) {
+                Eight own = eight_of(ITEMS(task->parts[part], float) + k, count);
+                *(Eight *)to = clipped((own - mean[i]) * scale[i], task->clip);
+            }
         }
         fill_rows(products, rows, count, ROWS, task->f, numbers(task, DENSE_WEIGHT), numbers(task, DENSE_BIAS), UNITS, dense,
                   UNITS);
@@ -354,21 +328,18 @@ PyObject *core_fuse(PyObject *Py_UNUSED(module), PyObject *arguments)
 static int borrow_features(Task *task, PyObject *parts)
 {
     Py_ssize_t count = PyTuple_Size(parts);
-    if (count < 1 || count > MAX_PARTS || task->m < 1) {
+    if (count > MAX_PARTS || task->m < 1) {
         return 0;
     }
     while (task->count < count) {
-        Part *part = &task->parts[task->count];
-        PyObject *item = PyTuple_GetItem(parts, task->count++);
-        int is_table = PyTuple_Check(item);
-        if (!(is_table ? PyArg_ParseTuple(item, "O&O&", in_4, &part->values, in_4, &part->row) : in_4(item, &part->values))) {
+        Array *part = &task->parts[task->count];
+        if (!in_4(PyTuple_GetItem(parts, task->count++), part)) {
             return -1;
         }
-        if (part->values.view.ndim != 2 || (is_table && part->row.length != task->m)
-            || (is_table ? !are_below(&part->row, part->values.view.shape[0]) : part->values.view.shape[1] != task->m)) {
+        if (part->length % task->m != 0) {
             return 0;
         }
-        task->f += part->features = part->values.view.shape[is_table];
+        task->f += part->length / task->m;
     }
     return 1;
 }
@@ -405,10 +376,7 @@ static char *allocate(Task *task)
 
 static void release(Task *task)
 {
-    while (task->count-- > 0) {
-        array_release(&task->parts[task->count].values);
-        array_release(&task->parts[task->count].row);
-    }
+    arrays_release(task->parts, MAX_PARTS);
     arrays_release(task->arrays, ARRAYS);
 }
 
@@ -418,8 +386,8 @@ static void release(Task *task)
                    output_bias: float32[u], page_weight: float32[4 u, u], last_weight: float32[u], last_bias: float32[1],
                    logits: float32[m])
 
-   u is UNITS. parts: of the features, float32[k, m], or a table float32[rows, k] and int32[m], the row of each block. The
-   first four weights are in panels of COLUMNS columns, float32[..., columns / COLUMNS, rows, COLUMNS]. */
+   u is UNITS. parts: of the features, float32[k, m]. The first four weights are in panels of COLUMNS columns, float32[...,
+   columns / COLUMNS, rows, COLUMNS]. */
 PyObject *core_sequence_logits(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(release) Task task = {0};
