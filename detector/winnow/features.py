@@ -79,6 +79,7 @@ class Tokens:
             blocks, in document order.
         words_per_block: int32[m], number of leading words of each block: at most 16, from its first 160 characters.
         word: uint32[...], table entry of each leading word, block after block.
+        distinct: int64[...], different entries of names, and of words plus :data:`TABLE_SIZE`, ascending.
         arrays: those of the page, for the core.
         block_begin, block_end: int32[n], slice of the blocks inside each element.
     """
@@ -87,6 +88,7 @@ class Tokens:
     name: NDArray[np.uint32]
     words_per_block: NDArray[np.int32]
     word: NDArray[np.uint32]
+    distinct: NDArray[np.int64]
     arrays: tuple[NDArray[np.generic], ...]
     block_begin: NDArray[np.int32]
     block_end: NDArray[np.int32]
@@ -281,7 +283,7 @@ def features_of(page: Page) -> BlockFeatures:
     words_per_block = np.empty(m, np.int32)
     title = "".join([f"{word}\n" for word in dict.fromkeys(_WORD.findall(page.title.lower()))])
     uses = bytes(map(_USES.get, table.names, repeat(0)))
-    word, element, name = core.block_features(
+    word, element, name, distinct = core.block_features(
         *(page.arrays, table.arrays, uses, page.text, page.run_offset, page.block_lines, title),
         *(_FLAGS, _GROUP_OF_TAG, character_properties(), SEED, _NAME_HASHES),
         *(static, page_features, words, weight, in_tree, words_per_block),
@@ -292,6 +294,7 @@ def features_of(page: Page) -> BlockFeatures:
         name=np.frombuffer(name, np.uint32),
         words_per_block=words_per_block,
         word=np.frombuffer(word, np.uint32),
+        distinct=np.frombuffer(distinct, np.int64),
         arrays=page.arrays,
         block_begin=page.block_begin,
         block_end=page.block_end,

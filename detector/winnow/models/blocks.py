@@ -16,7 +16,7 @@ import numpy as np
 
 from winnow.core import core
 from winnow.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of
-from winnow.models import BLOCKS, Scores, log_odds, logistic
+from winnow.models import BLOCKS, Scores, log_odds
 from winnow.models.decision import KIND_INPUTS, ExpectedF1, LearnedDecision, PageDecision
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.page.tree import once_per_page
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from winnow.models.files import Arrays
     from winnow.page.page import Page
 
+    Floats = NDArray[np.float64]
     Matrix = NDArray[np.float32]
 
 UNITS: Final = 64
@@ -96,19 +97,19 @@ class SequenceNetwork:
             (2 * u, u), (u,), (4 * u, u), (u,), (1,),
         )  # fmt: skip
 
-    def logits(self, parts: Sequence[Matrix], mean: Matrix, scale: Matrix) -> Matrix:
-        """float32[m], a logit for each of m blocks.
+    def content_probability(self, parts: Sequence[Matrix], mean: Matrix, scale: Matrix) -> Floats:
+        """float64[m], probability of content for each of m blocks.
 
         Args:
             parts: the features side by side, float32[m, k] each; no copies are made of those in Fortran order.
             mean: float32[k], means of all features.
             scale: float32[k], reciprocals of their standard deviations.
         """
-        logits = np.empty(len(parts[0]), np.float32)
-        if len(logits):
+        probability = np.empty(len(parts[0]))
+        if len(probability):
             features = tuple(np.ascontiguousarray(part.T) for part in parts)
-            core.sequence_logits(features, CLIP, mean, scale, *self._for_core, logits)
-        return logits
+            core.content_probability(features, CLIP, mean, scale, *self._for_core, probability)
+        return probability
 
     @cached_property
     def _for_core(self) -> list[Matrix]:
@@ -173,9 +174,9 @@ class BlockModel:
         """Score every unit of the page; a page is scored when it is counted, and not again when it is cleaned."""
         return _score(page, self)
 
-    def content_probability(self, *parts: Matrix) -> NDArray[np.float64]:
-        """float64[m], probability of content from all features, side by side: see :meth:`SequenceNetwork.logits`."""
-        return logistic(self.network.logits(parts, self.mean, self.scale).astype(np.float64))
+    def content_probability(self, *parts: Matrix) -> Floats:
+        """float64[m], probability of content from all features: see :meth:`SequenceNetwork.content_probability`."""
+        return self.network.content_probability(parts, self.mean, self.scale)
 
     @classmethod
     def of(
@@ -296,9 +297,9 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
 @once_per_page
 def _score(page: Page, model: BlockModel) -> Scores:
     features = features_of(page)
-    scores = 1.0 - model.content_probability(features.static, model.tables.features(features.tokens))
     templateness = np.full(page.n + page.m, 0.5)
-    templateness[page.n :] = scores
+    scores = templateness[page.n :]
+    scores[:] = 1.0 - model.content_probability(features.static, model.tables.features(features.tokens))
     templateness.flags.writeable = False
     learned = model.decision if page.m else None
     decision = PageDecision(learned, features, scores, page.url) if learned else ExpectedF1(features.words, scores)

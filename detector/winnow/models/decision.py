@@ -154,7 +154,7 @@ _PROPERTIES: Final = (
     "15 blocks around: log words per block", "15 blocks around: link share",
 )  # fmt: skip
 
-_PROPERTY_COLUMNS: Final = np.array([*map(STATIC_NAMES.index, _PROPERTIES)], np.int32)
+_PROPERTY_COLUMNS: Final = np.array([*map(STATIC_NAMES.index, _PROPERTIES)])
 
 _IN_ADDRESS: Final = {
     kind: re.compile(pattern, re.IGNORECASE)
@@ -207,14 +207,12 @@ class KindInputs(NamedTuple):
 
 def kind_inputs(features: BlockFeatures, templateness: Floats, url: str | None) -> KindInputs:
     """Compute the inputs from the features of a page's blocks, their scores (float64[m]) and its address."""
-    numbers, tokens = np.empty(len(KIND_INPUTS)), features.tokens
-    found = core.kind_inputs(
-        *(features.static.T, features.words, templateness, _PROPERTY_COLUMNS, tokens.name, tokens.word),
-        numbers[len(PAGE_FEATURE_NAMES) : -len(_ADDRESS)],
-    )
-    numbers[: len(PAGE_FEATURE_NAMES)] = features.page_features
-    numbers[-len(_ADDRESS) :] = _address_inputs(url)
-    return KindInputs(numbers, np.frombuffer(found, np.int64))
+    words = np.maximum(features.words, 0.5)  # blocks without words count a little
+    weights, means = np.array([(1 - templateness) * words, words]), np.empty((2, len(_PROPERTIES) + 1))
+    core.weighted_means(features.static.T, _PROPERTY_COLUMNS, weights, means)
+    (*of_content, content), (*of_page, total) = means.tolist()
+    inputs = *features.page_features.tolist(), *of_content, *of_page, content / total, *_address_inputs(url)
+    return KindInputs(np.array(inputs), features.tokens.distinct)
 
 
 def _address_inputs(url: str | None) -> Sequence[float]:
@@ -235,22 +233,20 @@ class KindHead:
         mean, scale: float64[d], standardisation of the numbers.
         weight: float64[d, len(KINDS)], weights of the numbers.
         bias: float64[len(KINDS)].
-        tokens: float64[TOKENS, len(KINDS)], weights of the tokens.
+        tokens: float32[TOKENS, len(KINDS)], weights of the tokens.
     """
 
     mean: Floats
     scale: Floats
     weight: Floats
     bias: Floats
-    tokens: Floats
+    tokens: NDArray[np.float32]
 
     def probabilities(self, inputs: KindInputs) -> Floats:
         """float64[len(KINDS)], probability of each kind."""
-        logits = standardise_inputs(inputs.numbers, self.mean, self.scale) @ self.weight + self.bias
-        core.add_rows(self.tokens, inputs.tokens, logits)
-        odds = np.exp(logits - logits.max())
-        probabilities: Floats = odds / odds.sum()
-        return probabilities
+        kinds: Floats = standardise_inputs(inputs.numbers, self.mean, self.scale) @ self.weight + self.bias
+        core.kind_probabilities(self.tokens, inputs.tokens, kinds)
+        return kinds
 
 
 def standardise_inputs(numbers: Floats, mean: Floats, scale: Floats) -> Floats:
@@ -287,7 +283,9 @@ class LearnedDecision:
         """
         d, kinds = len(KIND_INPUTS), len(KINDS)
         shapes = {"mean": (d,), "scale": (d,), "weight": (d, kinds), "bias": (kinds,), "tokens": (TOKENS, kinds)}
-        head = KindHead(*(required_array(arrays, f"kind {name}", *shape) for name, shape in shapes.items()))
+        named = (required_array(arrays, f"kind {name}", *shape) for name, shape in shapes.items())
+        mean, scale, weight, bias, tokens = named
+        head = KindHead(mean, scale, weight, bias, tokens.astype(np.float32))
         return cls(head, required_array(arrays, "confidence", len(CONFIDENCE_INPUTS)))
 
 

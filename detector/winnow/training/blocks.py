@@ -94,7 +94,8 @@ def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
     mean = np.where(is_known, numbers, 0).sum(axis=0) / known_pages
     scale = 1 / (np.sqrt(np.where(is_known, (numbers - mean) ** 2, 0).sum(axis=0) / known_pages) + 1e-3)
     d = len(mean)
-    weight, bias, tokens = np.zeros((d, len(KINDS))), np.full(len(KINDS), -30.0), np.zeros((TOKENS, len(KINDS)))
+    weight, bias = np.zeros((d, len(KINDS))), np.full(len(KINDS), -30.0)
+    tokens = np.zeros((TOKENS, len(KINDS)), np.float32)
     present = np.unique(kind)
     if len(present) == 1:
         bias[present] = 0.0

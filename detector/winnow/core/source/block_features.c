@@ -211,6 +211,7 @@ typedef struct {
     unsigned char *lowered;   /* of the text */
     int32_t *elements;        /* of names */
     uint32_t *names, *words;
+    int64_t *tokens;          /* of names and words */
 } Task;
 
 static void release(Task *task)
@@ -228,7 +229,8 @@ static int allocate(Task *task, size_t characters)
     Features *f = &task->features;
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, a = (size_t)f->page.a, r = (size_t)f->page.r;
     size_t k = MAX_NAME_PARTS * a;
-    size_t size = 8 * (n + a + COUNTS * (r + 1)) + 4 * (COUNTED_SETS * (n + 1) + n + (3 + MAX_WORDS) * m + 2 * k) + n + a;
+    size_t wide = n + a + COUNTS * (r + 1) + k + MAX_WORDS * m;
+    size_t size = 8 * wide + 4 * (COUNTED_SETS * (n + 1) + n + (3 + MAX_WORDS) * m + 2 * k) + n + a;
     char *at = f->memory = calloc(1, size + characters + 1);
     if (at == NULL) {
         return -1;
@@ -236,6 +238,7 @@ static int allocate(Task *task, size_t characters)
     CARVE(at, f->signature, n);
     CARVE(at, task->class_signature, a);
     CARVE(at, f->totals, COUNTS * (r + 1));
+    CARVE(at, task->tokens, k + MAX_WORDS * m);
     CARVE(at, f->tag_sums, COUNTED_SETS * (n + 1));
     CARVE(at, f->alike, n);
     CARVE(at, f->repeats, m);
@@ -292,11 +295,28 @@ static int write_features(Task *task, Span text, Span lines, Span lowered)
     return features_places(f, row + NEIGHBOUR_ROWS * m);
 }
 
+/* Write the different tokens in ascending order, names before words; returns how many. */
+static size_t list_tokens(Task *task, size_t names, size_t words)
+{
+    uint64_t present[2 * TABLE_SIZE / 64] = {0}, left; /* bits of tokens */
+    size_t count = 0, i;
+    for (i = 0; i < names + words; i++) {
+        uint32_t token = i < names ? task->names[i] : TABLE_SIZE + task->words[i - names];
+        present[token / 64] |= (uint64_t)1 << token % 64;
+    }
+    for (i = 0; i < 2 * TABLE_SIZE / 64; i++) {
+        for (left = present[i]; left; left &= left - 1) {
+            task->tokens[count++] = (int64_t)(64 * i) + __builtin_ctzll(left);
+        }
+    }
+    return count;
+}
+
 /* block_features(page, values, uses: uint8[names], text, run_offset: int64[r + 1], lines, title, tag_flags: uint32[T],
                   tag_group: int8[T], properties, seed, known, rows: float32[STATIC_ROWS, m],
                   of_page: float32[PAGE_FEATURES], words: float64[m], weight: int64[n + m], in_tree: bool[n + m],
                   words_per_block: int32[m])
-   -> words: uint32, elements: int32, names: uint32
+   -> words: uint32, elements: int32, names: uint32, tokens: int64
 
    uses: bits of each name of attributes. lines: texts of the blocks with line feeds between them. title: its different words
    in lower case with a line feed behind each. known: maps names that are not ASCII to the hashes of their parts. */
@@ -308,7 +328,7 @@ PyObject *core_block_features(PyObject *Py_UNUSED(module), PyObject *arguments)
     PyObject *block_lines, *known;
     Span text, title, lines, lowered;
     Py_ssize_t names;
-    size_t words = 0;
+    size_t words = 0, tokens = 0;
     int failed;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&UO&O&O&O&KOO&O&O&O&O&O&", in_page, &f->page, in_values, &task.values, in_1,
                           &arrays[USES], in_text, &text, in_8, &arrays[RUN_OFFSET], &block_lines, in_text, &title, in_4,
@@ -335,12 +355,14 @@ PyObject *core_block_features(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     Py_BEGIN_ALLOW_THREADS
     words = read_words(f, lowered, title, ITEMS(arrays[WORDS_PER_BLOCK], int32_t), task.words);
+    tokens = list_tokens(&task, (size_t)names, words);
     failed = write_features(&task, text, lines, lowered) < 0;
     Py_END_ALLOW_THREADS
     if (failed) {
         return PyErr_NoMemory();
     }
-    return Py_BuildValue("NNN", PyByteArray_FromStringAndSize((const char *)task.words, (Py_ssize_t)(4 * words)),
+    return Py_BuildValue("NNNN", PyByteArray_FromStringAndSize((const char *)task.words, (Py_ssize_t)(4 * words)),
                          PyByteArray_FromStringAndSize((const char *)task.elements, 4 * names),
-                         PyByteArray_FromStringAndSize((const char *)task.names, 4 * names));
+                         PyByteArray_FromStringAndSize((const char *)task.names, 4 * names),
+                         PyByteArray_FromStringAndSize((const char *)task.tokens, (Py_ssize_t)(8 * tokens)));
 }

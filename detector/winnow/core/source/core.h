@@ -224,12 +224,12 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(shingles, "The smallest hashes of a text's shingles.") \
     DO(hiding_rules, "Rules of a style sheet that may hide something.") \
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
-    DO(sequence_logits, "Logits of a SequenceNetwork.") \
+    DO(content_probability, "Probabilities of a SequenceNetwork.") \
     DO(fuse, "Whether products may be fused, for tests.") \
     DO(block_features, "Features of text blocks, and their tokens.") \
     DO(token_features, "Features of words and names by tables of log-odds.") \
-    DO(kind_inputs, "Means of features and tokens, for the kind of a page.") \
-    DO(add_rows, "Adds rows of a table to sums.") \
+    DO(weighted_means, "Means of rows of a table by two weights.") \
+    DO(kind_probabilities, "How likely each kind of page is.") \
     DO(choose_threshold, "The threshold for a page, and what text it leaves.") \
     DO(smooth, "Smoothed scores and sections, for winnow.smoothing.")
 

@@ -1,80 +1,71 @@
 /* The decision on a whole page, for winnow.models.decision: its kind, the threshold that its scores expect the best text of,
    and how good this text is expected to be. Scores are of templateness. */
-#include "block_features.h"
+#include <math.h>
+
+#include "page.h"
 
 #define MIN_WORDS 0.5 /* blocks without words count a little */
 
-/* kind_inputs(static: float32[k, m], words: float64[m], scores: float64[m], columns: int32[q], name: uint32, word: uint32,
-               means: float64[2 q + 1]) -> int64: different tokens, ascending
-
-   means: of some features over the blocks, weighted by words of content, and by words; then which part of the words is
-   content. name, word: entries of tables of TABLE_SIZE; as tokens, words follow names. */
-PyObject *core_kind_inputs(PyObject *Py_UNUSED(module), PyObject *arguments)
+/* weighted_means(table: float32[k, m], rows: int64[q], weights: float64[2, m], means: float64[2, q + 1]): the means of some
+   rows by either weights, and then the sum of these weights */
+PyObject *core_weighted_means(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array features = {0}, words = {0}, scores = {0}, columns = {0}, means = {0};
-    SCOPED(array_release) Array name = {0}, word = {0};
-    SCOPED(free_memory) int64_t *tokens = NULL;
-    uint64_t present[2 * TABLE_SIZE / 64] = {0}, left; /* bits of tokens */
-    double *to, all[2] = {0};
-    Py_ssize_t m, q, count = 0, i, k;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&", in_4, &features, in_8, &words, in_8, &scores, in_4, &columns, in_4,
-                          &name, in_4, &word, out_8, &means)) {
+    SCOPED(array_release) Array table = {0}, rows = {0}, weights = {0}, means = {0};
+    Py_ssize_t m, q, i, b;
+    int k;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_4, &table, in_8, &rows, in_8, &weights, out_8, &means)) {
         return NULL;
     }
-    m = words.length;
-    q = columns.length;
-    if (!check_arrays(scores.length == m && are_below(&columns, m ? features.length / m : INT32_MAX)
-                      && are_below(&name, TABLE_SIZE) && are_below(&word, TABLE_SIZE) && means.length == 2 * q + 1)) {
+    m = weights.length / 2;
+    q = rows.length;
+    if (!check_arrays(m > 0 && weights.length == 2 * m && are_below(&rows, table.length / m)
+                      && means.length == 2 * (q + 1))) {
         return NULL;
     }
-    if ((tokens = malloc(sizeof(int64_t) * (size_t)(name.length + word.length) + 1)) == NULL) {
-        return PyErr_NoMemory();
-    }
-    to = memset(ITEMS(means, double), 0, sizeof(double) * (size_t)(2 * q + 1));
-    for (k = -1; k < q; k++) { /* first of 1, for the totals */
-        const float *feature = k < 0 ? NULL : ROW(ITEMS(features, float), ITEMS(columns, int32_t)[k]);
-        double sums[2] = {0};
-        for (i = 0; i < m; i++) {
-            double own = larger(ITEMS(words, double)[i], MIN_WORDS) * (feature ? (double)feature[i] : 1);
-            sums[0] += (1 - ITEMS(scores, double)[i]) * own;
-            sums[1] += own;
+    for (k = 0; k < 2; k++) {
+        const double *weight = ITEMS(weights, double) + k * m;
+        double *to = ITEMS(means, double) + k * (q + 1), *total = to + q;
+        for (b = 0, *total = 0; b < m; b++) {
+            *total += weight[b];
         }
-        for (i = 0; i < 2; i++) {
-            if (k < 0) {
-                all[i] = larger(sums[i], 1e-9);
+        for (i = 0; i < q; i++) {
+            const float *row = ITEMS(table, float) + ITEMS(rows, int64_t)[i] * m;
+            double sum = 0;
+            for (b = 0; b < m; b++) {
+                sum += weight[b] * (double)row[b];
             }
-            else {
-                to[i * q + k] = sums[i] / all[i];
-            }
+            to[i] = sum / larger(*total, 1e-9);
         }
     }
-    to[2 * q] = all[0] / all[1];
-    for (i = 0; i < name.length + word.length; i++) {
-        uint32_t token = i < name.length ? ITEMS(name, uint32_t)[i] : TABLE_SIZE + ITEMS(word, uint32_t)[i - name.length];
-        present[token / 64] |= (uint64_t)1 << token % 64;
-    }
-    for (i = 0; i < 2 * TABLE_SIZE / 64; i++) {
-        for (left = present[i]; left; left &= left - 1) {
-            tokens[count++] = 64 * i + __builtin_ctzll(left);
-        }
-    }
-    return PyByteArray_FromStringAndSize((const char *)tokens, 8 * count);
+    Py_RETURN_NONE;
 }
 
-/* add_rows(table: float64[size, k], rows: int64[t], sums: float64[k]): adds some rows to the sums */
-PyObject *core_add_rows(PyObject *Py_UNUSED(module), PyObject *arguments)
+/* kind_probabilities(token_weight: float32[size, k], tokens: int64[t], kinds: float64[k]): adds the weights of the tokens to
+   logits, which become probabilities */
+PyObject *core_kind_probabilities(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array table = {0}, rows = {0}, sums = {0};
-    Py_ssize_t i, j, k;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_8, &table, in_8, &rows, out_8, &sums)
-        || !check_arrays(sums.length > 0 && are_below(&rows, table.length / sums.length))) {
+    SCOPED(array_release) Array weight = {0}, tokens = {0}, kinds = {0};
+    double *to, highest, sum = 0;
+    Py_ssize_t i, k;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_4, &weight, in_8, &tokens, out_8, &kinds)
+        || !check_arrays(kinds.length > 0 && are_below(&tokens, weight.length / kinds.length))) {
         return NULL;
     }
-    for (i = 0, k = sums.length; i < rows.length; i++) {
-        const double *row = ITEMS(table, double) + ITEMS(rows, int64_t)[i] * k;
-        for (j = 0; j < k; j++) {
-            ITEMS(sums, double)[j] += row[j];
+    to = ITEMS(kinds, double);
+    for (i = 0; i < tokens.length; i++) {
+        const float *row = ITEMS(weight, float) + ITEMS(tokens, int64_t)[i] * kinds.length;
+        for (k = 0; k < kinds.length; k++) {
+            to[k] += (double)row[k];
         }
+    }
+    for (k = 1, highest = to[0]; k < kinds.length; k++) {
+        highest = larger(to[k], highest);
+    }
+    for (k = 0; k < kinds.length; k++) {
+        sum += to[k] = exp(to[k] - highest);
+    }
+    for (k = 0; k < kinds.length; k++) {
+        to[k] /= sum;
     }
     Py_RETURN_NONE;
 }

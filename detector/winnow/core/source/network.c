@@ -1,14 +1,17 @@
 /* A network over the text blocks of a page in reading order, for winnow.models.blocks: a dense layer, a gated recurrent
    unit in each direction (Cho et al. 2014), a dense layer over the states of both and over their means and maxima on the
-   page, and one logit per block. */
+   page, and one logit per block, of the probability of content. */
+#include <math.h>
+
 #include "page.h"
 
 enum { ROWS = 8, COLUMNS = 16 }; /* of a tile, whose sums stay in registers, half of it at a time */
 enum { UNITS = 64, GATES = 3 * UNITS }; /* of a layer, and of a state; winnow.models.blocks has the same numbers */
+#define MAX_LOGIT 30.0 /* winnow.models has the same number */
 enum { MAX_PARTS = 4, MAX_FEATURES = 1 << 20 };
 enum {
     MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS, OUTPUT_WEIGHT, OUTPUT_BIAS,
-    PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, LOGITS, ARRAYS
+    PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, PROBABILITY, ARRAYS
 };
 
 #define ALIGNED __attribute__((aligned(64))) /* to a line of the cache */
@@ -263,10 +266,10 @@ static void fill_of_page(Task *task)
     }
 }
 
-static void fill_logits(const Task *task)
+static void fill_probabilities(const Task *task)
 {
     const float *weight = numbers(task, LAST_WEIGHT), *output = task->output;
-    float *logits = ITEMS(task->arrays[LOGITS], float);
+    double *probability = ITEMS(task->arrays[PROBABILITY], double);
     Py_ssize_t block;
     int i;
     for (block = 0; block < task->m; block++, output += UNITS) {
@@ -275,7 +278,7 @@ static void fill_logits(const Task *task)
             float value = output[i] + task->of_page[i];
             sum += (value > 0 ? value : 0) * weight[i];
         }
-        logits[block] = sum;
+        probability[block] = 1 / (1 + exp(-smaller(larger(sum, -MAX_LOGIT), MAX_LOGIT)));
     }
 }
 
@@ -287,7 +290,7 @@ INLINE void run(Task *task, Products products)
         read_blocks(task, backwards, products);
     }
     fill_of_page(task);
-    fill_logits(task);
+    fill_probabilities(task);
 }
 
 static void run_anywhere(Task *task)
@@ -380,15 +383,15 @@ static void release(Task *task)
     arrays_release(task->arrays, ARRAYS);
 }
 
-/* sequence_logits(parts: tuple, clip, mean: float32[f], scale: float32[f], dense_weight: float32[f, u],
-                   dense_bias: float32[u], input_weight: float32[2, u, 3 u], input_bias: float32[2, 3 u],
-                   state_weight: float32[2, u, 3 u], state_bias: float32[2, u], output_weight: float32[2, u, u],
-                   output_bias: float32[u], page_weight: float32[4 u, u], last_weight: float32[u], last_bias: float32[1],
-                   logits: float32[m])
+/* content_probability(parts: tuple, clip, mean: float32[f], scale: float32[f], dense_weight: float32[f, u],
+                       dense_bias: float32[u], input_weight: float32[2, u, 3 u], input_bias: float32[2, 3 u],
+                       state_weight: float32[2, u, 3 u], state_bias: float32[2, u], output_weight: float32[2, u, u],
+                       output_bias: float32[u], page_weight: float32[4 u, u], last_weight: float32[u], last_bias: float32[1],
+                       probability: float64[m])
 
    u is UNITS. parts: of the features, float32[k, m]. The first four weights are in panels of COLUMNS columns, float32[...,
    columns / COLUMNS, rows, COLUMNS]. */
-PyObject *core_sequence_logits(PyObject *Py_UNUSED(module), PyObject *arguments)
+PyObject *core_content_probability(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(release) Task task = {0};
     SCOPED(free_memory) char *memory = NULL;
@@ -399,11 +402,11 @@ PyObject *core_sequence_logits(PyObject *Py_UNUSED(module), PyObject *arguments)
                           &arrays[MEAN], in_4, &arrays[SCALE], in_4, &arrays[DENSE_WEIGHT], in_4, &arrays[DENSE_BIAS], in_4,
                           &arrays[INPUT_WEIGHT], in_4, &arrays[INPUT_BIAS], in_4, &arrays[STATE_WEIGHT], in_4,
                           &arrays[STATE_BIAS], in_4, &arrays[OUTPUT_WEIGHT], in_4, &arrays[OUTPUT_BIAS], in_4,
-                          &arrays[PAGE_WEIGHT], in_4, &arrays[LAST_WEIGHT], in_4, &arrays[LAST_BIAS], out_4,
-                          &arrays[LOGITS])) {
+                          &arrays[PAGE_WEIGHT], in_4, &arrays[LAST_WEIGHT], in_4, &arrays[LAST_BIAS], out_8,
+                          &arrays[PROBABILITY])) {
         return NULL;
     }
-    task.m = arrays[LOGITS].length;
+    task.m = arrays[PROBABILITY].length;
     if ((fits = borrow_features(&task, parts)) < 0 || !check_arrays(fits && fit(&task))) {
         return NULL;
     }
