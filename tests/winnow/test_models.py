@@ -16,8 +16,8 @@ import winnow
 from winnow.cleaning import clean
 from winnow.core import core
 from winnow.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of
-from winnow.models import load_model, log_odds, shipped_models
-from winnow.models.blocks import ARRAY_NAMES, CLIP, UNITS, BlockModel, SequenceNetwork, attribute_scores
+from winnow.models import CLIP, load_model, log_odds, shipped_models
+from winnow.models.blocks import ARRAY_NAMES, UNITS, BlockModel, SequenceNetwork, attribute_scores
 from winnow.models.decision import (
     ARTICLE,
     CONFIDENCE_INPUTS,

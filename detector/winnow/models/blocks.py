@@ -16,7 +16,7 @@ import numpy as np
 
 from winnow.core import core
 from winnow.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of
-from winnow.models import BLOCKS, Scores, log_odds
+from winnow.models import BLOCKS, CLIP, Scores, log_odds
 from winnow.models.decision import KIND_INPUTS, ExpectedF1, LearnedDecision, PageDecision
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.page.tree import once_per_page
@@ -38,9 +38,6 @@ UNITS: Final = 64
 
 _PANEL: Final = 16
 """The core takes weights in panels of 16 columns, a multiple of four of them; ``network.c`` has the same number."""
-
-CLIP: Final = 4.0
-"""Standardised features are clipped to this many standard deviations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,14 +120,6 @@ class SequenceNetwork:
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
 """Names of the arrays of a network, in order."""
-
-
-def standardise(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
-    """float32[m, k], standardised features, clipped to 4 standard deviations."""
-    result: Matrix = matrix - mean
-    result *= scale
-    np.maximum(result, -CLIP, out=result)  # not np.clip, which is slower on small arrays
-    return np.minimum(result, CLIP, out=result)
 
 
 def _in_panels(weight: Matrix) -> Matrix:

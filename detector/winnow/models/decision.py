@@ -16,6 +16,7 @@ import numpy as np
 
 from winnow.core import core
 from winnow.features import PAGE_FEATURE_NAMES, STATIC_NAMES, TABLE_SIZE
+from winnow.models import standardise
 from winnow.models.files import required_array
 
 if TYPE_CHECKING:
@@ -190,8 +191,6 @@ TOKENS: Final = 2 * TABLE_SIZE
 CONFIDENCE_INPUTS: Final = ("constant", "expected F1", "expected precision", "expected recall", "article", "log words")
 """Inputs of the linear estimate of the text's F1."""
 
-_CLIP: Final = 4.0
-
 
 class KindInputs(NamedTuple):
     """Inputs of the classifier of page kinds.
@@ -244,16 +243,9 @@ class KindHead:
 
     def probabilities(self, inputs: KindInputs) -> Floats:
         """float64[len(KINDS)], probability of each kind."""
-        kinds: Floats = standardise_inputs(inputs.numbers, self.mean, self.scale) @ self.weight + self.bias
+        kinds: Floats = standardise(inputs.numbers, self.mean, self.scale) @ self.weight + self.bias
         core.kind_probabilities(self.tokens, inputs.tokens, kinds)
         return kinds
-
-
-def standardise_inputs(numbers: Floats, mean: Floats, scale: Floats) -> Floats:
-    """Standardise float64[..., d] numbers; NaN becomes the mean."""
-    standardised: Floats = np.minimum(np.maximum((numbers - mean) * scale, -_CLIP), _CLIP)
-    standardised[np.isnan(standardised)] = 0.0
-    return standardised
 
 
 @dataclass(frozen=True, eq=False, slots=True)
