@@ -13,12 +13,10 @@ import re
 from dataclasses import dataclass
 from itertools import repeat
 from typing import TYPE_CHECKING, Final
-from zlib import crc32
 
 import numpy as np
 
 from winnow.core import SEED, core
-from winnow.memo import Memo
 from winnow.page.text import character_properties
 from winnow.page.tree import TAG_ID, TAG_NAMES, once_per_page, tag_set
 
@@ -45,29 +43,8 @@ TOKEN_FEATURE_NAMES: Final = (
     *(f"names: path log-odds of container {level}" for level in range(_TABLED_LEVELS)),
 )
 
-_NAME_SEED: Final = crc32(b"name:")
-_NUMBER_PART: Final = crc32(b"#", _NAME_SEED)  # all numbers are one part
 _NAMING: Final = ("class", "id", "role", "itemprop", "aria-label", "itemtype", "data-testid", "rel")
 _WORD: Final = re.compile(r"\w+")
-_NAME_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
-_MAX_NAME_PARTS: Final = 12
-
-
-def name_hashes(name: str) -> tuple[int, ...]:
-    """32-bit hashes of the distinct parts of a name, at most 12: ``"postMeta_12"`` -> post, meta, #.
-
-    Must match the core, which hashes ASCII names.
-    """
-    parts = [part.lower() for part in _NAME_PART.findall(name)[:_MAX_NAME_PARTS]]
-    return tuple(
-        dict.fromkeys(
-            _NUMBER_PART if part.isdigit() else crc32(part.encode("utf-8", "surrogatepass"), _NAME_SEED)
-            for part in parts
-        )
-    )
-
-
-_NAME_HASHES: Final = Memo(name_hashes, 16_384)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -285,7 +262,7 @@ def features_of(page: Page) -> BlockFeatures:
     uses = bytes(map(_USES.get, table.names, repeat(0)))
     word, element, name, distinct = core.block_features(
         *(page.arrays, table.arrays, uses, page.text, page.run_offset, page.block_lines, title),
-        *(_FLAGS, _GROUP_OF_TAG, character_properties(), SEED, _NAME_HASHES),
+        *(_FLAGS, _GROUP_OF_TAG, character_properties(), SEED),
         *(static, page_features, words, weight, in_tree, words_per_block),
     )
     weight.flags.writeable = in_tree.flags.writeable = False  # they become part of the scores

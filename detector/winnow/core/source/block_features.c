@@ -313,26 +313,26 @@ static size_t list_tokens(Task *task, size_t names, size_t words)
 }
 
 /* block_features(page, values, uses: uint8[names], text, run_offset: int64[r + 1], lines, title, tag_flags: uint32[T],
-                  tag_group: int8[T], properties, seed, known, rows: float32[STATIC_ROWS, m],
+                  tag_group: int8[T], properties, seed, rows: float32[STATIC_ROWS, m],
                   of_page: float32[PAGE_FEATURES], words: float64[m], weight: int64[n + m], in_tree: bool[n + m],
                   words_per_block: int32[m])
    -> words: uint32, elements: int32, names: uint32, tokens: int64
 
    uses: bits of each name of attributes. lines: texts of the blocks with line feeds between them. title: its different words
-   in lower case with a line feed behind each. known: maps names that are not ASCII to the hashes of their parts. */
+   in lower case with a line feed behind each. */
 PyObject *core_block_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(release) Task task = {0};
     Features *f = &task.features;
     Array *arrays = task.arrays;
-    PyObject *block_lines, *known;
+    PyObject *block_lines;
     Span text, title, lines, lowered;
     Py_ssize_t names;
     size_t words = 0, tokens = 0;
     int failed;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&UO&O&O&O&KOO&O&O&O&O&O&", in_page, &f->page, in_values, &task.values, in_1,
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&UO&O&O&O&KO&O&O&O&O&O&", in_page, &f->page, in_values, &task.values, in_1,
                           &arrays[USES], in_text, &text, in_8, &arrays[RUN_OFFSET], &block_lines, in_text, &title, in_4,
-                          &arrays[FLAGS], in_1, &arrays[GROUP], in_properties, &arrays[PROPERTIES], &f->seed, &known, out_4,
+                          &arrays[FLAGS], in_1, &arrays[GROUP], in_properties, &arrays[PROPERTIES], &f->seed, out_4,
                           &arrays[ROWS], out_4, &arrays[OF_PAGE], out_8, &arrays[WORDS_OF], out_8, &arrays[WEIGHT], out_1,
                           &arrays[IN_TREE], out_4, &arrays[WORDS_PER_BLOCK])
         || !in_text(block_lines, &lines) || !check_arrays(fit(&task))) {
@@ -349,7 +349,7 @@ PyObject *core_block_features(PyObject *Py_UNUSED(module), PyObject *arguments)
         && ((task.lower = PyObject_CallMethod(block_lines, "lower", NULL)) == NULL || !in_text(task.lower, &lowered))) {
         return NULL;
     }
-    names = read_names(f, &task.values, ITEMS(arrays[USES], uint8_t), known, task.elements, task.names);
+    names = read_names(f, &task.values, ITEMS(arrays[USES], uint8_t), task.elements, task.names);
     if (names < 0) {
         return NULL;
     }

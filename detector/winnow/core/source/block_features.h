@@ -114,8 +114,8 @@ enum { TABLE_SIZE = 1 << 15, MAX_WORDS = 16, MAX_NAME_PARTS = 12 };
 size_t read_words(Features *f, Span lines, Span title, int32_t *words_per_block, uint32_t *words);
 
 /* Read the parts of the attributes that name elements with blocks, MAX_NAME_PARTS of each attribute at most: element and
-   name of each part. `known` maps names that are not ASCII to their hashes. Returns how many, or -1 with an exception set. */
-Py_ssize_t read_names(const Features *f, const AttributeValues *values, const uint8_t *uses, PyObject *known,
-                      int32_t *elements, uint32_t *names);
+   name of each part. Returns how many, or -1 with an exception set. */
+Py_ssize_t read_names(const Features *f, const AttributeValues *values, const uint8_t *uses, int32_t *elements,
+                      uint32_t *names);
 
 #endif

@@ -115,47 +115,64 @@ size_t read_words(Features *f, Span lines, Span title, int32_t *words_per_block,
     return scan.hashed;
 }
 
-/* ---- Parts of names of elements. Names that are not ASCII are left to Python, which knows the letters of all scripts */
+/* ---- Parts of names of elements: "postMeta_12" has post, meta and a number */
 
-#define IS_LOWER(c) ((c) >= 'a' && (c) <= 'z')
-#define IS_UPPER(c) ((c) >= 'A' && (c) <= 'Z')
+enum { NO_PART, NUMBER, SMALL_LETTER, CAPITAL, OTHER_LETTER }; /* the last are those that are not ASCII */
 
-/* The checksum of ASCII letters in lower case. */
-static uint32_t hash_letters(uint32_t seed, const unsigned char *at, const unsigned char *end)
+/* Read one character of a text, which must not be empty, and return what it can be a part of. */
+static int next_kind(const uint8_t *properties, Span *text)
 {
-    unsigned char lower[64];
-    while (at < end) {
-        size_t length = 0;
-        while (at < end && length < sizeof lower) {
-            lower[length++] = *at++ | 0x20;
-        }
-        seed = core_crc32(seed, lower, lower + length);
-    }
-    return seed;
+    int c = *text->begin;
+    unsigned property = next_property(properties, text);
+    return property & IS_DIGIT ? NUMBER : c >= 0x80 ? (property & IS_ALPHANUMERIC ? OTHER_LETTER : NO_PART)
+           : is_letter(c)      ? (c >= 'a' ? SMALL_LETTER : CAPITAL)
+                               : NO_PART;
 }
 
-/* Hash the distinct parts among the first 12 of a name; returns how many. */
-static int hash_parts(Span name, uint32_t seed, uint32_t number, uint32_t *hashes)
+/* Hash the letters of a part in lower case; 0, or -1 with an exception set. */
+static int hash_letters(Span part, uint32_t *hash)
 {
-    const unsigned char *at = name.begin, *end = name.end;
+    PyObject *text, *lower;
+    int failed;
+    if (is_all_ascii(part)) {
+        for (; part.begin < part.end; part.begin++) {
+            unsigned char small = *part.begin | 0x20;
+            *hash = core_crc32(*hash, &small, &small + 1);
+        }
+        return 0;
+    }
+    text = PyUnicode_DecodeUTF8((const char *)part.begin, part.end - part.begin, "strict");
+    lower = text ? PyObject_CallMethod(text, "lower", NULL) : NULL;
+    failed = lower == NULL || !in_text(lower, &part);
+    *hash = failed ? 0 : core_crc32(*hash, part.begin, part.end);
+    Py_XDECREF(lower);
+    Py_XDECREF(text);
+    return -failed;
+}
+
+/* Hash the distinct parts among the first of a name; returns how many, or -1 with an exception set. */
+static int hash_parts(const uint8_t *properties, Span name, uint32_t seed, uint32_t number, uint32_t *hashes)
+{
     int parts = 0, different = 0, i;
-    while (at < end && parts < MAX_NAME_PARTS) {
-        const unsigned char *begin = at++;
-        uint32_t hash = number;
-        if (is_digit(*begin)) {
-            while (at < end && is_digit(*at)) {
-                at++;
-            }
-        }
-        else if (is_letter(*begin)) {
-            int is_lower = IS_LOWER(*begin) || (at < end && IS_LOWER(*at)); /* behind one capital at most */
-            while (at < end && (is_lower ? IS_LOWER(*at) : IS_UPPER(*at))) {
-                at++;
-            }
-            hash = hash_letters(seed, begin, at);
-        }
-        else {
+    while (name.begin < name.end && parts < MAX_NAME_PARTS) {
+        Span part = name, ahead;
+        int kind = next_kind(properties, &name);
+        uint32_t hash = kind == NUMBER ? number : seed;
+        if (kind == NO_PART) {
             continue;
+        }
+        for (ahead = name; ahead.begin < ahead.end; name = ahead) {
+            int next = next_kind(properties, &ahead);
+            if (next == SMALL_LETTER && kind == CAPITAL && name.begin == part.begin + 1) {
+                kind = next; /* small letters behind one capital */
+            }
+            if (next != kind) {
+                break;
+            }
+        }
+        part.end = name.begin;
+        if (kind != NUMBER && hash_letters(part, &hash) < 0) {
+            return -1;
         }
         parts++;
         for (i = 0; i < different && hashes[i] != hash; i++) {
@@ -167,28 +184,13 @@ static int hash_parts(Span name, uint32_t seed, uint32_t number, uint32_t *hashe
     return different;
 }
 
-/* Read the hashes of a name that is not ASCII from a mapping of strings to tuples; how many, or -1 with an exception set. */
-static int known_parts(Span name, PyObject *known, uint32_t *hashes)
-{
-    PyObject *text = PyUnicode_DecodeUTF8((const char *)name.begin, name.end - name.begin, "strict");
-    PyObject *found = text ? PyObject_GetItem(known, text) : NULL;
-    Py_ssize_t parts = found ? PyTuple_Size(found) : -1, i;
-    parts = parts < MAX_NAME_PARTS ? parts : MAX_NAME_PARTS;
-    for (i = 0; i < parts; i++) {
-        hashes[i] = (uint32_t)PyLong_AsUnsignedLongMask(PyTuple_GetItem(found, i));
-    }
-    Py_XDECREF(found);
-    Py_XDECREF(text);
-    return PyErr_Occurred() ? -1 : (int)parts;
-}
-
 /* Where the parts of a value begin and end. */
 typedef struct {
     const uint32_t *begin, *end;
 } Parts;
 
-Py_ssize_t read_names(const Features *f, const AttributeValues *values, const uint8_t *uses, PyObject *known,
-                      int32_t *elements, uint32_t *names)
+Py_ssize_t read_names(const Features *f, const AttributeValues *values, const uint8_t *uses, int32_t *elements,
+                      uint32_t *names)
 {
     const PageArrays *page = &f->page;
     SCOPED(free_memory) Parts *of_attribute = calloc((size_t)page->a + 1, sizeof(Parts));
@@ -202,11 +204,8 @@ Py_ssize_t read_names(const Features *f, const AttributeValues *values, const ui
         return -1;
     }
     for (i = 0; i < values->d; i++) {
-        Span name = value_of(values, i);
-        int found = 0;
-        if (uses[values->name_of[i]] & IS_NAMING) {
-            found = is_all_ascii(name) ? hash_parts(name, seed, number, to) : known_parts(name, known, to);
-        }
+        int is_naming = uses[values->name_of[i]] & IS_NAMING;
+        int found = is_naming ? hash_parts(f->properties, value_of(values, i), seed, number, to) : 0;
         if (found < 0) {
             return -1;
         }
