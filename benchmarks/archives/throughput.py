@@ -61,6 +61,8 @@ def _steps(name: str, archives: list[str], options: Options) -> list[Any]:
         start = time.perf_counter()
         summary = ArchiveRun(archives, Path(folder), options, progress).run()
         seconds = time.perf_counter() - start
+    if not summary.pages:
+        raise SystemExit(f"no page could be read: {summary.broken}")
     return [name, summary.pages, summary.pages / seconds, *(ended[step] - begun.get(step, start) for step in STEPS)]
 
 

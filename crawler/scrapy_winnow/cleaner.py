@@ -36,8 +36,8 @@ _SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "sco
 def tags_of(html: str | bytes) -> int:
     """Estimate the cost of a page before it is parsed: its tags, with text and attributes counted as further tags.
 
-    Bytes alone would not do: a quarter of a megabyte of ``<p>x`` has 64,000 nodes and as many blocks. 20,000 attributes
-    of a single element take a third of a second.
+    Bytes alone would not do: a quarter of a megabyte of ``<p>x`` has 64,000 nodes and as many blocks. 100,000
+    attributes on 1,000 elements take as long as 25,000 tags.
     """
     if isinstance(html, str):
         tags, signs = html.count("<"), html.count("=")

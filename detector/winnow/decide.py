@@ -23,7 +23,7 @@ from winnow.evidence.main_content import (
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from winnow.evidence.site_counts import adjust_by_site_counts
 from winnow.models.decision import FixedThreshold
-from winnow.output.tables import in_table
+from winnow.output.tables import in_data_table
 from winnow.output.text import block_texts, conditional_comments
 from winnow.page.attributes import attribute_predicate
 from winnow.page.hidden import hidden_runs
@@ -141,7 +141,8 @@ def cut_unwanted(draft: Draft) -> None:
     if bars := page.attributes.elements_matching(_ARCHIVE_BARS):
         draft.overrule(within(page, is_among(page, bars))[page.block_node], Reason.UNWANTED, cut=True)
     if not draft.options.tables:
-        draft.overrule(in_table(page), Reason.UNWANTED, cut=True)
+        inside = in_data_table(page)
+        draft.overrule(np.concatenate([inside, inside[page.block_node]]), Reason.UNWANTED, cut=True)
 
 
 _ARCHIVE_BARS: Final = attribute_predicate("id", parts=("wm-ipp",))  # of the Wayback Machine
@@ -157,7 +158,8 @@ def estimate_confidence(draft: Draft) -> None:
     if draft.is_fallback or not draft.kept.any():
         confidence = 0.0
     elif confidence is not None and draft.page_scores is not draft.scores:
-        words = np.maximum([len(text.split()) for text in draft.texts], 0.5)
+        pairs = zip(draft.texts, draft.page.block_texts(), strict=True)  # the page's have one space between words
+        words = np.maximum([text.count(" ") + 1 if text is same else len(text.split()) for text, same in pairs], 0.5)
         content = (1 - draft.smoothed.value[draft.page.n :]) * words
         expected = 2 * content @ draft.kept / (words @ draft.kept + content.sum())
         confidence = min(float(_CONFIDENCE @ (1, confidence, expected)), 1.0)

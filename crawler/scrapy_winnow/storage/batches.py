@@ -113,6 +113,8 @@ class CommandBatches:
         Raises:
             redis.RedisError: a server refused a command, or could not be reached.
         """
+        if not self._in_cluster:
+            return await self._enqueue("", commands, MAX_WAIT_S)
         places: dict[str, list[int]] = {}
         for place, command in enumerate(commands):
             places.setdefault(self._server_of(command[1]), []).append(place)

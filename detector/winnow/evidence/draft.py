@@ -40,6 +40,7 @@ class Reason(IntEnum):
     HIDDEN = 8  # nobody sees it
 
 
+# Copies, controls, leftovers, what is hidden or decided by rules: none of it counts as a comment.
 _IS_UNWANTED: Final = np.array([reason == Reason.COPY or reason >= Reason.UNWANTED for reason in Reason])
 
 
@@ -142,25 +143,19 @@ class Draft:
     @property
     def comment_units(self) -> Flags:
         """bool[n + m], units of comment threads, without the unwanted ones."""
-        wanted: Flags = (self.comments.section >= 0) & ~self.unwanted
+        wanted: Flags = (self.comments.section >= 0) & ~_IS_UNWANTED[self.reason]
         return wanted
-
-    @property
-    def unwanted(self) -> Flags:
-        """bool[n + m], units that never count as comments: copies, controls, leftovers, hidden, decided by rules."""
-        unwanted: Flags = _IS_UNWANTED[self.reason]
-        return unwanted
 
     @property
     def written_by_readers(self) -> Flags:
         """bool[m], blocks of comments, without the unwanted ones."""
-        wanted: Flags = self.comments.comments & ~_IS_UNWANTED[self.reason[self.page.n :]]
-        return wanted
+        written = self.comments.comments
+        return written & ~_IS_UNWANTED[self.reason[self.page.n :]] if written.any() else written
 
     @property
     def template_share(self) -> float:
         """Fraction of the text's characters that was cut as template, 0..1."""
-        cut = self.lengths[~self.kept & ~self.written_by_readers].sum()
+        cut = self.lengths[self.template[self.page.n :] & ~self.written_by_readers].sum()
         return float(cut / max(int(self.lengths.sum()), 1))
 
     def keep_least_template(self, candidates: Flags) -> None:

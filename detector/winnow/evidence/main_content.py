@@ -12,13 +12,13 @@ from winnow.evidence.draft import Reason
 from winnow.hashing import mix
 from winnow.metadata.facts import declared_kind
 from winnow.metadata.json_ld import json_ld_scripts
-from winnow.output.tables import table_around
-from winnow.output.text import LISTS, blocks_inside
+from winnow.output.tables import data_tables
+from winnow.output.text import blocks_inside
 from winnow.page.attributes import attribute_predicate
 from winnow.page.text import WORD
 from winnow.page.tree import (
+    LISTS,
     clickable_blocks,
-    elements_named,
     innermost_holding,
     is_among,
     linked_runs,
@@ -28,7 +28,6 @@ from winnow.page.tree import (
     run_lengths,
     slice_sums,
     sums_in_blocks,
-    sums_over_blocks,
     tag_set,
     within,
 )
@@ -49,8 +48,6 @@ _MIN_PLAIN_SHARE: Final = 0.2  # fraction of a kept table's text outside links; 
 _WHOLE_FRACTION: Final = 0.7  # kept fraction of a structure's text from which it is kept whole
 _SCRAPS_FRACTION: Final = 0.3  # kept fraction of a link list's text up to which it is cut whole
 _MIN_LIST: Final = 5  # blocks
-_TABLES: Final = tag_set("table")
-_CODE: Final = tag_set("pre")
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
 _PRODUCT_POSSIBLE: Final = attribute_predicate("content", "itemtype", parts=("product",))
@@ -71,13 +68,15 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     if not kept.any():
         return
     templateness = draft.smoothed.value[page.n :]
-    found = _tables(page, kept, templateness) if "table" in page.tag_names else np.zeros(page.m, bool)
-    heading, code = blocks_inside(page, "h1").copy(), blocks_inside(page, "pre").copy()
+    found = _tables(page, kept, templateness) if data_tables(page) else np.zeros(page.m, bool)
     first, last = kept.nonzero()[0][[0, -1]].tolist()
-    heading[last:] = code[:first] = False
-    missing = (heading | code & (templateness < _MAX_SCORE)) & ~kept
-    if missing.any():
-        found |= missing & _in_main_element(page, draft.lengths, kept)
+    headings, code = (blocks_inside(page, name).nonzero()[0].tolist() for name in ("h1", "pre"))
+    missing = [block for block in headings if block < last and not kept[block]]
+    missing += [block for block in code if block >= first and not kept[block] and templateness[block] < _MAX_SCORE]
+    if missing:
+        around = innermost_holding(page, draft.lengths * kept, _MAIN_FRACTION)
+        begin, end = page.block_begin[around], page.block_end[around]
+        found[[block for block in missing if begin <= block < end]] = True
     draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
 
 
@@ -86,9 +85,9 @@ def keep_headline(draft: Draft) -> None:
     page, df = draft.page, draft.df
     if df is None or not draft.kept.any():
         return
+    most = _MAX_OTHERS_WITH_HEADLINE * max(draft.pages - 1, 1)
     found = np.zeros(page.m, bool)
-    found[_blocks_like_title(draft)] = True
-    found &= df[page.n :] - 1 < _MAX_OTHERS_WITH_HEADLINE * max(draft.pages - 1, 1)
+    found[[block for block in _blocks_like_title(draft) if df[page.n + block] - 1 < most]] = True
     draft.overrule(found & ~draft.kept, Reason.MAIN_CONTENT, cut=False)
 
 
@@ -134,17 +133,9 @@ def _blocks_like_title(draft: Draft) -> list[int]:
     return found
 
 
-def _in_main_element(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[m], blocks in the innermost element with more than one block that holds nine tenths of the kept text."""
-    around = innermost_holding(page, lengths * kept, _MAIN_FRACTION)
-    inside = np.zeros(page.m, bool)
-    inside[page.block_begin[around] : page.block_end[around]] = True
-    return inside
-
-
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
     """bool[m], blocks of data tables that contain kept blocks or lie between kept blocks."""
-    tables = np.array(elements_named(page, "table"), int)
+    tables = np.array(data_tables(page), int)
     begin, end = page.block_begin[tables], page.block_end[tables]
     sums, scores = prefix_sums(kept), np.append(0.0, np.cumsum(templateness))
     inside = sums[end] > sums[begin]
@@ -153,7 +144,7 @@ def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArra
     doubtful = scores[end] - scores[begin] < _MAX_SCORE * (end - begin)
     tables = tables[(inside | before & after) & doubtful]
     if len(tables):
-        tables = tables[(table_around(page)[tables] == tables) & (_plain_share(page, tables) > _MIN_PLAIN_SHARE)]
+        tables = tables[_plain_share(page, tables) > _MIN_PLAIN_SHARE]
     return within(page, is_among(page, tables))[page.block_node]
 
 
@@ -172,14 +163,18 @@ def keep_structures_whole(draft: Draft) -> None:
     if draft.df is None:
         return
     page, kept = draft.page, draft.kept
-    whole = _TABLES.take(page.tag) & (table_around(page) >= 0) | tag_set(*LISTS).take(page.tag)
-    if not whole.any():
-        return
-    inside, kept_inside = sums_over_blocks(page, draft.lengths), sums_over_blocks(page, draft.lengths * kept)
-    whole &= (kept_inside >= _WHOLE_FRACTION * inside) & (kept_inside < inside)
-    if whole.any():
-        inside_whole = within(page, whole)[page.block_node]
+    structures = (is_among(page, data_tables(page)) | tag_set(*LISTS).take(page.tag)).nonzero()[0]
+    inside, kept_inside = _characters_in(draft, structures)
+    whole = structures[(kept_inside >= _WHOLE_FRACTION * inside) & (kept_inside < inside)]
+    if len(whole):
+        inside_whole = within(page, is_among(page, whole))[page.block_node]
         draft.overrule(inside_whole & ~kept & ~_controls(draft), Reason.STRUCTURE, cut=False)
+
+
+def _characters_in(draft: Draft, elements: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """int64[k] each, characters in each of k elements, and those of them that are kept."""
+    blocks = draft.page.block_begin[elements], draft.page.block_end[elements]
+    return slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * draft.kept, *blocks)
 
 
 def cut_lists_whole(draft: Draft) -> None:
@@ -187,12 +182,11 @@ def cut_lists_whole(draft: Draft) -> None:
     page, kept = draft.page, draft.kept
     if not (blocks_inside(page, *LISTS) & kept).any():
         return
-    lists = np.array(elements_named(page, *LISTS))
-    blocks = page.block_begin[lists], page.block_end[lists]
-    inside, kept_inside = slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * kept, *blocks)
-    is_scraps = (kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside) & (blocks[1] - blocks[0] >= _MIN_LIST)
-    if is_scraps.any():
-        lists = lists[is_scraps]
+    lists = tag_set(*LISTS).take(page.tag).nonzero()[0]
+    lists = lists[page.block_end[lists] - page.block_begin[lists] >= _MIN_LIST]
+    inside, kept_inside = _characters_in(draft, lists)
+    lists = lists[(kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside)]
+    if len(lists):
         scraps = is_among(page, lists[_plain_share(page, lists) < _MIN_PLAIN_SHARE])
         draft.overrule(within(page, scraps)[page.block_node] & kept, Reason.STRUCTURE, cut=True)
 
@@ -252,7 +246,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
 
 def _structures(page: Page) -> list[NDArray[np.int32]]:
     """int32[n] each, element of the table, list, ``pre`` and group of stanzas around each element, -1 for none."""
-    parts = [nearest(page.parent, group.take(page.tag)) for group in (_TABLES, tag_set(*LISTS), _CODE)]
+    parts = [nearest(page.parent, tag_set(*tags).take(page.tag)) for tags in (("table",), LISTS, ("pre",))]
     verse = np.bincount(page.block_node, minlength=page.n) > 1
     return [*parts, np.where(verse, page.parent, np.int32(-1))]
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _CLASSES: Final = attribute_predicate(
     "class",
-    parts=("katex", "mwe-math", "mathjax", "mjx-chtml", "math-container", "arithmatex", "math inline", "math disp"),
+    parts=("katex", "mwe-math", "mathjax", "mjx-chtml", "math-container", "arithmatex", "math "),
 )
 _CONTAINER: Final = re.compile(
     r"(?:^|\s)(?:katex(?:-display)?|mwe-math-element|MathJax(?:_Display|_Preview|_SVG|_SVG_Display|_CHTML)?|"
@@ -102,7 +102,7 @@ def find_formulas(page: Page) -> Formulas:
     scripts = table.elements_matching(_SCRIPTS)
     emoji = [place for place, value in table.matching(_PICTURES) if _EMOJI.search(value) and "/" not in value]
     pictures = table.elements_matching(_PICTURES, _TEX_PICTURE)
-    has_tex = any(map(table.places_by_value, _TEX_ATTRIBUTES))
+    has_tex = any(name in table.names for name in _TEX_ATTRIBUTES)
     custom = [element for element, name in page.unknown_names.items() if name == "mjx-container"]
     if not (classes or scripts or pictures or emoji or has_tex or custom or maths):
         return Formulas({}, {}, np.zeros(page.n, bool))

@@ -51,6 +51,7 @@ _CLASSES: Final = attribute_predicate("class", parts=("linen", "-num", "gutter",
 _CODE_LINES: Final = attribute_predicate("class", parts=("line",))
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
 _WIKI_LINK: Final = re.compile(r"(?:^|\s)mw-(?:editsection|cite-backlink)(?:$|\s)")
+_CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
 _PLACES: Final = attribute_predicate("href", parts=("#",))
 _SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ behind a heading, ↩ behind a footnote
 _MAX_EMAIL: Final = 600  # hexadecimal digits
@@ -168,7 +169,8 @@ def plain_text_rewrites(page: Page) -> dict[int, str]:
         begin, end = int(page.run_begin[element]), int(page.run_end[element])
         name = TAG_NAMES[page.tag[element]]
         if element in boxes:
-            changed[end] = f"{boxes[element]} {run_text(page, end, changed).lstrip()}"
+            visible = end + int(page.has_ink[end:].argmax())
+            changed[visible] = f"{boxes[element]} {run_text(page, visible, changed).lstrip()}"
         elif begin < end <= begin + _MAX_RAISED_RUNS and name in RAISED:
             raised = {run: run_text(page, run, changed) for run in range(begin, end)}
             if set("".join("".join(raised.values()).split())) <= RAISED_SIGNS:
@@ -188,15 +190,12 @@ def has_ruby_parentheses(rt: etree._Element) -> bool:
 @once_per_page
 def checkboxes(page: Page) -> dict[int, str]:
     """``[x]`` or ``[ ]`` by element, for the checkboxes at the beginning of list items."""
-    if not page.tag_names.issuperset(("input", "li")):
-        return {}
-    types = page.attributes.places_by_value("type").items()
-    boxes = np.array(page.attributes.elements_with([place for kind, place in types if kind.lower() == "checkbox"]), int)
-    boxes = boxes[page.tag[boxes] == TAG_ID["input"]]
+    boxes = np.array(page.attributes.elements_matching(_CHECKBOXES), int)
     if not boxes.size:
         return {}
     item, visible = nearest(page.parent, page.tag == TAG_ID["li"])[boxes], prefix_sums(page.has_ink)
-    is_first = (item >= 0) & (visible[page.run_begin[boxes]] == visible[page.run_begin[item]])
+    is_first = (page.tag[boxes] == TAG_ID["input"]) & (item >= 0)
+    is_first &= visible[page.run_begin[boxes]] == visible[page.run_begin[item]]
     is_first &= visible[page.run_end[item]] > visible[page.run_end[boxes]]
     ticked = page.attribute("checked")
     return {box: "[x]" if box in ticked else "[ ]" for box in boxes[is_first].tolist()}
@@ -218,17 +217,13 @@ def _line_numbers(page: Page, elements: list[int]) -> list[int]:
 
 def _separated_buttons(page: Page) -> dict[int, str]:
     """A space before each run that touches another one over the borders of two buttons or unknown elements."""
-    boxes = [element for element, name in page.unknown_names.items() if "-" in name]
-    boxes += elements_named(page, "button")
-    if not boxes:
+    custom = [element for element, name in page.unknown_names.items() if "-" in name]
+    if not custom and "button" not in page.tag_names:
         return {}
-    borders = np.concatenate([page.run_begin[boxes], page.run_end[boxes]])
-    touching = borders[(borders > 0) & (borders < page.r)]
-    touching = touching[page.has_ink[touching] & page.has_ink[touching - 1]]
-    if not len(touching):
-        return {}
-    box = nearest(page.parent, is_among(page, boxes))
-    before, after = box[page.run_node[touching - 1]], box[page.run_node[touching]]
-    touching = touching[(before != after) & (before >= 0) & (after >= 0)]
+    is_box = page.tag == TAG_ID["button"]
+    is_box[custom] = True
+    box, has_ink = nearest(page.parent, is_box).take(page.run_node), page.has_ink
+    is_border = (box[:-1] != box[1:]) & (np.minimum(box[:-1], box[1:]) >= 0) & has_ink[:-1] & has_ink[1:]
+    touching = is_border.nonzero()[0] + 1
     pairs = ((run, run_text(page, run - 1), run_text(page, run)) for run in touching.tolist())
     return {run: f" {text}" for run, before, text in pairs if not text[0].isspace() and not before[-1].isspace()}

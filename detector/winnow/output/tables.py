@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from itertools import compress
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
+from winnow.core import core
 from winnow.output.runs import omitted_elements
-from winnow.page.tree import TAG_ID, TAG_NAMES, nearest, once_per_page, prefix_sums, subtree_sums, tag_set
+from winnow.page.tree import LISTS, TAG_ID, TAG_NAMES, is_among, once_per_page, tag_set, within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -24,15 +26,16 @@ MAX_PLACES: Final = 200_000
 
 Contents = TypeVar("Contents")
 
-_TABLE: Final = TAG_ID["table"]
 _ROW: Final = TAG_ID["tr"]
-_CELLS: Final = tag_set("td", "th")
-_HEADS: Final = tag_set("th", "thead", "caption")
-_PARTS: Final = tag_set("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th")
-_HEAVY: Final = tag_set(
-    "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "blockquote", "pre", "form", "hr", "article", "section", "nav"
+_CELLS: Final = ("td", "th")
+_ROWS_AND_CELLS: Final = tag_set("tr", *_CELLS)
+_PARTS: Final = tag_set("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", *_CELLS)
+_ROLES: Final = (  # layout.c has the same order
+    *(LISTS, ("li", "dt", "dd"), _CELLS, ("table",), ("tr",), ("pre",), ("p",), ("br",), ("th", "thead", "caption")),
+    (*LISTS[:3], "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "form", "hr", "article", "section", "nav"),
 )
-_MAX_BLOCKS_PER_VALUE: Final = 2  # a cell with more text blocks holds no single value
+TAG_ROLES: Final = sum((tag_set(*tags).astype(np.uint32) << bit for bit, tags in enumerate(_ROLES)), start=np.uint32(0))
+"""uint32 by tag id: for what the compiled core takes the tags when it lays out text, one bit each."""
 
 _CALLOUT_CLASS: Final = re.compile(
     r"(?:^|\s)(?:(?:admonition|callout|alert|note|tip|hint|warning|important|caution|danger)(?:block)?|markdown-alert|"
@@ -44,43 +47,24 @@ _CALLOUT_TAGS: Final = frozenset({"div", "aside", "section", "figure"})
 
 
 @once_per_page
-def layout_tables(page: Page) -> NDArray[np.bool_]:
-    """bool[n], layout tables with their rows and cells.
+def data_tables(page: Page) -> list[int]:
+    """Data tables in document order, none of which is in another.
 
     A data table has at least two rows and columns and no nested table, and its cells hold values, not parts of a page:
     at least half of them if the table has a head, otherwise all.
     """
     if "table" not in page.tag_names:
-        return np.zeros(page.n, bool)
-    tables = page.tag == _TABLE
-    table_of = nearest(page.parent, tables)
-    cells = _CELLS.take(page.tag) & (table_of >= 0)
-    blocks = page.block_end - page.block_begin
-    is_heavy = cells & ((subtree_sums(page, _HEAVY.take(page.tag)) > 0) | (blocks > _MAX_BLOCKS_PER_VALUE))
+        return []
+    rows = np.zeros(page.n, np.int32)
+    core.data_tables(page.arrays, TAG_ROLES, rows)
+    tables, stated = rows.nonzero()[0].tolist(), page.attribute("role")
+    found = [table for table in tables if stated.get(table, "").strip().lower() not in {"presentation", "none"}]
+    return [table for table in found if rows[table] != _CALLOUT_ROWS or not _is_in_callout(page, table)]
 
-    def count(elements: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """intp[n], number of these elements in each table."""
-        return np.bincount(table_of[elements], minlength=page.n)
 
-    heavy_cells, all_cells = count(is_heavy), count(cells)
-    has_head = count(_HEADS.take(page.tag) & (table_of >= 0)) > 0
-    row_of = nearest(page.parent, page.tag == _ROW)[cells]
-    in_tables = (row_of >= 0) & (table_of[row_of] >= 0)  # broken markup may have its rows around its table
-    rows, lengths = np.unique(row_of[in_tables], return_counts=True)
-    row_counts = np.bincount(table_of[rows], minlength=page.n)
-    has_columns = np.bincount(table_of[rows], weights=lengths > 1, minlength=page.n) > 0
-    data = tables & (row_counts > 1) & has_columns & (subtree_sums(page, tables) == 1)
-    data &= nearest(page.parent, page.tag == TAG_ID["pre"]) < 0  # lines of code
-    data &= np.where(has_head, 2 * heavy_cells <= all_cells, heavy_cells == 0)
-    for index in np.flatnonzero(data & (row_counts == _CALLOUT_ROWS)).tolist():
-        parent = int(page.parent[index])
-        data[index] = not is_callout(TAG_NAMES[page.tag[parent]], dict(page.attributes[parent]).get("class", ""))
-    elements = data.nonzero()[0]
-    stated = map(dict, page.attributes.of_elements(elements))
-    is_layout = [attributes.get("role", "").strip().lower() in {"presentation", "none"} for attributes in stated]
-    data[elements[is_layout]] = False
-    layout: NDArray[np.bool_] = _PARTS.take(page.tag) & (table_of >= 0) & ~data[table_of]
-    return layout
+def _is_in_callout(page: Page, table: int) -> bool:
+    parent = page.parent[table]
+    return bool(parent >= 0) and is_callout(TAG_NAMES[page.tag[parent]], dict(page.attributes[parent]).get("class", ""))
 
 
 def is_callout(name: str, classes: str) -> bool:
@@ -89,57 +73,56 @@ def is_callout(name: str, classes: str) -> bool:
 
 
 @once_per_page
-def table_around(page: Page) -> NDArray[np.int32]:
-    """int32[n], the data table around each element, itself included; -1 for none."""
+def in_data_table(page: Page) -> NDArray[np.bool_]:
+    """bool[n], whether each element is a data table or inside one."""
+    return within(page, is_among(page, data_tables(page)))
+
+
+@once_per_page
+def layout_tables(page: Page) -> NDArray[np.bool_]:
+    """bool[n], tables that are no data tables, with their rows and cells."""
     if "table" not in page.tag_names:
-        return np.full(page.n, -1, np.int32)
-    return nearest(page.parent, (page.tag == _TABLE) & ~layout_tables(page))
+        return np.zeros(page.n, bool)
+    layout: NDArray[np.bool_] = within(page, page.tag == TAG_ID["table"]) & _PARTS.take(page.tag) & ~in_data_table(page)
+    return layout
 
 
-def in_table(page: Page) -> NDArray[np.bool_]:
-    """bool[n + m], the units that are a data table or inside one."""
-    inside: NDArray[np.bool_] = table_around(page) >= 0
-    return np.concatenate([inside, inside[page.block_node]])
-
-
-def table_texts(page: Page, tables: Iterable[int], texts: list[str], kept: NDArray[np.bool_]) -> Iterator[str]:
-    r"""Yield the text of data tables: a line for each row with kept blocks, ``"\t"`` between its cells.
+def table_text(page: Page, table: int, texts: Mapping[int, str]) -> str:
+    r"""Text of a data table: a line for each row with text, ``"\t"`` between its cells.
 
     A cell that spans rows or columns is written in the first of its places, the others are empty.
 
     Args:
         page: the page.
-        tables: indices of their elements.
-        texts: ``m`` strings, see :func:`winnow.output.text.block_texts`.
-        kept: bool[m], the blocks to write.
+        table: index of its element.
+        texts: texts of the blocks to write, by their number, see :func:`winnow.output.text.block_texts`.
     """
-    columns, reach, kept_before = page.attribute("colspan"), page.attribute("rowspan"), prefix_sums(kept)
-    part_of = nearest(page.parent, (page.tag == _ROW) | _CELLS[page.tag])[page.block_node]
-    for table in tables:
-        tags = page.tag[table : page.end[table]]
-        rows, cells = (table + np.flatnonzero(chosen) for chosen in (tags == _ROW, _CELLS[tags]))
-        blocks = np.arange(page.block_begin[table], page.block_end[table])
-        outside = blocks[kept[blocks] & (part_of[blocks] < table)]  # such as the caption
-        lines = [texts[block] for block in outside.tolist()]
-        cells = cells[(page.tag[page.parent[cells]] == _ROW) & ~omitted_elements(page)[cells]]
-        cells = cells[np.argsort(page.parent[cells], kind="stable")]
-        of_row = [np.searchsorted(page.parent[cells], rows, side).tolist() for side in ("left", "right")]
-        first, behind = (places[cells].tolist() for places in (page.block_begin, page.block_end))
-        spans = [(parse_span(columns.get(cell)), parse_span(reach.get(cell))) for cell in cells.tolist()]
-        placed = place_cells(
-            [(cell, *spans[cell]) for cell in range(begin, end)] for begin, end in zip(*of_row, strict=True)
-        )
-        has_kept = kept_before[page.block_end[rows]] > kept_before[page.block_begin[rows]]
-        for row_has_kept, row in zip(has_kept.tolist(), placed, strict=True):
-            if row_has_kept:
-                lines.append("\t".join(_cell_text(cell, first, behind, texts, kept) for cell in row).rstrip("\t"))
-        yield "\n".join(lines)
+    omitted, spans = omitted_elements(page), _spans(page)
+    parts = table + _ROWS_AND_CELLS.take(page.tag[table : page.end[table]]).nonzero()[0]
+    above, begins, ends = (array[parts].tolist() for array in (page.parent, page.block_begin, page.block_end))
+    rows: dict[int, list[tuple[str, int, int]]] = {}
+    has_text: list[bool] = []
+    outside: list[int] = []
+    behind = int(page.block_begin[table])
+    for part, row, begin, end in zip(parts.tolist(), above, begins, ends, strict=True):
+        outside += range(behind, begin)  # such as the caption
+        behind = max(behind, end)
+        if page.tag[part] == _ROW:
+            rows[part] = []
+            has_text.append(not texts.keys().isdisjoint(range(begin, end)))
+        elif row in rows and not omitted[part]:
+            text = " ".join([texts[block] for block in range(begin, end) if block in texts])
+            rows[row].append((" ".join(text.split()), *spans.get(part, (1, 1))))
+    outside += range(behind, int(page.block_end[table]))
+    lines = ("\t".join(text or "" for text in cells) for cells in compress(place_cells(rows.values()), has_text))
+    return "\n".join([*(texts[block] for block in outside if block in texts), *(line.rstrip("\t") for line in lines)])
 
 
-def _cell_text(cell: int | None, begin: list[int], end: list[int], texts: list[str], kept: NDArray[np.bool_]) -> str:
-    """Text of a cell by its number; the cells have the blocks from ``begin`` to ``end``."""
-    blocks = () if cell is None else range(begin[cell], end[cell])
-    return " ".join(" ".join(texts[block].split()) for block in blocks if kept[block])
+@once_per_page
+def _spans(page: Page) -> dict[int, tuple[int, int]]:
+    """Columns and rows that a cell spans, by its element; no others than the stated ones."""
+    columns, rows = page.attribute("colspan"), page.attribute("rowspan")
+    return {cell: (parse_span(columns.get(cell)), parse_span(rows.get(cell))) for cell in columns.keys() | rows.keys()}
 
 
 def parse_span(value: str | None) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from lxml import etree
 
+from winnow.core import core
 from winnow.output.formulas import formula_positions
 from winnow.output.runs import (
     code_line_elements,
@@ -18,7 +19,7 @@ from winnow.output.runs import (
     plain_text_rewrites,
     run_text,
 )
-from winnow.output.tables import table_around, table_texts
+from winnow.output.tables import TAG_ROLES, data_tables, in_data_table, table_text
 from winnow.page.hidden import EFFECTS
 from winnow.page.text import UNSEEN_CHARACTERS
 from winnow.page.tree import (
@@ -28,8 +29,6 @@ from winnow.page.tree import (
     is_among,
     nearest,
     once_per_page,
-    outermost,
-    prefix_sums,
     slice_sums,
     tag_set,
     within,
@@ -44,14 +43,8 @@ if TYPE_CHECKING:
 
     Flags = NDArray[np.bool_]
 
-_PARAGRAPH, _LINE, _CELL = range(3)
-_SEPARATORS: Final = ("\n\n", "\n", "\t")
-
-LISTS: Final = ("ul", "ol", "dl", "menu", "dir")
-"""Elements that are lists."""
-
-_ITEMS: Final = tag_set("li", "dt", "dd")
-_CELLS: Final = ("td", "th")
+_SEPARATORS: Final = ("", "\n\n", "\n", "\t")  # layout.c has the same order
+_PARAGRAPH, _CELL = 1, 3
 
 # A conditional comment, ``<!--[if IE]> ... <![endif]-->``, and a lone ``<![endif]>`` are dropped by the parser. But in
 # ``<!--[if IE]> --> ... [endif]-->`` the last part is text to a parser and to a browser.
@@ -103,7 +96,7 @@ def join_blocks(page: Page, texts: list[str], kept: Flags, hidden: Flags | None 
 
     * a single ``br`` is a line break,
     * the items of a list are a line each, unless they hold several paragraphs,
-    * a row of a data table is a line, with ``"\t"`` between its columns, see :func:`winnow.output.tables.table_texts`;
+    * a row of a data table is a line, with ``"\t"`` between its columns, see :func:`winnow.output.tables.table_text`;
       so is a row of another table if each cell is a single block,
     * a ``pre`` keeps its lines.
 
@@ -124,39 +117,43 @@ def text_pieces(
 
     A table or ``pre`` that is written as one is the text of its first block.
     """
-    kept = kept.copy()
-    kept[[block for block in np.flatnonzero(kept).tolist() if not texts[block]]] = False
-    if not kept.any():
+    pieces = {block: texts[block] for block in kept.nonzero()[0].tolist() if texts[block]}
+    if not pieces:
         return [], [], []
-    texts, is_merged = list(texts), np.zeros(page.m, bool)
-    for first, last, text in _merged_texts(page, texts, kept, hidden):
-        kept[first:last], kept[first], is_merged[first], texts[first] = False, True, True, text
-    blocks = np.flatnonzero(kept)
-    kinds, is_merged = _breaks(page, blocks), is_merged[blocks]
-    kinds[(kinds == _CELL) & (is_merged[:-1] | is_merged[1:])] = _PARAGRAPH
-    numbers = blocks.tolist()
-    separators = ["", *map(_SEPARATORS.__getitem__, kinds.tolist())]
-    return separators, numbers, [texts[block] for block in numbers]
+    merged = _merged_texts(page, texts, pieces, hidden)
+    for first, last, text in merged:
+        for block in range(first, last):
+            pieces.pop(block, None)
+        pieces[first] = text
+    numbers = sorted(pieces)
+    breaks = np.empty(len(numbers), np.uint8)
+    core.find_breaks(page.arrays, TAG_ROLES, np.array(numbers, np.int32), breaks)
+    if merged:
+        firsts = {first for first, _, _ in merged}
+        is_merged = np.array([block in firsts for block in numbers])
+        breaks[1:][(breaks[1:] == _CELL) & (is_merged[:-1] | is_merged[1:])] = _PARAGRAPH
+    return list(map(_SEPARATORS.__getitem__, breaks.tolist())), numbers, list(map(pieces.__getitem__, numbers))
 
 
-def _merged_texts(page: Page, texts: list[str], kept: Flags, hidden: Flags | None) -> list[tuple[int, int, str]]:
+def _merged_texts(
+    page: Page, texts: list[str], pieces: dict[int, str], hidden: Flags | None
+) -> list[tuple[int, int, str]]:
     """Begin, end and text of each slice of blocks written as one: a data table, or a ``pre`` of which all is kept."""
-    if not (kept & (blocks_inside(page, "table") | blocks_inside(page, "pre"))).any():
-        return []
-    tables = table_around(page)[page.block_node]
-    chosen = np.unique(tables[kept & (tables >= 0)])
-    found = [
-        (int(page.block_begin[table]), int(page.block_end[table]), text)
-        for table, text in zip(chosen.tolist(), table_texts(page, chosen, texts, kept), strict=True)
-    ]
-    if not (kept & blocks_inside(page, "pre")).any():
+    found = []
+    for table in data_tables(page):
+        first, last = int(page.block_begin[table]), int(page.block_end[table])
+        if not pieces.keys().isdisjoint(range(first, last)):
+            found.append((first, last, table_text(page, table, pieces)))
+    if "pre" not in page.tag_names:
         return found
     has_text, is_line = np.fromiter(map(bool, texts), bool, len(texts)), is_among(page, code_line_elements(page))
+    is_cut = has_text.copy()
+    is_cut[list(pieces)] = False
     pre = np.flatnonzero(page.tag == TAG_ID["pre"])
     end, blocks = page.end[pre], (page.block_begin[pre], page.block_end[pre])
-    filled, cut = slice_sums(has_text, *blocks), slice_sums(has_text & ~kept, *blocks)
+    filled, cut = slice_sums(has_text, *blocks), slice_sums(is_cut, *blocks)
     has_lines = (filled > 1) | ((filled > 0) & (slice_sums(is_line, pre, end) > 0))
-    is_whole = has_lines & (cut == 0) & (np.append(tables, -1)[blocks[0]] < 0)
+    is_whole = has_lines & (cut == 0) & ~in_data_table(page)[pre]
     if hidden is not None:
         is_whole &= slice_sums(hidden, page.run_begin[pre], page.run_end[pre]) == 0
     last_end = 0
@@ -170,47 +167,6 @@ def _merged_texts(page: Page, texts: list[str], kept: Flags, hidden: Flags | Non
             found.append((first, last, code))
             last_end = behind
     return found
-
-
-def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
-    """int8[k - 1], kind of break between successive blocks of the k given ones."""
-    tag, parent = page.tag, page.parent
-    node = page.block_node[blocks]
-    before, after = slice(None, -1), slice(1, None)
-    kinds = np.zeros(len(blocks) - 1, np.int8)
-
-    if blocks_inside(page, *LISTS)[blocks].any():
-        one_list = _in_same_group(outermost(parent, tag_set(*LISTS).take(tag))[node])
-        item = nearest(parent, _ITEMS.take(tag))[node]
-        paragraphs = prefix_sums(tag.take(page.block_node) == TAG_ID["p"])
-        long = (item >= 0) & (paragraphs[page.block_end[item]] - paragraphs[page.block_begin[item]] > 1)
-        kinds[one_list & ~long[before] & ~long[after]] = _LINE
-
-    if blocks_inside(page, *_CELLS)[blocks].any():
-        cell = nearest(parent, tag_set(*_CELLS).take(tag))[node]
-        single = (cell >= 0) & (page.block_end[cell] - page.block_begin[cell] == 1)
-        tabular = single[before] & single[after]
-        table = nearest(parent, tag == TAG_ID["table"])[node]
-        row = nearest(parent, tag == TAG_ID["tr"])[node]
-        kinds[tabular & _in_same_group(table)] = _LINE
-        kinds[tabular & _in_same_group(row)] = _CELL
-
-    if blocks_inside(page, "pre")[blocks].any():
-        kinds[_in_same_group(nearest(parent, tag == TAG_ID["pre"])[node])] = _LINE
-
-    together = _in_same_group(node)
-    if together.any():
-        line_break = page.run_begin[tag == TAG_ID["br"]]
-        first = np.searchsorted(line_break, page.block_run_end[blocks][before], side="left")
-        last = np.searchsorted(line_break, page.block_run_begin[blocks][after], side="right")
-        kinds[together & (last - first == 1)] = _LINE
-    return kinds
-
-
-def _in_same_group(group: NDArray[np.int32]) -> Flags:
-    """bool[k - 1], whether two successive blocks lie in the same group; -1 is none."""
-    same: Flags = (group[1:] == group[:-1]) & (group[1:] >= 0)
-    return same
 
 
 def visible_text(page: Page) -> str:

@@ -74,6 +74,9 @@ UNSEEN_TEXT: Final = frozenset(
 IS_UNSEEN_TEXT: Final = tag_set(*UNSEEN_TEXT)
 """Look-up table over tag ids: the elements of :data:`UNSEEN_TEXT`."""
 
+LISTS: Final = ("ul", "ol", "dl", "menu", "dir")
+"""Elements that are lists."""
+
 _BUTTONS: Final = tag_set("button", "label", "select")
 
 Result = TypeVar("Result")
