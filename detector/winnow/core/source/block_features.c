@@ -208,48 +208,49 @@ typedef struct {
     PyObject *lower; /* the text in lower case, if it needs Python */
     int64_t *class_signature; /* a */
     uint8_t *hides;           /* a */
-    unsigned char *lowered;   /* of the text */
+    char *scratch;            /* memory of what follows, never zeroed as it is large */
+    int64_t *tokens;          /* of names and words */
     int32_t *elements;        /* of names */
     uint32_t *names, *words;
-    int64_t *tokens;          /* of names and words */
+    unsigned char *lowered;   /* of the text */
 } Task;
 
 static void release(Task *task)
 {
     free(task->features.memory);
+    free(task->scratch);
     page_release(&task->features.page);
     values_release(&task->values);
     arrays_release(task->arrays, ARRAYS);
     Py_XDECREF(task->lower);
 }
 
-/* Allocate all arrays at once, those of wide items first; 0, or -1 without memory. */
+/* Allocate the arrays, those of wide items first; 0, or -1 without memory. */
 static int allocate(Task *task, size_t characters)
 {
     Features *f = &task->features;
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, a = (size_t)f->page.a, r = (size_t)f->page.r;
-    size_t k = MAX_NAME_PARTS * a;
-    size_t wide = n + a + COUNTS * (r + 1) + k + MAX_WORDS * m;
-    size_t size = 8 * wide + 4 * (COUNTED_SETS * (n + 1) + n + (3 + MAX_WORDS) * m + 2 * k) + n + a;
-    char *at = f->memory = calloc(1, size + characters + 1);
-    if (at == NULL) {
+    size_t names = MAX_NAME_PARTS * a, words = MAX_WORDS * m;
+    size_t zeros = 8 * (n + a + COUNTS * (r + 1)) + 4 * (COUNTED_SETS * (n + 1) + n + 3 * m) + n + a;
+    char *at = f->memory = calloc(1, zeros), *scratch = task->scratch = malloc(16 * names + 12 * words + characters + 1);
+    if (at == NULL || scratch == NULL) {
         return -1;
     }
+    CARVE(scratch, task->tokens, names + words);
+    CARVE(scratch, task->elements, names);
+    CARVE(scratch, task->names, names);
+    CARVE(scratch, task->words, words);
+    CARVE(scratch, task->lowered, characters);
     CARVE(at, f->signature, n);
     CARVE(at, task->class_signature, a);
     CARVE(at, f->totals, COUNTS * (r + 1));
-    CARVE(at, task->tokens, k + MAX_WORDS * m);
     CARVE(at, f->tag_sums, COUNTED_SETS * (n + 1));
     CARVE(at, f->alike, n);
     CARVE(at, f->repeats, m);
     CARVE(at, f->overlap, m);
     CARVE(at, f->place, m);
-    CARVE(at, task->words, MAX_WORDS * m);
-    CARVE(at, task->elements, k);
-    CARVE(at, task->names, k);
     CARVE(at, f->hidden, n);
     CARVE(at, task->hides, a);
-    CARVE(at, task->lowered, characters);
     return 0;
 }
 

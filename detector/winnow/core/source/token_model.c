@@ -135,9 +135,13 @@ static int hash_letters(Span part, uint32_t *hash)
     PyObject *text, *lower;
     int failed;
     if (is_all_ascii(part)) {
-        for (; part.begin < part.end; part.begin++) {
-            unsigned char small = *part.begin | 0x20;
-            *hash = core_crc32(*hash, &small, &small + 1);
+        while (part.begin < part.end) {
+            unsigned char small[64];
+            size_t length = 0;
+            while (part.begin < part.end && length < sizeof small) {
+                small[length++] = *part.begin++ | 0x20;
+            }
+            *hash = core_crc32(*hash, small, small + length);
         }
         return 0;
     }
