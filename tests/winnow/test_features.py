@@ -21,7 +21,6 @@ SMALL = """<html><head><title>Red boats</title></head><body>
 <div id="menu"><a href="/a">Home</a> <a href="/b">News today</a></div>
 <main><h1>Red boats sail</h1><p>First, one boat. Then two!</p><p>And <b>bold</b> 12</p></main>
 </body></html>"""
-LEARNED = len(STATIC_NAMES)
 
 
 def tables(seed=0):

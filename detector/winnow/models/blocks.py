@@ -98,14 +98,14 @@ class SequenceNetwork:
         """float64[m], probability of content for each of m blocks.
 
         Args:
-            parts: the features side by side, float32[m, k] each; no copies are made of those in Fortran order.
+            parts: the features, one or two float32[m, k] side by side; no copies are made of those in Fortran order.
             mean: float32[k], means of all features.
             scale: float32[k], reciprocals of their standard deviations.
         """
         probability = np.empty(len(parts[0]))
         if len(probability):
-            features = tuple(np.ascontiguousarray(part.T) for part in parts)
-            core.content_probability(features, CLIP, mean, scale, *self._for_core, probability)
+            first, second = (np.ascontiguousarray(part.T) for part in (*parts, parts[0][:, :0])[:2])
+            core.content_probability(first, second, CLIP, mean, scale, *self._for_core, probability)
         return probability
 
     @cached_property

@@ -8,19 +8,17 @@
 enum { ROWS = 8, COLUMNS = 16 }; /* of a tile, whose sums stay in registers, half of it at a time */
 enum { UNITS = 64, GATES = 3 * UNITS }; /* of a layer, and of a state; winnow.models.blocks has the same numbers */
 #define MAX_LOGIT 30.0 /* winnow.models has the same number */
-enum { MAX_PARTS = 4, MAX_FEATURES = 1 << 20 };
+enum { MAX_FEATURES = 1 << 20 };
 enum {
-    MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS, OUTPUT_WEIGHT, OUTPUT_BIAS,
-    PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, PROBABILITY, ARRAYS
+    FIRST, SECOND, MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS,
+    OUTPUT_WEIGHT, OUTPUT_BIAS, PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, PROBABILITY, ARRAYS
 };
 
 #define ALIGNED __attribute__((aligned(64))) /* to a line of the cache */
 
 /* m blocks of f features. */
 typedef struct {
-    Array parts[MAX_PARTS]; /* of the features, feature by feature */
     Array arrays[ARRAYS];
-    Py_ssize_t count; /* of parts */
     float clip;
     Py_ssize_t m, f;
     float *packed;                            /* [f][ROWS] */
@@ -147,9 +145,9 @@ INLINE void fill_dense(const Task *task, Products products)
     for (begin = 0; begin < task->m; begin += ROWS) {
         int count = task->m - begin < ROWS ? (int)(task->m - begin) : ROWS;
         float *to = task->packed, *dense = task->dense + begin * UNITS;
-        for (part = 0, i = 0; part < task->count; part++) {
-            for (k = begin; k < task->parts[part].length; k += task->m, i++, to += ROWS) {
-                Eight own = eight_of(ITEMS(task->parts[part], float) + k, count);
+        for (part = FIRST, i = 0; part <= SECOND; part++) {
+            for (k = begin; k < task->arrays[part].length; k += task->m, i++, to += ROWS) {
+                Eight own = eight_of(numbers(task, (int)part) + k, count);
                 *(Eight *)to = clipped((own - mean[i]) * scale[i], task->clip);
             }
         }
@@ -327,26 +325,6 @@ PyObject *core_fuse(PyObject *Py_UNUSED(module), PyObject *arguments)
     return PyBool_FromLong(is_fused);
 }
 
-/* Borrow the parts of the features: 1, 0 if they do not fit, -1 with an exception set. */
-static int borrow_features(Task *task, PyObject *parts)
-{
-    Py_ssize_t count = PyTuple_Size(parts);
-    if (count > MAX_PARTS || task->m < 1) {
-        return 0;
-    }
-    while (task->count < count) {
-        Array *part = &task->parts[task->count];
-        if (!in_4(PyTuple_GetItem(parts, task->count++), part)) {
-            return -1;
-        }
-        if (part->length % task->m != 0) {
-            return 0;
-        }
-        task->f += part->length / task->m;
-    }
-    return 1;
-}
-
 /* Whether the arrays have the sizes of the network. */
 static int fit(const Task *task)
 {
@@ -356,7 +334,8 @@ static int fit(const Task *task)
         [OUTPUT_BIAS] = UNITS, [PAGE_WEIGHT] = 4 * UNITS * UNITS, [LAST_WEIGHT] = UNITS, [LAST_BIAS] = 1,
     }; /* others depend on the features and blocks */
     const Array *arrays = task->arrays;
-    int i, fitting = task->f <= MAX_FEATURES && arrays[MEAN].length == task->f && arrays[SCALE].length == task->f
+    int i, fitting = task->m > 0 && arrays[FIRST].length % task->m == 0 && arrays[SECOND].length % task->m == 0
+                     && task->f <= MAX_FEATURES && arrays[MEAN].length == task->f && arrays[SCALE].length == task->f
                      && arrays[DENSE_WEIGHT].length == task->f * UNITS;
     for (i = 0; i < ARRAYS; i++) {
         fitting &= !lengths[i] || arrays[i].length == lengths[i];
@@ -379,35 +358,34 @@ static char *allocate(Task *task)
 
 static void release(Task *task)
 {
-    arrays_release(task->parts, MAX_PARTS);
     arrays_release(task->arrays, ARRAYS);
 }
 
-/* content_probability(parts: tuple, clip, mean: float32[f], scale: float32[f], dense_weight: float32[f, u],
-                       dense_bias: float32[u], input_weight: float32[2, u, 3 u], input_bias: float32[2, 3 u],
+/* content_probability(first: float32[k, m], second: float32[l, m], clip, mean: float32[f], scale: float32[f],
+                       dense_weight: float32[f, u], dense_bias: float32[u], input_weight: float32[2, u, 3 u],
+                       input_bias: float32[2, 3 u],
                        state_weight: float32[2, u, 3 u], state_bias: float32[2, u], output_weight: float32[2, u, u],
                        output_bias: float32[u], page_weight: float32[4 u, u], last_weight: float32[u], last_bias: float32[1],
                        probability: float64[m])
 
-   u is UNITS. parts: of the features, float32[k, m]. The first four weights are in panels of COLUMNS columns, float32[...,
+   u is UNITS. first, second: features, k + l = f. The first four weights are in panels of COLUMNS columns, float32[...,
    columns / COLUMNS, rows, COLUMNS]. */
 PyObject *core_content_probability(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(release) Task task = {0};
     SCOPED(free_memory) char *memory = NULL;
     Array *arrays = task.arrays;
-    PyObject *parts;
-    int fits;
-    if (!PyArg_ParseTuple(arguments, "O!fO&O&O&O&O&O&O&O&O&O&O&O&O&O&", &PyTuple_Type, &parts, &task.clip, in_4,
-                          &arrays[MEAN], in_4, &arrays[SCALE], in_4, &arrays[DENSE_WEIGHT], in_4, &arrays[DENSE_BIAS], in_4,
-                          &arrays[INPUT_WEIGHT], in_4, &arrays[INPUT_BIAS], in_4, &arrays[STATE_WEIGHT], in_4,
-                          &arrays[STATE_BIAS], in_4, &arrays[OUTPUT_WEIGHT], in_4, &arrays[OUTPUT_BIAS], in_4,
-                          &arrays[PAGE_WEIGHT], in_4, &arrays[LAST_WEIGHT], in_4, &arrays[LAST_BIAS], out_8,
-                          &arrays[PROBABILITY])) {
+    if (!PyArg_ParseTuple(arguments, "O&O&fO&O&O&O&O&O&O&O&O&O&O&O&O&O&", in_4, &arrays[FIRST], in_4, &arrays[SECOND],
+                          &task.clip, in_4, &arrays[MEAN], in_4, &arrays[SCALE], in_4, &arrays[DENSE_WEIGHT], in_4,
+                          &arrays[DENSE_BIAS], in_4, &arrays[INPUT_WEIGHT], in_4, &arrays[INPUT_BIAS], in_4,
+                          &arrays[STATE_WEIGHT], in_4, &arrays[STATE_BIAS], in_4, &arrays[OUTPUT_WEIGHT], in_4,
+                          &arrays[OUTPUT_BIAS], in_4, &arrays[PAGE_WEIGHT], in_4, &arrays[LAST_WEIGHT], in_4,
+                          &arrays[LAST_BIAS], out_8, &arrays[PROBABILITY])) {
         return NULL;
     }
     task.m = arrays[PROBABILITY].length;
-    if ((fits = borrow_features(&task, parts)) < 0 || !check_arrays(fits && fit(&task))) {
+    task.f = task.m ? (arrays[FIRST].length + arrays[SECOND].length) / task.m : 0;
+    if (!check_arrays(fit(&task))) {
         return NULL;
     }
     if ((memory = allocate(&task)) == NULL) {
