@@ -124,9 +124,13 @@ static int next_kind(const uint8_t *properties, Span *text)
 {
     int c = *text->begin;
     unsigned property = next_property(properties, text);
-    return property & IS_DIGIT ? NUMBER : c >= 0x80 ? (property & IS_ALPHANUMERIC ? OTHER_LETTER : NO_PART)
-           : is_letter(c)      ? (c >= 'a' ? SMALL_LETTER : CAPITAL)
-                               : NO_PART;
+    if (property & IS_DIGIT) {
+        return NUMBER;
+    }
+    if (c >= 0x80) {
+        return property & IS_ALPHANUMERIC ? OTHER_LETTER : NO_PART;
+    }
+    return !is_letter(c) ? NO_PART : c >= 'a' ? SMALL_LETTER : CAPITAL;
 }
 
 /* Hash the letters of a part in lower case; 0, or -1 with an exception set. */
