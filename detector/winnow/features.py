@@ -11,29 +11,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
+from itertools import repeat
 from typing import TYPE_CHECKING, Final
-from zlib import crc32
 
 import numpy as np
 
 from winnow.core import SEED, core
-from winnow.memo import Memo
-from winnow.page.attributes import attribute_predicate
-from winnow.page.text import TextTotals, character_properties, text_totals
+from winnow.page.text import character_properties
 from winnow.page.tree import TAG_ID, TAG_NAMES, once_per_page, tag_set
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from winnow.page.attributes import AttributeTable
     from winnow.page.page import Page
 
     Matrix = NDArray[np.float32]
-    Part = Matrix | tuple[Matrix, NDArray[np.int32]]
 
 # ---- Tokens: hashed words of the text and of class, id and role attributes, and features from their learned log-odds.
 #
@@ -41,14 +33,9 @@ if TYPE_CHECKING:
 # paper; here the names that authors give to elements are scored like words.
 
 TABLE_SIZE: Final = 1 << 15
-"""Entries of a table; words with the same hash share one."""
-
-_ENTRY: Final = np.uint32(TABLE_SIZE - 1)
-"""Bits of a hash that are its entry."""
+"""Entries of a table; words with the same hash share one. ``block_features.h`` has the same number."""
 
 _TABLED_LEVELS: Final = 4
-
-_WORD_FEATURES: Final = 4  # total, mean, lowest and highest log-odds
 
 TOKEN_FEATURE_NAMES: Final = (
     *(f"words: {name} log-odds" for name in ("total", "mean", "lowest", "highest")),
@@ -56,32 +43,8 @@ TOKEN_FEATURE_NAMES: Final = (
     *(f"names: path log-odds of container {level}" for level in range(_TABLED_LEVELS)),
 )
 
-_NAME_SEED: Final = crc32(b"name:")
-_WORD_SEED: Final = crc32(b"word:")
-_NUMBER_WORD: Final = crc32(b"#", _WORD_SEED)  # all numbers are one word
-_NUMBER_PART: Final = crc32(b"#", _NAME_SEED)
 _NAMING: Final = ("class", "id", "role", "itemprop", "aria-label", "itemtype", "data-testid", "rel")
 _WORD: Final = re.compile(r"\w+")
-_NAME_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
-_MAX_NAME_PARTS: Final = 12
-_MAX_TITLE_WORDS: Final = 64  # token_model.c has the same number
-
-
-def name_hashes(name: str) -> tuple[int, ...]:
-    """32-bit hashes of the distinct parts of a name, at most 12: ``"postMeta_12"`` -> post, meta, #.
-
-    Must match the core, which hashes ASCII names.
-    """
-    parts = [part.lower() for part in _NAME_PART.findall(name)[:_MAX_NAME_PARTS]]
-    return tuple(
-        dict.fromkeys(
-            _NUMBER_PART if part.isdigit() else crc32(part.encode("utf-8", "surrogatepass"), _NAME_SEED)
-            for part in parts
-        )
-    )
-
-
-_NAME_HASHES: Final = Memo(name_hashes, 16_384)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -93,8 +56,7 @@ class Tokens:
             blocks, in document order.
         words_per_block: int32[m], number of leading words of each block: at most 16, from its first 160 characters.
         word: uint32[...], table entry of each leading word, block after block.
-        title_overlap: int32[m], number of distinct title words in the first 400 characters of each block.
-        title_words: number of distinct title words; the first 64 count.
+        distinct: int64[...], different entries of names, and of words plus :data:`TABLE_SIZE`, ascending.
         arrays: those of the page, for the core.
         block_begin, block_end: int32[n], slice of the blocks inside each element.
     """
@@ -103,35 +65,10 @@ class Tokens:
     name: NDArray[np.uint32]
     words_per_block: NDArray[np.int32]
     word: NDArray[np.uint32]
-    title_overlap: NDArray[np.int32]
-    title_words: int
+    distinct: NDArray[np.int64]
     arrays: tuple[NDArray[np.generic], ...]
     block_begin: NDArray[np.int32]
     block_end: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, page: Page, lines: str) -> Tokens:
-        """Gather the names of the elements, and the first words of the blocks from their texts in lower case."""
-        title = list(dict.fromkeys(_WORD.findall(page.title.lower())))[:_MAX_TITLE_WORDS]
-        title_lines = "".join([f"{word}\n" for word in title])
-        words_per_block, overlap = np.zeros((2, page.m), np.int32)
-        words = core.leading_words(
-            *(lines, title_lines, character_properties(), _WORD_SEED, _NUMBER_WORD, words_per_block, overlap)
-        )
-        table = page.attributes
-        naming = table.numbers_of(*_NAMING)
-        elements, names = core.name_parts(page.arrays, table.arrays, naming, _NAME_SEED, _NUMBER_PART, _NAME_HASHES)
-        return cls(
-            name_element=np.frombuffer(elements, np.int32),
-            name=np.frombuffer(names, np.uint32) & _ENTRY,
-            words_per_block=words_per_block,
-            word=np.frombuffer(words, np.uint32) & _ENTRY,
-            title_overlap=overlap,
-            title_words=len(title),
-            arrays=page.arrays,
-            block_begin=page.block_begin,
-            block_end=page.block_end,
-        )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -149,8 +86,10 @@ class TokenTables:
     def features(self, tokens: Tokens) -> Matrix:
         """float32[m, len(TOKEN_FEATURE_NAMES)], token features of a page's blocks."""
         rows = np.empty((len(TOKEN_FEATURE_NAMES), len(tokens.words_per_block)), np.float32)
-        core.word_features(tokens.words_per_block, tokens.word, self.words, rows[:_WORD_FEATURES])
-        core.name_features(tokens.arrays, tokens.name_element, tokens.name, self.names, rows[_WORD_FEATURES:])
+        core.token_features(
+            *(tokens.arrays, tokens.words_per_block, tokens.word, self.words),
+            *(tokens.name_element, tokens.name, self.names, rows),
+        )
         return rows.T
 
 
@@ -246,22 +185,14 @@ _ALIKE: Final = (
     "place of the first", "place of the last", "log deviation of words", "share with a twin",
 )  # fmt: skip
 
-_PARTS: Final = (
-    (*_WORDING, *_POSITION),
-    *([f"container {level}: {name}" for name in _OF_CONTAINER] for level in range(LEVELS)),
-    [f"container {level}: rank of block" for level in range(LEVELS)],
-    *([f"container {level}: is {tag}" for tag in _CONTAINER_TAGS] for level in range(_TAGGED_LEVELS)),
-    _NEIGHBOURS,
-    [f"alike blocks: {name}" for name in _ALIKE],
+STATIC_NAMES: Final = (
+    *(*_WORDING, *_POSITION),
+    *(f"container {level}: {name}" for level in range(LEVELS) for name in _OF_CONTAINER),
+    *(f"container {level}: rank of block" for level in range(LEVELS)),
+    *(f"container {level}: is {tag}" for level in range(_TAGGED_LEVELS) for tag in _CONTAINER_TAGS),
+    *_NEIGHBOURS,
+    *(f"alike blocks: {name}" for name in _ALIKE),
 )
-_PART_AND_COLUMN: Final = {
-    name: (part, column) for part, names in enumerate(_PARTS) for column, name in enumerate(names)
-}
-_RANKS: Final = len(_PARTS[0])  # rows of the core: a block's own, from here on ranks, then neighbours
-_AROUND: Final = _RANKS + LEVELS
-_ROWS: Final = _AROUND + len(_NEIGHBOURS)
-
-STATIC_NAMES: Final = tuple(_PART_AND_COLUMN)
 """Features computed without learned tables, in the order of the columns."""
 
 FEATURE_NAMES: Final = (*STATIC_NAMES, *TOKEN_FEATURE_NAMES)
@@ -291,10 +222,8 @@ _FLAGS: Final = sum(
     (tag_set(*tags).astype(np.uint32) << bit for bit, tags in enumerate(_FLAGGED_TAGS)), start=np.uint32(0)
 )
 
-_WORDS: Final = TextTotals._fields.index("words")
-
-_STATES: Final = attribute_predicate("aria-hidden", parts=["true"])
-_STYLES: Final = attribute_predicate("style", parts=["none"])
+_USES: Final = dict.fromkeys(_NAMING, 1) | {"class": 1 | 2, "hidden": 4, "aria-hidden": 8, "style": 16}
+"""What attributes are read for, as bits: they name, are a class, hide, hide where true, hide by their style."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,31 +231,20 @@ class BlockFeatures:
     """Features of the m text blocks of a page, and the tokens that the learned ones are computed from.
 
     Attributes:
-        parts: features computed without learned tables, in the order of :data:`STATIC_NAMES`. A part is float32[m, k],
-            or a table float32[rows, k] and int32[m], the row of each block: blocks share their containers.
+        static: float32[m, len(STATIC_NAMES)], features computed without learned tables; columns are contiguous.
         page_features: float32[len(PAGE_FEATURE_NAMES)], features of the whole page.
         words: float64[m], number of words of each block.
+        weight: int64[n + m], weight of each unit in smoothing: the root of a block's words, 0 of elements.
+        in_tree: bool[n + m], the units that are smoothed: blocks, and the elements where the text branches.
         tokens: hashed names and words.
     """
 
-    parts: tuple[Part, ...]
-    page_features: NDArray[np.float32]
+    static: Matrix
+    page_features: Matrix
     words: NDArray[np.float64]
+    weight: NDArray[np.int64]
+    in_tree: NDArray[np.bool_]
     tokens: Tokens
-
-    @property
-    def static(self) -> Matrix:
-        """float32[m, len(STATIC_NAMES)], all parts."""
-        parts = (part[0][part[1]] if isinstance(part, tuple) else part for part in self.parts)
-        return np.concatenate([*parts], axis=1)
-
-    def columns(self, names: Sequence[str]) -> Matrix:
-        """float32[len(names), m], some features of :data:`STATIC_NAMES`."""
-        columns = []
-        for number, places in groupby(map(_PART_AND_COLUMN.__getitem__, names), itemgetter(0)):
-            part, chosen = self.parts[number], [column for _, column in places]
-            columns.append(part[0][:, chosen].T.take(part[1], 1) if isinstance(part, tuple) else part.T[chosen])
-        return np.concatenate(columns)
 
     def matrix(self, tables: TokenTables) -> Matrix:
         """float32[m, len(FEATURE_NAMES)], all features."""
@@ -336,34 +254,26 @@ class BlockFeatures:
 @once_per_page
 def features_of(page: Page) -> BlockFeatures:
     """Compute the features of a page's blocks; cached on the page."""
-    table, properties = page.attributes, character_properties()
-    lowered = core.lower_case(page.block_lines, properties)
-    tokens = Tokens.of(page, lowered)
-    hides = np.zeros(len(table.first), bool)
-    hides[_hiding_attributes(table)] = True
-    rows, containers = np.empty((_ROWS, page.m), np.float32), np.empty((LEVELS, page.m), np.int32)
-    described, tags = (np.empty((page.n, len(names)), np.float32) for names in (_OF_CONTAINER, _CONTAINER_TAGS))
-    place, of_place = np.empty(page.m, np.int32), np.empty((page.m, len(_ALIKE)), np.float32)
-    page_features, totals = np.empty(len(PAGE_FEATURE_NAMES), np.float32), text_totals(page, more=2)
-    core.static_features(
-        *(page.arrays, _FLAGS, _GROUP_OF_TAG, totals, table.arrays, table.numbers_of("class"), hides),
-        *(properties, tokens.title_overlap, page.block_lines, lowered, tokens.title_words, SEED),
-        *(rows, containers, described, tags, place, of_place, page_features),
+    m, units, table = page.m, page.n + page.m, page.attributes
+    static, page_features = np.empty((len(STATIC_NAMES), m), np.float32), np.empty(len(PAGE_FEATURE_NAMES), np.float32)
+    words, weight, in_tree = np.empty(m), np.empty(units, np.int64), np.empty(units, bool)
+    words_per_block = np.empty(m, np.int32)
+    title = "".join([f"{word}\n" for word in dict.fromkeys(_WORD.findall(page.title.lower()))])
+    uses = bytes(map(_USES.get, table.names, repeat(0)))
+    word, element, name, distinct = core.block_features(
+        *(page.arrays, table.arrays, uses, page.text, page.run_offset, page.block_lines, title),
+        *(_FLAGS, _GROUP_OF_TAG, character_properties(), SEED),
+        *(static, page_features, words, weight, in_tree, words_per_block),
     )
-    words = totals[:, _WORDS].take(page.block_run_end) - totals[:, _WORDS].take(page.block_run_begin)
-    parts: tuple[Part, ...] = (
-        rows[:_RANKS].T,
-        *((described, container) for container in containers),
-        rows[_RANKS:_AROUND].T,
-        *((tags, container) for container in containers[:_TAGGED_LEVELS]),
-        rows[_AROUND:].T,
-        (of_place, place),
+    weight.flags.writeable = in_tree.flags.writeable = False  # they become part of the scores
+    tokens = Tokens(
+        name_element=np.frombuffer(element, np.int32),
+        name=np.frombuffer(name, np.uint32),
+        words_per_block=words_per_block,
+        word=np.frombuffer(word, np.uint32),
+        distinct=np.frombuffer(distinct, np.int64),
+        arrays=page.arrays,
+        block_begin=page.block_begin,
+        block_end=page.block_end,
     )
-    return BlockFeatures(parts, page_features, words.astype(np.float64), tokens)
-
-
-def _hiding_attributes(table: AttributeTable) -> list[int]:
-    """Places of the attributes that hide their element."""
-    states = (place for place, state in table.matching(_STATES) if state == "true")
-    styles = (place for place, style in table.matching(_STYLES) if "display:none" in style.replace(" ", ""))
-    return [*table.places_by_value("hidden").values(), *states, *styles]
+    return BlockFeatures(static.T, page_features, words, weight, in_tree, tokens)

@@ -16,8 +16,8 @@ import winnow
 from winnow.cleaning import clean
 from winnow.core import core
 from winnow.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of
-from winnow.models import load_model, shipped_models
-from winnow.models.blocks import ARRAY_NAMES, CLIP, UNITS, BlockModel, SequenceNetwork, attribute_scores
+from winnow.models import CLIP, load_model, log_odds, shipped_models
+from winnow.models.blocks import ARRAY_NAMES, UNITS, BlockModel, SequenceNetwork, attribute_scores
 from winnow.models.decision import (
     ARTICLE,
     CONFIDENCE_INPUTS,
@@ -202,8 +202,8 @@ def test_blocks_are_read_in_order_there_and_back(blocks: int, features: int):
     weights = (random.normal(size=size).astype(np.float32) / 4 for size in SequenceNetwork.shapes(features))
     network, inputs = SequenceNetwork(*weights), random.normal(size=(blocks, features)).astype(np.float32) * 2
     parts = [inputs[:, : features // 2], inputs[:, features // 2 :]]
-    found = network.logits(parts, np.zeros(features, np.float32), np.ones(features, np.float32))
-    np.testing.assert_allclose(found, read_in_order(network, inputs), rtol=1e-4, atol=1e-4)
+    found = network.content_probability(parts, np.zeros(features, np.float32), np.ones(features, np.float32))
+    np.testing.assert_allclose(log_odds(found, 1e-13), read_in_order(network, inputs), rtol=1e-4, atol=1e-4)
 
 
 # ---- Scores
@@ -279,8 +279,8 @@ def test_no_other_cut_has_a_higher_expected_f1(blocks: list[tuple[float, int]]):
 def decision_of(kind: str) -> tuple[PageDecision, np.ndarray]:
     """A decision for a page that is certainly of a kind, with ten clear blocks and ten doubtful ones."""
     bias = np.where(np.array(KINDS) == kind, 50.0, 0.0)
-    d = len(KIND_INPUTS)
-    head = KindHead(np.zeros(d), np.ones(d), np.zeros((d, len(KINDS))), bias, np.zeros((TOKENS, len(KINDS))))
+    d, tokens = len(KIND_INPUTS), np.zeros((TOKENS, len(KINDS)), np.float32)
+    head = KindHead(np.zeros(d), np.ones(d), np.zeros((d, len(KINDS))), bias, tokens)
     scores = np.array([0.05] * 10 + [0.55] * 10)
     features = features_of(Page.parse("<p>Some words that stand in here.</p>" * 20))
     return PageDecision(LearnedDecision(head, np.array([0, 1, 0, 0, 0, 0.0])), features, scores, None), scores

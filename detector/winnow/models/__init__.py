@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
     Floats = NDArray[np.float64]
+    Inputs = TypeVar("Inputs", NDArray[np.float32], NDArray[np.float64])
 
 __all__ = ["DEFAULT_MODEL", "Model", "ModelError", "Scores", "StoredModel", "load_model", "shipped_models"]
 
@@ -95,6 +96,17 @@ def log_odds(probabilities: Floats | np.float64, epsilon: float) -> Floats:
     bounded = np.minimum(np.maximum(probabilities, epsilon), 1 - epsilon)
     odds: Floats = np.log(bounded / (1 - bounded))
     return odds
+
+
+CLIP: Final = 4.0
+"""Standardised inputs of models are clipped to this many standard deviations."""
+
+
+def standardise(inputs: Inputs, mean: Inputs, scale: Inputs) -> Inputs:
+    """float[..., k], standardised inputs of the same dtype, clipped; NaN becomes the mean."""
+    standardised: Inputs = np.minimum(np.maximum((inputs - mean) * scale, -CLIP), CLIP)
+    standardised[np.isnan(standardised)] = 0.0
+    return standardised
 
 
 BLOCKS: Final = "blocks"

@@ -16,7 +16,7 @@ import numpy as np
 
 from winnow.core import core
 from winnow.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of
-from winnow.models import BLOCKS, Scores, log_odds, logistic
+from winnow.models import BLOCKS, CLIP, Scores, log_odds
 from winnow.models.decision import KIND_INPUTS, ExpectedF1, LearnedDecision, PageDecision
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.page.tree import once_per_page
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.features import Part
     from winnow.models.files import Arrays
     from winnow.page.page import Page
 
+    Floats = NDArray[np.float64]
     Matrix = NDArray[np.float32]
 
 UNITS: Final = 64
@@ -38,9 +38,6 @@ UNITS: Final = 64
 
 _PANEL: Final = 16
 """The core takes weights in panels of 16 columns, a multiple of four of them; ``network.c`` has the same number."""
-
-CLIP: Final = 4.0
-"""Standardised features are clipped to this many standard deviations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,22 +94,19 @@ class SequenceNetwork:
             (2 * u, u), (u,), (4 * u, u), (u,), (1,),
         )  # fmt: skip
 
-    def logits(self, parts: Sequence[Part], mean: Matrix, scale: Matrix) -> Matrix:
-        """float32[m], a logit for each of m blocks.
+    def content_probability(self, parts: Sequence[Matrix], mean: Matrix, scale: Matrix) -> Floats:
+        """float64[m], probability of content for each of m blocks.
 
         Args:
-            parts: the features side by side, which are not copied together. A part is float32[m, k], or a table
-                float32[rows, k] and int32[m], the row of each block; the first is no table.
+            parts: the features, one or two float32[m, k] side by side; no copies are made of those in Fortran order.
             mean: float32[k], means of all features.
             scale: float32[k], reciprocals of their standard deviations.
         """
-        logits = np.empty(len(parts[0]), np.float32)
-        if len(logits):
-            features = tuple(  # no copies: already in this order
-                part if isinstance(part, tuple) else np.ascontiguousarray(part.T) for part in parts
-            )
-            core.sequence_logits(features, CLIP, mean, scale, *self._for_core, logits)
-        return logits
+        probability = np.empty(len(parts[0]))
+        if len(probability):
+            first, second = (np.ascontiguousarray(part.T) for part in (*parts, parts[0][:, :0])[:2])
+            core.content_probability(first, second, CLIP, mean, scale, *self._for_core, probability)
+        return probability
 
     @cached_property
     def _for_core(self) -> list[Matrix]:
@@ -126,14 +120,6 @@ class SequenceNetwork:
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
 """Names of the arrays of a network, in order."""
-
-
-def standardise(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
-    """float32[m, k], standardised features, clipped to 4 standard deviations."""
-    result: Matrix = matrix - mean
-    result *= scale
-    np.maximum(result, -CLIP, out=result)  # not np.clip, which is slower on small arrays
-    return np.minimum(result, CLIP, out=result)
 
 
 def _in_panels(weight: Matrix) -> Matrix:
@@ -177,9 +163,9 @@ class BlockModel:
         """Score every unit of the page; a page is scored when it is counted, and not again when it is cleaned."""
         return _score(page, self)
 
-    def content_probability(self, *parts: Part) -> NDArray[np.float64]:
-        """float64[m], probability of content from all features, side by side: see :meth:`SequenceNetwork.logits`."""
-        return logistic(self.network.logits(parts, self.mean, self.scale).astype(np.float64))
+    def content_probability(self, *parts: Matrix) -> Floats:
+        """float64[m], probability of content from all features: see :meth:`SequenceNetwork.content_probability`."""
+        return self.network.content_probability(parts, self.mean, self.scale)
 
     @classmethod
     def of(
@@ -300,16 +286,11 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
 @once_per_page
 def _score(page: Page, model: BlockModel) -> Scores:
     features = features_of(page)
-    scores = 1.0 - model.content_probability(*features.parts, model.tables.features(features.tokens))
-    held = page.block_end - page.block_begin
-    branches = held > 1
-    branches[1:] &= held[1:] != held[page.parent[1:]]
-    units = page.n + page.m
-    templateness, weight, in_tree = np.empty(units), np.zeros(units, np.int64), np.ones(units, bool)
-    templateness[: page.n], templateness[page.n :] = 0.5, scores
-    weight[page.n :] = np.maximum(np.rint(np.sqrt(features.words)), 1)
-    in_tree[: page.n] = branches
-    templateness.flags.writeable = weight.flags.writeable = in_tree.flags.writeable = False
+    templateness = np.full(page.n + page.m, 0.5)
+    scores = templateness[page.n :]
+    scores[:] = 1.0 - model.content_probability(features.static, model.tables.features(features.tokens))
+    templateness.flags.writeable = False
     learned = model.decision if page.m else None
     decision = PageDecision(learned, features, scores, page.url) if learned else ExpectedF1(features.words, scores)
-    return Scores(templateness, weight, in_tree, np.full(units, PENALTY), decision)
+    penalty = np.full(page.n + page.m, PENALTY)
+    return Scores(templateness, features.weight, features.in_tree, penalty, decision)

@@ -9,15 +9,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from math import log1p
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, Protocol, Self, get_args
 
 import numpy as np
 
-from winnow.features import PAGE_FEATURE_NAMES, TABLE_SIZE
-from winnow.models import log_odds, logistic
+from winnow.core import core
+from winnow.features import PAGE_FEATURE_NAMES, STATIC_NAMES, TABLE_SIZE
+from winnow.models import standardise
 from winnow.models.files import required_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from winnow.features import BlockFeatures
@@ -89,18 +93,8 @@ def expected_f1_threshold(templateness: Floats, words: Floats, beta: float = 1.0
     Returns:
         A number in 0..1; blocks whose templateness is not below it are cut. 0.5 for a page without text.
     """
-    mass = np.maximum(words, 0.5)
-    content = (1 - templateness) * mass
-    if not len(mass):
-        return 0.5
-    order = templateness.argsort(kind="stable")
-    expected = (1 + beta**2) * content.take(order).cumsum() / (mass.take(order).cumsum() + beta**2 * content.sum())
-    best = int(expected.argmax())
-    last_kept = float(templateness[order[best]])
-    just_above = float(np.nextafter(last_kept, 2.0))
-    if best + 1 == len(order):
-        return just_above
-    return max((last_kept + float(templateness[order[best + 1]])) / 2, just_above)
+    threshold: float = core.choose_threshold(templateness, words, beta, 0.5, 0.0, np.empty(len(CONFIDENCE_INPUTS)))
+    return threshold
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +155,8 @@ _PROPERTIES: Final = (
     "15 blocks around: log words per block", "15 blocks around: link share",
 )  # fmt: skip
 
+_PROPERTY_COLUMNS: Final = np.array([*map(STATIC_NAMES.index, _PROPERTIES)])
+
 _IN_ADDRESS: Final = {
     kind: re.compile(pattern, re.IGNORECASE)
     for kind, pattern in {
@@ -195,10 +191,6 @@ TOKENS: Final = 2 * TABLE_SIZE
 CONFIDENCE_INPUTS: Final = ("constant", "expected F1", "expected precision", "expected recall", "article", "log words")
 """Inputs of the linear estimate of the text's F1."""
 
-_MIN_WORDS: Final = 0.5  # blocks without words count a little
-_EPSILON: Final = 1e-4
-_CLIP: Final = 4.0
-
 
 class KindInputs(NamedTuple):
     """Inputs of the classifier of page kinds.
@@ -214,26 +206,22 @@ class KindInputs(NamedTuple):
 
 def kind_inputs(features: BlockFeatures, templateness: Floats, url: str | None) -> KindInputs:
     """Compute the inputs from the features of a page's blocks, their scores (float64[m]) and its address."""
-    words = np.maximum(features.words, _MIN_WORDS)
-    weights = np.array([(1 - templateness) * words, words])
-    totals = np.maximum(weights.sum(axis=1), 1e-9)
-    means = weights @ features.columns(_PROPERTIES).T / totals[:, None]
-    numbers = [features.page_features, *means, [totals[0] / totals[1]], _address_inputs(url)]
-    present = np.zeros(TOKENS, bool)
-    names, words = features.tokens.name, features.tokens.word + np.uint32(TABLE_SIZE)
-    present[np.concatenate([names, words]).astype(np.intp)] = True  # numpy is slow with other indices
-    return KindInputs(np.concatenate(numbers), present.nonzero()[0])
+    words = np.maximum(features.words, 0.5)  # blocks without words count a little
+    weights, means = np.array([(1 - templateness) * words, words]), np.empty((2, len(_PROPERTIES) + 1))
+    core.weighted_means(features.static.T, _PROPERTY_COLUMNS, weights, means)
+    (*of_content, content), (*of_page, total) = means.tolist()
+    inputs = *features.page_features.tolist(), *of_content, *of_page, content / total, *_address_inputs(url)
+    return KindInputs(np.array(inputs), features.tokens.distinct)
 
 
-def _address_inputs(url: str | None) -> Floats:
-    """float64[len(_ADDRESS)], properties of an address."""
+def _address_inputs(url: str | None) -> Sequence[float]:
+    """Properties of an address, in the order of :data:`_ADDRESS`; NaN if it is unknown."""
     if not url or "://" not in url:
-        return np.full(len(_ADDRESS), np.nan)
+        return [float("nan")] * len(_ADDRESS)
     path, _, query = url.partition("://")[2].partition("/")[2].partition("#")[0].partition("?")
     digits, end = sum(map(str.isdigit, path)), path.rstrip("/").rpartition("/")[2]
-    numbers = path.count("/"), query != "", np.log1p(digits), np.log1p(len(path)), end.count("-"), path == ""
-    is_like = (pattern.search(url) is not None for pattern in _IN_ADDRESS.values())
-    return np.array([*numbers, *is_like], np.float64)
+    numbers = path.count("/"), query != "", log1p(digits), log1p(len(path)), end.count("-"), path == ""
+    return [*numbers, *(pattern.search(url) is not None for pattern in _IN_ADDRESS.values())]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -244,28 +232,20 @@ class KindHead:
         mean, scale: float64[d], standardisation of the numbers.
         weight: float64[d, len(KINDS)], weights of the numbers.
         bias: float64[len(KINDS)].
-        tokens: float64[TOKENS, len(KINDS)], weights of the tokens.
+        tokens: float32[TOKENS, len(KINDS)], weights of the tokens.
     """
 
     mean: Floats
     scale: Floats
     weight: Floats
     bias: Floats
-    tokens: Floats
+    tokens: NDArray[np.float32]
 
     def probabilities(self, inputs: KindInputs) -> Floats:
         """float64[len(KINDS)], probability of each kind."""
-        logits = standardise_inputs(inputs.numbers, self.mean, self.scale) @ self.weight + self.bias
-        odds = np.exp((logits := logits + self.tokens.take(inputs.tokens, axis=0).sum(axis=0)) - logits.max())
-        probabilities: Floats = odds / odds.sum()
-        return probabilities
-
-
-def standardise_inputs(numbers: Floats, mean: Floats, scale: Floats) -> Floats:
-    """Standardise float64[..., d] numbers; NaN becomes the mean."""
-    standardised: Floats = np.minimum(np.maximum((numbers - mean) * scale, -_CLIP), _CLIP)
-    standardised[np.isnan(standardised)] = 0.0
-    return standardised
+        kinds: Floats = standardise(inputs.numbers, self.mean, self.scale) @ self.weight + self.bias
+        core.kind_probabilities(self.tokens, inputs.tokens, kinds)
+        return kinds
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -295,7 +275,9 @@ class LearnedDecision:
         """
         d, kinds = len(KIND_INPUTS), len(KINDS)
         shapes = {"mean": (d,), "scale": (d,), "weight": (d, kinds), "bias": (kinds,), "tokens": (TOKENS, kinds)}
-        head = KindHead(*(required_array(arrays, f"kind {name}", *shape) for name, shape in shapes.items()))
+        named = (required_array(arrays, f"kind {name}", *shape) for name, shape in shapes.items())
+        mean, scale, weight, bias, tokens = named
+        head = KindHead(mean, scale, weight, bias, tokens.astype(np.float32))
         return cls(head, required_array(arrays, "confidence", len(CONFIDENCE_INPUTS)))
 
 
@@ -332,21 +314,17 @@ class PageDecision:
 
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:
         """Choose the threshold from the scores of the page's blocks, float64[m]."""
-        article = {"auto": float(self.kinds[ARTICLE]), "article": 1.0, "page": 0.0}[scope]
-        best = expected_f1_threshold(templateness, self.features.words, BETAS[favor])
+        is_article = {"auto": float(self.kinds[ARTICLE]), "article": 1.0, "page": 0.0}[scope]
         even = FixedThreshold(0.5).choose(templateness, scope=scope, favor=favor).threshold
-        logits = log_odds(np.array([best, even]), _EPSILON)
-        threshold = float(logistic((1 - article) * logits[0] + article * logits[1]))
-        if not (templateness < threshold).any():  # keep the text of a page with one uncertain sentence
-            threshold = best
-        estimated = float(self.learned.confidence @ self.confidence_inputs(templateness, threshold))
-        return Choice(threshold, min(max(estimated, 0.0), 1.0), KINDS[int(self.kinds.argmax())])
+        threshold, inputs = self._chosen(templateness, even, is_article, BETAS[favor])
+        confidence = min(max(float(self.learned.confidence @ inputs), 0.0), 1.0)
+        return Choice(threshold, confidence, KINDS[int(self.kinds.argmax())])
 
     def confidence_inputs(self, templateness: Floats, threshold: float) -> Floats:
         """float64[len(CONFIDENCE_INPUTS)], from the scores of the blocks, float64[m], and the threshold."""
-        words = np.maximum(self.features.words, _MIN_WORDS)
-        kept = words * (templateness < threshold)
-        content, all_kept = (1 - templateness) * words, max(float(kept.sum()), _MIN_WORDS)
-        found, wanted = float((1 - templateness) @ kept), max(float(content.sum()), 1e-9)
-        means = 2 * found / (all_kept + wanted), found / all_kept, found / wanted
-        return np.array([1, *means, self.kinds[ARTICLE], np.log10(all_kept)])
+        return self._chosen(templateness, threshold, 1.0)[1]
+
+    def _chosen(self, templateness: Floats, even: float, is_article: float, beta: float = 1.0) -> tuple[float, Floats]:
+        inputs = np.full(len(CONFIDENCE_INPUTS), self.kinds[ARTICLE])
+        threshold = core.choose_threshold(templateness, self.features.words, beta, even, is_article, inputs)
+        return threshold, inputs

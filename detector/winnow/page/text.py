@@ -164,8 +164,8 @@ class TextTotals(NamedTuple):
     symbols: Prefix
 
 
-def text_totals(page: Page, more: int = 0) -> Prefix:
-    """int64[r + 1, 8 + more], totals in the order of :class:`TextTotals`, then zeros; from one pass over the text."""
-    totals = np.zeros((page.r + 1, len(TextTotals._fields) + more), np.int64)
+def text_totals(page: Page) -> Prefix:
+    """int64[r + 1, 8], totals in the order of :class:`TextTotals`, from one pass over the text."""
+    totals = np.zeros((page.r + 1, len(TextTotals._fields)), np.int64)
     core.count_kinds(page.text, page.run_offset, character_properties(), totals)
     return totals

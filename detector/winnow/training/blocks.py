@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from winnow.cleaning import clean
 from winnow.features import TABLE_SIZE, features_of
-from winnow.models import log_odds
+from winnow.models import log_odds, standardise
 from winnow.models.blocks import BlockModel
 from winnow.models.decision import (
     ARTICLE,
@@ -27,7 +27,6 @@ from winnow.models.decision import (
     PageDecision,
     expected_f1_threshold,
     kind_inputs,
-    standardise_inputs,
 )
 from winnow.papers.pages import silent
 from winnow.processes import map_in_processes
@@ -94,7 +93,8 @@ def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
     mean = np.where(is_known, numbers, 0).sum(axis=0) / known_pages
     scale = 1 / (np.sqrt(np.where(is_known, (numbers - mean) ** 2, 0).sum(axis=0) / known_pages) + 1e-3)
     d = len(mean)
-    weight, bias, tokens = np.zeros((d, len(KINDS))), np.full(len(KINDS), -30.0), np.zeros((TOKENS, len(KINDS)))
+    weight, bias = np.zeros((d, len(KINDS))), np.full(len(KINDS), -30.0)
+    tokens = np.zeros((TOKENS, len(KINDS)), np.float32)
     present = np.unique(kind)
     if len(present) == 1:
         bias[present] = 0.0
@@ -103,7 +103,7 @@ def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
     begin = np.append(0, np.cumsum([len(bag) for bag in bags]))
     has_token = csr_matrix((np.full(begin[-1], _OF_A_TOKEN), np.concatenate(bags), begin), (len(pages), TOKENS))
     learned = np.flatnonzero(has_token.getnnz(axis=0) >= _MIN_SHARE * len(pages))
-    rows = hstack([csr_matrix(standardise_inputs(numbers, mean, scale)), has_token[:, learned]]).tocsr()
+    rows = hstack([csr_matrix(standardise(numbers, mean, scale)), has_token[:, learned]]).tocsr()
     learner = LogisticRegression(C=_STRENGTH, tol=_TOLERANCE, max_iter=500)
     mass = collection_weights([page.collection for page in pages])
     learner.fit(rows, kind, mass / mass.mean())

@@ -81,7 +81,8 @@ class BlockPage:
 def block_page(page: Page, label: NDArray[np.floating], source: str) -> BlockPage:
     """Take a page as examples; the lxml tree is let go."""
     features = features_of(page)
-    return BlockPage(source, features.static, features.tokens, features.words, label.astype(np.float32))
+    static = np.ascontiguousarray(features.static)  # as rows, which are added up and stacked
+    return BlockPage(source, static, features.tokens, features.words, label.astype(np.float32))
 
 
 def label_pages(

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.features import TABLE_SIZE, TokenTables
-from winnow.models.blocks import BlockModel, standardise
+from winnow.models import standardise
+from winnow.models.blocks import BlockModel
 from winnow.training.examples import label_pages, label_site_by_counts
 from winnow.training.gold import deal_folds
 from winnow.training.sequences import SequencePage, fit_sequence, mean_and_scale

@@ -1,6 +1,5 @@
 /* All features of a page's blocks that need nothing learned, in the order of winnow.features.STATIC_NAMES: what they
-   are computed from is measured here, once per page, and feature_rows.c writes them, those of containers and of kinds of
-   places once. */
+   are computed from is measured here, once per page, and feature_rows.c writes them. */
 #include "block_features.h"
 
 /* Find the first item of the same key as each, by a hash table; 0, or -1 without memory. */
@@ -103,29 +102,54 @@ static int compare(Features *f, Span lowered, uint64_t *keys, int32_t *first)
     return find_first(keys, page->m, f->seed, f->place);
 }
 
-/* Sign each class at the place of its first occurrence: 1 + a checksum of it with "#" for every number. */
-static void sign_classes(const AttributeValues *values, const Array *classes, int64_t *signature)
+/* Sign a class: 1 + a checksum of it with "#" for every number. */
+static int64_t sign_class(Span rest)
 {
     static const unsigned char number = '#';
-    Py_ssize_t i;
-    for (i = 0; i < classes->length; i++) {
-        int64_t at = ITEMS(*classes, int64_t)[i];
-        Span rest = value_of(values, at);
-        uint32_t checksum = 0;
-        while (rest.begin < rest.end) {
-            const unsigned char *begin = rest.begin;
-            while (rest.begin < rest.end && !is_digit(*rest.begin)) {
-                rest.begin++;
-            }
-            checksum = core_crc32(checksum, begin, rest.begin);
-            if (rest.begin < rest.end) {
-                checksum = core_crc32(checksum, &number, &number + 1);
-            }
-            while (rest.begin < rest.end && is_digit(*rest.begin)) {
-                rest.begin++;
+    uint32_t checksum = 0;
+    while (rest.begin < rest.end) {
+        const unsigned char *begin = rest.begin;
+        while (rest.begin < rest.end && !is_digit(*rest.begin)) {
+            rest.begin++;
+        }
+        checksum = core_crc32(checksum, begin, rest.begin);
+        if (rest.begin < rest.end) {
+            checksum = core_crc32(checksum, &number, &number + 1);
+        }
+        while (rest.begin < rest.end && is_digit(*rest.begin)) {
+            rest.begin++;
+        }
+    }
+    return 1 + (int64_t)checksum;
+}
+
+/* Whether a style says "display:none", with any spaces in it. */
+static int is_display_none(Span style)
+{
+    static const char wanted[] = "display:none";
+    for (; style.begin < style.end; style.begin++) {
+        const unsigned char *at = style.begin;
+        int found = 0;
+        while (at < style.end && (*at == ' ' || *at == wanted[found])) {
+            found += *at++ != ' ';
+            if (!wanted[found]) {
+                return 1;
             }
         }
-        signature[values->place[at]] = 1 + (int64_t)checksum;
+    }
+    return 0;
+}
+
+/* Read what the distinct attributes say of their elements, at the places of their first occurrence. */
+static void read_values(const AttributeValues *values, const uint8_t *uses, int64_t *class_signature, uint8_t *hides)
+{
+    Py_ssize_t i;
+    for (i = 0; i < values->d; i++) {
+        Span value = value_of(values, i);
+        int use = uses[values->name_of[i]], is_true = value.end - value.begin == 4 && !memcmp(value.begin, "true", 4);
+        class_signature[values->place[i]] = use & IS_CLASS ? sign_class(value) : 0;
+        hides[values->place[i]] = use & IS_HIDING || (use & HIDES_IF_TRUE && is_true)
+                                  || (use & IS_STYLE && is_display_none(value));
     }
 }
 
@@ -154,100 +178,192 @@ static int measure(Features *f, const int64_t *class_signature, const uint8_t *h
     return result;
 }
 
+/* Write the words of each block, and of each element, then each block, its weight in smoothing: the root of a block's words,
+   none for elements; and whether it is in the tree: blocks, and elements where the text branches. */
+static void weigh(const Features *f, double *words, int64_t *weight, uint8_t *in_tree)
+{
+    const PageArrays *page = &f->page;
+    Py_ssize_t i;
+    for (i = 0; i < page->n; i++) {
+        int32_t held = page->block_end[i] - page->block_begin[i], above = i ? page->parent[i] : -1;
+        *in_tree++ = held > 1 && (above < 0 || held != page->block_end[above] - page->block_begin[above]);
+        *weight++ = 0;
+    }
+    for (i = 0; i < page->m; i++) {
+        words[i] = (double)count_of(f, i, WORDS);
+        *weight++ = (int64_t)larger(rint(sqrt(words[i])), 1);
+        *in_tree++ = 1;
+    }
+}
+
 /* ---- All features */
 
-/* Allocate all arrays at once, those of wide items first. */
-static int allocate(Features *f, int64_t **class_signature)
+enum { RUN_OFFSET, FLAGS, GROUP, PROPERTIES, USES, ROWS, OF_PAGE, WORDS_OF, WEIGHT, IN_TREE, WORDS_PER_BLOCK, ARRAYS };
+
+/* What a call borrows, and the memory of its own. */
+typedef struct {
+    Features features;
+    AttributeValues values;
+    Array arrays[ARRAYS];
+    PyObject *lower; /* the text in lower case, if it needs Python */
+    int64_t *class_signature; /* a */
+    uint8_t *hides;           /* a */
+    char *scratch;            /* memory of what follows, never zeroed as it is large */
+    int64_t *tokens;          /* of names and words */
+    int32_t *elements;        /* of names */
+    uint32_t *names, *words;
+    unsigned char *lowered;   /* of the text */
+} Task;
+
+static void release(Task *task)
 {
-    size_t n = (size_t)f->page.n, m = (size_t)f->page.m, a = (size_t)f->page.a;
-    size_t size = 8 * (n + a) + 4 * (COUNTED_SETS * (n + 1) + n + m) + n + 64;
-    char *at = f->memory = calloc(1, size);
-    if (at == NULL) {
+    free(task->features.memory);
+    free(task->scratch);
+    page_release(&task->features.page);
+    values_release(&task->values);
+    arrays_release(task->arrays, ARRAYS);
+    Py_XDECREF(task->lower);
+}
+
+/* Allocate the arrays, those of wide items first; 0, or -1 without memory. */
+static int allocate(Task *task, size_t characters)
+{
+    Features *f = &task->features;
+    size_t n = (size_t)f->page.n, m = (size_t)f->page.m, a = (size_t)f->page.a, r = (size_t)f->page.r;
+    size_t names = MAX_NAME_PARTS * a, words = MAX_WORDS * m;
+    size_t zeros = 8 * (n + a + COUNTS * (r + 1)) + 4 * (COUNTED_SETS * (n + 1) + n + 3 * m) + n + a;
+    char *at = f->memory = calloc(1, zeros), *scratch = task->scratch = malloc(16 * names + 12 * words + characters + 1);
+    if (at == NULL || scratch == NULL) {
         return -1;
     }
+    CARVE(scratch, task->tokens, names + words);
+    CARVE(scratch, task->elements, names);
+    CARVE(scratch, task->names, names);
+    CARVE(scratch, task->words, words);
+    CARVE(scratch, task->lowered, characters);
     CARVE(at, f->signature, n);
-    CARVE(at, *class_signature, a);
+    CARVE(at, task->class_signature, a);
+    CARVE(at, f->totals, COUNTS * (r + 1));
     CARVE(at, f->tag_sums, COUNTED_SETS * (n + 1));
     CARVE(at, f->alike, n);
     CARVE(at, f->repeats, m);
+    CARVE(at, f->overlap, m);
+    CARVE(at, f->place, m);
     CARVE(at, f->hidden, n);
+    CARVE(at, task->hides, a);
     return 0;
 }
 
-static void features_release(Features *f)
+/* Whether the arrays fit the page and each other. */
+static int fit(const Task *task)
 {
-    free(f->memory);
-    page_release(&f->page);
+    const PageArrays *page = &task->features.page;
+    const Array *arrays = task->arrays;
+    Py_ssize_t m = page->m, i;
+    int fitting = page->tags <= arrays[FLAGS].length && arrays[GROUP].length == arrays[FLAGS].length
+                  && arrays[RUN_OFFSET].length == page->r + 1 && task->values.places <= page->a
+                  && arrays[USES].length >= task->values.names && arrays[ROWS].length == STATIC_ROWS * m
+                  && arrays[OF_PAGE].length == PAGE_FEATURES && arrays[WORDS_OF].length == m
+                  && arrays[WEIGHT].length == page->n + m && arrays[IN_TREE].length == page->n + m
+                  && arrays[WORDS_PER_BLOCK].length == m;
+    for (i = 0; i < arrays[GROUP].length; i++) {
+        fitting &= ITEMS(arrays[GROUP], int8_t)[i] >= 0 && ITEMS(arrays[GROUP], int8_t)[i] <= GROUPS;
+    }
+    return fitting;
 }
 
-/* static_features(page, tag_flags: uint32[T], tag_group: int8[T], totals: int64[r + 1, COUNTS], values, classes: int64[k],
-                   hides: bool[a], properties, overlap: int32[m], lines, lowered, title, seed,
-                   rows: float32[STATIC_ROWS, m], containers: int32[LEVELS, m], described: float32[n, OF_CONTAINER],
-                   tags: float32[n, CONTAINER_TAGS], place: int32[m], of_place: float32[m, OF_PLACE],
-                   of_page: float32[PAGE_FEATURES])
-
-   totals: of count_kinds; those inside links and emphasis are written. classes: numbers of the values that are classes.
-   hides: by first attribute, whether it hides its element.
-   lines, lowered: texts of the blocks with line feeds between them, as they are and in lower case.
-   described, tags: of the elements that are containers. place: the first block in the same kind of place.
-   of_place: of those. */
-PyObject *core_static_features(PyObject *Py_UNUSED(module), PyObject *arguments)
+/* Write all features; 0, or -1 without memory. */
+static int write_features(Task *task, Span text, Span lines, Span lowered)
 {
-    SCOPED(features_release) Features f = {0};
-    SCOPED(values_release) AttributeValues values = {0};
-    SCOPED(array_release) Array flags = {0}, group = {0}, totals = {0}, classes = {0}, hides = {0}, properties = {0};
-    SCOPED(array_release) Array overlap = {0}, of_page = {0};
-    SCOPED(array_release) Array rows = {0}, containers = {0}, described = {0}, tags = {0}, place = {0}, of_place = {0};
-    Span lines, lowered;
-    int64_t *class_signature;
-    Py_ssize_t m, i;
-    float *row;
-    int failed;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&O&O&O&dKO&O&O&O&O&O&O&", in_page, &f.page, in_4, &flags, in_1, &group,
-                          out_8, &totals, in_values, &values, in_8, &classes, in_1, &hides, in_properties, &properties, in_4,
-                          &overlap, in_text, &lines, in_text, &lowered, &f.title, &f.seed, out_4, &rows, out_4, &containers,
-                          out_4, &described, out_4, &tags, out_4, &place, out_4, &of_place, out_4, &of_page)) {
-        return NULL;
+    Features *f = &task->features;
+    const Array *arrays = task->arrays;
+    Py_ssize_t m = f->page.m;
+    float *row = ITEMS(arrays[ROWS], float);
+    f->enclosing = row + ENCLOSING * m;
+    count_kinds(text, ITEMS(arrays[RUN_OFFSET], int64_t), f->page.r, f->properties, f->totals, COUNTS);
+    read_values(&task->values, ITEMS(arrays[USES], uint8_t), task->class_signature, task->hides);
+    if (measure(f, task->class_signature, task->hides, lowered) < 0) {
+        return -1;
     }
-    m = f.page.m;
-    if (!check_arrays(f.page.tags <= flags.length && group.length == flags.length && totals.length == COUNTS * (f.page.r + 1)
-                      && values.places <= f.page.a && are_below(&classes, values.d) && hides.length == f.page.a
-                      && overlap.length == m && rows.length == STATIC_ROWS * m && containers.length == LEVELS * m
-                      && described.length == OF_CONTAINER * f.page.n && tags.length == CONTAINER_TAGS * f.page.n
-                      && place.length == m && of_place.length == OF_PLACE * m && of_page.length == PAGE_FEATURES)) {
-        return NULL;
+    weigh(f, ITEMS(arrays[WORDS_OF], double), ITEMS(arrays[WEIGHT], int64_t), ITEMS(arrays[IN_TREE], uint8_t));
+    features_of_page(f, ITEMS(arrays[OF_PAGE], float));
+    features_wording(f, lines, row);
+    features_position(f, row += WORDING_ROWS * m);
+    if (features_containers(f, row += POSITION_ROWS * m) < 0) {
+        return -1;
     }
-    for (i = 0; i < group.length; i++) {
-        if (!check_arrays(ITEMS(group, int8_t)[i] >= 0 && ITEMS(group, int8_t)[i] <= GROUPS)) {
-            return NULL;
+    features_neighbours(f, row += CONTAINER_ROWS * m);
+    return features_places(f, row + NEIGHBOUR_ROWS * m);
+}
+
+/* Write the different tokens in ascending order, names before words; returns how many. */
+static size_t list_tokens(Task *task, size_t names, size_t words)
+{
+    uint64_t present[2 * TABLE_SIZE / 64] = {0}, left; /* bits of tokens */
+    size_t count = 0, i;
+    for (i = 0; i < names + words; i++) {
+        uint32_t token = i < names ? task->names[i] : TABLE_SIZE + task->words[i - names];
+        present[token / 64] |= (uint64_t)1 << token % 64;
+    }
+    for (i = 0; i < 2 * TABLE_SIZE / 64; i++) {
+        for (left = present[i]; left; left &= left - 1) {
+            task->tokens[count++] = (int64_t)(64 * i) + __builtin_ctzll(left);
         }
     }
-    if (allocate(&f, &class_signature) < 0) {
+    return count;
+}
+
+/* block_features(page, values, uses: uint8[names], text, run_offset: int64[r + 1], lines, title, tag_flags: uint32[T],
+                  tag_group: int8[T], properties, seed, rows: float32[STATIC_ROWS, m],
+                  of_page: float32[PAGE_FEATURES], words: float64[m], weight: int64[n + m], in_tree: bool[n + m],
+                  words_per_block: int32[m])
+   -> words: uint32, elements: int32, names: uint32, tokens: int64
+
+   uses: bits of each name of attributes. lines: texts of the blocks with line feeds between them. title: its different words
+   in lower case with a line feed behind each. */
+PyObject *core_block_features(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(release) Task task = {0};
+    Features *f = &task.features;
+    Array *arrays = task.arrays;
+    PyObject *block_lines;
+    Span text, title, lines, lowered;
+    Py_ssize_t names;
+    size_t words = 0, tokens = 0;
+    int failed;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&UO&O&O&O&KO&O&O&O&O&O&", in_page, &f->page, in_values, &task.values, in_1,
+                          &arrays[USES], in_text, &text, in_8, &arrays[RUN_OFFSET], &block_lines, in_text, &title, in_4,
+                          &arrays[FLAGS], in_1, &arrays[GROUP], in_properties, &arrays[PROPERTIES], &f->seed, out_4,
+                          &arrays[ROWS], out_4, &arrays[OF_PAGE], out_8, &arrays[WORDS_OF], out_8, &arrays[WEIGHT], out_1,
+                          &arrays[IN_TREE], out_4, &arrays[WORDS_PER_BLOCK])
+        || !in_text(block_lines, &lines) || !check_arrays(fit(&task))) {
+        return NULL;
+    }
+    if (allocate(&task, (size_t)(lines.end - lines.begin)) < 0) {
         return PyErr_NoMemory();
     }
-    f.totals = ITEMS(totals, int64_t);
-    f.flags = ITEMS(flags, uint32_t);
-    f.group = ITEMS(group, int8_t);
-    f.properties = ITEMS(properties, uint8_t);
-    f.overlap = ITEMS(overlap, int32_t);
-    f.place = ITEMS(place, int32_t);
-    f.enclosing = ITEMS(rows, float) + ENCLOSING * m;
-    Py_BEGIN_ALLOW_THREADS
-    sign_classes(&values, &classes, class_signature);
-    failed = measure(&f, class_signature, ITEMS(hides, uint8_t), lowered) < 0;
-    if (!failed) {
-        row = ITEMS(rows, float);
-        features_wording(&f, lines, row);
-        features_position(&f, row += WORDING_ROWS * m);
-        failed = features_containers(&f, row += POSITION_ROWS * m, ITEMS(containers, int32_t), ITEMS(described, float),
-                                     ITEMS(tags, float)) < 0
-                 || features_places(&f, ITEMS(of_place, float)) < 0;
-        features_neighbours(&f, row + LEVELS * m);
-        features_of_page(&f, ITEMS(of_page, float));
+    f->flags = ITEMS(arrays[FLAGS], uint32_t);
+    f->group = ITEMS(arrays[GROUP], int8_t);
+    f->properties = ITEMS(arrays[PROPERTIES], uint8_t);
+    lowered = (Span){task.lowered, task.lowered + (lines.end - lines.begin)};
+    if (!lower_ascii(task.lowered, lines, f->properties)
+        && ((task.lower = PyObject_CallMethod(block_lines, "lower", NULL)) == NULL || !in_text(task.lower, &lowered))) {
+        return NULL;
     }
+    names = read_names(f, &task.values, ITEMS(arrays[USES], uint8_t), task.elements, task.names);
+    if (names < 0) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    words = read_words(f, lowered, title, ITEMS(arrays[WORDS_PER_BLOCK], int32_t), task.words);
+    tokens = list_tokens(&task, (size_t)names, words);
+    failed = write_features(&task, text, lines, lowered) < 0;
     Py_END_ALLOW_THREADS
     if (failed) {
         return PyErr_NoMemory();
     }
-    Py_RETURN_NONE;
+    return Py_BuildValue("NNNN", PyByteArray_FromStringAndSize((const char *)task.words, (Py_ssize_t)(4 * words)),
+                         PyByteArray_FromStringAndSize((const char *)task.elements, 4 * names),
+                         PyByteArray_FromStringAndSize((const char *)task.names, 4 * names),
+                         PyByteArray_FromStringAndSize((const char *)task.tokens, (Py_ssize_t)(8 * tokens)));
 }

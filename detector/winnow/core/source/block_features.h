@@ -20,9 +20,13 @@ enum {
 };
 #define HAS(flags, set) ((flags) >> (set) & 1u)
 
-enum { LEVELS = 6, OF_CONTAINER = 15, CONTAINER_TAGS = 5, OF_PLACE = 10 };
+/* Of names of attributes, bits: _USES. */
+enum { IS_NAMING = 1, IS_CLASS = 2, IS_HIDING = 4, HIDES_IF_TRUE = 8, IS_STYLE = 16 };
+
+enum { LEVELS = 6, OF_CONTAINER = 15, TAGGED_LEVELS = 3, CONTAINER_TAGS = 5, OF_PLACE = 10 };
 enum { ENCLOSING = 18, WORDING_ROWS = ENCLOSING + GROUPS + 6, POSITION_ROWS = 14, NEIGHBOUR_ROWS = 21 };
-enum { STATIC_ROWS = WORDING_ROWS + POSITION_ROWS + LEVELS + NEIGHBOUR_ROWS };
+enum { CONTAINER_ROWS = LEVELS * (OF_CONTAINER + 1) + TAGGED_LEVELS * CONTAINER_TAGS };
+enum { STATIC_ROWS = WORDING_ROWS + POSITION_ROWS + CONTAINER_ROWS + NEIGHBOUR_ROWS + OF_PLACE };
 enum { PAGE_FEATURES = 24 };
 
 /* A page and what its features are computed from (n elements, m blocks). */
@@ -32,8 +36,8 @@ typedef struct {
     const int8_t *group;     /* by tag */
     const uint8_t *properties;
     unsigned long long seed; /* of hash tables, so that no page can provoke collisions */
-    const int32_t *overlap;  /* m: distinct words of the title in the block */
     double title;            /* distinct words of the title */
+    int32_t *overlap;        /* m: distinct words of the title in the block */
     int64_t *totals;         /* COUNTS for each of r + 1 borders of runs */
     double total[COUNTS];    /* of the page, at least 1 */
     float *enclosing;        /* [GROUPS][m]: elements of each group around each block, a few at most; rows of the features */
@@ -99,7 +103,19 @@ void features_neighbours(const Features *f, float *rows);
 void features_of_page(const Features *f, float *to);
 
 /* These allocate: 0, or -1 without memory. */
-int features_containers(const Features *f, float *rows, int32_t *containers, float *described, float *tags);
-int features_places(const Features *f, float *described);
+int features_containers(const Features *f, float *rows);
+int features_places(const Features *f, float *rows);
+
+/* Hashed words and names are entries of tables of log-odds; the same number is in winnow.features. */
+enum { TABLE_SIZE = 1 << 15, MAX_WORDS = 16, MAX_NAME_PARTS = 12 };
+
+/* Read the leading words of each line, MAX_WORDS at most, and count the title's words in it; returns the number of words.
+   `title`: different words with a line feed behind each, of which the first 64 count. */
+size_t read_words(Features *f, Span lines, Span title, int32_t *words_per_block, uint32_t *words);
+
+/* Read the parts of the attributes that name elements with blocks, MAX_NAME_PARTS of each attribute at most: element and
+   name of each part. Returns how many, or -1 with an exception set. */
+Py_ssize_t read_names(const Features *f, const AttributeValues *values, const uint8_t *uses, int32_t *elements,
+                      uint32_t *names);
 
 #endif

@@ -219,8 +219,6 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(find_breaks, "Breaks between blocks, for winnow.output.text.") \
     DO(limit_attributes, "A document without the attributes beyond a limit.") \
     DO(find_end, "Where a parser takes the document to end.") \
-    DO(lower_case, "A text in lower case.") \
-    DO(leading_words, "Hashes of the leading words of each line.") \
     DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
     DO(node_fingerprints, "Fingerprints of units, for winnow.fingerprints.") \
     DO(mark_units, "Which elements are counted, for winnow.counting.") \
@@ -230,18 +228,26 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(nearest, "Nearest chosen ancestor of every node.") \
     DO(find_holders, "Elements with text of some blocks, and their attributes.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
-    DO(name_parts, "Hashes of the parts of names.") \
     DO(hiding_rules, "Rules of a style sheet that may hide something.") \
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
-    DO(sequence_logits, "Logits of a SequenceNetwork.") \
+    DO(content_probability, "Probabilities of a SequenceNetwork.") \
     DO(fuse, "Whether products may be fused, for tests.") \
-    DO(static_features, "Static features of text blocks.") \
-    DO(word_features, "Features of words by a table of log-odds.") \
-    DO(name_features, "Features of names by a table of log-odds.") \
+    DO(block_features, "Features of text blocks, and their tokens.") \
+    DO(token_features, "Features of words and names by tables of log-odds.") \
+    DO(weighted_means, "Means of rows of a table by two weights.") \
+    DO(kind_probabilities, "How likely each kind of page is.") \
+    DO(choose_threshold, "The threshold for a page, and what text it leaves.") \
     DO(smooth, "Smoothed scores and sections, for winnow.smoothing.")
 
 #define DECLARE(name, description) PyObject *core_##name(PyObject *module, PyObject *arguments);
 FUNCTIONS(DECLARE)
+
+/* Write the totals up to the end of each of r runs; the first totals, and those of other columns, are left. */
+void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, const uint8_t *properties, int64_t *totals,
+                 int columns);
+
+/* Write a text in lower case, as str.lower does; 0 if it has capitals that are not ASCII, which needs Python's tables. */
+int lower_ascii(unsigned char *to, Span text, const uint8_t *properties);
 
 /* zlib.crc32 of the bytes from `at` to `end`; `before` is the checksum of the bytes before them. */
 uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned char *end);

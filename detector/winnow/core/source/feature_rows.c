@@ -248,41 +248,50 @@ static void describe_container(const Features *f, Py_ssize_t element, const int3
     }
 }
 
-/* Write which part of its containers' blocks come before each block, the containers, int32[LEVELS, m] from the innermost, and
-   features and tags of those elements that are one. */
-int features_containers(const Features *f, float *rows, int32_t *containers, float *described, float *tags)
+/* Write the features of the containers of each block, level by level from the innermost outwards, which part of their blocks
+   come before it, and the tags of the first levels. */
+int features_containers(const Features *f, float *rows)
 {
     static const int groups[CONTAINER_TAGS] = {P, DIV, LIST, LI, TABLE};
     const PageArrays *page = &f->page;
     Py_ssize_t n = page->n, m = page->m, i, b;
-    int32_t *container_of = malloc((2 * sizeof(int32_t) + 1) * (size_t)n + 1), *children = container_of + n;
-    uint8_t *is_described = (uint8_t *)(children + n);
+    size_t size = sizeof(float) * OF_CONTAINER + 2 * sizeof(int32_t) + 1; /* of an element */
+    SCOPED(free_memory) char *memory = calloc((size_t)n * size + sizeof(int32_t) * (size_t)m + 1, 1);
+    char *at = memory;
+    float *described, *ranks = ROW(rows, LEVELS * OF_CONTAINER), *tags = ROW(ranks, LEVELS);
+    int32_t *container_of, *children, *container; /* of elements, elements and blocks */
+    uint8_t *is_described;
     int level, k;
-    if (container_of == NULL) {
+    if (memory == NULL) {
         return -1;
     }
-    memset(children, 0, (sizeof(int32_t) + 1) * (size_t)n);
+    CARVE(at, described, n * OF_CONTAINER);
+    CARVE(at, container_of, n);
+    CARVE(at, children, n);
+    CARVE(at, container, m);
+    CARVE(at, is_described, n);
     find_containers(page, container_of);
     for (i = 1; i < n; i++) {
         children[page->parent[i]]++;
     }
-    for (b = 0; b < m; b++) {
-        int32_t container = container_of[page->block_node[b]];
-        for (level = 0; level < LEVELS; level++) {
-            int32_t held = page->block_end[container] - page->block_begin[container];
-            if (!is_described[container]) {
-                describe_container(f, container, children, described + (Py_ssize_t)OF_CONTAINER * container);
-                for (k = 0; k < CONTAINER_TAGS; k++) {
-                    tags[(Py_ssize_t)CONTAINER_TAGS * container + k] = f->group[page->tag[container]] == groups[k];
-                }
-                is_described[container] = 1;
+    for (level = 0; level < LEVELS; level++) {
+        for (b = 0; b < m; b++) {
+            int32_t inner = container[b], element = level == 0 ? page->block_node[b] : inner ? page->parent[inner] : 0;
+            int32_t outer = container[b] = container_of[element], held = page->block_end[outer] - page->block_begin[outer];
+            float *features = described + (Py_ssize_t)OF_CONTAINER * outer;
+            if (!is_described[outer]) {
+                describe_container(f, outer, children, features);
+                is_described[outer] = 1;
             }
-            ROW(rows, level)[b] = (float)((double)(b - page->block_begin[container]) / (double)(held > 1 ? held : 1));
-            containers[level * m + b] = container;
-            container = container ? container_of[page->parent[container]] : 0;
+            for (k = 0; k < OF_CONTAINER; k++) {
+                ROW(rows, level * OF_CONTAINER + k)[b] = features[k];
+            }
+            ROW(ranks, level)[b] = (float)((double)(b - page->block_begin[outer]) / (double)(held > 1 ? held : 1));
+            for (k = 0; level < TAGGED_LEVELS && k < CONTAINER_TAGS; k++) {
+                ROW(tags, level * CONTAINER_TAGS + k)[b] = f->group[page->tag[outer]] == groups[k];
+            }
         }
     }
-    free(container_of);
     return 0;
 }
 
@@ -309,10 +318,11 @@ static void describe_place(const Place *place, double page_characters, double m,
     to[9] = (float)((double)place->repeated / number);
 }
 
-int features_places(const Features *f, float *described)
+int features_places(const Features *f, float *rows)
 {
     Py_ssize_t m = f->page.m, b;
-    Place *places = calloc((size_t)m + 1, sizeof(Place));
+    SCOPED(free_memory) Place *places = calloc((size_t)m + 1, sizeof(Place));
+    int k;
     if (places == NULL) {
         return -1;
     }
@@ -330,11 +340,14 @@ int features_places(const Features *f, float *described)
         place->repeated += f->repeats[b] > 0;
     }
     for (b = 0; b < m; b++) {
+        float features[OF_PLACE] = {0};
         if (f->place[b] == b) {
-            describe_place(&places[b], f->total[CHARACTERS], (double)m, described + OF_PLACE * b);
+            describe_place(&places[b], f->total[CHARACTERS], (double)m, features);
+        }
+        for (k = 0; k < OF_PLACE; k++) {
+            ROW(rows, k)[b] = f->place[b] == b ? features[k] : ROW(rows, k)[f->place[b]];
         }
     }
-    free(places);
     return 0;
 }
 

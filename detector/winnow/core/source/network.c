@@ -1,29 +1,24 @@
 /* A network over the text blocks of a page in reading order, for winnow.models.blocks: a dense layer, a gated recurrent
    unit in each direction (Cho et al. 2014), a dense layer over the states of both and over their means and maxima on the
-   page, and one logit per block. */
+   page, and one logit per block, of the probability of content. */
+#include <math.h>
+
 #include "page.h"
 
 enum { ROWS = 8, COLUMNS = 16 }; /* of a tile, whose sums stay in registers, half of it at a time */
 enum { UNITS = 64, GATES = 3 * UNITS }; /* of a layer, and of a state; winnow.models.blocks has the same numbers */
-enum { MAX_PARTS = 32, MAX_FEATURES = 1 << 20 };
+#define MAX_LOGIT 30.0 /* winnow.models has the same number */
+enum { MAX_FEATURES = 1 << 20 };
 enum {
-    MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS, OUTPUT_WEIGHT, OUTPUT_BIAS,
-    PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, LOGITS, ARRAYS
+    FIRST, SECOND, MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS,
+    OUTPUT_WEIGHT, OUTPUT_BIAS, PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, PROBABILITY, ARRAYS
 };
-
-/* Features of the blocks: feature by feature, or rows of a table and the number of each block's row. */
-typedef struct {
-    Array values, row;
-    Py_ssize_t features;
-} Part;
 
 #define ALIGNED __attribute__((aligned(64))) /* to a line of the cache */
 
 /* m blocks of f features. */
 typedef struct {
-    Part parts[MAX_PARTS];
     Array arrays[ARRAYS];
-    Py_ssize_t count; /* of parts */
     float clip;
     Py_ssize_t m, f;
     float *packed;                            /* [f][ROWS] */
@@ -140,41 +135,21 @@ INLINE Eight eight_of(const float *from, Py_ssize_t left)
     return left >= 8 ? EIGHT(from) : *(Eight *)memcpy(&found, from, (size_t)left * sizeof *from);
 }
 
-/* Write the features of a few blocks, those of a part feature by feature. */
-INLINE void pack(const Part *part, Py_ssize_t begin, Py_ssize_t count, Py_ssize_t m, float *to)
-{
-    const float *values = ITEMS(part->values, float);
-    Py_ssize_t k, block;
-    if (!part->row.held) {
-        for (k = 0; k < part->features; k++) {
-            *(Eight *)(to + k * ROWS) = eight_of(values + k * m + begin, count);
-        }
-        return;
-    }
-    for (block = 0; block < count; block++) {
-        const float *row = values + ITEMS(part->row, int32_t)[begin + block] * part->features;
-        for (k = 0; k < part->features; k++) {
-            to[k * ROWS + block] = row[k];
-        }
-    }
-}
-
 INLINE void fill_dense(const Task *task, Products products)
 {
     const float *rows[ROWS], *mean = numbers(task, MEAN), *scale = numbers(task, SCALE);
-    Py_ssize_t begin, i, part;
+    Py_ssize_t begin, i, part, k;
     for (i = 0; i < ROWS; i++) {
         rows[i] = task->packed + i;
     }
     for (begin = 0; begin < task->m; begin += ROWS) {
         int count = task->m - begin < ROWS ? (int)(task->m - begin) : ROWS;
         float *to = task->packed, *dense = task->dense + begin * UNITS;
-        for (part = 0; part < task->count; part++) {
-            pack(&task->parts[part], begin, count, task->m, to);
-            to += task->parts[part].features * ROWS;
-        }
-        for (i = 0, to = task->packed; i < task->f; i++, to += ROWS) {
-            *(Eight *)to = clipped((EIGHT(to) - mean[i]) * scale[i], task->clip);
+        for (part = FIRST, i = 0; part <= SECOND; part++) {
+            for (k = begin; k < task->arrays[part].length; k += task->m, i++, to += ROWS) {
+                Eight own = eight_of(numbers(task, (int)part) + k, count);
+                *(Eight *)to = clipped((own - mean[i]) * scale[i], task->clip);
+            }
         }
         fill_rows(products, rows, count, ROWS, task->f, numbers(task, DENSE_WEIGHT), numbers(task, DENSE_BIAS), UNITS, dense,
                   UNITS);
@@ -289,10 +264,10 @@ static void fill_of_page(Task *task)
     }
 }
 
-static void fill_logits(const Task *task)
+static void fill_probabilities(const Task *task)
 {
     const float *weight = numbers(task, LAST_WEIGHT), *output = task->output;
-    float *logits = ITEMS(task->arrays[LOGITS], float);
+    double *probability = ITEMS(task->arrays[PROBABILITY], double);
     Py_ssize_t block;
     int i;
     for (block = 0; block < task->m; block++, output += UNITS) {
@@ -301,7 +276,7 @@ static void fill_logits(const Task *task)
             float value = output[i] + task->of_page[i];
             sum += (value > 0 ? value : 0) * weight[i];
         }
-        logits[block] = sum;
+        probability[block] = 1 / (1 + exp(-smaller(larger(sum, -MAX_LOGIT), MAX_LOGIT)));
     }
 }
 
@@ -313,7 +288,7 @@ INLINE void run(Task *task, Products products)
         read_blocks(task, backwards, products);
     }
     fill_of_page(task);
-    fill_logits(task);
+    fill_probabilities(task);
 }
 
 static void run_anywhere(Task *task)
@@ -350,29 +325,6 @@ PyObject *core_fuse(PyObject *Py_UNUSED(module), PyObject *arguments)
     return PyBool_FromLong(is_fused);
 }
 
-/* Borrow the parts of the features: 1, 0 if they do not fit, -1 with an exception set. */
-static int borrow_features(Task *task, PyObject *parts)
-{
-    Py_ssize_t count = PyTuple_Size(parts);
-    if (count < 1 || count > MAX_PARTS || task->m < 1) {
-        return 0;
-    }
-    while (task->count < count) {
-        Part *part = &task->parts[task->count];
-        PyObject *item = PyTuple_GetItem(parts, task->count++);
-        int is_table = PyTuple_Check(item);
-        if (!(is_table ? PyArg_ParseTuple(item, "O&O&", in_4, &part->values, in_4, &part->row) : in_4(item, &part->values))) {
-            return -1;
-        }
-        if (part->values.view.ndim != 2 || (is_table && part->row.length != task->m)
-            || (is_table ? !are_below(&part->row, part->values.view.shape[0]) : part->values.view.shape[1] != task->m)) {
-            return 0;
-        }
-        task->f += part->features = part->values.view.shape[is_table];
-    }
-    return 1;
-}
-
 /* Whether the arrays have the sizes of the network. */
 static int fit(const Task *task)
 {
@@ -382,7 +334,8 @@ static int fit(const Task *task)
         [OUTPUT_BIAS] = UNITS, [PAGE_WEIGHT] = 4 * UNITS * UNITS, [LAST_WEIGHT] = UNITS, [LAST_BIAS] = 1,
     }; /* others depend on the features and blocks */
     const Array *arrays = task->arrays;
-    int i, fitting = task->f <= MAX_FEATURES && arrays[MEAN].length == task->f && arrays[SCALE].length == task->f
+    int i, fitting = task->m > 0 && arrays[FIRST].length % task->m == 0 && arrays[SECOND].length % task->m == 0
+                     && task->f <= MAX_FEATURES && arrays[MEAN].length == task->f && arrays[SCALE].length == task->f
                      && arrays[DENSE_WEIGHT].length == task->f * UNITS;
     for (i = 0; i < ARRAYS; i++) {
         fitting &= !lengths[i] || arrays[i].length == lengths[i];
@@ -405,38 +358,34 @@ static char *allocate(Task *task)
 
 static void release(Task *task)
 {
-    while (task->count-- > 0) {
-        array_release(&task->parts[task->count].values);
-        array_release(&task->parts[task->count].row);
-    }
     arrays_release(task->arrays, ARRAYS);
 }
 
-/* sequence_logits(parts: tuple, clip, mean: float32[f], scale: float32[f], dense_weight: float32[f, u],
-                   dense_bias: float32[u], input_weight: float32[2, u, 3 u], input_bias: float32[2, 3 u],
-                   state_weight: float32[2, u, 3 u], state_bias: float32[2, u], output_weight: float32[2, u, u],
-                   output_bias: float32[u], page_weight: float32[4 u, u], last_weight: float32[u], last_bias: float32[1],
-                   logits: float32[m])
+/* content_probability(first: float32[k, m], second: float32[l, m], clip, mean: float32[f], scale: float32[f],
+                       dense_weight: float32[f, u], dense_bias: float32[u], input_weight: float32[2, u, 3 u],
+                       input_bias: float32[2, 3 u],
+                       state_weight: float32[2, u, 3 u], state_bias: float32[2, u], output_weight: float32[2, u, u],
+                       output_bias: float32[u], page_weight: float32[4 u, u], last_weight: float32[u], last_bias: float32[1],
+                       probability: float64[m])
 
-   u is UNITS. parts: of the features, float32[k, m], or a table float32[rows, k] and int32[m], the row of each block. The
-   first four weights are in panels of COLUMNS columns, float32[..., columns / COLUMNS, rows, COLUMNS]. */
-PyObject *core_sequence_logits(PyObject *Py_UNUSED(module), PyObject *arguments)
+   u is UNITS. first, second: features, k + l = f. The first four weights are in panels of COLUMNS columns, float32[...,
+   columns / COLUMNS, rows, COLUMNS]. */
+PyObject *core_content_probability(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(release) Task task = {0};
     SCOPED(free_memory) char *memory = NULL;
     Array *arrays = task.arrays;
-    PyObject *parts;
-    int fits;
-    if (!PyArg_ParseTuple(arguments, "O!fO&O&O&O&O&O&O&O&O&O&O&O&O&O&", &PyTuple_Type, &parts, &task.clip, in_4,
-                          &arrays[MEAN], in_4, &arrays[SCALE], in_4, &arrays[DENSE_WEIGHT], in_4, &arrays[DENSE_BIAS], in_4,
-                          &arrays[INPUT_WEIGHT], in_4, &arrays[INPUT_BIAS], in_4, &arrays[STATE_WEIGHT], in_4,
-                          &arrays[STATE_BIAS], in_4, &arrays[OUTPUT_WEIGHT], in_4, &arrays[OUTPUT_BIAS], in_4,
-                          &arrays[PAGE_WEIGHT], in_4, &arrays[LAST_WEIGHT], in_4, &arrays[LAST_BIAS], out_4,
-                          &arrays[LOGITS])) {
+    if (!PyArg_ParseTuple(arguments, "O&O&fO&O&O&O&O&O&O&O&O&O&O&O&O&O&", in_4, &arrays[FIRST], in_4, &arrays[SECOND],
+                          &task.clip, in_4, &arrays[MEAN], in_4, &arrays[SCALE], in_4, &arrays[DENSE_WEIGHT], in_4,
+                          &arrays[DENSE_BIAS], in_4, &arrays[INPUT_WEIGHT], in_4, &arrays[INPUT_BIAS], in_4,
+                          &arrays[STATE_WEIGHT], in_4, &arrays[STATE_BIAS], in_4, &arrays[OUTPUT_WEIGHT], in_4,
+                          &arrays[OUTPUT_BIAS], in_4, &arrays[PAGE_WEIGHT], in_4, &arrays[LAST_WEIGHT], in_4,
+                          &arrays[LAST_BIAS], out_8, &arrays[PROBABILITY])) {
         return NULL;
     }
-    task.m = arrays[LOGITS].length;
-    if ((fits = borrow_features(&task, parts)) < 0 || !check_arrays(fits && fit(&task))) {
+    task.m = arrays[PROBABILITY].length;
+    task.f = task.m ? (arrays[FIRST].length + arrays[SECOND].length) / task.m : 0;
+    if (!check_arrays(fit(&task))) {
         return NULL;
     }
     if ((memory = allocate(&task)) == NULL) {

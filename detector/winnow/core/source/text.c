@@ -3,26 +3,17 @@
 
 enum { SPACE, UNSPACED, LETTER, UPPER, DIGIT, COMMA, SENTENCE_END, OTHER, KINDS };
 
-/* count_kinds(text, run_offset: int64[r + 1], properties, totals: int64[r + 1, TOTALS or more]), of zeros */
-PyObject *core_count_kinds(PyObject *Py_UNUSED(module), PyObject *arguments)
+void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, const uint8_t *properties, int64_t *totals,
+                 int columns)
 {
-    SCOPED(array_release) Array run_offset = {0}, properties = {0}, totals = {0};
-    Span text;
     int64_t kinds[KINDS] = {0}, words = 0;
-    Py_ssize_t r, columns;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_text, &text, in_8, &run_offset, in_properties, &properties, out_8,
-                          &totals)
-        || !check_arrays(run_offset.length >= 1 && totals.length >= TOTALS * run_offset.length)) {
-        return NULL;
-    }
-    columns = totals.length / run_offset.length;
-    Py_BEGIN_ALLOW_THREADS
-    for (r = 0; r < run_offset.length - 1; r++) {
-        int64_t left = ITEMS(run_offset, int64_t)[r + 1] - ITEMS(run_offset, int64_t)[r];
+    Py_ssize_t i;
+    for (i = 0; i < r; i++) {
+        int64_t left = run_offset[i + 1] - run_offset[i];
         unsigned before = SPACE;
-        int64_t *to = ITEMS(totals, int64_t) + (r + 1) * columns;
+        int64_t *to = totals + (i + 1) * columns;
         while (left-- > 0 && text.begin < text.end) {
-            unsigned kind = KIND & next_property(ITEMS(properties, uint8_t), &text);
+            unsigned kind = KIND & next_property(properties, &text);
             words += before == SPACE && kind >= LETTER;
             kinds[kind]++;
             before = kind;
@@ -37,6 +28,21 @@ PyObject *core_count_kinds(PyObject *Py_UNUSED(module), PyObject *arguments)
         to[SENTENCE_ENDS] = kinds[SENTENCE_END];
         to[SYMBOLS] = kinds[OTHER];
     }
+}
+
+/* count_kinds(text, run_offset: int64[r + 1], properties, totals: int64[r + 1, TOTALS]), of zeros */
+PyObject *core_count_kinds(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array run_offset = {0}, properties = {0}, totals = {0};
+    Span text;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_text, &text, in_8, &run_offset, in_properties, &properties, out_8,
+                          &totals)
+        || !check_arrays(run_offset.length >= 1 && totals.length == TOTALS * run_offset.length)) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    count_kinds(text, ITEMS(run_offset, int64_t), run_offset.length - 1, ITEMS(properties, uint8_t), ITEMS(totals, int64_t),
+                TOTALS);
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
@@ -151,10 +157,7 @@ PyObject *core_block_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
     return PyUnicode_DecodeUTF8(written, length ? length - 1 : 0, "strict"); /* without the last line feed */
 }
 
-/* str.lower without Python's tables, for texts whose only capitals are ASCII, as on most pages. */
-
-/* Write a text in lower case; 0 if it has other capitals than those of ASCII. */
-static int lower_ascii(unsigned char *to, Span text, const uint8_t *properties)
+int lower_ascii(unsigned char *to, Span text, const uint8_t *properties)
 {
     const unsigned char *at;
     for (at = text.begin; at < text.end; at++) {
@@ -175,24 +178,6 @@ static int lower_ascii(unsigned char *to, Span text, const uint8_t *properties)
         }
     }
     return 1;
-}
-
-/* lower_case(text, properties) -> str, equal to text.lower() */
-PyObject *core_lower_case(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    SCOPED(array_release) Array properties = {0};
-    SCOPED(free_memory) unsigned char *lowered = NULL;
-    PyObject *text;
-    Span utf8;
-    if (!PyArg_ParseTuple(arguments, "UO&", &text, in_properties, &properties) || !in_text(text, &utf8)) {
-        return NULL;
-    }
-    if ((lowered = malloc((size_t)(utf8.end - utf8.begin) + 1)) == NULL) {
-        return PyErr_NoMemory();
-    }
-    return lower_ascii(lowered, utf8, ITEMS(properties, uint8_t))
-               ? PyUnicode_DecodeUTF8((const char *)lowered, utf8.end - utf8.begin, "strict")
-               : PyObject_CallMethod(text, "lower", NULL);
 }
 
 /* The checksum of zlib.crc32; linking zlib is not worth it. */

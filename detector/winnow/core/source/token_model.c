@@ -1,13 +1,24 @@
 /* Words and names as hashes, and the features that tables of log-odds make of them, for winnow.features. */
-#include "page.h"
+#include "block_features.h"
 
 /* ---- The leading words of blocks, and which of them the title has */
 
 #define HASHED_CHARACTERS 160
-#define HASHED_WORDS 16
 #define OVERLAP_CHARACTERS 400
+#define MAX_TITLE_WORDS 64
 
-#define MAX_TITLE_WORDS 64 /* winnow.features has the same number */
+static const unsigned char word_prefix[] = "word:", name_prefix[] = "name:"; /* of what is hashed; five characters */
+#define PREFIX(prefix) core_crc32(0, prefix, prefix + 5)
+
+/* The entry that a hash has in a table. */
+#define ENTRY(hash) ((hash) & (TABLE_SIZE - 1))
+
+/* The hash of a number: all are one word, and one part of a name. */
+static uint32_t hash_number(uint32_t prefix)
+{
+    static const unsigned char number = '#';
+    return core_crc32(prefix, &number, &number + 1);
+}
 
 typedef struct {
     Span words[MAX_TITLE_WORDS];
@@ -16,8 +27,8 @@ typedef struct {
     uint64_t lengths[256]; /* bits: lengths of the words that begin with the byte, modulo 64 */
 } Title;
 
-/* Read different words, one a line; 0 if there are too many. */
-static int read_title(Title *title, Span lines)
+/* Read different words, one a line. */
+static void read_title(Title *title, Span lines)
 {
     while (lines.begin < lines.end && title->count < MAX_TITLE_WORDS) {
         Span word = next_line(&lines);
@@ -25,7 +36,6 @@ static int read_title(Title *title, Span lines)
         title->seen[title->count++] = -1;
         title->lengths[*word.begin] |= (uint64_t)1 << (word.end - word.begin) % 64;
     }
-    return lines.begin == lines.end;
 }
 
 /* Whether the title has a word, and the line not yet had it. */
@@ -51,7 +61,7 @@ typedef struct {
     const uint8_t *properties;
     uint32_t prefix, number;
     Title title;
-    uint32_t *hashes; /* HASHED_WORDS for each line */
+    uint32_t *hashes;
     size_t hashed;
 } Scan;
 
@@ -66,10 +76,10 @@ static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, i
         int border = over || *at == ' ';
         if (hashing && (border || characters == HASHED_CHARACTERS)) {
             if (at > word) {
-                scan->hashes[scan->hashed++] = digits ? scan->number : core_crc32(scan->prefix, word, at);
+                scan->hashes[scan->hashed++] = ENTRY(digits ? scan->number : core_crc32(scan->prefix, word, at));
                 hashed++;
             }
-            hashing = hashed < HASHED_WORDS && characters < HASHED_CHARACTERS;
+            hashing = hashed < MAX_WORDS && characters < HASHED_CHARACTERS;
         }
         if (border) {
             *overlap += at > word && is_new_title_word(&scan->title, (Span){word, at}, line);
@@ -92,78 +102,85 @@ static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, i
     next_line(text);
 }
 
-/* leading_words(lines, title, properties, prefix, number, words: int32[m], overlap: int32[m]) -> uint32 hashes
-
-   `lines` are m lines of words with single spaces between them; `title` different words with a line feed behind each. */
-PyObject *core_leading_words(PyObject *Py_UNUSED(module), PyObject *arguments)
+size_t read_words(Features *f, Span lines, Span title, int32_t *words_per_block, uint32_t *words)
 {
-    SCOPED(array_release) Array properties = {0}, words = {0}, overlap = {0};
-    SCOPED(free_memory) uint32_t *hashes = NULL;
-    Scan scan = {0};
-    Span lines, title;
-    Py_ssize_t line;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&IIO&O&", in_text, &lines, in_text, &title, in_properties, &properties,
-                          &scan.prefix, &scan.number, out_4, &words, out_4, &overlap)
-        || !check_arrays(words.length == overlap.length && read_title(&scan.title, title))) {
-        return NULL;
+    Scan scan = {.properties = f->properties, .prefix = PREFIX(word_prefix), .hashes = words};
+    Py_ssize_t b;
+    scan.number = hash_number(scan.prefix);
+    read_title(&scan.title, title);
+    for (b = 0; b < f->page.m; b++) {
+        scan_line(&scan, &lines, b, words_per_block + b, f->overlap + b);
     }
-    scan.properties = ITEMS(properties, uint8_t);
-    scan.hashes = hashes = malloc((size_t)words.length * HASHED_WORDS * sizeof(uint32_t) + 1);
-    if (hashes == NULL) {
-        return PyErr_NoMemory();
-    }
-    Py_BEGIN_ALLOW_THREADS
-    for (line = 0; line < words.length; line++) {
-        ITEMS(overlap, int32_t)[line] = 0;
-        scan_line(&scan, &lines, line, ITEMS(words, int32_t) + line, ITEMS(overlap, int32_t) + line);
-    }
-    Py_END_ALLOW_THREADS
-    return PyByteArray_FromStringAndSize((const char *)hashes, (Py_ssize_t)(scan.hashed * sizeof(uint32_t)));
+    f->title = scan.title.count;
+    return scan.hashed;
 }
 
-/* ---- Parts of names of elements. Names that are not ASCII are left to Python, which knows the letters of all scripts */
+/* ---- Parts of names of elements: "postMeta_12" has post, meta and a number */
 
-#define MAX_PARTS 12
+enum { NO_PART, NUMBER, SMALL_LETTER, CAPITAL, OTHER_LETTER }; /* the last are those that are not ASCII */
 
-#define IS_LOWER(c) ((c) >= 'a' && (c) <= 'z')
-#define IS_UPPER(c) ((c) >= 'A' && (c) <= 'Z')
-
-/* The checksum of ASCII letters in lower case. */
-static uint32_t hash_letters(uint32_t seed, const unsigned char *at, const unsigned char *end)
+/* Read one character of a text, which must not be empty, and return what it can be a part of. */
+static int next_kind(const uint8_t *properties, Span *text)
 {
-    unsigned char lower[64];
-    while (at < end) {
-        size_t length = 0;
-        while (at < end && length < sizeof lower) {
-            lower[length++] = *at++ | 0x20;
+    int c = *text->begin;
+    unsigned property = next_property(properties, text);
+    if (property & IS_DIGIT) {
+        return NUMBER;
+    }
+    if (c >= 0x80) {
+        return property & IS_ALPHANUMERIC ? OTHER_LETTER : NO_PART;
+    }
+    return !is_letter(c) ? NO_PART : c >= 'a' ? SMALL_LETTER : CAPITAL;
+}
+
+/* Hash the letters of a part in lower case; 0, or -1 with an exception set. */
+static int hash_letters(Span part, uint32_t *hash)
+{
+    PyObject *text, *lower;
+    int failed;
+    if (is_all_ascii(part)) {
+        while (part.begin < part.end) {
+            unsigned char small[64];
+            size_t length = 0;
+            while (part.begin < part.end && length < sizeof small) {
+                small[length++] = *part.begin++ | 0x20;
+            }
+            *hash = core_crc32(*hash, small, small + length);
         }
-        seed = core_crc32(seed, lower, lower + length);
+        return 0;
     }
-    return seed;
+    text = PyUnicode_DecodeUTF8((const char *)part.begin, part.end - part.begin, "strict");
+    lower = text ? PyObject_CallMethod(text, "lower", NULL) : NULL;
+    failed = lower == NULL || !in_text(lower, &part);
+    *hash = failed ? 0 : core_crc32(*hash, part.begin, part.end);
+    Py_XDECREF(lower);
+    Py_XDECREF(text);
+    return -failed;
 }
 
-/* Hash the distinct parts among the first 12 of a name; returns how many. */
-static int hash_parts(Span name, uint32_t seed, uint32_t number, uint32_t *hashes)
+/* Hash the distinct parts among the first of a name; returns how many, or -1 with an exception set. */
+static int hash_parts(const uint8_t *properties, Span name, uint32_t seed, uint32_t number, uint32_t *hashes)
 {
-    const unsigned char *at = name.begin, *end = name.end;
     int parts = 0, different = 0, i;
-    while (at < end && parts < MAX_PARTS) {
-        const unsigned char *begin = at++;
-        uint32_t hash = number;
-        if (is_digit(*begin)) {
-            while (at < end && is_digit(*at)) {
-                at++;
-            }
-        }
-        else if (is_letter(*begin)) {
-            int is_lower = IS_LOWER(*begin) || (at < end && IS_LOWER(*at)); /* behind one capital at most */
-            while (at < end && (is_lower ? IS_LOWER(*at) : IS_UPPER(*at))) {
-                at++;
-            }
-            hash = hash_letters(seed, begin, at);
-        }
-        else {
+    while (name.begin < name.end && parts < MAX_NAME_PARTS) {
+        Span part = name, ahead;
+        int kind = next_kind(properties, &name);
+        uint32_t hash = kind == NUMBER ? number : seed;
+        if (kind == NO_PART) {
             continue;
+        }
+        for (ahead = name; ahead.begin < ahead.end; name = ahead) {
+            int next = next_kind(properties, &ahead);
+            if (next == SMALL_LETTER && kind == CAPITAL && name.begin == part.begin + 1) {
+                kind = next; /* small letters behind one capital */
+            }
+            if (next != kind) {
+                break;
+            }
+        }
+        part.end = name.begin;
+        if (kind != NUMBER && hash_letters(part, &hash) < 0) {
+            return -1;
         }
         parts++;
         for (i = 0; i < different && hashes[i] != hash; i++) {
@@ -175,78 +192,50 @@ static int hash_parts(Span name, uint32_t seed, uint32_t number, uint32_t *hashe
     return different;
 }
 
-/* Read the hashes of a name that is not ASCII from a mapping of strings to tuples; how many, or -1 with an exception set. */
-static int known_parts(Span name, PyObject *known, uint32_t *hashes)
-{
-    PyObject *text = PyUnicode_DecodeUTF8((const char *)name.begin, name.end - name.begin, "strict");
-    PyObject *found = text ? PyObject_GetItem(known, text) : NULL;
-    Py_ssize_t parts = found ? PyTuple_Size(found) : -1, i;
-    parts = parts < MAX_PARTS ? parts : MAX_PARTS;
-    for (i = 0; i < parts; i++) {
-        hashes[i] = (uint32_t)PyLong_AsUnsignedLongMask(PyTuple_GetItem(found, i));
-    }
-    Py_XDECREF(found);
-    Py_XDECREF(text);
-    return PyErr_Occurred() ? -1 : (int)parts;
-}
-
 /* Where the parts of a value begin and end. */
 typedef struct {
     const uint32_t *begin, *end;
 } Parts;
 
-/* name_parts(page, values, chosen: int64[k], seed, number, known) -> int32, uint32: elements and hashes
-
-   The parts of the chosen values of the elements with blocks. `known` maps names that are not ASCII to their hashes. */
-PyObject *core_name_parts(PyObject *Py_UNUSED(module), PyObject *arguments)
+Py_ssize_t read_names(const Features *f, const AttributeValues *values, const uint8_t *uses, int32_t *elements,
+                      uint32_t *names)
 {
-    SCOPED(page_release) PageArrays page = {0};
-    SCOPED(values_release) AttributeValues values = {0};
-    SCOPED(array_release) Array chosen = {0};
-    SCOPED(free_memory) Parts *of_attribute = NULL;
-    SCOPED(free_memory) uint32_t *hashes = NULL;
-    SCOPED(free_memory) int32_t *element = NULL;
-    unsigned int seed, number;
-    uint32_t *to, *hash;
+    const PageArrays *page = &f->page;
+    SCOPED(free_memory) Parts *of_attribute = calloc((size_t)page->a + 1, sizeof(Parts));
+    SCOPED(free_memory) uint32_t *hashes = malloc(sizeof(uint32_t) * MAX_NAME_PARTS * (size_t)values->d + 1);
+    uint32_t *to = hashes, seed = PREFIX(name_prefix), number = hash_number(seed);
     const uint32_t *part;
-    PyObject *known;
-    Py_ssize_t parts = 0, i;
+    Py_ssize_t count = 0, i;
     int32_t k;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&IIO", in_page, &page, in_values, &values, in_8, &chosen, &seed, &number, &known)
-        || !check_arrays(values.places <= page.a && are_below(&chosen, values.d))) {
-        return NULL;
+    if (of_attribute == NULL || hashes == NULL) {
+        PyErr_NoMemory();
+        return -1;
     }
-    to = hashes = malloc(sizeof(uint32_t) * MAX_PARTS * (size_t)(chosen.length + page.a) + 1);
-    element = malloc(sizeof(int32_t) * MAX_PARTS * (size_t)page.a + 1);
-    of_attribute = calloc((size_t)page.a + 1, sizeof(Parts));
-    if (hashes == NULL || element == NULL || of_attribute == NULL) {
-        return PyErr_NoMemory();
-    }
-    for (i = 0; i < chosen.length; i++) {
-        int64_t at = ITEMS(chosen, int64_t)[i];
-        Span name = value_of(&values, at);
-        int found = is_all_ascii(name) ? hash_parts(name, seed, number, to) : known_parts(name, known, to);
+    for (i = 0; i < values->d; i++) {
+        int is_naming = uses[values->name_of[i]] & IS_NAMING;
+        int found = is_naming ? hash_parts(f->properties, value_of(values, i), seed, number, to) : 0;
         if (found < 0) {
-            return NULL;
+            return -1;
         }
-        of_attribute[values.place[at]] = (Parts){to, to + found};
+        of_attribute[values->place[i]] = (Parts){to, to + found};
         to += found;
     }
-    hash = to;
-    for (i = 0; i < page.n; i++) {
-        for (k = page.attribute_begin[i]; k < page.attribute_begin[i + 1] && page.block_begin[i] < page.block_end[i]; k++) {
-            const Parts *own = &of_attribute[page.first[k]];
+    for (i = 0; i < page->n; i++) {
+        int32_t behind = page->block_begin[i] < page->block_end[i] ? page->attribute_begin[i + 1] : 0;
+        for (k = page->attribute_begin[i]; k < behind; k++) {
+            const Parts *own = &of_attribute[page->first[k]];
             for (part = own->begin; part < own->end; part++) {
-                element[parts] = (int32_t)i;
-                hash[parts++] = *part;
+                elements[count] = (int32_t)i;
+                names[count++] = ENTRY(*part);
             }
         }
     }
-    return Py_BuildValue("NN", PyByteArray_FromStringAndSize((const char *)element, 4 * parts),
-                         PyByteArray_FromStringAndSize((const char *)hash, 4 * parts));
+    return count;
 }
 
 /* ---- Features by tables of log-odds */
+
+enum { WORD_ROWS = 4, NAME_LEVELS = 4 };
 
 /* Write total, mean, lowest and highest log-odds of the words of each block; 0, or -1 if an index is out of range. */
 static int write_words(const Array *numbers, const Array *words, const Array *odds, float *rows)
@@ -277,19 +266,6 @@ static int write_words(const Array *numbers, const Array *words, const Array *od
     return word == end ? 0 : -1;
 }
 
-/* word_features(number: int32[m], word: uint32[w], odds: float32[size], rows: float32[4, m]); `number` words of each block,
-   block after block. */
-PyObject *core_word_features(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    SCOPED(array_release) Array number = {0}, word = {0}, odds = {0}, rows = {0};
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_4, &number, in_4, &word, in_4, &odds, out_4, &rows)
-        || !check_arrays(rows.length == 4 * number.length
-                         && write_words(&number, &word, &odds, ITEMS(rows, float)) == 0)) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
-
 /* By element: log-odds of its own names, their sum from the root to it, and the lowest and highest on this path. */
 typedef struct {
     double own, closed, path, lowest, highest;
@@ -312,44 +288,54 @@ static void follow_paths(const PageArrays *page, NameOdds *elements)
     }
 }
 
-/* name_features(page, name_element: int32[k], name: uint32[k], odds: float32[size], rows: float32[4 + levels, m])
+/* Write log-odds of the path to the element of each block, the lowest and highest on it, that of its own names, and those of
+   the paths to the innermost containers; 0, or -1 without memory. */
+static int write_names(const PageArrays *page, const Array *element, const Array *name, const float *odds, float *rows)
+{
+    SCOPED(free_memory) NameOdds *elements = calloc((size_t)page->n + 1, sizeof(NameOdds));
+    SCOPED(free_memory) int32_t *containers = malloc(sizeof(int32_t) * (size_t)page->n + 1);
+    Py_ssize_t m = page->m, b, i;
+    int level;
+    if (elements == NULL || containers == NULL) {
+        return -1;
+    }
+    for (i = 0; i < element->length; i++) {
+        elements[ITEMS(*element, int32_t)[i]].own += odds[ITEMS(*name, int32_t)[i]];
+    }
+    follow_paths(page, elements);
+    find_containers(page, containers);
+    for (b = 0; b < m; b++) {
+        const NameOdds *around = &elements[owner_of(page, b)];
+        int32_t container = containers[page->block_node[b]];
+        ROW(rows, 0)[b] = (float)around->path;
+        ROW(rows, 1)[b] = (float)around->lowest;
+        ROW(rows, 2)[b] = (float)around->highest;
+        ROW(rows, 3)[b] = (float)around->own;
+        for (level = 0; level < NAME_LEVELS; level++) {
+            ROW(rows, 4 + level)[b] = (float)elements[container].path;
+            container = container ? containers[page->parent[container]] : 0;
+        }
+    }
+    return 0;
+}
 
-   Log-odds of the path to the element of each block, the lowest and highest on it, that of its own names, and those of the
-   paths to the innermost containers. */
-PyObject *core_name_features(PyObject *Py_UNUSED(module), PyObject *arguments)
+/* token_features(page, words_per_block: int32[m], word: uint32[w], word_odds: float32[size], name_element: int32[k],
+                  name: uint32[k], name_odds: float32[size], rows: float32[WORD_ROWS + 4 + NAME_LEVELS, m])
+
+   `words_per_block` words of each block, block after block. */
+PyObject *core_token_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(page_release) PageArrays page = {0};
-    SCOPED(array_release) Array element = {0}, name = {0}, odds = {0}, rows = {0};
-    SCOPED(free_memory) NameOdds *elements = NULL;
-    SCOPED(free_memory) int32_t *containers = NULL;
-    Py_ssize_t b, i, level;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_page, &page, in_4, &element, in_4, &name, in_4, &odds, out_4, &rows)
-        || !check_arrays(name.length == element.length && are_below(&element, page.n) && are_below(&name, odds.length)
-                         && (page.m ? rows.length % page.m == 0 && rows.length >= 4 * page.m : !rows.length))) {
+    SCOPED(array_release) Array number = {0}, word = {0}, word_odds = {0}, element = {0}, name = {0}, odds = {0}, rows = {0};
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&", in_page, &page, in_4, &number, in_4, &word, in_4, &word_odds, in_4,
+                          &element, in_4, &name, in_4, &odds, out_4, &rows)
+        || !check_arrays(number.length == page.m && name.length == element.length && are_below(&element, page.n)
+                         && are_below(&name, odds.length) && rows.length == (WORD_ROWS + 4 + NAME_LEVELS) * page.m
+                         && write_words(&number, &word, &word_odds, ITEMS(rows, float)) == 0)) {
         return NULL;
     }
-    elements = calloc((size_t)page.n + 1, sizeof(NameOdds));
-    containers = malloc(sizeof(int32_t) * (size_t)page.n + 1);
-    if (elements == NULL || containers == NULL) {
+    if (write_names(&page, &element, &name, ITEMS(odds, float), ITEMS(rows, float) + WORD_ROWS * page.m) < 0) {
         return PyErr_NoMemory();
-    }
-    for (i = 0; i < element.length; i++) {
-        elements[ITEMS(element, int32_t)[i]].own += ITEMS(odds, float)[ITEMS(name, int32_t)[i]];
-    }
-    follow_paths(&page, elements);
-    find_containers(&page, containers);
-    for (b = 0; b < page.m; b++) {
-        const NameOdds *around = &elements[owner_of(&page, b)];
-        int32_t container = containers[page.block_node[b]];
-        float *row = ITEMS(rows, float) + b;
-        row[0] = (float)around->path;
-        row[page.m] = (float)around->lowest;
-        row[2 * page.m] = (float)around->highest;
-        row[3 * page.m] = (float)around->own;
-        for (level = 4; level < rows.length / page.m; level++) {
-            row[level * page.m] = (float)elements[container].path;
-            container = container ? containers[page.parent[container]] : 0;
-        }
     }
     Py_RETURN_NONE;
 }

@@ -1,0 +1,150 @@
+/* The decision on a whole page, for winnow.models.decision: its kind, the threshold that its scores expect the best text of,
+   and how good this text is expected to be. Scores are of templateness. */
+#include <math.h>
+
+#include "page.h"
+
+#define MIN_WORDS 0.5 /* blocks without words count a little */
+
+/* weighted_means(table: float32[k, m], rows: int64[q], weights: float64[2, m], means: float64[2, q + 1]): the means of some
+   rows by either weights, and then the sum of these weights */
+PyObject *core_weighted_means(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array table = {0}, rows = {0}, weights = {0}, means = {0};
+    Py_ssize_t m, q, i, b;
+    int k;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_4, &table, in_8, &rows, in_8, &weights, out_8, &means)) {
+        return NULL;
+    }
+    m = weights.length / 2;
+    q = rows.length;
+    if (!check_arrays(m > 0 && weights.length == 2 * m && are_below(&rows, table.length / m)
+                      && means.length == 2 * (q + 1))) {
+        return NULL;
+    }
+    for (k = 0; k < 2; k++) {
+        const double *weight = ITEMS(weights, double) + k * m;
+        double *to = ITEMS(means, double) + k * (q + 1), *total = to + q;
+        for (b = 0, *total = 0; b < m; b++) {
+            *total += weight[b];
+        }
+        for (i = 0; i < q; i++) {
+            const float *row = ITEMS(table, float) + ITEMS(rows, int64_t)[i] * m;
+            double sum = 0;
+            for (b = 0; b < m; b++) {
+                sum += weight[b] * (double)row[b];
+            }
+            to[i] = sum / larger(*total, 1e-9);
+        }
+    }
+    Py_RETURN_NONE;
+}
+
+/* kind_probabilities(token_weight: float32[size, k], tokens: int64[t], kinds: float64[k]): adds the weights of the tokens to
+   logits, which become probabilities */
+PyObject *core_kind_probabilities(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array weight = {0}, tokens = {0}, kinds = {0};
+    double *to, highest, sum = 0;
+    Py_ssize_t i, k;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_4, &weight, in_8, &tokens, out_8, &kinds)
+        || !check_arrays(kinds.length > 0 && are_below(&tokens, weight.length / kinds.length))) {
+        return NULL;
+    }
+    to = ITEMS(kinds, double);
+    for (i = 0; i < tokens.length; i++) {
+        const float *row = ITEMS(weight, float) + ITEMS(tokens, int64_t)[i] * kinds.length;
+        for (k = 0; k < kinds.length; k++) {
+            to[k] += (double)row[k];
+        }
+    }
+    for (k = 1, highest = to[0]; k < kinds.length; k++) {
+        highest = larger(to[k], highest);
+    }
+    for (k = 0; k < kinds.length; k++) {
+        sum += to[k] = exp(to[k] - highest);
+    }
+    for (k = 0; k < kinds.length; k++) {
+        to[k] /= sum;
+    }
+    Py_RETURN_NONE;
+}
+
+typedef struct {
+    double score, mass;
+} Block;
+
+static int compare_scores(const void *a, const void *b)
+{
+    double one = ((const Block *)a)->score, other = ((const Block *)b)->score;
+    return (one > other) - (one < other);
+}
+
+/* Find the threshold with the highest expected F-beta of blocks that are sorted by score, with so much content in all. */
+static double find_threshold(const Block *blocks, Py_ssize_t m, double beta, double content)
+{
+    double found = 0, kept = 0, most = -1, just_above;
+    Py_ssize_t b, best = 0;
+    for (b = 0; b < m; b++) {
+        double expected;
+        found += (1 - blocks[b].score) * blocks[b].mass;
+        kept += blocks[b].mass;
+        expected = found / (kept + beta * beta * content);
+        if (expected > most) {
+            most = expected;
+            best = b;
+        }
+    }
+    just_above = nextafter(blocks[best].score, 2);
+    return best + 1 == m ? just_above : larger((blocks[best].score + blocks[best + 1].score) / 2, just_above);
+}
+
+static double log_odds(double probability)
+{
+    double bounded = smaller(larger(probability, 1e-4), 1 - 1e-4);
+    return log(bounded / (1 - bounded));
+}
+
+/* choose_threshold(scores: float64[m], words: float64[m], beta, even, is_article, inputs: float64[6]) -> threshold
+
+   Averages the log-odds of the threshold with the highest expected F-beta and of `even`, which counts `is_article`, 0 to 1.
+   inputs: CONFIDENCE_INPUTS of the text that this leaves, but for the fifth. */
+PyObject *core_choose_threshold(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array scores = {0}, words = {0}, inputs = {0};
+    SCOPED(free_memory) Block *blocks = NULL;
+    double beta, even, is_article, best, threshold, content = 0, found = 0, kept = 0, *to;
+    Py_ssize_t m, b;
+    if (!PyArg_ParseTuple(arguments, "O&O&dddO&", in_8, &scores, in_8, &words, &beta, &even, &is_article, out_8, &inputs)
+        || !check_arrays(scores.length == words.length && inputs.length == 6)) {
+        return NULL;
+    }
+    m = scores.length;
+    if ((blocks = malloc(sizeof(Block) * (size_t)m + 1)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    for (b = 0; b < m; b++) {
+        blocks[b] = (Block){ITEMS(scores, double)[b], larger(ITEMS(words, double)[b], MIN_WORDS)};
+        content += (1 - blocks[b].score) * blocks[b].mass;
+    }
+    qsort(blocks, (size_t)m, sizeof(Block), compare_scores);
+    best = m ? find_threshold(blocks, m, beta, content) : 0.5;
+    threshold = 1 / (1 + exp((is_article - 1) * log_odds(best) - is_article * log_odds(even)));
+    threshold = is_article >= 1 ? even : is_article <= 0 ? best : threshold;
+    if (m && blocks[0].score >= threshold) { /* keep the text of a page with one uncertain sentence */
+        threshold = best;
+    }
+    for (b = 0; b < m && blocks[b].score < threshold; b++) {
+        found += (1 - blocks[b].score) * blocks[b].mass;
+        kept += blocks[b].mass;
+    }
+    kept = larger(kept, MIN_WORDS);
+    content = larger(content, 1e-9);
+    to = ITEMS(inputs, double);
+    to[0] = 1;
+    to[1] = 2 * found / (kept + content);
+    to[2] = found / kept;
+    to[3] = found / content;
+    to[5] = log10(kept);
+    return PyFloat_FromDouble(threshold);
+}
