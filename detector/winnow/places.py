@@ -63,12 +63,12 @@ class Places(NamedTuple):
 @once_per_page
 def find_places(page: Page, model: Model) -> Places:
     """Find the places of a page, and what a model's scores say there."""
-    names, logits = page.attributes.names, clipped_log_odds(model.score(page).templateness[page.n :])
+    logits = clipped_log_odds(model.score(page).templateness[page.n :])
     lengths = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
     of_block, above = np.empty(page.m, np.int32), np.empty((page.m, CODES - 1), bool)
     codes = np.empty((page.m, CODES), np.uint64)
     number = core.find_places(
-        *(page.arrays, page.attributes.arrays, names.index("class") if "class" in names else -1, WHOLE_PAGE),
+        *(page.arrays, page.attributes.arrays, page.attributes.names.get("class", -1), WHOLE_PAGE),
         *(character_properties(), logits, lengths, hash_text(model.version), of_block, above, codes),
     )
     return Places(of_block, above[:number], codes[:number])

@@ -18,7 +18,7 @@ from winnow.core import core
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -85,8 +85,8 @@ class AttributeTable:
     ``first`` are used. The *place* of a distinct attribute is that of its first occurrence.
 
     Attributes:
-        names: names of attributes.
-        name_of: int32[d], index into ``names`` of each distinct attribute.
+        names: number of each name of attributes, in this order.
+        name_of: int32[d], number of the name of each distinct attribute.
         place: int32[d], its place among all attributes of the page, ascending.
         data: the values in UTF-8, concatenated.
         value_begin: int64[d + 1], where each value begins.
@@ -94,7 +94,7 @@ class AttributeTable:
         begin: int32[n + 1], where the attributes of each element begin.
     """
 
-    names: list[str]
+    names: dict[str, int]
     name_of: Indices
     place: Indices
     data: bytes
@@ -129,13 +129,8 @@ class AttributeTable:
 
     def _names_and_values(self, numbers: NDArray[np.int64]) -> Pairs:
         """Names and values of distinct attributes, by their numbers."""
-        names = [self.names[name] for name in self.name_of[numbers].tolist()]
+        names = map(list(self.names).__getitem__, self.name_of[numbers].tolist())
         return list(zip(names, self.strings(numbers), strict=True))
-
-    @cached_property
-    def element(self) -> Indices:
-        """int32[a], the element that each attribute belongs to."""
-        return np.arange(len(self.begin) - 1, dtype=np.int32).repeat(np.diff(self.begin))
 
     @cached_property
     def _ascii(self) -> str | None:
@@ -156,7 +151,7 @@ class AttributeTable:
 
     def numbers_of(self, *names: str) -> NDArray[np.int64]:
         """int64[k], numbers of the distinct attributes of some names."""
-        numbers = [self.names.index(name) for name in names if name in self.names]
+        numbers = [self.names[name] for name in names if name in self.names]
         if not numbers:  # as on most pages, for most names
             return _NONE
         chosen = np.zeros(len(self.names), bool)
@@ -165,6 +160,8 @@ class AttributeTable:
 
     def places_by_value(self, name: str) -> dict[str, int]:
         """Place of the first attribute with this name, by value."""
+        if name not in self.names:
+            return {}
         if name not in self._places:
             self._places[name] = {value: place for place, value in self.places_and_values(self.numbers_of(name))}
         return self._places[name]
@@ -183,24 +180,26 @@ class AttributeTable:
         found = self.matching(predicate)
         return self.elements_with([place for place, value in found if pattern is None or pattern.search(value)])
 
-    def elements_with(self, places: Sequence[int] | Indices) -> list[int]:
+    def elements_with(self, places: Sequence[int]) -> list[int]:
         """Elements, in document order, that have one of the attributes at these places of ``first``."""
-        elements: list[int] = self.element[self.equal_to(places)].tolist() if len(places) else []
-        return elements
+        return [element for element, _ in self.elements_and_places(places)]
 
     def elements_by_place(self, places: Sequence[int]) -> dict[int, list[int]]:
         """Elements, in document order, that have each of the attributes at these places of ``first``."""
         elements: dict[int, list[int]] = {}
-        found = self.equal_to(places) if places else _NONE
-        for place, element in zip(self.first[found].tolist(), self.element[found].tolist(), strict=True):
+        for element, place in self.elements_and_places(places):
             elements.setdefault(place, []).append(element)
         return elements
 
-    def equal_to(self, places: Sequence[int] | Indices) -> NDArray[np.intp]:
-        """int[...], the attributes of the page, in document order, that equal one of those at these places."""
+    def elements_and_places(self, places: Sequence[int]) -> Iterable[tuple[int, int]]:
+        """Elements, in document order, that have one of the attributes at these places of ``first``, and its place."""
+        if not places:  # as on most pages, for most attributes
+            return ()
         chosen = np.zeros(len(self.first), bool)
         chosen[places] = True
-        return chosen.take(self.first).nonzero()[0]
+        equal = chosen.take(self.first).nonzero()[0]
+        elements = self.begin.searchsorted(equal, "right") - 1
+        return zip(elements.tolist(), self.first[equal].tolist(), strict=True)
 
     def sum_per_element(self, by_first: NDArray[Number]) -> NDArray[Number]:
         """[n], sum over each element's attributes of a number by first attribute, of the same dtype."""

@@ -244,11 +244,7 @@ class Page:
         """Value of one attribute by element index, for the elements that carry it."""
         table = self.attributes
         value_of = {place: value for value, place in table.places_by_value(name).items()}
-        if not value_of:
-            return {}
-        equal = table.equal_to(list(value_of))
-        values = map(value_of.__getitem__, table.first[equal].tolist())
-        return dict(zip(table.element[equal].tolist(), values, strict=True))
+        return {element: value_of[place] for element, place in table.elements_and_places(list(value_of))}
 
 
 _SHADOW_ROOTS: Final = frozenset({"shadowrootmode", "shadowroot"})
@@ -352,7 +348,7 @@ def _check_core_reads_lxml() -> None:
     if (
         not isinstance(found, dict)
         or np.frombuffer(found["tag"], np.int16).tolist() != tags
-        or (found["text"], found["names"], found["values"]) != ("onetwothree", ["id", "class"], b"ab")
+        or (found["text"], found["names"], found["values"]) != ("onetwothree", {"id": 0, "class": 1}, b"ab")
     ):
         version = ".".join(map(str, etree.LXML_VERSION))
         raise ImportError(

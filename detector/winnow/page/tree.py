@@ -90,13 +90,13 @@ def once_per_page(function: Callable[[Page, *Others], Result]) -> Callable[[Page
 
     @wraps(function)
     def cached(page: Page, *others: *Others) -> Result:
-        cache: dict[Any, Any] = vars(page)
+        cache: dict[Any, Result] = vars(page)
         key = (name, *others) if others else name
-        if key not in cache:
-            cache[key] = function(page, *others)
-            if isinstance(cache[key], np.ndarray):
-                cache[key].flags.writeable = False
-        result: Result = cache[key]
+        if key in cache:
+            return cache[key]
+        result = cache[key] = function(page, *others)
+        if isinstance(result, np.ndarray):
+            result.flags.writeable = False
         return result
 
     return cached
@@ -134,22 +134,22 @@ def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
     [0, 3, 4, 8]
     """
     sums = np.zeros(len(values) + 1, np.int64)
-    np.cumsum(values, out=sums[1:])
-    return sums
+    sums[1:] = values
+    return np.add.accumulate(sums, out=sums)
 
 
 def slice_sums(
     values: NDArray[np.generic], begin: NDArray[np.integer[Any]], end: NDArray[np.integer[Any]]
 ) -> NDArray[np.int64]:
     """int64[k], sum over each of k slices ``[begin, end)`` of integers or booleans."""
-    sums = prefix_sums(values)
-    return sums.take(end) - sums.take(begin)
+    sums = np.empty(len(begin), np.int64)
+    core.slice_sums(values.astype(np.int64, copy=False), begin.astype(np.int32, copy=False), end, sums)
+    return sums
 
 
 def subtree_sums(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
     """int64[n], sum over each element's subtree, itself included, of one integer or boolean per element."""
-    sums = prefix_sums(values)
-    return sums.take(page.end) - sums[:-1]
+    return slice_sums(values, np.arange(page.n), page.end)
 
 
 def within(page: Page, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:

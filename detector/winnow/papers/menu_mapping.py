@@ -104,11 +104,12 @@ def _attributes(page: Page) -> tuple[Hashes, Hashes]:
     is_id, is_class = np.zeros((2, len(tokens)), bool)
     is_id[list(table.places_by_value("id").values())] = True
     is_class[list(table.places_by_value("class").values())] = True
+    element = np.arange(page.n).repeat(np.diff(table.begin))
     identifier = np.zeros(page.n, np.uint64)
     identified = is_id[table.first]
-    identifier[table.element[identified]] = tokens[table.first[identified]]
+    identifier[element[identified]] = tokens[table.first[identified]]
     rest = np.flatnonzero((~(is_id | is_class) & (tokens != 0))[table.first])
-    node, token = table.element[rest], tokens[table.first[rest]]
+    node, token = element[rest], tokens[table.first[rest]]
     others = np.zeros((page.n, WIDTH), np.uint64)
     place = np.arange(len(rest)) - np.searchsorted(node, node)
     kept = place < WIDTH

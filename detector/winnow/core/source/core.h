@@ -226,6 +226,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(find_places, "Places of blocks and their codes, for winnow.places.") \
     DO(site_evidence, "What a site's counts say, for winnow.evidence.site_counts.") \
     DO(nearest, "Nearest chosen ancestor of every node.") \
+    DO(slice_sums, "Sums over slices of an array.") \
     DO(find_holders, "Elements with text of some blocks, and their attributes.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
     DO(hiding_rules, "Rules of a style sheet that may hide something.") \

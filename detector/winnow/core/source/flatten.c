@@ -123,7 +123,6 @@ static void flat_free(Flat *flat)
     Py_XDECREF(flat->raw_texts);
     Py_XDECREF(flat->unknown);
     Py_XDECREF(flat->name_numbers);
-    Py_XDECREF(flat->name_list);
 }
 
 static int flat_allocate(Flat *flat)
@@ -145,9 +144,8 @@ static int flat_allocate(Flat *flat)
 #undef CARVE_FIELD
     flat->unknown = PyDict_New();
     flat->name_numbers = PyDict_New();
-    flat->name_list = PyList_New(0);
     flat->raw_texts = PyDict_New();
-    return flat->unknown && flat->name_numbers && flat->name_list && flat->raw_texts ? 0 : -1;
+    return flat->unknown && flat->name_numbers && flat->raw_texts ? 0 : -1;
 }
 
 /* Convert run_offset from bytes to characters, and find the runs with invisible characters. */
@@ -190,7 +188,7 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
     if (found == NULL
         || put(found, "text", PyUnicode_DecodeUTF8(flat->text.data, (Py_ssize_t)flat->text.used, "strict")) < 0
         || put(found, "values", bytes_of(&flat->values)) < 0
-        || put(found, "names", Py_NewRef(flat->name_list)) < 0
+        || put(found, "names", Py_NewRef(flat->name_numbers)) < 0
         || put(found, "unknown_names", Py_NewRef(flat->unknown)) < 0
         || put(found, "raw_texts", Py_NewRef(flat->raw_texts)) < 0 FLAT_ARRAYS(PUT)) {
         Py_XDECREF(found);

@@ -50,7 +50,7 @@ typedef struct {
     uint32_t *table; /* 1 + number of a different attribute, by hash of name and value */
     size_t table_mask;
     uint64_t seed;
-    PyObject *unknown, *name_numbers, *name_list;
+    PyObject *unknown, *name_numbers;
     PyObject *raw_texts; /* of scripts, style sheets and titles, by element */
     char *memory;        /* of the arrays */
 } Flat;

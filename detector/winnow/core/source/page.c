@@ -177,6 +177,30 @@ PyObject *core_nearest(PyObject *Py_UNUSED(module), PyObject *arguments)
     Py_RETURN_NONE;
 }
 
+/* slice_sums(values: int64[k], begin: int32[s], end: int32[s], sums: int64[s]), for winnow.page.tree */
+PyObject *core_slice_sums(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array values = {0}, begin = {0}, end = {0}, sums = {0};
+    SCOPED(free_memory) uint64_t *before = NULL; /* each value */
+    Py_ssize_t i;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_8, &values, in_4, &begin, in_4, &end, out_8, &sums)
+        || !check_arrays(begin.length == sums.length && end.length == sums.length
+                         && are_slices(ITEMS(begin, int32_t), ITEMS(end, int32_t), sums.length, values.length))) {
+        return NULL;
+    }
+    if ((before = malloc(sizeof *before * (size_t)(values.length + 1))) == NULL) {
+        return PyErr_NoMemory();
+    }
+    before[0] = 0;
+    for (i = 0; i < values.length; i++) {
+        before[i + 1] = before[i] + ITEMS(values, uint64_t)[i];
+    }
+    for (i = 0; i < sums.length; i++) {
+        ITEMS(sums, uint64_t)[i] = before[ITEMS(end, int32_t)[i]] - before[ITEMS(begin, int32_t)[i]];
+    }
+    Py_RETURN_NONE;
+}
+
 /* find_holders(page, blocks: bool[m], has_ink: bool[r], holding: bool[n], present: bool[a]), for winnow.page.hidden: sets
    true for the elements that hold text of some blocks, and for the attributes of those, each at the first that is equal. */
 PyObject *core_find_holders(PyObject *Py_UNUSED(module), PyObject *arguments)

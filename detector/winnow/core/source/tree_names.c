@@ -60,14 +60,13 @@ int32_t tag_of(Flat *flat, const Node *node)
 static int32_t number_attribute(Flat *flat, PyObject *name)
 {
     PyObject *known = PyDict_GetItemWithError(flat->name_numbers, name), *number;
-    Py_ssize_t next = PyList_Size(flat->name_list);
+    Py_ssize_t next = PyDict_Size(flat->name_numbers);
     int failed;
     if (known != NULL || PyErr_Occurred()) {
         return known ? (int32_t)PyLong_AsLong(known) : -1;
     }
     number = PyLong_FromSsize_t(next);
-    failed = number == NULL || PyDict_SetItem(flat->name_numbers, name, number) < 0
-             || PyList_Append(flat->name_list, name) < 0;
+    failed = number == NULL || PyDict_SetItem(flat->name_numbers, name, number) < 0;
     Py_XDECREF(number);
     return failed ? -1 : (int32_t)next;
 }
