@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int32]
 
 _TAG_IDS: Final = TAG_ID | {name: TAG_ID[other] for name, other in ALIASES.items()}
-_TAG_TABLES: Final = IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, tag_set("script", "style", "title")
+_RAW: Final = tag_set("script", "style", "title")
+_STAY_IN_HEAD: Final = tag_set("title", "meta", "link", "base", "script", "style", "noscript", "template", "noframes")
+_TAG_BITS: Final = sum(  # as flatten.h has them
+    table.astype(np.uint8) << bit
+    for bit, table in enumerate((IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, _RAW, tag_set("head"), _STAY_IN_HEAD))
+)
 _DTYPES: Final = {
     "tag": np.int16, "parent": np.int32, "end": np.int32, "depth": np.int32,
     "run_offset": np.int64, "has_ink": np.bool_, "has_unseen": np.bool_,
@@ -86,6 +91,8 @@ class Page:
         root: root of the tree; it keeps the whole tree in memory, so do not keep a page after processing it.
         attributes: name-value pairs of each element.
         tag: int16[n], ids of :data:`winnow.page.tree.TAG_NAMES`.
+        tag_names: names of the elements, as far as they have a tag id.
+        content_in_head: the first element right in the head that ends it, as browsers read pages; 0 where none does.
         unknown_names: tag name by element index, for tags without an id.
         raw_texts: UTF-8 text of each ``script``, ``style`` and ``title``, by element index, in document order.
         title: text of the first ``title`` element outside an image, white space normalised; empty when there is none.
@@ -114,6 +121,8 @@ class Page:
     root: etree._Element
     attributes: AttributeTable
     tag: NDArray[np.int16]
+    tag_names: frozenset[str]
+    content_in_head: int
     unknown_names: dict[int, str]
     raw_texts: dict[int, bytes]
     title: str
@@ -205,11 +214,6 @@ class Page:
             if was_enabled:
                 gc.enable()
 
-    @cached_property
-    def tag_names(self) -> frozenset[str]:
-        """Names of the page's elements, as far as they have a tag id."""
-        return frozenset(map(TAG_NAMES.__getitem__, np.bincount(self.tag).nonzero()[0].tolist()))
-
     def raw_text(self, element: int) -> str:
         """Return the text of one ``script``, ``style`` or ``title``."""
         return self.raw_texts[element].decode(errors="replace")
@@ -263,26 +267,18 @@ def _with_shadow_trees(page: Page) -> etree._Element | None:
     return copy
 
 
-_IN_HEAD: Final = tag_set("title", "meta", "link", "base", "script", "style", "noscript", "template", "noframes")
-
-
 def _with_content_in_body(page: Page) -> etree._Element | None:
     """Copy a tree with what ends its head, and all behind it, in its body, as browsers do; ``None`` if nothing does.
 
     Pages may leave the tags of head and body out, and for libxml2 no element of HTML5, such as ``main``, ends a head.
     """
-    heads = elements_named(page, "head")
-    if not heads:
-        return None
-    inside = slice(heads[0] + 1, int(page.end[heads[0]]))
-    is_content = (page.parent[inside] == heads[0]) & ~_IN_HEAD.take(page.tag[inside])
-    if not is_content.any():  # as on most pages
+    if not page.content_in_head:  # as on most pages
         return None
     elements = list(deepcopy(page.root).iter(etree.Element))
-    first = elements[inside.start + int(is_content.argmax())]
+    head, first = int(page.parent[page.content_in_head]), elements[page.content_in_head]
     moved = [first, *first.itersiblings()]
     # A body within what is moved stays where it is, as an element like others: nothing can be moved into itself.
-    bodies = [body for body in elements_named(page, "body") if not inside.start <= body < inside.stop]
+    bodies = [body for body in elements_named(page, "body") if not head <= body < page.end[head]]
     body = elements[bodies[0]] if bodies else etree.SubElement(elements[0], "body")
     moved[-1].tail, body.text = f"{moved[-1].tail or ''}{body.text or ''}", None
     body[:0] = moved
@@ -299,7 +295,7 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
         PageTooLarge: the tree is above one of the caps.
     """
     caps = limits.max_nodes, limits.max_depth
-    found = core.flatten(root, _TAG_IDS, *_TAG_TABLES, character_properties(), SEED, *caps)
+    found = core.flatten(root, _TAG_IDS, _TAG_BITS, character_properties(), SEED, *caps)
     if found is None:
         return _flatten(parse_html(etree.tostring(root, method="html", encoding="unicode", with_tail=False)), limits)
     if isinstance(found, tuple):
@@ -326,6 +322,8 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
     return {
         "root": root,
         "attributes": attributes,
+        "tag_names": frozenset(map(TAG_NAMES.__getitem__, found["tags"])),
+        "content_in_head": found["content_in_head"],
         "unknown_names": found["unknown_names"],
         "raw_texts": raw_texts,
         "title": " ".join(next(titles, "").split()),
@@ -343,7 +341,7 @@ def _check_core_reads_lxml() -> None:
     root = etree.fromstring('<html><body id="a"><p class="b">one<br/>two</p><!--no-->three</body></html>')
     caps = DEFAULT_LIMITS.max_nodes, DEFAULT_LIMITS.max_depth
     ascii_only = np.zeros(0x110000, np.uint8)
-    found = core.flatten(root, TAG_ID, *_TAG_TABLES, ascii_only, SEED, *caps)
+    found = core.flatten(root, TAG_ID, _TAG_BITS, ascii_only, SEED, *caps)
     tags = [TAG_ID[name] for name in ("html", "body", "p", "br")]
     if (
         not isinstance(found, dict)

@@ -116,15 +116,15 @@ def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.
     [-1, 1, 1, -1]
     """
     ancestor = np.empty(len(parent), np.int32)
-    core.nearest(parent, chosen, ancestor)
+    core.chosen_ancestors(parent, chosen, False, ancestor)
     return ancestor
 
 
 def outermost(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
     """int32[k], the chosen ancestor-or-self nearest to the root, -1 where none is chosen."""
-    around = nearest(parent, chosen)
-    above = np.append(around, -1).take(parent)  # parent -1 reads the appended entry
-    return nearest(parent, chosen & (above < 0))
+    ancestor = np.empty(len(parent), np.int32)
+    core.chosen_ancestors(parent, chosen, True, ancestor)
+    return ancestor
 
 
 def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
@@ -209,8 +209,7 @@ def innermost_holding(page: Page, mass: NDArray[np.generic], share: float) -> in
         share: above 0.5, so that all such elements are nested.
     """
     inside = sums_over_blocks(page, mass)
-    holding = (inside >= share * inside[0]).nonzero()[0]
-    holding = holding[page.block_end[holding] - page.block_begin[holding] > 1]
+    holding = ((inside >= share * inside[0]) & (page.block_end - page.block_begin > 1)).nonzero()[0]
     return int(holding[-1]) if len(holding) else 0
 
 

@@ -225,7 +225,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(spread_frequencies, "Counts of elements by those of their leaves.") \
     DO(find_places, "Places of blocks and their codes, for winnow.places.") \
     DO(site_evidence, "What a site's counts say, for winnow.evidence.site_counts.") \
-    DO(nearest, "Nearest chosen ancestor of every node.") \
+    DO(chosen_ancestors, "Nearest or outermost chosen ancestor of every node.") \
     DO(slice_sums, "Sums over slices of an array.") \
     DO(find_holders, "Elements with text of some blocks, and their attributes.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \

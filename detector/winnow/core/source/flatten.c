@@ -123,6 +123,7 @@ static void flat_free(Flat *flat)
     Py_XDECREF(flat->raw_texts);
     Py_XDECREF(flat->unknown);
     Py_XDECREF(flat->name_numbers);
+    Py_XDECREF(flat->tags_found);
 }
 
 static int flat_allocate(Flat *flat)
@@ -144,8 +145,9 @@ static int flat_allocate(Flat *flat)
 #undef CARVE_FIELD
     flat->unknown = PyDict_New();
     flat->name_numbers = PyDict_New();
+    flat->tags_found = PySet_New(NULL);
     flat->raw_texts = PyDict_New();
-    return flat->unknown && flat->name_numbers && flat->raw_texts ? 0 : -1;
+    return flat->unknown && flat->name_numbers && flat->tags_found && flat->raw_texts ? 0 : -1;
 }
 
 /* Convert run_offset from bytes to characters, and find the runs with invisible characters. */
@@ -189,6 +191,8 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
         || put(found, "text", PyUnicode_DecodeUTF8(flat->text.data, (Py_ssize_t)flat->text.used, "strict")) < 0
         || put(found, "values", bytes_of(&flat->values)) < 0
         || put(found, "names", Py_NewRef(flat->name_numbers)) < 0
+        || put(found, "tags", Py_NewRef(flat->tags_found)) < 0
+        || put(found, "content_in_head", PyLong_FromLong(flat->content_in_head)) < 0
         || put(found, "unknown_names", Py_NewRef(flat->unknown)) < 0
         || put(found, "raw_texts", Py_NewRef(flat->raw_texts)) < 0 FLAT_ARRAYS(PUT)) {
         Py_XDECREF(found);
@@ -198,19 +202,18 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
     return found;
 }
 
-/* flatten(root, tag_ids, block_level: bool[tags], unseen: bool[tags], raw: bool[tags], properties, seed, max_nodes,
-           max_levels) -> dict of arrays, None where the tree cannot be read, or the nodes and levels of one too large */
+/* flatten(root, tag_ids, kinds: uint8[tags], properties, seed, max_nodes, max_levels) -> dict of arrays, None where the tree
+           cannot be read, or the nodes and levels of one too large */
 PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array block_level = {0}, unseen = {0}, raw = {0}, properties = {0};
+    SCOPED(array_release) Array kinds = {0}, properties = {0};
     SCOPED(flat_free) Flat flat = {0};
     unsigned long long seed;
     const Node *root;
     Py_ssize_t max_nodes, max_levels;
     int is_read;
-    if (!PyArg_ParseTuple(arguments, "O&O!O&O&O&O&Knn", in_node, &root, &PyDict_Type, &flat.tag_ids, in_1,
-                          &block_level, in_1, &unseen, in_1, &raw, in_properties, &properties, &seed, &max_nodes,
-                          &max_levels)) {
+    if (!PyArg_ParseTuple(arguments, "O&O!O&O&Knn", in_node, &root, &PyDict_Type, &flat.tag_ids, in_1, &kinds, in_properties,
+                          &properties, &seed, &max_nodes, &max_levels)) {
         return NULL;
     }
     if (root->type != ELEMENT) {
@@ -227,7 +230,7 @@ PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     is_read = flat_allocate(&flat);
     if (is_read == 0) {
-        is_read = read_tree(&flat, root, &block_level, &unseen, &raw, ITEMS(properties, uint8_t));
+        is_read = read_tree(&flat, root, &kinds, ITEMS(properties, uint8_t));
     }
     if (is_read > 0) {
         return result_of(&flat, ITEMS(properties, uint8_t));

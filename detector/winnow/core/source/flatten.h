@@ -44,13 +44,14 @@ typedef struct {
 #undef FIELD
     int32_t *container;   /* n: block-level element around each element */
     size_t n, r, m, a, d; /* so far */
+    int32_t content_in_head; /* the first element right in the first head that does not stay there, 0 for none */
     Bytes text, values;
     PyObject *tag_ids; /* of winnow.page.tree */
     Names tags, attribute_names;
     uint32_t *table; /* 1 + number of a different attribute, by hash of name and value */
     size_t table_mask;
     uint64_t seed;
-    PyObject *unknown, *name_numbers;
+    PyObject *unknown, *name_numbers, *tags_found; /* tag_ids that occur */
     PyObject *raw_texts; /* of scripts, style sheets and titles, by element */
     char *memory;        /* of the arrays */
 } Flat;
@@ -73,8 +74,10 @@ int32_t tag_of(Flat *flat, const Node *node);
 /* Store the attributes of an element: 1, 0 if a value holds entities, -1 with an exception. */
 int read_attributes(Flat *flat, const Node *node);
 
+/* What an element is by its tag: bits, as winnow.page.page has them. */
+enum { BLOCK_LEVEL = 1, UNSEEN_TEXT = 2, RAW_TEXT = 4, HEAD = 8, STAYS_IN_HEAD = 16 };
+
 /* 1, 0 if an attribute holds entities, -1 with an exception. */
-int read_tree(Flat *flat, const Node *root, const Array *block_level, const Array *unseen, const Array *raw,
-              const uint8_t *properties);
+int read_tree(Flat *flat, const Node *root, const Array *kinds, const uint8_t *properties);
 
 #endif

@@ -151,13 +151,15 @@ void values_release(AttributeValues *values)
     arrays_release(values->arrays, 4);
 }
 
-/* nearest(parent: int32[k], chosen: bool[k], found: int32[k]), for winnow.page.tree: the nearest chosen ancestor of
-   every node, -1 without one. Parents come before their children. */
-PyObject *core_nearest(PyObject *Py_UNUSED(module), PyObject *arguments)
+/* chosen_ancestors(parent: int32[k], chosen: bool[k], outermost, found: int32[k]), for winnow.page.tree: of the chosen nodes
+                    among each node and its ancestors the nearest, or the outermost one; -1 without one. Parents come before
+                    their children. */
+PyObject *core_chosen_ancestors(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array parent = {0}, chosen = {0}, found = {0};
     Py_ssize_t i;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_4, &parent, in_1, &chosen, out_4, &found)
+    int outermost;
+    if (!PyArg_ParseTuple(arguments, "O&O&pO&", in_4, &parent, in_1, &chosen, &outermost, out_4, &found)
         || !check_arrays(chosen.length == parent.length && found.length == parent.length)) {
         return NULL;
     }
@@ -167,12 +169,8 @@ PyObject *core_nearest(PyObject *Py_UNUSED(module), PyObject *arguments)
             check_arrays(0);
             return NULL;
         }
-        if (ITEMS(chosen, uint8_t)[i]) {
-            ITEMS(found, int32_t)[i] = (int32_t)i;
-        }
-        else {
-            ITEMS(found, int32_t)[i] = above < 0 ? -1 : ITEMS(found, int32_t)[above];
-        }
+        above = above < 0 ? -1 : ITEMS(found, int32_t)[above];
+        ITEMS(found, int32_t)[i] = ITEMS(chosen, uint8_t)[i] && (above < 0 || !outermost) ? (int32_t)i : above;
     }
     Py_RETURN_NONE;
 }

@@ -51,18 +51,17 @@ static void end_run(Flat *flat, int32_t border, int32_t *last_border, const uint
     flat->block_run_end[flat->m - 1] = (int32_t)r + 1;
 }
 
-int read_tree(Flat *flat, const Node *root, const Array *block_level, const Array *unseen, const Array *raw,
-              const uint8_t *properties)
+int read_tree(Flat *flat, const Node *root, const Array *kinds, const uint8_t *properties)
 {
     const Node *node = root;
-    int32_t current = -1, border = 0, last_border = -1, hidden = 0, deep = 0;
+    int32_t current = -1, border = 0, last_border = -1, hidden = 0, deep = 0, head = -1;
     int reading = 1, in_run = 0; /* whether text counts here, and whether there was some since the last markup */
 #define END_RUN() (in_run ? (end_run(flat, border, &last_border, properties), in_run = 0) : 0)
-#define IN_TABLE(table, tag) ((tag) >= 0 && (tag) < (table)->length && ITEMS(*(table), uint8_t)[tag])
+#define KIND_OF(tag) ((tag) >= 0 && (tag) < kinds->length ? ITEMS(*kinds, uint8_t)[tag] : 0)
     for (;;) {
         if (node->type == ELEMENT) {
             int32_t tag, i = (int32_t)flat->n;
-            int is_read, is_block;
+            int is_read, is_block, kind;
             END_RUN();
             reading = 1;
             if (flat->n >= flat->size.elements) {
@@ -79,17 +78,22 @@ int read_tree(Flat *flat, const Node *root, const Array *block_level, const Arra
             flat->depth[i] = deep++;
             flat->run_begin[i] = (int32_t)flat->r;
             flat->block_begin[i] = (int32_t)flat->m;
-            if (IN_TABLE(raw, tag) && read_raw_text(flat, node, i) < 0) {
+            kind = KIND_OF(tag);
+            if ((kind & RAW_TEXT) && read_raw_text(flat, node, i) < 0) {
                 return -1;
             }
             if ((is_read = read_attributes(flat, node)) != 1) {
                 return is_read;
             }
             flat->attribute_begin[i + 1] = (int32_t)flat->a;
-            is_block = IN_TABLE(block_level, tag);
+            is_block = (kind & BLOCK_LEVEL) != 0;
             flat->container[i] = is_block || current < 0 ? i : flat->container[current];
             border += is_block || current < 0;
-            hidden += IN_TABLE(unseen, tag);
+            hidden += (kind & UNSEEN_TEXT) != 0;
+            if (i && current == head && !flat->content_in_head && !(kind & STAYS_IN_HEAD)) {
+                flat->content_in_head = i;
+            }
+            head = head < 0 && (kind & HEAD) ? i : head;
             current = i;
             if (node->children != NULL) {
                 node = node->children;
@@ -120,14 +124,14 @@ int read_tree(Flat *flat, const Node *root, const Array *block_level, const Arra
         }
         for (;;) { /* close the elements that end here */
             if (node->type == ELEMENT) {
-                int32_t tag = flat->tag[current];
+                int kind = KIND_OF(flat->tag[current]);
                 END_RUN();
                 reading = 1;
                 flat->end[current] = (int32_t)flat->n;
                 flat->run_end[current] = (int32_t)flat->r;
                 flat->block_end[current] = (int32_t)flat->m;
-                border += IN_TABLE(block_level, tag);
-                hidden -= IN_TABLE(unseen, tag);
+                border += (kind & BLOCK_LEVEL) != 0;
+                hidden -= (kind & UNSEEN_TEXT) != 0;
                 deep--;
                 current = flat->parent[current];
             }
@@ -142,5 +146,5 @@ int read_tree(Flat *flat, const Node *root, const Array *block_level, const Arra
         node = node->next;
     }
 #undef END_RUN
-#undef IN_TABLE
+#undef KIND_OF
 }

@@ -43,7 +43,7 @@ static int32_t find_tag_id(Flat *flat, PyObject *name)
         lower = parts ? PyObject_CallMethod(PyTuple_GetItem(parts, 2), "lower", NULL) : NULL;
         number = lower ? PyDict_GetItemWithError(flat->tag_ids, lower) : NULL;
     }
-    if (number != NULL) {
+    if (number != NULL && PySet_Add(flat->tags_found, number) == 0) {
         id = (int32_t)PyLong_AsLong(number);
     }
     Py_XDECREF(lower);
