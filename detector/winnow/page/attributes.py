@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 
 from winnow.core import core
+from winnow.page.text import character_properties
 
 if TYPE_CHECKING:
     import re
@@ -165,6 +166,17 @@ class AttributeTable:
         if name not in self._places:
             self._places[name] = {value: place for place, value in self.places_and_values(self.numbers_of(name))}
         return self._places[name]
+
+    def places_by_word(self, name: str, words: frozenset[str], present: NDArray[np.bool_]) -> dict[str, list[int]]:
+        """Places of the attributes with this name whose value has each of some words, by word.
+
+        Only those count that are ``present``: bool[a], by first attribute.
+        """
+        if name not in self.names or not words:
+            return {}
+        properties = character_properties()
+        places: dict[str, list[int]] = core.places_by_word(self.arrays, self.names[name], present, words, properties)
+        return places
 
     def matching(self, predicate: int) -> list[tuple[int, str]]:
         """Places and values of the distinct attributes that match a predicate."""

@@ -95,8 +95,9 @@ _SHOWING: Final = re.compile(
 _BACKGROUND: Final = re.compile(r"background(?:-color|-image)?\s*+:\s*+([^;}]*+)")
 _COMPOUND: Final = re.compile(r"([a-zA-Z][\w-]*+)?+((?:[.#][\w-]++)*+)(\[hidden\])?")
 _NAME: Final = re.compile(r"[.#][\w-]++")
+_KINDS: Final = {".": "class", "#": "id"}  # of attributes, by the mark of names
 _WITHOUT_SCRIPTS: Final = re.compile("no-?js")
-_FOR_SCREENS: Final = ("all", "screen", "")
+_FOR_SCREENS: Final = frozenset({"all", "screen", ""})
 _MAX_PARTS: Final = 4  # of a selector
 _MAX_SELECTORS: Final = 200  # that are matched
 _MAX_SHEETS: Final = 16  # that are remembered
@@ -119,7 +120,7 @@ class Sheet(NamedTuple):
 
     text: str  # without comments
     rules: list[tuple[str, list[str], str]]  # selectors, the names in them: .class and #id, and declarations
-    names: frozenset[str]  # of all rules
+    names: dict[str, frozenset[str]]  # of all rules, by their mark
     shows: Memo[tuple[int, int], bool]  # whether the declarations between two places of the text show something
 
 
@@ -358,13 +359,14 @@ def _is_revealed(page: Page, element: int, way: str, moves: bool, in_scripts: Me
 def _own_css(page: Page) -> bytes:
     """The page's own style sheets for screens."""
     styles = elements_named(page, "style")
-    media = page.attribute("media") if styles else {}
+    media = page.attributes.places_by_value("media").items() if styles else ()
+    others = page.attributes.elements_with(
+        [place for value, place in media if value.strip().lower() not in _FOR_SCREENS]
+    )
     return b"\n".join(
         page.raw_texts[element]
         for element in styles
-        if media.get(element, "").strip().lower() in _FOR_SCREENS
-        and (above := page.parent[element]) >= 0
-        and page.tag[above] != TAG_ID["noscript"]
+        if element not in others and (above := page.parent[element]) >= 0 and page.tag[above] != TAG_ID["noscript"]
     )
 
 
@@ -380,7 +382,7 @@ def _is_white(page: Page, sheet: str) -> bool:
 def _read_sheet(css: bytes) -> Sheet:
     """Read a sheet; the pages of a site share theirs."""
     text, rules = core.hiding_rules(css)
-    names = frozenset(chain.from_iterable(names for _, names, _ in rules))
+    names = {mark: frozenset(name[1:] for _, names, _ in rules for name in names if name[0] == mark) for mark in _KINDS}
     return Sheet(text, rules, names, Memo(lambda between: _SHOWING.search(text, *between) is not None, 10_000))
 
 
@@ -391,12 +393,9 @@ def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterat
     """
     table = page.attributes
     known: dict[str, list[int]] = {}  # places of attributes, by what selectors call them
-    for mark, kind in ((".", "class"), ("#", "id")):
-        wanted = {name[1:] for name in sheet.names if name[0] == mark}
-        numbers = table.numbers_of(kind) if wanted else np.zeros(0, int)
-        for place, value in table.places_and_values(numbers[present[table.place[numbers]]]):
-            for name in wanted.intersection(value.split()):
-                known.setdefault(mark + name, []).append(place)
+    for mark, kind in _KINDS.items():
+        found = table.places_by_word(kind, sheet.names[mark], present)
+        known |= {mark + name: places for name, places in found.items()}
     for parts, name, style, effect in islice(_possible_selectors(sheet, known.keys()), _MAX_SELECTORS):
         elements = _matching(page, parts, known)
         if (elements & holding).any() and not (name and _is_shown_elsewhere(sheet, name, style)):

@@ -1,5 +1,5 @@
-/* Evaluates all predicates on the values of attributes in one scan: see winnow.page.attributes. */
-#include "page.h"
+/* Evaluates all predicates on the values of attributes in one scan, and finds words in them: see winnow.page.attributes. */
+#include "fingerprints.h"
 
 enum { MAX_PREDICATES = 32, MAX_PARTS_OF_PREDICATES = 64 }; /* bits */
 
@@ -149,4 +149,56 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
     }
     Py_END_ALLOW_THREADS
     return list_matches(&values, found);
+}
+
+/* Append a place to the list of a word, where that is sought; 0, or -1 with an exception set. */
+static int put_place(PyObject *found, PyObject *sought, PyObject *word, int32_t place)
+{
+    int is_sought = word ? PySet_Contains(sought, word) : -1;
+    PyObject *list, *number;
+    int failed;
+    if (is_sought <= 0) {
+        return is_sought;
+    }
+    list = PyDict_GetItemWithError(found, word);
+    if (list == NULL && !PyErr_Occurred() && (list = PyList_New(0)) != NULL) {
+        failed = PyDict_SetItem(found, word, list);
+        Py_DECREF(list); /* found holds it */
+        list = failed ? NULL : list;
+    }
+    number = list ? PyLong_FromLong(place) : NULL;
+    failed = number == NULL || PyList_Append(list, number) < 0;
+    Py_XDECREF(number);
+    return failed ? -1 : 0;
+}
+
+/* places_by_word(values, name, present: bool[a], sought: set of words, properties) -> dict of the places of the attributes with
+                  the name of this number that hold each word sought, of those that are present */
+PyObject *core_places_by_word(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(values_release) AttributeValues values = {0};
+    SCOPED(array_release) Array present = {0}, properties = {0};
+    PyObject *sought, *found;
+    Py_ssize_t i;
+    int name, failed = 0;
+    if (!PyArg_ParseTuple(arguments, "O&iO&O!O&", in_values, &values, &name, in_1, &present, &PyFrozenSet_Type, &sought,
+                          in_properties, &properties)
+        || !check_arrays(values.places <= present.length) || (found = PyDict_New()) == NULL) {
+        return NULL;
+    }
+    for (i = 0; i < values.d && !failed; i++) {
+        Span value = value_of(&values, i), word;
+        if (values.name_of[i] != name || !ITEMS(present, uint8_t)[values.place[i]]) {
+            continue;
+        }
+        while (!failed && (word = next_word(&value, ITEMS(properties, uint8_t)), word.begin < word.end)) {
+            PyObject *text = PyUnicode_DecodeUTF8((const char *)word.begin, word.end - word.begin, "replace");
+            failed = put_place(found, sought, text, values.place[i]) < 0;
+            Py_XDECREF(text);
+        }
+    }
+    if (failed) {
+        Py_CLEAR(found);
+    }
+    return found;
 }

@@ -231,6 +231,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(shingles, "The smallest hashes of a text's shingles.") \
     DO(hiding_rules, "Rules of a style sheet that may hide something.") \
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
+    DO(places_by_word, "Attributes whose values hold some words.") \
     DO(content_probability, "Probabilities of a SequenceNetwork.") \
     DO(fuse, "Whether products may be fused, for tests.") \
     DO(block_features, "Features of text blocks, and their tokens.") \
