@@ -178,8 +178,7 @@ def json_ld_documents(page: Page) -> list[Any]:
 @once_per_page
 def json_ld_scripts(page: Page) -> list[str]:
     """Text of each JSON-LD script of a page."""
-    types = [place for place, kind in page.attributes.matching(_JSON_LD) if "ld+json" in kind.lower()]
-    elements = page.attributes.elements_with(types) if types else []
+    elements = page.attributes.elements_matching(_JSON_LD)
     return [page.raw_text(index) for index in elements if page.tag[index] == TAG_ID["script"]]
 
 

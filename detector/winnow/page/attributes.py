@@ -145,11 +145,6 @@ class AttributeTable:
             return [self._ascii[begin:end] for begin, end in bounds]
         return [self.data[begin:end].decode() for begin, end in bounds]
 
-    def places_and_values(self, numbers: NDArray[np.int64]) -> list[tuple[int, str]]:
-        """Places and values of distinct attributes, by their numbers."""
-        # On most pages there are none of most.
-        return list(zip(self.place[numbers].tolist(), self.strings(numbers), strict=True)) if len(numbers) else []
-
     def numbers_of(self, *names: str) -> NDArray[np.int64]:
         """int64[k], numbers of the distinct attributes of some names."""
         numbers = [self.names[name] for name in names if name in self.names]
@@ -161,10 +156,11 @@ class AttributeTable:
 
     def places_by_value(self, name: str) -> dict[str, int]:
         """Place of the first attribute with this name, by value."""
-        if name not in self.names:
+        if name not in self.names:  # as on most pages, for most names
             return {}
         if name not in self._places:
-            self._places[name] = {value: place for place, value in self.places_and_values(self.numbers_of(name))}
+            numbers = self.numbers_of(name)
+            self._places[name] = dict(zip(self.strings(numbers), self.place[numbers].tolist(), strict=True))
         return self._places[name]
 
     def places_by_word(self, name: str, words: frozenset[str], present: NDArray[np.bool_]) -> dict[str, list[int]]:

@@ -221,12 +221,12 @@ def _hidden_elements(page: Page, wanted: Flags) -> list[int]:
     ways = _ways_of_hiding(page, wanted)
     if not ways:
         return []
-    table, blocks, styled = page.attributes, page.block_end - page.block_begin, np.zeros(page.n, bool)
+    table, blocks = page.attributes, page.block_end - page.block_begin
     keys = {element: table.first[slice(*table.begin[element : element + 2].tolist())].tobytes() for element in ways}
     repeated = {key for key, number in Counter(keys.values()).items() if number >= _MANY and len(key) > _ONE_ATTRIBUTE}
-    if any(way == "font-size" for way, _ in ways.values()):
-        styled[[*page.attribute("class"), *page.attribute("style")]] = True
-    styled_inside = subtree_sums(page, styled)
+    has_size = any(way == "font-size" for way, _ in ways.values())
+    styled = [*page.attribute("class"), *page.attribute("style")] if has_size else []
+    styled_inside = subtree_sums(page, is_among(page, styled))
     possible = {
         element: (keys[element], way, moves)
         for element, (way, moves) in ways.items()
