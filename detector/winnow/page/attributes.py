@@ -71,8 +71,6 @@ def _predicate_tables(number: int) -> tuple[dict[str, int], bytes, NDArray[np.ui
     return dict(name_bits), "\n".join(part_bits).encode(), bits
 
 
-_NONE: Final = np.empty(0, np.int64)
-
 Number = TypeVar("Number", bound=np.number[Any])
 Pairs = list[tuple[str, str]]
 
@@ -147,11 +145,8 @@ class AttributeTable:
 
     def numbers_of(self, *names: str) -> NDArray[np.int64]:
         """int64[k], numbers of the distinct attributes of some names."""
-        numbers = [self.names[name] for name in names if name in self.names]
-        if not numbers:  # as on most pages, for most names
-            return _NONE
         chosen = np.zeros(len(self.names), bool)
-        chosen[numbers] = True
+        chosen[[self.names[name] for name in names if name in self.names]] = True
         return chosen.take(self.name_of).nonzero()[0]
 
     def places_by_value(self, name: str) -> dict[str, int]:
@@ -168,11 +163,10 @@ class AttributeTable:
 
         Only those count that are ``present``: bool[a], by first attribute.
         """
-        if name not in self.names or not words:
-            return {}
-        properties = character_properties()
-        places: dict[str, list[int]] = core.places_by_word(self.arrays, self.names[name], present, words, properties)
-        return places
+        places: dict[str, list[int]] = {word: [] for word in words}
+        if places and name in self.names:
+            core.places_by_word(self.arrays, self.names[name], present, character_properties(), places)
+        return {word: found for word, found in places.items() if found}
 
     def matching(self, predicate: int) -> list[tuple[int, str]]:
         """Places and values of the distinct attributes that match a predicate."""
@@ -180,7 +174,8 @@ class AttributeTable:
             self._evaluated = len(_predicates)
             name_bits, parts, part_bits = _predicate_tables(self._evaluated)
             bits_of_names = np.fromiter(map(name_bits.get, self.names, repeat(0)), np.uint32, len(self.names))
-            self._matches = core.match_predicates(self.arrays, bits_of_names, parts, part_bits)
+            self._matches = [[] for _ in range(_MAX_PREDICATES)]
+            core.match_predicates(self.arrays, bits_of_names, parts, part_bits, self._matches)
         return self._matches[predicate]
 
     def elements_matching(self, predicate: int, pattern: re.Pattern[str] | None = None) -> list[int]:

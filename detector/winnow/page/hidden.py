@@ -298,11 +298,8 @@ def _on_white(page: Page, elements: list[int], sheet: str) -> list[int]:
     """Those of some elements that stand on white, as far as the page itself tells."""
     table = page.attributes
     stated = {place: _background(_read_style(css)) for place, css in table.matching(_BACKGROUNDS)}
-    backgrounds = {
-        element: stated[place]
-        for place, alike in table.elements_by_place([place for place in stated if stated[place]]).items()
-        for element in alike
-    }
+    places = [place for place in stated if stated[place]]
+    backgrounds = {element: stated[place] for element, place in table.elements_and_places(places)}
     default = _COLORS["white"] if _is_white(page, sheet) else ""
     found = []
     for element in elements:

@@ -36,6 +36,7 @@ _DTYPES: Final = {
     "run_node": np.int32, "run_begin": np.int32, "run_end": np.int32,
     "block_node": np.int32, "block_run_begin": np.int32, "block_run_end": np.int32,
     "block_begin": np.int32, "block_end": np.int32,
+    "name_of": np.int32, "place": np.int32, "value_begin": np.int64, "first": np.int32, "attribute_begin": np.int32,
 }  # fmt: skip
 
 
@@ -96,7 +97,7 @@ class Page:
         unknown_names: tag name by element index, for tags without an id.
         raw_texts: UTF-8 text of each ``script``, ``style`` and ``title``, by element index, in document order.
         title: text of the first ``title`` element outside an image, white space normalised; empty when there is none.
-        text: all runs joined; run ``k`` is ``text[run_offset[k]:run_offset[k + 1]]``.
+        utf8: all runs joined, see :attr:`text`.
         run_offset: int64[r + 1], where each run begins, in characters.
         has_ink: bool[r], whether each run is not blank.
         has_unseen: bool[r], whether it contains :data:`winnow.page.text.UNSEEN_CHARACTERS`.
@@ -126,7 +127,7 @@ class Page:
     unknown_names: dict[int, str]
     raw_texts: dict[int, bytes]
     title: str
-    text: str
+    utf8: bytes
     run_offset: NDArray[np.int64]
     has_ink: NDArray[np.bool_]
     has_unseen: NDArray[np.bool_]
@@ -194,7 +195,7 @@ class Page:
         """Number of text runs."""
         return len(self.run_node)
 
-    @property
+    @cached_property
     def arrays(self) -> tuple[NDArray[np.generic], ...]:
         """The arrays in the order in which the compiled core takes them."""
         return (
@@ -219,6 +220,11 @@ class Page:
         return self.raw_texts[element].decode(errors="replace")
 
     @cached_property
+    def text(self) -> str:
+        """All runs joined; run ``k`` is ``text[run_offset[k]:run_offset[k + 1]]``."""
+        return self.utf8.decode()
+
+    @cached_property
     def runs(self) -> list[str]:
         """The r text runs."""
         text = self.text
@@ -240,8 +246,8 @@ class Page:
     @cached_property
     def block_lines(self) -> str:
         """The block texts joined by line feeds; no block text contains one."""
-        text, offset, begin, end = self.text, self.run_offset, self.block_run_begin, self.block_run_end
-        lines: str = core.block_texts(text, offset, begin, end, character_properties())
+        offset, begin, end = self.run_offset, self.block_run_begin, self.block_run_end
+        lines: str = core.block_texts(self.utf8, offset, begin, end, character_properties())
         return lines
 
     def attribute(self, name: str) -> dict[int, str]:
@@ -303,31 +309,25 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
         limits.check("depth", found[1])
 
     # read-only, since the core reads them with the lock released
-    arrays: dict[str, NDArray[Any]] = {name: np.frombuffer(found[name], dtype) for name, dtype in _DTYPES.items()}
+    arrays: dict[str, NDArray[Any]] = {name: np.frombuffer(found.pop(name), dtype) for name, dtype in _DTYPES.items()}
     attributes = AttributeTable(
-        names=found["names"],
-        name_of=np.frombuffer(found["name_of"], np.int32),
-        place=np.frombuffer(found["place"], np.int32),
-        data=found["values"],
-        value_begin=np.frombuffer(found["value_begin"], np.int64),
-        first=np.frombuffer(found["first"], np.int32),
-        begin=np.frombuffer(found["attribute_begin"], np.int32),
+        names=found.pop("names"),
+        data=found.pop("values"),
+        begin=arrays.pop("attribute_begin"),
+        **{name: arrays.pop(name) for name in ("name_of", "place", "value_begin", "first")},
     )
-    tag, parent, raw_texts = arrays["tag"], arrays["parent"], found["raw_texts"]
+    tag, parent = arrays["tag"], arrays["parent"]
     titles = (
         text.decode(errors="replace")
-        for element, text in raw_texts.items()
+        for element, text in found["raw_texts"].items()
         if tag[element] == TAG_ID["title"] and (not element or tag[parent[element]] != TAG_ID["svg"])
     )
     return {
         "root": root,
         "attributes": attributes,
-        "tag_names": frozenset(map(TAG_NAMES.__getitem__, found["tags"])),
-        "content_in_head": found["content_in_head"],
-        "unknown_names": found["unknown_names"],
-        "raw_texts": raw_texts,
+        "tag_names": frozenset(map(TAG_NAMES.__getitem__, found.pop("tags"))),
         "title": " ".join(next(titles, "").split()),
-        "text": found["text"],
+        **found,
         **arrays,
     }
 
@@ -346,7 +346,7 @@ def _check_core_reads_lxml() -> None:
     if (
         not isinstance(found, dict)
         or np.frombuffer(found["tag"], np.int16).tolist() != tags
-        or (found["text"], found["names"], found["values"]) != ("onetwothree", {"id": 0, "class": 1}, b"ab")
+        or (found["utf8"], found["names"], found["values"]) != (b"onetwothree", {"id": 0, "class": 1}, b"ab")
     ):
         version = ".".join(map(str, etree.LXML_VERSION))
         raise ImportError(

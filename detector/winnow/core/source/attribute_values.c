@@ -63,7 +63,7 @@ static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Q
 {
     const unsigned char *at = value.begin;
     uint32_t found = 0;
-    for (; at < value.end && found != predicates; at++) {
+    for (; at < value.end; at++) {
         uint64_t possible = query->first[*at] & parts & (at + 1 < value.end ? query->second[at[1]] : ~(uint64_t)0);
         for (; possible; possible &= possible - 1) {
             const Part *part = &query->parts[__builtin_ctzll(possible)];
@@ -74,48 +74,30 @@ static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Q
             while (i < length && lower_of(at[i]) == part->text.begin[i]) {
                 i++;
             }
-            if (i == length) {
-                found |= part->predicates & predicates;
+            if (i == length && (found |= part->predicates & predicates) == predicates) {
+                return found;
             }
         }
     }
     return found;
 }
 
-/* Append the place and the value of each attribute to the lists of the predicates that it matches. */
-static PyObject *list_matches(const AttributeValues *values, const uint32_t *found)
+/* Append the place and the value of an attribute to the lists of some predicates; 0, or -1 with an exception set. */
+static int put_match(PyObject *lists, uint32_t predicates, int32_t place, Span value)
 {
-    PyObject *lists = PyList_New(0);
-    int k, failed = lists == NULL;
-    Py_ssize_t i;
-    for (k = 0; k < MAX_PREDICATES && !failed; k++) {
-        PyObject *list = PyList_New(0);
-        failed = list == NULL || PyList_Append(lists, list) < 0;
-        Py_XDECREF(list);
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)value.begin, value.end - value.begin, NULL);
+    PyObject *match = Py_BuildValue("iN", (int)place, text), *list;
+    int failed = match == NULL;
+    for (; predicates && !failed; predicates &= predicates - 1) {
+        list = PyList_GetItem(lists, __builtin_ctz(predicates));
+        failed = list == NULL || PyList_Append(list, match) < 0;
     }
-    for (i = 0; i < values->d && !failed; i++) {
-        Span value = value_of(values, i);
-        uint32_t left = found[i];
-        PyObject *pair;
-        if (!left) {
-            continue;
-        }
-        pair = Py_BuildValue("iN", (int)values->place[i],
-                             PyUnicode_DecodeUTF8((const char *)value.begin, value.end - value.begin, NULL));
-        failed = pair == NULL;
-        for (; left && !failed; left &= left - 1) {
-            failed = PyList_Append(PyList_GetItem(lists, __builtin_ctz(left)), pair) < 0;
-        }
-        Py_XDECREF(pair);
-    }
-    if (failed) {
-        Py_CLEAR(lists);
-    }
-    return lists;
+    Py_XDECREF(match);
+    return failed ? -1 : 0;
 }
 
-/* match_predicates(values, of_name: uint32[names], parts, of_part: uint32[parts]) -> a list for each of 32 predicates, of
-                    places and values
+/* match_predicates(values, of_name: uint32[names], parts, of_part: uint32[parts], matches: 32 lists): appends the places and
+                    values of the attributes that match each predicate to its list
 
    of_name: bits of the predicates on each name; parts: in small letters of ASCII, with line feeds between them; of_part:
    bits of the predicates of each. */
@@ -125,11 +107,13 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
     SCOPED(array_release) Array of_name = {0}, of_part = {0};
     SCOPED(free_memory) uint64_t *parts_of_name = NULL;
     SCOPED(free_memory) uint32_t *found = NULL;
+    PyObject *lists;
     Query query = {0};
     Span parts;
     Py_ssize_t i;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_values, &values, in_4, &of_name, in_bytes, &parts, in_4, &of_part)
-        || !check_arrays(values.names <= of_name.length
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O!", in_values, &values, in_4, &of_name, in_bytes, &parts, in_4, &of_part,
+                          &PyList_Type, &lists)
+        || !check_arrays(values.names <= of_name.length && PyList_Size(lists) == MAX_PREDICATES
                          && read_parts(parts, ITEMS(of_part, uint32_t), of_part.length, &query))) {
         return NULL;
     }
@@ -144,61 +128,54 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
     }
     for (i = 0; i < values.d; i++) {
         int32_t name = values.name_of[i];
-        uint64_t parts_sought = parts_of_name[name];
-        found[i] = parts_sought ? matches(value_of(&values, i), ITEMS(of_name, uint32_t)[name], parts_sought, &query) : 0;
+        uint32_t sought = ITEMS(of_name, uint32_t)[name];
+        found[i] = sought ? matches(value_of(&values, i), sought, parts_of_name[name], &query) : 0;
     }
     Py_END_ALLOW_THREADS
-    return list_matches(&values, found);
+    for (i = 0; i < values.d; i++) {
+        if (found[i] && put_match(lists, found[i], values.place[i], value_of(&values, i)) < 0) {
+            return NULL;
+        }
+    }
+    Py_RETURN_NONE;
 }
 
-/* Append a place to the list of a word, where that is sought; 0, or -1 with an exception set. */
-static int put_place(PyObject *found, PyObject *sought, PyObject *word, int32_t place)
+/* Append a place to the list of a word, where the word has one; 0, or -1 with an exception set. */
+static int put_place(PyObject *places, Span word, int32_t place)
 {
-    int is_sought = word ? PySet_Contains(sought, word) : -1;
-    PyObject *list, *number;
-    int failed;
-    if (is_sought <= 0) {
-        return is_sought;
-    }
-    list = PyDict_GetItemWithError(found, word);
-    if (list == NULL && !PyErr_Occurred() && (list = PyList_New(0)) != NULL) {
-        failed = PyDict_SetItem(found, word, list);
-        Py_DECREF(list); /* found holds it */
-        list = failed ? NULL : list;
-    }
-    number = list ? PyLong_FromLong(place) : NULL;
-    failed = number == NULL || PyList_Append(list, number) < 0;
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)word.begin, word.end - word.begin, "replace");
+    PyObject *list = text ? PyDict_GetItemWithError(places, text) : NULL;
+    PyObject *number = list ? PyLong_FromLong(place) : NULL;
+    int failed = number ? PyList_Append(list, number) < 0 : PyErr_Occurred() != NULL;
     Py_XDECREF(number);
+    Py_XDECREF(text);
     return failed ? -1 : 0;
 }
 
-/* places_by_word(values, name, present: bool[a], sought: set of words, properties) -> dict of the places of the attributes with
-                  the name of this number that hold each word sought, of those that are present */
+/* places_by_word(values, name, present: bool[a], properties, places: dict of lists): puts the places of the attributes with
+                  the name of this number, of those that are present, into the lists of the words that they hold */
 PyObject *core_places_by_word(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(values_release) AttributeValues values = {0};
     SCOPED(array_release) Array present = {0}, properties = {0};
-    PyObject *sought, *found;
+    PyObject *places;
     Py_ssize_t i;
-    int name, failed = 0;
-    if (!PyArg_ParseTuple(arguments, "O&iO&O!O&", in_values, &values, &name, in_1, &present, &PyFrozenSet_Type, &sought,
-                          in_properties, &properties)
-        || !check_arrays(values.places <= present.length) || (found = PyDict_New()) == NULL) {
+    int name;
+    if (!PyArg_ParseTuple(arguments, "O&iO&O&O!", in_values, &values, &name, in_1, &present, in_properties, &properties,
+                          &PyDict_Type, &places)
+        || !check_arrays(values.places <= present.length)) {
         return NULL;
     }
-    for (i = 0; i < values.d && !failed; i++) {
+    for (i = 0; i < values.d; i++) {
         Span value = value_of(&values, i), word;
         if (values.name_of[i] != name || !ITEMS(present, uint8_t)[values.place[i]]) {
             continue;
         }
-        while (!failed && (word = next_word(&value, ITEMS(properties, uint8_t)), word.begin < word.end)) {
-            PyObject *text = PyUnicode_DecodeUTF8((const char *)word.begin, word.end - word.begin, "replace");
-            failed = put_place(found, sought, text, values.place[i]) < 0;
-            Py_XDECREF(text);
+        while (word = next_word(&value, ITEMS(properties, uint8_t)), word.begin < word.end) {
+            if (put_place(places, word, values.place[i]) < 0) {
+                return NULL;
+            }
         }
     }
-    if (failed) {
-        Py_CLEAR(found);
-    }
-    return found;
+    Py_RETURN_NONE;
 }

@@ -127,7 +127,7 @@ void arrays_release(Array *arrays, int count);
 #define ITEMS(array, type) ((type *)(array).view.buf)
 
 /* Converters for "O&" of PyArg_ParseTuple. They borrow an Array of items of 1, 4 or 8 bytes, to be read or written, or the
-   table of properties below, and give a Span of bytes, or of the UTF-8 of a str. Arrays are SCOPED(array_release). */
+   table of properties below, and give a Span of bytes, or of a str or its UTF-8. Arrays are SCOPED(array_release). */
 int in_1(PyObject *object, void *array);
 int in_4(PyObject *object, void *array);
 int in_8(PyObject *object, void *array);

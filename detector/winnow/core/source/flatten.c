@@ -188,7 +188,7 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
     || put(found, #name, PyBytes_FromStringAndSize((const char *)flat->name, (Py_ssize_t)(sizeof(type) * (count)))) < 0
     in_characters(flat, properties);
     if (found == NULL
-        || put(found, "text", PyUnicode_DecodeUTF8(flat->text.data, (Py_ssize_t)flat->text.used, "strict")) < 0
+        || put(found, "utf8", bytes_of(&flat->text)) < 0
         || put(found, "values", bytes_of(&flat->values)) < 0
         || put(found, "names", Py_NewRef(flat->name_numbers)) < 0
         || put(found, "tags", Py_NewRef(flat->tags_found)) < 0

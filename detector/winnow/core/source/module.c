@@ -77,7 +77,11 @@ int in_bytes(PyObject *object, void *span)
 int in_text(PyObject *object, void *span)
 {
     Py_ssize_t size;
-    const char *data = PyUnicode_AsUTF8AndSize(object, &size);
+    const char *data;
+    if (PyBytes_Check(object)) {
+        return in_bytes(object, span);
+    }
+    data = PyUnicode_AsUTF8AndSize(object, &size);
     if (data != NULL) {
         *(Span *)span = (Span){(const unsigned char *)data, (const unsigned char *)data + size};
     }
