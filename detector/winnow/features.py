@@ -261,7 +261,7 @@ def features_of(page: Page) -> BlockFeatures:
     title = "".join([f"{word}\n" for word in dict.fromkeys(_WORD.findall(page.title.lower()))])
     uses = bytes(map(_USES.get, table.names, repeat(0)))
     word, element, name, distinct = core.block_features(
-        *(page.arrays, table.arrays, uses, page.text, page.run_offset, page.block_lines, title),
+        *(page.arrays, table.arrays, uses, page.utf8, page.run_offset, page.block_lines, title),
         *(_FLAGS, _GROUP_OF_TAG, character_properties(), SEED),
         *(static, page_features, words, weight, in_tree, words_per_block),
     )

@@ -167,5 +167,5 @@ class TextTotals(NamedTuple):
 def text_totals(page: Page) -> Prefix:
     """int64[r + 1, 8], totals in the order of :class:`TextTotals`, from one pass over the text."""
     totals = np.zeros((page.r + 1, len(TextTotals._fields)), np.int64)
-    core.count_kinds(page.text, page.run_offset, character_properties(), totals)
+    core.count_kinds(page.utf8, page.run_offset, character_properties(), totals)
     return totals
