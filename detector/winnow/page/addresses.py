@@ -36,5 +36,6 @@ def base_address(page: Page) -> str:
     """Address that relative addresses on a page start from: its first ``<base href>``, else its own; "" if unknown."""
     own = page.url or ""
     stated = (base.get("href", "") for _, base in named_elements(page, "base"))
-    base = join_address(own, next(filter(str.strip, stated), ""))
+    href = next(filter(str.strip, stated), "")
+    base = href and join_address(own, href)
     return base if base and split_address(base).scheme in {"", "http", "https"} else own
