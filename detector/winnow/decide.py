@@ -158,10 +158,9 @@ def estimate_confidence(draft: Draft) -> None:
     if draft.is_fallback or not draft.kept.any():
         confidence = 0.0
     elif confidence is not None and draft.page_scores is not draft.scores:
-        pairs = zip(draft.texts, draft.page.block_texts(), strict=True)  # the page's have one space between words
-        words = np.maximum([text.count(" ") + 1 if text is same else len(text.split()) for text, same in pairs], 0.5)
-        content = (1 - draft.smoothed.value[draft.page.n :]) * words
-        expected = 2 * content @ draft.kept / (words @ draft.kept + content.sum())
+        weight = np.maximum(draft.lengths, 3)  # characters stand for words
+        content = (1 - draft.smoothed.value[draft.page.n :]) * weight
+        expected = 2 * content @ draft.kept / (weight @ draft.kept + content.sum())
         confidence = min(float(_CONFIDENCE @ (1, confidence, expected)), 1.0)
     draft.choice = replace(draft.choice, confidence=confidence)
 
