@@ -9,6 +9,7 @@ enum { ROWS = 8, COLUMNS = 16 }; /* of a tile, whose sums stay in registers, hal
 enum { UNITS = 64, GATES = 3 * UNITS }; /* of a layer, and of a state; winnow.models.blocks has the same numbers */
 #define MAX_LOGIT 30.0 /* winnow.models has the same number */
 enum { MAX_FEATURES = 1 << 20 };
+enum { MAX_KEPT = 4096 }; /* blocks whose first layer is kept for the way back; that of a larger page is computed again */
 enum {
     FIRST, SECOND, MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS,
     OUTPUT_WEIGHT, OUTPUT_BIAS, PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, PROBABILITY, ARRAYS
@@ -22,7 +23,7 @@ typedef struct {
     float clip;
     Py_ssize_t m, f;
     float *packed;                            /* [f][ROWS] */
-    float *dense;                             /* [m][UNITS] */
+    float *dense;                             /* [m][UNITS], or of a tile */
     float *output;                            /* [m][UNITS]: contribution of the states of both directions */
     ALIGNED double pooled[4 * UNITS];         /* sums of the states, forwards and backwards, and their maxima */
     ALIGNED float states[(ROWS + 1) * UNITS]; /* of a tile, and the last one of the tile before */
@@ -135,27 +136,24 @@ INLINE Eight eight_of(const float *from, Py_ssize_t left)
     return left >= 8 ? EIGHT(from) : *(Eight *)memcpy(&found, from, (size_t)left * sizeof *from);
 }
 
-INLINE void fill_dense(const Task *task, Products products)
+/* Compute the first layer of a tile. */
+INLINE void fill_dense(const Task *task, Products products, Py_ssize_t begin, int count, float *dense)
 {
     const float *rows[ROWS], *mean = numbers(task, MEAN), *scale = numbers(task, SCALE);
-    Py_ssize_t begin, i, part, k;
+    float *to = task->packed;
+    Py_ssize_t i, part, k;
     for (i = 0; i < ROWS; i++) {
         rows[i] = task->packed + i;
     }
-    for (begin = 0; begin < task->m; begin += ROWS) {
-        int count = task->m - begin < ROWS ? (int)(task->m - begin) : ROWS;
-        float *to = task->packed, *dense = task->dense + begin * UNITS;
-        for (part = FIRST, i = 0; part <= SECOND; part++) {
-            for (k = begin; k < task->arrays[part].length; k += task->m, i++, to += ROWS) {
-                Eight own = eight_of(numbers(task, (int)part) + k, count);
-                *(Eight *)to = clipped((own - mean[i]) * scale[i], task->clip);
-            }
+    for (part = FIRST, i = 0; part <= SECOND; part++) {
+        for (k = begin; k < task->arrays[part].length; k += task->m, i++, to += ROWS) {
+            Eight own = eight_of(numbers(task, (int)part) + k, count);
+            *(Eight *)to = clipped((own - mean[i]) * scale[i], task->clip);
         }
-        fill_rows(products, rows, count, ROWS, task->f, numbers(task, DENSE_WEIGHT), numbers(task, DENSE_BIAS), UNITS, dense,
-                  UNITS);
-        for (i = 0; i < count * UNITS; i++) {
-            dense[i] = dense[i] > 0 ? dense[i] : 0;
-        }
+    }
+    fill_rows(products, rows, count, ROWS, task->f, numbers(task, DENSE_WEIGHT), numbers(task, DENSE_BIAS), UNITS, dense, UNITS);
+    for (i = 0; i < count * UNITS; i++) {
+        dense[i] = dense[i] > 0 ? dense[i] : 0;
     }
 }
 
@@ -225,9 +223,13 @@ INLINE void read_blocks(Task *task, int backwards, Products products)
     }
     for (begin = 0; begin < task->m; begin += ROWS) {
         int count = task->m - begin < ROWS ? (int)(task->m - begin) : ROWS;
-        Py_ssize_t first = backwards ? task->m - 1 - begin : begin;
+        Py_ssize_t first = backwards ? task->m - 1 - begin : begin, lowest = backwards ? first + 1 - count : first;
+        float *dense = task->dense + (task->m <= MAX_KEPT ? lowest * UNITS : 0);
+        if (!backwards || task->m > MAX_KEPT) {
+            fill_dense(task, products, lowest, count, dense);
+        }
         for (row = 0; row < ROWS; row++) {
-            rows[row] = task->dense + (first + way * (row < count ? row : 0)) * UNITS;
+            rows[row] = dense + (first - lowest + way * (row < count ? row : 0)) * UNITS;
         }
         fill_rows(products, rows, count, 1, UNITS, input, numbers(task, INPUT_BIAS) + backwards * GATES, GATES, task->gates,
                   GATES);
@@ -283,7 +285,6 @@ static void fill_probabilities(const Task *task)
 INLINE void run(Task *task, Products products)
 {
     int backwards;
-    fill_dense(task, products);
     for (backwards = 0; backwards < 2; backwards++) {
         read_blocks(task, backwards, products);
     }
@@ -346,11 +347,11 @@ static int fit(const Task *task)
 /* Allocate the buffers; NULL without memory. */
 static char *allocate(Task *task)
 {
-    size_t m = (size_t)task->m, packed = (size_t)task->f * ROWS;
-    char *memory = malloc(sizeof(float) * (packed + 2 * m * UNITS)), *at = memory;
+    size_t m = (size_t)task->m, kept = m <= MAX_KEPT ? m : ROWS, packed = (size_t)task->f * ROWS;
+    char *memory = malloc(sizeof(float) * (packed + (kept + m) * UNITS)), *at = memory;
     if (memory != NULL) {
         CARVE(at, task->packed, packed);
-        CARVE(at, task->dense, m * UNITS);
+        CARVE(at, task->dense, kept * UNITS);
         CARVE(at, task->output, m * UNITS);
     }
     return memory;
