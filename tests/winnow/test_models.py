@@ -196,7 +196,7 @@ def read_in_order(network: SequenceNetwork, inputs: np.ndarray) -> np.ndarray:
 
 @pytest.mark.usefixtures("fused")
 @pytest.mark.parametrize("features", [3, 37])
-@pytest.mark.parametrize("blocks", [1, 8, 21])
+@pytest.mark.parametrize("blocks", [1, 8, 21, 4_101])
 def test_blocks_are_read_in_order_there_and_back(blocks: int, features: int):
     random = np.random.default_rng(4)
     weights = (random.normal(size=size).astype(np.float32) / 4 for size in SequenceNetwork.shapes(features))
