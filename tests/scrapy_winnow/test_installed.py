@@ -93,7 +93,7 @@ def test_the_core_has_no_format_that_other_pythons_of_its_tag_read_otherwise():
     sources = [file.read_text() for file in (ROOT / "detector" / "winnow" / "core" / "source").glob("*.c")]
     call = re.compile(r'(?:ParseTuple|BuildValue|CallFunction|CallMethod)\([^;"]*"([^"]*)"')
     formats = {found for source in sources for found in call.findall(source)}
-    assert {"NN", "UO&"} <= formats
+    assert len(formats) > 20
     # Compiled by Python 3.13, a call with one is a SystemError in 3.11 and 3.12.
     assert not [each for each in formats if "#" in each]
 
