@@ -128,6 +128,7 @@ def test_text_after_the_end_of_the_document_is_read_as_browsers_do(html: str) ->
         ("<head><title>T</title><script>x</script></head><p>Storm", ["Storm"]),
         ("<head><title>T</title><main><p>Storm<body>wind</main>", ["Storm", "wind"]),  # the body is within the head
         ("<title>T</title><main><div><p>Storm<body>and</div><p>wind</main>", ["Storm", "and", "wind"]),
+        ("<head><title>T</title><main>Storm</main>and\x01some&#x1;<body>wind\ufffe</body>", ["Storm", "and some wind"]),
     ],
 )
 def test_content_ends_the_head_as_in_browsers_where_its_end_tag_is_left_out(html: str, texts: list[str]) -> None:
