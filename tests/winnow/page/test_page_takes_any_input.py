@@ -38,6 +38,15 @@ def test_predicates_are_refused_where_they_are_defined_when_their_parts_are_too_
     assert clean("<p class=part-1>It is cleaned all the same.").text
 
 
+def test_attributes_are_searched_again_where_a_search_did_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Page.parse(f"<p>{'Storm ' * 20}<p style='display:none'>wind")
+    monkeypatch.setattr("winnow.page.attributes.core", None)
+    with pytest.raises(AttributeError):
+        clean(page)
+    monkeypatch.undo()
+    assert "wind" not in clean(page).text
+
+
 def test_tags_with_prefixes_and_tags_nobody_knows_are_kept() -> None:
     page = Page.parse("<o:p>a</o:p><my-tag>b</my-tag><p>c")
     assert [element.tag for element in page.elements] == ["html", "body", "o:p", "my-tag", "p"]
