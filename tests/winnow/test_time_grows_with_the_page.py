@@ -149,6 +149,7 @@ VALUES: Final = {
     "href": ("/", "../", "?a=", "%", ":", "/by/", ";sid=", "data:", "&amp;", "é"),
     "srcset": ("a 1x, ", ",", "data:x ", " "),
     "src": ("data:image/png;base64,", " ", "."),
+    "style": (" " * 9, "display :  ", "d "),
     "datetime": ("2024-", "Mon, ", "1 ", "9", "("),
     "content": ("A B and ", "&lt;", " ", "&amp;#9"),
     "alt": ("]", "[", "\\", "&quot;"),

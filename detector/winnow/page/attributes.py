@@ -171,11 +171,12 @@ class AttributeTable:
     def matching(self, predicate: int) -> list[tuple[int, str]]:
         """Places and values of the distinct attributes that match a predicate."""
         if predicate >= self._evaluated:
-            self._evaluated = len(_predicates)
-            name_bits, parts, part_bits = _predicate_tables(self._evaluated)
+            number = len(_predicates)
+            matches: list[list[tuple[int, str]]] = [[] for _ in range(_MAX_PREDICATES)]
+            name_bits, parts, part_bits = _predicate_tables(number)
             bits_of_names = np.fromiter(map(name_bits.get, self.names, repeat(0)), np.uint32, len(self.names))
-            self._matches = [[] for _ in range(_MAX_PREDICATES)]
-            core.match_predicates(self.arrays, bits_of_names, parts, part_bits, self._matches)
+            core.match_predicates(self.arrays, bits_of_names, parts, part_bits, matches)
+            self._matches, self._evaluated = matches, number  # once complete, as other threads may read them
         return self._matches[predicate]
 
     def elements_matching(self, predicate: int, pattern: re.Pattern[str] | None = None) -> list[int]:

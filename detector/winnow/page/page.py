@@ -15,7 +15,7 @@ from lxml import etree
 from winnow.core import SEED, core
 from winnow.page.attributes import AttributeTable
 from winnow.page.parsing import kind_of_data, page_of_mhtml, parse_html
-from winnow.page.text import character_properties
+from winnow.page.text import NOT_IN_XML, character_properties
 from winnow.page.tree import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG_NAMES, elements_named, tag_set
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ def _with_content_in_body(page: Page) -> etree._Element | None:
     # A body within what is moved stays where it is, as an element like others: nothing can be moved into itself.
     bodies = [body for body in elements_named(page, "body") if not head <= body < page.end[head]]
     body = elements[bodies[0]] if bodies else etree.SubElement(elements[0], "body")
-    moved[-1].tail, body.text = f"{moved[-1].tail or ''}{body.text or ''}", None
+    moved[-1].tail, body.text = NOT_IN_XML.sub(" ", f"{moved[-1].tail or ''}{body.text or ''}"), None
     body[:0] = moved
     return elements[0]
 

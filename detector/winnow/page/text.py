@@ -95,6 +95,8 @@ _ZERO_WIDTH: Final = "\u00ad\u200b\u2060\u2061\u2062\u2063\u2064\ufeff"
 _TAGS: Final = "".join(map(chr, range(0xE0000, 0xE0080)))
 UNSEEN_CHARACTERS: Final = re.compile(f"[{_ZERO_WIDTH}]|(?<![\U0001f3f4{_TAGS}])[{_TAGS}]+")
 """Invisible characters that join no letters: soft hyphens, zero-width spaces, and tags except those of flags."""
+NOT_IN_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that lxml refuses to put into a tree, though a page's may hold them."""
 _JOINERS: Final = "\u00ad\u200c\u200d"  # soft hyphen, zero-width (non-)joiner: inside a word, never between two
 _IS_WHITE_SPACE: Final = np.uint8(0x08)  # the kind is in the three bits below; core.h has the same numbers
 _IS_DIGIT: Final = np.uint8(0x10)

@@ -38,6 +38,15 @@ def test_predicates_are_refused_where_they_are_defined_when_their_parts_are_too_
     assert clean("<p class=part-1>It is cleaned all the same.").text
 
 
+def test_attributes_are_searched_again_where_a_search_did_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Page.parse(f"<p>{'Storm ' * 20}<p style='display:none'>wind")
+    monkeypatch.setattr("winnow.page.attributes.core", None)
+    with pytest.raises(AttributeError):
+        clean(page)
+    monkeypatch.undo()
+    assert "wind" not in clean(page).text
+
+
 def test_tags_with_prefixes_and_tags_nobody_knows_are_kept() -> None:
     page = Page.parse("<o:p>a</o:p><my-tag>b</my-tag><p>c")
     assert [element.tag for element in page.elements] == ["html", "body", "o:p", "my-tag", "p"]
@@ -128,6 +137,7 @@ def test_text_after_the_end_of_the_document_is_read_as_browsers_do(html: str) ->
         ("<head><title>T</title><script>x</script></head><p>Storm", ["Storm"]),
         ("<head><title>T</title><main><p>Storm<body>wind</main>", ["Storm", "wind"]),  # the body is within the head
         ("<title>T</title><main><div><p>Storm<body>and</div><p>wind</main>", ["Storm", "and", "wind"]),
+        ("<head><title>T</title><main>Storm</main>and\x01some&#x1;<body>wind\ufffe</body>", ["Storm", "and some wind"]),
     ],
 )
 def test_content_ends_the_head_as_in_browsers_where_its_end_tag_is_left_out(html: str, texts: list[str]) -> None:

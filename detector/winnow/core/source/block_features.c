@@ -130,7 +130,7 @@ static int is_display_none(Span style)
     for (; style.begin < style.end; style.begin++) {
         const unsigned char *at = style.begin;
         int found = 0;
-        while (at < style.end && (*at == ' ' || *at == wanted[found])) {
+        while (at < style.end && (*at == wanted[found] || (found && *at == ' '))) { /* linear: no space comes first */
             found += *at++ != ' ';
             if (!wanted[found]) {
                 return 1;
