@@ -101,7 +101,6 @@ class AttributeTable:
     first: Indices
     begin: Indices
     _places: dict[str, dict[str, int]] = field(default_factory=dict, init=False)
-    _pairs: dict[int, tuple[str, str]] = field(default_factory=dict, init=False)  # by place, those that were read
     _evaluated: int = field(default=0, init=False)  # number of predicates
     _matches: list[list[tuple[int, str]]] = field(default_factory=list, init=False)  # of each
 
@@ -118,11 +117,8 @@ class AttributeTable:
         """Attributes of each of the given elements: faster than one element after the other."""
         begin, counts = self.begin[elements], self.begin[elements + 1] - self.begin[elements]
         ends = np.cumsum(counts)
-        places = self.first[np.arange(counts.sum()) + (begin - ends + counts).repeat(counts)].tolist()
-        if new := sorted(set(places).difference(self._pairs)):
-            numbers = np.searchsorted(self.place, new)
-            self._pairs.update(zip(new, self._names_and_values(numbers), strict=True))
-        pairs = list(map(self._pairs.__getitem__, places))
+        places = self.first[np.arange(counts.sum()) + (begin - ends + counts).repeat(counts)]
+        pairs = self._names_and_values(self.place.searchsorted(places))
         bounds = zip((ends - counts).tolist(), ends.tolist(), strict=True)
         return [pairs[first:behind] for first, behind in bounds]
 
