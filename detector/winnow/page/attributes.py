@@ -139,18 +139,12 @@ class AttributeTable:
             return [self._ascii[begin:end] for begin, end in bounds]
         return [self.data[begin:end].decode() for begin, end in bounds]
 
-    def numbers_of(self, *names: str) -> NDArray[np.int64]:
-        """int64[k], numbers of the distinct attributes of some names."""
-        chosen = np.zeros(len(self.names), bool)
-        chosen[[self.names[name] for name in names if name in self.names]] = True
-        return chosen.take(self.name_of).nonzero()[0]
-
     def places_by_value(self, name: str) -> dict[str, int]:
         """Place of the first attribute with this name, by value."""
         if name not in self.names:  # as on most pages, for most names
             return {}
         if name not in self._places:
-            numbers = self.numbers_of(name)
+            numbers = (self.name_of == self.names[name]).nonzero()[0]
             self._places[name] = dict(zip(self.strings(numbers), self.place[numbers].tolist(), strict=True))
         return self._places[name]
 
