@@ -89,6 +89,10 @@ class TokenTables:
         )
         return rows.T
 
+    def matrix(self, static: Matrix, tokens: Tokens) -> Matrix:
+        """float32[m, len(FEATURE_NAMES)], all features, from :attr:`BlockFeatures.static` and the tokens."""
+        return np.concatenate([static, self.features(tokens)], axis=1)
+
 
 # ---- All features of a block.
 
@@ -242,10 +246,6 @@ class BlockFeatures:
     weight: NDArray[np.int64]
     in_tree: NDArray[np.bool_]
     tokens: Tokens
-
-    def matrix(self, tables: TokenTables) -> Matrix:
-        """float32[m, len(FEATURE_NAMES)], all features."""
-        return np.concatenate([self.static, tables.features(self.tokens)], axis=1)
 
 
 @once_per_page

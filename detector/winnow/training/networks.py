@@ -157,7 +157,7 @@ def stacked_token_features(pages: Sequence[BlockPage], weight: Floats, *, seed: 
         seen = fold != number
         tables = learn_tables(list(compress(pages, seen)), weight[seen])
         for index in np.flatnonzero(~seen).tolist():
-            matrices[index] = pages[index].matrix(tables)
+            matrices[index] = tables.matrix(pages[index].static, pages[index].tokens)
     return matrices
 
 
