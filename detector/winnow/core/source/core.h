@@ -236,7 +236,6 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(fuse, "Whether products may be fused, for tests.") \
     DO(block_features, "Features of text blocks, and their tokens.") \
     DO(token_features, "Features of words and names by tables of log-odds.") \
-    DO(weighted_means, "Means of rows of a table by two weights.") \
     DO(kind_probabilities, "How likely each kind of page is.") \
     DO(choose_threshold, "The threshold for a page, and what text it leaves.") \
     DO(smooth, "Smoothed scores and sections, for winnow.smoothing.")
