@@ -68,15 +68,6 @@ static inline int is_space(int c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
 }
 
-static inline int is_all_ascii(Span text)
-{
-    unsigned char all = 0;
-    for (; text.begin < text.end; text.begin++) {
-        all |= *text.begin;
-    }
-    return all < 0x80;
-}
-
 /* Hash tables have open addressing, and a secret seed, so that no page can provoke collisions. */
 
 /* The number of slots for so many keys at most, a power of two. */
