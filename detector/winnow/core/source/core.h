@@ -183,7 +183,6 @@ enum { CHARACTERS, WORDS, LETTERS, DIGITS, UPPER_CASE, COMMAS, SENTENCE_ENDS, SY
 /* Properties of code points, one byte each: winnow.page.text.character_properties. */
 #define CODE_POINTS 0x110000
 #define KIND 0x07
-#define UPPER_KIND 3 /* capitals and title case */
 #define WHITE_SPACE 0x08
 #define IS_DIGIT 0x10
 #define IS_UPPER_CASE 0x20
