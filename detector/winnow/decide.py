@@ -135,7 +135,7 @@ def _has_seen(page: Page, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def cut_unwanted(draft: Draft) -> None:
     """Cut leftovers of markup, controls of comments, toolbars of web archives, and tables with ``tables=False``."""
     page = draft.page
-    unwanted = draft.comments.controls.copy()
+    unwanted = draft.comments.excluded & ~draft.comments.comments
     unwanted[conditional_comments(draft.texts)] = True
     draft.overrule(unwanted, Reason.UNWANTED, cut=True)
     if bars := page.attributes.elements_matching(_ARCHIVE_BARS):

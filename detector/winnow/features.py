@@ -57,8 +57,7 @@ class Tokens:
         words_per_block: int32[m], number of leading words of each block: at most 16, from its first 160 characters.
         word: uint32[...], table entry of each leading word, block after block.
         distinct: int64[...], different entries of names, and of words plus :data:`TABLE_SIZE`, ascending.
-        arrays: those of the page, for the core.
-        block_begin, block_end: int32[n], slice of the blocks inside each element.
+        arrays: :attr:`winnow.page.page.Page.arrays`.
     """
 
     name_element: NDArray[np.int32]
@@ -67,8 +66,6 @@ class Tokens:
     word: NDArray[np.uint32]
     distinct: NDArray[np.int64]
     arrays: tuple[NDArray[np.generic], ...]
-    block_begin: NDArray[np.int32]
-    block_end: NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -91,6 +88,10 @@ class TokenTables:
             *(tokens.name_element, tokens.name, self.names, rows),
         )
         return rows.T
+
+    def matrix(self, static: Matrix, tokens: Tokens) -> Matrix:
+        """float32[m, len(FEATURE_NAMES)], all features, from :attr:`BlockFeatures.static` and the tokens."""
+        return np.concatenate([static, self.features(tokens)], axis=1)
 
 
 # ---- All features of a block.
@@ -246,10 +247,6 @@ class BlockFeatures:
     in_tree: NDArray[np.bool_]
     tokens: Tokens
 
-    def matrix(self, tables: TokenTables) -> Matrix:
-        """float32[m, len(FEATURE_NAMES)], all features."""
-        return np.concatenate([self.static, tables.features(self.tokens)], axis=1)
-
 
 @once_per_page
 def features_of(page: Page) -> BlockFeatures:
@@ -273,7 +270,5 @@ def features_of(page: Page) -> BlockFeatures:
         word=np.frombuffer(word, np.uint32),
         distinct=np.frombuffer(distinct, np.int64),
         arrays=page.arrays,
-        block_begin=page.block_begin,
-        block_end=page.block_end,
     )
     return BlockFeatures(static.T, page_features, words, weight, in_tree, tokens)

@@ -1,4 +1,4 @@
-"""Polynomial hashes of slices of a sequence, in numpy, for fingerprints and shingles.
+"""Polynomial hashes of slices of a sequence: in numpy, and for fingerprints and shingles in the compiled core.
 
 The hash of a slice ``t[a:b]`` of 64-bit tokens is ``sum(t[a + k] * B**k)`` modulo ``2**64``. It is computed as the
 difference of two prefix sums times a power of the inverse of ``B``, and then passed through a bijective finaliser.

@@ -320,7 +320,7 @@ def test_what_a_feature_did_is_the_change_of_the_score_without_it():
     model, page = load_model("blocks"), Page.parse(STORY)
     assert isinstance(model, BlockModel)
     found = attribute_scores(model, page)
-    matrix = features_of(page).matrix(model.tables)
+    matrix = model.tables.matrix(features_of(page).static, features_of(page).tokens)
     at = FEATURE_NAMES.index("enclosed by nav")
     assert found.names == FEATURE_NAMES
     np.testing.assert_array_equal(found.values[:, at], matrix[:, at])

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.page.text import WORD
-from winnow.page.tree import TAG_NAMES
+from winnow.page.tree import TAG_NAMES, named_elements
 
 if TYPE_CHECKING:
     from winnow import Page
@@ -110,10 +110,5 @@ def _safe_attributes(
 
 def find_style_sheets(page: Page) -> list[str]:
     """Return the addresses of the page's style sheets, for ``--load-assets``."""
-    return [
-        href
-        for element in page.elements
-        if element.tag == "link"
-        and "stylesheet" in (element.get("rel") or "").lower()
-        and (href := element.get("href"))
-    ]
+    sheets = (link for _, link in named_elements(page, "link") if "stylesheet" in link.get("rel", "").lower())
+    return [sheet["href"] for sheet in sheets if sheet.get("href")]

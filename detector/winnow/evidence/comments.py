@@ -167,13 +167,12 @@ class CommentPartition:
 
     Attributes:
         comments: bool[m], blocks of comments.
-        controls: bool[m], the other blocks of threads, which are always template.
-        excluded: bool[m], blocks of threads that are not part of the text; with ``"include"`` only the controls.
+        excluded: bool[m], blocks of threads that are not part of the text; those of no comment, which are controls and
+            headings, are template.
         section: int32[n + m], root of the thread that each unit belongs to, -1 outside threads.
     """
 
     comments: Flags
-    controls: Flags
     excluded: Flags
     section: NDArray[np.int32]
 
@@ -181,7 +180,7 @@ class CommentPartition:
     def none(cls, page: Page) -> Self:
         """Return the partition of a page without threads."""
         nothing = np.zeros(page.m, bool)
-        return cls(nothing, nothing, nothing, np.full(page.n + page.m, -1, np.int32))
+        return cls(nothing, nothing, np.full(page.n + page.m, -1, np.int32))
 
     def without_excluded(self, scores: Scores) -> Scores:
         """Return the scores with 1 for the excluded blocks, so that the threshold is chosen without them."""
@@ -200,7 +199,7 @@ def partition_comments(draft: Draft) -> None:
         return
     thread, written = _with_headings(page, found), _without_controls(page, found)
     excluded = found & ~written if draft.options.comments == "include" else thread
-    draft.comments = CommentPartition(written, excluded & ~written, excluded, _thread_sections(page, thread))
+    draft.comments = CommentPartition(written, excluded, _thread_sections(page, thread))
 
 
 def _with_headings(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.bool_]:

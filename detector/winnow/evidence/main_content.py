@@ -254,7 +254,7 @@ def _structures(page: Page) -> list[NDArray[np.int32]]:
 def _path_hashes(page: Page) -> NDArray[np.uint64]:
     """uint64[n], hash of the tags and classes on the path from the root to each element."""
     table = page.attributes
-    places = table.place[table.numbers_of("class")]
+    places = table.place[table.name_of == table.names.get("class", -1)]
     by_first = np.zeros(len(table.first), np.uint64)
     by_first[places] = places + 1
     tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)

@@ -265,7 +265,7 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
     This evaluates the model once per feature.
     """
     features = features_of(page)
-    matrix = features.matrix(model.tables)
+    matrix = model.tables.matrix(features.static, features.tokens)
     families: dict[str, list[int]] = {}
     for at, name in enumerate(FEATURE_NAMES):
         family = name.partition(":")[0] if len(matrix) > _MAX_BLOCKS else name

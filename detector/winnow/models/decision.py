@@ -207,10 +207,9 @@ class KindInputs(NamedTuple):
 def kind_inputs(features: BlockFeatures, templateness: Floats, url: str | None) -> KindInputs:
     """Compute the inputs from the features of a page's blocks, their scores (float64[m]) and its address."""
     words = np.maximum(features.words, 0.5)  # blocks without words count a little
-    weights, means = np.array([(1 - templateness) * words, words]), np.empty((2, len(_PROPERTIES) + 1))
-    core.weighted_means(features.static.T, _PROPERTY_COLUMNS, weights, means)
-    (*of_content, content), (*of_page, total) = means.tolist()
-    inputs = *features.page_features.tolist(), *of_content, *of_page, content / total, *_address_inputs(url)
+    content, rows = (1 - templateness) * words, features.static.T.take(_PROPERTY_COLUMNS, axis=0).astype(np.float64)
+    means = [*(rows @ content / max(float(content.sum()), 1e-9)).tolist(), *(rows @ words / words.sum()).tolist()]
+    inputs = *features.page_features.tolist(), *means, float(content.sum() / words.sum()), *_address_inputs(url)
     return KindInputs(np.array(inputs), features.tokens.distinct)
 
 

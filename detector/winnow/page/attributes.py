@@ -101,7 +101,6 @@ class AttributeTable:
     first: Indices
     begin: Indices
     _places: dict[str, dict[str, int]] = field(default_factory=dict, init=False)
-    _pairs: dict[int, tuple[str, str]] = field(default_factory=dict, init=False)  # by place, those that were read
     _evaluated: int = field(default=0, init=False)  # number of predicates
     _matches: list[list[tuple[int, str]]] = field(default_factory=list, init=False)  # of each
 
@@ -118,11 +117,8 @@ class AttributeTable:
         """Attributes of each of the given elements: faster than one element after the other."""
         begin, counts = self.begin[elements], self.begin[elements + 1] - self.begin[elements]
         ends = np.cumsum(counts)
-        places = self.first[np.arange(counts.sum()) + (begin - ends + counts).repeat(counts)].tolist()
-        if new := sorted(set(places).difference(self._pairs)):
-            numbers = np.searchsorted(self.place, new)
-            self._pairs.update(zip(new, self._names_and_values(numbers), strict=True))
-        pairs = list(map(self._pairs.__getitem__, places))
+        places = self.first[np.arange(counts.sum()) + (begin - ends + counts).repeat(counts)]
+        pairs = self._names_and_values(self.place.searchsorted(places))
         bounds = zip((ends - counts).tolist(), ends.tolist(), strict=True)
         return [pairs[first:behind] for first, behind in bounds]
 
@@ -143,18 +139,12 @@ class AttributeTable:
             return [self._ascii[begin:end] for begin, end in bounds]
         return [self.data[begin:end].decode() for begin, end in bounds]
 
-    def numbers_of(self, *names: str) -> NDArray[np.int64]:
-        """int64[k], numbers of the distinct attributes of some names."""
-        chosen = np.zeros(len(self.names), bool)
-        chosen[[self.names[name] for name in names if name in self.names]] = True
-        return chosen.take(self.name_of).nonzero()[0]
-
     def places_by_value(self, name: str) -> dict[str, int]:
         """Place of the first attribute with this name, by value."""
         if name not in self.names:  # as on most pages, for most names
             return {}
         if name not in self._places:
-            numbers = self.numbers_of(name)
+            numbers = (self.name_of == self.names[name]).nonzero()[0]
             self._places[name] = dict(zip(self.strings(numbers), self.place[numbers].tolist(), strict=True))
         return self._places[name]
 

@@ -154,7 +154,7 @@ def measure_models(
     score, template, weight, cut = [], [], [], []
     f_measures: dict[str, list[float]] = defaultdict(list)
     for model, page in scored:
-        templateness = 1.0 - model.content_probability(page.matrix(model.tables))
+        templateness = 1.0 - model.content_probability(model.tables.matrix(page.static, page.tokens))
         is_cut = templateness >= expected_f1_threshold(templateness, page.words)
         labelled, content = page.labelled, np.nan_to_num(page.label).astype(np.float64)
         score.append(templateness[labelled])
@@ -201,7 +201,7 @@ def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float
     logits, content, weights = [], [], []
     for page in scored:
         labelled, mass = page.labelled, page.mass
-        probability = model.content_probability(page.matrix(model.tables))[labelled]
+        probability = model.content_probability(model.tables.matrix(page.static, page.tokens))[labelled]
         logits.append(log_odds(probability, _EPSILON))
         content.append(page.label[labelled] > 0.5)
         weights.append(mass[labelled] / (mass[labelled].sum() * number[page.source] * len(number)))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lxml import etree
     from numpy.typing import NDArray
 
-    from winnow.features import Tokens, TokenTables
+    from winnow.features import Tokens
     from winnow.models import Model
     from winnow.papers.pages import Progress, SitePages
     from winnow.training.gold import GoldExample
@@ -60,10 +60,6 @@ class BlockPage:
     def labelled(self) -> NDArray[np.bool_]:
         """bool[m], which blocks have a label."""
         return ~np.isnan(self.label)
-
-    def matrix(self, tables: TokenTables) -> NDArray[np.float32]:
-        """float32[m, k], all features, the learned ones by the given tables."""
-        return np.concatenate([self.static, tables.features(self.tokens)], axis=1, dtype=np.float32)
 
     @property
     def mass(self) -> NDArray[np.float64]:

@@ -136,11 +136,9 @@ def learn_tables(pages: Sequence[BlockPage], weight: Floats) -> TokenTables:
     for page, page_weight in zip(pages, weight, strict=True):
         tokens, mass = page.tokens, page.labelled_mass
         content = mass * np.nan_to_num(page.label)
-        of_name = [
-            (sums := np.append(0.0, np.cumsum(values)))[tokens.block_end[tokens.name_element]]
-            - sums[tokens.block_begin[tokens.name_element]]
-            for values in (mass, content)
-        ]
+        begin, end = (array[tokens.name_element] for array in tokens.arrays[6:8])  # slices of blocks
+        sums = (np.append(0.0, np.cumsum(values)) for values in (mass, content))
+        of_name = [before[end] - before[begin] for before in sums]
         of_word = [values.repeat(tokens.words_per_block) for values in (mass, content)]
         _add_votes(names, page_weight, tokens.name, *of_name)
         _add_votes(words, page_weight, tokens.word, *of_word)
@@ -159,7 +157,7 @@ def stacked_token_features(pages: Sequence[BlockPage], weight: Floats, *, seed: 
         seen = fold != number
         tables = learn_tables(list(compress(pages, seen)), weight[seen])
         for index in np.flatnonzero(~seen).tolist():
-            matrices[index] = pages[index].matrix(tables)
+            matrices[index] = tables.matrix(pages[index].static, pages[index].tokens)
     return matrices
 
 

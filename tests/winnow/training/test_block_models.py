@@ -129,11 +129,11 @@ def test_the_counts_of_a_site_label_what_a_page_alone_does_not_show(trained: Tra
     label = partial(label_site_by_counts, model=trained.model, seed=1)
     pages = label_pages(label, find_sites(data / "sites"))
     assert {page.source for page in pages} == set(HOSTS)
-    menus, alone = [], []
+    menus, alone, tables = [], [], trained.model.tables
     for page in pages:
         is_menu = page.static[:, STATIC_NAMES.index("enclosed by nav")] > 0
         menus += page.label[is_menu].tolist()
-        alone += trained.model.content_probability(page.matrix(trained.model.tables))[is_menu].tolist()
+        alone += trained.model.content_probability(tables.matrix(page.static, page.tokens))[is_menu].tolist()
     assert np.mean(menus) < 0.7 * np.mean(alone)
 
 

@@ -31,8 +31,7 @@ Span next_word(Span *text, const uint8_t *properties)
     return word;
 }
 
-/* "#" for each number; returns where the text ends. */
-static unsigned char *without_numbers(Span text, unsigned char *to)
+unsigned char *without_numbers(Span text, unsigned char *to)
 {
     while (text.begin < text.end) {
         if (!is_digit(*text.begin)) {

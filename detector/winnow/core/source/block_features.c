@@ -102,27 +102,6 @@ static int compare(Features *f, Span lowered, uint64_t *keys, int32_t *first)
     return find_first(keys, page->m, f->seed, f->place);
 }
 
-/* Sign a class: 1 + a checksum of it with "#" for every number. */
-static int64_t sign_class(Span rest)
-{
-    static const unsigned char number = '#';
-    uint32_t checksum = 0;
-    while (rest.begin < rest.end) {
-        const unsigned char *begin = rest.begin;
-        while (rest.begin < rest.end && !is_digit(*rest.begin)) {
-            rest.begin++;
-        }
-        checksum = core_crc32(checksum, begin, rest.begin);
-        if (rest.begin < rest.end) {
-            checksum = core_crc32(checksum, &number, &number + 1);
-        }
-        while (rest.begin < rest.end && is_digit(*rest.begin)) {
-            rest.begin++;
-        }
-    }
-    return 1 + (int64_t)checksum;
-}
-
 /* Whether a style says "display:none", with any spaces in it. */
 static int is_display_none(Span style)
 {
@@ -140,14 +119,18 @@ static int is_display_none(Span style)
     return 0;
 }
 
-/* Read what the distinct attributes say of their elements, at the places of their first occurrence. */
-static void read_values(const AttributeValues *values, const uint8_t *uses, int64_t *class_signature, uint8_t *hides)
+/* Read what the distinct attributes say of their elements, at the places of their first occurrence. The signature of a class
+   is 1 + a checksum of it with "#" for every number; `stable` has room for any value. */
+static void read_values(const AttributeValues *values, const uint8_t *uses, unsigned char *stable, int64_t *class_signature,
+                        uint8_t *hides)
 {
     Py_ssize_t i;
     for (i = 0; i < values->d; i++) {
         Span value = value_of(values, i);
         int use = uses[values->name_of[i]], is_true = value.end - value.begin == 4 && !memcmp(value.begin, "true", 4);
-        class_signature[values->place[i]] = use & IS_CLASS ? sign_class(value) : 0;
+        if (use & IS_CLASS) {
+            class_signature[values->place[i]] = 1 + (int64_t)core_crc32(0, stable, without_numbers(value, stable));
+        }
         hides[values->place[i]] = use & IS_HIDING || (use & HIDES_IF_TRUE && is_true)
                                   || (use & IS_STYLE && is_display_none(value));
     }
@@ -213,6 +196,7 @@ typedef struct {
     int32_t *elements;        /* of names */
     uint32_t *names, *words;
     unsigned char *lowered;   /* of the text */
+    unsigned char *stable;    /* of a value, without its numbers */
 } Task;
 
 static void release(Task *task)
@@ -231,8 +215,9 @@ static int allocate(Task *task, size_t characters)
     Features *f = &task->features;
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, a = (size_t)f->page.a, r = (size_t)f->page.r;
     size_t names = MAX_NAME_PARTS * a, words = MAX_WORDS * m;
+    size_t values = (size_t)task->values.begin[task->values.d], room = 16 * names + 12 * words + characters + values;
     size_t zeros = 8 * (n + a + COUNTS * (r + 1)) + 4 * (COUNTED_SETS * (n + 1) + n + 3 * m) + n + a;
-    char *at = f->memory = calloc(1, zeros), *scratch = task->scratch = malloc(16 * names + 12 * words + characters + 1);
+    char *at = f->memory = calloc(1, zeros), *scratch = task->scratch = malloc(room + 1);
     if (at == NULL || scratch == NULL) {
         return -1;
     }
@@ -241,6 +226,7 @@ static int allocate(Task *task, size_t characters)
     CARVE(scratch, task->names, names);
     CARVE(scratch, task->words, words);
     CARVE(scratch, task->lowered, characters);
+    CARVE(scratch, task->stable, values);
     CARVE(at, f->signature, n);
     CARVE(at, task->class_signature, a);
     CARVE(at, f->totals, COUNTS * (r + 1));
@@ -281,7 +267,7 @@ static int write_features(Task *task, Span text, Span lines, Span lowered)
     float *row = ITEMS(arrays[ROWS], float);
     f->enclosing = row + ENCLOSING * m;
     count_kinds(text, ITEMS(arrays[RUN_OFFSET], int64_t), f->page.r, f->properties, f->totals, COUNTS);
-    read_values(&task->values, ITEMS(arrays[USES], uint8_t), task->class_signature, task->hides);
+    read_values(&task->values, ITEMS(arrays[USES], uint8_t), task->stable, task->class_signature, task->hides);
     if (measure(f, task->class_signature, task->hides, lowered) < 0) {
         return -1;
     }

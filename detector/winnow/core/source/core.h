@@ -68,15 +68,6 @@ static inline int is_space(int c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
 }
 
-static inline int is_all_ascii(Span text)
-{
-    unsigned char all = 0;
-    for (; text.begin < text.end; text.begin++) {
-        all |= *text.begin;
-    }
-    return all < 0x80;
-}
-
 /* Hash tables have open addressing, and a secret seed, so that no page can provoke collisions. */
 
 /* The number of slots for so many keys at most, a power of two. */
@@ -192,7 +183,6 @@ enum { CHARACTERS, WORDS, LETTERS, DIGITS, UPPER_CASE, COMMAS, SENTENCE_ENDS, SY
 /* Properties of code points, one byte each: winnow.page.text.character_properties. */
 #define CODE_POINTS 0x110000
 #define KIND 0x07
-#define UPPER_KIND 3 /* capitals and title case */
 #define WHITE_SPACE 0x08
 #define IS_DIGIT 0x10
 #define IS_UPPER_CASE 0x20
@@ -236,7 +226,6 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(fuse, "Whether products may be fused, for tests.") \
     DO(block_features, "Features of text blocks, and their tokens.") \
     DO(token_features, "Features of words and names by tables of log-odds.") \
-    DO(weighted_means, "Means of rows of a table by two weights.") \
     DO(kind_probabilities, "How likely each kind of page is.") \
     DO(choose_threshold, "The threshold for a page, and what text it leaves.") \
     DO(smooth, "Smoothed scores and sections, for winnow.smoothing.")

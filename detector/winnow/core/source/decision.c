@@ -6,40 +6,6 @@
 
 #define MIN_WORDS 0.5 /* blocks without words count a little */
 
-/* weighted_means(table: float32[k, m], rows: int64[q], weights: float64[2, m], means: float64[2, q + 1]): the means of some
-   rows by either weights, and then the sum of these weights */
-PyObject *core_weighted_means(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    SCOPED(array_release) Array table = {0}, rows = {0}, weights = {0}, means = {0};
-    Py_ssize_t m, q, i, b;
-    int k;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_4, &table, in_8, &rows, in_8, &weights, out_8, &means)) {
-        return NULL;
-    }
-    m = weights.length / 2;
-    q = rows.length;
-    if (!check_arrays(m > 0 && weights.length == 2 * m && are_below(&rows, table.length / m)
-                      && means.length == 2 * (q + 1))) {
-        return NULL;
-    }
-    for (k = 0; k < 2; k++) {
-        const double *weight = ITEMS(weights, double) + k * m;
-        double *to = ITEMS(means, double) + k * (q + 1), *total = to + q;
-        for (b = 0, *total = 0; b < m; b++) {
-            *total += weight[b];
-        }
-        for (i = 0; i < q; i++) {
-            const float *row = ITEMS(table, float) + ITEMS(rows, int64_t)[i] * m;
-            double sum = 0;
-            for (b = 0; b < m; b++) {
-                sum += weight[b] * (double)row[b];
-            }
-            to[i] = sum / larger(*total, 1e-9);
-        }
-    }
-    Py_RETURN_NONE;
-}
-
 /* kind_probabilities(token_weight: float32[size, k], tokens: int64[t], kinds: float64[k]): adds the weights of the tokens to
    logits, which become probabilities */
 PyObject *core_kind_probabilities(PyObject *Py_UNUSED(module), PyObject *arguments)

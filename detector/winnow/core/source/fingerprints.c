@@ -41,7 +41,7 @@ typedef struct {
     int input;
     uint64_t *run_hashes;  /* r: of the text of each run */
     Start *starts;         /* of n + m units */
-    uint64_t sum, power;
+    uint64_t power;
     Start here, border;    /* now, and after the last border of a block-level element */
     Py_ssize_t run, begun, ended; /* runs met, blocks begun and ended */
     int hidden;            /* open elements whose content is not hashed */
@@ -50,16 +50,15 @@ typedef struct {
 static void add(Walk *walk, uint64_t token)
 {
     if (!walk->hidden) {
-        walk->sum += token * walk->power;
+        walk->here.sum += token * walk->power;
         walk->power *= walk->base;
-        walk->here.sum = walk->sum;
         walk->here.inverse *= walk->inverse;
     }
 }
 
 static uint64_t hash_since(const Walk *walk, const Start *start)
 {
-    return (walk->sum - start->sum) * start->inverse;
+    return (walk->here.sum - start->sum) * start->inverse;
 }
 
 /* End the blocks that have begun. */

@@ -47,6 +47,9 @@ static inline int32_t owner_of(const PageArrays *page, Py_ssize_t block)
     return page->run_node[page->block_run_begin[block]];
 }
 
+/* Write a text with "#" for each number in it; returns where it ends. */
+unsigned char *without_numbers(Span text, unsigned char *to);
+
 /* Find the container of each element: the outermost of those that hold exactly the same blocks. */
 void find_containers(const PageArrays *page, int32_t *container);
 

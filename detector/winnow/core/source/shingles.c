@@ -7,7 +7,7 @@ enum { SEPARATOR, WORD, UNSPACED, LOW_SURROGATE };
 typedef struct {
     const uint8_t *kinds;
     const uint64_t *tokens;
-    uint64_t base, inverse, sum, power;
+    uint64_t base, inverse, power;
     Start here, *begins; /* of the words; room for one per code, and one more */
     Py_ssize_t words;
     unsigned before;     /* kind of the last code */
@@ -25,9 +25,8 @@ static void add(Words *words, uint32_t code)
     if (is_first) {
         words->begins[words->words++] = words->here;
     }
-    words->sum += words->tokens[code + (is_first ? CODES : 0)] * words->power;
+    words->here.sum += words->tokens[code + (is_first ? CODES : 0)] * words->power;
     words->power *= words->base;
-    words->here.sum = words->sum;
     words->here.inverse *= words->inverse;
 }
 

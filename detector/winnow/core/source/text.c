@@ -172,7 +172,7 @@ int lower_ascii(unsigned char *to, Span text, const uint8_t *properties)
         }
         else {
             unsigned property = next_property(properties, &text);
-            if ((property & KIND) == UPPER_KIND || property & IS_UPPER_CASE) {
+            if ((property & KIND) == UPPER || property & IS_UPPER_CASE) {
                 return 0;
             }
         }

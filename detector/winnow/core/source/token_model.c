@@ -133,12 +133,12 @@ static int next_kind(const uint8_t *properties, Span *text)
     return !is_letter(c) ? NO_PART : c >= 'a' ? SMALL_LETTER : CAPITAL;
 }
 
-/* Hash the letters of a part in lower case; 0, or -1 with an exception set. */
+/* Hash the letters of a part, which are ASCII or none is, in lower case; 0, or -1 with an exception set. */
 static int hash_letters(Span part, uint32_t *hash)
 {
     PyObject *text, *lower;
     int failed;
-    if (is_all_ascii(part)) {
+    if (*part.begin < 0x80) {
         while (part.begin < part.end) {
             unsigned char small[64];
             size_t length = 0;
