@@ -151,7 +151,8 @@ INLINE void fill_dense(const Task *task, Products products, Py_ssize_t begin, in
             *(Eight *)to = clipped((own - mean[i]) * scale[i], task->clip);
         }
     }
-    fill_rows(products, rows, count, ROWS, task->f, numbers(task, DENSE_WEIGHT), numbers(task, DENSE_BIAS), UNITS, dense, UNITS);
+    fill_rows(products, rows, count, ROWS, task->f, numbers(task, DENSE_WEIGHT), numbers(task, DENSE_BIAS), UNITS, dense,
+              UNITS);
     for (i = 0; i < count * UNITS; i++) {
         dense[i] = dense[i] > 0 ? dense[i] : 0;
     }

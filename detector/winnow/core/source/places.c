@@ -138,7 +138,8 @@ enum { INPUTS = 5 };
    of_codes: pages of the site that have each code; without places, all pages are taken to have them. */
 PyObject *core_site_evidence(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array df = {0}, of_codes = {0}, of_block = {0}, above = {0}, logits = {0}, inputs = {0}, added = {0};
+    SCOPED(array_release) Array df = {0}, of_codes = {0}, of_block = {0}, above = {0}, logits = {0};
+    SCOPED(array_release) Array inputs = {0}, added = {0};
     double pages, others, weights[INPUTS];
     Py_ssize_t i, n;
     int k;
