@@ -64,7 +64,8 @@ _PERMANENT: Final = (
     ),
     (r"DB index is out of range|Invalid Database", "has no such database", "check the number after the host"),
     (r"CERTIFICATE_VERIFY_FAILED", "has a certificate that is not trusted", "name its authority by ?ssl_ca_certs=FILE"),
-    (r"\bSSL\b|WRONG_VERSION_NUMBER", "does not speak TLS at this port", "use redis:// or the port for TLS"),
+    # A connection that was closed while TLS began is an EOF: the server may only be down behind a proxy.
+    (r"\bSSL\b(?!.*EOF)|WRONG_VERSION_NUMBER", "does not speak TLS at this port", "use redis:// or the port for TLS"),
     (r"closed by server|reset by peer", "closed the connection at once", "if the port is for TLS, use rediss://"),
     (r"cluster (?:support|mode)|Cluster mode", "is no cluster", "use redis:// or rediss://, or give its user +cluster"),
     (r"MovedError|MOVED", "is a server of a cluster", "use redis+cluster:// or rediss+cluster://"),
