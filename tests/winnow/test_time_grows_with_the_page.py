@@ -263,6 +263,7 @@ STYLES: Final[dict[str, tuple[int, Callable[[int], str]]]] = {
             + "".join(f"<p class=x{i}>Word {i} of it.</p>" for i in range(n))
         ),
     ),
+    "sheets for other media": (5_000, lambda n: "<style media=print>p{display:none}</style>" * n + STORY),
     "styles of elements": (
         4_000,
         lambda n: "".join(f'<p a b c d e f style="display:none;left:{i}">Word of it.</p>' for i in range(n)),

@@ -357,9 +357,8 @@ def _own_css(page: Page) -> bytes:
     """The page's own style sheets for screens."""
     styles = elements_named(page, "style")
     media = page.attributes.places_by_value("media").items() if styles else ()
-    others = page.attributes.elements_with(
-        [place for value, place in media if value.strip().lower() not in _FOR_SCREENS]
-    )
+    not_for_screens = [place for value, place in media if value.strip().lower() not in _FOR_SCREENS]
+    others = set(page.attributes.elements_with(not_for_screens))
     return b"\n".join(
         page.raw_texts[element]
         for element in styles
