@@ -85,7 +85,7 @@ Number = TypeVar("Number", bound=np.number[Any])
 
 
 def once_per_page(function: Callable[[Page, *Others], Result]) -> Callable[[Page, *Others], Result]:
-    """Cache the results of a function on the page itself, by its other arguments; an array becomes read-only."""
+    """Cache the results of a function on the page itself, by its other arguments; its arrays become read-only."""
     name = f"{function.__module__}.{function.__qualname__}"
 
     @wraps(function)
@@ -95,8 +95,9 @@ def once_per_page(function: Callable[[Page, *Others], Result]) -> Callable[[Page
         if key in cache:
             return cache[key]
         result = cache[key] = function(page, *others)
-        if isinstance(result, np.ndarray):
-            result.flags.writeable = False
+        for array in result if isinstance(result, tuple) else (result,):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
         return result
 
     return cached
