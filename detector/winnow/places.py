@@ -24,7 +24,7 @@ from winnow.fingerprints import node_fingerprints
 from winnow.hashing import hash_text
 from winnow.models import log_odds
 from winnow.page.text import character_properties
-from winnow.page.tree import once_per_page
+from winnow.page.tree import block_lengths, once_per_page
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,12 +64,11 @@ class Places(NamedTuple):
 def find_places(page: Page, model: Model) -> Places:
     """Find the places of a page, and what a model's scores say there."""
     logits = clipped_log_odds(model.score(page).templateness[page.n :])
-    lengths = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
     of_block, above = np.empty(page.m, np.int32), np.empty((page.m, CODES - 1), bool)
     codes = np.empty((page.m, CODES), np.uint64)
     number = core.find_places(
         *(page.arrays, page.attributes.arrays, page.attributes.names.get("class", -1), WHOLE_PAGE),
-        *(character_properties(), logits, lengths, hash_text(model.version), of_block, above, codes),
+        *(character_properties(), logits, block_lengths(page), hash_text(model.version), of_block, above, codes),
     )
     return Places(of_block, above[:number], codes[:number])
 

@@ -11,6 +11,7 @@ import numpy as np
 from scrapy_winnow.stats import PAGES_REPEATED
 from winnow.counting import frequency_estimates, spread_frequencies
 from winnow.fingerprints import node_fingerprints
+from winnow.page.tree import block_lengths
 from winnow.places import counted_units, main_text_id
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class HashedPage(HashedUnits):
         size = page.n + page.m
         units, fingerprints = counted_units(page, model)
         masses = np.zeros(size + 1, np.uint8)  # 0 for elements, and for all codes
-        masses[page.n : size] = np.minimum(np.fromiter(map(len, page.block_texts()), np.int64, page.m), 255)
+        masses[page.n : size] = np.minimum(block_lengths(page), 255)
         contents_id = node_fingerprints(page)[:1].astype("<u8").tobytes()
         main_text = main_text_id(page, model) if model is not None and page.m else 0
         main_id = main_text.to_bytes(8, "little") if main_text else contents_id

@@ -26,7 +26,7 @@ from winnow.output.text import blocks_inside
 from winnow.page.attributes import attribute_predicate
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.text import WORD
-from winnow.page.tree import elements_named, innermost_holding, is_among, sums_over_blocks, within
+from winnow.page.tree import block_lengths, elements_named, innermost_holding, is_among, sums_over_blocks, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -245,8 +245,7 @@ def _cuts_nearly_all(before: Scores, after: Scores) -> bool:
 
 def _log_odds(page: Page, mark: ArticleMark) -> NDArray[np.float64]:
     """float64[n + m], log-odds to add; elements entirely elsewhere included, for models that score elements."""
-    length = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
-    around = innermost_holding(page, length * (mark.content == 1), _MAIN_FRACTION)
+    around = innermost_holding(page, block_lengths(page) * (mark.content == 1), _MAIN_FRACTION)
     begin, end = page.block_begin[around], page.block_end[around]
     elsewhere = (page.block_end <= begin) | (page.block_begin >= end)
     of_block = np.full(page.m, _ELSEWHERE)
@@ -317,5 +316,5 @@ def _holds_main_content(page: Page, article: int, scores: Scores, elsewhere: NDA
     if not _has_words(page, article, _MIN_ARTICLE_WORDS):
         return False
     kept = (scores.templateness[page.n :] < scores.threshold) & ~elsewhere
-    length = sums_over_blocks(page, np.fromiter(map(len, page.block_texts()), np.int64, page.m) * kept)
+    length = sums_over_blocks(page, block_lengths(page) * kept)
     return bool(length[article] > _MAIN_SHARE * length[0])

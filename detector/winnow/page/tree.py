@@ -237,6 +237,12 @@ def named_elements(page: Page, *names: str) -> list[tuple[int, dict[str, str]]]:
 
 
 @once_per_page
+def block_lengths(page: Page) -> NDArray[np.int64]:
+    """int64[m], characters of each block's text."""
+    return np.fromiter(map(len, page.block_texts()), np.int64, page.m)
+
+
+@once_per_page
 def run_lengths(page: Page) -> NDArray[np.int64]:
     """int64[r], characters of each run, 0 for a blank one."""
     return np.diff(page.run_offset) * page.has_ink

@@ -15,7 +15,7 @@ from lxml import etree
 
 from winnow.fingerprints import attribute_tokens, node_fingerprints
 from winnow.hashing import hash_text
-from winnow.page.tree import is_among, prefix_sums, subtree_sums, sums_over_blocks, tag_set, within
+from winnow.page.tree import block_lengths, is_among, prefix_sums, subtree_sums, sums_over_blocks, tag_set, within
 from winnow.papers.pages import tag_hashes, text_fingerprints
 
 if TYPE_CHECKING:
@@ -80,7 +80,6 @@ class Profile:
         for index in np.flatnonzero(_WITH_TEXT[page.tag]).tolist():
             tag[index] ^= np.uint64(hash_text(" ".join((page.elements[index].text or "").split())))
         content, text = node_fingerprints(page), text_fingerprints(page)
-        of_block = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
         return cls(
             page=replace(page, root=etree.Element("html")),
             tag=tag,
@@ -93,7 +92,7 @@ class Profile:
             child_begin=begin,
             text=text[page.n :],
             content=content,
-            characters=np.concatenate([sums_over_blocks(page, of_block), of_block]),
+            characters=np.concatenate([sums_over_blocks(page, block_lengths(page)), block_lengths(page)]),
         )
 
 
