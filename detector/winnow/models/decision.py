@@ -324,6 +324,7 @@ class PageDecision:
         return self._chosen(templateness, threshold, 1.0)[1]
 
     def _chosen(self, templateness: Floats, even: float, is_article: float, beta: float = 1.0) -> tuple[float, Floats]:
+        """Choose between the best threshold and ``even``, which counts ``is_article``; and the inputs of confidence."""
         inputs = np.full(len(CONFIDENCE_INPUTS), self.kinds[ARTICLE])
         threshold = core.choose_threshold(templateness, self.features.words, beta, even, is_article, inputs)
         return threshold, inputs
