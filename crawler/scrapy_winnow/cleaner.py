@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from scrapy_winnow import stats
 from scrapy_winnow.fields import CleanedItem, CleaningOptions, clean_item
@@ -137,7 +136,5 @@ class Cleaner:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         """Work on a heavy page beside the event loop, one after the other."""
-        # Threads of the matrix library wait for each other on a busy machine, for seconds, and the event loop for them.
         async with self._thread:
-            with threadpool_limits(1, "blas"):
-                return await asyncio.to_thread(work)
+            return await asyncio.to_thread(work)

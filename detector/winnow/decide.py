@@ -160,7 +160,7 @@ def estimate_confidence(draft: Draft) -> None:
     elif confidence is not None and draft.page_scores is not draft.scores:
         weight = np.maximum(draft.lengths, 3)  # characters stand for words
         content = (1 - draft.smoothed.value[draft.page.n :]) * weight
-        expected = 2 * content @ draft.kept / (weight @ draft.kept + content.sum())
+        expected = 2 * content[draft.kept].sum() / (weight[draft.kept].sum() + content.sum())
         confidence = min(float(_CONFIDENCE @ (1, confidence, expected)), 1.0)
     draft.choice = replace(draft.choice, confidence=confidence)
 

@@ -193,7 +193,7 @@ class LogisticModel:
         for number in range(BUCKETS):
             rows = bucket == number
             clipped = np.clip(values[rows], self.low[number], self.high[number])
-            logit[rows] = clipped @ self.weight[number] + self.intercept[number]
+            logit[rows] = (clipped * self.weight[number]).sum(axis=1) + self.intercept[number]
         return logistic(logit)
 
     def save(self, path: Path) -> None:
