@@ -1,20 +1,19 @@
 """Pages are cleaned where that suits the event loop: heavy ones in a thread, all of them in processes where asked."""
 
 import asyncio
-import gc
 import os
 import signal
-import time
+import sys
 from dataclasses import asdict
 
 import numpy as np
 import pytest
 from scrapy.settings import Settings
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from scrapy_winnow.cleaner import Cleaner
 from scrapy_winnow.config import Config
-from scrapy_winnow.fields import CleaningOptions, clean_item
+from scrapy_winnow.fields import CleanedItem, CleaningOptions, clean_item
+from scrapy_winnow.pool import _MAX_PAGES_IN_HAND
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from tests.scrapy_winnow.inspector.browsing import story
 from tests.scrapy_winnow.waiting import SECONDS
@@ -36,45 +35,31 @@ async def ready(cleaner: Cleaner) -> None:
             await asyncio.sleep(0.01)
 
 
-async def _read_and_cleaned(cleaner, html):
-    return await cleaner.clean(html, None, await cleaner.read(html, "http://a/"), None)
+async def cleaned_beside(cleaner: Cleaner, html: str) -> tuple[CleanedItem, set[str]]:
+    """The item of a page, and the functions of the library that the thread of the event loop has called for it."""
+    called = set()
+
+    def note(frame, event, _):
+        if frame.f_globals["__name__"].startswith("winnow.") and event == "call":
+            called.add(frame.f_code.co_qualname)
+
+    sys.setprofile(note)
+    try:
+        return await cleaner.clean(html, None, await cleaner.read(html, "http://a/"), None), called
+    finally:
+        sys.setprofile(None)
 
 
-@pytest.mark.parametrize("page", HEAVY)
-async def test_a_heavy_page_works_beside_the_event_loop(page):
+async def test_a_heavy_page_is_worked_on_beside_the_event_loop():
     counted = []
     cleaner = Cleaner(Config.from_settings(Settings()), counted.append)
-    await cleaner.clean("<p>The first page finds libraries and the model.", None, None, None)
-    gc.collect()
-    gc.disable()  # to look through all that the tests have made takes longer than what is measured
-    begin, longest = time.thread_time(), 0.0
-    work = asyncio.create_task(_read_and_cleaned(cleaner, HEAVY[page]))
-    while not work.done():
-        await asyncio.sleep(0.001)
-        longest, begin = max(longest, time.thread_time() - begin), time.thread_time()
-    begin = time.thread_time()
-    clean(HEAVY[page])
-    here = time.thread_time() - begin
-    gc.enable()
-    await cleaner.pool.close()
-    assert (await work).status in {"cleaned", "fallback"}
-    assert counted == ["winnow/items/in_thread"]
-    assert longest < here / 4
-
-
-async def test_the_matrix_library_has_one_thread_while_a_heavy_page_is_cleaned(monkeypatch):
-    def threads():
-        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
-
-    seen = []
-    monkeypatch.setattr("scrapy_winnow.cleaner.clean_item", lambda *_: seen.append(threads()))
-    cleaner = Cleaner(Config.from_settings(Settings()), lambda _: None)
-    with threadpool_limits(2, "blas"):
-        before = threads()
-        await cleaner.clean(HEAVY["paragraphs"], None, None, None)
-        assert threads() == before
-    await cleaner.pool.close()
-    assert seen == [before and {1}]  # none on a machine with a matrix library of its own
+    for page in HEAVY.values():
+        item, called = await cleaned_beside(cleaner, page)
+        assert item.status in {"cleaned", "fallback"}
+        assert called == set()
+    assert counted == ["winnow/items/in_thread"] * len(HEAVY)
+    _, called = await cleaned_beside(cleaner, "<p>A light page.")
+    assert called > {"Page.parse", "decide"}
 
 
 async def test_the_crawls_own_process_lends_a_hand_where_many_pages_wait():
@@ -85,8 +70,7 @@ async def test_the_crawls_own_process_lends_a_hand_where_many_pages_wait():
     cleaned = await asyncio.gather(*pages)
     await cleaner.pool.close()
     assert [page.values["text"] for page in cleaned] == [f"Page {n} has a few words of its own." for n in range(100)]
-    assert 10 <= counted.count("winnow/items/in_process") < 100
-    assert set(counted) == {"winnow/items/in_process"}
+    assert counted == ["winnow/items/in_process"] * _MAX_PAGES_IN_HAND
 
 
 async def test_a_page_that_a_process_dies_of_stays_in_the_crawls_own():
