@@ -32,7 +32,7 @@ def _crawl(url: str, prefix: str, pages: int) -> None:
     """Count some pages of the site."""
 
     async def run() -> None:
-        connection = Connection(url, timeout=10)
+        connection = Connection(url, timeout=60)
         counts = _counts(connection, prefix)
         for number in range(pages):
             page = HashedPage.of(Page.parse(story(number)))
@@ -65,7 +65,7 @@ def test_a_profile_gives_a_new_crawl_a_settled_start(
     assert labels[1].expected == pytest.approx(labels[0].expected)
 
     async def met() -> None:
-        connection = Connection(redis_url, timeout=10)
+        connection = Connection(redis_url, timeout=60)
         page = HashedPage.of(Page.parse(story(99)))
         evidence = await _counts(connection, other).count(
             HOST, b"a page 9", page.fingerprints, page.contents_id, page.masses

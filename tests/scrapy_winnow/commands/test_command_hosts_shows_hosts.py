@@ -21,7 +21,7 @@ def count_pages(url, prefix, **pages):
     """Count so many pages of each host, ``.example`` left out."""
 
     async def run():
-        connection = Connection(url, timeout=10)
+        connection = Connection(url, timeout=60)
         counts = NodeCounts(
             connection,
             prefix=prefix,
@@ -69,7 +69,7 @@ def test_every_host_is_shown_with_its_state_pages_labels_and_bytes(hosts, redis_
     assert set(found) == {"news.example", "shop.example"}
     assert (found["shop.example"]["state"], found["shop.example"]["labels"]) == ("settled", 12)
     assert all(200 < record["bytes"] < 4000 for record in found.values())
-    assert abs(found["news.example"]["used"] - time.time()) < 60
+    assert abs(found["news.example"]["used"] - time.time()) < 600
 
 
 @pytest.mark.parametrize("scheme", ["redis", "redis+cluster", "redis+sentinel"])

@@ -39,7 +39,7 @@ async def test_hosts_are_counted_and_settle_wherever_they_lie(cluster, prefix):
 async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_has(
     cluster, cluster_servers, cluster_url, prefix
 ):
-    connection = Connection(cluster_url, timeout=20, retry_interval=0.05)
+    connection = Connection(cluster_url, timeout=60, retry_interval=0.05)
     counts = NodeCounts(connection, prefix=prefix, budget=4000, max_pages=1024, ttl=1000)
     index = DuplicateIndex(connection, prefix)
     shingles = np.arange(1, 17, 2, dtype=np.uint64) << np.uint64(16)
@@ -53,7 +53,7 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
     try:
         connection._timeout = connection._batches._timeout = 0.5
         assert await index.find("http://b.example/", shingles) is None
-        connection._timeout = connection._batches._timeout = 20
+        connection._timeout = connection._batches._timeout = 60
         for number in range(3):
             assert (await counts.count(places[running], bytes([number] * 8), NODES)).pages == number + 1
         assert [*connection._next_probes] == [NEAR_DUPLICATES]
@@ -118,7 +118,7 @@ def test_a_crawl_counts_and_looks_up_and_the_commands_see_it(cluster_url, web, s
         "urls": [*urls, copy],
         "WINNOW_REDIS_URL": cluster_url,
         "WINNOW_REDIS_PREFIX": prefix,
-        "WINNOW_REDIS_TIMEOUT": 10,
+        "WINNOW_REDIS_TIMEOUT": 60,
     }
     (crawled,) = start_crawls(plan).results()
     stats = crawled.winnow_stats

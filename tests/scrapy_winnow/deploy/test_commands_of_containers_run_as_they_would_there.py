@@ -137,7 +137,7 @@ def _crawled(container, tmp_path, urls, command, environment, items):
     (tmp_path / "data" / items).write_text('{"url": "whole"}\n{"url": "half')
     if container.is_closed:
         os.chown(tmp_path / "data" / items, USER, USER)
-    settings = ["-s", "AUTOTHROTTLE_ENABLED=0", "-s", "WINNOW_REDIS_TIMEOUT=30"]
+    settings = ["-s", "AUTOTHROTTLE_ENABLED=0", "-s", "WINNOW_REDIS_TIMEOUT=60"]
     done = container.run(["scrapy", *command, *settings], {"PYTHONUNBUFFERED": "1", **environment})
     assert done.returncode == 0, done.stderr
     lines = (tmp_path / "data" / items).read_text().splitlines()

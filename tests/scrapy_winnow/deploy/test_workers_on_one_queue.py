@@ -36,7 +36,7 @@ def start(web, tcp_server, redis_url, prefix):
             "REDIS_URL": queue.url,
             "WINNOW_REDIS_URL": redis_url,
             "WINNOW_REDIS_PREFIX": prefix,
-            "WINNOW_REDIS_TIMEOUT": 10,
+            "WINNOW_REDIS_TIMEOUT": 60,
             "ADDONS": {"scrapy_winnow.Addon": 500},
             "CONCURRENT_REQUESTS": AT_ONCE,
             "DOWNLOAD_DELAY": 0,

@@ -17,7 +17,7 @@ KEYS = ["key"]
 async def server(tcp_server):
     """A server of its own, whose connections can be counted."""
     server = tcp_server()
-    connection = Connection(server.url, timeout=10)
+    connection = Connection(server.url, timeout=60)
     assert await connection.ping()
     yield server, connection
     await connection.close()

@@ -33,7 +33,7 @@ class Crawl:
     def __init__(self, url: str, prefix: str = "test", **options) -> None:
         self.failures: list[bool] = []
         self.connection = Connection(
-            url, on_failure=self.failures.append, **{"timeout": 20, "retry_interval": 0.05, **options}
+            url, on_failure=self.failures.append, **{"timeout": 60, "retry_interval": 0.05, **options}
         )
         self.counts = NodeCounts(self.connection, prefix=prefix, budget=1000, max_pages=1000, ttl=60)
 
@@ -114,7 +114,7 @@ async def test_a_page_whose_answer_was_lost_counts_once_when_it_is_sent_again(tc
     counting.be_patient_for(0.3)
     assert await counting.count(2) is None
     server.thaw()
-    counting.be_patient_for(20)
+    counting.be_patient_for(60)
     assert await counting.count_when_back(2) == 2
     assert await counting.count(3) == 3
 
@@ -225,7 +225,7 @@ async def test_a_purpose_that_finds_no_time_leaves_the_others_alone(tcp_server, 
     counting = crawl(tcp_server().url, timeout=0.3, retry_interval=3600)
     assert await counting.connection.call(lambda _: asyncio.sleep(60), NEAR_DUPLICATES) is None
     assert NEAR_DUPLICATES in counting.connection._next_probes
-    counting.be_patient_for(20)
+    counting.be_patient_for(60)
     assert await counting.count(1) == 1
     assert counting.failures == [True]
 
@@ -356,10 +356,10 @@ async def test_rediss_with_user_and_password_works_and_an_unknown_certificate_is
     server = tcp_server("--user", "counter", "on", ">secret", "~*", "+@all")
     async with _tunnel(server.port, certificate) as port:
         url = f"rediss://counter:secret@127.0.0.1:{port}"
-        trusting = Connection(f"{url}?ssl_ca_certs={certificate}", timeout=20)
+        trusting = Connection(f"{url}?ssl_ca_certs={certificate}", timeout=60)
         assert await trusting.ping()
         await trusting.close()
-        doubting = Connection(url, timeout=20)
+        doubting = Connection(url, timeout=60)
         assert not await doubting.ping()
         await doubting.close()
 
@@ -386,7 +386,7 @@ async def test_rediss_with_user_and_password_works_and_an_unknown_certificate_is
 )
 def test_what_will_never_work_is_said_at_the_start_with_what_to_do(tcp_server, options, address, said):
     server = f"127.0.0.1:{tcp_server(*options).port}"
-    problem = problem_at_start(address.format(server), "winnow", timeout=8)
+    problem = problem_at_start(address.format(server), "winnow", timeout=60)
     assert problem is None if said is None else said in problem
     assert "secret" not in (problem or "")
 
@@ -399,20 +399,20 @@ def test_a_server_without_tls_is_told_from_one_that_does_not_answer(tcp_server, 
         attempt(url, prefix, 0.2 if url.startswith("rediss") else timeout)
 
     monkeypatch.setattr(connection_module, "_try_commands", soon_given_up)
-    problem = problem_at_start(f"rediss://127.0.0.1:{tcp_server().port}?ssl_cert_reqs=none&db=0", "winnow", timeout=20)
+    problem = problem_at_start(f"rediss://127.0.0.1:{tcp_server().port}?ssl_cert_reqs=none&db=0", "winnow", timeout=60)
     assert "does not speak TLS" in problem
 
 
 async def test_tls_that_does_not_fit_is_said_at_the_start(tcp_server, certificate):
     async with _tunnel(tcp_server().port, certificate) as port:
         urls = f"redis://127.0.0.1:{port}", f"rediss://127.0.0.1:{port}"
-        plain, doubting = [await asyncio.to_thread(problem_at_start, url, "winnow", 20) for url in urls]
+        plain, doubting = [await asyncio.to_thread(problem_at_start, url, "winnow", 60) for url in urls]
     assert "use rediss://" in plain
     assert "ssl_ca_certs" in doubting
     async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0) as proxy:
         port = proxy.sockets[0].getsockname()[1]
         urls = f"redis://127.0.0.1:{port}", f"rediss://127.0.0.1:{port}"
-        down = [await asyncio.to_thread(problem_at_start, url, "winnow", 20) for url in urls]
+        down = [await asyncio.to_thread(problem_at_start, url, "winnow", 60) for url in urls]
     assert down == [None, None], "its server may be back when the crawl needs it"
 
 
@@ -430,8 +430,8 @@ async def test_sentinels_and_their_master_are_reached_by_tls(tcp_server, certifi
         tunnels = [await stack.enter_async_context(_tunnel(port, certificate)) for port in ports]
         url = f"rediss+sentinel://{','.join(f'127.0.0.1:{port}' for port in tunnels)}/mymaster"
         trusting = f"{url}?ssl_ca_certs={certificate}"
-        problems = [await asyncio.to_thread(problem_at_start, each, "winnow", 20) for each in (trusting, url)]
-        connection = Connection(trusting, timeout=20)
+        problems = [await asyncio.to_thread(problem_at_start, each, "winnow", 60) for each in (trusting, url)]
+        connection = Connection(trusting, timeout=60)
         assert await connection.ping()
         await connection.close()
     assert problems[0] is None
@@ -439,7 +439,7 @@ async def test_sentinels_and_their_master_are_reached_by_tls(tcp_server, certifi
 
 
 def test_a_server_that_does_not_answer_stops_no_crawl(port):
-    assert problem_at_start(f"redis://127.0.0.1:{port}", "winnow", timeout=20) is None
+    assert problem_at_start(f"redis://127.0.0.1:{port}", "winnow", timeout=60) is None
 
 
 @pytest.mark.parametrize(
@@ -447,7 +447,7 @@ def test_a_server_that_does_not_answer_stops_no_crawl(port):
     [("0", "noeviction", "no limit"), ("50mb", "noeviction", "no more counts"), ("50mb", "volatile-lru", None)],
 )
 async def test_a_server_is_asked_for_its_limit_on_memory(tcp_server, limit, policy, advice):
-    connection = Connection(tcp_server("--maxmemory", limit, "--maxmemory-policy", policy).url, timeout=20)
+    connection = Connection(tcp_server("--maxmemory", limit, "--maxmemory-policy", policy).url, timeout=60)
     said = await connection.call(memory_advice)
     assert advice in said if advice else said is None
     await connection.close()

@@ -98,7 +98,7 @@ def test_a_second_start_revives_a_server_that_was_killed(tmp_path):
     with EmbeddedServer(tmp_path) as server:
         with _client(server) as client:
             client.set("page", 1)
-            client.execute_command("WAITAOF", 1, 0, 5000)
+            client.execute_command("WAITAOF", 1, 0, 60_000)
         process_id, guard = _process_id(server), server._guard
         os.kill(process_id, signal.SIGKILL)
         until(lambda: not _is_running(process_id))
@@ -157,7 +157,7 @@ def test_a_server_that_cannot_read_its_data_is_a_clear_error_and_leaves_nothing_
 def test_data_beyond_the_memory_goes_by_the_time_it_was_last_used(tmp_path):
     async def crawl(url: str) -> tuple[list[int], list[int], list[bool]]:
         failures: list[bool] = []
-        connection = Connection(url, timeout=20, on_failure=failures.append)
+        connection = Connection(url, timeout=60, on_failure=failures.append)
         counts = NodeCounts(connection, prefix="winnow", budget=4000, max_pages=100, ttl=1000)
         seen = []
         hosts = [f"h{number}.example" for number in range(200)]

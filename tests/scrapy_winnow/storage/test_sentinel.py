@@ -33,7 +33,7 @@ def sentinels(tcp_server, tmp_path):
 async def test_a_crawl_goes_on_with_the_next_master_and_counts_no_page_twice(sentinels, prefix):
     master, hosts, processes = sentinels()
     url = f"redis+sentinel://{hosts}/mymaster/0"
-    connection = Connection(url, timeout=20, retry_interval=0.05)
+    connection = Connection(url, timeout=60, retry_interval=0.05)
     counts = NodeCounts(connection, prefix=prefix, budget=1000, max_pages=1000, ttl=60)
 
     async def count(page):
@@ -69,6 +69,6 @@ def test_what_will_never_work_with_sentinels_is_said_at_the_start_with_what_to_d
         (f"redis+sentinel://{hosts}/mymaster/99?sentinel_password=secret", "no such database"),
         (f"redis://:secret@{hosts.split(',')[0]}", "use redis+sentinel://"),
     ):
-        problem = problem_at_start(url, "winnow", timeout=8)
+        problem = problem_at_start(url, "winnow", timeout=60)
         assert problem is None if said is None else said in problem, url
         assert "secret" not in (problem or "").replace("sentinel_password=", "")

@@ -131,7 +131,7 @@ async def test_a_host_that_has_outgrown_its_labels_opens_again(worker):
 
 
 async def test_several_workers_settle_a_host_once_and_open_it_once(redis_url, prefix):
-    connections = [Connection(redis_url, timeout=10) for _ in range(4)]
+    connections = [Connection(redis_url, timeout=60) for _ in range(4)]
     workers = [Worker(connection, prefix) for connection in connections]
     for start in range(0, 40, 4):
         await asyncio.gather(*(worker.page(start + k) for k, worker in enumerate(workers)))
@@ -146,7 +146,7 @@ async def test_several_workers_settle_a_host_once_and_open_it_once(redis_url, pr
 
 async def test_a_settled_host_needs_no_redis_until_its_labels_are_to_be_confirmed(tcp_server, prefix):
     server = tcp_server()
-    connection = Connection(server.url, timeout=20)
+    connection = Connection(server.url, timeout=60)
     one, confirming = Worker(connection, prefix), Worker(connection, prefix, refresh=0.0)
     await one.pages(range(33))
     with counted_round_trips() as trips:
@@ -154,7 +154,7 @@ async def test_a_settled_host_needs_no_redis_until_its_labels_are_to_be_confirme
             assert (await one.page(number)).stat == SETTLED
     assert trips == []
     key = host_keys(one.counts.prefix, HOST).state
-    await connection.run_commands([("EXPIRE", key, 5)])
+    await connection.run_commands([("EXPIRE", key, 300)])
     await confirming.pages(range(60, 62))
     assert (await connection.run_commands([("TTL", key)]))[0] > 900
     server.kill()

@@ -44,7 +44,7 @@ def _run(tmp_path, *steps):
 
 def test_a_pipeline_gets_the_content_and_its_metadata(tmp_path):
     found = _run(
-        tmp_path, WinnowExtractor(timeout=30), LambdaFilter(lambda document: document.metadata["title"] != "Day 2")
+        tmp_path, WinnowExtractor(timeout=240), LambdaFilter(lambda document: document.metadata["title"] != "Day 2")
     )
     assert [document.id for document in found] == ["0", "1", "3"]
     for document in found:
