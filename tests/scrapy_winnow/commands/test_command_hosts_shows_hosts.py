@@ -73,7 +73,8 @@ def test_every_host_is_shown_with_its_state_pages_labels_and_bytes(hosts, redis_
 
 
 @pytest.mark.parametrize("scheme", ["redis", "redis+cluster", "redis+sentinel"])
-def test_a_server_that_does_not_answer_is_an_error_that_says_so(capsys, scheme):
+def test_a_server_that_does_not_answer_is_an_error_that_says_so(capsys, monkeypatch, scheme):
+    monkeypatch.setattr("redis.retry.sleep", lambda _: None)  # the library tries ten times
     assert main(["hosts", "--redis-url", f"{scheme}://127.0.0.1:1/{'master' if 'sentinel' in scheme else ''}"]) == 2
     assert re.match(r"winnow: Redis: .*refused", capsys.readouterr().err)
 
