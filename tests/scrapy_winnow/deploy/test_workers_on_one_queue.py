@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,15 +15,15 @@ pytestmark = pytest.mark.engines
 
 STORIES = 60
 AT_ONCE = 4  # CONCURRENT_REQUESTS
+BEFORE = 5  # pages that the first worker gets alone
 
 
 @pytest.fixture
 def start(web, tcp_server, redis_url, prefix):
-    """Starts workers; the web's ``/list`` links to all stories, and answers slowly enough for several workers."""
+    """Starts workers; the web's ``/list`` links to all stories."""
     links = "".join(f"<li><a class=story href=/{number}>A story</a></li>" for number in range(STORIES))
     web.add_articles(STORIES)
     url = web.add("/list", f"<html><body><h1>All stories of the harbour</h1><ul>{links}</ul></body></html>")
-    web.on_request = lambda _: time.sleep(0.05)
     queue = tcp_server()
     started = []
 
@@ -63,11 +62,14 @@ def start(web, tcp_server, redis_url, prefix):
 def test_a_page_counts_once_whichever_worker_dies_and_only_what_scrapy_redis_loses_is_lost(
     start, web, redis_url, prefix
 ):
+    both, rest = web.hold_after(BEFORE), web.hold_after(STORIES // 2)
+    web.do_at(BEFORE + 2 * AT_ONCE, both.set)  # each waits for as many pages as it asks for at once
     first = start()
-    before = [json.loads(first.stdout.readline()) for _ in range(5)]
+    before = [json.loads(first.stdout.readline()) for _ in range(BEFORE)]
     second = start()
     joined = json.loads(second.stdout.readline())  # both are at work
     first.kill()
+    rest.set()
     before += [json.loads(line) for line in first.stdout]
     rest, log = second.communicate(timeout=SECONDS)
     assert second.returncode == 0, log
