@@ -14,7 +14,6 @@ from winnow.evidence.comments import partition_comments
 from winnow.evidence.draft import Draft, Reason
 from winnow.evidence.main_content import (
     cut_later_copies,
-    cut_lists_whole,
     keep_headline,
     keep_parts_of_main_content,
     keep_product,
@@ -178,7 +177,6 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     keep_headline,
     keep_product,
     keep_structures_whole,
-    cut_lists_whole,
     cut_hidden,
     cut_later_copies,
     cut_unwanted,

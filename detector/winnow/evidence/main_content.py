@@ -46,8 +46,6 @@ _MAIN_FRACTION: Final = 0.9  # of the kept text, in the element of the main cont
 _MAX_SCORE: Final = 0.8  # templateness below which code, and a table (mean over its blocks), is kept
 _MIN_PLAIN_SHARE: Final = 0.2  # fraction of a kept table's text outside links; with less it is a bar of links
 _WHOLE_FRACTION: Final = 0.7  # kept fraction of a structure's text from which it is kept whole
-_SCRAPS_FRACTION: Final = 0.3  # kept fraction of a link list's text up to which it is cut whole
-_MIN_LIST: Final = 5  # blocks
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
 _PRODUCT_POSSIBLE: Final = attribute_predicate("content", "itemtype", parts=("product",))
@@ -164,31 +162,12 @@ def keep_structures_whole(draft: Draft) -> None:
         return
     page, kept = draft.page, draft.kept
     structures = (is_among(page, data_tables(page)) | tag_set(*LISTS).take(page.tag)).nonzero()[0]
-    inside, kept_inside = _characters_in(draft, structures)
+    blocks = page.block_begin[structures], page.block_end[structures]
+    inside, kept_inside = slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * kept, *blocks)
     whole = structures[(kept_inside >= _WHOLE_FRACTION * inside) & (kept_inside < inside)]
     if len(whole):
         inside_whole = within(page, is_among(page, whole))[page.block_node]
         draft.overrule(inside_whole & ~kept & ~_controls(draft), Reason.STRUCTURE, cut=False)
-
-
-def _characters_in(draft: Draft, elements: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """int64[k] each, characters in each of k elements, and those of them that are kept."""
-    blocks = draft.page.block_begin[elements], draft.page.block_end[elements]
-    return slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * draft.kept, *blocks)
-
-
-def cut_lists_whole(draft: Draft) -> None:
-    """Cut link lists whole if most of their text is cut: the remaining items are useless alone."""
-    page, kept = draft.page, draft.kept
-    if not (blocks_inside(page, *LISTS) & kept).any():
-        return
-    lists = tag_set(*LISTS).take(page.tag).nonzero()[0]
-    lists = lists[page.block_end[lists] - page.block_begin[lists] >= _MIN_LIST]
-    inside, kept_inside = _characters_in(draft, lists)
-    lists = lists[(kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside)]
-    if len(lists):
-        scraps = is_among(page, lists[_plain_share(page, lists) < _MIN_PLAIN_SHARE])
-        draft.overrule(within(page, scraps)[page.block_node] & kept, Reason.STRUCTURE, cut=True)
 
 
 def _controls(draft: Draft) -> NDArray[np.bool_]:
