@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _MAIN_FRACTION: Final = 0.9  # of the kept text, in the element of the main content
+_STRUCTURES: Final = ("table", *LISTS)
 _MAX_SCORE: Final = 0.8  # templateness below which code, and a table (mean over its blocks), is kept
 _MIN_PLAIN_SHARE: Final = 0.2  # fraction of a kept table's text outside links; with less it is a bar of links
 _WHOLE_FRACTION: Final = 0.7  # kept fraction of a structure's text from which it is kept whole
@@ -63,30 +64,32 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     with a number has little evidence of its own; its position has more.
     """
     page, kept = draft.page, draft.kept
-    if not kept.any():
+    places = kept.nonzero()[0]
+    if not len(places):
         return
     templateness = draft.smoothed.value[page.n :]
     found = _tables(page, kept, templateness) if data_tables(page) else np.zeros(page.m, bool)
-    first, last = kept.nonzero()[0][[0, -1]].tolist()
-    headings, code = (blocks_inside(page, name).nonzero()[0].tolist() for name in ("h1", "pre"))
-    missing = [block for block in headings if block < last and not kept[block]]
-    missing += [block for block in code if block >= first and not kept[block] and templateness[block] < _MAX_SCORE]
-    if missing:
+    missing = blocks_inside(page, "h1") & ~kept
+    missing[places[-1] :] = False
+    if "pre" in page.tag_names:
+        code = blocks_inside(page, "pre") & ~kept & (templateness < _MAX_SCORE)
+        missing[places[0] :] |= code[places[0] :]
+    if missing.any():
         around = innermost_holding(page, draft.lengths * kept, _MAIN_FRACTION)
-        begin, end = page.block_begin[around], page.block_end[around]
-        found[[block for block in missing if begin <= block < end]] = True
+        inside = slice(page.block_begin[around], page.block_end[around])
+        found[inside] |= missing[inside]
     draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
 
 
 def keep_headline(draft: Draft) -> None:
     """Keep the heading that the page's title repeats, unless other pages of the site have it, too."""
-    page, df = draft.page, draft.df
-    if df is None or not draft.kept.any():
+    page, df, kept = draft.page, draft.df, draft.kept
+    if df is None or not kept.any():
         return
     most = _MAX_OTHERS_WITH_HEADLINE * max(draft.pages - 1, 1)
-    found = np.zeros(page.m, bool)
-    found[[block for block in _blocks_like_title(draft) if df[page.n + block] - 1 < most]] = True
-    draft.overrule(found & ~draft.kept, Reason.MAIN_CONTENT, cut=False)
+    found = blocks_inside(page, "h1") & ~kept & (df[page.n :] - 1 < most)
+    found[found] = _are_like_title(draft, found.nonzero()[0].tolist())
+    draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
 
 
 def keep_product(draft: Draft) -> None:
@@ -96,10 +99,11 @@ def keep_product(draft: Draft) -> None:
     text that repeats the title. The facts are what microdata marks, and the first price after the name.
     """
     page, kept = draft.page, draft.kept
-    if not (kept.any() and _is_product(page) and (names := _blocks_like_title(draft))):
+    if not (_is_product(page) and kept.any()):
         return
     first, last = kept.nonzero()[0][[0, -1]].tolist()
-    names = [block for block in names if block <= last]
+    headings = blocks_inside(page, "h1")[: last + 1].nonzero()[0].tolist()
+    names = list(compress(headings, _are_like_title(draft, headings)))
     if not names:
         return
     name = max((block for block in names if block <= first), default=names[0])
@@ -120,19 +124,16 @@ def _is_product(page: Page) -> bool:
     return any('Product"' in script for script in json_ld_scripts(page)) and declared_kind(page) == "product"
 
 
-def _blocks_like_title(draft: Draft) -> list[int]:
-    """Headings that the page's title repeats."""
-    title = frozenset(WORD.findall(draft.page.title.lower()))
-    found = []
-    for block in blocks_inside(draft.page, "h1").nonzero()[0].tolist() if title else ():
-        words = WORD.findall(draft.texts[block].lower())
-        if sum(word in title for word in words) >= _MIN_SHARE_OF_TITLE * max(len(words), 1):
-            found.append(block)
-    return found
+def _are_like_title(draft: Draft, headings: list[int]) -> list[bool]:
+    """Whether the page's title repeats each of some blocks."""
+    title = frozenset(WORD.findall(draft.page.title.lower())) if headings else ()
+    words_of = (WORD.findall(draft.texts[block].lower()) for block in headings)
+    least = _MIN_SHARE_OF_TITLE
+    return [bool(title) and sum(map(title.__contains__, words)) >= least * max(len(words), 1) for words in words_of]
 
 
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
-    """bool[m], blocks of data tables that contain kept blocks or lie between kept blocks."""
+    """bool[m], blocks of data tables, not all of them kept, that contain kept blocks or lie between kept blocks."""
     tables = np.array(data_tables(page), int)
     begin, end = page.block_begin[tables], page.block_end[tables]
     sums, scores = prefix_sums(kept), np.append(0.0, np.cumsum(templateness))
@@ -140,9 +141,11 @@ def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArra
     before = sums[begin] > sums[np.maximum(begin - _MAX_DISTANCE, 0)]
     after = sums[np.minimum(end + _MAX_DISTANCE, page.m)] > sums[end]
     doubtful = scores[end] - scores[begin] < _MAX_SCORE * (end - begin)
-    tables = tables[(inside | before & after) & doubtful]
-    if len(tables):
-        tables = tables[_plain_share(page, tables) > _MIN_PLAIN_SHARE]
+    is_whole = sums[end] - sums[begin] == end - begin
+    tables = tables[(inside | before & after) & doubtful & ~is_whole]
+    if not len(tables):
+        return np.zeros(page.m, bool)
+    tables = tables[_plain_share(page, tables) > _MIN_PLAIN_SHARE]
     return within(page, is_among(page, tables))[page.block_node]
 
 
@@ -158,9 +161,9 @@ def keep_structures_whole(draft: Draft) -> None:
     A single cell, header row or item has little evidence of its own and repeats on other pages. Controls are still cut.
     Later steps may cut parts of a kept structure for other reasons than the score.
     """
-    if draft.df is None:
-        return
     page, kept = draft.page, draft.kept
+    if draft.df is None or page.tag_names.isdisjoint(_STRUCTURES):
+        return
     structures = (is_among(page, data_tables(page)) | tag_set(*LISTS).take(page.tag)).nonzero()[0]
     blocks = page.block_begin[structures], page.block_end[structures]
     inside, kept_inside = slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * kept, *blocks)
@@ -183,7 +186,8 @@ _MIN_COPY_LENGTH: Final = 40  # shorter blocks may repeat legitimately: names, p
 def cut_later_copies(draft: Draft) -> None:
     """Cut exact copies of earlier content or comments, such as copies for another screen size."""
     if draft.options.deduplicate:
-        for blocks in (draft.kept, draft.comments.comments):
+        written = [] if draft.comments is None else [draft.comments.comments]
+        for blocks in (draft.kept, *written):
             draft.overrule(find_later_copies(draft.page, draft.texts, blocks), Reason.COPY, cut=True)
 
 
@@ -204,13 +208,10 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
         bool[m], kept blocks of at least 40 characters with the text of an earlier kept block.
     """
     copies = np.zeros(len(texts), bool)
-    first_block: dict[str, int] = {}
-    repeated: list[tuple[int, int]] = []
-    for block in kept.nonzero()[0].tolist():
-        text = texts[block]
-        if len(text) >= _MIN_COPY_LENGTH and (original := first_block.setdefault(text, block)) != block:
-            repeated.append((block, original))
-    if repeated:
+    long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= _MIN_COPY_LENGTH]
+    first_block = {texts[block]: block for block in reversed(long)}
+    if len(first_block) < len(long):
+        repeated = [(block, original) for block in long if (original := first_block[texts[block]]) != block]
         copy, original = page.block_node[np.array(repeated).T]
         paths = _path_hashes(page)
         is_copy = paths[copy] != paths[original]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -26,16 +27,16 @@ from winnow.page.tree import (
     BLOCK_LEVEL,
     TAG_ID,
     UNSEEN_TEXT,
+    elements_named,
     is_among,
     nearest,
     once_per_page,
     slice_sums,
-    tag_set,
     within,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Set
+    from collections.abc import Sequence, Set
 
     from numpy.typing import NDArray
 
@@ -61,10 +62,11 @@ _COMMENT_STARTS: Final = frozenset("<[-")
 
 @once_per_page
 def blocks_inside(page: Page, *names: str) -> Flags:
-    """bool[m], whether each block is inside an element of one of some names."""
-    if page.tag_names.isdisjoint(names):
-        return np.zeros(page.m, bool)
-    return within(page, tag_set(*names).take(page.tag)).take(page.block_node)
+    """bool[m], whether each block is inside an element of one of some names, of block level."""
+    inside, elements = np.zeros(page.m, bool), elements_named(page, *names)
+    for begin, end in zip(page.block_begin[elements].tolist(), page.block_end[elements].tolist(), strict=True):
+        inside[begin:end] = True
+    return inside
 
 
 def block_texts(page: Page, hidden: Flags | None = None) -> list[str]:
@@ -213,8 +215,10 @@ def code_lines(pre: etree._Element, skipped: Set[etree._Element] = frozenset()) 
     return "".join(written).replace("\r\n", "\n").removesuffix("\n")
 
 
-def conditional_comments(texts: Iterable[str]) -> list[int]:
+def conditional_comments(texts: Sequence[str]) -> list[int]:
     """Numbers of the texts, white space normalised, that are nothing but borders of conditional comments."""
+    if _COMMENT_STARTS.isdisjoint(map(itemgetter(0), filter(None, texts))):  # as on most pages
+        return []
     return [
         number
         for number, text in enumerate(texts)
