@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; winnow.core expects the same number. */
-#define CORE_VERSION 30
+#define CORE_VERSION 31
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -215,6 +215,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(spread_frequencies, "Counts of elements by those of their leaves.") \
     DO(find_places, "Places of blocks and their codes, for winnow.places.") \
     DO(site_evidence, "What a site's counts say, for winnow.evidence.site_counts.") \
+    DO(adjust_scores, "Scores with the log-odds of evidence added.") \
     DO(chosen_ancestors, "Nearest or outermost chosen ancestor of every node.") \
     DO(slice_sums, "Sums over slices of an array.") \
     DO(find_holders, "Elements with text of some blocks, and their attributes.") \
