@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from itertools import compress, islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.core import core
 from winnow.evidence.draft import Reason
 from winnow.hashing import mix
 from winnow.metadata.facts import declared_kind
@@ -19,13 +20,10 @@ from winnow.page.text import WORD
 from winnow.page.tree import (
     LISTS,
     clickable_blocks,
-    innermost_holding,
     is_among,
     linked_runs,
     nearest,
     path_sums,
-    prefix_sums,
-    run_lengths,
     slice_sums,
     sums_in_blocks,
     tag_set,
@@ -42,10 +40,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_MAIN_FRACTION: Final = 0.9  # of the kept text, in the element of the main content
-_STRUCTURES: Final = ("table", *LISTS)
-_MAX_SCORE: Final = 0.8  # templateness below which code, and a table (mean over its blocks), is kept
-_MIN_PLAIN_SHARE: Final = 0.2  # fraction of a kept table's text outside links; with less it is a bar of links
+_ROLES: Final = tag_set("h1") | tag_set("pre").astype(np.uint8) << 1  # main_content.c has the same bits
 _WHOLE_FRACTION: Final = 0.7  # kept fraction of a structure's text from which it is kept whole
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
@@ -54,7 +49,6 @@ _PRODUCT: Final = re.compile(r"(?i)(?:og:)?product(?:\.item)?|https?://schema\.o
 _PRODUCT_FACT: Final = re.compile(r"\b(?:price|priceCurrency|availability|sku|brand)\b")
 _PRICE: Final = re.compile(r"[$€£¥₹₽₩₺₴]\s?\d|\d\s?(?:[$€£¥₹₽₩₺₴]|USD|EUR|GBP|CHF|kr\b|zł|Kč|Ft\b|лв|руб|грн|円|元)")
 _MAX_FACT: Final = 60  # characters
-_MAX_DISTANCE: Final = 3  # blocks before and after a table, one of which must be kept on each side
 
 
 def keep_parts_of_main_content(draft: Draft) -> None:
@@ -63,33 +57,27 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     The model scores single blocks, and its gold text often begins below the heading. A heading of two words or a cell
     with a number has little evidence of its own; its position has more.
     """
-    page, kept = draft.page, draft.kept
-    places = kept.nonzero()[0]
-    if not len(places):
+    page = draft.page
+    if page.tag_names.isdisjoint(("h1", "pre", "table")):
         return
-    templateness = draft.smoothed.value[page.n :]
-    found = _tables(page, kept, templateness) if data_tables(page) else np.zeros(page.m, bool)
-    missing = blocks_inside(page, "h1") & ~kept
-    missing[places[-1] :] = False
-    if "pre" in page.tag_names:
-        code = blocks_inside(page, "pre") & ~kept & (templateness < _MAX_SCORE)
-        missing[places[0] :] |= code[places[0] :]
-    if missing.any():
-        around = innermost_holding(page, draft.lengths * kept, _MAIN_FRACTION)
-        inside = slice(page.block_begin[around], page.block_end[around])
-        found[inside] |= missing[inside]
-    draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
+    found, tables = np.zeros(page.m, bool), np.array(data_tables(page), np.int32)
+    scores = draft.smoothed.value[page.n :]
+    core.parts_of_main_content(page.arrays, _ROLES, tables, draft.lengths, draft.kept, scores, found)
+    draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
 
 
 def keep_headline(draft: Draft) -> None:
     """Keep the heading that the page's title repeats, unless other pages of the site have it, too."""
     page, df, kept = draft.page, draft.df, draft.kept
-    if df is None or not kept.any():
+    if df is None:
+        return
+    headings = (blocks_inside(page, "h1") & ~kept).nonzero()[0].tolist()
+    if not (headings and kept.any()):
         return
     most = _MAX_OTHERS_WITH_HEADLINE * max(draft.pages - 1, 1)
-    found = blocks_inside(page, "h1") & ~kept & (df[page.n :] - 1 < most)
-    found[found] = _are_like_title(draft, found.nonzero()[0].tolist())
-    draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
+    found = np.zeros(page.m, bool)
+    found[headings] = _are_like_title(draft, headings)
+    draft.overrule(found & (df[page.n :] - 1 < most), Reason.MAIN_CONTENT, cut=False)
 
 
 def keep_product(draft: Draft) -> None:
@@ -132,29 +120,6 @@ def _are_like_title(draft: Draft, headings: list[int]) -> list[bool]:
     return [bool(title) and sum(map(title.__contains__, words)) >= least * max(len(words), 1) for words in words_of]
 
 
-def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
-    """bool[m], blocks of data tables, not all of them kept, that contain kept blocks or lie between kept blocks."""
-    tables = np.array(data_tables(page), int)
-    begin, end = page.block_begin[tables], page.block_end[tables]
-    sums, scores = prefix_sums(kept), np.append(0.0, np.cumsum(templateness))
-    inside = sums[end] > sums[begin]
-    before = sums[begin] > sums[np.maximum(begin - _MAX_DISTANCE, 0)]
-    after = sums[np.minimum(end + _MAX_DISTANCE, page.m)] > sums[end]
-    doubtful = scores[end] - scores[begin] < _MAX_SCORE * (end - begin)
-    is_whole = sums[end] - sums[begin] == end - begin
-    tables = tables[(inside | before & after) & doubtful & ~is_whole]
-    if not len(tables):
-        return np.zeros(page.m, bool)
-    tables = tables[_plain_share(page, tables) > _MIN_PLAIN_SHARE]
-    return within(page, is_among(page, tables))[page.block_node]
-
-
-def _plain_share(page: Page, elements: NDArray[np.integer[Any]]) -> Floats:
-    """float64[k], fraction of the text of each of k elements that is outside links."""
-    lengths, runs = run_lengths(page), (page.run_begin[elements], page.run_end[elements])
-    return slice_sums(lengths * ~linked_runs(page), *runs) / np.maximum(slice_sums(lengths, *runs), 1)
-
-
 def keep_structures_whole(draft: Draft) -> None:
     """Keep data tables, lists and definition lists whole if most of their text is kept.
 
@@ -162,7 +127,7 @@ def keep_structures_whole(draft: Draft) -> None:
     Later steps may cut parts of a kept structure for other reasons than the score.
     """
     page, kept = draft.page, draft.kept
-    if draft.df is None or page.tag_names.isdisjoint(_STRUCTURES):
+    if draft.df is None or page.tag_names.isdisjoint(("table", *LISTS)):
         return
     structures = (is_among(page, data_tables(page)) | tag_set(*LISTS).take(page.tag)).nonzero()[0]
     blocks = page.block_begin[structures], page.block_end[structures]

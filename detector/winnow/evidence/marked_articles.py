@@ -26,7 +26,7 @@ from winnow.output.text import blocks_inside
 from winnow.page.attributes import attribute_predicate
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.text import WORD
-from winnow.page.tree import block_lengths, elements_named, innermost_holding, is_among, sums_over_blocks, within
+from winnow.page.tree import block_lengths, elements_named, is_among, sums_over_blocks, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -249,7 +249,9 @@ def _cuts_nearly_all(before: Scores, after: Scores) -> bool:
 
 def _log_odds(page: Page, mark: ArticleMark) -> NDArray[np.float64]:
     """float64[n + m], log-odds to add; elements entirely elsewhere included, for models that score elements."""
-    around = innermost_holding(page, block_lengths(page) * (mark.content == 1), _MAIN_FRACTION)
+    inside = sums_over_blocks(page, block_lengths(page) * (mark.content == 1))
+    holding = (inside >= _MAIN_FRACTION * inside[0]) & (page.block_end - page.block_begin > 1)
+    around = holding.nonzero()[0][-1] if holding.any() else 0
     begin, end = page.block_begin[around], page.block_end[around]
     elsewhere = (page.block_end <= begin) | (page.block_begin >= end)
     of_block = np.full(page.m, _ELSEWHERE)

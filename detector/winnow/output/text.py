@@ -63,9 +63,9 @@ _COMMENT_STARTS: Final = frozenset("<[-")
 @once_per_page
 def blocks_inside(page: Page, *names: str) -> Flags:
     """bool[m], whether each block is inside an element of one of some names, of block level."""
-    inside, elements = np.zeros(page.m, bool), elements_named(page, *names)
-    for begin, end in zip(page.block_begin[elements].tolist(), page.block_end[elements].tolist(), strict=True):
-        inside[begin:end] = True
+    inside = np.zeros(page.m, bool)
+    for element in elements_named(page, *names):
+        inside[page.block_begin[element] : page.block_end[element]] = True
     return inside
 
 

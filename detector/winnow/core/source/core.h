@@ -207,6 +207,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(block_texts, "Texts of blocks with white space normalised, one a line.") \
     DO(data_tables, "Tables that hold values, for winnow.output.tables.") \
     DO(find_breaks, "Breaks between blocks, for winnow.output.text.") \
+    DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
     DO(limit_attributes, "A document without the attributes beyond a limit.") \
     DO(find_end, "Where a parser takes the document to end.") \
     DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
