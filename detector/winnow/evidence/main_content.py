@@ -159,10 +159,10 @@ def cut_later_copies(draft: Draft) -> None:
 def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Find blocks that are exact copies of an earlier kept block, such as copies for another screen size.
 
-    A copy has other tags and classes on its path than the original. A repetition with the same path is intended: what
-    several functions of a manual or shows of a programme have in common. So is a repetition within one structure: cells
-    of a table, items of a list, lines of code, and the refrain of a song, whose stanzas are siblings with ``br``s. What
-    a list or table announces stays where it stands in full, below: the headings of a table of contents.
+    A copy has other tags and classes on its path than the original. A repetition with the same path is intended: the
+    refrain of a song, what several functions of a manual or shows of a programme have in common. So is a repetition
+    within a table or list. What a list or table announces stays where it stands in full, below: the headings of a table
+    of contents.
 
     Args:
         page: the page.
@@ -179,21 +179,11 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
         repeated = [(block, original) for block in long if (original := first_block[texts[block]]) != block]
         copy, original = page.block_node[np.array(repeated).T]
         paths = _path_hashes(page)
-        is_copy = paths[copy] != paths[original]
-        structures = _structures(page)
-        for structure in structures:
-            is_copy &= (structure[copy] < 0) | (structure[copy] != structure[original])
-        listed = (structures[0] >= 0) | (structures[1] >= 0)
-        is_copy &= listed[copy] | ~listed[original]
+        structure = nearest(page.parent, tag_set("table", *LISTS).take(page.tag))
+        in_another = (structure[copy] >= 0) & (structure[copy] != structure[original])
+        is_copy = (paths[copy] != paths[original]) & ((structure[original] < 0) | in_another)
         copies[[block for block, _ in compress(repeated, is_copy.tolist())]] = True
     return copies
-
-
-def _structures(page: Page) -> list[NDArray[np.int32]]:
-    """int32[n] each, element of the table, list, ``pre`` and group of stanzas around each element, -1 for none."""
-    parts = [nearest(page.parent, tag_set(*tags).take(page.tag)) for tags in (("table",), LISTS, ("pre",))]
-    verse = np.bincount(page.block_node, minlength=page.n) > 1
-    return [*parts, np.where(verse, page.parent, np.int32(-1))]
 
 
 def _path_hashes(page: Page) -> NDArray[np.uint64]:
