@@ -14,7 +14,6 @@ from winnow.evidence.comments import partition_comments
 from winnow.evidence.draft import Draft, Reason
 from winnow.evidence.main_content import (
     cut_later_copies,
-    cut_lists_whole,
     keep_headline,
     keep_parts_of_main_content,
     keep_product,
@@ -103,9 +102,10 @@ def cut_template(draft: Draft) -> None:
     draft.cut_by_scores()
     if page.m and not draft.kept.any():
         draft.keep_least_template(np.ones(page.m, bool))
-    in_thread = draft.comments.section >= 0
-    draft.template[in_thread] = draft.options.comments != "include"
-    draft.smoothed = SmoothedScores(smoothed.value, np.where(in_thread, draft.comments.section, smoothed.section))
+    if draft.comments is not None:
+        in_thread = draft.comments.section >= 0
+        draft.template[in_thread] = draft.options.comments != "include"
+        draft.smoothed = SmoothedScores(smoothed.value, np.where(in_thread, draft.comments.section, smoothed.section))
 
 
 def cut_hidden(draft: Draft) -> None:
@@ -135,7 +135,7 @@ def _has_seen(page: Page, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def cut_unwanted(draft: Draft) -> None:
     """Cut leftovers of markup, controls of comments, toolbars of web archives, and tables with ``tables=False``."""
     page = draft.page
-    unwanted = draft.comments.excluded & ~draft.comments.comments
+    unwanted = np.zeros(page.m, bool) if draft.comments is None else draft.comments.excluded & ~draft.comments.comments
     unwanted[conditional_comments(draft.texts)] = True
     draft.overrule(unwanted, Reason.UNWANTED, cut=True)
     if bars := page.attributes.elements_matching(_ARCHIVE_BARS):
@@ -178,7 +178,6 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     keep_headline,
     keep_product,
     keep_structures_whole,
-    cut_lists_whole,
     cut_hidden,
     cut_later_copies,
     cut_unwanted,
@@ -190,7 +189,8 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
 
 def _smoothed(draft: Draft, scores: Scores) -> SmoothedScores:
     smoothing = smooth if draft.options.smooth else unsmoothed
-    return smoothing(draft.page.unit_parent, draft.comments.without_excluded(scores))
+    compared = scores if draft.comments is None else draft.comments.without_excluded(scores)
+    return smoothing(draft.page.unit_parent, compared)
 
 
 def _choice(draft: Draft, smoothed: SmoothedScores) -> Choice:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, Self, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
 
@@ -65,6 +65,8 @@ _POSSIBLE: Final = attribute_predicate("class", "id", parts=(
 ))  # fmt: skip
 """Cheap filter: every name that the tables above recognise contains one of these substrings."""
 
+_ALL_POSSIBLE: Final = frozenset({_SCHEMA_POSSIBLE, _TYPEOF_POSSIBLE, _POSSIBLE})
+
 _SCHEMA: Final = re.compile(r"schema\.org/(?:User)?Comments?\s*$|(?:^|\s)comment(?:\s|$)")
 _TYPEOF: Final = re.compile(r"(?i)(?:^|[\s:])(?:User)?Comment(?:\s|$)")
 
@@ -78,6 +80,8 @@ _CODE: Final = tag_set("pre", "code")
 def named_comments(page: Page) -> NDArray[np.bool_]:
     """bool[m], blocks in elements named like single comments, without code and the forms within."""
     table = page.attributes
+    if table.matches.keys().isdisjoint(_ALL_POSSIBLE):
+        return np.zeros(page.m, bool)
     known = {place: _KIND_OF[_NUMBER.sub("0", value)] for place, value in table.matching(_POSSIBLE)}
     for possible, pattern in ((_SCHEMA_POSSIBLE, _SCHEMA), (_TYPEOF_POSSIBLE, _TYPEOF)):
         known |= {place: COMMENT for place, value in table.matching(possible) if pattern.search(value)}
@@ -133,22 +137,24 @@ MAX_FORUM: Final = 0.3
 _MIN_MAIN_WORDS: Final = 10.0  # beside comments: a photo and a sentence
 
 
-def find_comments(page: Page, scores: Scores) -> NDArray[np.bool_]:
+def find_comments(page: Page, scores: Scores) -> NDArray[np.bool_] | None:
     """Find the reader comments beside the main content: bool[m], with their author names, dates and controls.
+
+    ``None`` if there are none, as on most pages.
 
     Args:
         page: the page.
         scores: scores of its units, which say what is main content, and whether the page is a forum.
     """
     comments = named_comments(page)
-    if comments.any():
-        words, is_main = features_of(page).words, (scores.templateness[page.n :] < 0.5) & ~comments
-        forum = scores.decision.forum
-        # A page of an unknown kind may be a forum, whose first post is seldom longer than the others.
-        least = words[comments].sum() if forum is None else 0.0
-        if words[is_main].sum() >= max(least, _MIN_MAIN_WORDS) and (forum or 0.0) <= MAX_FORUM:
-            return comments
-    return np.zeros(page.m, bool)
+    if not comments.any():
+        return None
+    words, is_main = features_of(page).words, (scores.templateness[page.n :] < 0.5) & ~comments
+    forum = scores.decision.forum
+    # A page of an unknown kind may be a forum, whose first post is seldom longer than the others.
+    least = words[comments].sum() if forum is None else 0.0
+    has_main = words[is_main].sum() >= max(least, _MIN_MAIN_WORDS)
+    return comments if has_main and (forum or 0.0) <= MAX_FORUM else None
 
 
 Comments = Literal["separate", "include", "drop"]
@@ -176,16 +182,8 @@ class CommentPartition:
     excluded: Flags
     section: NDArray[np.int32]
 
-    @classmethod
-    def none(cls, page: Page) -> Self:
-        """Return the partition of a page without threads."""
-        nothing = np.zeros(page.m, bool)
-        return cls(nothing, nothing, np.full(page.n + page.m, -1, np.int32))
-
     def without_excluded(self, scores: Scores) -> Scores:
         """Return the scores with 1 for the excluded blocks, so that the threshold is chosen without them."""
-        if not self.excluded.any():
-            return scores
         templateness = scores.templateness.copy()
         templateness[len(templateness) - len(self.excluded) :][self.excluded] = 1.0
         return scores.with_templateness(templateness)
@@ -195,7 +193,7 @@ def partition_comments(draft: Draft) -> None:
     """Separate reader comments from the main content, by the scores without the site's counts."""
     page = draft.page
     found = find_comments(page, draft.page_scores)
-    if not found.any():  # as on most pages
+    if found is None:
         return
     thread, written = _with_headings(page, found), _without_controls(page, found)
     excluded = found & ~written if draft.options.comments == "include" else thread

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from winnow.evidence.comments import CommentPartition
 from winnow.models.decision import Choice
 from winnow.output.text import block_texts
 from winnow.places import find_places
@@ -17,7 +16,7 @@ from winnow.smoothing import SmoothedScores
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.evidence.comments import Comments
+    from winnow.evidence.comments import CommentPartition, Comments
     from winnow.models import Model, Scores
     from winnow.models.decision import Favor, Scope
     from winnow.page.page import Page
@@ -89,7 +88,7 @@ class Draft:
         pages: number of pages counted.
         scores: scores of the units, including the evidence so far.
         page_scores: the same without the site's counts.
-        comments: the comment threads of the page.
+        comments: the comment threads of the page; ``None`` without any.
         smoothed: smoothed score and section of each unit.
         choice: threshold, expected F1 and kind of page, once the scores are smoothed.
         page_threshold: threshold for ``page_scores``, likewise.
@@ -124,7 +123,7 @@ class Draft:
         self.model = model
         self.scores: Scores = model.score(page)
         self.page_scores = self.scores
-        self.comments = CommentPartition.none(page)
+        self.comments: CommentPartition | None = None
         self.smoothed = SmoothedScores(self.scores.templateness, np.arange(units, dtype=np.int32))
         self.choice = Choice(0.5)
         self.page_threshold = 0.5
@@ -144,14 +143,18 @@ class Draft:
     @property
     def comment_units(self) -> Flags:
         """bool[n + m], units of comment threads, without the unwanted ones."""
+        if self.comments is None:
+            return np.zeros(len(self.reason), bool)
         wanted: Flags = (self.comments.section >= 0) & ~_IS_UNWANTED[self.reason]
         return wanted
 
     @property
     def written_by_readers(self) -> Flags:
         """bool[m], blocks of comments, without the unwanted ones."""
-        written = self.comments.comments
-        return written & ~_IS_UNWANTED[self.reason[self.page.n :]] if written.any() else written
+        if self.comments is None:
+            return np.zeros(self.page.m, bool)
+        written: Flags = self.comments.comments & ~_IS_UNWANTED[self.reason[self.page.n :]]
+        return written
 
     @property
     def template_share(self) -> float:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from itertools import compress, islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.core import core
 from winnow.evidence.draft import Reason
 from winnow.hashing import mix
 from winnow.metadata.facts import declared_kind
@@ -19,13 +20,10 @@ from winnow.page.text import WORD
 from winnow.page.tree import (
     LISTS,
     clickable_blocks,
-    innermost_holding,
     is_among,
     linked_runs,
     nearest,
     path_sums,
-    prefix_sums,
-    run_lengths,
     slice_sums,
     sums_in_blocks,
     tag_set,
@@ -42,12 +40,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_MAIN_FRACTION: Final = 0.9  # of the kept text, in the element of the main content
-_MAX_SCORE: Final = 0.8  # templateness below which code, and a table (mean over its blocks), is kept
-_MIN_PLAIN_SHARE: Final = 0.2  # fraction of a kept table's text outside links; with less it is a bar of links
+_ROLES: Final = tag_set("h1") | tag_set("pre").astype(np.uint8) << 1  # main_content.c has the same bits
 _WHOLE_FRACTION: Final = 0.7  # kept fraction of a structure's text from which it is kept whole
-_SCRAPS_FRACTION: Final = 0.3  # kept fraction of a link list's text up to which it is cut whole
-_MIN_LIST: Final = 5  # blocks
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
 _PRODUCT_POSSIBLE: Final = attribute_predicate("content", "itemtype", parts=("product",))
@@ -55,7 +49,6 @@ _PRODUCT: Final = re.compile(r"(?i)(?:og:)?product(?:\.item)?|https?://schema\.o
 _PRODUCT_FACT: Final = re.compile(r"\b(?:price|priceCurrency|availability|sku|brand)\b")
 _PRICE: Final = re.compile(r"[$€£¥₹₽₩₺₴]\s?\d|\d\s?(?:[$€£¥₹₽₩₺₴]|USD|EUR|GBP|CHF|kr\b|zł|Kč|Ft\b|лв|руб|грн|円|元)")
 _MAX_FACT: Final = 60  # characters
-_MAX_DISTANCE: Final = 3  # blocks before and after a table, one of which must be kept on each side
 
 
 def keep_parts_of_main_content(draft: Draft) -> None:
@@ -64,31 +57,27 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     The model scores single blocks, and its gold text often begins below the heading. A heading of two words or a cell
     with a number has little evidence of its own; its position has more.
     """
-    page, kept = draft.page, draft.kept
-    if not kept.any():
+    page = draft.page
+    if page.tag_names.isdisjoint(("h1", "pre", "table")):
         return
-    templateness = draft.smoothed.value[page.n :]
-    found = _tables(page, kept, templateness) if data_tables(page) else np.zeros(page.m, bool)
-    first, last = kept.nonzero()[0][[0, -1]].tolist()
-    headings, code = (blocks_inside(page, name).nonzero()[0].tolist() for name in ("h1", "pre"))
-    missing = [block for block in headings if block < last and not kept[block]]
-    missing += [block for block in code if block >= first and not kept[block] and templateness[block] < _MAX_SCORE]
-    if missing:
-        around = innermost_holding(page, draft.lengths * kept, _MAIN_FRACTION)
-        begin, end = page.block_begin[around], page.block_end[around]
-        found[[block for block in missing if begin <= block < end]] = True
-    draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
+    found, tables = np.zeros(page.m, bool), np.array(data_tables(page), np.int32)
+    scores = draft.smoothed.value[page.n :]
+    core.parts_of_main_content(page.arrays, _ROLES, tables, draft.lengths, draft.kept, scores, found)
+    draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
 
 
 def keep_headline(draft: Draft) -> None:
     """Keep the heading that the page's title repeats, unless other pages of the site have it, too."""
-    page, df = draft.page, draft.df
-    if df is None or not draft.kept.any():
+    page, df, kept = draft.page, draft.df, draft.kept
+    if df is None:
+        return
+    headings = (blocks_inside(page, "h1") & ~kept).nonzero()[0].tolist()
+    if not (headings and kept.any()):
         return
     most = _MAX_OTHERS_WITH_HEADLINE * max(draft.pages - 1, 1)
     found = np.zeros(page.m, bool)
-    found[[block for block in _blocks_like_title(draft) if df[page.n + block] - 1 < most]] = True
-    draft.overrule(found & ~draft.kept, Reason.MAIN_CONTENT, cut=False)
+    found[headings] = _are_like_title(draft, headings)
+    draft.overrule(found & (df[page.n :] - 1 < most), Reason.MAIN_CONTENT, cut=False)
 
 
 def keep_product(draft: Draft) -> None:
@@ -98,10 +87,11 @@ def keep_product(draft: Draft) -> None:
     text that repeats the title. The facts are what microdata marks, and the first price after the name.
     """
     page, kept = draft.page, draft.kept
-    if not (kept.any() and _is_product(page) and (names := _blocks_like_title(draft))):
+    if not (_is_product(page) and kept.any()):
         return
     first, last = kept.nonzero()[0][[0, -1]].tolist()
-    names = [block for block in names if block <= last]
+    headings = blocks_inside(page, "h1")[: last + 1].nonzero()[0].tolist()
+    names = list(compress(headings, _are_like_title(draft, headings)))
     if not names:
         return
     name = max((block for block in names if block <= first), default=names[0])
@@ -122,36 +112,12 @@ def _is_product(page: Page) -> bool:
     return any('Product"' in script for script in json_ld_scripts(page)) and declared_kind(page) == "product"
 
 
-def _blocks_like_title(draft: Draft) -> list[int]:
-    """Headings that the page's title repeats."""
-    title = frozenset(WORD.findall(draft.page.title.lower()))
-    found = []
-    for block in blocks_inside(draft.page, "h1").nonzero()[0].tolist() if title else ():
-        words = WORD.findall(draft.texts[block].lower())
-        if sum(word in title for word in words) >= _MIN_SHARE_OF_TITLE * max(len(words), 1):
-            found.append(block)
-    return found
-
-
-def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
-    """bool[m], blocks of data tables that contain kept blocks or lie between kept blocks."""
-    tables = np.array(data_tables(page), int)
-    begin, end = page.block_begin[tables], page.block_end[tables]
-    sums, scores = prefix_sums(kept), np.append(0.0, np.cumsum(templateness))
-    inside = sums[end] > sums[begin]
-    before = sums[begin] > sums[np.maximum(begin - _MAX_DISTANCE, 0)]
-    after = sums[np.minimum(end + _MAX_DISTANCE, page.m)] > sums[end]
-    doubtful = scores[end] - scores[begin] < _MAX_SCORE * (end - begin)
-    tables = tables[(inside | before & after) & doubtful]
-    if len(tables):
-        tables = tables[_plain_share(page, tables) > _MIN_PLAIN_SHARE]
-    return within(page, is_among(page, tables))[page.block_node]
-
-
-def _plain_share(page: Page, elements: NDArray[np.integer[Any]]) -> Floats:
-    """float64[k], fraction of the text of each of k elements that is outside links."""
-    lengths, runs = run_lengths(page), (page.run_begin[elements], page.run_end[elements])
-    return slice_sums(lengths * ~linked_runs(page), *runs) / np.maximum(slice_sums(lengths, *runs), 1)
+def _are_like_title(draft: Draft, headings: list[int]) -> list[bool]:
+    """Whether the page's title repeats each of some blocks."""
+    title = frozenset(WORD.findall(draft.page.title.lower())) if headings else ()
+    words_of = (WORD.findall(draft.texts[block].lower()) for block in headings)
+    least = _MIN_SHARE_OF_TITLE
+    return [bool(title) and sum(map(title.__contains__, words)) >= least * max(len(words), 1) for words in words_of]
 
 
 def keep_structures_whole(draft: Draft) -> None:
@@ -160,35 +126,16 @@ def keep_structures_whole(draft: Draft) -> None:
     A single cell, header row or item has little evidence of its own and repeats on other pages. Controls are still cut.
     Later steps may cut parts of a kept structure for other reasons than the score.
     """
-    if draft.df is None:
-        return
     page, kept = draft.page, draft.kept
+    if draft.df is None or page.tag_names.isdisjoint(("table", *LISTS)):
+        return
     structures = (is_among(page, data_tables(page)) | tag_set(*LISTS).take(page.tag)).nonzero()[0]
-    inside, kept_inside = _characters_in(draft, structures)
+    blocks = page.block_begin[structures], page.block_end[structures]
+    inside, kept_inside = slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * kept, *blocks)
     whole = structures[(kept_inside >= _WHOLE_FRACTION * inside) & (kept_inside < inside)]
     if len(whole):
         inside_whole = within(page, is_among(page, whole))[page.block_node]
         draft.overrule(inside_whole & ~kept & ~_controls(draft), Reason.STRUCTURE, cut=False)
-
-
-def _characters_in(draft: Draft, elements: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """int64[k] each, characters in each of k elements, and those of them that are kept."""
-    blocks = draft.page.block_begin[elements], draft.page.block_end[elements]
-    return slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * draft.kept, *blocks)
-
-
-def cut_lists_whole(draft: Draft) -> None:
-    """Cut link lists whole if most of their text is cut: the remaining items are useless alone."""
-    page, kept = draft.page, draft.kept
-    if not (blocks_inside(page, *LISTS) & kept).any():
-        return
-    lists = tag_set(*LISTS).take(page.tag).nonzero()[0]
-    lists = lists[page.block_end[lists] - page.block_begin[lists] >= _MIN_LIST]
-    inside, kept_inside = _characters_in(draft, lists)
-    lists = lists[(kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside)]
-    if len(lists):
-        scraps = is_among(page, lists[_plain_share(page, lists) < _MIN_PLAIN_SHARE])
-        draft.overrule(within(page, scraps)[page.block_node] & kept, Reason.STRUCTURE, cut=True)
 
 
 def _controls(draft: Draft) -> NDArray[np.bool_]:
@@ -204,17 +151,18 @@ _MIN_COPY_LENGTH: Final = 40  # shorter blocks may repeat legitimately: names, p
 def cut_later_copies(draft: Draft) -> None:
     """Cut exact copies of earlier content or comments, such as copies for another screen size."""
     if draft.options.deduplicate:
-        for blocks in (draft.kept, draft.comments.comments):
+        written = [] if draft.comments is None else [draft.comments.comments]
+        for blocks in (draft.kept, *written):
             draft.overrule(find_later_copies(draft.page, draft.texts, blocks), Reason.COPY, cut=True)
 
 
 def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Find blocks that are exact copies of an earlier kept block, such as copies for another screen size.
 
-    A copy has other tags and classes on its path than the original. A repetition with the same path is intended: what
-    several functions of a manual or shows of a programme have in common. So is a repetition within one structure: cells
-    of a table, items of a list, lines of code, and the refrain of a song, whose stanzas are siblings with ``br``s. What
-    a list or table announces stays where it stands in full, below: the headings of a table of contents.
+    A copy has other tags and classes on its path than the original. A repetition with the same path is intended: the
+    refrain of a song, what several functions of a manual or shows of a programme have in common. So is a repetition
+    within a table or list. What a list or table announces stays where it stands in full, below: the headings of a table
+    of contents.
 
     Args:
         page: the page.
@@ -225,30 +173,17 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
         bool[m], kept blocks of at least 40 characters with the text of an earlier kept block.
     """
     copies = np.zeros(len(texts), bool)
-    first_block: dict[str, int] = {}
-    repeated: list[tuple[int, int]] = []
-    for block in kept.nonzero()[0].tolist():
-        text = texts[block]
-        if len(text) >= _MIN_COPY_LENGTH and (original := first_block.setdefault(text, block)) != block:
-            repeated.append((block, original))
-    if repeated:
+    long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= _MIN_COPY_LENGTH]
+    first_block = {texts[block]: block for block in reversed(long)}
+    if len(first_block) < len(long):
+        repeated = [(block, original) for block in long if (original := first_block[texts[block]]) != block]
         copy, original = page.block_node[np.array(repeated).T]
         paths = _path_hashes(page)
-        is_copy = paths[copy] != paths[original]
-        structures = _structures(page)
-        for structure in structures:
-            is_copy &= (structure[copy] < 0) | (structure[copy] != structure[original])
-        listed = (structures[0] >= 0) | (structures[1] >= 0)
-        is_copy &= listed[copy] | ~listed[original]
+        structure = nearest(page.parent, tag_set("table", *LISTS).take(page.tag))
+        in_another = (structure[copy] >= 0) & (structure[copy] != structure[original])
+        is_copy = (paths[copy] != paths[original]) & ((structure[original] < 0) | in_another)
         copies[[block for block, _ in compress(repeated, is_copy.tolist())]] = True
     return copies
-
-
-def _structures(page: Page) -> list[NDArray[np.int32]]:
-    """int32[n] each, element of the table, list, ``pre`` and group of stanzas around each element, -1 for none."""
-    parts = [nearest(page.parent, tag_set(*tags).take(page.tag)) for tags in (("table",), LISTS, ("pre",))]
-    verse = np.bincount(page.block_node, minlength=page.n) > 1
-    return [*parts, np.where(verse, page.parent, np.int32(-1))]
 
 
 def _path_hashes(page: Page) -> NDArray[np.uint64]:

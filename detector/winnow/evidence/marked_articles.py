@@ -13,20 +13,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import chain, compress, islice
+from itertools import accumulate, compress
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from winnow.evidence.comments import MAX_FORUM
 from winnow.evidence.draft import Reason
-from winnow.metadata.json_ld import json_ld_documents, json_ld_scripts
+from winnow.metadata.json_ld import JSON_LD_SCRIPTS, json_ld_documents, json_ld_scripts
 from winnow.metadata.values import as_list, unescape_text
 from winnow.output.text import blocks_inside
 from winnow.page.attributes import attribute_predicate
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.text import WORD
-from winnow.page.tree import block_lengths, elements_named, innermost_holding, is_among, sums_over_blocks, within
+from winnow.page.tree import block_lengths, elements_named, is_among, sums_over_blocks, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -105,6 +105,8 @@ _MARKS: Final = {
     "hatom": _mark("class", "entry-content"),
 }
 JSON_LD: Final = "json-ld"
+_POSSIBLE: Final = frozenset({JSON_LD_SCRIPTS, *(possible for possible, _ in _MARKS.values())})
+"""Predicates of which an attribute matches one on every page with a mark."""
 
 _FORUM: Final = re.compile(r"schema\.org/(?:DiscussionForumPosting|QAPage|Question|Answer)\b")
 _FORUM_POSSIBLE: Final = attribute_predicate(
@@ -133,6 +135,8 @@ class ArticleMark:
 def article_mark(page: Page) -> ArticleMark | None:
     """Find the mark of a page's only article; ``None`` without one, or if it seems incomplete."""
     attributes = page.attributes
+    if attributes.matches.keys().isdisjoint(_POSSIBLE):  # as on most pages
+        return None
     if attributes.elements_matching(_FORUM_POSSIBLE, _FORUM):
         return None  # marks are on each post, or on the first one only
     for kind, (possible, mark) in _MARKS.items():
@@ -150,8 +154,8 @@ def article_mark(page: Page) -> ArticleMark | None:
 
 def _has_words(page: Page, element: int, least: int) -> bool:
     texts = page.block_texts()[page.block_begin[element] : page.block_end[element]]
-    words = chain.from_iterable(map(WORD.finditer, texts))
-    return sum(1 for _ in islice(words, least)) == least
+    words = accumulate(len(WORD.findall(text)) for text in texts)
+    return any(number >= least for number in words)
 
 
 def _outermost(page: Page, elements: list[int]) -> list[int]:
@@ -245,7 +249,9 @@ def _cuts_nearly_all(before: Scores, after: Scores) -> bool:
 
 def _log_odds(page: Page, mark: ArticleMark) -> NDArray[np.float64]:
     """float64[n + m], log-odds to add; elements entirely elsewhere included, for models that score elements."""
-    around = innermost_holding(page, block_lengths(page) * (mark.content == 1), _MAIN_FRACTION)
+    inside = sums_over_blocks(page, block_lengths(page) * (mark.content == 1))
+    holding = (inside >= _MAIN_FRACTION * inside[0]) & (page.block_end - page.block_begin > 1)
+    around = holding.nonzero()[0][-1] if holding.any() else 0
     begin, end = page.block_begin[around], page.block_end[around]
     elsewhere = (page.block_end <= begin) | (page.block_begin >= end)
     of_block = np.full(page.m, _ELSEWHERE)

@@ -35,7 +35,7 @@ _MAX_OFFERS: Final = 100
 _MAX_NUMBER_CHARACTERS: Final = 40
 _SITES: Final = frozenset({"WebSite", "Organization", "NewsMediaOrganization"})
 _MAX_THINGS: Final = 1_000  # in each script
-_JSON_LD: Final = attribute_predicate("type", parts=("ld+json",))
+JSON_LD_SCRIPTS: Final = attribute_predicate("type", parts=("ld+json",))
 
 
 @once_per_page
@@ -178,7 +178,7 @@ def json_ld_documents(page: Page) -> list[Any]:
 @once_per_page
 def json_ld_scripts(page: Page) -> list[str]:
     """Text of each JSON-LD script of a page."""
-    elements = page.attributes.elements_matching(_JSON_LD)
+    elements = page.attributes.elements_matching(JSON_LD_SCRIPTS)
     return [page.raw_text(index) for index in elements if page.tag[index] == TAG_ID["script"]]
 
 

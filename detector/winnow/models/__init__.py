@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar, cast
 
 import numpy as np
 
+from winnow.core import core
 from winnow.models.files import ModelError, read_model_file
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_MODEL", "Model", "ModelError", "Scores", "StoredModel", "load_model", "shipped_models"]
 
-_EPSILON: Final = 1e-9
 _MAX_LOGIT: Final = 30.0
 
 
@@ -56,8 +56,9 @@ class Scores:
 
     def adjusted(self, evidence: Floats) -> Scores:
         """Return a copy with log-odds, float64[n + m], added to the scores; above 0 is evidence of template."""
-        changed = logistic(log_odds(self.templateness, _EPSILON) + evidence)
-        return self.with_templateness(np.where(evidence == 0, self.templateness, changed))
+        adjusted = np.empty(len(evidence))
+        core.adjust_scores(self.templateness, evidence, adjusted)
+        return self.with_templateness(adjusted)
 
 
 class Model(Protocol):

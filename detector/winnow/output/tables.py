@@ -57,7 +57,8 @@ def data_tables(page: Page) -> list[int]:
         return []
     rows = np.zeros(page.n, np.int32)
     core.data_tables(page.arrays, TAG_ROLES, rows)
-    tables, stated = rows.nonzero()[0].tolist(), page.attribute("role")
+    tables = rows.nonzero()[0].tolist()
+    stated = page.attribute("role") if tables else {}
     found = [table for table in tables if stated.get(table, "").strip().lower() not in {"presentation", "none"}]
     return [table for table in found if rows[table] != _CALLOUT_ROWS or not _is_in_callout(page, table)]
 

@@ -26,16 +26,16 @@ from winnow.page.tree import (
     BLOCK_LEVEL,
     TAG_ID,
     UNSEEN_TEXT,
+    elements_named,
     is_among,
     nearest,
     once_per_page,
     slice_sums,
-    tag_set,
     within,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Set
+    from collections.abc import Sequence, Set
 
     from numpy.typing import NDArray
 
@@ -61,10 +61,11 @@ _COMMENT_STARTS: Final = frozenset("<[-")
 
 @once_per_page
 def blocks_inside(page: Page, *names: str) -> Flags:
-    """bool[m], whether each block is inside an element of one of some names."""
-    if page.tag_names.isdisjoint(names):
-        return np.zeros(page.m, bool)
-    return within(page, tag_set(*names).take(page.tag)).take(page.block_node)
+    """bool[m], whether each block is inside an element of one of some names, of block level."""
+    inside = np.zeros(page.m, bool)
+    for element in elements_named(page, *names):
+        inside[page.block_begin[element] : page.block_end[element]] = True
+    return inside
 
 
 def block_texts(page: Page, hidden: Flags | None = None) -> list[str]:
@@ -213,8 +214,11 @@ def code_lines(pre: etree._Element, skipped: Set[etree._Element] = frozenset()) 
     return "".join(written).replace("\r\n", "\n").removesuffix("\n")
 
 
-def conditional_comments(texts: Iterable[str]) -> list[int]:
+def conditional_comments(texts: Sequence[str]) -> list[int]:
     """Numbers of the texts, white space normalised, that are nothing but borders of conditional comments."""
+    together = "".join(texts)
+    if not ("<" in together or ">" in together or "[" in together):  # one of which is in every such text
+        return []
     return [
         number
         for number, text in enumerate(texts)

@@ -6,6 +6,7 @@ values: a cheap filter before values are parsed, which on most pages no attribut
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -73,6 +74,7 @@ def _predicate_tables(number: int) -> tuple[dict[str, int], bytes, NDArray[np.ui
 
 Number = TypeVar("Number", bound=np.number[Any])
 Pairs = list[tuple[str, str]]
+Matches = list[tuple[int, str]]
 
 
 @dataclass(eq=False)
@@ -102,7 +104,7 @@ class AttributeTable:
     begin: Indices
     _places: dict[str, dict[str, int]] = field(default_factory=dict, init=False)
     _evaluated: int = field(default=0, init=False)  # number of predicates
-    _matches: list[list[tuple[int, str]]] = field(default_factory=list, init=False)  # of each
+    _matches: dict[int, Matches] = field(default_factory=dict, init=False)
 
     @property
     def arrays(self) -> tuple[bytes, NDArray[np.int64], Indices, Indices]:
@@ -158,20 +160,27 @@ class AttributeTable:
             core.places_by_word(self.arrays, self.names[name], present, character_properties(), places)
         return {word: found for word, found in places.items() if found}
 
-    def matching(self, predicate: int) -> list[tuple[int, str]]:
-        """Places and values of the distinct attributes that match a predicate."""
-        if predicate >= self._evaluated:
-            number = len(_predicates)
-            matches: list[list[tuple[int, str]]] = [[] for _ in range(_MAX_PREDICATES)]
+    @property
+    def matches(self) -> dict[int, Matches]:
+        """Places and values of the distinct attributes that match each predicate; it lacks those that none matches."""
+        if self._evaluated < (number := len(_predicates)):
             name_bits, parts, part_bits = _predicate_tables(number)
-            bits_of_names = np.fromiter(map(name_bits.get, self.names, repeat(0)), np.uint32, len(self.names))
+            matches: list[Matches] = [[] for _ in range(_MAX_PREDICATES)]
+            bits_of_names = array("I", map(name_bits.get, self.names, repeat(0)))
             core.match_predicates(self.arrays, bits_of_names, parts, part_bits, matches)
-            self._matches, self._evaluated = matches, number  # once complete, as other threads may read them
-        return self._matches[predicate]
+            self._matches = {predicate: found for predicate, found in enumerate(matches) if found}
+            self._evaluated = number  # once complete, as other threads may read them
+        return self._matches
+
+    def matching(self, predicate: int) -> Matches:
+        """Places and values of the distinct attributes that match a predicate."""
+        return self.matches.get(predicate, [])
 
     def elements_matching(self, predicate: int, pattern: re.Pattern[str] | None = None) -> list[int]:
         """Elements, in document order, with an attribute that matches a predicate, and whose value a pattern finds."""
-        found = self.matching(predicate)
+        if predicate not in self.matches:  # as on most pages, for most predicates
+            return []
+        found = self.matches[predicate]
         return self.elements_with([place for place, value in found if pattern is None or pattern.search(value)])
 
     def elements_with(self, places: Sequence[int]) -> list[int]:

@@ -53,6 +53,7 @@ _STYLES: Final = attribute_predicate(
 )
 _BACKGROUNDS: Final = attribute_predicate("style", parts=("background",))
 _NAMED_UNSEEN: Final = attribute_predicate("class", parts=("sr-only", "screen-reader", "visually", "element-invisible"))
+_POSSIBLE: Final = frozenset({_STYLES, _NAMED_UNSEEN})
 _UNSEEN_CLASS: Final = re.compile(
     r"(?:^|\s)(?:(?:u-)?sr-only|screen-reader(?:-text|-only)?|(?:u-)?visually-?hidden|element-invisible)(?:\s|$)"
 )
@@ -258,6 +259,8 @@ def _characters_inside(page: Page) -> NDArray[np.int64]:
 def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     """How each element with text of the wanted blocks is hidden that is, and whether its style moves it."""
     table, sheet = page.attributes, _read_sheet(_own_css(page))
+    if not sheet.rules and "hidden" not in table.names and table.matches.keys().isdisjoint(_POSSIBLE):
+        return {}
     holding, present = np.zeros(page.n, bool), np.zeros(len(table.first), bool)
     core.find_holders(page.arrays, wanted, page.has_ink, holding, present)
     stated = table.places_by_value("hidden").items()

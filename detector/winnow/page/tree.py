@@ -201,19 +201,6 @@ def elements_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool
     return elements
 
 
-def innermost_holding(page: Page, mass: NDArray[np.generic], share: float) -> int:
-    """Find the innermost element with more than one block that holds this share of the mass; 0, the root, if none does.
-
-    Args:
-        page: the page.
-        mass: one integer or boolean per block, [m].
-        share: above 0.5, so that all such elements are nested.
-    """
-    inside = sums_over_blocks(page, mass)
-    holding = ((inside >= share * inside[0]) & (page.block_end - page.block_begin > 1)).nonzero()[0]
-    return int(holding[-1]) if len(holding) else 0
-
-
 def elements_named(page: Page, *names: str) -> list[int]:
     """Elements of some names in document order; most pages have none of most names."""
     if page.tag_names.isdisjoint(names):

@@ -20,8 +20,8 @@ def copies(html: str, *cut: int) -> list[bool]:
 @pytest.mark.parametrize(
     "html",
     [
-        f"<table><tr><td>a<td>{LONG}<tr><td>b<td>{LONG}</table>",
-        f"<ul><li>{LONG}<li>{OTHER}<li>{LONG}</ul>",
+        f"<table><tr class=odd><td>a<td>{LONG}<tr class=even><td>b<td>{LONG}</table>",
+        f"<ul><li class=first>{LONG}<li>{OTHER}<li>{LONG}</ul>",
         "<main><p>Stay in.</p></main><div class=mobile><p>Stay in.</p></div>",
         f"<p>one<br>{LONG}</p><p>two<br>{LONG}</p>",
         f"<p>{LONG}<br>two<br>{LONG}</p>",

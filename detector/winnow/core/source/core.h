@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; winnow.core expects the same number. */
-#define CORE_VERSION 30
+#define CORE_VERSION 31
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -207,6 +207,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(block_texts, "Texts of blocks with white space normalised, one a line.") \
     DO(data_tables, "Tables that hold values, for winnow.output.tables.") \
     DO(find_breaks, "Breaks between blocks, for winnow.output.text.") \
+    DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
     DO(limit_attributes, "A document without the attributes beyond a limit.") \
     DO(find_end, "Where a parser takes the document to end.") \
     DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
@@ -215,6 +216,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(spread_frequencies, "Counts of elements by those of their leaves.") \
     DO(find_places, "Places of blocks and their codes, for winnow.places.") \
     DO(site_evidence, "What a site's counts say, for winnow.evidence.site_counts.") \
+    DO(adjust_scores, "Scores with the log-odds of evidence added.") \
     DO(chosen_ancestors, "Nearest or outermost chosen ancestor of every node.") \
     DO(slice_sums, "Sums over slices of an array.") \
     DO(find_holders, "Elements with text of some blocks, and their attributes.") \

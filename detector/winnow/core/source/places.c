@@ -178,3 +178,28 @@ PyObject *core_site_evidence(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     Py_RETURN_NONE;
 }
+
+#define MIN_SCORE 1e-9 /* to which scores, and one less scores, are clipped */
+#define MAX_LOGIT 30.0
+
+/* adjust_scores(scores: float64[k], evidence: float64[k], adjusted: float64[k]): writes the probabilities with log-odds
+   added, those without evidence as they are. */
+PyObject *core_adjust_scores(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array scores = {0}, evidence = {0}, adjusted = {0};
+    Py_ssize_t i;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_8, &scores, in_8, &evidence, out_8, &adjusted)
+        || !check_arrays(scores.length == evidence.length && scores.length == adjusted.length)) {
+        return NULL;
+    }
+    for (i = 0; i < scores.length; i++) {
+        double score = ITEMS(scores, double)[i], added = ITEMS(evidence, double)[i];
+        if (added != 0) {
+            double bounded = smaller(larger(score, MIN_SCORE), 1 - MIN_SCORE);
+            double logit = log(bounded / (1 - bounded)) + added;
+            score = 1 / (1 + exp(-smaller(larger(logit, -MAX_LOGIT), MAX_LOGIT)));
+        }
+        ITEMS(adjusted, double)[i] = score;
+    }
+    Py_RETURN_NONE;
+}
