@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; winnow.core expects the same number. */
-#define CORE_VERSION 30
+#define CORE_VERSION 31
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -202,12 +202,13 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
 
 /* The functions of the module. */
 #define FUNCTIONS(DO) \
-    DO(flatten, "Flat arrays of an lxml tree, for winnow.page.page.") \
+    DO(flatten, "Flat arrays of a tree of lxml or lexbor, for winnow.page.page.") \
+    DO(lexbor_numbers, "Numbers of names, for winnow.page.html5.") \
     DO(count_kinds, "Totals of characters by kind, for winnow.page.text.") \
     DO(block_texts, "Texts of blocks with white space normalised, one a line.") \
     DO(data_tables, "Tables that hold values, for winnow.output.tables.") \
     DO(find_breaks, "Breaks between blocks, for winnow.output.text.") \
-    DO(limit_attributes, "A document without the attributes beyond a limit.") \
+    DO(scan_tags, "Attributes cut beyond a limit, and the work that nesting makes, for winnow.page.parsing.") \
     DO(find_end, "Where a parser takes the document to end.") \
     DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
     DO(node_fingerprints, "Fingerprints of units, for winnow.fingerprints.") \

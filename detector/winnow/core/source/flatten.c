@@ -26,14 +26,37 @@ int tree_prepare(void)
     return is_read ? 0 : -1;
 }
 
-/* A converter as in core.h. */
-static int in_node(PyObject *object, void *node)
+/* The root of a tree of lxml, or of one of lexbor: its address with the names that lexbor knows. */
+typedef struct {
+    const Node *root; /* NULL for a tree that cannot be read */
+    Chunk *chunks;
+} Source;
+
+static void source_free(Source *source)
 {
+    chunks_free(&source->chunks);
+}
+
+/* A converter as in core.h. */
+static int in_source(PyObject *object, void *to)
+{
+    Source *source = to;
+    KnownNames known;
+    unsigned long long address;
+    int is_read;
+    if (PyTuple_Check(object)) {
+        if (!PyArg_ParseTuple(object, "KO!O!", &address, &PyList_Type, &known.tags, &PyList_Type, &known.attributes)) {
+            return 0;
+        }
+        is_read = copy_lexbor(&source->root, (uintptr_t)address, &known, &source->chunks);
+        source->root = is_read == 1 ? source->root : NULL;
+        return is_read >= 0;
+    }
     if (!PyObject_TypeCheck(object, element_type)) {
         PyErr_SetString(PyExc_TypeError, "expected an lxml element");
         return 0;
     }
-    if ((*(const Node **)node = ((LxmlElement *)object)->node) == NULL) {
+    if ((source->root = ((LxmlElement *)object)->node) == NULL) {
         PyErr_SetString(PyExc_ValueError, "the element has no node");
         return 0;
     }
@@ -202,21 +225,26 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
     return found;
 }
 
-/* flatten(root, tag_ids, kinds: uint8[tags], properties, seed, max_nodes, max_levels) -> dict of arrays, None where the tree
-           cannot be read, or the nodes and levels of one too large */
+/* flatten(source, tag_ids, kinds: uint8[tags], properties, seed, max_nodes, max_levels) -> dict of arrays, None where the tree
+           cannot be read, or the nodes and levels of one too large
+
+   source: an element of lxml, or a tuple: the address of an element of lexbor, and the names of elements and of attributes
+   that lexbor knows, lists of bytes by its numbers. */
 PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array kinds = {0}, properties = {0};
     SCOPED(flat_free) Flat flat = {0};
+    SCOPED(source_free) Source source = {0};
     unsigned long long seed;
     const Node *root;
     Py_ssize_t max_nodes, max_levels;
     int is_read;
-    if (!PyArg_ParseTuple(arguments, "O&O!O&O&Knn", in_node, &root, &PyDict_Type, &flat.tag_ids, in_1, &kinds, in_properties,
+    if (!PyArg_ParseTuple(arguments, "O&O!O&O&Knn", in_source, &source, &PyDict_Type, &flat.tag_ids, in_1, &kinds, in_properties,
                           &properties, &seed, &max_nodes, &max_levels)) {
         return NULL;
     }
-    if (root->type != ELEMENT) {
+    root = source.root;
+    if (root == NULL || root->type != ELEMENT) {
         Py_RETURN_NONE;
     }
     flat.seed = seed;

@@ -36,6 +36,19 @@ typedef struct {
     DO(int32_t, first, a) DO(int32_t, place, d) DO(int32_t, name_of, d) \
     DO(int16_t, tag, n) DO(uint8_t, has_ink, r) DO(uint8_t, has_unseen, r)
 
+/* Nodes made from those of lexbor. */
+typedef struct Chunk Chunk;
+
+/* Names that lexbor knows, by its numbers: lists of bytes. */
+typedef struct {
+    PyObject *tags, *attributes;
+} KnownNames;
+
+/* Make nodes of the subtree of lexbor's element at an address: 1, 0 for a name that is not known, -1 with an exception. */
+int copy_lexbor(const Node **root, uintptr_t address, const KnownNames *known, Chunk **chunks);
+
+void chunks_free(Chunk **chunks);
+
 /* All that is known while a tree is read. */
 typedef struct {
     Size size;

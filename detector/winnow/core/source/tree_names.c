@@ -82,10 +82,13 @@ int read_attributes(Flat *flat, const Node *node)
         size_t length, at;
         int32_t name;
         uint32_t found;
-        if (attribute->type != ATTRIBUTE) {
+        if (attribute->type == ATTRIBUTE_WITH_VALUE) {
+            value = attribute->content;
+        }
+        else if (attribute->type != ATTRIBUTE) {
             continue;
         }
-        if (text != NULL) {
+        else if (text != NULL) {
             if (!IS_TEXT(text) || text->next != NULL) {
                 return 0;
             }

@@ -1,0 +1,228 @@
+/* The tree of lexbor, an HTML5 parser, as nodes like those of libxml2, which flatten.c reads.
+
+   selectolax, whose parser it is in, says where the node of an element lies in memory. The layout of nodes is that of
+   lexbor 2 and 3; winnow.page.html5 refuses what it does not know. The parser belongs to the caller alone: no other thread
+   changes its tree. */
+#include "flatten.h"
+
+enum {
+    LEXBOR_FRAGMENT = 11,
+    SHORT_NAME = 16,  /* longer names are not within their entry */
+    CHUNK = 2048,     /* nodes that memory is asked for at once */
+};
+
+typedef struct LexborNode {
+    void *events;
+    uintptr_t local_name; /* number of a name that lexbor knows, or the address of its entry */
+    uintptr_t prefix, space;
+    void *document;
+    struct LexborNode *next, *previous, *parent, *first_child, *last_child;
+    void *user;
+    int type;
+} LexborNode;
+
+typedef struct {
+    const unsigned char *data;
+    size_t length;
+} LexborString;
+
+typedef struct {
+    LexborNode node;
+    LexborString text;
+} LexborText;
+
+typedef struct LexborAttribute {
+    LexborNode node;
+    uintptr_t upper_name, qualified_name;
+    const LexborString *value;
+    void *owner;
+    struct LexborAttribute *next;
+} LexborAttribute;
+
+typedef struct {
+    LexborNode node;
+    uintptr_t upper_name, qualified_name;
+    const LexborString *is_value;
+    const LexborAttribute *first_attribute, *last_attribute, *id, *classes;
+    void *style, *list;
+    int condition, state;
+    const LexborNode *content; /* of a template */
+} LexborElement;
+
+typedef struct {
+    union {
+        const unsigned char *at;
+        unsigned char here[SHORT_NAME + 1];
+    } name;
+    size_t length;
+} LexborName;
+
+struct Chunk {
+    struct Chunk *before;
+    size_t used;
+    Node nodes[CHUNK];
+};
+
+void chunks_free(Chunk **chunks)
+{
+    while (*chunks != NULL) {
+        Chunk *before = (*chunks)->before;
+        free(*chunks);
+        *chunks = before;
+    }
+}
+
+/* A new node, zeroed; NULL with an exception. */
+static Node *new_node(Chunk **chunks, int type)
+{
+    Node *node;
+    if (*chunks == NULL || (*chunks)->used == CHUNK) {
+        Chunk *chunk = malloc(sizeof *chunk);
+        if (chunk == NULL) {
+            return (Node *)PyErr_NoMemory();
+        }
+        chunk->before = *chunks;
+        chunk->used = 0;
+        *chunks = chunk;
+    }
+    node = &(*chunks)->nodes[(*chunks)->used++];
+    memset(node, 0, sizeof *node);
+    node->type = type;
+    return node;
+}
+
+/* A name by its number or address; NULL for one that is not among the known ones. */
+static const unsigned char *name_of(uintptr_t name, PyObject *known)
+{
+    const LexborName *entry = (const LexborName *)name;
+    PyObject *bytes;
+    if (name >= (uintptr_t)PyList_Size(known)) {
+        return name < 4096 ? NULL : entry->length > SHORT_NAME ? entry->name.at : entry->name.here;
+    }
+    bytes = PyList_GetItem(known, (Py_ssize_t)name);
+    return bytes != NULL && PyBytes_Check(bytes) && PyBytes_Size(bytes) ? (const unsigned char *)PyBytes_AsString(bytes) : NULL;
+}
+
+/* Add the attributes of an element; 1, 0 for a name that is not known, -1 with an exception. */
+static int add_attributes(Node *element, const LexborElement *from, const KnownNames *known, Chunk **chunks)
+{
+    const LexborAttribute *attribute;
+    Node **last = &element->properties;
+    for (attribute = from->first_attribute; attribute != NULL; attribute = attribute->next) {
+        uintptr_t name = attribute->node.prefix ? attribute->qualified_name : attribute->node.local_name; /* xlink:href */
+        Node *node = new_node(chunks, ATTRIBUTE_WITH_VALUE);
+        if (node == NULL || (node->name = name_of(name, known->attributes)) == NULL) {
+            return node ? 0 : -1;
+        }
+        node->content = attribute->value && attribute->value->data ? attribute->value->data : (const unsigned char *)"";
+        *last = node;
+        last = &node->next;
+    }
+    return 1;
+}
+
+/* Whether an element is a template that attaches its contents to the page. */
+static int is_shadow_root(const Node *node)
+{
+    const Node *attribute;
+    for (attribute = node->properties; attribute != NULL; attribute = attribute->next) {
+        if (!strcmp((const char *)attribute->name, "shadowrootmode") || !strcmp((const char *)attribute->name, "shadowroot")) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int copy_lexbor(const Node **root, uintptr_t address, const KnownNames *known, Chunk **chunks)
+{
+    const LexborNode *from = (const LexborNode *)address, *at = from;
+    uintptr_t html = from->space; /* the name space of HTML, in which templates have contents */
+    Node *parent = NULL;
+    for (;;) {
+        const LexborNode *children = NULL;
+        Node *node = NULL;
+        if (at->type == ELEMENT) {
+            const LexborElement *element = (const LexborElement *)at;
+            int is_read;
+            node = new_node(chunks, ELEMENT);
+            if (node == NULL || (node->name = name_of(at->local_name, known->tags)) == NULL) {
+                return node ? 0 : -1;
+            }
+            if ((is_read = add_attributes(node, element, known, chunks)) != 1) {
+                return is_read;
+            }
+            children = at->first_child;
+            if (at->space == html && !strcmp((const char *)node->name, "template")) {
+                children = children == NULL && element->content ? element->content->first_child : children;
+                node->name = is_shadow_root(node) ? (const unsigned char *)"div" : node->name;
+            }
+        }
+        else if (at->type == TEXT || at->type == CDATA) {
+            if ((node = new_node(chunks, TEXT)) == NULL) {
+                return -1;
+            }
+            node->content = ((const LexborText *)at)->text.data;
+        }
+        else if ((node = new_node(chunks, COMMENT)) == NULL) {
+            return -1;
+        }
+        node->private = (void *)at;
+        node->parent = parent;
+        if (parent == NULL) {
+            *root = node;
+        }
+        else if (parent->last == NULL) {
+            parent->children = parent->last = node;
+        }
+        else {
+            parent->last = parent->last->next = node;
+        }
+        if (children != NULL) {
+            parent = node;
+            at = children;
+            continue;
+        }
+        while (at != from && at->next == NULL) {
+            at = parent->private;
+            parent = parent->parent;
+        }
+        if (at == from) {
+            return 1;
+        }
+        at = at->next;
+    }
+}
+
+/* lexbor_numbers(address) -> list of what stands for the names of an element and of its attributes: numbers, or addresses of
+                          names that lexbor does not know */
+PyObject *core_lexbor_numbers(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    unsigned long long address;
+    const LexborElement *element;
+    const LexborAttribute *attribute;
+    PyObject *numbers, *number;
+    int failed = 0;
+    if (!PyArg_ParseTuple(arguments, "K", &address)) {
+        return NULL;
+    }
+    element = (const LexborElement *)(uintptr_t)address;
+    if (!check_arrays(element != NULL && element->node.type == ELEMENT) || (numbers = PyList_New(0)) == NULL) {
+        return NULL;
+    }
+    attribute = element->first_attribute;
+    number = PyLong_FromSize_t(element->node.local_name);
+    while (!failed) {
+        failed = number == NULL || PyList_Append(numbers, number) < 0;
+        Py_XDECREF(number);
+        if (attribute == NULL || failed) {
+            break;
+        }
+        number = PyLong_FromSize_t(attribute->node.local_name);
+        attribute = attribute->next;
+    }
+    if (failed) {
+        Py_DECREF(numbers);
+        return NULL;
+    }
+    return numbers;
+}
