@@ -8,10 +8,9 @@ core reads its nodes where selectolax says that they lie in memory.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-from selectolax.lexbor import LEXBOR_VERSION_MAJOR, LEXBOR_VERSION_MINOR, LexborHTMLParser, LexborNode, create_tag
+from selectolax.lexbor import LexborHTMLParser, LexborNode, create_tag
 
 from winnow.core import core
 from winnow.page.tree import TAG_NAMES
@@ -35,11 +34,6 @@ _ATTRIBUTES: Final = """
 """.split()
 """Names of attributes that lexbor knows."""
 
-_CLOSED_FRAME: Final = re.compile(rb"(<iframe\b[^<>]*)/>", re.IGNORECASE)
-"""Common in the ``noscript`` of counting services, where browsers with scripts read no tags; without them they would
-take all that follows for its contents."""
-
-LEXBOR_VERSION: Final = f"{LEXBOR_VERSION_MAJOR}.{LEXBOR_VERSION_MINOR}"
 _WITHOUT_EVENTS: Final = 1
 _MAX_NUMBER: Final = 1_000  # of a name that lexbor knows; what stands for others is an address
 
@@ -50,7 +44,7 @@ Html5Tree = tuple[int, list[bytes], list[bytes]]
 def parse_html5(html: bytes) -> tuple[LexborHTMLParser, Html5Tree]:
     """Parse a document in UTF-8; its tree is there as long as the parser is kept."""
     if b"<noscript" in html:
-        html = _CLOSED_FRAME.sub(rb"\1></iframe>", _without_noscript_in_head(html))
+        html = _with_frames_ended(_without_noscript_in_head(html))
     parser = LexborHTMLParser(html, options=_WITHOUT_EVENTS)
     return parser, (_address(parser.root), _TAG_NAMES, _ATTRIBUTE_NAMES)
 
@@ -64,6 +58,19 @@ def _without_noscript_in_head(html: bytes) -> bytes:
             break
         pieces.append(html[end:begin])
         end = close + len(b"</noscript>")
+    return b"".join([*pieces, html[end:]])
+
+
+def _with_frames_ended(html: bytes) -> bytes:
+    """Give each ``<iframe/>`` an end tag, without which all that follows would be its contents.
+
+    They are common in what counting services have browsers without scripts load; others read no tags there.
+    """
+    pieces, end = [], 0
+    while (begin := html.find(b"<iframe", end)) >= 0 and (close := html.find(b">", begin)) >= 0:
+        is_ended = html[close - 1 : close] == b"/"
+        pieces.append(html[end : close - is_ended] + (b"></iframe>" if is_ended else b">"))
+        end = close + 1
     return b"".join([*pieces, html[end:]])
 
 

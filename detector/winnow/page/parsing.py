@@ -232,8 +232,8 @@ def prepare(html: str | bytes, encoding: str | None = None) -> tuple[bytes, bool
     if isinstance(html, bytes) and codec == "utf-8" and html[:1].isascii() and "\ufffd" not in text:
         body = html  # no need to encode it again
     else:
-        body = text.strip().encode("utf-8", "replace")
-    body = with_all_text(body.strip().replace(b"\x00", b"")).strip()
+        body = text.encode("utf-8", "replace")
+    body = with_all_text(body.replace(b"\x00", b"").strip()).strip()
     found: tuple[bytes, bool] = core.scan_tags(body, MAX_ATTRIBUTES, SEED)
     return found
 

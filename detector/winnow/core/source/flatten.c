@@ -29,6 +29,8 @@ int tree_prepare(void)
 /* The root of a tree of lxml, or of one of lexbor: its address with the names that lexbor knows. */
 typedef struct {
     const Node *root; /* NULL for a tree that cannot be read */
+    Size size;
+    PyObject *known_attributes;
     Chunk *chunks;
 } Source;
 
@@ -41,14 +43,15 @@ static void source_free(Source *source)
 static int in_source(PyObject *object, void *to)
 {
     Source *source = to;
-    KnownNames known;
+    PyObject *known_tags;
     unsigned long long address;
     int is_read;
     if (PyTuple_Check(object)) {
-        if (!PyArg_ParseTuple(object, "KO!O!", &address, &PyList_Type, &known.tags, &PyList_Type, &known.attributes)) {
+        if (!PyArg_ParseTuple(object, "KO!O!", &address, &PyList_Type, &known_tags, &PyList_Type,
+                              &source->known_attributes)) {
             return 0;
         }
-        is_read = copy_lexbor(&source->root, (uintptr_t)address, &known, &source->chunks);
+        is_read = copy_lexbor(&source->root, &source->size, (uintptr_t)address, known_tags, &source->chunks);
         source->root = is_read == 1 ? source->root : NULL;
         return is_read >= 0;
     }
@@ -248,7 +251,8 @@ PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
         Py_RETURN_NONE;
     }
     flat.seed = seed;
-    flat.size = size_of(root);
+    flat.known_attributes = source.known_attributes;
+    flat.size = source.known_attributes ? source.size : size_of(root);
     if (flat.size.nodes > (size_t)max_nodes || flat.size.levels > (size_t)max_levels) {
         return Py_BuildValue("nn", (Py_ssize_t)flat.size.nodes, (Py_ssize_t)flat.size.levels);
     }

@@ -6,9 +6,9 @@
 #include "flatten.h"
 
 enum {
-    LEXBOR_FRAGMENT = 11,
-    SHORT_NAME = 16,  /* longer names are not within their entry */
-    CHUNK = 2048,     /* nodes that memory is asked for at once */
+    SHORT_NAME = 16,   /* longer names are not within their entry */
+    MOST_KNOWN = 4096, /* a greater number is an address */
+    CHUNK = 512,       /* nodes that memory is asked for at once */
 };
 
 typedef struct LexborNode {
@@ -97,75 +97,79 @@ static const unsigned char *name_of(uintptr_t name, PyObject *known)
     const LexborName *entry = (const LexborName *)name;
     PyObject *bytes;
     if (name >= (uintptr_t)PyList_Size(known)) {
-        return name < 4096 ? NULL : entry->length > SHORT_NAME ? entry->name.at : entry->name.here;
+        return name < MOST_KNOWN ? NULL : entry->length > SHORT_NAME ? entry->name.at : entry->name.here;
     }
     bytes = PyList_GetItem(known, (Py_ssize_t)name);
     return bytes != NULL && PyBytes_Check(bytes) && PyBytes_Size(bytes) ? (const unsigned char *)PyBytes_AsString(bytes) : NULL;
 }
 
-/* Add the attributes of an element; 1, 0 for a name that is not known, -1 with an exception. */
-static int add_attributes(Node *element, const LexborElement *from, const KnownNames *known, Chunk **chunks)
+int read_lexbor_attributes(Flat *flat, const void *element)
 {
-    const LexborAttribute *attribute;
-    Node **last = &element->properties;
-    for (attribute = from->first_attribute; attribute != NULL; attribute = attribute->next) {
-        uintptr_t name = attribute->node.prefix ? attribute->qualified_name : attribute->node.local_name; /* xlink:href */
-        Node *node = new_node(chunks, ATTRIBUTE_WITH_VALUE);
-        if (node == NULL || (node->name = name_of(name, known->attributes)) == NULL) {
-            return node ? 0 : -1;
+    const LexborAttribute *attribute = ((const LexborElement *)element)->first_attribute;
+    for (; attribute != NULL; attribute = attribute->next) {
+        uintptr_t number = attribute->node.prefix ? attribute->qualified_name : attribute->node.local_name; /* xlink:href */
+        const unsigned char *name = name_of(number, flat->known_attributes);
+        LexborString value = {(const unsigned char *)"", 0};
+        if (name == NULL) {
+            return 0;
         }
-        node->content = attribute->value && attribute->value->data ? attribute->value->data : (const unsigned char *)"";
-        *last = node;
-        last = &node->next;
+        if (attribute->value != NULL && attribute->value->data != NULL) {
+            value = *attribute->value;
+        }
+        if (add_attribute(flat, name, NULL, value.data, value.length) < 0) {
+            return -1;
+        }
     }
     return 1;
 }
 
-/* Whether an element is a template that attaches its contents to the page. */
-static int is_shadow_root(const Node *node)
+/* Count the attributes of an element; whether it is a template that attaches its contents to the page follows. */
+static size_t count_attributes(const LexborElement *element, int *is_shadow_root)
 {
-    const Node *attribute;
-    for (attribute = node->properties; attribute != NULL; attribute = attribute->next) {
-        if (!strcmp((const char *)attribute->name, "shadowrootmode") || !strcmp((const char *)attribute->name, "shadowroot")) {
-            return 1;
-        }
+    const LexborAttribute *attribute = element->first_attribute;
+    size_t count = 0;
+    for (*is_shadow_root = 0; attribute != NULL; attribute = attribute->next, count++) {
+        const LexborName *entry = (const LexborName *)attribute->node.local_name; /* lexbor knows neither name */
+        *is_shadow_root |= attribute->node.local_name >= MOST_KNOWN && entry->length <= SHORT_NAME
+            && strncmp((const char *)entry->name.here, "shadowroot", 10) == 0
+            && (entry->length == 10 || strcmp((const char *)entry->name.here + 10, "mode") == 0);
     }
-    return 0;
+    return count;
 }
 
-int copy_lexbor(const Node **root, uintptr_t address, const KnownNames *known, Chunk **chunks)
+int copy_lexbor(const Node **root, Size *size, uintptr_t address, PyObject *known_tags, Chunk **chunks)
 {
     const LexborNode *from = (const LexborNode *)address, *at = from;
     uintptr_t html = from->space; /* the name space of HTML, in which templates have contents */
+    size_t depth = 1;
     Node *parent = NULL;
     for (;;) {
         const LexborNode *children = NULL;
-        Node *node = NULL;
-        if (at->type == ELEMENT) {
+        int is_element = at->type == ELEMENT, is_text = at->type == TEXT || at->type == CDATA;
+        Node *node = new_node(chunks, is_element ? ELEMENT : is_text ? TEXT : COMMENT);
+        if (node == NULL) {
+            return -1;
+        }
+        if (is_element) {
             const LexborElement *element = (const LexborElement *)at;
-            int is_read;
-            node = new_node(chunks, ELEMENT);
-            if (node == NULL || (node->name = name_of(at->local_name, known->tags)) == NULL) {
-                return node ? 0 : -1;
+            int is_shadow_root;
+            if ((node->name = name_of(at->local_name, known_tags)) == NULL) {
+                return 0;
             }
-            if ((is_read = add_attributes(node, element, known, chunks)) != 1) {
-                return is_read;
-            }
+            size->elements++;
+            size->levels = depth > size->levels ? depth : size->levels;
+            size->attributes += count_attributes(element, &is_shadow_root);
             children = at->first_child;
             if (at->space == html && !strcmp((const char *)node->name, "template")) {
                 children = children == NULL && element->content ? element->content->first_child : children;
-                node->name = is_shadow_root(node) ? (const unsigned char *)"div" : node->name;
+                node->name = is_shadow_root ? (const unsigned char *)"div" : node->name;
             }
         }
-        else if (at->type == TEXT || at->type == CDATA) {
-            if ((node = new_node(chunks, TEXT)) == NULL) {
-                return -1;
-            }
+        else if (is_text) {
             node->content = ((const LexborText *)at)->text.data;
         }
-        else if ((node = new_node(chunks, COMMENT)) == NULL) {
-            return -1;
-        }
+        size->nodes += !is_text;
+        size->texts += (size_t)is_text;
         node->private = (void *)at;
         node->parent = parent;
         if (parent == NULL) {
@@ -180,11 +184,13 @@ int copy_lexbor(const Node **root, uintptr_t address, const KnownNames *known, C
         if (children != NULL) {
             parent = node;
             at = children;
+            depth++;
             continue;
         }
         while (at != from && at->next == NULL) {
             at = parent->private;
             parent = parent->parent;
+            depth--;
         }
         if (at == from) {
             return 1;

@@ -13,8 +13,7 @@ enum {
     INSTRUCTION = 7,
     COMMENT = 8,
     XINCLUDE_START = 19,
-    XINCLUDE_END = 20,
-    ATTRIBUTE_WITH_VALUE = 100 /* not of libxml2: its value is its content */
+    XINCLUDE_END = 20
 };
 
 typedef struct Namespace {
