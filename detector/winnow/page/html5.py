@@ -37,16 +37,15 @@ _ATTRIBUTES: Final = """
 _WITHOUT_EVENTS: Final = 1
 _MAX_NUMBER: Final = 1_000  # of a name that lexbor knows; what stands for others is an address
 
-Html5Tree = tuple[int, list[bytes], list[bytes]]
-"""What the core reads: the address of the root, and the names that lexbor knows, by its numbers."""
+Html5Tree = tuple[LexborNode | None, list[bytes], list[bytes]]
+"""What the core reads: the root of a tree, and the names that lexbor knows, by its numbers."""
 
 
-def parse_html5(html: bytes) -> tuple[LexborHTMLParser, Html5Tree]:
-    """Parse a document in UTF-8; its tree is there as long as the parser is kept."""
+def parse_html5(html: bytes) -> Html5Tree:
+    """Parse a document in UTF-8."""
     if b"<noscript" in html:
         html = _with_frames_ended(_without_noscript_in_head(html))
-    parser = LexborHTMLParser(html, options=_WITHOUT_EVENTS)
-    return parser, (_address(parser.root), _TAG_NAMES, _ATTRIBUTE_NAMES)
+    return LexborHTMLParser(html, options=_WITHOUT_EVENTS).root, _TAG_NAMES, _ATTRIBUTE_NAMES
 
 
 def _without_noscript_in_head(html: bytes) -> bytes:
@@ -74,12 +73,6 @@ def _with_frames_ended(html: bytes) -> bytes:
     return b"".join([*pieces, html[end:]])
 
 
-def _address(node: LexborNode | None) -> int:
-    if node is None:
-        raise ValueError("an HTML5 parser makes elements of any document")
-    return node.mem_id
-
-
 def _names_by_number(names: list[str], numbers: list[int]) -> list[bytes]:
     known = {number: name for name, number in zip(names, numbers, strict=True) if number < _MAX_NUMBER}
     return [known.get(number, "").encode() for number in range(max(known) + 1)]
@@ -90,8 +83,8 @@ def _known_names() -> tuple[list[bytes], list[bytes]]:
     elements = [create_tag(name) for name in tags]
     parser = LexborHTMLParser(f"<p {' '.join(_ATTRIBUTES)}>")
     return (
-        _names_by_number(tags, [core.lexbor_numbers(element.mem_id)[0] for element in elements]),
-        _names_by_number(_ATTRIBUTES, core.lexbor_numbers(_address(parser.css_first("p")))[1:]),
+        _names_by_number(tags, [core.lexbor_numbers(element)[0] for element in elements]),
+        _names_by_number(_ATTRIBUTES, core.lexbor_numbers(parser.css_first("p"))[1:]),
     )
 
 

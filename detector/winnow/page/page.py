@@ -168,9 +168,7 @@ class Page:
             html, encoding, url = saved[0], saved[1] or encoding, url or saved[2]
         body, is_slow = prepare(html, encoding)
         if not is_slow:
-            parser, tree = parse_html5(body)  # the tree is there as long as its parser
-            arrays = _flatten(tree, limits)
-            del parser
+            arrays = _flatten(parse_html5(body), limits)
             if arrays is not None:
                 return cls(**arrays, url=url)
         return cls(**(_flatten(parse_prepared(body), limits) or {}), url=url)
@@ -314,11 +312,10 @@ def _check_core_reads_trees() -> None:
         ImportError: the core reads a tree wrongly.
     """
     html = '<html><head></head><body id="a"><p class="b">one<br/>two</p><!--no-->three</body></html>'
-    parser, tree = parse_html5(html.encode())
     caps = DEFAULT_LIMITS.max_nodes, DEFAULT_LIMITS.max_depth
     ascii_only = np.zeros(0x110000, np.uint8)
     tags = [TAG_ID[name] for name in ("html", "head", "body", "p", "br")]
-    for name, source in (("lxml", etree.fromstring(html)), ("selectolax", tree)):
+    for name, source in (("lxml", etree.fromstring(html)), ("selectolax", parse_html5(html.encode()))):
         found = core.flatten(source, TAG_ID, _TAG_BITS, ascii_only, SEED, *caps)
         if (
             not isinstance(found, dict)
@@ -329,7 +326,6 @@ def _check_core_reads_trees() -> None:
                 f"this release of {name} stores its trees in a layout that winnow's compiled core cannot read: "
                 f"install another release (pip install 'lxml>=6,<7' 'selectolax>=1.0.1,<2'), or a newer winnow"
             )
-    del parser
 
 
 _check_core_reads_trees()

@@ -255,4 +255,6 @@ void core_prepare_network(void);
 /* Find the type of lxml's elements; 0, or -1 with an ImportError if the core cannot read this lxml's trees. */
 int tree_prepare(void);
 
+int lexbor_prepare(void);
+
 #endif

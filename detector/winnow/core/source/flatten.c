@@ -26,7 +26,7 @@ int tree_prepare(void)
     return is_read ? 0 : -1;
 }
 
-/* The root of a tree of lxml, or of one of lexbor: its address with the names that lexbor knows. */
+/* The root of a tree of lxml, or of one made from lexbor's. */
 typedef struct {
     const Node *root; /* NULL for a tree that cannot be read */
     Size size;
@@ -43,15 +43,14 @@ static void source_free(Source *source)
 static int in_source(PyObject *object, void *to)
 {
     Source *source = to;
-    PyObject *known_tags;
-    unsigned long long address;
+    PyObject *node, *known_tags;
     int is_read;
     if (PyTuple_Check(object)) {
-        if (!PyArg_ParseTuple(object, "KO!O!", &address, &PyList_Type, &known_tags, &PyList_Type,
+        if (!PyArg_ParseTuple(object, "OO!O!", &node, &PyList_Type, &known_tags, &PyList_Type,
                               &source->known_attributes)) {
             return 0;
         }
-        is_read = copy_lexbor(&source->root, &source->size, (uintptr_t)address, known_tags, &source->chunks);
+        is_read = copy_lexbor(&source->root, &source->size, node, known_tags, &source->chunks);
         source->root = is_read == 1 ? source->root : NULL;
         return is_read >= 0;
     }
@@ -231,8 +230,8 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
 /* flatten(source, tag_ids, kinds: uint8[tags], properties, seed, max_nodes, max_levels) -> dict of arrays, None where the tree
            cannot be read, or the nodes and levels of one too large
 
-   source: an element of lxml, or a tuple: the address of an element of lexbor, and the names of elements and of attributes
-   that lexbor knows, lists of bytes by its numbers. */
+   source: an element of lxml, or a tuple: an element of selectolax, and the names of elements and of attributes that lexbor
+   knows, lists of bytes by its numbers. */
 PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array kinds = {0}, properties = {0};

@@ -39,9 +39,9 @@ typedef struct {
 /* Nodes made from those of lexbor. */
 typedef struct Chunk Chunk;
 
-/* Make nodes of the subtree of lexbor's element at an address, and count them: 1, 0 for a name that is not among the known
-   ones, -1 with an exception. */
-int copy_lexbor(const Node **root, Size *size, uintptr_t address, PyObject *known_tags, Chunk **chunks);
+/* Make nodes of the subtree of an element of selectolax, and count them: 1, 0 for a name that is not among the known ones,
+   -1 with an exception. */
+int copy_lexbor(const Node **root, Size *size, PyObject *node_of_root, PyObject *known_tags, Chunk **chunks);
 
 void chunks_free(Chunk **chunks);
 

@@ -63,6 +63,34 @@ struct Chunk {
     Node nodes[CHUNK];
 };
 
+static PyObject *node_type; /* of selectolax */
+
+int lexbor_prepare(void)
+{
+    PyObject *lexbor = PyImport_ImportModule("selectolax.lexbor");
+    node_type = lexbor ? PyObject_GetAttrString(lexbor, "LexborNode") : NULL; /* kept for good */
+    Py_XDECREF(lexbor);
+    if (node_type != NULL && !PyType_Check(node_type)) {
+        PyErr_SetString(PyExc_ImportError, "this selectolax is not one whose trees can be read");
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* The address of the node behind selectolax's; 0 with an exception. */
+static uintptr_t address_of(PyObject *node)
+{
+    PyObject *address = NULL;
+    size_t found = 0;
+    if (!PyObject_TypeCheck(node, (PyTypeObject *)node_type)) {
+        PyErr_SetString(PyExc_TypeError, "expected a node of selectolax");
+    }
+    else if ((address = PyObject_GetAttrString(node, "mem_id")) != NULL && (found = PyLong_AsSize_t(address)) == 0) {
+        PyErr_SetString(PyExc_ValueError, "the node is no more");
+    }
+    Py_XDECREF(address);
+    return PyErr_Occurred() ? 0 : found;
+}
+
 void chunks_free(Chunk **chunks)
 {
     while (*chunks != NULL) {
@@ -137,12 +165,15 @@ static size_t count_attributes(const LexborElement *element, int *is_shadow_root
     return count;
 }
 
-int copy_lexbor(const Node **root, Size *size, uintptr_t address, PyObject *known_tags, Chunk **chunks)
+int copy_lexbor(const Node **root, Size *size, PyObject *node_of_root, PyObject *known_tags, Chunk **chunks)
 {
-    const LexborNode *from = (const LexborNode *)address, *at = from;
-    uintptr_t html = from->space; /* the name space of HTML, in which templates have contents */
+    const LexborNode *from = (const LexborNode *)address_of(node_of_root), *at = from;
+    uintptr_t html = from ? from->space : 0; /* the name space of HTML, in which templates have contents */
     size_t depth = 1;
     Node *parent = NULL;
+    if (from == NULL) {
+        return -1;
+    }
     for (;;) {
         const LexborNode *children = NULL;
         int is_element = at->type == ELEMENT, is_text = at->type == TEXT || at->type == CDATA;
@@ -199,20 +230,16 @@ int copy_lexbor(const Node **root, Size *size, uintptr_t address, PyObject *know
     }
 }
 
-/* lexbor_numbers(address) -> list of what stands for the names of an element and of its attributes: numbers, or addresses of
-                          names that lexbor does not know */
+/* lexbor_numbers(node) -> list of what stands for the names of an element and of its attributes: numbers, or addresses of
+                       names that lexbor does not know */
 PyObject *core_lexbor_numbers(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    unsigned long long address;
     const LexborElement *element;
     const LexborAttribute *attribute;
-    PyObject *numbers, *number;
+    PyObject *node, *numbers, *number;
     int failed = 0;
-    if (!PyArg_ParseTuple(arguments, "K", &address)) {
-        return NULL;
-    }
-    element = (const LexborElement *)(uintptr_t)address;
-    if (!check_arrays(element != NULL && element->node.type == ELEMENT) || (numbers = PyList_New(0)) == NULL) {
+    if (!PyArg_ParseTuple(arguments, "O", &node) || (element = (const LexborElement *)address_of(node)) == NULL
+        || !check_arrays(element->node.type == ELEMENT) || (numbers = PyList_New(0)) == NULL) {
         return NULL;
     }
     attribute = element->first_attribute;
