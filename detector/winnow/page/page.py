@@ -175,7 +175,7 @@ class Page:
 
     @classmethod
     def from_tree(cls, root: etree._Element, url: str | None = None, *, limits: Limits = DEFAULT_LIMITS) -> Page:
-        """Flatten an lxml tree; it is not changed.
+        """Flatten an lxml tree, such as the ``response.selector.root`` that Scrapy holds; it is not changed.
 
         Trees that browsers read in another way are serialised and parsed again: those with elements of the body in
         their head, which libxml2 leaves there, and with declarative shadow roots; so are those that the core cannot
