@@ -57,7 +57,7 @@ def _without_noscript_in_head(html: bytes) -> bytes:
             break
         pieces.append(html[end:begin])
         end = close + len(b"</noscript>")
-    return b"".join([*pieces, html[end:]])
+    return b"".join([*pieces, html[end:]]) if pieces else html
 
 
 def _with_frames_ended(html: bytes) -> bytes:
@@ -65,12 +65,13 @@ def _with_frames_ended(html: bytes) -> bytes:
 
     They are common in what counting services have browsers without scripts load; others read no tags there.
     """
-    pieces, end = [], 0
-    while (begin := html.find(b"<iframe", end)) >= 0 and (close := html.find(b">", begin)) >= 0:
-        is_ended = html[close - 1 : close] == b"/"
-        pieces.append(html[end : close - is_ended] + (b"></iframe>" if is_ended else b">"))
-        end = close + 1
-    return b"".join([*pieces, html[end:]])
+    pieces, end, at = [], 0, 0
+    while (begin := html.find(b"<iframe", at)) >= 0 and (close := html.find(b">", begin)) >= 0:
+        at = close + 1
+        if html[close - 1 : close] == b"/":
+            pieces += html[end : close - 1], b"></iframe>"
+            end = at
+    return b"".join([*pieces, html[end:]]) if pieces else html
 
 
 def _names_by_number(names: list[str], numbers: list[int]) -> list[bytes]:
