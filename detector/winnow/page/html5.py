@@ -65,7 +65,8 @@ def _with_frames_ended(html: bytes) -> bytes:
 
     They are common in what counting services have browsers without scripts load; others read no tags there.
     """
-    pieces, end, at = [], 0, 0
+    pieces: list[bytes] = []
+    end = at = 0
     while (begin := html.find(b"<iframe", at)) >= 0 and (close := html.find(b">", begin)) >= 0:
         at = close + 1
         if html[close - 1 : close] == b"/":
