@@ -371,7 +371,7 @@ async def _compared(address: str, pages: dict[str, Resource], folder: Path) -> t
 
 def _hashed(url: str, pages: dict[str, Resource]) -> HashedPage:
     response = HtmlResponse(url, body=pages[url].body, headers=dict(pages[url].headers))
-    return HashedPage.of(Page.from_tree(response.selector.root, url), load_model())
+    return HashedPage.of(Page.parse(response.text, url), load_model())
 
 
 if __name__ == "__main__":

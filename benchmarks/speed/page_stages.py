@@ -1,13 +1,13 @@
-"""What a page costs, stage by stage, on one core, next to the lxml parse of the same page and to other extractors.
+"""What a page costs, stage by stage, on one core, next to lxml's parse of the same page and to other extractors.
 
     python -m benchmarks.speed.page_stages [PAGES_DIR] [--sample 200] [--repeat 3] [--model NAME|FILE]
 
 Without a folder the pages are those of the demo web. Every stage runs --repeat times on a page newly parsed, and the
 fastest run counts, in processor time. It starts with empty memos, as on the first page of a site, unless the row says
 that the names of the site's elements and its links are known. A row has the median over pages of its milliseconds,
-their mean, and the median of its ratio to the parse of the same page. Below it the memory of the page nearest to 5,000
-elements, above that of its parsed tree: the most that Python allocated at once, and the growth of the process; and the
-growth for three pages made of 90,000 elements, the worst that the default limits let through.
+their mean, and the median of its ratio to lxml's parse of the same page, whatever parses it for Winnow. Below it the
+memory of the page nearest to 5,000 elements: the most that Python allocated at once, and the growth of the process, its
+tree included; and the growth for three pages made of 90,000 elements, the worst that the default limits let through.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from winnow.fingerprints import node_fingerprints
 from winnow.memo import Memo
 from winnow.output.markdown.writer import markdown_blocks
 from winnow.output.text import block_texts, join_blocks
-from winnow.page.parsing import decode, parse_html
+from winnow.page.html5 import parse_html5
+from winnow.page.parsing import decode, prepare
 from winnow.smoothing import smooth
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 NODES: Final = 5_000
 PARSE: Final = "lxml parse"
-READ: Final = "read HTML: parse and what comes before"
+READ: Final = "HTML to tree"
 WHOLE: Final = "Winnow, tree to text"
 EVERYTHING: Final = "Winnow, HTML to text"
 KNOWN: Final = "{}, names known"
@@ -99,7 +100,7 @@ def _measure(options: argparse.Namespace) -> None:
             figures[f"times_as_fast_as_{peer}"] = {"median": faster, "of_means": of_means}
     figures["memory"] = memory = _memory(_file_of_size(html_files(options.pages)), options.model)
     print(
-        f"\nMemory of a page of {memory['nodes']:,} nodes above its parsed tree: {memory['python_mb']:.1f} MB of Python"
+        f"\nMemory of a page of {memory['nodes']:,} elements: {memory['python_mb']:.1f} MB of Python"
         f" objects and arrays at most, the process grew by {memory['process_mb']:.1f} MB."
     )
     figures["worst_mb"] = worst = {name: _apart(_growth_of, WORST[name], options.model) for name in WORST}
@@ -140,9 +141,11 @@ def _stages(html: str, url: str, model: Model) -> dict[str, float]:
     marks = [thread_time()]
     etree.fromstring(body, etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8"))
     marks.append(thread_time())
-    root = parse_html(html)
+    parsed = parse_html5(prepare(html)[0])
     marks.append(thread_time())
-    page = Page.from_tree(root, url)
+    del parsed
+    marks.append(thread_time())
+    page = Page.parse(html, url)
     marks.append(thread_time())
     node_fingerprints(page)
     marks.append(thread_time())
@@ -155,14 +158,16 @@ def _stages(html: str, url: str, model: Model) -> dict[str, float]:
     template = smoothed.value >= choice.threshold
     join_blocks(page, block_texts(page), ~template[page.n :])
     marks.append(thread_time())
-    names = (PARSE, READ, "flatten", "fingerprint", "features and score", "smooth", "decide", "strip to text")
-    stages = {name: end - begin for name, begin, end in zip(names, marks, marks[1:], strict=False)}
+    names = (PARSE, READ, "", "flatten", "fingerprint", "features and score", "smooth", "decide", "strip to text")
+    stages = {name: end - begin for name, begin, end in zip(names, marks, marks[1:], strict=False) if name}
+    stages["flatten"] -= stages[READ]  # it parsed, too
 
-    page = Page.from_tree(parse_html(html), url)
+    page = Page.parse(html, url)
     start = thread_time()
     node_fingerprints(page)
     stages[KNOWN.format("fingerprint")] = thread_time() - start
-    stages[KNOWN.format(WHOLE)], cleaned = _timed_clean(html, url, model)
+    everything, cleaned = _timed_clean(html, url, model)
+    stages[KNOWN.format(EVERYTHING)] = everything
     start = thread_time()
     _ = cleaned.html
     written = thread_time()
@@ -170,9 +175,10 @@ def _stages(html: str, url: str, model: Model) -> dict[str, float]:
     stages["clean HTML, on request"] = written - start
     stages["Markdown, on request"] = thread_time() - written
     _forget()
-    stages[WHOLE], _ = _timed_clean(html, url, model)
+    everything, _ = _timed_clean(html, url, model)
+    stages[WHOLE] = everything - stages[READ]
     stages["the same and fingerprints"] = stages[WHOLE] + stages["fingerprint"]
-    stages[EVERYTHING] = stages[READ] + stages[WHOLE]
+    stages[EVERYTHING] = everything
     return stages
 
 
@@ -190,10 +196,8 @@ def _memos() -> list[Memo[Any, Any]]:
 
 
 def _timed_clean(html: str, url: str, model: Model) -> tuple[float, Cleaned]:
-    """Clean a page newly parsed; return the seconds without the parse."""
-    root = parse_html(html)
     start = thread_time()
-    cleaned = clean(root, url, model=model)
+    cleaned = clean(html, url, model=model)
     return thread_time() - start, cleaned
 
 
@@ -221,20 +225,20 @@ def _apart(function: Callable[..., Any], *arguments: Any) -> Any:
 def _python_peak(file: Path, name: str | None) -> tuple[float, int]:
     model = load_model(name)
     clean("<p>something</p>" * 100, model=model)  # what is loaded once stays out of it
-    root = parse_html(file.read_bytes())
+    html = file.read_bytes()
     tracemalloc.start()
-    cleaned = clean(root, model=model)
+    cleaned = clean(html, model=model)
     peak = tracemalloc.get_traced_memory()[1]
     assert cleaned.passed_through is None
-    return peak / 1e6, sum(1 for _ in root.iter())
+    return peak / 1e6, Page.parse(html).n
 
 
 def _growth_of(html: str | bytes | Path, name: str | None) -> float:
     """Megabytes that the process grows by while it cleans a page."""
     model = load_model(name)
     clean("<p>something</p>" * 100, model=model)
-    root = parse_html(html.read_bytes() if isinstance(html, Path) else html)
-    return peak_growth(lambda: clean(root, model=model))
+    source = html.read_bytes() if isinstance(html, Path) else html
+    return peak_growth(lambda: clean(source, model=model))
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ class Cleaner:
         Args:
             html: the page's HTML; as text where ``hashed`` was read from it.
             url: its address, where known.
-            hashed: the result of :meth:`read`, or the page as the middleware has read it from its tree.
+            hashed: the result of :meth:`read`.
             evidence: the site's counts of its fingerprints.
             model: name or file of another model than the crawl's.
             rules: the user's rules for the page.
@@ -125,8 +125,7 @@ class Cleaner:
             if cleaned is not None:
                 self._count(stats.ITEMS_IN_PROCESS)
                 return cleaned
-        # Rules select from the tree, which the callback may have changed: with rules the page is parsed anew.
-        page = hashed.page if isinstance(hashed, HashedPage) and not rules else html
+        page = hashed.page if isinstance(hashed, HashedPage) else html
         page_model = self.model if model is None else load_model(model)
         work = partial(clean_item, page, url, hashed, evidence, page_model, self.options, rules)
         if self.is_light(html):

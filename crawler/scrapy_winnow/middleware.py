@@ -1,4 +1,4 @@
-"""The spider middleware: counts the nodes of each page for its site, once, before the callback runs."""
+"""The spider middleware: counts the nodes of each page for its site, once, before the callback's output goes on."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scrapy.http import HtmlResponse
 
 from scrapy_winnow import stats
 from scrapy_winnow.extension import Component, winnow_of
-from scrapy_winnow.storage.evidence import HashedPage, page_id_of
-from winnow.page.page import Limits, Page, PageTooLarge
-from winnow.page.parsing import kind_of_data, with_all_text
+from scrapy_winnow.storage.evidence import page_id_of
+from winnow.page.page import PageTooLarge
+from winnow.page.parsing import kind_of_data
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -21,16 +21,14 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_winnow.item_sources import ItemSource
-    from winnow.models import Model
 
 
 class CountNodes(Component):
     """Fingerprints a page, counts it, and keeps the result for the pipeline.
 
-    A light page is read before its callback runs, from the tree of ``response.selector``, which the callback uses next:
-    the page is parsed once. A heavy page is read in a thread, with ``WINNOW_PROCESSES`` every page in a process, both
-    from a tree of its own, since the callback may have begun. Requests with ``meta={"winnow": False}`` are left alone,
-    and where nothing is counted only the pages of items are read, by the pipeline.
+    A heavy page is read in a thread, with ``WINNOW_PROCESSES`` every page in a process. Requests with
+    ``meta={"winnow": False}`` are left alone, and where nothing is counted only the pages of items are read, by the
+    pipeline.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -39,13 +37,9 @@ class CountNodes(Component):
         self._limits = self._winnow.cleaner.options.limits
 
     def process_spider_input(self, response: Response) -> None:
-        """Read the page now: a callback that returns a list may have changed the tree by the time of its output."""
-        # What fails here fails again when the page is counted, and is logged there.
-        with suppress(Exception):
-            source, cleaner = self._winnow.sources.enter(response), self._winnow.cleaner
-            is_here = cleaner.is_light(response.body) and not cleaner.is_for_processes(response.body)
-            if self._winnow.counts is not None and is_here and _is_page(response, source):
-                source.hashed = _read_from_tree(response, source.url, self._limits, cleaner.model)
+        """Note where items come from."""
+        with suppress(Exception):  # what fails here fails again when the page is counted, and is logged there
+            self._winnow.sources.enter(response)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Count the page, then pass the callback's output on as it is."""
@@ -57,13 +51,13 @@ class CountNodes(Component):
     async def _read(self, response: Response, source: ItemSource) -> None:
         """Read and count a page, and keep the result."""
         winnow, counts = self._winnow, self._winnow.counts
-        if source.hashed is None and not _is_page(response, source):
+        if not _is_page(response, source):
             winnow.count(stats.PAGES_SKIPPED)
             return
         try:
             self._limits.check("bytes", len(response.body))
             source.html = response.text, response.body
-            if counts is not None and source.hashed is None:
+            if counts is not None:
                 source.hashed = await winnow.cleaner.read(response.text, source.url)
         except PageTooLarge:
             winnow.count(stats.PAGES_TOO_LARGE)
@@ -90,12 +84,3 @@ def _is_page(response: Response, source: ItemSource) -> TypeGuard[HtmlResponse]:
         return False
     is_wanted = source.site is not None and (source.options.count or source.options.clean)
     return is_wanted and kind_of_data(response.body) is None
-
-
-def _read_from_tree(response: HtmlResponse, url: str | None, limits: Limits, model: Model) -> HashedPage:
-    """Read the tree that the callback will use, or parse anew if Scrapy's parser has lost some of the page."""
-    limits.check("bytes", len(response.body))
-    html = response.body if response.encoding == "utf-8" else response.text.encode("utf-8", "replace")
-    if with_all_text(html) is not html:
-        return HashedPage.of(Page.parse(response.text, url, limits=limits), model)
-    return HashedPage.of(Page.from_tree(response.selector.root, url, limits=limits), model)

@@ -298,22 +298,22 @@ def test_values_never_fall_from_parent_to_child_and_sections_are_connected() -> 
 
 
 def test_hidden_units_hand_their_descendants_to_the_nearest_visible_ancestor() -> None:
-    page = Page.parse("<div><p>a</p></div>")  # html, body, div, p; one block
-    scores = scores_of(page, [0.1, 0.1, 0.9, 0.9, 0.8], [True, True, False, False, True], 0.0)
+    page = Page.parse("<div><p>a</p></div>")  # html, head, body, div, p; one block
+    scores = scores_of(page, [0.1, 0.1, 0.1, 0.9, 0.9, 0.8], [True, True, True, False, False, True], 0.0)
     smoothed = smooth(page.unit_parent, scores)
-    assert smoothed.value.tolist() == [0.1, 0.1, 0.1, 0.1, 0.8]
-    assert smoothed.section.tolist() == [0, 0, 0, 0, 4]
+    assert smoothed.value.tolist() == [0.1, 0.1, 0.1, 0.1, 0.1, 0.8]
+    assert smoothed.section.tolist() == [0, 0, 0, 0, 0, 5]
 
 
 def test_without_smoothing_every_unit_keeps_its_own_score() -> None:
     page = Page.parse("<div><p>a</p></div>")
     scores = Scores(
-        np.array([0.5, 0.2, 0.9, 0.9, 0.8]),
-        np.array([0, 1, 0, 1, 1]),
-        np.array([True, True, True, False, True]),
-        np.zeros(5),
+        np.array([0.5, 0.5, 0.2, 0.9, 0.9, 0.8]),
+        np.array([0, 0, 1, 0, 1, 1]),
+        np.array([True, True, True, True, False, True]),
+        np.zeros(6),
         FixedThreshold(0.5),
     )
     raw = unsmoothed(page.unit_parent, scores)
-    assert raw.value.tolist() == [0.0, 0.2, 0.2, 0.2, 0.8]
-    assert raw.section.tolist() == [0, 1, 1, 1, 4]
+    assert raw.value.tolist() == [0.0, 0.0, 0.2, 0.2, 0.2, 0.8]
+    assert raw.section.tolist() == [0, 0, 2, 2, 2, 5]

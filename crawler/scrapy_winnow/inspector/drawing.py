@@ -38,6 +38,7 @@ _IMAGE_DATA: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif|bmp|x-ico
 _ADDRESSES: Final = frozenset({"href", "xlink:href", "src"})
 _WEB: Final = re.compile(r"https?:|[^:]*(?:[/?#]|\Z)", re.IGNORECASE)
 _MAX_IMAGE_DATA: Final = 200_000  # characters
+_LOOKED_AT: Final = 4_096  # bytes, for a doctype
 
 
 def describe_page(page: Page, *, load_assets: bool) -> dict[str, Any]:
@@ -81,10 +82,10 @@ def describe_page(page: Page, *, load_assets: bool) -> dict[str, Any]:
     }
 
 
-def has_doctype(page: Page) -> bool:
-    """Whether the page has a doctype, without which a browser uses quirks mode."""
-    docinfo: Any = page.elements[0].getroottree().docinfo if page.n else None
-    return docinfo is not None and bool(docinfo.doctype)
+def has_doctype(html: str | bytes) -> bool:
+    """Whether a page has a doctype, without which a browser uses quirks mode."""
+    start = html[:_LOOKED_AT].encode() if isinstance(html, str) else html[:_LOOKED_AT]
+    return b"<!doctype" in start.lower()
 
 
 def _safe_attributes(

@@ -61,7 +61,7 @@ class Inspector:
             load_assets=self.load_assets,
             where=" · ".join(name for name in dict.fromkeys([document.name, document.url]) if name and name != title),
             url=document.url,
-            doctype=has_doctype(page),
+            doctype=has_doctype(document.html),
             models=self._choices(),
         )
 

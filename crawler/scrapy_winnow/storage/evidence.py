@@ -90,7 +90,7 @@ class HashedPage(HashedUnits):
     """A page with the fingerprints of those of its units that are counted.
 
     Attributes:
-        page: the page; it keeps its lxml tree alive.
+        page: the page.
     """
 
     page: Page
@@ -110,7 +110,7 @@ class HashedPage(HashedUnits):
         return cls(size, units, fingerprints, masses, contents_id, main_id, model_version, page)
 
     def __reduce__(self) -> tuple[type[HashedUnits], tuple[Any, ...]]:
-        """Leave the page out of what another process gets: its tree cannot leave this one."""
+        """Leave the page out of what another process gets: it is read there again where it is wanted."""
         return HashedUnits, tuple(self.values().values())
 
 

@@ -204,14 +204,14 @@ def _tex_of_maths(page: Page, maths: list[int]) -> dict[int, Formula]:
     """Formula of each ``math`` element: its annotation in TeX, its ``alttext``, or its MathML converted."""
     math_of = nearest(page.parent, page.tag == _MATH)
     annotations = {
-        int(math_of[index]): text
+        int(math_of[index]): page.raw_text(index)
         for index, encoding in page.attribute("encoding").items()
-        if encoding == "application/x-tex" and math_of[index] >= 0 and (text := page.elements[index].text)
+        if encoding == "application/x-tex" and math_of[index] >= 0 and index in page.raw_texts
     }
     descriptions, found = page.attribute("alttext"), {}
     for index in maths:
         tex = _clean_tex(annotations.get(index) or descriptions.get(index, ""))
-        tex = tex or _clean_tex(_convert_mathml(page.elements[index]))
+        tex = tex or _clean_tex(_convert_mathml(page.subtree(index)[0]))
         found[index] = Formula(tex, _is_display(page, index))
     return found
 

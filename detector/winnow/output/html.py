@@ -33,6 +33,7 @@ from winnow.page.tree import (
     IS_UNSEEN_TEXT,
     TAG_ID,
     TAG_NAMES,
+    elements_named,
     named_elements,
     nearest,
     runs_of_blocks,
@@ -309,11 +310,18 @@ def _with_source(page: Page, index: int, pairs: Pairs, offered: str) -> Pairs:
     lazy = (attributes[name].strip() for name in _LAZY_SOURCES if name in attributes)
     source = next(filter(_PICTURE_ADDRESS.search, lazy), "")
     if not source and attributes.get("src", "").strip()[:5] in {"", "data:"}:  # no source, or a placeholder
-        after = page.elements[index].getnext()
-        twin = next(after.iter("img"), None) if after is not None and after.tag == "noscript" else None
-        source = _largest_source(attributes.get("srcset", "")) or offered
-        source = source or ("" if twin is None else _largest_source(twin.get("src", "")))
+        source = (
+            _largest_source(attributes.get("srcset", "")) or offered or _source_in_noscript(page, int(page.end[index]))
+        )
     return list((attributes | {"src": source} if source else attributes).items())
+
+
+def _source_in_noscript(page: Page, index: int) -> str:
+    """Address of the picture in a ``noscript`` that follows another picture; "" where another element does."""
+    if index >= page.n or page.tag[index] != TAG_ID["noscript"]:
+        return ""
+    pictures = index + np.flatnonzero(page.tag[index : page.end[index]] == TAG_ID["img"])[:1]
+    return _largest_source(dict(page.attributes[pictures[0]]).get("src", "")) if len(pictures) else ""
 
 
 def _picture_sources(page: Page) -> dict[int, str]:
@@ -400,17 +408,23 @@ def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
 
 def _code_language(page: Page, pre: int) -> str:
     """Language of a ``pre``, which highlighters mark on it, inside it or around it; "" if unknown."""
-    element = page.elements[pre]
-    ancestors = islice(element.iterancestors(), _MAX_ANCESTORS)
-    for candidate in (*element.iterchildren("code"), element, *ancestors):
+    codes = [each for each in elements_named(page, "code") if page.parent[each] == pre]
+    for candidate in (*codes, *islice(_ancestors_or_self(page, pre), 1 + _MAX_ANCESTORS)):
+        attributes = dict(page.attributes[candidate])
         for name in ("data-lang", "data-language", "language"):
-            language = candidate.get(name, "")[:_MAX_CLASS_CHARACTERS].strip().lower()
+            language = attributes.get(name, "")[:_MAX_CLASS_CHARACTERS].strip().lower()
             if len(language.split()) == 1:
                 return "" if language in NO_LANGUAGE else language
-        found = _LANGUAGE_CLASS.search(candidate.get("class", "")[:_MAX_CLASS_CHARACTERS])
+        found = _LANGUAGE_CLASS.search(attributes.get("class", "")[:_MAX_CLASS_CHARACTERS])
         if found and found[1].lower() not in NO_LANGUAGE:
             return found[1].lower()
     return ""
+
+
+def _ancestors_or_self(page: Page, element: int) -> Iterator[int]:
+    while element >= 0:
+        yield element
+        element = int(page.parent[element])
 
 
 def _largest_source(srcset: str) -> str:

@@ -160,8 +160,9 @@ def _merged_texts(
     last_end = 0
     for element, behind, first, last in zip(*(each[is_whole].tolist() for each in (pre, end, *blocks)), strict=True):
         if element >= last_end:  # not in another one
-            omitted = element + np.flatnonzero(omitted_elements(page)[element:behind])
-            code = code_lines(page.elements[element], {page.elements[each] for each in omitted.tolist()})
+            omitted = np.flatnonzero(omitted_elements(page)[element:behind])
+            tree = page.subtree(element)
+            code = code_lines(tree[0], {tree[each] for each in omitted.tolist()})
             code = code.strip("\n")
             if page.has_unseen[page.run_begin[element] : page.run_end[element]].any():
                 code = UNSEEN_CHARACTERS.sub("", code)

@@ -1,9 +1,7 @@
-"""A page as flat arrays: one pass over an lxml tree, and no per-node Python objects after it."""
+"""A page as flat arrays: one pass over the tree of a parser, and no per-node Python objects after it."""
 
 from __future__ import annotations
 
-import gc
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -14,9 +12,11 @@ from lxml import etree
 
 from winnow.core import SEED, core
 from winnow.page.attributes import AttributeTable
-from winnow.page.parsing import kind_of_data, page_of_mhtml, parse_html
-from winnow.page.text import NOT_IN_XML, character_properties
-from winnow.page.tree import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG_NAMES, elements_named, tag_set
+from winnow.page.html5 import Html5Tree, parse_html5
+from winnow.page.parsing import kind_of_data, page_of_mhtml, parse_prepared, prepare
+from winnow.page.rebuilding import rebuild
+from winnow.page.text import character_properties
+from winnow.page.tree import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG_NAMES, tag_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,13 +89,13 @@ class Page:
       ones. Mixed content (a paragraph and a share bar in one ``div``) is several blocks.
 
     Attributes:
-        root: root of the tree; it keeps the whole tree in memory, so do not keep a page after processing it.
         attributes: name-value pairs of each element.
         tag: int16[n], ids of :data:`winnow.page.tree.TAG_NAMES`.
         tag_names: names of the elements, as far as they have a tag id.
         content_in_head: the first element right in the head that ends it, as browsers read pages; 0 where none does.
         unknown_names: tag name by element index, for tags without an id.
-        raw_texts: UTF-8 text of each ``script``, ``style`` and ``title``, by element index, in document order.
+        raw_texts: UTF-8 text that begins each ``script``, ``style`` and ``title``, and each other element whose text is
+            not text of the page, by element index, in document order.
         title: text of the first ``title`` element outside an image, white space normalised; empty when there is none.
         utf8: all runs joined, see :attr:`text`.
         run_offset: int64[r + 1], where each run begins, in characters.
@@ -119,7 +119,6 @@ class Page:
     parent: Indices
     end: Indices
     depth: Indices
-    root: etree._Element
     attributes: AttributeTable
     tag: NDArray[np.int16]
     tag_names: frozenset[str]
@@ -146,7 +145,9 @@ class Page:
     def parse(
         cls, html: str | bytes, url: str | None = None, *, encoding: str | None = None, limits: Limits = DEFAULT_LIMITS
     ) -> Page:
-        """Parse HTML the way Scrapy does, and flatten it; of what is not HTML only :attr:`data` is known.
+        """Parse HTML the way browsers do, and flatten it; of what is not HTML only :attr:`data` is known.
+
+        A document whose elements are nested so that an HTML5 parser would take quadratic time is parsed by lxml.
 
         Args:
             html: the document, or MHTML as browsers save it; bytes are decoded by BOM, ``encoding``, ``meta``, or what
@@ -159,26 +160,35 @@ class Page:
             PageTooLarge: the page is above one of the caps.
         """
         if encoding is None and (data := kind_of_data(html)):
-            page = cls.from_tree(parse_html(""), url)
+            page = cls.parse("<html>", url)
             page.data = data
             return page
         limits.check("bytes", len(html))
         if isinstance(html, bytes) and (saved := page_of_mhtml(html)):
             html, encoding, url = saved[0], saved[1] or encoding, url or saved[2]
-        return cls.from_tree(parse_html(html, encoding), url, limits=limits)
+        body, is_slow = prepare(html, encoding)
+        if not is_slow:
+            arrays = _flatten(parse_html5(body), limits)
+            if arrays is not None:
+                return cls(**arrays, url=url)
+        return cls(**(_flatten(parse_prepared(body), limits) or {}), url=url)
 
     @classmethod
     def from_tree(cls, root: etree._Element, url: str | None = None, *, limits: Limits = DEFAULT_LIMITS) -> Page:
-        """Flatten an lxml tree, such as the ``response.selector.root`` that Scrapy already holds; it is not changed.
+        """Flatten an lxml tree, such as the ``response.selector.root`` that Scrapy holds; it is not changed.
+
+        Trees that browsers read in another way are serialised and parsed again: those with elements of the body in
+        their head, which libxml2 leaves there, and with declarative shadow roots; so are those that the core cannot
+        read, with a comment as their root or unresolved entities in attributes.
 
         Raises:
             PageTooLarge: the tree is above one of the caps.
         """
-        page = cls(**_flatten(root, limits), url=url)
-        for read in (_with_shadow_trees, _with_content_in_body):
-            if (changed := read(page)) is not None:
-                page = cls(**_flatten(changed, limits), url=url)
-        return page
+        arrays = _flatten(root, limits)
+        if arrays is None or arrays["content_in_head"] or not _SHADOW_ROOTS.isdisjoint(arrays["attributes"].names):
+            html = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
+            return cls.parse(html, url, limits=limits)
+        return cls(**arrays, url=url)
 
     @cached_property
     def n(self) -> int:
@@ -206,17 +216,15 @@ class Page:
 
     @cached_property
     def elements(self) -> list[etree._Element]:
-        """The n lxml elements, created on first access."""
-        was_enabled = gc.isenabled()
-        gc.disable()  # it would scan the elements repeatedly for nothing
-        try:
-            return list(self.root.iter(etree.Element))
-        finally:
-            if was_enabled:
-                gc.enable()
+        """The n elements in a tree of lxml, made on first access."""
+        return self.subtree(0)
+
+    def subtree(self, element: int) -> list[etree._Element]:
+        """Elements of a subtree in a tree of lxml of their own, in the order of the page."""
+        return rebuild(self, element)
 
     def raw_text(self, element: int) -> str:
-        """Return the text of one ``script``, ``style`` or ``title``."""
+        """Return one of :attr:`raw_texts`."""
         return self.raw_texts[element].decode(errors="replace")
 
     @cached_property
@@ -260,50 +268,16 @@ class Page:
 _SHADOW_ROOTS: Final = frozenset({"shadowrootmode", "shadowroot"})
 
 
-def _with_shadow_trees(page: Page) -> etree._Element | None:
-    """Copy a tree with its declarative shadow roots attached, as browsers do; ``None`` if it has none."""
-    if _SHADOW_ROOTS.isdisjoint(page.attributes.names):
-        return None
-    copy = deepcopy(page.root)
-    for template in copy.iter("template"):
-        if not _SHADOW_ROOTS.isdisjoint(template.attrib):
-            template.tag = "div"
-            for name in _SHADOW_ROOTS:
-                template.attrib.pop(name, "")
-    return copy
-
-
-def _with_content_in_body(page: Page) -> etree._Element | None:
-    """Copy a tree with what ends its head, and all behind it, in its body, as browsers do; ``None`` if nothing does.
-
-    Pages may leave the tags of head and body out, and for libxml2 no element of HTML5, such as ``main``, ends a head.
-    """
-    if not page.content_in_head:  # as on most pages
-        return None
-    elements = list(deepcopy(page.root).iter(etree.Element))
-    head, first = int(page.parent[page.content_in_head]), elements[page.content_in_head]
-    moved = [first, *first.itersiblings()]
-    # A body within what is moved stays where it is, as an element like others: nothing can be moved into itself.
-    bodies = [body for body in elements_named(page, "body") if not head <= body < page.end[head]]
-    body = elements[bodies[0]] if bodies else etree.SubElement(elements[0], "body")
-    moved[-1].tail, body.text = NOT_IN_XML.sub(" ", f"{moved[-1].tail or ''}{body.text or ''}"), None
-    body[:0] = moved
-    return elements[0]
-
-
-def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
-    """Read a tree into the arrays of a :class:`Page`.
-
-    The core cannot read trees whose root is a comment or whose attributes hold unresolved entities, which no HTML
-    parser produces: they are serialised as HTML and parsed again.
+def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, Any] | None:
+    """Read a tree into the arrays of a :class:`Page`; ``None`` for one that the core cannot read.
 
     Raises:
         PageTooLarge: the tree is above one of the caps.
     """
     caps = limits.max_nodes, limits.max_depth
-    found = core.flatten(root, _TAG_IDS, _TAG_BITS, character_properties(), SEED, *caps)
+    found = core.flatten(source, _TAG_IDS, _TAG_BITS, character_properties(), SEED, *caps)
     if found is None:
-        return _flatten(parse_html(etree.tostring(root, method="html", encoding="unicode", with_tail=False)), limits)
+        return None
     if isinstance(found, tuple):
         limits.check("nodes", found[0])
         limits.check("depth", found[1])
@@ -323,7 +297,6 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
         if tag[element] == TAG_ID["title"] and (not element or tag[parent[element]] != TAG_ID["svg"])
     )
     return {
-        "root": root,
         "attributes": attributes,
         "tag_names": frozenset(map(TAG_NAMES.__getitem__, found.pop("tags"))),
         "title": " ".join(next(titles, "").split()),
@@ -332,27 +305,27 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
     }
 
 
-def _check_core_reads_lxml() -> None:
-    """Read a small tree, since the core relies on the struct layout of libxml2 and lxml, which may change.
+def _check_core_reads_trees() -> None:
+    """Read two small trees, since the core relies on the struct layout of libxml2, lxml and lexbor, which may change.
 
     Raises:
-        ImportError: the core reads the tree wrongly.
+        ImportError: the core reads a tree wrongly.
     """
-    root = etree.fromstring('<html><body id="a"><p class="b">one<br/>two</p><!--no-->three</body></html>')
+    html = '<html><head></head><body id="a"><p class="b">one<br/>two</p><!--no-->three</body></html>'
     caps = DEFAULT_LIMITS.max_nodes, DEFAULT_LIMITS.max_depth
     ascii_only = np.zeros(0x110000, np.uint8)
-    found = core.flatten(root, TAG_ID, _TAG_BITS, ascii_only, SEED, *caps)
-    tags = [TAG_ID[name] for name in ("html", "body", "p", "br")]
-    if (
-        not isinstance(found, dict)
-        or np.frombuffer(found["tag"], np.int16).tolist() != tags
-        or (found["utf8"], found["names"], found["values"]) != (b"onetwothree", {"id": 0, "class": 1}, b"ab")
-    ):
-        version = ".".join(map(str, etree.LXML_VERSION))
-        raise ImportError(
-            f"lxml {version} stores its trees in a layout that winnow's compiled core cannot read: "
-            "install another release of lxml (pip install 'lxml>=6,<7'), or a newer winnow"
-        )
+    tags = [TAG_ID[name] for name in ("html", "head", "body", "p", "br")]
+    for name, source in (("lxml", etree.fromstring(html)), ("selectolax", parse_html5(html.encode()))):
+        found = core.flatten(source, TAG_ID, _TAG_BITS, ascii_only, SEED, *caps)
+        if (
+            not isinstance(found, dict)
+            or np.frombuffer(found["tag"], np.int16).tolist() != tags
+            or (found["utf8"], found["names"], found["values"]) != (b"onetwothree", {"id": 0, "class": 1}, b"ab")
+        ):
+            raise ImportError(
+                f"this release of {name} stores its trees in a layout that winnow's compiled core cannot read: "
+                f"install another release (pip install 'lxml>=6,<7' 'selectolax>=1.0.1,<2'), or a newer winnow"
+            )
 
 
-_check_core_reads_lxml()
+_check_core_reads_trees()

@@ -21,7 +21,7 @@ from w3lib.encoding import (
     to_unicode,
 )
 
-from winnow.core import core
+from winnow.core import SEED, core
 from winnow.page.tree import TAG_ID
 
 _CONVINCING: Final = 12  # continuation bytes; fewer can be two or three characters of a charset of Asia by chance
@@ -205,22 +205,37 @@ MAX_ATTRIBUTES: Final = 1_000
 
 
 def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element:
-    """Return the root element of a document; a document without any element gives an empty ``html``.
+    """Return the root element of a document as lxml reads it; one without any element gives an empty ``html``.
+
+    Args:
+        html: the document.
+        encoding: charset named by the HTTP header, see :func:`decoded`.
+    """
+    return parse_prepared(prepare(html, encoding)[0])
+
+
+def parse_prepared(html: bytes) -> etree._Element:
+    """Parse a document of :func:`prepare` by lxml."""
+    parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8", collect_ids=False)
+    root = etree.fromstring(html or b"<html/>", parser=parser)
+    return root if root is not None else etree.fromstring(b"<html/>", parser=parser)
+
+
+def prepare(html: str | bytes, encoding: str | None = None) -> tuple[bytes, bool]:
+    """Return a document in UTF-8 for a parser, and whether its elements are nested so that HTML5 parsers become slow.
 
     Args:
         html: the document. NUL characters are dropped, as parsel does.
-        encoding: charset named by the HTTP header; without it :func:`winnow.page.parsing.decoded` says what decides.
+        encoding: charset named by the HTTP header; without it :func:`decoded` says what decides.
     """
     codec, text = ("", html) if isinstance(html, str) else decoded(html, encoding)
     if isinstance(html, bytes) and codec == "utf-8" and html[:1].isascii() and "\ufffd" not in text:
         body = html  # no need to encode it again
     else:
-        body = text.strip().encode("utf-8", "replace")
-    body = with_all_text(body.strip().replace(b"\x00", b"")).strip()
-    body = core.limit_attributes(body, MAX_ATTRIBUTES)
-    parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8", collect_ids=False)
-    root = etree.fromstring(body or b"<html/>", parser=parser)
-    return root if root is not None else etree.fromstring(b"<html/>", parser=parser)
+        body = text.encode("utf-8", "replace")
+    body = with_all_text(body.replace(b"\x00", b"").strip()).strip()
+    found: tuple[bytes, bool] = core.scan_tags(body, MAX_ATTRIBUTES, SEED)
+    return found
 
 
 def with_all_text(html: bytes) -> bytes:

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
-from lxml import etree
 
 from winnow.fingerprints import attribute_tokens, node_fingerprints
 from winnow.hashing import hash_text
@@ -78,10 +77,10 @@ class Profile:
         identifier, others = _attributes(page)
         tag = tag_hashes(page)
         for index in np.flatnonzero(_WITH_TEXT[page.tag]).tolist():
-            tag[index] ^= np.uint64(hash_text(" ".join((page.elements[index].text or "").split())))
+            tag[index] ^= np.uint64(hash_text(" ".join(page.raw_text(index).split())))
         content, text = node_fingerprints(page), text_fingerprints(page)
         return cls(
-            page=replace(page, root=etree.Element("html")),
+            page=page,
             tag=tag,
             identifier=identifier,
             classes=_distinct(_classes(page)),

@@ -153,9 +153,9 @@ def test_what_stands_under_another_ancestor_is_found_by_what_it_says():
     other = Profile.of(Page.parse(wrapped, "https://a.example/2"))
     tags = [str(element.tag) for element in key.elements]
     exact = template_of(Profile.of(key), [other], Equality())
-    assert [tags[index] for index in np.flatnonzero(exact[: key.n])] == ["html", "body"]
+    assert [tags[index] for index in np.flatnonzero(exact[: key.n])] == ["html", "head", "body"]
     anywhere = template_of(Profile.of(key), [other], Equality(least_characters=10))
-    assert [tags[index] for index in np.flatnonzero(anywhere[: key.n])] == ["html", "body", "div", "p", "a"]
+    assert [tags[index] for index in np.flatnonzero(anywhere[: key.n])] == ["html", "head", "body", "div", "p", "a"]
     assert np.array(key.block_texts())[anywhere[key.n :]].tolist() == ["The paper of the harbour", "Imprint"]
 
 

@@ -57,8 +57,8 @@ def test_hidden_nodes_and_blocks_are_left_out_and_counted_by_those_around_them()
     scores = hand_made([0.0] * 4).score(page)
     assert not scores.in_tree[page.n :].any()
     tags = [element.tag for element in page.elements]
-    assert scores.in_tree[: page.n].tolist() == [tag != "i" for tag in tags]
-    assert scores.weight[: page.n].tolist() == [6 if tag == "div" else int(tag != "i") for tag in tags]
+    assert scores.in_tree[: page.n].tolist() == [tag not in {"head", "i"} for tag in tags]
+    assert scores.weight[: page.n].tolist() == [{"html": 2, "body": 1, "div": 6}.get(tag, 0) for tag in tags]
 
 
 HEADER = {

@@ -202,13 +202,14 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
 
 /* The functions of the module. */
 #define FUNCTIONS(DO) \
-    DO(flatten, "Flat arrays of an lxml tree, for winnow.page.page.") \
+    DO(flatten, "Flat arrays of a tree of lxml or lexbor, for winnow.page.page.") \
+    DO(lexbor_numbers, "Numbers of names, for winnow.page.html5.") \
     DO(count_kinds, "Totals of characters by kind, for winnow.page.text.") \
     DO(block_texts, "Texts of blocks with white space normalised, one a line.") \
     DO(data_tables, "Tables that hold values, for winnow.output.tables.") \
     DO(find_breaks, "Breaks between blocks, for winnow.output.text.") \
     DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
-    DO(limit_attributes, "A document without the attributes beyond a limit.") \
+    DO(scan_tags, "Attributes cut beyond a limit, and the work that nesting makes, for winnow.page.parsing.") \
     DO(find_end, "Where a parser takes the document to end.") \
     DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
     DO(node_fingerprints, "Fingerprints of units, for winnow.fingerprints.") \
@@ -255,5 +256,7 @@ void core_prepare_network(void);
 
 /* Find the type of lxml's elements; 0, or -1 with an ImportError if the core cannot read this lxml's trees. */
 int tree_prepare(void);
+
+int lexbor_prepare(void);
 
 #endif

@@ -26,14 +26,39 @@ int tree_prepare(void)
     return is_read ? 0 : -1;
 }
 
-/* A converter as in core.h. */
-static int in_node(PyObject *object, void *node)
+/* The root of a tree of lxml, or of one made from lexbor's. */
+typedef struct {
+    const Node *root; /* NULL for a tree that cannot be read */
+    Size size;
+    PyObject *known_attributes;
+    Chunk *chunks;
+} Source;
+
+static void source_free(Source *source)
 {
+    chunks_free(&source->chunks);
+}
+
+/* A converter as in core.h. */
+static int in_source(PyObject *object, void *to)
+{
+    Source *source = to;
+    PyObject *node, *known_tags;
+    int is_read;
+    if (PyTuple_Check(object)) {
+        if (!PyArg_ParseTuple(object, "OO!O!", &node, &PyList_Type, &known_tags, &PyList_Type,
+                              &source->known_attributes)) {
+            return 0;
+        }
+        is_read = copy_lexbor(&source->root, &source->size, node, known_tags, &source->chunks);
+        source->root = is_read == 1 ? source->root : NULL;
+        return is_read >= 0;
+    }
     if (!PyObject_TypeCheck(object, element_type)) {
         PyErr_SetString(PyExc_TypeError, "expected an lxml element");
         return 0;
     }
-    if ((*(const Node **)node = ((LxmlElement *)object)->node) == NULL) {
+    if ((source->root = ((LxmlElement *)object)->node) == NULL) {
         PyErr_SetString(PyExc_ValueError, "the element has no node");
         return 0;
     }
@@ -202,25 +227,31 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
     return found;
 }
 
-/* flatten(root, tag_ids, kinds: uint8[tags], properties, seed, max_nodes, max_levels) -> dict of arrays, None where the tree
-           cannot be read, or the nodes and levels of one too large */
+/* flatten(source, tag_ids, kinds: uint8[tags], properties, seed, max_nodes, max_levels) -> dict of arrays, None where the tree
+           cannot be read, or the nodes and levels of one too large
+
+   source: an element of lxml, or a tuple: an element of selectolax, and the names of elements and of attributes that lexbor
+   knows, lists of bytes by its numbers. */
 PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array kinds = {0}, properties = {0};
     SCOPED(flat_free) Flat flat = {0};
+    SCOPED(source_free) Source source = {0};
     unsigned long long seed;
     const Node *root;
     Py_ssize_t max_nodes, max_levels;
     int is_read;
-    if (!PyArg_ParseTuple(arguments, "O&O!O&O&Knn", in_node, &root, &PyDict_Type, &flat.tag_ids, in_1, &kinds, in_properties,
+    if (!PyArg_ParseTuple(arguments, "O&O!O&O&Knn", in_source, &source, &PyDict_Type, &flat.tag_ids, in_1, &kinds, in_properties,
                           &properties, &seed, &max_nodes, &max_levels)) {
         return NULL;
     }
-    if (root->type != ELEMENT) {
+    root = source.root;
+    if (root == NULL || root->type != ELEMENT) {
         Py_RETURN_NONE;
     }
     flat.seed = seed;
-    flat.size = size_of(root);
+    flat.known_attributes = source.known_attributes;
+    flat.size = source.known_attributes ? source.size : size_of(root);
     if (flat.size.nodes > (size_t)max_nodes || flat.size.levels > (size_t)max_levels) {
         return Py_BuildValue("nn", (Py_ssize_t)flat.size.nodes, (Py_ssize_t)flat.size.levels);
     }

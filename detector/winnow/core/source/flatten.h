@@ -36,6 +36,15 @@ typedef struct {
     DO(int32_t, first, a) DO(int32_t, place, d) DO(int32_t, name_of, d) \
     DO(int16_t, tag, n) DO(uint8_t, has_ink, r) DO(uint8_t, has_unseen, r)
 
+/* Nodes made from those of lexbor. */
+typedef struct Chunk Chunk;
+
+/* Make nodes of the subtree of an element of selectolax, and count them: 1, 0 for a name that is not among the known ones,
+   -1 with an exception. */
+int copy_lexbor(const Node **root, Size *size, PyObject *node_of_root, PyObject *known_tags, Chunk **chunks);
+
+void chunks_free(Chunk **chunks);
+
 /* All that is known while a tree is read. */
 typedef struct {
     Size size;
@@ -51,6 +60,7 @@ typedef struct {
     uint32_t *table; /* 1 + number of a different attribute, by hash of name and value */
     size_t table_mask;
     uint64_t seed;
+    PyObject *known_attributes; /* names that lexbor knows, by its numbers: a list of bytes; NULL for libxml2 */
     PyObject *unknown, *name_numbers, *tags_found; /* tag_ids that occur */
     PyObject *raw_texts; /* of scripts, style sheets and titles, by element */
     char *memory;        /* of the arrays */
@@ -70,6 +80,12 @@ PyObject *full_name(const unsigned char *name, const Namespace *space);
 
 /* The number of an element's name in tag_ids, 0 for unknown ones; -1 with an exception. */
 int32_t tag_of(Flat *flat, const Node *node);
+
+/* Store an attribute of the current element; 0, or -1 with an exception. */
+int add_attribute(Flat *flat, const unsigned char *of, const Namespace *space, const unsigned char *value, size_t length);
+
+/* Store the attributes of lexbor's element: 1, 0 for a name that is not known, -1 with an exception. */
+int read_lexbor_attributes(Flat *flat, const void *element);
 
 /* Store the attributes of an element: 1, 0 if a value holds entities, -1 with an exception. */
 int read_attributes(Flat *flat, const Node *node);

@@ -27,6 +27,21 @@ static int read_raw_text(Flat *flat, const Node *element, int32_t number)
     return failed;
 }
 
+/* Whether a node is text that is not blank. */
+static int has_ink(const Node *node, const uint8_t *properties)
+{
+    Span text = {NULL, NULL};
+    if (node != NULL && IS_TEXT(node) && node->content != NULL) {
+        text = (Span){node->content, node->content + strlen((const char *)node->content)};
+    }
+    while (text.begin < text.end) {
+        if (!(next_property(properties, &text) & WHITE_SPACE)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* End the current run. */
 static void end_run(Flat *flat, int32_t border, int32_t *last_border, const uint8_t *properties)
 {
@@ -79,7 +94,7 @@ int read_tree(Flat *flat, const Node *root, const Array *kinds, const uint8_t *p
             flat->run_begin[i] = (int32_t)flat->r;
             flat->block_begin[i] = (int32_t)flat->m;
             kind = KIND_OF(tag);
-            if ((kind & RAW_TEXT) && read_raw_text(flat, node, i) < 0) {
+            if (((kind & RAW_TEXT) || ((hidden || (kind & UNSEEN_TEXT)) && has_ink(node->children, properties))) && read_raw_text(flat, node, i) < 0) {
                 return -1;
             }
             if ((is_read = read_attributes(flat, node)) != 1) {

@@ -73,15 +73,47 @@ static int32_t number_attribute(Flat *flat, PyObject *name)
 
 /* The attributes of elements; equal ones are stored once. */
 
+int add_attribute(Flat *flat, const unsigned char *of, const Namespace *space, const unsigned char *value, size_t length)
+{
+    size_t at;
+    uint32_t found;
+    int32_t name = number_of(flat, &flat->attribute_names, of, space, number_attribute);
+    if (flat->a >= flat->size.attributes) {
+        PyErr_SetString(PyExc_RuntimeError, "the tree has changed while it was read");
+        return -1;
+    }
+    if (name < 0) {
+        return -1;
+    }
+    at = hash_of((Span){value, value + length}, flat->seed + (uint64_t)name) & flat->table_mask;
+    while ((found = flat->table[at]) != 0) {
+        size_t begin = (size_t)flat->value_begin[found - 1];
+        size_t known = (size_t)flat->value_begin[found] - begin;
+        if (flat->name_of[found - 1] == name && known == length
+            && (length == 0 || memcmp(flat->values.data + begin, value, length) == 0)) {
+            break;
+        }
+        at = (at + 1) & flat->table_mask;
+    }
+    if (found == 0) {
+        if (append_bytes(&flat->values, value, length) < 0) {
+            return -1;
+        }
+        flat->name_of[flat->d] = name;
+        flat->place[flat->d] = (int32_t)flat->a;
+        flat->value_begin[++flat->d] = (int64_t)flat->values.used;
+        found = flat->table[at] = (uint32_t)flat->d;
+    }
+    flat->first[flat->a++] = flat->place[found - 1];
+    return 0;
+}
+
 int read_attributes(Flat *flat, const Node *node)
 {
     const Node *attribute;
     for (attribute = node->properties; attribute != NULL; attribute = attribute->next) {
         const Node *text = attribute->children;
         const unsigned char *value = (const unsigned char *)"";
-        size_t length, at;
-        int32_t name;
-        uint32_t found;
         if (attribute->type != ATTRIBUTE) {
             continue;
         }
@@ -93,35 +125,9 @@ int read_attributes(Flat *flat, const Node *node)
                 value = text->content;
             }
         }
-        if (flat->a >= flat->size.attributes) {
-            PyErr_SetString(PyExc_RuntimeError, "the tree has changed while it was read");
+        if (add_attribute(flat, attribute->name, attribute->space, value, strlen((const char *)value)) < 0) {
             return -1;
         }
-        name = number_of(flat, &flat->attribute_names, attribute->name, attribute->space, number_attribute);
-        if (name < 0) {
-            return -1;
-        }
-        length = strlen((const char *)value);
-        at = hash_of((Span){value, value + length}, flat->seed + (uint64_t)name) & flat->table_mask;
-        while ((found = flat->table[at]) != 0) {
-            size_t begin = (size_t)flat->value_begin[found - 1];
-            size_t known = (size_t)flat->value_begin[found] - begin;
-            if (flat->name_of[found - 1] == name && known == length
-                && (length == 0 || memcmp(flat->values.data + begin, value, length) == 0)) {
-                break;
-            }
-            at = (at + 1) & flat->table_mask;
-        }
-        if (found == 0) {
-            if (append_bytes(&flat->values, value, length) < 0) {
-                return -1;
-            }
-            flat->name_of[flat->d] = name;
-            flat->place[flat->d] = (int32_t)flat->a;
-            flat->value_begin[++flat->d] = (int64_t)flat->values.used;
-            found = flat->table[at] = (uint32_t)flat->d;
-        }
-        flat->first[flat->a++] = flat->place[found - 1];
     }
-    return 1;
+    return flat->known_attributes ? read_lexbor_attributes(flat, node->private) : 1;
 }

@@ -31,7 +31,7 @@ from winnow.output.markdown.blocks import (
 )
 from winnow.output.markdown.escaping import write_code_span
 from winnow.output.markdown.paragraph import Line, Mark
-from winnow.output.runs import QUOTED, RAISED, RAISED_SIGNS, has_ruby_parentheses
+from winnow.output.runs import QUOTED, RAISED, RAISED_SIGNS
 from winnow.output.tables import is_callout
 from winnow.output.text import code_lines
 from winnow.page.tree import BLOCK_LEVEL, UNSEEN_TEXT
@@ -150,7 +150,7 @@ class _Writer:
         elif tag in RAISED:
             signs = {sign for text in element.itertext() for sign in str(text) if not sign.isspace()}
             self._raised.append(RAISED[tag] if signs <= RAISED_SIGNS else {})
-        elif tag in QUOTED and (tag != "rt" or not has_ruby_parentheses(element)):
+        elif tag in QUOTED and (tag != "rt" or not _has_ruby_parentheses(element)):
             self._add_text(QUOTED[tag][0])
         elif tag == "span" and (shown := element.get("class", "")) in _WRITTEN:
             self._ensure_item()
@@ -236,7 +236,7 @@ class _Writer:
             self._line.in_code -= 1
         elif tag in RAISED:
             self._raised.pop()
-        elif tag in QUOTED and (tag != "rt" or not has_ruby_parentheses(element)):
+        elif tag in QUOTED and (tag != "rt" or not _has_ruby_parentheses(element)):
             self._add_text(QUOTED[tag][1])
         if is_block:
             self._close_frame_of(element)
@@ -330,6 +330,12 @@ class _Writer:
         else:
             for block in frame.finish():
                 self._add_block(block)
+
+
+def _has_ruby_parentheses(rt: _Element) -> bool:
+    """Whether a page itself puts the pronunciation of a word between parentheses."""
+    ruby = rt.getparent()
+    return ruby is not None and ruby.find("rp") is not None
 
 
 def _is_short(element: _Element) -> bool:

@@ -1,6 +1,61 @@
-/* Cuts attributes beyond a limit from the tags of a document, for which libxml2 takes quadratic time, in one pass. It reads
-   tags, comments and raw text as the HTML standard and libxml2 from 2.14 on do. */
+/* Looks through the tags of a document before it is parsed, in one pass: cuts attributes beyond a limit, for which parsers
+   take quadratic time, and estimates how much work the nesting of elements makes for an HTML5 parser. It reads tags, comments
+   and raw text as the HTML standard and libxml2 from 2.14 on do. */
 #include "core.h"
+
+enum {
+    FEW_TAGS = 1500,         /* cannot make much work */
+    MOST_STEPS = 20000000,   /* over open elements, at each tag all: some tenths of a second */
+    MOST_REOPENED = 500000,  /* elements for formatting that are opened anew, at each tag all that were not closed */
+    NAMES = 1024,
+    LONGEST_NAME = 16,       /* what is longer counts by its beginning */
+};
+
+enum { KNOWN = 1, NOT_NESTED = 2, FORMATTING = 4, FOREIGN = 8 };
+
+/* How much work the tags so far may make. Elements are open as far as their end tags have not come, by names: a few names may
+   share an entry, but with the secret seed nobody knows which. */
+typedef struct {
+    uint64_t seed, tags, depth, unclosed, foreign, steps, reopened;
+    uint32_t open[NAMES];
+    uint8_t kind[NAMES]; /* of the first name */
+} Nesting;
+
+static int kind_of(const char *name)
+{
+    return KNOWN
+        | (strstr(" area base br col embed hr img input link meta param source track wbr p li dt dd option tbody thead tfoot tr"
+                    " td th html head body ", name) ? NOT_NESTED : 0) /* empty, or closed by their like */
+        | (strstr(" b big code em font i nobr s small strike strong tt u ", name) ? FORMATTING : 0)
+        | (strstr(" svg math ", name) ? FOREIGN : 0);
+}
+
+/* Count a tag: 1 for a start tag, -1 for an end tag. */
+static void count_tag(Nesting *nesting, const char *at, const char *end, int is_closed, int change)
+{
+    unsigned char name[LONGEST_NAME + 3] = " ";
+    size_t length = 0, of;
+    while (at + length < end && length < LONGEST_NAME && at[length] != '>' && at[length] != '/'
+           && !is_space((unsigned char)at[length])) {
+        name[1 + length] = (unsigned char)lower_of((unsigned char)at[length]);
+        length++;
+    }
+    name[1 + length] = ' ';
+    of = hash_of((Span){name, name + length + 1}, nesting->seed) % NAMES;
+    nesting->kind[of] = nesting->kind[of] ? nesting->kind[of] : (uint8_t)kind_of((const char *)name);
+    nesting->tags++;
+    nesting->steps += nesting->depth;
+    nesting->reopened += nesting->unclosed;
+    if (nesting->foreign ? is_closed : nesting->kind[of] & NOT_NESTED) {
+        return;
+    }
+    if (change > 0 || nesting->open[of]) {
+        nesting->open[of] += (uint32_t)change;
+        nesting->depth += (uint64_t)change;
+        nesting->unclosed += nesting->kind[of] & FORMATTING ? (uint64_t)change : 0;
+        nesting->foreign += nesting->kind[of] & FOREIGN ? (uint64_t)change : 0;
+    }
+}
 
 typedef struct {
     const char *at, *end;
@@ -126,7 +181,7 @@ static void skip_comment(Reader *html)
 }
 
 /* Skip what begins with "<"; returns where the attributes of a tag exceed the limit, or NULL. */
-static const char *skip_markup(Reader *html, Py_ssize_t max_attributes)
+static const char *skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting *nesting)
 {
     static const char *const raw[] = {"script", "style", "title", "textarea", "iframe", "noframes", "noembed", "xmp", NULL};
     const char *name = ++html->at, *many, *const *of;
@@ -139,6 +194,7 @@ static const char *skip_markup(Reader *html, Py_ssize_t max_attributes)
         html->at++;
         skip_name(html, 0);
         skip_attributes(html, max_attributes);
+        count_tag(nesting, name + 1, html->end, 0, -1);
     }
     else if (left > 0 && (*name == '!' || *name == '?' || *name == '/')) {
         skip_to(html, '>');
@@ -146,6 +202,7 @@ static const char *skip_markup(Reader *html, Py_ssize_t max_attributes)
     else if (left > 0 && is_letter(*name)) {
         skip_name(html, 0);
         many = skip_attributes(html, max_attributes);
+        count_tag(nesting, name, html->end, html->is_closed, 1);
         if (html->at < html->end && !html->is_closed) {
             for (of = raw; *of; of++) {
                 if (is_named(name, html->end, *of)) {
@@ -161,23 +218,31 @@ static const char *skip_markup(Reader *html, Py_ssize_t max_attributes)
     return NULL;
 }
 
-/* limit_attributes(html, max_attributes) -> bytes; `html` itself if no tag has more attributes */
-PyObject *core_limit_attributes(PyObject *Py_UNUSED(module), PyObject *arguments)
+/* scan_tags(html, max_attributes, seed) -> bytes, `html` itself if no tag has more attributes; whether the nesting of its
+             elements may make an HTML5 parser slow */
+PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(free_memory) char *shorter = NULL;
-    PyObject *given;
+    SCOPED(free_memory) Nesting *nesting = NULL;
+    PyObject *given, *found;
     const char *kept;
     char *to = NULL; /* behind what has been written */
     Py_ssize_t size, max_attributes;
-    int failed = 0;
+    unsigned long long seed;
+    int failed = 0, is_hard;
     Reader html;
-    if (!PyArg_ParseTuple(arguments, "Sn", &given, &max_attributes) || PyBytes_AsStringAndSize(given, (char **)&kept, &size) < 0) {
+    if (!PyArg_ParseTuple(arguments, "SnK", &given, &max_attributes, &seed)
+        || PyBytes_AsStringAndSize(given, (char **)&kept, &size) < 0) {
         return NULL;
     }
+    if ((nesting = calloc(1, sizeof *nesting)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    nesting->seed = seed;
     html = (Reader){kept, kept + size, NULL, 0};
     Py_BEGIN_ALLOW_THREADS
     for (skip_to(&html, '<'); html.at < html.end; skip_to(&html, '<')) {
-        const char *many = skip_markup(&html, max_attributes);
+        const char *many = skip_markup(&html, max_attributes, nesting);
         if (many == NULL) {
             continue;
         }
@@ -190,11 +255,18 @@ PyObject *core_limit_attributes(PyObject *Py_UNUSED(module), PyObject *arguments
         kept = html.tag_end;
     }
     Py_END_ALLOW_THREADS
-    if (shorter == NULL) {
-        return failed ? PyErr_NoMemory() : Py_NewRef(given);
+    if (failed) {
+        return PyErr_NoMemory();
     }
-    memcpy(to, kept, (size_t)(html.end - kept));
-    return PyBytes_FromStringAndSize(shorter, to - shorter + (html.end - kept));
+    if (shorter == NULL) {
+        found = Py_NewRef(given);
+    }
+    else {
+        memcpy(to, kept, (size_t)(html.end - kept));
+        found = PyBytes_FromStringAndSize(shorter, to - shorter + (html.end - kept));
+    }
+    is_hard = nesting->tags > FEW_TAGS && (nesting->steps > MOST_STEPS || nesting->reopened > MOST_REOPENED);
+    return found ? Py_BuildValue("NO", found, is_hard ? Py_True : Py_False) : NULL;
 }
 
 /* find_end(html) -> where the first "</html" or "<frameset" begins, -1 without one */

@@ -1,0 +1,88 @@
+"""Pages are parsed by an HTML5 parser, and by lxml where that would take quadratic time."""
+
+import pytest
+from lxml import etree
+from selectolax.lexbor import LexborHTMLParser
+
+from winnow.core import core
+from winnow.page import html5
+from winnow.page.page import Limits, Page
+from winnow.page.parsing import prepare
+from winnow.page.tree import TAG_NAMES
+
+UNLIMITED = Limits(max_bytes=10**9, max_nodes=10**9, max_depth=10**9)
+
+
+def outline(page: Page) -> str:
+    return " ".join(TAG_NAMES[tag] or page.unknown_names[element] for element, tag in enumerate(page.tag.tolist()))
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ("<p>a<table><tr><td>b", "html head body p table tbody tr td"),
+        ("<b><p>a</b>b", "html head body b p b"),
+        ("<svg viewBox='0 0 1 1'><linearGradient/><a xlink:href=x>y</a></svg>", "html head body svg linearGradient a"),
+        ("<template><p>later</template><p>now", "html head template p body p"),
+        ("<template shadowrootmode=open><p>now</template>", "html head div p body"),
+        ('<a"c>x', 'html head body a"c'),
+        ("<feComponentTransfer><isindex><mi><xmp><image>", "html head body fecomponenttransfer isindex mi pre"),
+    ],
+)
+def test_elements_are_those_of_a_browser(html: str, found: str) -> None:
+    assert outline(Page.parse(html)).lower() == found.lower()
+
+
+def test_attributes_are_named_as_in_the_page() -> None:
+    page = Page.parse(
+        "<p ID=a onClick=b data-Deep-Name-Of-It='' id=c><svg viewBox=d><a xlink:href=e x\"y=f>g</a></svg>"
+    )
+    names = [("id", "a"), ("onclick", "b"), ("data-deep-name-of-it", "")]
+    assert page.attributes[3] == names
+    assert page.attributes[4] == [("viewbox", "d")]
+    assert page.attributes[5] == [("xlink:href", "e"), ('x"y', "f")]
+    assert [dict(element.attrib) for element in page.elements[3:]] == [dict(names), {"viewbox": "d"}, {}]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<body><noscript><iframe src=//count.example/1 height=0 /></noscript>",
+        "<head><noscript><img src=//count.example/1>Please use scripts.</noscript><title>T</title></head><body>",
+    ],
+)
+def test_what_is_for_browsers_without_scripts_does_not_end_the_page_or_its_head(before: str) -> None:
+    page = Page.parse(before + "<p>Storm")
+    assert page.block_texts() == ["Storm"]
+
+
+@pytest.mark.parametrize(
+    "html",
+    ["<div>" * 30_000, "<p>x".join(f"<font size={n}>" for n in range(3_000)), "<svg>" + "<g>" * 9_000 + "</x>" * 9_000],
+    ids=["depth", "formatting", "drawing"],
+)
+def test_documents_that_would_take_long_are_parsed_by_lxml(html: str) -> None:
+    assert prepare(html)[1]
+    tree = etree.fromstring(html, etree.HTMLParser(huge_tree=True))
+    assert Page.parse(html, limits=UNLIMITED).n == sum(1 for _ in tree.iter())
+
+
+@pytest.mark.parametrize(
+    "html", ["<ul>" + "<li>x" * 50_000, "<p>" + "<b>x</b><br>" * 50_000, "<svg>" + "<path/>" * 9_000]
+)
+def test_long_documents_are_no_such(html: str) -> None:
+    assert not prepare(html)[1]
+
+
+def test_a_name_that_is_not_known_by_its_number_leaves_the_page_to_lxml(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html5, "_TAG_NAMES", html5._TAG_NAMES[:40])
+    assert outline(Page.parse("<main>Storm</main>")) == "html body main"
+
+
+def test_the_core_takes_nothing_but_elements() -> None:
+    text = LexborHTMLParser("<p>x").css_first("p").child
+    with pytest.raises(ValueError, match="than expected"):
+        core.lexbor_numbers(text)
+    for other in (1, None, etree.Element("p")):
+        with pytest.raises(TypeError, match="a node of selectolax"):
+            core.lexbor_numbers(other)
