@@ -42,7 +42,7 @@ def test_what_other_blocks_and_their_order_tell_is_learned(make, monkeypatch):
         pages.append(SequencePage(inputs, target.astype(np.float32), np.ones(len(sign), np.float32), copy=False))
     network = fit_sequence(pages, 0.0, seed=1)
     mean, scale = np.zeros(K, np.float32), np.ones(K, np.float32)
-    right = [(network.content_probability([page.inputs], mean, scale) > 0.5) == (page.target > 0.5) for page in pages]
+    right = [(network.content_probability(page.inputs, mean, scale) > 0.5) == (page.target > 0.5) for page in pages]
     assert np.mean(right) > 0.95
 
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; winnow.core expects the same number. */
-#define CORE_VERSION 30
+#define CORE_VERSION 31
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -112,6 +112,9 @@ typedef struct {
 int array_borrow(Array *array, PyObject *object, Py_ssize_t size, int writable, const char *name);
 
 void array_release(Array *array);
+
+/* Borrow the arrays of a tuple, with items of these sizes, to be read; 0 with an exception set. */
+int arrays_borrow(PyObject *tuple, Array *arrays, const Py_ssize_t *sizes, Py_ssize_t count);
 
 void arrays_release(Array *arrays, int count);
 
@@ -222,10 +225,10 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(hiding_rules, "Rules of a style sheet that may hide something.") \
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
     DO(places_by_word, "Attributes whose values hold some words.") \
+    DO(score_blocks, "Scores of a page's blocks, for winnow.models.blocks.") \
     DO(content_probability, "Probabilities of a SequenceNetwork.") \
     DO(fuse, "Whether products may be fused, for tests.") \
     DO(block_features, "Features of text blocks, and their tokens.") \
-    DO(token_features, "Features of words and names by tables of log-odds.") \
     DO(kind_probabilities, "How likely each kind of page is.") \
     DO(choose_threshold, "The threshold for a page, and what text it leaves.") \
     DO(smooth, "Smoothed scores and sections, for winnow.smoothing.")
