@@ -228,7 +228,7 @@ static void look_at_blocks(Features *f)
 int features_measure(Features *f)
 {
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, more = n > m ? n : m;
-    SCOPED(free_memory) uint64_t *keys = malloc((sizeof(uint64_t) + sizeof(int32_t)) * (more + 1));
+    SCOPED(free_memory) uint64_t *keys = calloc(more + 1, sizeof(uint64_t) + sizeof(int32_t));
     int32_t *first = (int32_t *)(void *)(keys + more + 1);
     Py_ssize_t places;
     if (keys == NULL) {

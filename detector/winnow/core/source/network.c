@@ -107,8 +107,9 @@ INLINE void fill_rows(Products products, const float *const *rows, int count, Py
         }
         for (row = 0; row < count; row++) {
             float *sums = to + row * stride + first;
-            for (column = 0; column < COLUMNS; column++) {
-                sums[column] = tile[row * COLUMNS + column] + (bias ? bias[first + column] : sums[column]);
+            for (column = 0; column < COLUMNS; column += 8) {
+                *(Eight *)(sums + column) = EIGHT(tile + row * COLUMNS + column)
+                                            + (bias ? EIGHT(bias + first + column) : EIGHT(sums + column));
             }
         }
     }
@@ -143,8 +144,8 @@ INLINE void fill_dense(const Task *task, Products products, Py_ssize_t begin, in
     }
     fill_rows(products, rows, count, TILE, task->network->f, numbers(task, DENSE_WEIGHT), numbers(task, DENSE_BIAS), UNITS,
               dense, UNITS);
-    for (i = 0; i < count * UNITS; i++) {
-        dense[i] = dense[i] > 0 ? dense[i] : 0;
+    for (i = 0; i < count * UNITS; i += 8) {
+        *(Eight *)(dense + i) = chosen(EIGHT(dense + i) > 0, EIGHT(dense + i), (Eight){0});
     }
 }
 
@@ -187,7 +188,7 @@ INLINE void turn(const float *before, const float *gates, const float *sums, con
 }
 
 /* Add a state to the sums and maxima over the page. */
-static void pool(double *sums, double *maxima, const float *state)
+INLINE void pool(double *restrict sums, double *restrict maxima, const float *restrict state)
 {
     int i;
     for (i = 0; i < UNITS; i++) {
@@ -373,8 +374,11 @@ static void write_rows(void *source, Py_ssize_t begin, int count, float *rows)
     const Matrix *matrix = source;
     const float *from = matrix->numbers + begin * matrix->f;
     Py_ssize_t i;
-    for (i = 0; i < count * matrix->f; i++) {
-        ROW(rows, i % matrix->f)[i / matrix->f] = from[i];
+    int b;
+    for (b = 0; b < count; b++) {
+        for (i = 0; i < matrix->f; i++) {
+            ROW(rows, i)[b] = *from++;
+        }
     }
 }
 
