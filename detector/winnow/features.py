@@ -36,14 +36,6 @@ if TYPE_CHECKING:
 TABLE_SIZE: Final = 1 << 15
 """Entries of a table; words with the same hash share one. ``block_features.h`` has the same number."""
 
-_TABLED_LEVELS: Final = 4
-
-TOKEN_FEATURE_NAMES: Final = (
-    *(f"words: {name} log-odds" for name in ("total", "mean", "lowest", "highest")),
-    *(f"names: {name} log-odds" for name in ("path", "lowest on path", "highest on path", "own")),
-    *(f"names: path log-odds of container {level}" for level in range(_TABLED_LEVELS)),
-)
-
 _NAMING: Final = ("class", "id", "role", "itemprop", "aria-label", "itemtype", "data-testid", "rel")
 _WORD: Final = re.compile(r"\w+")
 
@@ -153,6 +145,7 @@ _OF_CONTAINER: Final = (
 )  # fmt: skip
 _CONTAINER_TAGS: Final = ("p", "div", "list", "li", "table")
 _TAGGED_LEVELS: Final = 3
+_NAMED_LEVELS: Final = 4
 _NEIGHBOURS: Final = (
     *(
         f"neighbour {offset}: {name}"
@@ -170,17 +163,17 @@ _ALIKE: Final = (
     "place of the first", "place of the last", "log deviation of words", "share with a twin",
 )  # fmt: skip
 
-STATIC_NAMES: Final = (
+FEATURE_NAMES: Final = (
     *(*_WORDING, *_POSITION),
     *(f"container {level}: {name}" for level in range(LEVELS) for name in _OF_CONTAINER),
     *(f"container {level}: rank of block" for level in range(LEVELS)),
     *(f"container {level}: is {tag}" for level in range(_TAGGED_LEVELS) for tag in _CONTAINER_TAGS),
     *_NEIGHBOURS,
     *(f"alike blocks: {name}" for name in _ALIKE),
+    *(f"words: {name} log-odds" for name in ("total", "mean", "lowest", "highest")),
+    *(f"names: {name} log-odds" for name in ("path", "lowest on path", "highest on path", "own")),
+    *(f"names: path log-odds of container {level}" for level in range(_NAMED_LEVELS)),
 )
-"""Features computed without learned tables, in the order of the columns."""
-
-FEATURE_NAMES: Final = (*STATIC_NAMES, *TOKEN_FEATURE_NAMES)
 """All features, in the order of the columns."""
 
 PAGE_FEATURE_NAMES: Final = tuple(

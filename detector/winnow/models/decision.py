@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, Protocol
 import numpy as np
 
 from winnow.core import core
-from winnow.features import PAGE_FEATURE_NAMES, STATIC_NAMES, TABLE_SIZE
+from winnow.features import FEATURE_NAMES, PAGE_FEATURE_NAMES, TABLE_SIZE
 from winnow.models import standardise
 from winnow.models.files import required_array
 
@@ -154,7 +154,7 @@ _PROPERTIES: Final = (
     "15 blocks around: log words per block", "15 blocks around: link share",
 )  # fmt: skip
 
-PROPERTY_COLUMNS: Final = np.array([*map(STATIC_NAMES.index, _PROPERTIES)], np.int32)
+PROPERTY_COLUMNS: Final = np.array([*map(FEATURE_NAMES.index, _PROPERTIES)], np.int32)
 """The features of blocks whose means tell the kind of a page."""
 
 _IN_ADDRESS: Final = {

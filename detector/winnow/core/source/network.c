@@ -385,10 +385,10 @@ static void write_rows(void *source, Py_ssize_t begin, int count, float *rows)
 /* content_probability(features: float32[m, f], clip, network, probability: float64[m])
 
    network: mean: float32[f], scale: float32[f], dense_weight: float32[f, u], dense_bias: float32[u],
-   input_weight: float32[2, u, 3 u], input_bias: float32[2, 3 u], state_weight: float32[2, u, 3 u], state_bias: float32[2, u],
-   output_weight: float32[2, u, u], output_bias: float32[u], page_weight: float32[4 u, u], last_weight: float32[u],
-   last_bias: float32[1]; u is UNITS. The weights of two dimensions or more but for the last are in panels of COLUMNS
-   columns, float32[..., columns / COLUMNS, rows, COLUMNS]. */
+   input_weight: float32[2, u, 3 u], input_bias: float32[2, 3 u], state_weight: float32[2, u, 3 u],
+   state_bias: float32[2, u], output_weight: float32[2, u, u], output_bias: float32[u], page_weight: float32[4 u, u],
+   last_weight: float32[u], last_bias: float32[1]; u is UNITS. The weights of dense, input, state and output are in panels of
+   COLUMNS columns: float32[..., columns / COLUMNS, rows, COLUMNS]. */
 PyObject *core_content_probability(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(network_release) Network network = {0};

@@ -12,27 +12,27 @@ typedef struct {
     Network network;
     Array arrays[ARRAYS];
     float *properties; /* [m][p]: features of p columns */
-} Task;
+} Scoring;
 
-static void release(Task *task)
+static void release(Scoring *scoring)
 {
-    free(task->properties);
-    features_release(&task->features);
-    network_release(&task->network);
-    arrays_release(task->arrays, ARRAYS);
+    free(scoring->properties);
+    features_release(&scoring->features);
+    network_release(&scoring->network);
+    arrays_release(scoring->arrays, ARRAYS);
 }
 
 /* Write what the network asks for, and keep the properties. */
 static void write_features(void *source, Py_ssize_t begin, int count, float *rows)
 {
-    const Task *task = source;
-    Py_ssize_t p = task->arrays[COLUMNS].length, k;
-    float *to = task->properties + begin * p;
+    const Scoring *scoring = source;
+    Py_ssize_t p = scoring->arrays[COLUMNS].length, k;
+    float *to = scoring->properties + begin * p;
     int b;
-    features_of_blocks(&task->features, begin, count, rows);
+    features_of_blocks(&scoring->features, begin, count, rows);
     for (b = 0; b < count; b++) {
         for (k = 0; k < p; k++) {
-            *to++ = ROW(rows, ITEMS(task->arrays[COLUMNS], int32_t)[k])[b];
+            *to++ = ROW(rows, ITEMS(scoring->arrays[COLUMNS], int32_t)[k])[b];
         }
     }
 }
@@ -59,15 +59,15 @@ static void write_units(const Features *f, double *templateness, double *words, 
 }
 
 /* Write the page's features, the means of the properties over its content, then over all of it, and the share of content. */
-static void write_kind_inputs(const Task *task, const double *templateness)
+static void write_kind_inputs(const Scoring *scoring, const double *templateness)
 {
-    const double *words = ITEMS(task->arrays[WORDS_OF], double);
-    const float *property = task->properties;
+    const double *words = ITEMS(scoring->arrays[WORDS_OF], double);
+    const float *property = scoring->properties;
     float of_page[PAGE_FEATURES];
-    Py_ssize_t m = task->features.page.m, p = task->arrays[COLUMNS].length, b, k;
-    double *to = ITEMS(task->arrays[KIND_INPUTS], double), *of_content = to + PAGE_FEATURES, *of_all = of_content + p;
+    Py_ssize_t m = scoring->features.page.m, p = scoring->arrays[COLUMNS].length, b, k;
+    double *to = ITEMS(scoring->arrays[KIND_INPUTS], double), *of_content = to + PAGE_FEATURES, *of_all = of_content + p;
     double content = 0, all = 0;
-    features_of_page(&task->features, of_page);
+    features_of_page(&scoring->features, of_page);
     for (k = 0; k < PAGE_FEATURES + 2 * p; k++) {
         to[k] = k < PAGE_FEATURES ? of_page[k] : 0;
     }
@@ -114,30 +114,30 @@ static PyObject *list_tokens(const Features *f)
     return list;
 }
 
-static int fit(const Task *task)
+static int fit(const Scoring *scoring)
 {
-    const Array *arrays = task->arrays;
-    Py_ssize_t n = task->features.page.n, m = task->features.page.m;
-    return task->network.f == FEATURES && are_below(&arrays[COLUMNS], FEATURES)
+    const Array *arrays = scoring->arrays;
+    Py_ssize_t n = scoring->features.page.n, m = scoring->features.page.m;
+    return scoring->network.f == FEATURES && are_below(&arrays[COLUMNS], FEATURES)
            && arrays[TEMPLATENESS].length == n + m && arrays[WORDS_OF].length == m && arrays[WEIGHT].length == n + m
            && arrays[IN_TREE].length == n + m && arrays[COLUMNS].length <= FEATURES
            && arrays[KIND_INPUTS].length > PAGE_FEATURES + 2 * arrays[COLUMNS].length;
 }
 
 /* Score the blocks; 0, or -1 without memory. */
-static int score(Task *task, float clip)
+static int score(Scoring *scoring, float clip)
 {
-    Features *f = &task->features;
-    const Array *arrays = task->arrays;
+    Features *f = &scoring->features;
+    const Array *arrays = scoring->arrays;
     double *templateness = ITEMS(arrays[TEMPLATENESS], double), *of_blocks = templateness + f->page.n;
-    task->properties = malloc(sizeof(float) * (size_t)(arrays[COLUMNS].length * f->page.m) + 1);
-    if (task->properties == NULL || features_measure(f) < 0
-        || network_run(&task->network, clip, write_features, task, f->page.m, of_blocks) < 0) {
+    scoring->properties = malloc(sizeof(float) * (size_t)(arrays[COLUMNS].length * f->page.m) + 1);
+    if (scoring->properties == NULL || features_measure(f) < 0
+        || network_run(&scoring->network, clip, write_features, scoring, f->page.m, of_blocks) < 0) {
         return -1;
     }
     write_units(f, templateness, ITEMS(arrays[WORDS_OF], double), ITEMS(arrays[WEIGHT], int64_t),
                 ITEMS(arrays[IN_TREE], uint8_t));
-    write_kind_inputs(task, of_blocks);
+    write_kind_inputs(scoring, of_blocks);
     return 0;
 }
 
@@ -148,18 +148,18 @@ static int score(Task *task, float clip)
    network: as content_probability takes it. columns: the features whose means are inputs of the page's kind. */
 PyObject *core_score_blocks(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(release) Task task = {0};
-    Array *arrays = task.arrays;
+    SCOPED(release) Scoring scoring = {0};
+    Array *arrays = scoring.arrays;
     float clip;
     int failed;
-    if (!PyArg_ParseTuple(arguments, PAGE_FORMAT "O&fO&O&O&O&O&O&", PAGE_ARGUMENTS(&task.features), in_network,
-                          &task.network, &clip, in_4, &arrays[COLUMNS], out_8, &arrays[TEMPLATENESS], out_8,
+    if (!PyArg_ParseTuple(arguments, PAGE_FORMAT "O&fO&O&O&O&O&O&", PAGE_ARGUMENTS(&scoring.features), in_network,
+                          &scoring.network, &clip, in_4, &arrays[COLUMNS], out_8, &arrays[TEMPLATENESS], out_8,
                           &arrays[WORDS_OF], out_8, &arrays[WEIGHT], out_1, &arrays[IN_TREE], out_8, &arrays[KIND_INPUTS])
-        || !check_arrays(fit(&task)) || features_read(&task.features) < 0) {
+        || !check_arrays(fit(&scoring)) || features_read(&scoring.features) < 0) {
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    failed = score(&task, clip) < 0;
+    failed = score(&scoring, clip) < 0;
     Py_END_ALLOW_THREADS
-    return failed ? PyErr_NoMemory() : list_tokens(&task.features);
+    return failed ? PyErr_NoMemory() : list_tokens(&scoring.features);
 }
