@@ -22,7 +22,7 @@ from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -31,13 +31,11 @@ from benchmarks.shared.common import html_files, parser_of, say
 from demo.web import generate
 from winnow import core
 from winnow.duplicates import shingles
-from winnow.features import features_of
+from winnow.features import TABLE_SIZE, TokenTables, features_of
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
-
-    from winnow.models.blocks import BlockModel
 
     Call = tuple[Callable[..., object], tuple[object, ...]]
 
@@ -106,7 +104,7 @@ def _fuzz(options: argparse.Namespace) -> None:
     functions = vars(core.core)
     functions.update(vars(module))
     functions.update({name: _recorded(value, calls) for name, value in functions.items() if callable(value)})
-    rng, model = random.Random(options.seed), cast("BlockModel", winnow.load_model())
+    rng, tables = random.Random(options.seed), TokenTables(*np.ones((2, TABLE_SIZE), np.float32))
     with TemporaryDirectory() as folder:
         if options.pages is None:
             generate(Path(folder), pages=11)
@@ -119,7 +117,7 @@ def _fuzz(options: argparse.Namespace) -> None:
             site = winnow.Site()
             site.count(html, "https://example.org/a/b")
             shingles(winnow.clean(html, "https://example.org/a/b", site=site).markdown)
-            model.content_probability(features_of(winnow.Page.parse(html), model.tables)[0])
+            features_of(winnow.Page.parse(html), tables)
         pages += 1
         refused += sum(_misused(rng, *call) for call in calls)
         calls.clear()

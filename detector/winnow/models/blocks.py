@@ -8,7 +8,7 @@ and maxima over the page, which tell what kind of page the block is on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
@@ -101,18 +101,6 @@ class SequenceNetwork:
             (2 * u, u), (u,), (4 * u, u), (u,), (1,),
         )  # fmt: skip
 
-    def content_probability(self, features: Matrix, mean: Matrix, scale: Matrix) -> Floats:
-        """float64[m], probability of content for each of m blocks.
-
-        Args:
-            features: float32[m, k].
-            mean: float32[k], means of the features.
-            scale: float32[k], reciprocals of their standard deviations.
-        """
-        probability = np.empty(len(features))
-        core.content_probability(np.ascontiguousarray(features), CLIP, (mean, scale, *self.panels), probability)
-        return probability
-
     @cached_property
     def panels(self) -> tuple[Matrix, ...]:
         """The arrays as the core takes them."""
@@ -166,11 +154,11 @@ class BlockModel:
 
     def score(self, page: Page) -> Scores:
         """Score every unit of the page; a page is scored when it is counted, and not again when it is cleaned."""
-        return score_blocks(page, self)[0]
+        return _score_once(page, self)[0]
 
-    def content_probability(self, features: Matrix) -> Floats:
-        """float64[m], probability of content of blocks from float32[m, k], all their features."""
-        return self.network.content_probability(features, self.mean, self.scale)
+    def content_probability(self, page: Page) -> Floats:
+        """float64[m], probability that each block is content."""
+        return 1 - score_blocks(page, self)[0].templateness[page.n :]
 
     @classmethod
     def of(
@@ -274,20 +262,18 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
     for at, name in enumerate(FEATURE_NAMES):
         family = name.partition(":")[0] if len(matrix) > _MAX_BLOCKS else name
         families.setdefault(family, []).append(at)
-    score = log_odds(model.content_probability(matrix), _EPSILON)
+    score = log_odds(model.content_probability(page), _EPSILON)
     parts = np.zeros((len(matrix), len(families)), np.float32)
     values = np.full((len(matrix), len(families)), np.nan, np.float32)
     for at, columns in enumerate(families.values()):
-        kept = matrix[:, columns].copy()
         if len(columns) == 1:
-            values[:, at] = kept[:, 0]
-        matrix[:, columns] = model.mean[columns]
-        parts[:, at] = log_odds(model.content_probability(matrix), _EPSILON) - score
-        matrix[:, columns] = kept
+            values[:, at] = matrix[:, columns[0]]
+        scale = model.scale.copy()
+        scale[columns] = 0  # standardised, every value is the mean
+        parts[:, at] = log_odds(replace(model, scale=scale).content_probability(page), _EPSILON) - score
     return Attribution(tuple(families), parts, values)
 
 
-@once_per_page
 def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     """Score the blocks of a page; and the inputs of its kind, without its address. Elements have even scores."""
     units, numbers = page.n + page.m, np.full(len(KIND_INPUTS), np.nan)
@@ -308,3 +294,6 @@ def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     learned = model.decision if page.m else None
     decision = PageDecision(learned, inputs, words, scores, page.url) if learned else ExpectedF1(words, scores)
     return Scores(templateness, weight, in_tree, np.full(units, PENALTY), decision), inputs
+
+
+_score_once = once_per_page(score_blocks)

@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 
 from winnow.cleaning import clean
-from winnow.features import TABLE_SIZE, features_of
+from winnow.features import TABLE_SIZE
 from winnow.models import log_odds, standardise
 from winnow.models.blocks import BlockModel, score_blocks
 from winnow.models.decision import (
@@ -151,7 +151,7 @@ def measure_models(
     score, template, weight, cut = [], [], [], []
     f_measures: dict[str, list[float]] = defaultdict(list)
     for model, page in scored:
-        templateness = 1.0 - model.content_probability(features_of(page.page, model.tables)[0])
+        templateness = 1.0 - model.content_probability(page.page)
         is_cut = templateness >= expected_f1_threshold(templateness, page.words)
         labelled, content = page.labelled, np.nan_to_num(page.label).astype(np.float64)
         score.append(templateness[labelled])
@@ -198,7 +198,7 @@ def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float
     logits, content, weights = [], [], []
     for page in scored:
         labelled, mass = page.labelled, page.mass
-        probability = model.content_probability(features_of(page.page, model.tables)[0])[labelled]
+        probability = model.content_probability(page.page)[labelled]
         logits.append(log_odds(probability, _EPSILON))
         content.append(page.label[labelled] > 0.5)
         weights.append(mass[labelled] / (mass[labelled].sum() * number[page.source] * len(number)))

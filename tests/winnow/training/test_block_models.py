@@ -131,7 +131,7 @@ def test_the_counts_of_a_site_label_what_a_page_alone_does_not_show(trained: Tra
         matrix, _ = features_of(page.page, tables)
         is_menu = matrix[:, FEATURE_NAMES.index("enclosed by nav")] > 0
         menus += page.label[is_menu].tolist()
-        alone += trained.model.content_probability(matrix)[is_menu].tolist()
+        alone += trained.model.content_probability(page.page)[is_menu].tolist()
     assert np.mean(menus) < 0.7 * np.mean(alone)
 
 

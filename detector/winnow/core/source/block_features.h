@@ -114,7 +114,8 @@ void features_release(Features *f);
 /* Write the features of TILE blocks at most, a row each. */
 void features_of_blocks(const Features *f, Py_ssize_t begin, int count, float *rows);
 
-void features_of_page(const Features *f, float *to);
+/* Write PAGE_FEATURES in single precision. */
+void features_of_page(const Features *f, double *to);
 
 /* Read what the first and last characters of the blocks are. */
 void read_borders(Features *f);

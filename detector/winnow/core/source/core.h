@@ -226,7 +226,6 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
     DO(places_by_word, "Attributes whose values hold some words.") \
     DO(score_blocks, "Scores of a page's blocks, for winnow.models.blocks.") \
-    DO(content_probability, "Probabilities of a SequenceNetwork.") \
     DO(fuse, "Whether products may be fused, for tests.") \
     DO(block_features, "Features of text blocks, and their tokens.") \
     DO(kind_probabilities, "How likely each kind of page is.") \

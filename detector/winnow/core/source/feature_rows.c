@@ -287,7 +287,7 @@ void features_of_blocks(const Features *f, Py_ssize_t begin, int count, float *r
 
 /* ---- The whole page */
 
-void features_of_page(const Features *f, float *to)
+void features_of_page(const Features *f, double *to)
 {
     static const int counted[] = {IS_PARAGRAPH, IS_LINK, IS_IMAGE, IS_HEADING, IS_CONTROL,
                                   IS_TABLE, IS_ITEM, IS_PRE, IS_ARTICLE, IS_MAIN};

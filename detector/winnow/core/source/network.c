@@ -8,7 +8,6 @@
 enum { COLUMNS = 16 }; /* of a tile, whose sums stay in registers, half of it at a time */
 enum { UNITS = 64, GATES = 3 * UNITS }; /* of a layer, and of a state; winnow.models.blocks has the same numbers */
 #define MAX_LOGIT 30.0 /* winnow.models has the same number */
-enum { MAX_FEATURES = 1 << 20 };
 enum { MAX_KEPT = 4096 }; /* blocks whose first layer is kept for the way back; that of a larger page is computed again */
 
 #define ALIGNED __attribute__((aligned(64))) /* to a line of the cache */
@@ -334,7 +333,7 @@ int in_network(PyObject *tuple, void *weights)
         return 0;
     }
     f = network->f = arrays[MEAN].length;
-    fitting = f <= MAX_FEATURES && arrays[SCALE].length == f && arrays[DENSE_WEIGHT].length == f * UNITS;
+    fitting = arrays[SCALE].length == f && arrays[DENSE_WEIGHT].length == f * UNITS;
     for (i = 0; i < WEIGHTS; i++) {
         fitting &= !lengths[i] || arrays[i].length == lengths[i];
     }
@@ -361,51 +360,4 @@ int network_run(const Network *network, float clip, WriteFeatures write, void *s
     CARVE(at, task.output, (size_t)m * UNITS);
     is_fused ? run_fused(&task) : run_anywhere(&task);
     return 0;
-}
-
-/* The features of blocks, float32[m, f]. */
-typedef struct {
-    const float *numbers;
-    Py_ssize_t f;
-} Matrix;
-
-static void write_rows(void *source, Py_ssize_t begin, int count, float *rows)
-{
-    const Matrix *matrix = source;
-    const float *from = matrix->numbers + begin * matrix->f;
-    Py_ssize_t i;
-    int b;
-    for (b = 0; b < count; b++) {
-        for (i = 0; i < matrix->f; i++) {
-            ROW(rows, i)[b] = *from++;
-        }
-    }
-}
-
-/* content_probability(features: float32[m, f], clip, network, probability: float64[m])
-
-   network: mean: float32[f], scale: float32[f], dense_weight: float32[f, u], dense_bias: float32[u],
-   input_weight: float32[2, u, 3 u], input_bias: float32[2, 3 u], state_weight: float32[2, u, 3 u],
-   state_bias: float32[2, u], output_weight: float32[2, u, u], output_bias: float32[u], page_weight: float32[4 u, u],
-   last_weight: float32[u], last_bias: float32[1]; u is UNITS. The weights of dense, input, state and output are in panels of
-   COLUMNS columns: float32[..., columns / COLUMNS, rows, COLUMNS]. */
-PyObject *core_content_probability(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    SCOPED(network_release) Network network = {0};
-    SCOPED(array_release) Array features = {0}, probability = {0};
-    Matrix matrix;
-    float clip;
-    int failed;
-    if (!PyArg_ParseTuple(arguments, "O&fO&O&", in_4, &features, &clip, in_network, &network, out_8, &probability)
-        || !check_arrays(features.length == probability.length * network.f)) {
-        return NULL;
-    }
-    matrix = (Matrix){ITEMS(features, float), network.f};
-    Py_BEGIN_ALLOW_THREADS
-    failed = network_run(&network, clip, write_rows, &matrix, probability.length, ITEMS(probability, double)) < 0;
-    Py_END_ALLOW_THREADS
-    if (failed) {
-        return PyErr_NoMemory();
-    }
-    Py_RETURN_NONE;
 }

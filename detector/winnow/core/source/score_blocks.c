@@ -63,14 +63,11 @@ static void write_kind_inputs(const Scoring *scoring, const double *templateness
 {
     const double *words = ITEMS(scoring->arrays[WORDS_OF], double);
     const float *property = scoring->properties;
-    float of_page[PAGE_FEATURES];
     Py_ssize_t m = scoring->features.page.m, p = scoring->arrays[COLUMNS].length, b, k;
     double *to = ITEMS(scoring->arrays[KIND_INPUTS], double), *of_content = to + PAGE_FEATURES, *of_all = of_content + p;
     double content = 0, all = 0;
-    features_of_page(&scoring->features, of_page);
-    for (k = 0; k < PAGE_FEATURES + 2 * p; k++) {
-        to[k] = k < PAGE_FEATURES ? of_page[k] : 0;
-    }
+    features_of_page(&scoring->features, to);
+    memset(of_content, 0, 2 * sizeof *to * (size_t)p);
     for (b = 0; b < m; b++) {
         double mass = larger(words[b], MIN_WORDS), of_block = (1 - templateness[b]) * mass;
         content += of_block;
@@ -143,9 +140,7 @@ static int score(Scoring *scoring, float clip)
 
 /* score_blocks(PAGE_FORMAT, network, clip, columns: int32[p], templateness: float64[n + m], words: float64[m],
                 weight: int64[n + m], in_tree: bool[n + m], kind_inputs: float64[PAGE_FEATURES + 2 p + 1 or more])
-   -> int64: tokens
-
-   network: as content_probability takes it. columns: the features whose means are inputs of the page's kind. */
+   -> int64: tokens. columns: the features whose means are inputs of the page's kind. */
 PyObject *core_score_blocks(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(release) Scoring scoring = {0};
