@@ -43,9 +43,6 @@ if TYPE_CHECKING:
 UNITS: Final = 64
 """Units of the first layer, of the state in each direction, and of the last layer."""
 
-_PANEL: Final = 16
-"""The core takes weights in panels of 16 columns, a multiple of four of them; ``network.c`` has the same number."""
-
 
 @dataclass(frozen=True, eq=False)
 class SequenceNetwork:
@@ -106,8 +103,9 @@ class SequenceNetwork:
         """The arrays as the core takes them."""
         arrays = {name: getattr(self, name) for name in ARRAY_NAMES}
         arrays["output_weight"] = self.output_weight.reshape(2, UNITS, UNITS)
-        for name in ("dense_weight", "input_weight", "state_weight", "output_weight"):
-            arrays[name] = _in_panels(arrays[name])
+        arrays["state_weight"] = _in_panels(self.state_weight, UNITS)
+        for name in ("dense_weight", "input_weight", "output_weight"):
+            arrays[name] = _in_panels(arrays[name], 16)
         return tuple(arrays.values())
 
 
@@ -115,16 +113,20 @@ ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
 """Names of the arrays of a network, in order."""
 
 
-def _in_panels(weight: Matrix) -> Matrix:
-    """float32[..., columns / 16, k, 16], the columns of float32[..., k, columns].
+_LINE: Final = 16
+"""Numbers in a line of the cache."""
+
+
+def _in_panels(weight: Matrix, width: int) -> Matrix:
+    """float32[..., columns / width, k, width], the columns of float32[..., k, columns].
 
     The cache takes a panel in one stream. Rows begin where its lines do: a vector in two takes twice as long to load.
     """
     *outer, k, columns = weight.shape
-    memory = np.empty(weight.size + _PANEL, np.float32)
-    first = -memory.ctypes.data // memory.itemsize % _PANEL
-    panels = memory[first : first + weight.size].reshape(*outer, columns // _PANEL, k, _PANEL)
-    panels[...] = weight.reshape(*outer, k, -1, _PANEL).swapaxes(-2, -3)
+    memory = np.empty(weight.size + _LINE, np.float32)
+    first = -memory.ctypes.data // memory.itemsize % _LINE
+    panels = memory[first : first + weight.size].reshape(*outer, columns // width, k, width)
+    panels[...] = weight.reshape(*outer, k, -1, width).swapaxes(-2, -3)
     return panels
 
 

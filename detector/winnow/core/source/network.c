@@ -46,7 +46,8 @@ typedef int32_t Mask __attribute__((vector_size(32), aligned(4), may_alias));
 #define EIGHT(at) (*(const Eight *)(at))
 
 /* Write the products of some rows, whose values are `step` items apart, and of some columns of a weight to the rows of a
-   tile. A weight lies in panels of COLUMNS columns, each k by COLUMNS, which the cache takes in one stream. */
+   tile. A weight lies in panels of COLUMNS columns for the products of rows, and of UNITS for those of a row, each k by so
+   many numbers, which the cache takes in one stream. */
 typedef void (*Product)(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *weight, float *tile);
 
 /* Products of four rows and two vectors of columns, and of one row and eight of them. */
@@ -59,32 +60,31 @@ typedef struct {
     DO(0, __VA_ARGS__) DO(1, __VA_ARGS__) DO(2, __VA_ARGS__) DO(3, __VA_ARGS__) \
     DO(4, __VA_ARGS__) DO(5, __VA_ARGS__) DO(6, __VA_ARGS__) DO(7, __VA_ARGS__)
 #define COLUMN(j, Vector, vectors) ((j) % (vectors) * (Py_ssize_t)(sizeof(Vector) / sizeof(float)))
-#define IN_PANEL(column) ((column) / COLUMNS * COLUMNS * k + (column) % COLUMNS)
 #define CLEAR(j, Vector) Vector sum##j = {0};
 #define ADD(j, Vector, vectors, multiply_add) \
     sum##j = multiply_add(rows[(j) / (vectors)][i * step] - (Vector){0}, \
-                          *(const Vector *)(weight + IN_PANEL(COLUMN(j, Vector, vectors))), sum##j);
+                          *(const Vector *)(weight + COLUMN(j, Vector, vectors)), sum##j);
 #define STORE(j, Vector, vectors) *(Vector *)(tile + (j) / (vectors) * COLUMNS + COLUMN(j, Vector, vectors)) = sum##j;
-#define PRODUCT(name, Vector, vectors, multiply_add) \
+#define PRODUCT(name, Vector, vectors, width, multiply_add) \
     static void name(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *weight, float *tile) \
     { \
         Py_ssize_t i; \
         EACH_SUM(CLEAR, Vector) \
-        for (i = 0; i < k; i++, weight += COLUMNS) { \
+        for (i = 0; i < k; i++, weight += width) { \
             EACH_SUM(ADD, Vector, vectors, multiply_add) \
         } \
         EACH_SUM(STORE, Vector, vectors) \
     }
 
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
-PRODUCT(multiply_rows, Four, 2, MULTIPLY_ADD)
-PRODUCT(multiply_row, Four, 8, MULTIPLY_ADD)
+PRODUCT(multiply_rows, Four, 2, COLUMNS, MULTIPLY_ADD)
+PRODUCT(multiply_row, Four, 8, UNITS, MULTIPLY_ADD)
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define FUSED __attribute__((target("avx2,fma")))
-FUSED PRODUCT(multiply_rows_fused, Eight, 2, _mm256_fmadd_ps)
-FUSED PRODUCT(multiply_row_fused, Eight, 8, _mm256_fmadd_ps)
+FUSED PRODUCT(multiply_rows_fused, Eight, 2, COLUMNS, _mm256_fmadd_ps)
+FUSED PRODUCT(multiply_row_fused, Eight, 8, UNITS, _mm256_fmadd_ps)
 #endif
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* no function that takes or returns vectors is called: all are inlined */
@@ -98,7 +98,7 @@ INLINE void fill_rows(Products products, const float *const *rows, int count, Py
     Py_ssize_t first, column;
     int row;
     for (first = 0; first < columns; first += COLUMNS) {
-        float tile[TILE * COLUMNS];
+        ALIGNED float tile[TILE * COLUMNS];
         for (row = 0; row < count; row += 4) {
             for (column = 0; column < COLUMNS; column += 2 * products.lanes) {
                 products.of_rows(rows + row, step, k, weight + first * k + column, tile + row * COLUMNS + column);
@@ -228,7 +228,8 @@ INLINE void read_blocks(Task *task, int backwards, Products products)
             float *state = task->states + row * UNITS;
             for (i = 0; i < GATES; i += 8 * products.lanes) { /* to and fro, since half of the weights stay in the cache */
                 int column = row % 2 ? GATES - 8 * products.lanes - i : i;
-                products.of_row(&before, 1, UNITS, recurrent + column * UNITS, task->sums + column);
+                const float *panel = recurrent + column / UNITS * UNITS * UNITS;
+                products.of_row(&before, 1, UNITS, panel + column % UNITS, task->sums + column);
             }
             turn(before, task->gates + row * GATES, task->sums, bias, state);
             pool(sums, maxima, state);

@@ -23,8 +23,8 @@ typedef struct {
 /* A converter as in core.h of a tuple of arrays, u units: mean: float32[f], scale: float32[f], dense_weight: float32[f, u],
    dense_bias: float32[u], input_weight: float32[2, u, 3 u], input_bias: float32[2, 3 u], state_weight: float32[2, u, 3 u],
    state_bias: float32[2, u], output_weight: float32[2, u, u], output_bias: float32[u], page_weight: float32[4 u, u],
-   last_weight: float32[u], last_bias: float32[1]. The weights of dense, input, state and output are in panels of 16 columns:
-   float32[..., columns / 16, rows, 16]. */
+   last_weight: float32[u], last_bias: float32[1]. The weights of dense, input and output are in panels of
+   16 columns, float32[..., columns / 16, rows, 16], that of state in panels of u columns. */
 int in_network(PyObject *tuple, void *network);
 
 void network_release(Network *network);
