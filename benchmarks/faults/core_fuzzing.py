@@ -31,6 +31,7 @@ from benchmarks.shared.common import html_files, parser_of, say
 from demo.web import generate
 from winnow import core
 from winnow.duplicates import shingles
+from winnow.features import TABLE_SIZE, TokenTables, features_of
 
 if TYPE_CHECKING:
     import argparse
@@ -103,7 +104,7 @@ def _fuzz(options: argparse.Namespace) -> None:
     functions = vars(core.core)
     functions.update(vars(module))
     functions.update({name: _recorded(value, calls) for name, value in functions.items() if callable(value)})
-    rng = random.Random(options.seed)
+    rng, tables = random.Random(options.seed), TokenTables(*np.ones((2, TABLE_SIZE), np.float32))
     with TemporaryDirectory() as folder:
         if options.pages is None:
             generate(Path(folder), pages=11)
@@ -116,6 +117,7 @@ def _fuzz(options: argparse.Namespace) -> None:
             site = winnow.Site()
             site.count(html, "https://example.org/a/b")
             shingles(winnow.clean(html, "https://example.org/a/b", site=site).markdown)
+            features_of(winnow.Page.parse(html), tables)
         pages += 1
         refused += sum(_misused(rng, *call) for call in calls)
         calls.clear()

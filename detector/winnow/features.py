@@ -4,7 +4,8 @@ No feature depends on a script or language; element names and words enter only t
 (:class:`TokenTables`). Features of the whole page are separate: a network that sees them overfits to its collection and
 does worse on others.
 
-``core/source/feature_rows.c`` computes the features in the order of the names here.
+``core/source/feature_rows.c`` computes the features in the order of the names here, a few blocks at a time: to score a
+page, no matrix of all of them is made: :func:`winnow.models.blocks.score_blocks`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 from winnow.core import SEED, core
 from winnow.page.text import character_properties
-from winnow.page.tree import TAG_ID, TAG_NAMES, once_per_page, tag_set
+from winnow.page.tree import TAG_ID, TAG_NAMES, tag_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,37 +36,25 @@ if TYPE_CHECKING:
 TABLE_SIZE: Final = 1 << 15
 """Entries of a table; words with the same hash share one. ``block_features.h`` has the same number."""
 
-_TABLED_LEVELS: Final = 4
-
-TOKEN_FEATURE_NAMES: Final = (
-    *(f"words: {name} log-odds" for name in ("total", "mean", "lowest", "highest")),
-    *(f"names: {name} log-odds" for name in ("path", "lowest on path", "highest on path", "own")),
-    *(f"names: path log-odds of container {level}" for level in range(_TABLED_LEVELS)),
-)
-
 _NAMING: Final = ("class", "id", "role", "itemprop", "aria-label", "itemtype", "data-testid", "rel")
 _WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tokens:
-    """Hashed names and words of a page, with the parts of its tree that their features need, without lxml nodes.
+    """Hashed names and words of a page.
 
     Attributes:
-        name_element, name: int32[...] and uint32[...], element and table entry of each name part of the elements with
-            blocks, in document order.
         words_per_block: int32[m], number of leading words of each block: at most 16, from its first 160 characters.
-        word: uint32[...], table entry of each leading word, block after block.
-        distinct: int64[...], different entries of names, and of words plus :data:`TABLE_SIZE`, ascending.
-        arrays: :attr:`winnow.page.page.Page.arrays`.
+        word: int32[...], table entry of each leading word, block after block.
+        name_element, name: int32[...], element and table entry of each name part of the elements with blocks, in
+            document order.
     """
 
-    name_element: NDArray[np.int32]
-    name: NDArray[np.uint32]
     words_per_block: NDArray[np.int32]
-    word: NDArray[np.uint32]
-    distinct: NDArray[np.int64]
-    arrays: tuple[NDArray[np.generic], ...]
+    word: NDArray[np.int32]
+    name_element: NDArray[np.int32]
+    name: NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -79,19 +68,6 @@ class TokenTables:
 
     names: Matrix
     words: Matrix
-
-    def features(self, tokens: Tokens) -> Matrix:
-        """float32[m, len(TOKEN_FEATURE_NAMES)], token features of a page's blocks."""
-        rows = np.empty((len(TOKEN_FEATURE_NAMES), len(tokens.words_per_block)), np.float32)
-        core.token_features(
-            *(tokens.arrays, tokens.words_per_block, tokens.word, self.words),
-            *(tokens.name_element, tokens.name, self.names, rows),
-        )
-        return rows.T
-
-    def matrix(self, static: Matrix, tokens: Tokens) -> Matrix:
-        """float32[m, len(FEATURE_NAMES)], all features, from :attr:`BlockFeatures.static` and the tokens."""
-        return np.concatenate([static, self.features(tokens)], axis=1)
 
 
 # ---- All features of a block.
@@ -169,6 +145,7 @@ _OF_CONTAINER: Final = (
 )  # fmt: skip
 _CONTAINER_TAGS: Final = ("p", "div", "list", "li", "table")
 _TAGGED_LEVELS: Final = 3
+_NAMED_LEVELS: Final = 4
 _NEIGHBOURS: Final = (
     *(
         f"neighbour {offset}: {name}"
@@ -186,17 +163,17 @@ _ALIKE: Final = (
     "place of the first", "place of the last", "log deviation of words", "share with a twin",
 )  # fmt: skip
 
-STATIC_NAMES: Final = (
+FEATURE_NAMES: Final = (
     *(*_WORDING, *_POSITION),
     *(f"container {level}: {name}" for level in range(LEVELS) for name in _OF_CONTAINER),
     *(f"container {level}: rank of block" for level in range(LEVELS)),
     *(f"container {level}: is {tag}" for level in range(_TAGGED_LEVELS) for tag in _CONTAINER_TAGS),
     *_NEIGHBOURS,
     *(f"alike blocks: {name}" for name in _ALIKE),
+    *(f"words: {name} log-odds" for name in ("total", "mean", "lowest", "highest")),
+    *(f"names: {name} log-odds" for name in ("path", "lowest on path", "highest on path", "own")),
+    *(f"names: path log-odds of container {level}" for level in range(_NAMED_LEVELS)),
 )
-"""Features computed without learned tables, in the order of the columns."""
-
-FEATURE_NAMES: Final = (*STATIC_NAMES, *TOKEN_FEATURE_NAMES)
 """All features, in the order of the columns."""
 
 PAGE_FEATURE_NAMES: Final = tuple(
@@ -227,48 +204,19 @@ _USES: Final = dict.fromkeys(_NAMING, 1) | {"class": 1 | 2, "hidden": 4, "aria-h
 """What attributes are read for, as bits: they name, are a class, hide, hide where true, hide by their style."""
 
 
-@dataclass(frozen=True, eq=False)
-class BlockFeatures:
-    """Features of the m text blocks of a page, and the tokens that the learned ones are computed from.
-
-    Attributes:
-        static: float32[m, len(STATIC_NAMES)], features computed without learned tables; columns are contiguous.
-        page_features: float32[len(PAGE_FEATURE_NAMES)], features of the whole page.
-        words: float64[m], number of words of each block.
-        weight: int64[n + m], weight of each unit in smoothing: the root of a block's words, 0 of elements.
-        in_tree: bool[n + m], the units that are smoothed: blocks, and the elements where the text branches.
-        tokens: hashed names and words.
-    """
-
-    static: Matrix
-    page_features: Matrix
-    words: NDArray[np.float64]
-    weight: NDArray[np.int64]
-    in_tree: NDArray[np.bool_]
-    tokens: Tokens
+def features_of(page: Page, tables: TokenTables) -> tuple[Matrix, Tokens]:
+    """Compute float32[m, len(FEATURE_NAMES)], the features of all blocks, to learn from them and to explain scores."""
+    rows = np.empty((page.m, len(FEATURE_NAMES)), np.float32)
+    found = core.block_features(*page_arguments(page, tables), rows)
+    return rows, Tokens(*(np.frombuffer(array, np.int32) for array in found))
 
 
-@once_per_page
-def features_of(page: Page) -> BlockFeatures:
-    """Compute the features of a page's blocks; cached on the page."""
-    m, units, table = page.m, page.n + page.m, page.attributes
-    static, page_features = np.empty((len(STATIC_NAMES), m), np.float32), np.empty(len(PAGE_FEATURE_NAMES), np.float32)
-    words, weight, in_tree = np.empty(m), np.empty(units, np.int64), np.empty(units, bool)
-    words_per_block = np.empty(m, np.int32)
+def page_arguments(page: Page, tables: TokenTables) -> tuple[object, ...]:
+    """A page and log-odds as the functions of the core take them that compute features."""
+    attributes = page.attributes
     title = "".join([f"{word}\n" for word in dict.fromkeys(_WORD.findall(page.title.lower()))])
-    uses = bytes(map(_USES.get, table.names, repeat(0)))
-    word, element, name, distinct = core.block_features(
-        *(page.arrays, table.arrays, uses, page.utf8, page.run_offset, page.block_lines, title),
-        *(_FLAGS, _GROUP_OF_TAG, character_properties(), SEED),
-        *(static, page_features, words, weight, in_tree, words_per_block),
+    uses = bytes(map(_USES.get, attributes.names, repeat(0)))
+    return (
+        *(page.arrays, attributes.arrays, page.utf8, page.block_lines, title, page.run_offset),
+        *(_FLAGS, _GROUP_OF_TAG, character_properties(), uses, tables.words, tables.names, SEED),
     )
-    weight.flags.writeable = in_tree.flags.writeable = False  # they become part of the scores
-    tokens = Tokens(
-        name_element=np.frombuffer(element, np.int32),
-        name=np.frombuffer(name, np.uint32),
-        words_per_block=words_per_block,
-        word=np.frombuffer(word, np.uint32),
-        distinct=np.frombuffer(distinct, np.int64),
-        arrays=page.arrays,
-    )
-    return BlockFeatures(static.T, page_features, words, weight, in_tree, tokens)

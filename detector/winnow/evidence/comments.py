@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
 
-from winnow.features import features_of
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
+from winnow.page.text import block_words
 from winnow.page.tree import clickable_blocks, elements_of_blocks, nearest, outermost, subtree_sums, tag_set, within
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def find_comments(page: Page, scores: Scores) -> NDArray[np.bool_] | None:
     comments = named_comments(page)
     if not comments.any():
         return None
-    words, is_main = features_of(page).words, (scores.templateness[page.n :] < 0.5) & ~comments
+    words, is_main = block_words(page), (scores.templateness[page.n :] < 0.5) & ~comments
     forum = scores.decision.forum
     # A page of an unknown kind may be a forum, whose first post is seldom longer than the others.
     least = words[comments].sum() if forum is None else 0.0

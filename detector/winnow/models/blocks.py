@@ -8,16 +8,23 @@ and maxima over the page, which tell what kind of page the block is on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
 from winnow.core import core
-from winnow.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of
+from winnow.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of, page_arguments
 from winnow.models import BLOCKS, CLIP, Scores, log_odds
-from winnow.models.decision import KIND_INPUTS, ExpectedF1, LearnedDecision, PageDecision
+from winnow.models.decision import (
+    KIND_INPUTS,
+    PROPERTY_COLUMNS,
+    ExpectedF1,
+    KindInputs,
+    LearnedDecision,
+    PageDecision,
+)
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.page.tree import once_per_page
 
@@ -35,9 +42,6 @@ if TYPE_CHECKING:
 
 UNITS: Final = 64
 """Units of the first layer, of the state in each direction, and of the last layer."""
-
-_PANEL: Final = 16
-"""The core takes weights in panels of 16 columns, a multiple of four of them; ``network.c`` has the same number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,44 +98,35 @@ class SequenceNetwork:
             (2 * u, u), (u,), (4 * u, u), (u,), (1,),
         )  # fmt: skip
 
-    def content_probability(self, parts: Sequence[Matrix], mean: Matrix, scale: Matrix) -> Floats:
-        """float64[m], probability of content for each of m blocks.
-
-        Args:
-            parts: the features, one or two float32[m, k] side by side; no copies are made of those in Fortran order.
-            mean: float32[k], means of all features.
-            scale: float32[k], reciprocals of their standard deviations.
-        """
-        probability = np.empty(len(parts[0]))
-        if len(probability):
-            first, second = (np.ascontiguousarray(part.T) for part in (*parts, parts[0][:, :0])[:2])
-            core.content_probability(first, second, CLIP, mean, scale, *self._for_core, probability)
-        return probability
-
     @cached_property
-    def _for_core(self) -> list[Matrix]:
+    def panels(self) -> tuple[Matrix, ...]:
         """The arrays as the core takes them."""
         arrays = {name: getattr(self, name) for name in ARRAY_NAMES}
         arrays["output_weight"] = self.output_weight.reshape(2, UNITS, UNITS)
-        for name in ("dense_weight", "input_weight", "state_weight", "output_weight"):
-            arrays[name] = _in_panels(arrays[name])
-        return list(arrays.values())
+        arrays["state_weight"] = _in_panels(self.state_weight, UNITS)
+        for name in ("dense_weight", "input_weight", "output_weight"):
+            arrays[name] = _in_panels(arrays[name], 16)
+        return tuple(arrays.values())
 
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
 """Names of the arrays of a network, in order."""
 
 
-def _in_panels(weight: Matrix) -> Matrix:
-    """float32[..., columns / 16, k, 16], the columns of float32[..., k, columns].
+_LINE: Final = 16
+"""Numbers in a line of the cache."""
+
+
+def _in_panels(weight: Matrix, width: int) -> Matrix:
+    """float32[..., columns / width, k, width], the columns of float32[..., k, columns].
 
     The cache takes a panel in one stream. Rows begin where its lines do: a vector in two takes twice as long to load.
     """
     *outer, k, columns = weight.shape
-    memory = np.empty(weight.size + _PANEL, np.float32)
-    first = -memory.ctypes.data // memory.itemsize % _PANEL
-    panels = memory[first : first + weight.size].reshape(*outer, columns // _PANEL, k, _PANEL)
-    panels[...] = weight.reshape(*outer, k, -1, _PANEL).swapaxes(-2, -3)
+    memory = np.empty(weight.size + _LINE, np.float32)
+    first = -memory.ctypes.data // memory.itemsize % _LINE
+    panels = memory[first : first + weight.size].reshape(*outer, columns // width, k, width)
+    panels[...] = weight.reshape(*outer, k, -1, width).swapaxes(-2, -3)
     return panels
 
 
@@ -161,11 +156,11 @@ class BlockModel:
 
     def score(self, page: Page) -> Scores:
         """Score every unit of the page; a page is scored when it is counted, and not again when it is cleaned."""
-        return _score(page, self)
+        return _score_once(page, self)[0]
 
-    def content_probability(self, *parts: Matrix) -> Floats:
-        """float64[m], probability of content from all features: see :meth:`SequenceNetwork.content_probability`."""
-        return self.network.content_probability(parts, self.mean, self.scale)
+    def content_probability(self, page: Page) -> Floats:
+        """float64[m], probability that each block is content."""
+        return 1 - score_blocks(page, self)[0].templateness[page.n :]
 
     @classmethod
     def of(
@@ -264,33 +259,43 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
 
     This evaluates the model once per feature.
     """
-    features = features_of(page)
-    matrix = model.tables.matrix(features.static, features.tokens)
+    matrix, _ = features_of(page, model.tables)
     families: dict[str, list[int]] = {}
     for at, name in enumerate(FEATURE_NAMES):
         family = name.partition(":")[0] if len(matrix) > _MAX_BLOCKS else name
         families.setdefault(family, []).append(at)
-    score = log_odds(model.content_probability(matrix), _EPSILON)
+    score = log_odds(model.content_probability(page), _EPSILON)
     parts = np.zeros((len(matrix), len(families)), np.float32)
     values = np.full((len(matrix), len(families)), np.nan, np.float32)
     for at, columns in enumerate(families.values()):
-        kept = matrix[:, columns].copy()
         if len(columns) == 1:
-            values[:, at] = kept[:, 0]
-        matrix[:, columns] = model.mean[columns]
-        parts[:, at] = log_odds(model.content_probability(matrix), _EPSILON) - score
-        matrix[:, columns] = kept
+            values[:, at] = matrix[:, columns[0]]
+        scale = model.scale.copy()
+        scale[columns] = 0  # standardised, every value is the mean
+        parts[:, at] = log_odds(replace(model, scale=scale).content_probability(page), _EPSILON) - score
     return Attribution(tuple(families), parts, values)
 
 
-@once_per_page
-def _score(page: Page, model: BlockModel) -> Scores:
-    features = features_of(page)
-    templateness = np.full(page.n + page.m, 0.5)
-    scores = templateness[page.n :]
-    scores[:] = 1.0 - model.content_probability(features.static, model.tables.features(features.tokens))
-    templateness.flags.writeable = False
+def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
+    """Score the blocks of a page; and the inputs of its kind, without its address. Elements have even scores."""
+    units, numbers = page.n + page.m, np.full(len(KIND_INPUTS), np.nan)
+    templateness, words, weight, in_tree = (
+        np.empty(units),
+        np.empty(page.m),
+        np.empty(units, int),
+        np.empty(units, bool),
+    )
+    tokens = core.score_blocks(
+        *page_arguments(page, model.tables),
+        *((model.mean, model.scale, *model.network.panels), CLIP, PROPERTY_COLUMNS),
+        *(templateness, words, weight, in_tree, numbers),
+    )
+    for array in (templateness, words, weight, in_tree):
+        array.flags.writeable = False  # the core reads them with the lock released
+    inputs, scores = KindInputs(numbers, np.frombuffer(tokens, np.int64)), templateness[page.n :]
     learned = model.decision if page.m else None
-    decision = PageDecision(learned, features, scores, page.url) if learned else ExpectedF1(features.words, scores)
-    penalty = np.full(page.n + page.m, PENALTY)
-    return Scores(templateness, features.weight, features.in_tree, penalty, decision)
+    decision = PageDecision(learned, inputs, words, scores, page.url) if learned else ExpectedF1(words, scores)
+    return Scores(templateness, weight, in_tree, np.full(units, PENALTY), decision), inputs
+
+
+_score_once = once_per_page(score_blocks)

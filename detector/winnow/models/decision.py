@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, Protocol
 import numpy as np
 
 from winnow.core import core
-from winnow.features import PAGE_FEATURE_NAMES, STATIC_NAMES, TABLE_SIZE
+from winnow.features import FEATURE_NAMES, PAGE_FEATURE_NAMES, TABLE_SIZE
 from winnow.models import standardise
 from winnow.models.files import required_array
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.features import BlockFeatures
     from winnow.models.files import Arrays
 
     Floats = NDArray[np.float64]
@@ -93,7 +92,7 @@ def expected_f1_threshold(templateness: Floats, words: Floats, beta: float = 1.0
     Returns:
         A number in 0..1; blocks whose templateness is not below it are cut. 0.5 for a page without text.
     """
-    threshold: float = core.choose_threshold(templateness, words, beta, 0.5, 0.0, np.empty(len(CONFIDENCE_INPUTS)))
+    threshold: float = core.choose_threshold(templateness, words, beta, 0.5, 0.0)[0]
     return threshold
 
 
@@ -155,7 +154,8 @@ _PROPERTIES: Final = (
     "15 blocks around: log words per block", "15 blocks around: link share",
 )  # fmt: skip
 
-_PROPERTY_COLUMNS: Final = np.array([*map(STATIC_NAMES.index, _PROPERTIES)])
+PROPERTY_COLUMNS: Final = np.array([*map(FEATURE_NAMES.index, _PROPERTIES)], np.int32)
+"""The features of blocks whose means tell the kind of a page."""
 
 _IN_ADDRESS: Final = {
     kind: re.compile(pattern, re.IGNORECASE)
@@ -203,14 +203,9 @@ class KindInputs(NamedTuple):
     numbers: Floats
     tokens: NDArray[np.int64]
 
-
-def kind_inputs(features: BlockFeatures, templateness: Floats, url: str | None) -> KindInputs:
-    """Compute the inputs from the features of a page's blocks, their scores (float64[m]) and its address."""
-    words = np.maximum(features.words, 0.5)  # blocks without words count a little
-    content, rows = (1 - templateness) * words, features.static.T.take(_PROPERTY_COLUMNS, axis=0).astype(np.float64)
-    means = [*(rows @ content / max(float(content.sum()), 1e-9)).tolist(), *(rows @ words / words.sum()).tolist()]
-    inputs = *features.page_features.tolist(), *means, float(content.sum() / words.sum()), *_address_inputs(url)
-    return KindInputs(np.array(inputs), features.tokens.distinct)
+    def with_address(self, url: str | None) -> KindInputs:
+        """Return a copy with the inputs of a page's address."""
+        return KindInputs(np.append(self.numbers[: -len(_ADDRESS)], _address_inputs(url)), self.tokens)
 
 
 def _address_inputs(url: str | None) -> Sequence[float]:
@@ -286,20 +281,22 @@ class PageDecision:
 
     Attributes:
         learned: learned parameters.
-        features: features of the page's blocks.
+        inputs: inputs of the page's kind, without its address.
+        words: float64[m], words of each block.
         templateness: float64[m], the model's scores of the blocks.
         url: address of the page, if known.
     """
 
     learned: LearnedDecision
-    features: BlockFeatures
+    inputs: KindInputs
+    words: Floats
     templateness: Floats
     url: str | None
 
     @cached_property
     def kinds(self) -> Floats:
         """float64[len(KINDS)], probability of each kind of page."""
-        return self.learned.kinds.probabilities(kind_inputs(self.features, self.templateness, self.url))
+        return self.learned.kinds.probabilities(self.inputs.with_address(self.url))
 
     @property
     def forum(self) -> float:
@@ -309,7 +306,7 @@ class PageDecision:
     @cached_property
     def threshold(self) -> float:
         """Threshold with the highest expected F1 by the model's scores; rarely needed, so computed on demand."""
-        return expected_f1_threshold(self.templateness, self.features.words)
+        return expected_f1_threshold(self.templateness, self.words)
 
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:
         """Choose the threshold from the scores of the page's blocks, float64[m]."""
@@ -325,6 +322,5 @@ class PageDecision:
 
     def _chosen(self, templateness: Floats, even: float, is_article: float, beta: float = 1.0) -> tuple[float, Floats]:
         """Choose between the best threshold and ``even``, which counts ``is_article``; and the inputs of confidence."""
-        inputs = np.full(len(CONFIDENCE_INPUTS), self.kinds[ARTICLE])
-        threshold = core.choose_threshold(templateness, self.features.words, beta, even, is_article, inputs)
-        return threshold, inputs
+        threshold, *quality, log_words = core.choose_threshold(templateness, self.words, beta, even, is_article)
+        return threshold, np.array([1.0, *quality, self.kinds[ARTICLE], log_words])

@@ -171,3 +171,9 @@ def text_totals(page: Page) -> Prefix:
     totals = np.zeros((page.r + 1, len(TextTotals._fields)), np.int64)
     core.count_kinds(page.utf8, page.run_offset, character_properties(), totals)
     return totals
+
+
+def block_words(page: Page) -> NDArray[np.float64]:
+    """float64[m], number of words of each block."""
+    before = TextTotals(*text_totals(page).T).words
+    return (before[page.block_run_end] - before[page.block_run_begin]).astype(np.float64)

@@ -13,9 +13,9 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 
 from winnow.cleaning import clean
-from winnow.features import TABLE_SIZE, features_of
+from winnow.features import TABLE_SIZE
 from winnow.models import log_odds, standardise
-from winnow.models.blocks import BlockModel
+from winnow.models.blocks import BlockModel, score_blocks
 from winnow.models.decision import (
     ARTICLE,
     CONFIDENCE_INPUTS,
@@ -26,7 +26,6 @@ from winnow.models.decision import (
     LearnedDecision,
     PageDecision,
     expected_f1_threshold,
-    kind_inputs,
 )
 from winnow.papers.pages import silent
 from winnow.processes import map_in_processes
@@ -77,10 +76,8 @@ def kind_examples(example: GoldExample, model: BlockModel) -> list[KindExample]:
     if example.marks is not None:
         return []
     kind = KINDS.index(example.gold.page_type) if example.gold.page_type in KINDS else ARTICLE
-    scored = [(page, model.score(page).templateness[page.n :]) for page in parse_with_copy(example) if page.m]
-    inputs = [
-        kind_inputs(features_of(page), templateness, url) for page, templateness in scored for url in (page.url, None)
-    ]
+    scored = [(score_blocks(page, model)[1], page.url) for page in parse_with_copy(example) if page.m]
+    inputs = [each.with_address(address) for each, url in scored for address in (url, None)]
     inputs += [each._replace(tokens=each.tokens[each.tokens < TABLE_SIZE]) for each in inputs]
     return [KindExample(example.collection, kind, each) for each in inputs]
 
@@ -154,7 +151,7 @@ def measure_models(
     score, template, weight, cut = [], [], [], []
     f_measures: dict[str, list[float]] = defaultdict(list)
     for model, page in scored:
-        templateness = 1.0 - model.content_probability(model.tables.matrix(page.static, page.tokens))
+        templateness = 1.0 - model.content_probability(page.page)
         is_cut = templateness >= expected_f1_threshold(templateness, page.words)
         labelled, content = page.labelled, np.nan_to_num(page.label).astype(np.float64)
         score.append(templateness[labelled])
@@ -201,7 +198,7 @@ def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float
     logits, content, weights = [], [], []
     for page in scored:
         labelled, mass = page.labelled, page.mass
-        probability = model.content_probability(model.tables.matrix(page.static, page.tokens))[labelled]
+        probability = model.content_probability(page.page)[labelled]
         logits.append(log_odds(probability, _EPSILON))
         content.append(page.label[labelled] > 0.5)
         weights.append(mass[labelled] / (mass[labelled].sum() * number[page.source] * len(number)))

@@ -12,8 +12,9 @@ import numpy as np
 from winnow.decide import decide
 from winnow.evidence.draft import Options
 from winnow.evidence.marked_articles import article_mark
-from winnow.features import features_of
+from winnow.features import TABLE_SIZE, TokenTables, features_of
 from winnow.page.page import Page, PageTooLarge
+from winnow.page.text import block_words
 from winnow.papers.pages import silent
 from winnow.processes import map_in_processes
 from winnow.site import Site
@@ -44,13 +45,14 @@ class BlockPage:
 
     Attributes:
         source: site or domain; pages of one source are never on both sides of a fold.
-        static, tokens, words: float32[m, k] features that need nothing learned; hashed names and words; float64[m].
+        page: the page, without what no feature is computed from.
+        tokens, words: hashed names and words; float64[m], number of words of each block.
         label: float32[m], 1 for content, 0 for template, fractions in between; NaN where there is no label.
         copy: whether this is another page in the markup of other times; such are learned from, and not measured.
     """
 
     source: str
-    static: NDArray[np.float32]
+    page: Page
     tokens: Tokens
     words: NDArray[np.float64]
     label: NDArray[np.float32]
@@ -74,11 +76,13 @@ class BlockPage:
         return np.where(self.labelled, self.mass, 0.0)
 
 
+_NO_ODDS: Final = TokenTables(*np.zeros((2, TABLE_SIZE), np.float32))
+
+
 def block_page(page: Page, label: NDArray[np.floating], source: str) -> BlockPage:
-    """Take a page as examples; the lxml tree is let go."""
-    features = features_of(page)
-    static = np.ascontiguousarray(features.static)  # as rows, which are added up and stacked
-    return BlockPage(source, static, features.tokens, features.words, label.astype(np.float32))
+    """Take a page as examples."""
+    kept = replace(page, raw_texts={}, attributes=replace(page.attributes))
+    return BlockPage(source, kept, features_of(page, _NO_ODDS)[1], block_words(page), label.astype(np.float32))
 
 
 def label_pages(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.features import TABLE_SIZE, TokenTables
+from winnow.features import TABLE_SIZE, TokenTables, features_of
 from winnow.models import standardise
 from winnow.models.blocks import BlockModel
 from winnow.training.examples import label_pages, label_site_by_counts
@@ -136,7 +136,7 @@ def learn_tables(pages: Sequence[BlockPage], weight: Floats) -> TokenTables:
     for page, page_weight in zip(pages, weight, strict=True):
         tokens, mass = page.tokens, page.labelled_mass
         content = mass * np.nan_to_num(page.label)
-        begin, end = (array[tokens.name_element] for array in tokens.arrays[6:8])  # slices of blocks
+        begin, end = (array[tokens.name_element] for array in (page.page.block_begin, page.page.block_end))
         sums = (np.append(0.0, np.cumsum(values)) for values in (mass, content))
         of_name = [before[end] - before[begin] for before in sums]
         of_word = [values.repeat(tokens.words_per_block) for values in (mass, content)]
@@ -157,7 +157,7 @@ def stacked_token_features(pages: Sequence[BlockPage], weight: Floats, *, seed: 
         seen = fold != number
         tables = learn_tables(list(compress(pages, seen)), weight[seen])
         for index in np.flatnonzero(~seen).tolist():
-            matrices[index] = tables.matrix(pages[index].static, pages[index].tokens)
+            matrices[index] = features_of(pages[index].page, tables)[0]
     return matrices
 
 

@@ -12,7 +12,7 @@ import pytest
 import winnow
 from demo.web import build_site
 from winnow import Page, load_model
-from winnow.features import STATIC_NAMES
+from winnow.features import FEATURE_NAMES, features_of
 from winnow.models.blocks import BlockModel
 from winnow.training.blocks import train_blocks
 from winnow.training.examples import BlockPage, label_gold_page, label_pages, label_site, label_site_by_counts
@@ -65,10 +65,7 @@ def test_learned_features_of_a_source_come_from_the_others(site_pages: list[Bloc
     others = [number for number, page in enumerate(site_pages) if page.source != "news"]
     tables = learn_tables([site_pages[number] for number in others], weight[others])
     for number in news:
-        page = site_pages[number]
-        assert np.array_equal(matrices[number][:, : len(STATIC_NAMES)], page.static)
-        learned = tables.features(page.tokens).astype(np.float32)
-        assert np.array_equal(matrices[number][:, len(STATIC_NAMES) :], learned)
+        assert np.array_equal(matrices[number], features_of(site_pages[number].page, tables)[0])
 
 
 def test_labels_of_one_kind_teach_nothing(data: Path):
@@ -131,9 +128,10 @@ def test_the_counts_of_a_site_label_what_a_page_alone_does_not_show(trained: Tra
     assert {page.source for page in pages} == set(HOSTS)
     menus, alone, tables = [], [], trained.model.tables
     for page in pages:
-        is_menu = page.static[:, STATIC_NAMES.index("enclosed by nav")] > 0
+        matrix, _ = features_of(page.page, tables)
+        is_menu = matrix[:, FEATURE_NAMES.index("enclosed by nav")] > 0
         menus += page.label[is_menu].tolist()
-        alone += trained.model.content_probability(tables.matrix(page.static, page.tokens))[is_menu].tolist()
+        alone += trained.model.content_probability(page.page)[is_menu].tolist()
     assert np.mean(menus) < 0.7 * np.mean(alone)
 
 

@@ -1,10 +1,10 @@
-/* The features of text blocks that need nothing learned. winnow.features names the rows, the groups and the sets of
-   tags, in the same order. */
+/* The features of text blocks. winnow.features names them, the groups and the sets of tags, in the same order. */
 #ifndef WINNOW_FEATURES_H
 #define WINNOW_FEATURES_H
 
 #include <math.h>
 
+#include "network.h"
 #include "page.h"
 
 /* Counts of a text: its totals, and the characters inside links and emphasis. */
@@ -26,29 +26,102 @@ enum { IS_NAMING = 1, IS_CLASS = 2, IS_HIDING = 4, HIDES_IF_TRUE = 8, IS_STYLE =
 enum { LEVELS = 6, OF_CONTAINER = 15, TAGGED_LEVELS = 3, CONTAINER_TAGS = 5, OF_PLACE = 10 };
 enum { ENCLOSING = 18, WORDING_ROWS = ENCLOSING + GROUPS + 6, POSITION_ROWS = 14, NEIGHBOUR_ROWS = 21 };
 enum { CONTAINER_ROWS = LEVELS * (OF_CONTAINER + 1) + TAGGED_LEVELS * CONTAINER_TAGS };
-enum { STATIC_ROWS = WORDING_ROWS + POSITION_ROWS + CONTAINER_ROWS + NEIGHBOUR_ROWS + OF_PLACE };
+enum { WORD_ROWS = 4, NAME_LEVELS = 4, TOKEN_ROWS = WORD_ROWS + 4 + NAME_LEVELS };
+enum { FEATURES = WORDING_ROWS + POSITION_ROWS + CONTAINER_ROWS + NEIGHBOUR_ROWS + OF_PLACE + TOKEN_ROWS };
 enum { PAGE_FEATURES = 24 };
 
-/* A page and what its features are computed from (n elements, m blocks). */
+/* Hashed words and names are entries of tables of log-odds; winnow.features has the same number. */
+enum { TABLE_SIZE = 1 << 15, MAX_WORDS = 16, MAX_NAME_PARTS = 12 };
+
+/* What the features of a text block are read from. */
+typedef struct {
+    int64_t long_characters; /* of the long blocks up to it */
+    int32_t last_heading, last_long, next_long; /* blocks, maybe this one; -1 without one */
+    int32_t overlap;         /* distinct words of the title in it */
+    int32_t repeats;         /* other blocks of the same text */
+    int32_t place;           /* the kind of place that it is in */
+    int32_t container;       /* the innermost */
+    float words[WORD_ROWS];  /* total, mean, lowest and highest log-odds of its words */
+    uint8_t enclosing[GROUPS]; /* elements of each group around it, a few at most */
+    uint8_t borders;         /* BORDERS, what its first and last character are, as bits */
+} Block;
+
+/* What is known of an element. */
+typedef struct {
+    uint64_t signature;
+    double own, closed;           /* log-odds of its names, and of elements that end before it */
+    double path, lowest, highest; /* sum of the log-odds from the root to it, and the lowest and highest of them */
+    int32_t alike;                /* siblings of the same signature, itself included */
+    int32_t children;
+    uint8_t hidden, linked, emphasised, is_described;
+} Element;
+
+enum { RUN_OFFSET, FLAGS, GROUP, PROPERTIES, USES, WORD_ODDS, NAME_ODDS, BORROWED };
+
+/* A page and what its features are computed from (n elements, m blocks, a attributes). */
 typedef struct {
     PageArrays page;
-    const uint32_t *flags;   /* by tag */
-    const int8_t *group;     /* by tag */
+    AttributeValues values;
+    Array arrays[BORROWED];
+    PyObject *block_lines, *lower; /* texts of the blocks; the same in lower case, if that needs Python */
+    Span text, title, lines, lowered;
+    unsigned long long seed;    /* of hash tables, so that no page can provoke collisions */
+    const uint32_t *flags;      /* by tag */
+    const int8_t *group;        /* by tag */
     const uint8_t *properties;
-    unsigned long long seed; /* of hash tables, so that no page can provoke collisions */
-    double title;            /* distinct words of the title */
-    int32_t *overlap;        /* m: distinct words of the title in the block */
-    int64_t *totals;         /* COUNTS for each of r + 1 borders of runs */
-    double total[COUNTS];    /* of the page, at least 1 */
-    float *enclosing;        /* [GROUPS][m]: elements of each group around each block, a few at most; rows of the features */
-    int32_t *tag_sums;       /* COUNTED_SETS for each of n + 1 borders of elements */
-    int64_t *signature;      /* n */
-    uint8_t *hidden;         /* n */
-    int32_t *alike;          /* n: siblings of the same signature, itself included */
-    int32_t *repeats;        /* m: other blocks of the same text */
-    int32_t *place;          /* m: the first block in the same kind of place */
-    char *memory;            /* of the arrays */
+    double title_words;         /* distinct ones */
+    double total[COUNTS];       /* of the page, at least 1 */
+    Py_ssize_t h1, h1_blocks;   /* the longest block in an h1, -1 without one, and how many there are */
+    float *places;              /* [places][OF_PLACE] */
+    char *zeroed;               /* memory of the arrays up to `hides` */
+    Block *blocks;              /* m */
+    Element *elements;          /* n + 1 */
+    int64_t *totals;            /* COUNTS for each of r + 1 borders of runs */
+    int64_t *class_signature;   /* a */
+    int32_t *tag_sums;          /* COUNTED_SETS for each of n + 1 borders of elements */
+    int32_t *container_of;      /* n */
+    float *described;           /* [n][OF_CONTAINER]: features of containers that are described */
+    uint8_t *hides;             /* a */
+    char *scratch;              /* memory of the arrays below, never zeroed as it is large */
+    int32_t *words_per_block;   /* m */
+    uint32_t *words;            /* of the blocks, one after the other: entries of tables */
+    int32_t *name_elements;     /* element of each name */
+    uint32_t *names;            /* as entries of tables */
+    unsigned char *small;       /* characters of the blocks, in lower case */
+    unsigned char *stable;      /* of a value, without its numbers */
+    Py_ssize_t word_count, name_count;
 } Features;
+
+/* The first arguments of what takes a page for its features, from winnow.features.page_arguments: page, values, text,
+   lines (texts of the blocks, with line feeds between them), title (its different words in lower case, with a line feed
+   behind each), run_offset: int64[r + 1], tag_flags: uint32[T], tag_group: int8[T], properties, uses: uint8[names] (bits of
+   each name of attributes), word_odds: float32[TABLE_SIZE], name_odds: float32[TABLE_SIZE], seed */
+#define PAGE_FORMAT "O&O&O&UO&O&O&O&O&O&O&O&K"
+#define PAGE_ARGUMENTS(f) \
+    in_page, &(f)->page, in_values, &(f)->values, in_text, &(f)->text, &(f)->block_lines, in_text, &(f)->title, in_8, \
+        &(f)->arrays[RUN_OFFSET], in_4, &(f)->arrays[FLAGS], in_1, &(f)->arrays[GROUP], in_properties, \
+        &(f)->arrays[PROPERTIES], in_1, &(f)->arrays[USES], in_4, &(f)->arrays[WORD_ODDS], in_4, \
+        &(f)->arrays[NAME_ODDS], &(f)->seed
+
+/* Read the names and words of a page whose arguments were parsed; 0, or -1 with an exception set. */
+int features_read(Features *f);
+
+/* Measure what the features are computed from; needs no lock. 0, or -1 without memory. */
+int features_measure(Features *f);
+
+void features_release(Features *f);
+
+/* Write the features of TILE blocks at most, a row each. */
+void features_of_blocks(const Features *f, Py_ssize_t begin, int count, float *rows);
+
+/* Write PAGE_FEATURES in single precision. */
+void features_of_page(const Features *f, double *to);
+
+/* Read what the first and last characters of the blocks are. */
+void read_borders(Features *f);
+
+/* Compute the features of so many kinds of places; 0, or -1 without memory. */
+int describe_places(Features *f, Py_ssize_t places);
 
 static inline int64_t in_subtree(const Features *f, Py_ssize_t element, int count)
 {
@@ -56,10 +129,16 @@ static inline int64_t in_subtree(const Features *f, Py_ssize_t element, int coun
            - f->totals[(Py_ssize_t)f->page.run_begin[element] * COUNTS + count];
 }
 
+/* What consecutive blocks hold. Between them are only blank runs. */
+static inline int64_t count_between(const Features *f, Py_ssize_t begin, Py_ssize_t end, int count)
+{
+    return f->totals[(Py_ssize_t)f->page.block_run_end[end - 1] * COUNTS + count]
+           - f->totals[(Py_ssize_t)f->page.block_run_begin[begin] * COUNTS + count];
+}
+
 static inline int64_t count_of(const Features *f, Py_ssize_t block, int count)
 {
-    return f->totals[(Py_ssize_t)f->page.block_run_end[block] * COUNTS + count]
-           - f->totals[(Py_ssize_t)f->page.block_run_begin[block] * COUNTS + count];
+    return count_between(f, block, block + 1, count);
 }
 
 static inline int is_long(const Features *f, Py_ssize_t block)
@@ -71,7 +150,7 @@ static inline int is_long(const Features *f, Py_ssize_t block)
 
 static inline int is_enclosed(const Features *f, int group, Py_ssize_t block)
 {
-    return f->enclosing[group * f->page.m + block] > 0;
+    return f->blocks[block].enclosing[group] > 0;
 }
 
 static inline int in_heading(const Features *f, Py_ssize_t block)
@@ -94,28 +173,17 @@ static inline double log_of(double x)
     return log1p(x);
 }
 
-/* Row `number` of float32[..., m]. */
-#define ROW(rows, number) ((rows) + (Py_ssize_t)(number) * m)
+/* Read the leading words of each block, MAX_WORDS at most, and count the title's words in it: the first 64 of them count. */
+void read_words(Features *f);
 
-void features_wording(const Features *f, Span lines, float *rows); /* a line a block */
-void features_position(const Features *f, float *rows);
-void features_neighbours(const Features *f, float *rows);
-void features_of_page(const Features *f, float *to);
+/* Read the parts of the attributes that name elements with blocks, MAX_NAME_PARTS of each attribute at most; 0, or -1 with
+   an exception set. */
+int read_names(Features *f);
 
-/* These allocate: 0, or -1 without memory. */
-int features_containers(const Features *f, float *rows);
-int features_places(const Features *f, float *rows);
+/* Sum up the log-odds of the words and names that were read. */
+void sum_odds(Features *f);
 
-/* Hashed words and names are entries of tables of log-odds; the same number is in winnow.features. */
-enum { TABLE_SIZE = 1 << 15, MAX_WORDS = 16, MAX_NAME_PARTS = 12 };
-
-/* Read the leading words of each line, MAX_WORDS at most, and count the title's words in it; returns the number of words.
-   `title`: different words with a line feed behind each, of which the first 64 count. */
-size_t read_words(Features *f, Span lines, Span title, int32_t *words_per_block, uint32_t *words);
-
-/* Read the parts of the attributes that name elements with blocks, MAX_NAME_PARTS of each attribute at most: element and
-   name of each part. Returns how many, or -1 with an exception set. */
-Py_ssize_t read_names(const Features *f, const AttributeValues *values, const uint8_t *uses, int32_t *elements,
-                      uint32_t *names);
+/* Write the features that the log-odds of a block's words and names are. */
+void write_odds(const Features *f, Py_ssize_t b, float *row);
 
 #endif

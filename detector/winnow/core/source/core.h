@@ -113,6 +113,9 @@ int array_borrow(Array *array, PyObject *object, Py_ssize_t size, int writable, 
 
 void array_release(Array *array);
 
+/* Borrow the arrays of a tuple, with items of these sizes, to be read; 0 with an exception set. */
+int arrays_borrow(PyObject *tuple, Array *arrays, const Py_ssize_t *sizes, Py_ssize_t count);
+
 void arrays_release(Array *arrays, int count);
 
 #define ITEMS(array, type) ((type *)(array).view.buf)
@@ -225,10 +228,9 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(hiding_rules, "Rules of a style sheet that may hide something.") \
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
     DO(places_by_word, "Attributes whose values hold some words.") \
-    DO(content_probability, "Probabilities of a SequenceNetwork.") \
+    DO(score_blocks, "Scores of a page's blocks, for winnow.models.blocks.") \
     DO(fuse, "Whether products may be fused, for tests.") \
     DO(block_features, "Features of text blocks, and their tokens.") \
-    DO(token_features, "Features of words and names by tables of log-odds.") \
     DO(kind_probabilities, "How likely each kind of page is.") \
     DO(choose_threshold, "The threshold for a page, and what text it leaves.") \
     DO(smooth, "Smoothed scores and sections, for winnow.smoothing.")

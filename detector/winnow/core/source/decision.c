@@ -71,18 +71,19 @@ static double log_odds(double probability)
     return log(bounded / (1 - bounded));
 }
 
-/* choose_threshold(scores: float64[m], words: float64[m], beta, even, is_article, inputs: float64[6]) -> threshold
+/* choose_threshold(scores: float64[m], words: float64[m], beta, even, is_article)
+   -> threshold, and F1, precision, recall and log10 of the words of the text that this leaves, as the scores expect them
 
-   Averages the log-odds of the threshold with the highest expected F-beta and of `even`, which counts `is_article`, 0 to 1.
-   inputs: CONFIDENCE_INPUTS of the text that this leaves, but for the fifth. */
+   Averages the log-odds of the threshold with the highest expected F-beta and of `even`, which counts `is_article`, 0 to
+   1. */
 PyObject *core_choose_threshold(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array scores = {0}, words = {0}, inputs = {0};
+    SCOPED(array_release) Array scores = {0}, words = {0};
     SCOPED(free_memory) Block *blocks = NULL;
-    double beta, even, is_article, best, threshold, content = 0, found = 0, kept = 0, *to;
+    double beta, even, is_article, best, threshold, content = 0, found = 0, kept = 0;
     Py_ssize_t m, b;
-    if (!PyArg_ParseTuple(arguments, "O&O&dddO&", in_8, &scores, in_8, &words, &beta, &even, &is_article, out_8, &inputs)
-        || !check_arrays(scores.length == words.length && inputs.length == 6)) {
+    if (!PyArg_ParseTuple(arguments, "O&O&ddd", in_8, &scores, in_8, &words, &beta, &even, &is_article)
+        || !check_arrays(scores.length == words.length)) {
         return NULL;
     }
     m = scores.length;
@@ -106,11 +107,5 @@ PyObject *core_choose_threshold(PyObject *Py_UNUSED(module), PyObject *arguments
     }
     kept = larger(kept, MIN_WORDS);
     content = larger(content, 1e-9);
-    to = ITEMS(inputs, double);
-    to[0] = 1;
-    to[1] = 2 * found / (kept + content);
-    to[2] = found / kept;
-    to[3] = found / content;
-    to[5] = log10(kept);
-    return PyFloat_FromDouble(threshold);
+    return Py_BuildValue("ddddd", threshold, 2 * found / (kept + content), found / kept, found / content, log10(kept));
 }

@@ -46,6 +46,21 @@ void arrays_release(Array *arrays, int count)
     }
 }
 
+int arrays_borrow(PyObject *tuple, Array *arrays, const Py_ssize_t *sizes, Py_ssize_t count)
+{
+    Py_ssize_t k;
+    if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != count) {
+        PyErr_Format(PyExc_TypeError, "expected a tuple of %zd arrays", count);
+        return 0;
+    }
+    for (k = 0; k < count; k++) {
+        if (array_borrow(&arrays[k], PyTuple_GetItem(tuple, k), sizes[k], 0, "an array of a tuple") < 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 #define CONVERTER(name, size, writable) \
     int name(PyObject *object, void *array) \
     { \

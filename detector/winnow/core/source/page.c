@@ -1,22 +1,6 @@
 /* The arrays of a page, borrowed and checked. */
 #include "page.h"
 
-/* Borrow the arrays of a tuple, with items of these sizes. */
-static int borrow_all(PyObject *tuple, Array *arrays, const Py_ssize_t *sizes, Py_ssize_t count)
-{
-    Py_ssize_t k;
-    if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != count) {
-        PyErr_SetString(PyExc_TypeError, "expected the arrays of a page");
-        return 0;
-    }
-    for (k = 0; k < count; k++) {
-        if (array_borrow(&arrays[k], PyTuple_GetItem(tuple, k), sizes[k], 0, "an array of a page") < 0) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 int are_below(const Array *numbers, Py_ssize_t n)
 {
     Py_ssize_t i;
@@ -85,7 +69,7 @@ int in_page(PyObject *tuple, void *arrays)
         &page->run_node, &page->block_node, &page->block_run_begin, &page->block_run_end, &page->attribute_begin, &page->first,
     };
     int k;
-    if (!borrow_all(tuple, page->arrays, sizes, 14)) {
+    if (!arrays_borrow(tuple, page->arrays, sizes, 14)) {
         return 0;
     }
     page->n = page->arrays[0].length;
@@ -125,7 +109,7 @@ int in_values(PyObject *tuple, void *arrays)
     Py_ssize_t i;
     int32_t name = -1, place = -1;
     int wrong = 0;
-    if (!borrow_all(tuple, values->arrays, sizes, 4)) {
+    if (!arrays_borrow(tuple, values->arrays, sizes, 4)) {
         return 0;
     }
     values->d = values->arrays[2].length;

@@ -102,17 +102,18 @@ static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, i
     next_line(text);
 }
 
-size_t read_words(Features *f, Span lines, Span title, int32_t *words_per_block, uint32_t *words)
+void read_words(Features *f)
 {
-    Scan scan = {.properties = f->properties, .prefix = PREFIX(word_prefix), .hashes = words};
+    Scan scan = {.properties = f->properties, .prefix = PREFIX(word_prefix), .hashes = f->words};
+    Span lines = f->lowered;
     Py_ssize_t b;
     scan.number = hash_number(scan.prefix);
-    read_title(&scan.title, title);
+    read_title(&scan.title, f->title);
     for (b = 0; b < f->page.m; b++) {
-        scan_line(&scan, &lines, b, words_per_block + b, f->overlap + b);
+        scan_line(&scan, &lines, b, f->words_per_block + b, &f->blocks[b].overlap);
     }
-    f->title = scan.title.count;
-    return scan.hashed;
+    f->title_words = scan.title.count;
+    f->word_count = (Py_ssize_t)scan.hashed;
 }
 
 /* ---- Parts of names of elements: "postMeta_12" has post, meta and a number */
@@ -197,10 +198,10 @@ typedef struct {
     const uint32_t *begin, *end;
 } Parts;
 
-Py_ssize_t read_names(const Features *f, const AttributeValues *values, const uint8_t *uses, int32_t *elements,
-                      uint32_t *names)
+int read_names(Features *f)
 {
     const PageArrays *page = &f->page;
+    const AttributeValues *values = &f->values;
     SCOPED(free_memory) Parts *of_attribute = calloc((size_t)page->a + 1, sizeof(Parts));
     SCOPED(free_memory) uint32_t *hashes = malloc(sizeof(uint32_t) * MAX_NAME_PARTS * (size_t)values->d + 1);
     uint32_t *to = hashes, seed = PREFIX(name_prefix), number = hash_number(seed);
@@ -212,7 +213,7 @@ Py_ssize_t read_names(const Features *f, const AttributeValues *values, const ui
         return -1;
     }
     for (i = 0; i < values->d; i++) {
-        int is_naming = uses[values->name_of[i]] & IS_NAMING;
+        int is_naming = ITEMS(f->arrays[USES], uint8_t)[values->name_of[i]] & IS_NAMING;
         int found = is_naming ? hash_parts(f->properties, value_of(values, i), seed, number, to) : 0;
         if (found < 0) {
             return -1;
@@ -225,117 +226,75 @@ Py_ssize_t read_names(const Features *f, const AttributeValues *values, const ui
         for (k = page->attribute_begin[i]; k < behind; k++) {
             const Parts *own = &of_attribute[page->first[k]];
             for (part = own->begin; part < own->end; part++) {
-                elements[count] = (int32_t)i;
-                names[count++] = ENTRY(*part);
+                f->name_elements[count] = (int32_t)i;
+                f->names[count++] = ENTRY(*part);
             }
         }
     }
-    return count;
+    f->name_count = count;
+    return 0;
 }
 
 /* ---- Features by tables of log-odds */
 
-enum { WORD_ROWS = 4, NAME_LEVELS = 4 };
-
-/* Write total, mean, lowest and highest log-odds of the words of each block; 0, or -1 if an index is out of range. */
-static int write_words(const Array *numbers, const Array *words, const Array *odds, float *rows)
+static void sum_words(Features *f)
 {
-    const uint32_t *word = ITEMS(*words, uint32_t), *end = word + words->length;
-    Py_ssize_t m = numbers->length, b;
-    for (b = 0; b < m; b++) {
-        int32_t number = ITEMS(*numbers, int32_t)[b], left;
+    const float *odds = ITEMS(f->arrays[WORD_ODDS], float);
+    const uint32_t *word = f->words;
+    Py_ssize_t b;
+    for (b = 0; b < f->page.m; b++) {
+        int32_t number = f->words_per_block[b], left;
         double total = 0, lowest = 0, highest = 0;
-        if (number < 0 || number > end - word) {
-            return -1;
-        }
-        for (left = number; left > 0; left--, word++) {
-            double each;
-            if (*word >= odds->length) {
-                return -1;
-            }
-            each = ITEMS(*odds, float)[*word];
+        for (left = number; left > 0; left--) {
+            double each = odds[*word++];
             total += each;
             lowest = smaller(each, lowest);
             highest = larger(each, highest);
         }
-        rows[b] = (float)total;
-        rows[m + b] = (float)(total / (double)(number > 1 ? number : 1));
-        rows[2 * m + b] = (float)lowest;
-        rows[3 * m + b] = (float)highest;
+        f->blocks[b].words[0] = (float)total;
+        f->blocks[b].words[1] = (float)(total / (double)(number > 1 ? number : 1));
+        f->blocks[b].words[2] = (float)lowest;
+        f->blocks[b].words[3] = (float)highest;
     }
-    return word == end ? 0 : -1;
 }
 
-/* By element: log-odds of its own names, their sum from the root to it, and the lowest and highest on this path. */
-typedef struct {
-    double own, closed, path, lowest, highest;
-} NameOdds;
-
-static void follow_paths(const PageArrays *page, NameOdds *elements)
+void sum_odds(Features *f)
 {
+    const PageArrays *page = &f->page;
     double path = 0;
     Py_ssize_t i;
+    sum_words(f);
+    for (i = 0; i < f->name_count; i++) {
+        f->elements[f->name_elements[i]].own += ITEMS(f->arrays[NAME_ODDS], float)[f->names[i]];
+    }
     for (i = 0; i < page->n; i++) {
-        const NameOdds *above = &elements[i ? page->parent[i] : 0];
-        double own = elements[i].own;
-        elements[page->end[i]].closed += own; /* there is one more than elements */
-        path += own - elements[i].closed;
-        elements[i].path = path;
-        elements[i].lowest = own < 0 ? own : 0;
-        elements[i].highest = own > 0 ? own : 0;
-        elements[i].lowest = smaller(above->lowest, elements[i].lowest);
-        elements[i].highest = larger(above->highest, elements[i].highest);
+        Element *element = &f->elements[i];
+        const Element *above = &f->elements[i ? page->parent[i] : 0];
+        f->elements[page->end[i]].closed += element->own; /* there is one more than elements */
+        path += element->own - element->closed;
+        element->path = path;
+        element->lowest = smaller(element->own, above->lowest);
+        element->highest = larger(element->own, above->highest);
     }
 }
 
-/* Write log-odds of the path to the element of each block, the lowest and highest on it, that of its own names, and those of
-   the paths to the innermost containers; 0, or -1 without memory. */
-static int write_names(const PageArrays *page, const Array *element, const Array *name, const float *odds, float *rows)
+/* Write the log-odds of the words, then those of the path to its element, the lowest and highest on it, that of its own
+   names, and those of the paths to the innermost containers. */
+void write_odds(const Features *f, Py_ssize_t b, float *row)
 {
-    SCOPED(free_memory) NameOdds *elements = calloc((size_t)page->n + 1, sizeof(NameOdds));
-    SCOPED(free_memory) int32_t *containers = malloc(sizeof(int32_t) * (size_t)page->n + 1);
-    Py_ssize_t m = page->m, b, i;
-    int level;
-    if (elements == NULL || containers == NULL) {
-        return -1;
+    const Element *around = &f->elements[owner_of(&f->page, b)];
+    int32_t container = f->blocks[b].container;
+    int k;
+    for (k = 0; k < WORD_ROWS; k++) {
+        *ROW(row, k) = f->blocks[b].words[k];
     }
-    for (i = 0; i < element->length; i++) {
-        elements[ITEMS(*element, int32_t)[i]].own += odds[ITEMS(*name, int32_t)[i]];
+    row = ROW(row, WORD_ROWS);
+    *ROW(row, 0) = (float)around->path;
+    *ROW(row, 1) = (float)around->lowest;
+    *ROW(row, 2) = (float)around->highest;
+    *ROW(row, 3) = (float)around->own;
+    for (k = 0; k < NAME_LEVELS; k++) {
+        *ROW(row, 4 + k) = (float)f->elements[container].path;
+        container = container ? f->container_of[f->page.parent[container]] : 0;
     }
-    follow_paths(page, elements);
-    find_containers(page, containers);
-    for (b = 0; b < m; b++) {
-        const NameOdds *around = &elements[owner_of(page, b)];
-        int32_t container = containers[page->block_node[b]];
-        ROW(rows, 0)[b] = (float)around->path;
-        ROW(rows, 1)[b] = (float)around->lowest;
-        ROW(rows, 2)[b] = (float)around->highest;
-        ROW(rows, 3)[b] = (float)around->own;
-        for (level = 0; level < NAME_LEVELS; level++) {
-            ROW(rows, 4 + level)[b] = (float)elements[container].path;
-            container = container ? containers[page->parent[container]] : 0;
-        }
-    }
-    return 0;
-}
-
-/* token_features(page, words_per_block: int32[m], word: uint32[w], word_odds: float32[size], name_element: int32[k],
-                  name: uint32[k], name_odds: float32[size], rows: float32[WORD_ROWS + 4 + NAME_LEVELS, m])
-
-   `words_per_block` words of each block, block after block. */
-PyObject *core_token_features(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    SCOPED(page_release) PageArrays page = {0};
-    SCOPED(array_release) Array number = {0}, word = {0}, word_odds = {0}, element = {0}, name = {0}, odds = {0}, rows = {0};
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&", in_page, &page, in_4, &number, in_4, &word, in_4, &word_odds, in_4,
-                          &element, in_4, &name, in_4, &odds, out_4, &rows)
-        || !check_arrays(number.length == page.m && name.length == element.length && are_below(&element, page.n)
-                         && are_below(&name, odds.length) && rows.length == (WORD_ROWS + 4 + NAME_LEVELS) * page.m
-                         && write_words(&number, &word, &word_odds, ITEMS(rows, float)) == 0)) {
-        return NULL;
-    }
-    if (write_names(&page, &element, &name, ITEMS(odds, float), ITEMS(rows, float) + WORD_ROWS * page.m) < 0) {
-        return PyErr_NoMemory();
-    }
-    Py_RETURN_NONE;
 }

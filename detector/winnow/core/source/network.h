@@ -1,0 +1,39 @@
+/* The network of winnow.models.blocks over the blocks of a page. */
+#ifndef WINNOW_NETWORK_H
+#define WINNOW_NETWORK_H
+
+#include "core.h"
+
+enum { TILE = 8 }; /* blocks that are computed at a time */
+
+/* The value of a feature of the first block of a tile, where those of the others follow. */
+#define ROW(rows, number) ((rows) + (number) * TILE)
+
+enum {
+    MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS, OUTPUT_WEIGHT, OUTPUT_BIAS,
+    PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, WEIGHTS
+};
+
+/* Weights for f features. */
+typedef struct {
+    Array arrays[WEIGHTS];
+    Py_ssize_t f;
+} Network;
+
+/* A converter as in core.h of a tuple of arrays, u units: mean: float32[f], scale: float32[f], dense_weight: float32[f, u],
+   dense_bias: float32[u], input_weight: float32[2, u, 3 u], input_bias: float32[2, 3 u], state_weight: float32[2, u, 3 u],
+   state_bias: float32[2, u], output_weight: float32[2, u, u], output_bias: float32[u], page_weight: float32[4 u, u],
+   last_weight: float32[u], last_bias: float32[1]. The weights of dense, input and output are in panels of
+   16 columns, float32[..., columns / 16, rows, 16], that of state in panels of u columns. */
+int in_network(PyObject *tuple, void *network);
+
+void network_release(Network *network);
+
+/* Writes the features of TILE blocks at most, a row each. */
+typedef void (*WriteFeatures)(void *source, Py_ssize_t begin, int count, float *rows);
+
+/* Compute float64[m], the probability that each block is content; standardised features are clipped. Features are asked
+   for once, or twice on a large page. 0, or -1 without memory. */
+int network_run(const Network *network, float clip, WriteFeatures write, void *source, Py_ssize_t m, double *probability);
+
+#endif
