@@ -7,53 +7,72 @@ enum {
     FEW_TAGS = 1500,         /* cannot make much work */
     MOST_STEPS = 20000000,   /* over open elements, at each tag all: some tenths of a second */
     MOST_REOPENED = 500000,  /* elements for formatting that are opened anew, at each tag all that were not closed */
-    NAMES = 1024,
+    SLOTS = 1024,
+    MOST_NAMES = 512,
     LONGEST_NAME = 16,       /* what is longer counts by its beginning */
 };
 
-enum { KNOWN = 1, NOT_NESTED = 2, FORMATTING = 4, FOREIGN = 8 };
+enum { NOT_NESTED = 1, FORMATTING = 2, FOREIGN = 4 };
 
-/* How much work the tags so far may make. Elements are open as far as their end tags have not come, by names: a few names may
-   share an entry, but with the secret seed nobody knows which. */
+/* Elements of a name: open as far as their end tags have not come. */
 typedef struct {
-    uint64_t seed, tags, depth, unclosed, foreign, steps, reopened;
-    uint32_t open[NAMES];
-    uint8_t kind[NAMES]; /* of the first name */
+    char name[LONGEST_NAME + 3]; /* between spaces; empty in a free slot */
+    uint8_t kind;
+    uint64_t open;
+} Named;
+
+/* How much work the tags so far may make. End tags of names beyond the most that are told apart end nothing. */
+typedef struct {
+    uint64_t seed, tags, names, depth, unclosed, foreign, steps, reopened;
+    Named slots[SLOTS], others;
 } Nesting;
 
 static int kind_of(const char *name)
 {
-    return KNOWN
-        | (strstr(" area base br col embed hr img input link meta param source track wbr p li dt dd option tbody thead tfoot tr"
-                    " td th html head body ", name) ? NOT_NESTED : 0) /* empty, or closed by their like */
+    return (strstr(" area base br col embed hr img input link meta param source track wbr p li dt dd option tbody thead tfoot tr"
+                   " td th html head body ", name) ? NOT_NESTED : 0) /* empty, or closed by their like */
         | (strstr(" b big code em font i nobr s small strike strong tt u ", name) ? FORMATTING : 0)
         | (strstr(" svg math ", name) ? FOREIGN : 0);
+}
+
+static Named *find_name(Nesting *nesting, const char *at, const char *end)
+{
+    char name[LONGEST_NAME + 3] = " ";
+    size_t length = 1, slot;
+    for (; at < end && length <= LONGEST_NAME && *at != '>' && *at != '/' && !is_space((unsigned char)*at); at++) {
+        name[length++] = (char)lower_of((unsigned char)*at);
+    }
+    name[length++] = ' ';
+    slot = hash_of((Span){(unsigned char *)name, (unsigned char *)name + length}, nesting->seed) % SLOTS;
+    for (; nesting->slots[slot].name[0]; slot = (slot + 1) % SLOTS) {
+        if (strcmp(nesting->slots[slot].name, name) == 0) {
+            return &nesting->slots[slot];
+        }
+    }
+    if (nesting->names == MOST_NAMES) {
+        return &nesting->others;
+    }
+    nesting->names++;
+    memcpy(nesting->slots[slot].name, name, sizeof name);
+    nesting->slots[slot].kind = (uint8_t)kind_of(name);
+    return &nesting->slots[slot];
 }
 
 /* Count a tag: 1 for a start tag, -1 for an end tag. */
 static void count_tag(Nesting *nesting, const char *at, const char *end, int is_closed, int change)
 {
-    unsigned char name[LONGEST_NAME + 3] = " ";
-    size_t length = 0, of;
-    while (at + length < end && length < LONGEST_NAME && at[length] != '>' && at[length] != '/'
-           && !is_space((unsigned char)at[length])) {
-        name[1 + length] = (unsigned char)lower_of((unsigned char)at[length]);
-        length++;
-    }
-    name[1 + length] = ' ';
-    of = hash_of((Span){name, name + length + 1}, nesting->seed) % NAMES;
-    nesting->kind[of] = nesting->kind[of] ? nesting->kind[of] : (uint8_t)kind_of((const char *)name);
+    Named *named = find_name(nesting, at, end);
     nesting->tags++;
     nesting->steps += nesting->depth;
     nesting->reopened += nesting->unclosed;
-    if (nesting->foreign ? is_closed : nesting->kind[of] & NOT_NESTED) {
+    if (nesting->foreign ? is_closed : named->kind & NOT_NESTED) {
         return;
     }
-    if (change > 0 || nesting->open[of]) {
-        nesting->open[of] += (uint32_t)change;
+    if (change > 0 || (named->open && named != &nesting->others)) {
+        named->open += (uint64_t)change;
         nesting->depth += (uint64_t)change;
-        nesting->unclosed += nesting->kind[of] & FORMATTING ? (uint64_t)change : 0;
-        nesting->foreign += nesting->kind[of] & FOREIGN ? (uint64_t)change : 0;
+        nesting->unclosed += named->kind & FORMATTING ? (uint64_t)change : 0;
+        nesting->foreign += named->kind & FOREIGN ? (uint64_t)change : 0;
     }
 }
 
