@@ -12,13 +12,13 @@ enum {
     LONGEST_NAME = 16,       /* what is longer counts by its beginning */
 };
 
-enum { NOT_NESTED = 1, FORMATTING = 2, FOREIGN = 4 };
+enum { NOT_NESTED = 1, FORMATTING = 2, FOREIGN = 4, RAW = 8 };
 
 /* Elements of a name: open as far as their end tags have not come. */
 typedef struct {
-    char name[LONGEST_NAME + 3]; /* between spaces; empty in a free slot */
-    uint8_t kind;
+    uint64_t name[LONGEST_NAME / 8]; /* its letters, as numbers; zeros in a free slot */
     uint64_t open;
+    int kind;
 } Named;
 
 /* How much work the tags so far may make. End tags of names beyond the most that are told apart end nothing. */
@@ -29,23 +29,27 @@ typedef struct {
 
 static int kind_of(const char *name)
 {
+    char word[LONGEST_NAME + 3];
+    PyOS_snprintf(word, sizeof word, " %s ", name);
     return (strstr(" area base br col embed hr img input link meta param source track wbr p li dt dd option tbody thead tfoot tr"
-                   " td th html head body ", name) ? NOT_NESTED : 0) /* empty, or closed by their like */
-        | (strstr(" b big code em font i nobr s small strike strong tt u ", name) ? FORMATTING : 0)
-        | (strstr(" svg math ", name) ? FOREIGN : 0);
+                   " td th html head body ", word) ? NOT_NESTED : 0) /* empty, or closed by their like */
+        | (strstr(" b big code em font i nobr s small strike strong tt u ", word) ? FORMATTING : 0)
+        | (strstr(" svg math ", word) ? FOREIGN : 0)
+        | (strstr(" script style title textarea iframe noframes noembed xmp plaintext ", word) ? RAW : 0);
 }
 
 static Named *find_name(Nesting *nesting, const char *at, const char *end)
 {
-    char name[LONGEST_NAME + 3] = " ";
-    size_t length = 1, slot;
-    for (; at < end && length <= LONGEST_NAME && *at != '>' && *at != '/' && !is_space((unsigned char)*at); at++) {
-        name[length++] = (char)lower_of((unsigned char)*at);
+    unsigned char name[LONGEST_NAME + 1] = {0};
+    uint64_t numbers[LONGEST_NAME / 8];
+    size_t length = 0, slot;
+    for (; at < end && length < LONGEST_NAME && *at != '>' && *at != '/' && !is_space((unsigned char)*at); at++) {
+        name[length++] = (unsigned char)lower_of((unsigned char)*at);
     }
-    name[length++] = ' ';
-    slot = hash_of((Span){(unsigned char *)name, (unsigned char *)name + length}, nesting->seed) % SLOTS;
+    memcpy(numbers, name, sizeof numbers);
+    slot = mixed(numbers[0] ^ numbers[1] * 0x9E3779B97F4A7C15u, nesting->seed) % SLOTS;
     for (; nesting->slots[slot].name[0]; slot = (slot + 1) % SLOTS) {
-        if (strcmp(nesting->slots[slot].name, name) == 0) {
+        if (nesting->slots[slot].name[0] == numbers[0] && nesting->slots[slot].name[1] == numbers[1]) {
             return &nesting->slots[slot];
         }
     }
@@ -53,20 +57,20 @@ static Named *find_name(Nesting *nesting, const char *at, const char *end)
         return &nesting->others;
     }
     nesting->names++;
-    memcpy(nesting->slots[slot].name, name, sizeof name);
-    nesting->slots[slot].kind = (uint8_t)kind_of(name);
+    memcpy(nesting->slots[slot].name, numbers, sizeof numbers);
+    nesting->slots[slot].kind = kind_of((const char *)name);
     return &nesting->slots[slot];
 }
 
-/* Count a tag: 1 for a start tag, -1 for an end tag. */
-static void count_tag(Nesting *nesting, const char *at, const char *end, int is_closed, int change)
+/* Count a tag: 1 for a start tag, -1 for an end tag; returns its kind. */
+static int count_tag(Nesting *nesting, const char *at, const char *end, int is_closed, int change)
 {
     Named *named = find_name(nesting, at, end);
     nesting->tags++;
     nesting->steps += nesting->depth;
     nesting->reopened += nesting->unclosed;
     if (nesting->foreign ? is_closed : named->kind & NOT_NESTED) {
-        return;
+        return named->kind;
     }
     if (change > 0 || (named->open && named != &nesting->others)) {
         named->open += (uint64_t)change;
@@ -74,6 +78,7 @@ static void count_tag(Nesting *nesting, const char *at, const char *end, int is_
         nesting->unclosed += named->kind & FORMATTING ? (uint64_t)change : 0;
         nesting->foreign += named->kind & FOREIGN ? (uint64_t)change : 0;
     }
+    return named->kind;
 }
 
 typedef struct {
@@ -205,6 +210,7 @@ static const char *skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting 
     static const char *const raw[] = {"script", "style", "title", "textarea", "iframe", "noframes", "noembed", "xmp", NULL};
     const char *name = ++html->at, *many, *const *of;
     Py_ssize_t left = html->end - name;
+    int kind;
     if (left > 2 && memcmp(name, "!--", 3) == 0) {
         html->at += 3;
         skip_comment(html);
@@ -221,8 +227,8 @@ static const char *skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting 
     else if (left > 0 && is_letter(*name)) {
         skip_name(html, 0);
         many = skip_attributes(html, max_attributes);
-        count_tag(nesting, name, html->end, html->is_closed, 1);
-        if (html->at < html->end && !html->is_closed) {
+        kind = count_tag(nesting, name, html->end, html->is_closed, 1);
+        if (kind & RAW && html->at < html->end && !html->is_closed) {
             for (of = raw; *of; of++) {
                 if (is_named(name, html->end, *of)) {
                     skip_raw_text(html, *of);
