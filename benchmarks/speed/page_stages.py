@@ -35,8 +35,7 @@ from winnow.fingerprints import node_fingerprints
 from winnow.memo import Memo
 from winnow.output.markdown.writer import markdown_blocks
 from winnow.output.text import block_texts, join_blocks
-from winnow.page.html5 import parse_html5
-from winnow.page.parsing import decode, prepare
+from winnow.page.parsing import decode
 from winnow.smoothing import smooth
 
 if TYPE_CHECKING:
@@ -48,8 +47,8 @@ if TYPE_CHECKING:
 
 NODES: Final = 5_000
 PARSE: Final = "lxml parse"
-READ: Final = "HTML to tree"
-WHOLE: Final = "Winnow, tree to text"
+READ: Final = "HTML to arrays"
+WHOLE: Final = "Winnow, arrays to text"
 EVERYTHING: Final = "Winnow, HTML to text"
 KNOWN: Final = "{}, names known"
 WORST: Final = {
@@ -142,10 +141,6 @@ def _stages(html: bytes, url: str, model: Model) -> dict[str, float]:
     marks = [thread_time()]
     etree.fromstring(body, etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8"))
     marks.append(thread_time())
-    parsed = parse_html5(prepare(html)[0])
-    marks.append(thread_time())
-    del parsed
-    marks.append(thread_time())
     page = Page.parse(html, url)
     marks.append(thread_time())
     node_fingerprints(page)
@@ -159,9 +154,8 @@ def _stages(html: bytes, url: str, model: Model) -> dict[str, float]:
     template = smoothed.value >= choice.threshold
     join_blocks(page, block_texts(page), ~template[page.n :])
     marks.append(thread_time())
-    names = (PARSE, READ, "", "flatten", "fingerprint", "features and score", "smooth", "decide", "strip to text")
-    stages = {name: end - begin for name, begin, end in zip(names, marks, marks[1:], strict=False) if name}
-    stages["flatten"] -= stages[READ]  # it parsed, too
+    names = (PARSE, READ, "fingerprint", "features and score", "smooth", "decide", "strip to text")
+    stages = {name: end - begin for name, begin, end in zip(names, marks, marks[1:], strict=False)}
 
     page = Page.parse(html, url)
     start = thread_time()
