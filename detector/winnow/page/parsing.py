@@ -194,10 +194,6 @@ def page_of_mhtml(html: bytes) -> tuple[bytes, str | None, str | None] | None:
     return None
 
 
-_NOT_SPACE: Final = re.compile(r"\S")
-_UNSEEN: Final = re.compile(r"<(script|style|noscript|template)\b", re.IGNORECASE | re.ASCII)
-_UNSEEN_END: Final = re.compile(r"</(script|style|noscript|template)\s*>", re.IGNORECASE | re.ASCII)
-_DOCUMENT_TAGS: Final = re.compile(rb"</(?:html|body)\s*>|<!doctype[^>]*>", re.IGNORECASE)
 _FRAME_TAGS: Final = re.compile(rb"</?(?:frameset|frame|noframes)\b[^>]*>", re.IGNORECASE)
 
 MAX_ATTRIBUTES: Final = 1_000
@@ -233,54 +229,17 @@ def prepare(html: str | bytes, encoding: str | None = None) -> tuple[bytes, bool
         body = html  # no need to encode it again
     else:
         body = text.encode("utf-8", "replace")
-    body = with_all_text(body.replace(b"\x00", b"").strip()).strip()
+    body = body.replace(b"\x00", b"").strip()
+    if b"<frameset" in body.lower():
+        body = _without_frames(body)
     found: tuple[bytes, bool] = core.scan_tags(body, MAX_ATTRIBUTES, SEED)
     return found
 
 
-def with_all_text(html: bytes) -> bytes:
-    """Return a document whose text the parser reads to its end, as browsers do; as a rule the very one that is given.
+def _without_frames(html: bytes) -> bytes:
+    """Remove the tags of frames, so that what is said to browsers without frames is read: all that old pages have.
 
-    libxml2 stops at the first ``</html>``, where other documents may have been joined to the first or a broken template
-    ends too early, and takes the contents of ``noframes``, which is all that old pages of frames have, for one string.
-
-    Args:
-        html: the document in UTF-8.
+    Linear: up to the last ``>``, every tag that begins ends.
     """
-    end = core.find_end(html)
-    if end < 0:
-        return html
-    if html[end + 1 : end + 2] != b"/":
-        return _without(_FRAME_TAGS, html)
-    return _without(_DOCUMENT_TAGS, html) if _has_text(html[end:].decode("utf-8", "replace")) else html
-
-
-def _without(tags: re.Pattern[bytes], html: bytes) -> bytes:
-    """Remove tags. Linear: up to the last ``>``, every tag that begins ends."""
     end = html.rfind(b">") + 1
-    return tags.sub(b"", html[:end]) + html[end:]
-
-
-def _has_text(html: str) -> bool:
-    """Whether there is anything but white space outside tags, comments, scripts and the like.
-
-    Linear: an end is looked for only where there is one, and the search goes on behind it.
-    """
-    last_comment_end = html.rfind("-->")
-    last_end = {found[1].lower(): found.start() for found in _UNSEEN_END.finditer(html)}
-    place = 0
-    while found := _NOT_SPACE.search(html, place):
-        place = found.start()
-        if html[place] != "<":
-            return True
-        unseen = _UNSEEN.match(html, place)
-        if html.startswith("<!--", place) and place + len("<!--") <= last_comment_end:
-            place = html.index("-->", place + len("<!--")) + len("-->")
-        elif unseen and unseen.end() <= last_end.get(unseen[1].lower(), -1):
-            ends = _UNSEEN_END.finditer(html, unseen.end())
-            place = next(end.end() for end in ends if end[1].lower() == unseen[1].lower())
-        else:
-            place = html.find(">", place) + 1
-            if not place:
-                return True
-    return False
+    return _FRAME_TAGS.sub(b"", html[:end]) + html[end:]

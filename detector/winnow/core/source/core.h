@@ -213,7 +213,6 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(find_breaks, "Breaks between blocks, for winnow.output.text.") \
     DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
     DO(scan_tags, "Attributes cut beyond a limit, and the work that nesting makes, for winnow.page.parsing.") \
-    DO(find_end, "Where a parser takes the document to end.") \
     DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
     DO(node_fingerprints, "Fingerprints of units, for winnow.fingerprints.") \
     DO(mark_units, "Which elements are counted, for winnow.counting.") \

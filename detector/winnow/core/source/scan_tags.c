@@ -293,23 +293,3 @@ PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
     is_hard = nesting->tags > FEW_TAGS && (nesting->steps > MOST_STEPS || nesting->reopened > MOST_REOPENED);
     return found ? Py_BuildValue("NO", found, is_hard ? Py_True : Py_False) : NULL;
 }
-
-/* find_end(html) -> where the first "</html" or "<frameset" begins, -1 without one */
-PyObject *core_find_end(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    const char *at, *end;
-    Span html;
-    if (!PyArg_ParseTuple(arguments, "O&", in_bytes, &html)) {
-        return NULL;
-    }
-    end = (const char *)html.end;
-    for (at = (const char *)html.begin; (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++) {
-        const char *name = (at + 1 < end && at[1] == '/') ? "/html" : "frameset", *c = at + 1;
-        for (; *name && c < end && (*c | 32) == (*name | 32); c++, name++) {
-        }
-        if (!*name) {
-            return PyLong_FromSsize_t(at - (const char *)html.begin);
-        }
-    }
-    return PyLong_FromLong(-1);
-}
