@@ -33,7 +33,6 @@ from winnow.page.tree import (
     IS_UNSEEN_TEXT,
     TAG_ID,
     TAG_NAMES,
-    elements_named,
     named_elements,
     nearest,
     runs_of_blocks,
@@ -408,7 +407,8 @@ def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
 
 def _code_language(page: Page, pre: int) -> str:
     """Language of a ``pre``, which highlighters mark on it, inside it or around it; "" if unknown."""
-    codes = [each for each in elements_named(page, "code") if page.parent[each] == pre]
+    inside = slice(pre, page.end[pre])
+    codes = (pre + np.flatnonzero((page.tag[inside] == TAG_ID["code"]) & (page.parent[inside] == pre))).tolist()
     for candidate in (*codes, *islice(_ancestors_or_self(page, pre), 1 + _MAX_ANCESTORS)):
         attributes = dict(page.attributes[candidate])
         for name in ("data-lang", "data-language", "language"):

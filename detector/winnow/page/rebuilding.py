@@ -32,8 +32,9 @@ def rebuild(page: Page, root: int) -> list[etree._Element]:
 
 
 def _rebuilt(page: Page, root: int) -> list[etree._Element]:
-    end, run, last_run = int(page.end[root]), int(page.run_begin[root]), int(page.run_end[root])
-    runs, run_node, runs_before = page.runs, page.run_node.tolist(), page.run_begin[root:end].tolist()
+    end, first_run, last_run = int(page.end[root]), int(page.run_begin[root]), int(page.run_end[root])
+    run_node = page.run_node[first_run:last_run].tolist()  # not of the whole page: it may have thousands of such parts
+    runs, runs_before, run = page.runs, page.run_begin[root:end].tolist(), first_run
     tag, parent = page.tag[root:end].tolist(), page.parent[root:end].tolist()
     elements: list[etree._Element] = []
 
@@ -46,7 +47,7 @@ def _rebuilt(page: Page, root: int) -> list[etree._Element]:
 
     for number in range(root, end):
         for each in range(run, runs_before[number - root]):
-            add_text(runs[each], elements[run_node[each] - root])
+            add_text(runs[each], elements[run_node[each - first_run] - root])
         run = runs_before[number - root]
         name = TAG_NAMES[tag[number - root]] or page.unknown_names[number]
         name = name if _NAME.fullmatch(name) else _NOT_IN_NAMES.sub("-", f"x-{name}")
@@ -58,5 +59,5 @@ def _rebuilt(page: Page, root: int) -> list[etree._Element]:
             add_text(page.raw_text(number), element)
         elements.append(element)
     for each in range(run, last_run):
-        add_text(runs[each], elements[run_node[each] - root])
+        add_text(runs[each], elements[run_node[each - first_run] - root])
     return elements
