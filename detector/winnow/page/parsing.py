@@ -197,7 +197,7 @@ def page_of_mhtml(html: bytes) -> tuple[bytes, str | None, str | None] | None:
 _FRAME_TAGS: Final = re.compile(rb"</?(?:frameset|frame|noframes)\b[^>]*>", re.IGNORECASE)
 
 MAX_ATTRIBUTES: Final = 1_000
-"""Attributes of an element in a large document; libxml2 takes quadratic time for them, hours for two million."""
+"""Attributes of an element in a large document; parsers take quadratic time for them, hours for two million."""
 
 
 def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element:

@@ -58,8 +58,16 @@ def test_what_is_for_browsers_without_scripts_does_not_end_the_page_or_its_head(
 
 @pytest.mark.parametrize(
     "html",
-    ["<div>" * 30_000, "<p>x".join(f"<font size={n}>" for n in range(3_000)), "<svg>" + "<g>" * 9_000 + "</x>" * 9_000],
-    ids=["depth", "formatting", "drawing"],
+    [
+        "<div>" * 30_000,
+        "<p>x".join(f"<font size={n}>" for n in range(3_000)),
+        "<svg>" + "<g>" * 9_000 + "</x>" * 9_000,
+        # in drawings and formulas these elements hold others
+        "<svg><title>" + "<div>" * 30_000,
+        "<svg></svg><svg><style>" + "<g>" * 9_000 + "</x>" * 9_000,
+        "<math><mi><b></math></b></mi><plaintext>" + "<mx>" * 9_000 + "</x>" * 9_000,
+    ],
+    ids=["depth", "formatting", "drawing", "title of a drawing", "style of a drawing", "plain text of a formula"],
 )
 def test_documents_that_would_take_long_are_parsed_by_lxml(html: str) -> None:
     assert prepare(html)[1]

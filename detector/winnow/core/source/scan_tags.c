@@ -16,14 +16,15 @@ enum { NOT_NESTED = 1, FORMATTING = 2, FOREIGN = 4, RAW = 8 };
 
 /* Elements of a name: open as far as their end tags have not come. */
 typedef struct {
-    uint64_t name[LONGEST_NAME / 8]; /* its letters, as numbers; zeros in a free slot */
+    uint64_t name[LONGEST_NAME / 8]; /* its letters, as numbers, and zeros; zeros alone in a free slot */
     uint64_t open;
     int kind;
 } Named;
 
-/* How much work the tags so far may make. End tags of names beyond the most that are told apart end nothing. */
+/* How much work the tags so far may make. Names beyond the most that are told apart share one, whose end tags end nothing. */
 typedef struct {
     uint64_t seed, tags, names, depth, unclosed, foreign, steps, reopened;
+    int has_foreign; /* a drawing or formula has begun */
     Named slots[SLOTS], others;
 } Nesting;
 
@@ -43,6 +44,7 @@ static Named *find_name(Nesting *nesting, const char *at, const char *end)
     unsigned char name[LONGEST_NAME + 1] = {0};
     uint64_t numbers[LONGEST_NAME / 8];
     size_t length = 0, slot;
+    Named *found;
     for (; at < end && length < LONGEST_NAME && *at != '>' && *at != '/' && !is_space((unsigned char)*at); at++) {
         name[length++] = (unsigned char)lower_of((unsigned char)*at);
     }
@@ -53,24 +55,23 @@ static Named *find_name(Nesting *nesting, const char *at, const char *end)
             return &nesting->slots[slot];
         }
     }
-    if (nesting->names == MOST_NAMES) {
-        return &nesting->others;
-    }
-    nesting->names++;
-    memcpy(nesting->slots[slot].name, numbers, sizeof numbers);
-    nesting->slots[slot].kind = kind_of((const char *)name);
-    return &nesting->slots[slot];
+    found = nesting->names < MOST_NAMES ? &nesting->slots[slot] : &nesting->others;
+    nesting->names += found != &nesting->others;
+    memcpy(found->name, numbers, sizeof numbers);
+    found->kind = kind_of((const char *)name);
+    return found;
 }
 
-/* Count a tag: 1 for a start tag, -1 for an end tag; returns its kind. */
-static int count_tag(Nesting *nesting, const char *at, const char *end, int is_closed, int change)
+/* Count a tag: 1 for a start tag, -1 for an end tag. */
+static const Named *count_tag(Nesting *nesting, const char *at, const char *end, int is_closed, int change)
 {
     Named *named = find_name(nesting, at, end);
     nesting->tags++;
     nesting->steps += nesting->depth;
     nesting->reopened += nesting->unclosed;
+    nesting->has_foreign |= named->kind & FOREIGN;
     if (nesting->foreign ? is_closed : named->kind & NOT_NESTED) {
-        return named->kind;
+        return named;
     }
     if (change > 0 || (named->open && named != &nesting->others)) {
         named->open += (uint64_t)change;
@@ -78,7 +79,18 @@ static int count_tag(Nesting *nesting, const char *at, const char *end, int is_c
         nesting->unclosed += named->kind & FORMATTING ? (uint64_t)change : 0;
         nesting->foreign += named->kind & FOREIGN ? (uint64_t)change : 0;
     }
-    return named->kind;
+    return named;
+}
+
+/* Count what looks like tags in a text: in drawings and formulas no element has only text for its contents. */
+static void count_tags_of_text(Nesting *nesting, const char *at, const char *end)
+{
+    for (; (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++) {
+        int is_end = end - at > 1 && at[1] == '/';
+        if (end - at > 1 + is_end && is_letter(at[1 + is_end])) {
+            count_tag(nesting, at + 1 + is_end, end, 0, is_end ? -1 : 1);
+        }
+    }
 }
 
 typedef struct {
@@ -158,6 +170,9 @@ static void skip_raw_text(Reader *html, const char *name)
 {
     enum { TEXT, COMMENT, SCRIPT_IN_COMMENT } state = TEXT;
     int is_script = strcmp(name, "script") == 0;
+    if (strcmp(name, "plaintext") == 0) { /* has no end */
+        html->at = html->end;
+    }
     for (; html->at < html->end; html->at++) {
         const char *at;
         Py_ssize_t left;
@@ -207,10 +222,9 @@ static void skip_comment(Reader *html)
 /* Skip what begins with "<"; returns where the attributes of a tag exceed the limit, or NULL. */
 static const char *skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting *nesting)
 {
-    static const char *const raw[] = {"script", "style", "title", "textarea", "iframe", "noframes", "noembed", "xmp", NULL};
-    const char *name = ++html->at, *many, *const *of;
+    const char *name = ++html->at, *many, *begin;
     Py_ssize_t left = html->end - name;
-    int kind;
+    const Named *named;
     if (left > 2 && memcmp(name, "!--", 3) == 0) {
         html->at += 3;
         skip_comment(html);
@@ -227,16 +241,13 @@ static const char *skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting 
     else if (left > 0 && is_letter(*name)) {
         skip_name(html, 0);
         many = skip_attributes(html, max_attributes);
-        kind = count_tag(nesting, name, html->end, html->is_closed, 1);
-        if (kind & RAW && html->at < html->end && !html->is_closed) {
-            for (of = raw; *of; of++) {
-                if (is_named(name, html->end, *of)) {
-                    skip_raw_text(html, *of);
-                }
-            }
-            if (is_named(name, html->end, "plaintext")) {
-                html->at = html->end;
-            }
+        begin = html->at;
+        named = count_tag(nesting, name, html->end, html->is_closed, 1);
+        if (named->kind & RAW && !html->is_closed) {
+            skip_raw_text(html, (const char *)named->name);
+        }
+        if (nesting->has_foreign) {
+            count_tags_of_text(nesting, begin, html->at);
         }
         return many;
     }
