@@ -11,29 +11,9 @@ static int put_by_number(PyObject *found, int32_t number, PyObject *text)
     return failed ? -1 : 0;
 }
 
-/* Store the text of a script, style sheet or title as it is; 0, or -1 with an exception. */
-static int read_raw_text(Flat *flat, const Node *element, int32_t number)
+/* Whether a text is not blank. */
+static int has_ink(Span text, const uint8_t *properties)
 {
-    Bytes raw = {0};
-    const Node *node;
-    int failed = 0;
-    for (node = element->children; node != NULL && IS_TEXT(node) && !failed; node = node->next) {
-        failed = append_content(&raw, node);
-    }
-    if (!failed) {
-        failed = put_by_number(flat->raw_texts, number, bytes_of(&raw));
-    }
-    free(raw.data);
-    return failed;
-}
-
-/* Whether a node is text that is not blank. */
-static int has_ink(const Node *node, const uint8_t *properties)
-{
-    Span text = {NULL, NULL};
-    if (node != NULL && IS_TEXT(node) && node->content != NULL) {
-        text = (Span){node->content, node->content + strlen((const char *)node->content)};
-    }
     while (text.begin < text.end) {
         if (!(next_property(properties, &text) & WHITE_SPACE)) {
             return 1;
@@ -42,19 +22,29 @@ static int has_ink(const Node *node, const uint8_t *properties)
     return 0;
 }
 
+/* Store the text that begins an element as it is, a blank one only where it is asked for; 0, or -1 with an exception. */
+static int read_raw_text(Flat *flat, const Node *element, int32_t number, int with_blank, const uint8_t *properties)
+{
+    Bytes raw = {0};
+    const Node *node;
+    int failed = 0;
+    for (node = element->children; node != NULL && IS_TEXT(node) && !failed; node = node->next) {
+        failed = append_content(&raw, node);
+    }
+    if (!failed && (with_blank || has_ink((Span){(unsigned char *)raw.data, (unsigned char *)raw.data + raw.used}, properties))) {
+        failed = put_by_number(flat->raw_texts, number, bytes_of(&raw));
+    }
+    free(raw.data);
+    return failed;
+}
+
 /* End the current run. */
 static void end_run(Flat *flat, int32_t border, int32_t *last_border, const uint8_t *properties)
 {
     const unsigned char *data = (const unsigned char *)flat->text.data;
-    const unsigned char *at = data + flat->run_offset[flat->r], *end = data + flat->text.used;
     size_t r = flat->r++;
     flat->run_offset[r + 1] = (int64_t)flat->text.used;
-    while (at < end) {
-        if (!(property_of(properties, next_character(&at, end)) & WHITE_SPACE)) {
-            flat->has_ink[r] = 1;
-            break;
-        }
-    }
+    flat->has_ink[r] = (uint8_t)has_ink((Span){data + flat->run_offset[r], data + flat->text.used}, properties);
     if (!flat->has_ink[r]) {
         return;
     }
@@ -94,7 +84,7 @@ int read_tree(Flat *flat, const Node *root, const Array *kinds, const uint8_t *p
             flat->run_begin[i] = (int32_t)flat->r;
             flat->block_begin[i] = (int32_t)flat->m;
             kind = KIND_OF(tag);
-            if (((kind & RAW_TEXT) || ((hidden || (kind & UNSEEN_TEXT)) && has_ink(node->children, properties))) && read_raw_text(flat, node, i) < 0) {
+            if (((kind & (RAW_TEXT | UNSEEN_TEXT)) || hidden) && read_raw_text(flat, node, i, kind & RAW_TEXT, properties) < 0) {
                 return -1;
             }
             if ((is_read = read_attributes(flat, node)) != 1) {
