@@ -77,12 +77,12 @@ int add_attribute(Flat *flat, const unsigned char *of, const Namespace *space, c
 {
     size_t at;
     uint32_t found;
-    int32_t name = number_of(flat, &flat->attribute_names, of, space, number_attribute);
+    int32_t name;
     if (flat->a >= flat->size.attributes) {
         PyErr_SetString(PyExc_RuntimeError, "the tree has changed while it was read");
         return -1;
     }
-    if (name < 0) {
+    if ((name = number_of(flat, &flat->attribute_names, of, space, number_attribute)) < 0) {
         return -1;
     }
     at = hash_of((Span){value, value + length}, flat->seed + (uint64_t)name) & flat->table_mask;
