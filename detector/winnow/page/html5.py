@@ -35,7 +35,6 @@ _ATTRIBUTES: Final = """
 """Names of attributes that lexbor knows."""
 
 _WITHOUT_EVENTS: Final = 1
-_MAX_NUMBER: Final = 1_000  # of a name that lexbor knows; what stands for others is an address
 
 Html5Tree = tuple[LexborNode | None, list[bytes], list[bytes]]
 """What the core reads: the root of a tree, and the names that lexbor knows, by its numbers."""
@@ -76,7 +75,7 @@ def _with_frames_ended(html: bytes) -> bytes:
 
 
 def _names_by_number(names: list[str], numbers: list[int]) -> list[bytes]:
-    known = {number: name for name, number in zip(names, numbers, strict=True) if number < _MAX_NUMBER}
+    known = {number: name for name, number in zip(names, numbers, strict=True) if number}
     return [known.get(number, "").encode() for number in range(max(known) + 1)]
 
 

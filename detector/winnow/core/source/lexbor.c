@@ -230,8 +230,14 @@ int copy_lexbor(const Node **root, Size *size, PyObject *node_of_root, PyObject 
     }
 }
 
-/* lexbor_numbers(node) -> list of what stands for the names of an element and of its attributes: numbers, or addresses of
-                       names that lexbor does not know */
+/* A number for a name that lexbor knows, 0 for others. */
+static PyObject *number_of_name(uintptr_t name)
+{
+    return PyLong_FromSize_t(name < MOST_KNOWN ? name : 0);
+}
+
+/* lexbor_numbers(node) -> list of the numbers of the names of an element and of its attributes, 0 for names that lexbor does
+                       not know */
 PyObject *core_lexbor_numbers(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     const LexborElement *element;
@@ -243,14 +249,14 @@ PyObject *core_lexbor_numbers(PyObject *Py_UNUSED(module), PyObject *arguments)
         return NULL;
     }
     attribute = element->first_attribute;
-    number = PyLong_FromSize_t(element->node.local_name);
+    number = number_of_name(element->node.local_name);
     while (!failed) {
         failed = number == NULL || PyList_Append(numbers, number) < 0;
         Py_XDECREF(number);
         if (attribute == NULL || failed) {
             break;
         }
-        number = PyLong_FromSize_t(attribute->node.local_name);
+        number = number_of_name(attribute->node.local_name);
         attribute = attribute->next;
     }
     if (failed) {
