@@ -164,7 +164,7 @@ def plain_text_rewrites(page: Page) -> dict[int, str]:
     for run, formulas in places.items():
         before, instead, behind = (" ".join(str(each) for at, each in formulas if at == how) for how in range(3))
         changed[run] = f"{before}{instead or run_text(page, run, changed)}{behind}"
-    ruby_with_parentheses = is_among(page, page.parent[elements_named(page, "rp")])
+    has_parentheses = {int(page.parent[element]) for element in elements_named(page, "rp")}
     for element in sorted([*boxes, *elements_named(page, *RAISED, *QUOTED)]):
         begin, end = int(page.run_begin[element]), int(page.run_end[element])
         name = TAG_NAMES[page.tag[element]]
@@ -175,7 +175,7 @@ def plain_text_rewrites(page: Page) -> dict[int, str]:
             raised = {run: run_text(page, run, changed) for run in range(begin, end)}
             if set("".join("".join(raised.values()).split())) <= RAISED_SIGNS:
                 changed |= {run: text.translate(RAISED[name]) for run, text in raised.items()}
-        elif begin < end and name in QUOTED and (name != "rt" or not ruby_with_parentheses[page.parent[element]]):
+        elif begin < end and name in QUOTED and (name != "rt" or page.parent[element] not in has_parentheses):
             changed[begin] = QUOTED[name][0] + run_text(page, begin, changed)
             changed[end - 1] = run_text(page, end - 1, changed) + QUOTED[name][1]
     return changed
