@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 from lxml import etree
@@ -167,11 +167,10 @@ class Page:
         if isinstance(html, bytes) and (saved := page_of_mhtml(html)):
             html, encoding, url = saved[0], saved[1] or encoding, url or saved[2]
         body, is_slow = prepare(html, encoding)
-        if not is_slow:
-            arrays = _flatten(parse_html5(body), limits)
-            if arrays is not None:
-                return cls(**arrays, url=url)
-        return cls(**(_flatten(parse_prepared(body), limits) or {}), url=url)
+        arrays = None if is_slow else _flatten(parse_html5(body), limits)
+        if arrays is None:
+            arrays = cast("dict[str, Any]", _flatten(parse_prepared(body), limits))  # libxml2's own trees can be read
+        return cls(**arrays, url=url)
 
     @classmethod
     def from_tree(cls, root: etree._Element, url: str | None = None, *, limits: Limits = DEFAULT_LIMITS) -> Page:
