@@ -1,7 +1,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -69,9 +69,9 @@ class Walk:
 @given(nodes())
 def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._Element) -> None:
     root.tail = None
+    head = next(root.iter("head"), ())
+    assume(all(child.tag in {"script", etree.Comment, etree.PI} for child in head))  # what ends a head is parsed again
     page = Page.from_tree(root)
-    if "head" in page.tag_names:  # browsers may read it in another way
-        return
     walk = Walk()
     walk.enter(root, -1, 0, seen=True)
 
