@@ -19,7 +19,6 @@ from rapidfuzz.distance import LCSseq
 from tldextract import TLDExtract
 
 from winnow.page.page import Page, PageTooLarge
-from winnow.page.parsing import parse_html
 from winnow.page.text import WORD
 from winnow.page.tree import prefix_sums
 from winnow.training.evaluation import GoldPage, read_gold
@@ -201,7 +200,7 @@ def parse_with_copy(example: GoldExample) -> list[Page]:
     pages: list[Page] = []
     with suppress(PageTooLarge):
         pages.append(Page.parse(html, url))
-        pages.append(Page.from_tree(restyle(html, style_of(example)), url))
+        pages.append(Page.from_tree(restyle(pages[0], style_of(example)), url))
     return pages
 
 
@@ -210,10 +209,10 @@ def style_of(example: GoldExample) -> Style:
     return STYLES[crc32(example.gold.page_id.encode()) % len(STYLES)]
 
 
-def restyle(html: bytes, style: Style) -> etree._Element:
-    """Parse a page and write it in another style, one of :data:`STYLES`; the text stays as it is."""
-    root = parse_html(html)
-    elements = [element for element in root.iter() if isinstance(element.tag, str)]
+def restyle(page: Page, style: Style) -> etree._Element:
+    """Write a page in another style, one of :data:`STYLES`; the text stays as it is."""
+    elements = page.subtree(0)
+    root = elements[0]
     for element in elements:
         _remove_names(element)
     if style != "unnamed":

@@ -133,7 +133,7 @@ GOLD = "Storm\nWinds of up to 130 km/h were seen.\nNobody was hurt, said the may
 
 @pytest.mark.parametrize("style", STYLES)
 def test_names_are_gone_and_what_is_no_name_stays(style: Style):
-    root = restyle(HTML.encode(), style)
+    root = restyle(Page.parse(HTML), style)
     attributes = {(element.tag, name) for element in root.iter() for name in element.attrib}
     assert attributes == {("a", "href"), ("img", "src"), ("img", "alt"), ("meta", "name"), ("meta", "content")}
 
