@@ -42,36 +42,7 @@ Html5Tree = tuple[LexborNode | None, list[bytes], list[bytes]]
 
 def parse_html5(html: bytes) -> Html5Tree:
     """Parse a document in UTF-8."""
-    if b"<noscript" in html:
-        html = _with_frames_ended(_without_noscript_in_head(html))
     return LexborHTMLParser(html, options=_WITHOUT_EVENTS).root, _TAG_NAMES, _ATTRIBUTE_NAMES
-
-
-def _without_noscript_in_head(html: bytes) -> bytes:
-    """Remove what the head holds for browsers without scripts: pictures and text in it would end the head."""
-    pieces, end, head_end = [], 0, max(html.find(b"<body"), 0)
-    while (begin := html.find(b"<noscript", end, head_end)) >= 0:
-        close = html.find(b"</noscript>", begin, head_end)
-        if close < 0:
-            break
-        pieces.append(html[end:begin])
-        end = close + len(b"</noscript>")
-    return b"".join([*pieces, html[end:]]) if pieces else html
-
-
-def _with_frames_ended(html: bytes) -> bytes:
-    """Give each ``<iframe/>`` an end tag, without which all that follows would be its contents.
-
-    They are common in what counting services have browsers without scripts load; others read no tags there.
-    """
-    pieces: list[bytes] = []
-    end = at = 0
-    while (begin := html.find(b"<iframe", at)) >= 0 and (close := html.find(b">", begin)) >= 0:
-        at = close + 1
-        if html[close - 1 : close] == b"/":
-            pieces += html[end : close - 1], b"></iframe>"
-            end = at
-    return b"".join([*pieces, html[end:]]) if pieces else html
 
 
 def _names_by_number(names: list[str], numbers: list[int]) -> list[bytes]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from email.parser import BytesParser
-from typing import Final
+from typing import Final, cast
 
 from chardetng_py import EncodingDetector
 from lxml import etree
@@ -55,17 +55,18 @@ _NOT_WITHOUT_ZEROS: Final = dict.fromkeys(("utf-16", "utf-16-be", "utf-16-le"), 
 
 def decode(html: bytes, encoding: str | None = None) -> str:
     """Decode a document, see :func:`decoded`."""
-    return decoded(html, encoding)[1]
+    text = decoded(html, encoding)[1]
+    return html.decode() if text is None else text
 
 
-def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str]:
+def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str | None]:
     """Return the name of a codec and the text that it makes of a document; a byte order mark is no part of it.
 
     What decides is, in this order: a byte order mark, text that is UTF-8 beyond chance, the charset of the HTTP header,
     that of a ``meta`` element, shorter text in UTF-8, and what the bytes look like. UTF-8 outweighs what is declared,
     since saved pages and mirrors are often converted and keep the declaration they came with. A declared charset that
     would garble the text is passed over if another one does not. A few bytes that are wrong, as where a page was cut
-    off or two were joined, do not make it another charset.
+    off or two were joined, do not make it another charset. The text is ``None`` where the document is UTF-8 as it is.
 
     Args:
         html: the document.
@@ -76,15 +77,19 @@ def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str]:
         return marked, to_unicode(html[len(mark) :], marked)
     if wide := _wide_codec(html):
         return wide, to_unicode(html, wide)
-    text, damage = _as_utf8(html)
-    continuations = len(html) - len(text)
+    text, damage = None, 0
+    continuations = characters = core.count_continuations(html)  # of valid UTF-8, only whether there are any matters
+    if continuations < 0:
+        text = html.decode("utf-8", "replace")
+        damage = text.count("\ufffd") - text.endswith("\ufffd")  # a page may have been cut off in a character
+        continuations = len(html) - len(text)
+        characters = len(text) - len(text.encode("ascii", "ignore")) - damage  # beyond ASCII
     is_damaged = damage > continuations * _DAMAGED
     if continuations >= _CONVINCING and not is_damaged:
         return "utf-8", text
     known = http_content_type_encoding(f"text/html; charset={encoding}") if encoding else None
     declared = [name for name in (known, html_body_declared_encoding(html)) if name is not None and _is_charset(name)]
     declared = [_NOT_WITHOUT_ZEROS.get(name, name) for name in declared]
-    characters = 0 if text.isascii() else len(text) - len(text.encode("ascii", "ignore")) - damage  # beyond ASCII
     if declared[:1] == ["utf-8"]:
         is_utf8 = characters >= damage and not (html.isascii() and b"\x1b" in html)  # escapes of ISO-2022-JP
     else:
@@ -114,7 +119,8 @@ def _least_garbled(html: bytes, declared: list[str]) -> tuple[str, str]:
     garbled: dict[str, int] = {}
     for name in declared:
         texts[name] = to_unicode(html, name)
-        garbled[name] = len(_GARBLED.findall(texts[name]))
+        is_plain = texts[name].isascii() and "\x1b" not in texts[name]
+        garbled[name] = 0 if is_plain else len(_GARBLED.findall(texts[name]))
         if 8 * garbled[name] <= len(texts[name]) - len(texts[name].encode("ascii", "ignore")):
             return name, texts[name]
     guessed = _guess(html[:_SAMPLE] if declared else html)
@@ -129,15 +135,6 @@ def _wide_codec(html: bytes) -> str | None:
     """UTF-16 without a byte order mark: every other byte of the first characters, which are markup, is zero."""
     found = _WIDE.match(html)
     return found and ("utf-16-le" if found[1] else "utf-16-be")
-
-
-def _as_utf8(html: bytes) -> tuple[str, int]:
-    """Text of bytes taken for UTF-8, and how many replacements stand for errors."""
-    try:
-        return html.decode("utf-8"), 0
-    except UnicodeDecodeError:
-        text = html.decode("utf-8", "replace")
-        return text, text.count("\ufffd") - text.endswith("\ufffd")  # a page may have been cut off in a character
 
 
 def _guess(html: bytes) -> str:
@@ -194,8 +191,6 @@ def page_of_mhtml(html: bytes) -> tuple[bytes, str | None, str | None] | None:
     return None
 
 
-_FRAME_TAGS: Final = re.compile(rb"</?(?:frameset|frame|noframes)\b[^>]*>", re.IGNORECASE)
-
 MAX_ATTRIBUTES: Final = 1_000
 """Attributes of an element in a large document; parsers take quadratic time for them, hours for two million."""
 
@@ -220,26 +215,13 @@ def parse_prepared(html: bytes) -> etree._Element:
 def prepare(html: str | bytes, encoding: str | None = None) -> tuple[bytes, bool]:
     """Return a document in UTF-8 for a parser, and whether its elements are nested so that HTML5 parsers become slow.
 
+    Tags of frames are left out, and what the head holds for browsers without scripts; ``<iframe/>`` gets an end.
+
     Args:
         html: the document. NUL characters are dropped, as parsel does.
         encoding: charset named by the HTTP header; without it :func:`decoded` says what decides.
     """
-    codec, text = ("", html) if isinstance(html, str) else decoded(html, encoding)
-    if isinstance(html, bytes) and codec == "utf-8" and html[:1].isascii() and "\ufffd" not in text:
-        body = html  # no need to encode it again
-    else:
-        body = text.encode("utf-8", "replace")
-    body = body.replace(b"\x00", b"").strip()
-    if b"<frameset" in body.lower():
-        body = _without_frames(body)
-    found: tuple[bytes, bool] = core.scan_tags(body, MAX_ATTRIBUTES, SEED)
+    text = html if isinstance(html, str) else decoded(html, encoding)[1]
+    body = cast("bytes", html) if text is None else text.encode("utf-8", "replace")
+    found: tuple[bytes, bool] = core.scan_tags(body.replace(b"\x00", b"").strip(), MAX_ATTRIBUTES, SEED)
     return found
-
-
-def _without_frames(html: bytes) -> bytes:
-    """Remove the tags of frames, so that what is said to browsers without frames is read: all that old pages have.
-
-    Linear: up to the last ``>``, every tag that begins ends.
-    """
-    end = html.rfind(b">") + 1
-    return _FRAME_TAGS.sub(b"", html[:end]) + html[end:]

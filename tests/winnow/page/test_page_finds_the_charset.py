@@ -40,8 +40,11 @@ def test_a_few_bytes_that_happen_to_be_utf8_do_not_outweigh_the_meta() -> None:
 LONG = "Größe und café, naïve Übung für Schüler. " * 5
 
 
+WRONG = [b"\xff", b"\xc0\x80", b"\xe0\x80", b"\xed\xa0", b"\xf4\x90"]
+
+
 @pytest.mark.parametrize(
-    "damaged", [LONG.encode() + b"\xff" + LONG.encode(), LONG.encode() + b"\xe2\x82", b"caf\xc3\xa9 \xe2"]
+    "damaged", [*(LONG.encode() + x + LONG.encode() for x in WRONG), LONG.encode() + b"\xe2\x82", b"caf\xc3\xa9 \xe2"]
 )
 def test_utf8_with_a_wrong_byte_or_cut_off_in_a_character_is_still_utf8(damaged: bytes) -> None:
     text = decode(b"<p>" + damaged)

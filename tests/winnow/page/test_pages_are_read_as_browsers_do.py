@@ -48,12 +48,15 @@ def test_attributes_are_named_as_in_the_page() -> None:
     "before",
     [
         "<body><noscript><iframe src=//count.example/1 height=0 /></noscript>",
+        "<BODY><NOSCRIPT><IFRAME title='a > b' src=//count.example//></NOSCRIPT>",
         "<head><noscript><img src=//count.example/1>Please use scripts.</noscript><title>T</title></head><body>",
+        "<HEAD><NOSCRIPT>Please use scripts.</NOSCRIPT ></HEAD><noscript></noscript><BODY>",
     ],
 )
 def test_what_is_for_browsers_without_scripts_does_not_end_the_page_or_its_head(before: str) -> None:
-    page = Page.parse(before + "<p>Storm")
+    page = Page.parse(before + "<p title='<iframe/>'>Storm")
     assert page.block_texts() == ["Storm"]
+    assert list(page.attribute("title").values())[-1] == "<iframe/>"
 
 
 @pytest.mark.parametrize(
@@ -73,6 +76,15 @@ def test_documents_that_would_take_long_are_parsed_by_lxml(html: str) -> None:
     assert prepare(html)[1]
     tree = etree.fromstring(html, etree.HTMLParser(huge_tree=True))
     assert Page.parse(html, limits=UNLIMITED).n == sum(1 for _ in tree.iter())
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["<noscript></noscript><iframe a=/>", "<noscript></noscript><!--<iframe--/>", "<noscript><script></noscript>"],
+)
+def test_no_nesting_is_hidden_by_what_is_mended_for_parsers(before: str) -> None:
+    html = before + "<p>x".join(f"<font size={n}>" for n in range(3_000)) + "<body>"
+    assert prepare(html)[1] or Page.parse(html).n == 3
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; winnow.core expects the same number. */
-#define CORE_VERSION 31
+#define CORE_VERSION 32
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -212,7 +212,8 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(data_tables, "Tables that hold values, for winnow.output.tables.") \
     DO(find_breaks, "Breaks between blocks, for winnow.output.text.") \
     DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
-    DO(scan_tags, "Attributes cut beyond a limit, and the work that nesting makes, for winnow.page.parsing.") \
+    DO(count_continuations, "Bytes that continue characters of UTF-8, for winnow.page.parsing.") \
+    DO(scan_tags, "A document mended for parsers, and the work that nesting makes, for winnow.page.parsing.") \
     DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
     DO(node_fingerprints, "Fingerprints of units, for winnow.fingerprints.") \
     DO(mark_units, "Which elements are counted, for winnow.counting.") \

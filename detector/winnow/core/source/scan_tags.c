@@ -1,6 +1,7 @@
-/* Looks through the tags of a document before it is parsed, in one pass: cuts attributes beyond a limit, for which parsers
-   take quadratic time, and estimates how much work the nesting of elements makes for an HTML5 parser. It reads tags, comments
-   and raw text as the HTML standard and libxml2 from 2.14 on do. */
+/* Looks through the tags of a document before it is parsed, in one pass: mends what would hide contents, cuts attributes beyond
+   a limit, for which parsers take quadratic time, and estimates how much work the nesting of elements makes for an HTML5
+   parser. It reads tags, comments and raw text as the HTML standard and libxml2 from 2.14 on do; what is changed is changed
+   between tags, so that parsers read the rest as it was read here. */
 #include "core.h"
 
 enum {
@@ -12,7 +13,17 @@ enum {
     LONGEST_NAME = 16,       /* what is longer counts by its beginning */
 };
 
-enum { NOT_NESTED = 1, FORMATTING = 2, FOREIGN = 4, RAW = 8 };
+enum { NOT_NESTED = 1, FORMATTING = 2, FOREIGN = 4, RAW = 8, FRAME = 16, NOSCRIPT = 32 };
+
+/* Characters below 64, as bits: those that end a name, those that end that of an attribute, and white space. */
+#define BIT(c) (UINT64_C(1) << (c))
+#define SPACES (BIT(' ') | BIT('\t') | BIT('\n') | BIT('\f') | BIT('\r'))
+#define ENDS (SPACES | BIT('/') | BIT('>'))
+
+static inline int is_among(uint64_t characters, char c)
+{
+    return (unsigned char)c < 64 && characters >> c & 1;
+}
 
 /* Elements of a name: open as far as their end tags have not come. */
 typedef struct {
@@ -36,18 +47,25 @@ static int kind_of(const char *name)
                    " td th html head body ", word) ? NOT_NESTED : 0) /* empty, or closed by their like */
         | (strstr(" b big code em font i nobr s small strike strong tt u ", word) ? FORMATTING : 0)
         | (strstr(" svg math ", word) ? FOREIGN : 0)
-        | (strstr(" script style title textarea iframe noframes noembed xmp plaintext ", word) ? RAW : 0);
+        | (strstr(" script style title textarea iframe noframes noembed xmp plaintext ", word) ? RAW : 0)
+        | (strstr(" frameset frame noframes ", word) ? FRAME : 0)
+        | (strstr(" noscript ", word) ? NOSCRIPT : 0);
 }
 
-static Named *find_name(Nesting *nesting, const char *at, const char *end)
+/* Read the name at `at`, which goes on behind it. */
+static Named *read_name(Nesting *nesting, const char **at, const char *end)
 {
     unsigned char name[LONGEST_NAME + 1] = {0};
     uint64_t numbers[LONGEST_NAME / 8];
     size_t length = 0, slot;
+    const char *c = *at;
     Named *found;
-    for (; at < end && length < LONGEST_NAME && *at != '>' && *at != '/' && !is_space((unsigned char)*at); at++) {
-        name[length++] = (unsigned char)lower_of((unsigned char)*at);
+    for (; c < end && !is_among(ENDS, *c); c++) {
+        if (length < LONGEST_NAME) {
+            name[length++] = (unsigned char)lower_of((unsigned char)*c);
+        }
     }
+    *at = c;
     memcpy(numbers, name, sizeof numbers);
     slot = mixed(numbers[0] ^ numbers[1] * 0x9E3779B97F4A7C15u, nesting->seed) % SLOTS;
     for (; nesting->slots[slot].name[0]; slot = (slot + 1) % SLOTS) {
@@ -63,15 +81,14 @@ static Named *find_name(Nesting *nesting, const char *at, const char *end)
 }
 
 /* Count a tag: 1 for a start tag, -1 for an end tag. */
-static const Named *count_tag(Nesting *nesting, const char *at, const char *end, int is_closed, int change)
+static void count_tag(Nesting *nesting, Named *named, int is_closed, int change)
 {
-    Named *named = find_name(nesting, at, end);
     nesting->tags++;
     nesting->steps += nesting->depth;
     nesting->reopened += nesting->unclosed;
     nesting->has_foreign |= named->kind & FOREIGN;
     if (nesting->foreign ? is_closed : named->kind & NOT_NESTED) {
-        return named;
+        return;
     }
     if (change > 0 || (named->open && named != &nesting->others)) {
         named->open += (uint64_t)change;
@@ -79,7 +96,6 @@ static const Named *count_tag(Nesting *nesting, const char *at, const char *end,
         nesting->unclosed += named->kind & FORMATTING ? (uint64_t)change : 0;
         nesting->foreign += named->kind & FOREIGN ? (uint64_t)change : 0;
     }
-    return named;
 }
 
 /* Count what looks like tags in a text: in drawings and formulas no element has only text for its contents. */
@@ -87,17 +103,37 @@ static void count_tags_of_text(Nesting *nesting, const char *at, const char *end
 {
     for (; (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++) {
         int is_end = end - at > 1 && at[1] == '/';
-        if (end - at > 1 + is_end && is_letter(at[1 + is_end])) {
-            count_tag(nesting, at + 1 + is_end, end, 0, is_end ? -1 : 1);
+        const char *name = at + 1 + is_end;
+        if (name < end && is_letter(*name)) {
+            count_tag(nesting, read_name(nesting, &name, end), 0, is_end ? -1 : 1);
         }
     }
 }
 
 typedef struct {
     const char *at, *end;
-    const char *tag_end; /* of the last tag */
-    int is_closed;       /* a slash at its end */
+    const char *head_end; /* what is for browsers without scripts is left out up to here */
+    int is_closed;        /* a slash at the end of the last tag */
+    int has_frames;       /* has come: noframes is no text then */
+    int failed;           /* no memory */
+    const char *kept;     /* what follows has not been copied to `changed` */
+    Bytes changed;
 } Reader;
+
+/* Put a text in the place of what lies between two places. */
+static void replace(Reader *html, const char *begin, const char *end, const char *text)
+{
+    Bytes *to = &html->changed;
+    size_t kept = (size_t)(begin - html->kept), added = strlen(text), used = to->used + kept + added;
+    if (used >= to->capacity && reserve(&to->data, &to->capacity, used + 1) < 0) {
+        html->failed = 1;
+        return;
+    }
+    memcpy(to->data + to->used, html->kept, kept);
+    memcpy(to->data + to->used + kept, text, added);
+    to->used = used;
+    html->kept = end;
+}
 
 /* Skip to a character, or to the end. */
 static void skip_to(Reader *html, int c)
@@ -106,54 +142,45 @@ static void skip_to(Reader *html, int c)
     html->at = found ? found : html->end;
 }
 
-static void skip_name(Reader *html, int is_attribute)
+static const char *skip_spaces(const char *at, const char *end)
 {
-    const char *begin = html->at;
-    for (; html->at < html->end && *html->at != '>' && *html->at != '/' && !is_space((unsigned char)*html->at); html->at++) {
-        if (is_attribute && *html->at == '=' && html->at > begin) {
-            return;
-        }
+    while (at < end && is_among(SPACES, *at)) {
+        at++;
     }
-}
-
-static void skip_spaces(Reader *html)
-{
-    while (html->at < html->end && is_space((unsigned char)*html->at)) {
-        html->at++;
-    }
+    return at;
 }
 
 /* Skip to the end of a tag whose name has been read; returns where its attributes exceed the limit, or NULL. */
 static const char *skip_attributes(Reader *html, Py_ssize_t max_attributes)
 {
-    const char *many = NULL;
+    const char *at = html->at, *end = html->end, *many = NULL;
     html->is_closed = 0;
-    while (html->at < html->end && *html->at != '>') {
-        if (*html->at == '/' || is_space((unsigned char)*html->at)) {
-            html->is_closed = *html->at++ == '/' && html->at < html->end && *html->at == '>';
+    while (at < end && *at != '>') {
+        if (is_among(ENDS, *at)) {
+            html->is_closed = *at++ == '/' && at < end && *at == '>';
             continue;
         }
         if (max_attributes-- == 0) {
-            many = html->at;
+            many = at;
         }
-        skip_name(html, 1);
-        skip_spaces(html);
-        if (html->at >= html->end || *html->at != '=') {
+        do { /* an equals sign may begin a name */
+            at++;
+        } while (at < end && !is_among(ENDS | BIT('='), *at));
+        at = skip_spaces(at, end);
+        if (at == end || *at != '=') {
             continue;
         }
-        html->at++;
-        skip_spaces(html);
-        if (html->at < html->end && (*html->at == '"' || *html->at == '\'')) {
-            int quote = *html->at++;
-            skip_to(html, quote);
-            html->at += html->at < html->end;
+        at = skip_spaces(at + 1, end);
+        if (at < end && (*at == '"' || *at == '\'')) {
+            const char *quote = memchr(at + 1, *at, (size_t)(end - at - 1));
+            at = quote ? quote + 1 : end;
             continue;
         }
-        while (html->at < html->end && *html->at != '>' && !is_space((unsigned char)*html->at)) {
-            html->at++;
+        while (at < end && !is_among(SPACES | BIT('>'), *at)) {
+            at++;
         }
     }
-    html->tag_end = html->at;
+    html->at = at;
     return many;
 }
 
@@ -162,7 +189,7 @@ static int is_named(const char *at, const char *end, const char *name)
 {
     for (; *name && at < end && (*at | 32) == *name; at++, name++) {
     }
-    return !*name && at < end && (*at == '>' || *at == '/' || is_space((unsigned char)*at));
+    return !*name && at < end && is_among(ENDS, *at);
 }
 
 /* Skip to the end tag of an element whose contents are text; a script may hold end tags in comments. */
@@ -219,88 +246,106 @@ static void skip_comment(Reader *html)
     }
 }
 
-/* Skip what begins with "<"; returns where the attributes of a tag exceed the limit, or NULL. */
-static const char *skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting *nesting)
+static const char *find_tag(const char *at, const char *end, const char *name)
 {
-    const char *name = ++html->at, *many, *begin;
-    Py_ssize_t left = html->end - name;
-    const Named *named;
-    if (left > 2 && memcmp(name, "!--", 3) == 0) {
+    for (; (at = memchr(at, '<', (size_t)(end - at))) != NULL && !is_named(at + 1, end, name); at++) {
+    }
+    return at;
+}
+
+/* Skip a tag, whose name follows. */
+static void skip_tag(Reader *html, Py_ssize_t max_attributes, Nesting *nesting, const char *begin, int is_end)
+{
+    Named *named = read_name(nesting, &html->at, html->end);
+    const char *many = skip_attributes(html, max_attributes), *after = html->at + (html->at < html->end);
+    if (named->kind & FRAME && (html->has_frames |= !(named->kind & RAW))) {
+        replace(html, begin, after, ""); /* what is said to browsers without frames is read: all that old pages have */
+        return;
+    }
+    if (is_end) {
+        count_tag(nesting, named, 0, -1);
+        return;
+    }
+    if (named->kind & NOSCRIPT && html->at < html->head_end) {
+        const char *contents_end = find_tag(html->at, html->head_end, "/noscript");
+        if (contents_end != NULL) {
+            replace(html, begin, contents_end, ""); /* pictures and text would end the head */
+            html->at = contents_end;
+            return;
+        }
+        html->head_end = begin;
+    }
+    if (many != NULL) {
+        replace(html, many, html->at, "");
+    }
+    count_tag(nesting, named, html->is_closed, 1);
+    if (html->at < html->end && html->at[-1] == '/' && strcmp((const char *)named->name, "iframe") == 0) {
+        replace(html, after, after, "</iframe>"); /* else all that follows would be its contents */
+        count_tag(nesting, named, html->is_closed, -1);
+        return;
+    }
+    if (named->kind & RAW && !html->is_closed) {
+        skip_raw_text(html, (const char *)named->name);
+        if (nesting->has_foreign) {
+            count_tags_of_text(nesting, after, html->at);
+        }
+    }
+}
+
+/* Skip what begins with "<". */
+static void skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting *nesting)
+{
+    const char *begin = html->at++;
+    Py_ssize_t left = html->end - html->at;
+    int is_end = left > 0 && *html->at == '/';
+    if (left > 2 && memcmp(html->at, "!--", 3) == 0) {
         html->at += 3;
         skip_comment(html);
     }
-    else if (left > 1 && *name == '/' && is_letter(name[1])) {
-        html->at++;
-        skip_name(html, 0);
-        skip_attributes(html, max_attributes);
-        count_tag(nesting, name + 1, html->end, 0, -1);
+    else if (left > is_end && is_letter(html->at[is_end])) {
+        html->at += is_end;
+        skip_tag(html, max_attributes, nesting, begin, is_end);
     }
-    else if (left > 0 && (*name == '!' || *name == '?' || *name == '/')) {
+    else if (is_end || (left > 0 && (*html->at == '!' || *html->at == '?'))) {
         skip_to(html, '>');
     }
-    else if (left > 0 && is_letter(*name)) {
-        skip_name(html, 0);
-        many = skip_attributes(html, max_attributes);
-        begin = html->at;
-        named = count_tag(nesting, name, html->end, html->is_closed, 1);
-        if (named->kind & RAW && !html->is_closed) {
-            skip_raw_text(html, (const char *)named->name);
-        }
-        if (nesting->has_foreign) {
-            count_tags_of_text(nesting, begin, html->at);
-        }
-        return many;
-    }
-    return NULL;
 }
 
-/* scan_tags(html, max_attributes, seed) -> bytes, `html` itself if no tag has more attributes; whether the nesting of its
+/* scan_tags(html, max_attributes, seed) -> bytes, `html` itself if nothing was to be changed; whether the nesting of its
              elements may make an HTML5 parser slow */
 PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(free_memory) char *shorter = NULL;
     SCOPED(free_memory) Nesting *nesting = NULL;
+    Reader html = {0};
     PyObject *given, *found;
-    const char *kept;
-    char *to = NULL; /* behind what has been written */
+    char *begin;
     Py_ssize_t size, max_attributes;
     unsigned long long seed;
-    int failed = 0, is_hard;
-    Reader html;
+    int is_hard;
     if (!PyArg_ParseTuple(arguments, "SnK", &given, &max_attributes, &seed)
-        || PyBytes_AsStringAndSize(given, (char **)&kept, &size) < 0) {
+        || PyBytes_AsStringAndSize(given, &begin, &size) < 0) {
         return NULL;
     }
     if ((nesting = calloc(1, sizeof *nesting)) == NULL) {
         return PyErr_NoMemory();
     }
     nesting->seed = seed;
-    html = (Reader){kept, kept + size, NULL, 0};
+    html.at = html.kept = begin;
+    html.end = begin + size;
     Py_BEGIN_ALLOW_THREADS
-    for (skip_to(&html, '<'); html.at < html.end; skip_to(&html, '<')) {
-        const char *many = skip_markup(&html, max_attributes, nesting);
-        if (many == NULL) {
-            continue;
-        }
-        if (shorter == NULL && (to = shorter = malloc((size_t)size)) == NULL) {
-            failed = 1;
-            break;
-        }
-        memcpy(to, kept, (size_t)(many - kept));
-        to += many - kept;
-        kept = html.tag_end;
+    html.head_end = find_tag(begin, html.end, "body");
+    html.head_end = html.head_end ? html.head_end : begin;
+    for (skip_to(&html, '<'); html.at < html.end && !html.failed; skip_to(&html, '<')) {
+        skip_markup(&html, max_attributes, nesting);
+    }
+    if (html.kept != begin) {
+        replace(&html, html.end, html.end, "");
     }
     Py_END_ALLOW_THREADS
-    if (failed) {
-        return PyErr_NoMemory();
-    }
-    if (shorter == NULL) {
-        found = Py_NewRef(given);
-    }
-    else {
-        memcpy(to, kept, (size_t)(html.end - kept));
-        found = PyBytes_FromStringAndSize(shorter, to - shorter + (html.end - kept));
-    }
+    found = html.failed ? PyErr_NoMemory()
+            : html.kept == begin ? Py_NewRef(given)
+                                 : PyBytes_FromStringAndSize(html.changed.data, (Py_ssize_t)html.changed.used);
+    free(html.changed.data);
     is_hard = nesting->tags > FEW_TAGS && (nesting->steps > MOST_STEPS || nesting->reopened > MOST_REOPENED);
     return found ? Py_BuildValue("NO", found, is_hard ? Py_True : Py_False) : NULL;
 }

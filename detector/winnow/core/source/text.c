@@ -55,6 +55,40 @@ static int are_eight_ascii(Span text)
     return text.end - text.begin >= 8 && (memcpy(&eight, text.begin, 8), (eight & EACH(0x80)) == 0);
 }
 
+/* count_continuations(bytes) -> how many bytes continue characters of UTF-8; -1 for what is not UTF-8 */
+PyObject *core_count_continuations(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* of so many bytes */
+    Py_ssize_t continuations = 0, length;
+    Span text;
+    if (!PyArg_ParseTuple(arguments, "O&", in_bytes, &text)) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    while (continuations >= 0) {
+        const unsigned char *at = text.begin, *next;
+        uint32_t code;
+        for (; are_eight_ascii((Span){at, text.end}); at += 8) {
+        }
+        for (; at < text.end && *at < 0x80; at++) {
+        }
+        if (at == text.end) {
+            break;
+        }
+        next = at;
+        code = next_character(&next, text.end);
+        length = next - at;
+        text.begin = next;
+        continuations += length - 1;
+        if (length != 2 + (*at >= 0xE0) + (*at >= 0xF0) || code < least[length] || code >= CODE_POINTS
+            || (code >= 0xD800 && code < 0xE000)) {
+            continuations = -1;
+        }
+    }
+    Py_END_ALLOW_THREADS
+    return PyLong_FromSsize_t(continuations);
+}
+
 /* Whether eight bytes of ASCII follow without control characters, and without white space behind a space. */
 static int are_eight_in_words(Span text)
 {
