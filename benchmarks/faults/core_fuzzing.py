@@ -55,6 +55,7 @@ _SPLICES: Final = (
     b"<", b">", b"</", b"<!--", b"-->", b"<p>", b"<svg><title>", b"<table><td>", b"<script>", b'"', b"'", b"=", b"&#x",
     b"&#1114111;", b"\xff\xfe", b"\xf0\x9f\x98\x80", b"\xe3\x80\x80", b"\xc3", b"\x00", b"<a href=", b" class=",
     b"<math><annotation encoding=application/x-tex>", b"<x-y z:w=1>", b"<![CDATA[", b"<?php ", b"\n", b" " * 50,
+    b"<noscript>", b"</noscript>", b"<body>", b"<iframe/>", b"<frameset>", b"<noframes>", b"</iframe>", b"\xed\xa0\x80",
 )  # fmt: skip
 
 
