@@ -39,10 +39,9 @@ typedef struct {
     Named slots[SLOTS], others;
 } Nesting;
 
-static int kind_of(const char *name)
+/* The kind of a name between spaces. */
+static int kind_of(const char *word)
 {
-    char word[LONGEST_NAME + 3];
-    PyOS_snprintf(word, sizeof word, " %s ", name);
     return (strstr(" area base br col embed hr img input link meta param source track wbr p li dt dd option tbody thead tfoot tr"
                    " td th html head body ", word) ? NOT_NESTED : 0) /* empty, or closed by their like */
         | (strstr(" b big code em font i nobr s small strike strong tt u ", word) ? FORMATTING : 0)
@@ -55,18 +54,18 @@ static int kind_of(const char *name)
 /* Read the name at `at`, which goes on behind it. */
 static Named *read_name(Nesting *nesting, const char **at, const char *end)
 {
-    unsigned char name[LONGEST_NAME + 1] = {0};
+    char word[LONGEST_NAME + 3] = " ";
     uint64_t numbers[LONGEST_NAME / 8];
     size_t length = 0, slot;
     const char *c = *at;
     Named *found;
     for (; c < end && !is_among(ENDS, *c); c++) {
         if (length < LONGEST_NAME) {
-            name[length++] = (unsigned char)lower_of((unsigned char)*c);
+            word[++length] = (char)lower_of((unsigned char)*c);
         }
     }
     *at = c;
-    memcpy(numbers, name, sizeof numbers);
+    memcpy(numbers, word + 1, sizeof numbers);
     slot = mixed(numbers[0] ^ numbers[1] * 0x9E3779B97F4A7C15u, nesting->seed) % SLOTS;
     for (; nesting->slots[slot].name[0]; slot = (slot + 1) % SLOTS) {
         if (nesting->slots[slot].name[0] == numbers[0] && nesting->slots[slot].name[1] == numbers[1]) {
@@ -76,7 +75,8 @@ static Named *read_name(Nesting *nesting, const char **at, const char *end)
     found = nesting->names < MOST_NAMES ? &nesting->slots[slot] : &nesting->others;
     nesting->names += found != &nesting->others;
     memcpy(found->name, numbers, sizeof numbers);
-    found->kind = kind_of((const char *)name);
+    word[length + 1] = ' ';
+    found->kind = kind_of(word);
     return found;
 }
 
