@@ -202,7 +202,7 @@ def test_blocks_are_read_in_order_there_and_back(blocks: int):
     tables = TokenTables(*random.normal(size=(2, TABLE_SIZE)).astype(np.float32))
     weights = (random.normal(size=size).astype(np.float32) / 8 for size in SequenceNetwork.shapes(len(FEATURE_NAMES)))
     page = Page.parse("".join(f"<p class=c{k % 7}>{'word ' * k}" for k in random.integers(1, 40, blocks).tolist()))
-    matrix, network = features_of(page, tables)[0], SequenceNetwork(*weights)
+    matrix, network = features_of(page, tables)[0], SequenceNetwork(*weights).rounded()
     mean, scale = matrix.mean(axis=0), 1 / (matrix.std(axis=0) + 1)
     found = BlockModel(tables, mean, scale, network, None, "").content_probability(page)
     logits = read_in_order(network, (matrix - mean) * scale)

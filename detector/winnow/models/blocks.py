@@ -103,10 +103,10 @@ class SequenceNetwork:
         """The arrays as the core takes them."""
         arrays = {name: getattr(self, name) for name in ARRAY_NAMES}
         arrays["output_weight"] = self.output_weight.reshape(2, UNITS, UNITS)
-        arrays["state_weight"] = _in_panels(self.state_weight, UNITS)
+        arrays["state_weight"] = state = _in_panels(self.state_weight, UNITS)
         for name in ("dense_weight", "input_weight", "output_weight"):
             arrays[name] = _in_panels(arrays[name], 16)
-        return tuple(arrays.values())
+        return (*arrays.values(), state.astype(np.float16))
 
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))

@@ -333,22 +333,17 @@ PyObject *core_block_features(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(features_release) Features f = {0};
     SCOPED(array_release) Array rows = {0};
-    float tile[FEATURES * TILE], *to;
     Py_ssize_t b, m;
-    int failed, k;
+    int failed;
     if (!PyArg_ParseTuple(arguments, PAGE_FORMAT "O&", PAGE_ARGUMENTS(&f), out_4, &rows)
         || !check_arrays(rows.length == FEATURES * f.page.m) || features_read(&f) < 0) {
         return NULL;
     }
     m = f.page.m;
-    to = ITEMS(rows, float);
     Py_BEGIN_ALLOW_THREADS
     failed = features_measure(&f) < 0;
     for (b = 0; !failed && b < m; b++) {
-        features_of_blocks(&f, b, 1, tile);
-        for (k = 0; k < FEATURES; k++) {
-            *to++ = *ROW(tile, k);
-        }
+        features_of_block(&f, b, ITEMS(rows, float) + b * FEATURES);
     }
     Py_END_ALLOW_THREADS
     if (failed) {

@@ -24,10 +24,10 @@ enum {
 enum { IS_NAMING = 1, IS_CLASS = 2, IS_HIDING = 4, HIDES_IF_TRUE = 8, IS_STYLE = 16 };
 
 enum { LEVELS = 6, OF_CONTAINER = 15, TAGGED_LEVELS = 3, CONTAINER_TAGS = 5, OF_PLACE = 10 };
-enum { ENCLOSING = 18, WORDING_ROWS = ENCLOSING + GROUPS + 6, POSITION_ROWS = 14, NEIGHBOUR_ROWS = 21 };
-enum { CONTAINER_ROWS = LEVELS * (OF_CONTAINER + 1) + TAGGED_LEVELS * CONTAINER_TAGS };
-enum { WORD_ROWS = 4, NAME_LEVELS = 4, TOKEN_ROWS = WORD_ROWS + 4 + NAME_LEVELS };
-enum { FEATURES = WORDING_ROWS + POSITION_ROWS + CONTAINER_ROWS + NEIGHBOUR_ROWS + OF_PLACE + TOKEN_ROWS };
+enum { ENCLOSING = 18, OF_WORDING = ENCLOSING + GROUPS + 6, OF_POSITION = 14, OF_NEIGHBOURS = 21 };
+enum { OF_CONTAINERS = LEVELS * (OF_CONTAINER + 1) + TAGGED_LEVELS * CONTAINER_TAGS };
+enum { OF_WORDS = 4, NAME_LEVELS = 4, OF_TOKENS = OF_WORDS + 4 + NAME_LEVELS };
+enum { FEATURES = OF_WORDING + OF_POSITION + OF_CONTAINERS + OF_NEIGHBOURS + OF_PLACE + OF_TOKENS };
 enum { PAGE_FEATURES = 24 };
 
 /* Hashed words and names are entries of tables of log-odds; winnow.features has the same number. */
@@ -41,7 +41,7 @@ typedef struct {
     int32_t repeats;         /* other blocks of the same text */
     int32_t place;           /* the kind of place that it is in */
     int32_t container;       /* the innermost */
-    float words[WORD_ROWS];  /* total, mean, lowest and highest log-odds of its words */
+    float words[OF_WORDS];  /* total, mean, lowest and highest log-odds of its words */
     uint8_t enclosing[GROUPS]; /* elements of each group around it, a few at most */
     uint8_t borders;         /* BORDERS, what its first and last character are, as bits */
 } Block;
@@ -111,8 +111,8 @@ int features_measure(Features *f);
 
 void features_release(Features *f);
 
-/* Write the features of TILE blocks at most, a row each. */
-void features_of_blocks(const Features *f, Py_ssize_t begin, int count, float *rows);
+/* Write the FEATURES of a block. */
+void features_of_block(const Features *f, Py_ssize_t b, float *row);
 
 /* Write PAGE_FEATURES in single precision. */
 void features_of_page(const Features *f, double *to);

@@ -59,30 +59,30 @@ static void write_wording(const Features *f, Py_ssize_t b, float *row)
     double commas = (double)count_of(f, b, COMMAS), ends = (double)count_of(f, b, SENTENCE_ENDS);
     Py_ssize_t node = page->block_node[b];
     int k;
-    *ROW(row, 0) = (float)log_of((double)count_of(f, b, CHARACTERS));
-    *ROW(row, 1) = (float)log_of((double)count_of(f, b, WORDS));
-    *ROW(row, 2) = (float)smaller(characters / words, 20);
+    row[0] = (float)log_of((double)count_of(f, b, CHARACTERS));
+    row[1] = (float)log_of((double)count_of(f, b, WORDS));
+    row[2] = (float)smaller(characters / words, 20);
     for (k = 0; k < 6; k++) {
-        *ROW(row, 3 + k) = (float)((double)count_of(f, b, shared[k]) / characters);
+        row[3 + k] = (float)((double)count_of(f, b, shared[k]) / characters);
     }
-    *ROW(row, 9) = (float)smaller(commas / words, 2);
-    *ROW(row, 10) = (float)smaller(ends / words, 2);
-    *ROW(row, 11) = (float)log_of(commas);
-    *ROW(row, 12) = (float)log_of(ends);
+    row[9] = (float)smaller(commas / words, 2);
+    row[10] = (float)smaller(ends / words, 2);
+    row[11] = (float)log_of(commas);
+    row[12] = (float)log_of(ends);
     for (k = 0; k < BORDERS; k++) {
-        *ROW(row, FIRST_BORDER + k) = (float)(block->borders >> k & 1);
+        row[FIRST_BORDER + k] = (float)(block->borders >> k & 1);
     }
     for (k = 0; k < GROUPS; k++) {
-        *ROW(row, ENCLOSING + k) = block->enclosing[k];
+        row[ENCLOSING + k] = block->enclosing[k];
     }
-    row = ROW(row, ENCLOSING + GROUPS);
-    *ROW(row, 0) = f->elements[owner_of(page, b)].hidden;
-    *ROW(row, 1) = (float)log_of(page->depth[owner_of(page, b)]);
-    *ROW(row, 2) = (float)log_of(f->tag_sums[(Py_ssize_t)page->end[node] * COUNTED_SETS + IS_LINK]
+    row += ENCLOSING + GROUPS;
+    row[0] = f->elements[owner_of(page, b)].hidden;
+    row[1] = (float)log_of(page->depth[owner_of(page, b)]);
+    row[2] = (float)log_of(f->tag_sums[(Py_ssize_t)page->end[node] * COUNTED_SETS + IS_LINK]
                                  - f->tag_sums[node * COUNTED_SETS + IS_LINK]);
-    *ROW(row, 3) = (float)log_of(block->repeats);
-    *ROW(row, 4) = (float)((double)block->overlap / larger(f->title_words, 1));
-    *ROW(row, 5) = (float)((double)block->overlap / words);
+    row[3] = (float)log_of(block->repeats);
+    row[4] = (float)((double)block->overlap / larger(f->title_words, 1));
+    row[5] = (float)((double)block->overlap / words);
 }
 
 /* ---- Its position in reading order */
@@ -110,20 +110,20 @@ static void write_position(const Features *f, Py_ssize_t b, float *row)
     const Block *block = &f->blocks[b];
     Py_ssize_t m = f->page.m;
     double total = f->total[CHARACTERS], before = text_before(f, b), characters = (double)count_of(f, b, CHARACTERS);
-    *ROW(row, 0) = (float)(before / total);
-    *ROW(row, 1) = (float)((double)b / (double)m);
-    *ROW(row, 2) = (float)log_of(larger(total - before - characters, 0));
-    *ROW(row, 3) = (float)log_of(before);
-    *ROW(row, 4) = (float)(characters / total);
-    *ROW(row, 5) = (float)log_of((double)b);
-    *ROW(row, 6) = (float)log_of((double)(m - 1 - b));
-    *ROW(row, 7) = f->h1 < 0 ? NO_H1 : signed_log((double)(b - f->h1));
-    *ROW(row, 8) = f->h1 < 0 ? NO_H1 : signed_log(before - text_before(f, f->h1));
-    *ROW(row, 9) = (float)(f->h1_blocks < MAX_H1 ? f->h1_blocks : MAX_H1);
-    *ROW(row, 10) = block->last_heading < 0 ? NO_HEADING : (float)log_of((double)(b - block->last_heading));
-    *ROW(row, 11) = (float)(block->last_long < 0 ? FARTHEST : smaller(log_of((double)(b - block->last_long)), FARTHEST));
-    *ROW(row, 12) = (float)(block->next_long < 0 ? FARTHEST : smaller(log_of((double)(block->next_long - b)), FARTHEST));
-    *ROW(row, 13) = (float)((double)block->long_characters / larger((double)f->blocks[m - 1].long_characters, 1));
+    row[0] = (float)(before / total);
+    row[1] = (float)((double)b / (double)m);
+    row[2] = (float)log_of(larger(total - before - characters, 0));
+    row[3] = (float)log_of(before);
+    row[4] = (float)(characters / total);
+    row[5] = (float)log_of((double)b);
+    row[6] = (float)log_of((double)(m - 1 - b));
+    row[7] = f->h1 < 0 ? NO_H1 : signed_log((double)(b - f->h1));
+    row[8] = f->h1 < 0 ? NO_H1 : signed_log(before - text_before(f, f->h1));
+    row[9] = (float)(f->h1_blocks < MAX_H1 ? f->h1_blocks : MAX_H1);
+    row[10] = block->last_heading < 0 ? NO_HEADING : (float)log_of((double)(b - block->last_heading));
+    row[11] = (float)(block->last_long < 0 ? FARTHEST : smaller(log_of((double)(b - block->last_long)), FARTHEST));
+    row[12] = (float)(block->next_long < 0 ? FARTHEST : smaller(log_of((double)(block->next_long - b)), FARTHEST));
+    row[13] = (float)((double)block->long_characters / larger((double)f->blocks[m - 1].long_characters, 1));
 }
 
 /* ---- The blocks around it in reading order */
@@ -135,18 +135,18 @@ static void write_neighbour(const Features *f, Py_ssize_t b, float *row)
     double words;
     int k;
     for (k = 0; k < OF_NEIGHBOUR; k++) {
-        *ROW(row, k) = OUTSIDE;
+        row[k] = OUTSIDE;
     }
     if (b < 0 || b >= f->page.m) {
         return;
     }
     words = (double)count_of(f, b, WORDS);
-    *ROW(row, 0) = (float)log_of(words);
-    *ROW(row, 1) = (float)((double)count_of(f, b, LINKED) / larger((double)count_of(f, b, CHARACTERS), 1));
-    *ROW(row, 2) = (float)smaller((double)count_of(f, b, SENTENCE_ENDS) / larger(words, 0.5), 2);
-    *ROW(row, 3) = (float)in_heading(f, b);
-    *ROW(row, 4) = (float)is_enclosed(f, P, b);
-    *ROW(row, 5) = (float)is_enclosed(f, LI, b);
+    row[0] = (float)log_of(words);
+    row[1] = (float)((double)count_of(f, b, LINKED) / larger((double)count_of(f, b, CHARACTERS), 1));
+    row[2] = (float)smaller((double)count_of(f, b, SENTENCE_ENDS) / larger(words, 0.5), 2);
+    row[3] = (float)in_heading(f, b);
+    row[4] = (float)is_enclosed(f, P, b);
+    row[5] = (float)is_enclosed(f, LI, b);
 }
 
 static void write_neighbours(const Features *f, Py_ssize_t b, float *row)
@@ -155,15 +155,15 @@ static void write_neighbours(const Features *f, Py_ssize_t b, float *row)
     Py_ssize_t m = f->page.m;
     int w;
     write_neighbour(f, b - 1, row);
-    write_neighbour(f, b + 1, ROW(row, OF_NEIGHBOUR));
-    row = ROW(row, 2 * OF_NEIGHBOUR);
-    for (w = 0; w < WINDOWS; w++, row = ROW(row, OF_WINDOW)) {
+    write_neighbour(f, b + 1, row + OF_NEIGHBOUR);
+    row += 2 * OF_NEIGHBOUR;
+    for (w = 0; w < WINDOWS; w++, row += OF_WINDOW) {
         Py_ssize_t begin = b < windows[w] ? 0 : b - windows[w], end = m - b <= windows[w] ? m : b + windows[w] + 1;
         double words = (double)count_between(f, begin, end, WORDS);
         double characters = (double)count_between(f, begin, end, CHARACTERS);
-        *ROW(row, 0) = (float)log_of(words / (double)(end - begin));
-        *ROW(row, 1) = (float)((double)count_between(f, begin, end, LINKED) / larger(characters, 1));
-        *ROW(row, 2) = (float)((double)count_between(f, begin, end, SENTENCE_ENDS) / larger(words, 1));
+        row[0] = (float)log_of(words / (double)(end - begin));
+        row[1] = (float)((double)count_between(f, begin, end, LINKED) / larger(characters, 1));
+        row[2] = (float)((double)count_between(f, begin, end, SENTENCE_ENDS) / larger(words, 1));
     }
 }
 
@@ -198,7 +198,7 @@ static void write_containers(const Features *f, Py_ssize_t b, float *row)
 {
     static const int groups[CONTAINER_TAGS] = {P, DIV, LIST, LI, TABLE};
     const PageArrays *page = &f->page;
-    float *ranks = ROW(row, LEVELS * OF_CONTAINER), *tags = ROW(ranks, LEVELS);
+    float *ranks = row + LEVELS * OF_CONTAINER, *tags = ranks + LEVELS;
     int32_t container = f->blocks[b].container;
     int level, k;
     for (level = 0; level < LEVELS; level++) {
@@ -208,12 +208,10 @@ static void write_containers(const Features *f, Py_ssize_t b, float *row)
             describe_container(f, container, features);
             f->elements[container].is_described = 1;
         }
-        for (k = 0; k < OF_CONTAINER; k++) {
-            *ROW(row, level * OF_CONTAINER + k) = features[k];
-        }
-        *ROW(ranks, level) = (float)((double)(b - page->block_begin[container]) / (double)(held > 1 ? held : 1));
+        memcpy(row + level * OF_CONTAINER, features, sizeof *row * OF_CONTAINER);
+        ranks[level] = (float)((double)(b - page->block_begin[container]) / (double)(held > 1 ? held : 1));
         for (k = 0; level < TAGGED_LEVELS && k < CONTAINER_TAGS; k++) {
-            *ROW(tags, level * CONTAINER_TAGS + k) = f->group[page->tag[container]] == groups[k];
+            tags[level * CONTAINER_TAGS + k] = f->group[page->tag[container]] == groups[k];
         }
         container = container ? f->container_of[page->parent[container]] : 0;
     }
@@ -268,21 +266,15 @@ int describe_places(Features *f, Py_ssize_t count)
     return 0;
 }
 
-void features_of_blocks(const Features *f, Py_ssize_t begin, int count, float *rows)
+void features_of_block(const Features *f, Py_ssize_t b, float *row)
 {
-    int i, k;
-    for (i = 0; i < count; i++) {
-        float *row = rows + i;
-        write_wording(f, begin + i, row);
-        write_position(f, begin + i, row = ROW(row, WORDING_ROWS));
-        write_containers(f, begin + i, row = ROW(row, POSITION_ROWS));
-        write_neighbours(f, begin + i, row = ROW(row, CONTAINER_ROWS));
-        row = ROW(row, NEIGHBOUR_ROWS);
-        for (k = 0; k < OF_PLACE; k++) {
-            *ROW(row, k) = f->places[(Py_ssize_t)f->blocks[begin + i].place * OF_PLACE + k];
-        }
-        write_odds(f, begin + i, ROW(row, OF_PLACE));
-    }
+    write_wording(f, b, row);
+    write_position(f, b, row += OF_WORDING);
+    write_containers(f, b, row += OF_POSITION);
+    write_neighbours(f, b, row += OF_CONTAINERS);
+    row += OF_NEIGHBOURS;
+    memcpy(row, f->places + (Py_ssize_t)f->blocks[b].place * OF_PLACE, sizeof *row * OF_PLACE);
+    write_odds(f, b, row + OF_PLACE);
 }
 
 /* ---- The whole page */

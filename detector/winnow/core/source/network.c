@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { COLUMNS = 16 }; /* of a tile, whose sums stay in registers, half of it at a time */
+enum { TILE = 8, COLUMNS = 16 }; /* blocks that are computed at a time; columns of a panel of weights */
 enum { UNITS = 64, GATES = 3 * UNITS }; /* of a layer, and of a state; winnow.models.blocks has the same numbers */
 #define MAX_LOGIT 30.0 /* winnow.models has the same number */
 enum { MAX_KEPT = 4096 }; /* blocks whose first layer is kept for the way back; that of a larger page is computed again */
@@ -20,7 +20,7 @@ typedef struct {
     void *source;
     Py_ssize_t m;
     double *probability;                      /* [m] */
-    float *packed;                            /* [f][TILE]: features */
+    float *features;                          /* [TILE][f] */
     float *dense;                             /* [m][UNITS], or of a tile */
     float *output;                            /* [m][UNITS]: contribution of the states of both directions */
     ALIGNED double pooled[4 * UNITS];         /* sums of the states, forwards and backwards, and their maxima */
@@ -43,17 +43,23 @@ typedef float Four __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float Eight __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t Mask __attribute__((vector_size(32), aligned(4), may_alias));
 
-#define EIGHT(at) (*(const Eight *)(at))
+#pragma GCC diagnostic ignored "-Wpsabi" /* no function that takes or returns vectors is called: all are inlined */
+#define INLINE static inline __attribute__((always_inline))
 
-/* Write the products of some rows, whose values are `step` items apart, and of some columns of a weight to the rows of a
-   tile. A weight lies in panels of COLUMNS columns for the products of rows, and of UNITS for those of a row, each k by so
-   many numbers, which the cache takes in one stream. */
-typedef void (*Product)(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *weight, float *tile);
+#define EIGHT(at) (*(const Eight *)(at))
+#define MASK(at) (*(const Mask *)(at))
+
+/* Write the products of some rows and of some columns of a weight to the rows of a tile. A weight lies in panels of COLUMNS
+   columns for the products of rows, whose numbers are 0 but for some, and of UNITS for those of a row; each k by so many
+   numbers, which the cache takes in one stream. */
+typedef void (*Product)(const float *const *rows, const int32_t *used, Py_ssize_t k, const void *panel, float *tile);
 
 /* Products of four rows and two vectors of columns, and of one row and eight of them. */
 typedef struct {
-    Product of_rows, of_row;
-    int lanes; /* of a vector */
+    Product of_rows, of_sparse_rows, of_row;
+    Eight (*multiply_add)(Eight a, Eight b, Eight c);
+    int state; /* the weights for of_row: STATE_WEIGHT, or STATE_HALVES, which stay in the cache */
+    int lanes; /* of a vector of the products */
 } Products;
 
 #define EACH_SUM(DO, ...) \
@@ -61,47 +67,86 @@ typedef struct {
     DO(4, __VA_ARGS__) DO(5, __VA_ARGS__) DO(6, __VA_ARGS__) DO(7, __VA_ARGS__)
 #define COLUMN(j, Vector, vectors) ((j) % (vectors) * (Py_ssize_t)(sizeof(Vector) / sizeof(float)))
 #define CLEAR(j, Vector) Vector sum##j = {0};
-#define ADD(j, Vector, vectors, multiply_add) \
-    sum##j = multiply_add(rows[(j) / (vectors)][i * step] - (Vector){0}, \
-                          *(const Vector *)(weight + COLUMN(j, Vector, vectors)), sum##j);
+#define ADD(j, Vector, vectors, load, multiply_add) \
+    sum##j = multiply_add(rows[(j) / (vectors)][i] - (Vector){0}, load(Vector, weight + COLUMN(j, Vector, vectors)), sum##j);
 #define STORE(j, Vector, vectors) *(Vector *)(tile + (j) / (vectors) * COLUMNS + COLUMN(j, Vector, vectors)) = sum##j;
-#define PRODUCT(name, Vector, vectors, width, multiply_add) \
-    static void name(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *weight, float *tile) \
+#define PRODUCT(name, Vector, vectors, width, index, Number, load, multiply_add) \
+    static void name(const float *const *rows, const int32_t *used, Py_ssize_t k, const void *panel, float *tile) \
     { \
-        Py_ssize_t i; \
+        Py_ssize_t at; \
         EACH_SUM(CLEAR, Vector) \
-        for (i = 0; i < k; i++, weight += width) { \
-            EACH_SUM(ADD, Vector, vectors, multiply_add) \
+        for (at = 0; at < k; at++) { \
+            Py_ssize_t i = index; \
+            const Number *weight = (const Number *)panel + i * width; \
+            EACH_SUM(ADD, Vector, vectors, load, multiply_add) \
         } \
         EACH_SUM(STORE, Vector, vectors) \
+        (void)used; \
     }
 
+#define LOAD(Vector, at) (*(const Vector *)(at))
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
-PRODUCT(multiply_rows, Four, 2, COLUMNS, MULTIPLY_ADD)
-PRODUCT(multiply_row, Four, 8, UNITS, MULTIPLY_ADD)
+PRODUCT(multiply_rows, Four, 2, COLUMNS, at, float, LOAD, MULTIPLY_ADD)
+PRODUCT(multiply_sparse_rows, Four, 2, COLUMNS, used[at], float, LOAD, MULTIPLY_ADD)
+PRODUCT(multiply_row, Four, 8, UNITS, at, float, LOAD, MULTIPLY_ADD)
+
+static inline Eight multiply_add(Eight a, Eight b, Eight c)
+{
+    return MULTIPLY_ADD(a, b, c);
+}
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
-#define FUSED __attribute__((target("avx2,fma")))
-FUSED PRODUCT(multiply_rows_fused, Eight, 2, COLUMNS, _mm256_fmadd_ps)
-FUSED PRODUCT(multiply_row_fused, Eight, 8, UNITS, _mm256_fmadd_ps)
+#define FUSED __attribute__((target("avx2,fma,f16c")))
+#define LOAD_HALF(Vector, at) _mm256_cvtph_ps(_mm_loadu_si128((const void *)(at)))
+FUSED static inline Eight multiply_add_fused(Eight a, Eight b, Eight c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+FUSED PRODUCT(multiply_rows_fused, Eight, 2, COLUMNS, at, float, LOAD, _mm256_fmadd_ps)
+FUSED PRODUCT(multiply_sparse_rows_fused, Eight, 2, COLUMNS, used[at], float, LOAD, _mm256_fmadd_ps)
+FUSED PRODUCT(multiply_row_fused, Eight, 8, UNITS, at, uint16_t, LOAD_HALF, _mm256_fmadd_ps)
 #endif
 
-#pragma GCC diagnostic ignored "-Wpsabi" /* no function that takes or returns vectors is called: all are inlined */
-#define INLINE static inline __attribute__((always_inline))
+/* List the units that are above 0 in any of four rows, which have none below; returns how many there are. */
+INLINE int find_used(const float *const *rows, int32_t *used)
+{
+    Mask bits = {0};
+    uint64_t left = 0;
+    int i, found = 0;
+    for (i = 0; i < UNITS; i += 8) {
+        Mask any = MASK(rows[0] + i) | MASK(rows[1] + i) | MASK(rows[2] + i) | MASK(rows[3] + i);
+        bits |= (any != 0) & 1 << i / 8;
+    }
+    for (i = 0; i < 8; i++) {
+        left |= (uint64_t)bits[i] << 8 * i;
+    }
+    for (; left; left &= left - 1) {
+        int bit = __builtin_ctzll(left);
+        used[found++] = bit % 8 * 8 + bit / 8;
+    }
+    return found;
+}
 
 /* Write the products of a few rows and of a weight of so many columns, plus a bias, or add them to what is there if there is
-   none. The results of one row lie `stride` numbers behind those of the row before. */
-INLINE void fill_rows(Products products, const float *const *rows, int count, Py_ssize_t step, Py_ssize_t k,
+   none. Of sparse rows, of UNITS, many numbers are 0 and none is below. The results of one row lie `stride` numbers behind
+   those of the row before. */
+INLINE void fill_rows(Products products, const float *const *rows, int is_sparse, int count, Py_ssize_t k,
                       const float *weight, const float *bias, Py_ssize_t columns, float *to, Py_ssize_t stride)
 {
-    Py_ssize_t first, column;
+    int32_t used[TILE / 4][UNITS];
+    Py_ssize_t number[TILE / 4], first, column;
     int row;
+    for (row = 0; row < count; row += 4) {
+        number[row / 4] = is_sparse ? find_used(rows + row, used[row / 4]) : k;
+    }
     for (first = 0; first < columns; first += COLUMNS) {
         ALIGNED float tile[TILE * COLUMNS];
         for (row = 0; row < count; row += 4) {
             for (column = 0; column < COLUMNS; column += 2 * products.lanes) {
-                products.of_rows(rows + row, step, k, weight + first * k + column, tile + row * COLUMNS + column);
+                (is_sparse ? products.of_sparse_rows : products.of_rows)(
+                    rows + row, used[row / 4], number[row / 4], weight + first * k + column, tile + row * COLUMNS + column);
             }
         }
         for (row = 0; row < count; row++) {
@@ -132,57 +177,70 @@ INLINE Eight clipped(Eight x, float most)
 INLINE void fill_dense(const Task *task, Products products, Py_ssize_t begin, int count, float *dense)
 {
     const float *rows[TILE], *mean = numbers(task, MEAN), *scale = numbers(task, SCALE);
-    Py_ssize_t i;
-    for (i = 0; i < TILE; i++) {
-        rows[i] = task->packed + i;
+    Py_ssize_t f = task->network->f, i;
+    int row;
+    for (row = 0; row < TILE; row++) {
+        float *features = task->features + (row < count ? row : 0) * f;
+        rows[row] = features;
+        if (row < count) {
+            task->write(task->source, begin + row, features);
+            for (i = 0; i < f; i++) {
+                float value = (features[i] - mean[i]) * scale[i];
+                value = value < task->clip ? value : task->clip;
+                features[i] = value > -task->clip ? value : -task->clip;
+            }
+        }
     }
-    task->write(task->source, begin, count, task->packed);
-    for (i = 0; i < task->network->f; i++) {
-        Eight *features = (Eight *)ROW(task->packed, i);
-        *features = clipped((*features - mean[i]) * scale[i], task->clip);
-    }
-    fill_rows(products, rows, count, TILE, task->network->f, numbers(task, DENSE_WEIGHT), numbers(task, DENSE_BIAS), UNITS,
-              dense, UNITS);
+    fill_rows(products, rows, 0, count, f, numbers(task, DENSE_WEIGHT), numbers(task, DENSE_BIAS), UNITS, dense, UNITS);
     for (i = 0; i < count * UNITS; i += 8) {
         *(Eight *)(dense + i) = chosen(EIGHT(dense + i) > 0, EIGHT(dense + i), (Eight){0});
     }
 }
 
-/* A ratio of polynomials, to 1e-6. */
-INLINE Eight tanh_of(Eight x)
+/* tanh as a ratio of polynomials, to 1e-6. */
+typedef struct {
+    Eight above, below;
+} Ratio;
+
+INLINE Ratio tanh_of(Products products, Eight x)
 {
-    Eight square, above, below;
+    static const float above[] = {2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f,
+                                  1.48572235717979e-05f, 6.37261928875436e-04f, 4.89352455891786e-03f};
+    static const float below[] = {1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f};
+    Eight square;
+    Ratio ratio = {-2.76076847742355e-16f - (Eight){0}, 1.19825839466702e-06f - (Eight){0}};
+    int i;
     x = clipped(x, 7.9f);
     square = x * x;
-    above = square * -2.76076847742355e-16f + 2.00018790482477e-13f;
-    above = square * above + -8.60467152213735e-11f;
-    above = square * above + 5.12229709037114e-08f;
-    above = square * above + 1.48572235717979e-05f;
-    above = square * above + 6.37261928875436e-04f;
-    above = square * above + 4.89352455891786e-03f;
-    below = square * 1.19825839466702e-06f + 1.18534705686654e-04f;
-    below = square * below + 2.26843463243900e-03f;
-    below = square * below + 4.89352518554385e-03f;
-    return x * above / below;
+    for (i = 0; i < 6; i++) {
+        ratio.above = products.multiply_add(ratio.above, square, above[i] - (Eight){0});
+    }
+    for (i = 0; i < 3; i++) {
+        ratio.below = products.multiply_add(ratio.below, square, below[i] - (Eight){0});
+    }
+    ratio.above *= x;
+    return ratio;
 }
 
-INLINE Eight sigmoid_of(Eight x)
+/* Compute the new state from what the block and the previous state add to the gates. A division serves two gates, which are
+   (1 + tanh(x / 2)) / 2. */
+INLINE void turn(Products products, const float *before, const float *gates, const float *sums, const float *bias,
+                 float *state)
 {
-    return 0.5f + 0.5f * tanh_of(0.5f * x);
-}
-
-/* Compute the new state from what the block and the previous state add to the gates. */
-INLINE void turn(const float *before, const float *gates, const float *sums, const float *bias, float *state)
-{
-    ALIGNED float opened[2 * UNITS]; /* update and reset, in a loop of their own, since a candidate waits for them */
+    ALIGNED float updates[UNITS], resets[UNITS]; /* in a loop of their own, since a candidate waits for them */
     int i;
-    for (i = 0; i < 2 * UNITS; i += 8) {
-        *(Eight *)(opened + i) = sigmoid_of(EIGHT(gates + i) + EIGHT(sums + i));
+    for (i = 0; i < UNITS; i += 8) {
+        Ratio update = tanh_of(products, 0.5f * (EIGHT(gates + i) + EIGHT(sums + i)));
+        Ratio reset = tanh_of(products, 0.5f * (EIGHT(gates + UNITS + i) + EIGHT(sums + UNITS + i)));
+        Eight half = 0.5f / (update.below * reset.below);
+        *(Eight *)(updates + i) = products.multiply_add(update.above * reset.below, half, 0.5f - (Eight){0});
+        *(Eight *)(resets + i) = products.multiply_add(reset.above * update.below, half, 0.5f - (Eight){0});
     }
     for (i = 0; i < UNITS; i += 8) {
         Eight candidate = EIGHT(sums + 2 * UNITS + i) + EIGHT(bias + i);
-        candidate = tanh_of(EIGHT(gates + 2 * UNITS + i) + EIGHT(opened + UNITS + i) * candidate);
-        *(Eight *)(state + i) = candidate + EIGHT(opened + i) * (EIGHT(before + i) - candidate);
+        Ratio ratio = tanh_of(products, EIGHT(gates + 2 * UNITS + i) + EIGHT(resets + i) * candidate);
+        candidate = ratio.above / ratio.below;
+        *(Eight *)(state + i) = candidate + EIGHT(updates + i) * (EIGHT(before + i) - candidate);
     }
 }
 
@@ -201,7 +259,7 @@ INLINE void pool(double *restrict sums, double *restrict maxima, const float *re
 INLINE void read_blocks(Task *task, int backwards, Products products)
 {
     const float *input = numbers(task, INPUT_WEIGHT) + backwards * UNITS * GATES;
-    const float *recurrent = numbers(task, STATE_WEIGHT) + backwards * UNITS * GATES;
+    const Array *recurrent = &task->network->arrays[products.state];
     const float *last = numbers(task, OUTPUT_WEIGHT) + backwards * UNITS * UNITS;
     const float *bias = numbers(task, STATE_BIAS) + backwards * UNITS;
     const float *rows[TILE], *before = memset(task->states + TILE * UNITS, 0, UNITS * sizeof *before);
@@ -222,23 +280,24 @@ INLINE void read_blocks(Task *task, int backwards, Products products)
         for (row = 0; row < TILE; row++) {
             rows[row] = dense + (first - lowest + way * (row < count ? row : 0)) * UNITS;
         }
-        fill_rows(products, rows, count, 1, UNITS, input, numbers(task, INPUT_BIAS) + backwards * GATES, GATES, task->gates,
+        fill_rows(products, rows, 1, count, UNITS, input, numbers(task, INPUT_BIAS) + backwards * GATES, GATES, task->gates,
                   GATES);
         for (row = 0; row < count; row++) {
             float *state = task->states + row * UNITS;
-            for (i = 0; i < GATES; i += 8 * products.lanes) { /* to and fro, since half of the weights stay in the cache */
+            for (i = 0; i < GATES; i += 8 * products.lanes) { /* to and fro, since some of the weights stay in the cache */
                 int column = row % 2 ? GATES - 8 * products.lanes - i : i;
-                const float *panel = recurrent + column / UNITS * UNITS * UNITS;
-                products.of_row(&before, 1, UNITS, panel + column % UNITS, task->sums + column);
+                int number = (backwards * GATES + column - column % UNITS) * UNITS + column % UNITS;
+                products.of_row(&before, NULL, UNITS, ITEMS(*recurrent, char) + number * recurrent->view.itemsize,
+                                task->sums + column);
             }
-            turn(before, task->gates + row * GATES, task->sums, bias, state);
+            turn(products, before, task->gates + row * GATES, task->sums, bias, state);
             pool(sums, maxima, state);
             before = state;
         }
         for (row = 0; row < TILE; row++) {
             rows[row] = task->states + (row < count ? row : 0) * UNITS;
         }
-        fill_rows(products, rows, count, 1, UNITS, last, backwards ? NULL : numbers(task, OUTPUT_BIAS), UNITS,
+        fill_rows(products, rows, 0, count, UNITS, last, backwards ? NULL : numbers(task, OUTPUT_BIAS), UNITS,
                   task->output + first * UNITS, way * UNITS);
         before = memcpy(task->states + TILE * UNITS, before, UNITS * sizeof *before); /* the next tile overwrites it */
     }
@@ -286,25 +345,32 @@ INLINE void run(Task *task, Products products)
 
 static void run_anywhere(Task *task)
 {
-    run(task, (Products){multiply_rows, multiply_row, 4});
+    run(task, (Products){multiply_rows, multiply_sparse_rows, multiply_row, multiply_add, STATE_WEIGHT, 4});
 }
 
 #if defined(__x86_64__)
 FUSED static void run_fused(Task *task)
 {
-    run(task, (Products){multiply_rows_fused, multiply_row_fused, 8});
+    run(task, (Products){multiply_rows_fused, multiply_sparse_rows_fused, multiply_row_fused, multiply_add_fused,
+                     STATE_HALVES, 8});
 }
-#define CAN_FUSE (__builtin_cpu_init(), __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+
+static int can_fuse(void)
+{
+    unsigned a, b, c = 0, d;
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __get_cpuid(1, &a, &b, &c, &d) && c & bit_F16C;
+}
 #else
 #define run_fused run_anywhere
-#define CAN_FUSE 0
+#define can_fuse() 0
 #endif
 
 static int is_fused;
 
 void core_prepare_network(void)
 {
-    is_fused = CAN_FUSE;
+    is_fused = can_fuse();
 }
 
 /* fuse(allowed) -> whether products are fused from now on */
@@ -314,7 +380,7 @@ PyObject *core_fuse(PyObject *Py_UNUSED(module), PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "p", &allowed)) {
         return NULL;
     }
-    is_fused = allowed && CAN_FUSE;
+    is_fused = allowed && can_fuse();
     return PyBool_FromLong(is_fused);
 }
 
@@ -324,8 +390,9 @@ int in_network(PyObject *tuple, void *weights)
         [DENSE_BIAS] = UNITS, [INPUT_WEIGHT] = 2 * UNITS * GATES, [INPUT_BIAS] = 2 * GATES,
         [STATE_WEIGHT] = 2 * UNITS * GATES, [STATE_BIAS] = 2 * UNITS, [OUTPUT_WEIGHT] = 2 * UNITS * UNITS,
         [OUTPUT_BIAS] = UNITS, [PAGE_WEIGHT] = 4 * UNITS * UNITS, [LAST_WEIGHT] = UNITS, [LAST_BIAS] = 1,
+        [STATE_HALVES] = 2 * UNITS * GATES,
     }; /* others depend on the features */
-    static const Py_ssize_t sizes[WEIGHTS] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
+    static const Py_ssize_t sizes[WEIGHTS] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 2};
     Network *network = weights;
     const Array *arrays = network->arrays;
     Py_ssize_t f;
@@ -348,17 +415,16 @@ void network_release(Network *network)
 
 int network_run(const Network *network, float clip, WriteFeatures write, void *source, Py_ssize_t m, double *probability)
 {
-    size_t kept = m <= MAX_KEPT ? (size_t)m : TILE, packed = (size_t)network->f * TILE;
-    SCOPED(free_memory) char *memory = malloc(sizeof(float) * (packed + (kept + (size_t)m) * UNITS));
+    size_t kept = m <= MAX_KEPT ? (size_t)m : TILE, features = (size_t)network->f * TILE;
+    SCOPED(free_memory) char *memory = malloc(sizeof(float) * (features + (kept + (size_t)m) * UNITS));
     Task task = {.network = network, .clip = clip, .write = write, .source = source, .m = m, .probability = probability};
     char *at = memory;
     if (memory == NULL) {
         return -1;
     }
-    memset(memory, 0, sizeof(float) * packed); /* rows of a smaller tile are computed along */
-    CARVE(at, task.packed, packed);
     CARVE(at, task.dense, kept * UNITS);
     CARVE(at, task.output, (size_t)m * UNITS);
+    CARVE(at, task.features, features);
     is_fused ? run_fused(&task) : run_anywhere(&task);
     return 0;
 }

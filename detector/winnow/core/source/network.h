@@ -4,14 +4,9 @@
 
 #include "core.h"
 
-enum { TILE = 8 }; /* blocks that are computed at a time */
-
-/* The value of a feature of the first block of a tile, where those of the others follow. */
-#define ROW(rows, number) ((rows) + (number) * TILE)
-
 enum {
     MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS, OUTPUT_WEIGHT, OUTPUT_BIAS,
-    PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, WEIGHTS
+    PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, STATE_HALVES, WEIGHTS
 };
 
 /* Weights for f features. */
@@ -23,14 +18,15 @@ typedef struct {
 /* A converter as in core.h of a tuple of arrays, u units: mean: float32[f], scale: float32[f], dense_weight: float32[f, u],
    dense_bias: float32[u], input_weight: float32[2, u, 3 u], input_bias: float32[2, 3 u], state_weight: float32[2, u, 3 u],
    state_bias: float32[2, u], output_weight: float32[2, u, u], output_bias: float32[u], page_weight: float32[4 u, u],
-   last_weight: float32[u], last_bias: float32[1]. The weights of dense, input and output are in panels of
-   16 columns, float32[..., columns / 16, rows, 16], that of state in panels of u columns. */
+   last_weight: float32[u], last_bias: float32[1], state_halves: float16[2, u, 3 u], the same as state_weight. The weights of
+   dense, input and output are in panels of 16 columns, float32[..., columns / 16, rows, 16], those of state in panels of
+   u columns. */
 int in_network(PyObject *tuple, void *network);
 
 void network_release(Network *network);
 
-/* Writes the features of TILE blocks at most, a row each. */
-typedef void (*WriteFeatures)(void *source, Py_ssize_t begin, int count, float *rows);
+/* Writes the features of a block. */
+typedef void (*WriteFeatures)(void *source, Py_ssize_t block, float *row);
 
 /* Compute float64[m], the probability that each block is content; standardised features are clipped. Features are asked
    for once, or twice on a large page. 0, or -1 without memory. */

@@ -23,17 +23,13 @@ static void release(Scoring *scoring)
 }
 
 /* Write what the network asks for, and keep the properties. */
-static void write_features(void *source, Py_ssize_t begin, int count, float *rows)
+static void write_features(void *source, Py_ssize_t b, float *row)
 {
     const Scoring *scoring = source;
     Py_ssize_t p = scoring->arrays[COLUMNS].length, k;
-    float *to = scoring->properties + begin * p;
-    int b;
-    features_of_blocks(&scoring->features, begin, count, rows);
-    for (b = 0; b < count; b++) {
-        for (k = 0; k < p; k++) {
-            *to++ = ROW(rows, ITEMS(scoring->arrays[COLUMNS], int32_t)[k])[b];
-        }
+    features_of_block(&scoring->features, b, row);
+    for (k = 0; k < p; k++) {
+        scoring->properties[b * p + k] = row[ITEMS(scoring->arrays[COLUMNS], int32_t)[k]];
     }
 }
 

@@ -285,16 +285,14 @@ void write_odds(const Features *f, Py_ssize_t b, float *row)
     const Element *around = &f->elements[owner_of(&f->page, b)];
     int32_t container = f->blocks[b].container;
     int k;
-    for (k = 0; k < WORD_ROWS; k++) {
-        *ROW(row, k) = f->blocks[b].words[k];
-    }
-    row = ROW(row, WORD_ROWS);
-    *ROW(row, 0) = (float)around->path;
-    *ROW(row, 1) = (float)around->lowest;
-    *ROW(row, 2) = (float)around->highest;
-    *ROW(row, 3) = (float)around->own;
+    memcpy(row, f->blocks[b].words, sizeof *row * OF_WORDS);
+    row += OF_WORDS;
+    row[0] = (float)around->path;
+    row[1] = (float)around->lowest;
+    row[2] = (float)around->highest;
+    row[3] = (float)around->own;
     for (k = 0; k < NAME_LEVELS; k++) {
-        *ROW(row, 4 + k) = (float)f->elements[container].path;
+        row[4 + k] = (float)f->elements[container].path;
         container = container ? f->container_of[f->page.parent[container]] : 0;
     }
 }
