@@ -54,6 +54,11 @@ def test_tags_with_prefixes_and_tags_nobody_knows_are_kept() -> None:
     assert page.unknown_names == {3: "o:p", 4: "my-tag"}
 
 
+def test_a_title_in_the_body_has_its_text_once_in_a_tree() -> None:
+    page = Page.parse("<body><p>a<title>b<!-- c -->d</title>e<!-- f -->g")
+    assert etree.tostring(page.elements[-2], encoding="unicode") == "<p>a<title>b&lt;!-- c --&gt;d</title>eg</p>"
+
+
 def test_pages_above_a_cap_say_which() -> None:
     cases = [
         ("<p>" * 50, Limits(max_bytes=149), "bytes", 150, 149),
