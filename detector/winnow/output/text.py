@@ -21,9 +21,10 @@ from winnow.output.runs import (
 )
 from winnow.output.tables import TAG_ROLES, data_tables, in_data_table, table_text
 from winnow.page.hidden import EFFECTS
-from winnow.page.text import UNSEEN_CHARACTERS
+from winnow.page.text import NOT_IN_XML, UNSEEN_CHARACTERS
 from winnow.page.tree import (
     BLOCK_LEVEL,
+    IS_UNSEEN_TEXT,
     TAG_ID,
     UNSEEN_TEXT,
     elements_named,
@@ -31,11 +32,12 @@ from winnow.page.tree import (
     nearest,
     once_per_page,
     slice_sums,
+    tag_set,
     within,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -56,6 +58,8 @@ _CLOSING: Final = r"(?:--)?>?(?:<!)?"
 _CONDITIONAL_COMMENT: Final = re.compile(
     f"(?:{_BORDERS}{_OPENING}{_MARK}(?>{_CLOSING}{_BORDERS}{_OPENING}{_MARK})*+{_CLOSING})?{_BORDERS}"
 )
+_LINES: Final = BLOCK_LEVEL - UNSEEN_TEXT - {"br"}
+_IS_LINE: Final = tag_set(*_LINES)
 _COMMENT_STARTS: Final = frozenset("<[-")
 
 
@@ -160,10 +164,7 @@ def _merged_texts(
     last_end = 0
     for element, behind, first, last in zip(*(each[is_whole].tolist() for each in (pre, end, *blocks)), strict=True):
         if element >= last_end:  # not in another one
-            omitted = np.flatnonzero(omitted_elements(page)[element:behind])
-            tree = page.subtree(element)
-            code = code_lines(tree[0], {tree[each] for each in omitted.tolist()})
-            code = code.strip("\n")
+            code = NOT_IN_XML.sub(" ", _code_of_page(page, element, is_line).strip("\n"))
             if page.has_unseen[page.run_begin[element] : page.run_end[element]].any():
                 code = UNSEEN_CHARACTERS.sub("", code)
             found.append((first, last, code))
@@ -180,39 +181,89 @@ def visible_text(page: Page) -> str:
     return "\n".join(text for block, text in enumerate(texts) if text and block not in leftovers)
 
 
-def code_lines(pre: etree._Element, skipped: Set[etree._Element] = frozenset()) -> str:
-    r"""Text of a ``pre`` line by line, without some elements.
+class _CodeLines:
+    r"""The lines of a ``pre``; an element for each line is one, with or without a ``"\n"`` behind it."""
 
-    An element for each line is one, with or without a ``"\n"`` behind it.
-    """
-    written: list[str] = []  # none is empty, so that the last one tells whether a line has just ended
-    begun: list[tuple[int, bool]] = []  # elements that are open: strings written before, and whether it is a line
-    walk = etree.iterwalk(pre, events=("start", "end", "comment", "pi"))
+    def __init__(self) -> None:
+        self._written: list[str] = []  # none is empty, so that the last one tells whether a line has just ended
+        self._begun: list[int] = []  # strings before each line that is open
+
+    def add(self, text: str | None) -> None:
+        if text:
+            self._written.append(text)
+
+    def begin_line(self) -> None:
+        if self._written and not self._written[-1].endswith("\n"):
+            self._written.append("\n")
+        self._begun.append(len(self._written))
+
+    def end_line(self) -> None:
+        if self._begun.pop() == len(self._written) or not self._written[-1].endswith("\n"):
+            self._written.append("\n")
+
+    def __str__(self) -> str:
+        return "".join(self._written).replace("\r\n", "\n").removesuffix("\n")
+
+
+def code_of_tree(pre: etree._Element) -> str:
+    """Text of a ``pre`` in clean HTML, line by line."""
+    code, walk = _CodeLines(), etree.iterwalk(pre, events=("start", "end", "comment", "pi"))
     for event, element in walk:
-        text: str | None = None
+        tag = element.tag
+        is_line = element is not pre and (tag in _LINES or (tag == "span" and is_code_line(element.get("class", ""))))
         if event == "start":
-            tag = element.tag
-            is_line = element is not pre and (
-                (tag in BLOCK_LEVEL and tag != "br") or (tag == "span" and is_code_line(element.get("class", "")))
-            )
-            if tag in UNSEEN_TEXT or element in skipped:
+            if is_line:
+                code.begin_line()
+            if tag in UNSEEN_TEXT:
                 walk.skip_subtree()
             else:
-                if is_line and written and not written[-1].endswith("\n"):
-                    written.append("\n")
                 text = "\n" if tag == "br" else element.text
-                text = text.removeprefix("\n") if text and element is pre else text
-            begun.append((len(written), is_line))
-        else:
-            begin, is_line = begun.pop() if event == "end" else (0, False)
-            is_open = len(written) == begin or (written and not written[-1].endswith("\n"))
-            if is_line and is_open and element not in skipped:
-                written.append("\n")
-            if element is not pre:
-                text = element.tail.removeprefix("\n") if is_line and element.tail else element.tail
-        if text:
-            written.append(text)
-    return "".join(written).replace("\r\n", "\n").removesuffix("\n")
+                code.add(text.removeprefix("\n") if text and element is pre else text)
+            continue
+        if is_line:
+            code.end_line()
+        if element is not pre:
+            code.add(element.tail.removeprefix("\n") if is_line and element.tail else element.tail)
+    return str(code)
+
+
+def _code_of_page(page: Page, pre: int, is_code_line: Flags) -> str:
+    """Text of a ``pre`` line by line; is_code_line: bool[n], see :func:`code_line_elements`."""
+    inside = slice(pre, int(page.end[pre]))
+    tag = page.tag[inside]
+    is_line = (_IS_LINE.take(tag) | (is_code_line[inside] & (tag == TAG_ID["span"]))).tolist()
+    is_left_out = (omitted_elements(page)[inside] | IS_UNSEEN_TEXT.take(tag)).tolist()
+    is_line[0], is_break = False, (tag == TAG_ID["br"]).tolist()
+    begins, ends = (page.run_offset[runs[inside]].tolist() for runs in (page.run_begin, page.run_end))
+    last, code, opened = (page.end[inside] - pre).tolist(), _CodeLines(), [0]
+    at, after_line, next_element = begins[0], False, 1
+
+    def add_up_to(end: int) -> None:
+        nonlocal at
+        text = page.text[at:end]
+        code.add(text.removeprefix("\n") if after_line else text)
+        at = end
+
+    for element in range(1, len(last) + 1):
+        while opened and last[opened[-1]] <= element:
+            closed = opened.pop()
+            add_up_to(ends[closed])
+            after_line = is_line[closed]
+            if after_line:
+                code.end_line()
+        if element < next_element or element == len(last):
+            continue
+        add_up_to(begins[element])
+        after_line = False
+        if is_left_out[element]:
+            at, after_line, next_element = ends[element], is_line[element], last[element]
+            continue
+        if is_line[element]:
+            code.begin_line()
+        elif is_break[element]:
+            code.add("\n")
+        opened.append(element)
+    return str(code)
 
 
 def conditional_comments(texts: Sequence[str]) -> list[int]:

@@ -33,7 +33,7 @@ from winnow.output.markdown.escaping import write_code_span
 from winnow.output.markdown.paragraph import Line, Mark
 from winnow.output.runs import QUOTED, RAISED, RAISED_SIGNS
 from winnow.output.tables import is_callout
-from winnow.output.text import code_lines
+from winnow.output.text import code_of_tree
 from winnow.page.tree import BLOCK_LEVEL, UNSEEN_TEXT
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class _Writer:
             else:
                 self._ensure_item()
         if tag == "pre":
-            code = code_lines(element)
+            code = code_of_tree(element)
             code = code if element.find(".//div") is None else code.strip("\n")
             self._add_block(Block(CODE, write_code_block(code, _code_language(element))))
             return False
@@ -214,7 +214,7 @@ class _Writer:
 
     def _open_in_cell(self, element: _Element) -> bool:
         if element.tag == "pre":
-            lines = [line.rstrip() for line in code_lines(element).split("\n")]
+            lines = [line.rstrip() for line in code_of_tree(element).split("\n")]
             self._add_block(Block(PARAGRAPH, [write_code_span(line) for line in lines if line]))
             return False
         if element.tag in _MARKS or element.tag in _HEADINGS:
