@@ -188,6 +188,7 @@ PAGES: Final[dict[str, Callable[[int], str]]] = {
     "lists in an item": lambda n: "<ul><li>a" + "<ol reversed><li>b</ol>" * n + "</ul>",
     "deep code": lambda n: "<pre>" + "<div>" * min(n, 1_500) + "<div>a</div>\n<div></div>" * n,
     "code between comments": lambda n: "<pre>a<br>" + "Word of it<!---->" * 99 * n,
+    "hidden addresses": lambda n: STORY + "<span data-cfemail=4142>" * n + "a<b></b>" * 20 * n,
     "code with long classes": lambda n: f"<div class='{'a ' * n}'>" + "<pre>Word\nof it</pre>" * n + "</div>",
     "sources of pictures": lambda n: STORY + "<picture>" + "<source srcset='data:x 1x'>" * n + "<img>" * n,
     "a long base": lambda n: f"<base href='http://a.example/{'x' * 9 * n}'>" + "<p><a href=b>Word of it</a></p>" * n,

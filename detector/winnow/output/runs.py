@@ -90,9 +90,10 @@ def run_rewrites(page: Page) -> dict[int, str]:
     """
     rewrites = {run: UNSEEN_CHARACTERS.sub("", run_text(page, run)) for run in np.flatnonzero(page.has_unseen).tolist()}
     rewrites |= _separated_buttons(page)
+    behind = 0
     for element, code in page.attribute("data-cfemail").items():
-        if email := decode_email(code):
-            runs = range(page.run_begin[element], page.run_end[element])
+        if element >= behind and (email := decode_email(code)):  # not in another one
+            behind, runs = int(page.end[element]), range(page.run_begin[element], page.run_end[element])
             rewrites |= dict.fromkeys(runs[1:], "") | dict.fromkeys(runs[:1], email)
     omitted = omitted_elements(page)
     if omitted.any():
@@ -185,11 +186,15 @@ def plain_text_rewrites(page: Page) -> dict[int, str]:
 def checkboxes(page: Page) -> dict[int, str]:
     """``[x]`` or ``[ ]`` by element, for the checkboxes at the beginning of list items."""
     boxes = np.array(page.attributes.elements_matching(_CHECKBOXES), int)
+    if not boxes.size or "li" not in page.tag_names:
+        return {}
+    item = nearest(page.parent, page.tag == TAG_ID["li"])[boxes]
+    is_in_item = (page.tag[boxes] == TAG_ID["input"]) & (item >= 0)
+    boxes, item = boxes[is_in_item], item[is_in_item]
     if not boxes.size:
         return {}
-    item, visible = nearest(page.parent, page.tag == TAG_ID["li"])[boxes], prefix_sums(page.has_ink)
-    is_first = (page.tag[boxes] == TAG_ID["input"]) & (item >= 0)
-    is_first &= visible[page.run_begin[boxes]] == visible[page.run_begin[item]]
+    visible = prefix_sums(page.has_ink)
+    is_first = visible[page.run_begin[boxes]] == visible[page.run_begin[item]]
     is_first &= visible[page.run_end[item]] > visible[page.run_end[boxes]]
     ticked = page.attribute("checked")
     return {box: "[x]" if box in ticked else "[ ]" for box in boxes[is_first].tolist()}
