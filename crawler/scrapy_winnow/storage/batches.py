@@ -9,7 +9,8 @@ from importlib import resources
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from redis.exceptions import NoScriptError, SlotNotCoveredError
+from hiredis import pack_command
+from redis.exceptions import NoScriptError, ResponseError, SlotNotCoveredError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
@@ -162,11 +163,14 @@ class CommandBatches:
 
     async def _exchange(self, calls: list[Call]) -> None:
         """Send the commands, and give each call its replies, or the error of the command that was refused."""
-        async with self._client.pipeline(transaction=False) as pipeline:
-            for commands, _ in calls:
-                for command in commands:
+        sent = [command for commands, _ in calls for command in commands]
+        if self._in_cluster:
+            async with self._client.pipeline() as pipeline:
+                for command in sent:
                     pipeline.execute_command(*command)
-            found = iter(await pipeline.execute(raise_on_error=False))
+                found = iter(await pipeline.execute(raise_on_error=False))
+        else:
+            found = iter(await self._run_on_server(sent))
         for commands, reply in calls:
             own = [next(found) for _ in commands]
             refusal = next((each for each in own if isinstance(each, Exception)), None)
@@ -176,3 +180,23 @@ class CommandBatches:
                 reply.set_exception(refusal)
             else:
                 reply.set_result(own)
+
+    async def _run_on_server(self, commands: Sequence[Command]) -> list[Any]:
+        """As a pipeline of redis-py does, which packs commands in Python and so takes three times as long."""
+        packed, pool = b"".join(map(pack_command, commands)), self._client.connection_pool
+        connection = await pool.get_connection()
+
+        async def exchange() -> list[Any]:
+            await connection.send_packed_command(packed)
+            replies: list[Any] = []
+            for _ in commands:
+                try:
+                    replies.append(await connection.read_response())
+                except ResponseError as refusal:
+                    replies.append(refusal)
+            return replies
+
+        try:
+            return list(await connection.retry.call_with_retry(exchange, lambda _: connection.disconnect()))
+        finally:
+            await pool.release(connection)

@@ -142,11 +142,12 @@ class Connection:
             return None
         if is_probe:
             self._schedule_probe(purpose, self._retry_interval)
-        doing = self._do(work, is_probe=is_probe)
         try:
             # A timeout is a task of its own and costs as much as a call: calls that are sent together share one.
-            is_limited = has_timeout and not is_probe and not self.is_cluster
-            result = await (doing if is_limited else run_with_timeout(doing, self._timeout))
+            if has_timeout and not is_probe and not self.is_cluster:
+                result = await work(self._client)
+            else:
+                result = await run_with_timeout(self._do(work, is_probe=is_probe), self._timeout)
         except Exception as error:  # whatever a server answers, the page goes on
             self._note_failure(purpose, error)
             return None
