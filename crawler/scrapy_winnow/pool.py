@@ -7,9 +7,10 @@ import logging
 import os
 import socket
 import sys
+from collections import deque
 from contextlib import asynccontextmanager, suppress
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy_winnow.fields import CleanedItem
 from scrapy_winnow.storage.evidence import HashedUnits
@@ -29,12 +30,11 @@ TIMEOUT_S: Final = 60.0
 _END_TIMEOUT_S: Final = 2.0
 _MAX_PAGES_IN_HAND: Final = 24  # of a process, before the crawl's own process cleans light ones itself
 _MAX_FAILURES: Final = 3
-_BUFFER_BYTES: Final = 1 << 20
 
 logger = logging.getLogger(__name__)
 
 
-class CleaningProcess:
+class CleaningProcess(asyncio.Protocol):
     """A process that works on tasks one after the other, in their order; :mod:`scrapy_winnow.worker` is its program.
 
     It is a program of its own rather than a fork or a :mod:`multiprocessing` child: none of the crawl's threads and
@@ -44,29 +44,59 @@ class CleaningProcess:
         pid: number of the process.
         pages_in_hand: number of tasks that are waited for.
         bytes_in_hand: bytes of their pages.
-        reading: the task that hands on results; it is done when the process takes no more tasks.
+        ended: set when the process takes no more tasks: it has ended, or hangs.
     """
 
-    def __init__(
-        self, process: asyncio.subprocess.Process, results: asyncio.StreamReader, tasks: asyncio.StreamWriter
-    ) -> None:
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.pid = process.pid
         self.pages_in_hand = 0
         self.bytes_in_hand = 0
         self._process = process
-        self._results = results
-        self._tasks = tasks
-        self._pending = asyncio.Queue[asyncio.Future[Any]]()
-        self.reading = asyncio.create_task(self._read_results())
+        self._loop = asyncio.get_running_loop()
+        self.ended = asyncio.Event()
+        self._pending = deque[asyncio.Future[Any]]()
+        self._received = bytearray()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the socket to the process."""
+        self._socket = cast("asyncio.Transport", transport)
+
+    def connection_lost(self, _: Exception | None) -> None:
+        """Give up the tasks without a result: the process has ended, or hangs."""
+        self.ended.set()
+        for result in self._pending:
+            if not result.done():
+                result.set_result(None)
+        self._pending.clear()
+        self._restart_timer()
+
+    def data_received(self, data: bytes) -> None:
+        """Hand on the results that are complete."""
+        self._received += data
+        at = 0
+        while len(self._received) >= (begin := at + LENGTH.size):
+            end = begin + LENGTH.unpack_from(self._received, at)[0]
+            if len(self._received) < end:
+                break
+            found = unpack(bytes(self._received[begin:end]))
+            if not (result := self._pending.popleft()).done():
+                result.set_result(found)
+            at = end
+        del self._received[:at]
+        if at:
+            self._restart_timer()
 
     async def run(self, task: tuple[object, ...], size: int) -> Any:
         """Send a task about a page of so many bytes; return its result, or ``None`` if it fails or the process dies."""
         message = pack(task)
-        if self.reading.done():
+        if self.ended.is_set():
             return None
-        result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._pending.put_nowait(result)
-        self._tasks.write(message)
+        result: asyncio.Future[Any] = self._loop.create_future()
+        self._pending.append(result)
+        self._socket.write(message)
+        if self._timer is None:
+            self._restart_timer()
         self.pages_in_hand += 1
         self.bytes_in_hand += size
         try:
@@ -75,31 +105,19 @@ class CleaningProcess:
             self.pages_in_hand -= 1
             self.bytes_in_hand -= size
 
+    def _restart_timer(self) -> None:
+        """Give the process its time for the next result, if there is one to come."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(TIMEOUT_S, self._socket.abort) if self._pending else None
+
     async def close(self) -> None:
         """End the process at once, and wait for its end."""
         with suppress(ProcessLookupError):
             self._process.kill()
-        self._tasks.close()
+        self._socket.abort()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), _END_TIMEOUT_S)
-
-    async def _read_results(self) -> None:
-        """Hand on the result of each task; when the process ends, or hangs, give up those without one."""
-        result = None
-        try:
-            with suppress(asyncio.IncompleteReadError, OSError):  # TimeoutError is one of the latter
-                while True:
-                    result = await self._pending.get()
-                    async with asyncio.timeout(TIMEOUT_S):
-                        (length,) = LENGTH.unpack(await self._results.readexactly(LENGTH.size))
-                        found = unpack(await self._results.readexactly(length))
-                    if not result.done():
-                        result.set_result(found)
-        finally:
-            while result is not None:
-                if not result.done():
-                    result.set_result(None)
-                result = None if self._pending.empty() else self._pending.get_nowait()
 
 
 @asynccontextmanager
@@ -126,7 +144,7 @@ async def _running_process(model: str | None, options: CleaningOptions) -> Async
                 stdout=asyncio.subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C in a terminal is for the crawl, which has pages to finish
             )
-        process = CleaningProcess(started, *await asyncio.open_connection(sock=own, limit=_BUFFER_BYTES))
+        _, process = await asyncio.get_running_loop().create_connection(lambda: CleaningProcess(started), sock=own)
     except BaseException:
         own.close()
         raise
@@ -240,7 +258,7 @@ class CleaningPool:
                 async with _running_process(self._model, self._options) as process:
                     self._processes.append(process)
                     try:
-                        await asyncio.gather(process.reading, return_exceptions=True)
+                        await process.ended.wait()
                     finally:
                         self._processes.remove(process)
                 logger.warning("The cleaning process %s has died; the crawl's own cleans its pages", process.pid)

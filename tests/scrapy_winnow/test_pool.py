@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import pytest_asyncio
@@ -16,7 +17,7 @@ import pytest_asyncio
 from scrapy_winnow import pool as process_module
 from scrapy_winnow import worker as worker_module
 from scrapy_winnow.fields import OPTIONAL_FIELDS, CleaningOptions, clean_item
-from scrapy_winnow.pool import CleaningPool
+from scrapy_winnow.pool import CleaningPool, CleaningProcess
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.worker import Worker, pack
 from tests.scrapy_winnow.waiting import SECONDS
@@ -180,6 +181,22 @@ async def test_a_task_that_cannot_be_sent_leaves_the_results_of_others_where_the
     with pytest.raises(TypeError):
         await pool.clean(HTML, URL, model=object())
     assert (await pool.clean(HTML.replace("A story", "Another"), URL)).values["title"] == "Another"
+
+
+async def test_results_in_pieces_reach_their_tasks_and_one_that_makes_no_sense_gives_the_others_up():
+    own, other = socket.socketpair()
+    with other:
+        loop = asyncio.get_running_loop()
+        _, process = await loop.create_connection(lambda: CleaningProcess(SimpleNamespace(pid=0)), sock=own)
+        tasks = [asyncio.create_task(process.run((), 0)) for _ in range(4)]
+        sent = pack((1,)) + pack((2,)) + pack(("three",))
+        for at in range(0, len(sent), 7):
+            await asyncio.sleep(0.001)
+            other.sendall(sent[at : at + 7])
+        assert await asyncio.gather(*tasks[:3]) == [[1], [2], ["three"]]
+        other.sendall(b"\4\0\0\0none")
+        assert await tasks[3] is None
+    assert process.ended.is_set()
 
 
 @pytest.mark.parametrize("sent", [2, 30])
