@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from scrapy_winnow.archives.counting import CountedUnits
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.rows import Row
     from winnow.models.decision import Favor, Scope
@@ -265,7 +266,7 @@ class ArchiveRun(Run):
         run = run_in_processes
         if self._options.ray is not None:
             from scrapy_winnow.archives.on_ray import run_on_ray as run  # noqa: PLC0415  (optional, slow to import)
-        for name, report in run(work, tasks, self._options, HostCounts(counts)):
+        for name, report in run(work, tasks, self._options, HostCounts(counts, self._state / "leaves")):
             write_whole(files[name], report.to_json())
             reports[name] = report
             pages += report.pages
@@ -335,23 +336,31 @@ def write_leaves(pages: Iterable[ArchivedPage], file: Path | IO[bytes], options:
     number = 0
     with LeafWriter(file) as writer:
         for page in pages:
-            number += 1
             hashed = hash_page(page, options)  # the second pass reports an error
             if isinstance(hashed, HashedPage):
-                writer.add(page.url, page.host, hashed)
+                writer.add(number, page.url, page.host, hashed)
+            number += 1
     return number
 
 
 def clean_archive(part: Part, file: Path, options: Options, counts: HostCounts) -> Summary:
     """Second pass: clean the pages of a part into a file of JSON lines."""
     reader = ArchiveReader(part)
-    return _write_rows(reader, clean_counted(reader, counts, options), file)
+    return _write_rows(reader, clean_counted(reader, counts, options, counts.units_of(file.name)), file)
 
 
-def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Options) -> Iterator[Row | str]:
-    """Clean pages with the final counts of their hosts; yield the row of each, or why it could not be cleaned."""
-    for page in pages:
-        hashed = hash_page(page, options)
+def clean_counted(
+    pages: Iterable[ArchivedPage],
+    counts: HostCounts,
+    options: Options,
+    counted: Iterable[CountedUnits | None] = repeat(None),
+) -> Iterator[Row | str]:
+    """Clean pages with the final counts of their hosts; yield the row of each, or why it could not be cleaned.
+
+    ``counted`` has for each page what the first pass counted of it, as far as that is known.
+    """
+    for page, units in zip(pages, counted, strict=False):
+        hashed = hash_page(page, options, units)
         evidence = counts.evidence(page.host, hashed.fingerprints) if isinstance(hashed, HashedPage) else None
         yield clean_page(page, hashed, evidence, options)
 

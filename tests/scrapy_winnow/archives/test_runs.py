@@ -17,6 +17,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 import winnow
 from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options, reading
 from scrapy_winnow.commands import main
+from scrapy_winnow.storage.evidence import HashedPage
 from tests.scrapy_winnow.archives.made import FaultyServer, page, rows_of, write_archive
 
 COMMAND = [sys.executable, "-c", "from scrapy_winnow.commands import main; raise SystemExit(main())", "warc"]
@@ -92,6 +93,26 @@ def test_parts_of_a_long_archive_make_the_output_of_the_whole(archives, cleaned,
     assert all(len(parts) > 2 for parts in reading.split_archives(map(str, archives)).values())
     ArchiveRun(map(str, archives), tmp_path, Options(processes=2, outputs=frozenset({"markdown"}))).run()
     assert contents_of(tmp_path) == contents_of(cleaned)
+
+
+def test_pages_are_hashed_once_and_again_only_in_an_archive_that_was_changed_meanwhile(stories, monkeypatch, tmp_path):
+    pages = [("http://north.example/deep", "<div>" * 3_000), *stories]
+    hashed, hash_page = [], HashedPage.of.__func__
+    monkeypatch.setattr(HashedPage, "of", classmethod(lambda *given: hashed.append(given) or hash_page(*given)))
+    archive = str(write_archive(tmp_path / "all.warc.gz", pages))
+
+    def change(step, done, *_):
+        if (step, done) == ("count", 1):
+            write_archive(tmp_path / "all.warc.gz", [*pages[:20], *pages[21:], pages[20]])
+
+    for folder, progress in (("once", lambda *_: None), ("again", change)):
+        ArchiveRun([archive], tmp_path / folder, progress=progress).run()
+    once, again = (
+        {row["url"]: row for row in rows_of(tmp_path / folder, without="record_id")} for folder in ("once", "again")
+    )
+    assert once == again
+    assert len(once) == len(pages)
+    assert len(hashed) == 2 * len(stories) + len(pages[20:])
 
 
 def test_a_file_is_itself_also_with_the_signs_of_a_pattern_in_its_name(stories, tmp_path):
