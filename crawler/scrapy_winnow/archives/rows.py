@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.archives.counting import CountedUnits
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.runs import Options
-    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
+    from scrapy_winnow.storage.evidence import SiteEvidence
 
     Row = dict[str, object]
 
@@ -71,13 +71,13 @@ def hash_page(archived: ArchivedPage, options: Options, counted: CountedUnits | 
 
 
 def clean_page(
-    archived: ArchivedPage, hashed: HashedUnits | str | None, evidence: SiteEvidence | None, options: Options
+    archived: ArchivedPage, hashed: HashedPage | str | None, evidence: SiteEvidence | None, options: Options
 ) -> Row | str:
     """Clean a page.
 
     Args:
         archived: the page.
-        hashed: what :func:`hash_page` returned; from another process it comes without the page itself.
+        hashed: what :func:`hash_page` returned.
         evidence: the counts of its host; ``None`` if it was not counted.
         options: how it is cleaned.
 
@@ -89,9 +89,7 @@ def clean_page(
     switches = {"favor": options.favor, "scope": options.scope}
     model, how = load_model(options.model), CleaningOptions(outputs=tuple(options.outputs), switches=switches)
     try:
-        html: bytes | Page = archived.html
-        if hashed is not None:
-            html = hashed.page if isinstance(hashed, HashedPage) else _parse(archived)
+        html = archived.html if hashed is None else hashed.page
         item = clean_item(html, archived.url, hashed, evidence, model, how, options.rules.of(archived.url))
     except Exception as error:
         return describe(error)

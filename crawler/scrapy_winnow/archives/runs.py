@@ -9,12 +9,12 @@ import os
 import shutil
 import sqlite3
 from abc import ABC, abstractmethod
-from collections import Counter
+from collections import Counter, deque
 from concurrent.futures import as_completed
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from itertools import islice, repeat
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import IO, TYPE_CHECKING, ClassVar, Final, Self
 
 from scrapy_winnow.archives.addresses import Destination
 from scrapy_winnow.archives.counting import HostCounts, LeafWriter, StreamCounts, count_hosts
@@ -30,11 +30,13 @@ from winnow.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
     from pathlib import Path
 
     from scrapy_winnow.archives.counting import CountedUnits
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.rows import Row
+    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
     from winnow.models.decision import Favor, Scope
 
     PartWork = Callable[[Part, Path, "Options", HostCounts], "Summary"]
@@ -379,21 +381,50 @@ def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options:
     Raises:
         BrokenProcessPool: a process died.
     """
+    if options.processes == 1:
+        for page in pages:
+            hashed = hash_page(page, options)
+            yield clean_page(page, hashed, _count_page(page, hashed, counts), options)
+        return
     left = iter(pages)
-    cleaned: Iterator[Row | str] = iter(())
-    with process_pool(options.processes, __name__) if options.processes > 1 else nullcontext() as pool:
-        run: Callable[..., Iterator[Any]] = map if pool is None else pool.map
-        size = 1 if pool is None else _BATCH * options.processes
-        while batch := list(islice(left, size)):
-            fingerprinted = run(hash_page, batch, repeat(options))
-            yield from cleaned  # which the processes have worked on beside the fingerprints
-            hashed = list(fingerprinted)
-            evidence = [
-                None if found is None or isinstance(found, str) else counts.count(page.url, page.host, found)
-                for page, found in zip(batch, hashed, strict=True)
+    cleaning: list[Future[list[Row | str]]] = []
+    with ExitStack() as stack:
+        pools = [stack.enter_context(process_pool(1, __name__)) for _ in range(options.processes)]
+        while batch := list(islice(left, _BATCH * len(pools))):
+            shares = [batch[begin : begin + _BATCH] for begin in range(0, len(batch), _BATCH)]
+            hashing = [pool.submit(_hash_pages, share, options) for pool, share in zip(pools, shares, strict=False)]
+            for future in cleaning:  # which the processes have worked on before
+                yield from future.result()
+            cleaning = [
+                pool.submit(_clean_hashed, list(map(_count_page, share, future.result(), repeat(counts))), options)
+                for pool, share, future in zip(pools, shares, hashing, strict=False)
             ]
-            cleaned = run(clean_page, batch, hashed, evidence, repeat(options))
-        yield from cleaned
+        for future in cleaning:
+            yield from future.result()
+
+
+def _count_page(page: ArchivedPage, hashed: HashedUnits | str | None, counts: StreamCounts) -> SiteEvidence | None:
+    """Count a page as it comes, unless it could not be hashed."""
+    return None if hashed is None or isinstance(hashed, str) else counts.count(page.url, page.host, hashed)
+
+
+_hashed: Final = deque[list[tuple["ArchivedPage", "HashedPage | str | None"]]]()
+"""Pages that a process of one pass has parsed and is to clean next."""
+
+
+def _hash_pages(pages: list[ArchivedPage], options: Options) -> list[HashedUnits | str | None]:
+    """Fingerprint pages in a process, which keeps them to be cleaned."""
+    hashed = [hash_page(page, options) for page in pages]
+    _hashed.append(list(zip(pages, hashed, strict=True)))
+    return list(hashed)
+
+
+def _clean_hashed(evidence: list[SiteEvidence | None], options: Options) -> list[Row | str]:
+    """Clean the pages that this process has kept for longest, with the counts of their hosts."""
+    return [
+        clean_page(page, hashed, of_page, options)
+        for (page, hashed), of_page in zip(_hashed.popleft(), evidence, strict=True)
+    ]
 
 
 def _write_rows(
