@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from threadpoolctl import threadpool_limits
@@ -22,7 +24,20 @@ def process_pool(processes: int, module: str) -> ProcessPoolExecutor:
     is_spawned = multiprocessing.get_all_start_methods()[0] == "spawn"
     context = multiprocessing.get_context("spawn" if is_spawned else "forkserver")
     context.set_forkserver_preload([module])
-    return ProcessPoolExecutor(processes, context, threadpool_limits, (1, "blas"))
+    return ProcessPoolExecutor(processes, context, _begin)
+
+
+def _begin() -> None:
+    """Prepare a process of a pool: one thread for numpy, and an end with the process that it works for."""
+    threadpool_limits(1, "blas")
+    # One that is killed tells its pool nothing: that would finish its tasks beside the next run, and then wait forever.
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)
 
 
 def map_in_processes(

@@ -324,8 +324,11 @@ def run_in_processes(
         return
     with process_pool(processes, __name__) as pool:
         names = {pool.submit(work, part, target, options, counts): name for name, (part, target) in tasks.items()}
-        for future in as_completed(names):
-            yield names[future], future.result()
+        try:
+            for future in as_completed(names):
+                yield names[future], future.result()
+        finally:  # after an error nobody takes the results of what has not begun
+            pool.shutdown(cancel_futures=True)
 
 
 def count_archive(part: Part, file: Path, options: Options, _: HostCounts) -> Summary:

@@ -16,6 +16,8 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 import winnow
 from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options, reading
+from scrapy_winnow.archives.counting import HostCounts
+from scrapy_winnow.archives.runs import count_archive, run_in_processes
 from scrapy_winnow.commands import main
 from scrapy_winnow.storage.evidence import HashedPage
 from tests.scrapy_winnow.archives.made import FaultyServer, page, rows_of, write_archive
@@ -24,18 +26,25 @@ COMMAND = [sys.executable, "-c", "from scrapy_winnow.commands import main; raise
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from scrapy_winnow.archives import {kind}
+from scrapy_winnow.archives import {kind}, Options
 
 def progress(step, done, total, pages):
     if {condition}:
         os.kill(os.getpid(), signal.SIGKILL)
 
-{kind}(sys.argv[2:], Path(sys.argv[1]), progress=progress).run()
+{kind}(sys.argv[2:], Path(sys.argv[1]), Options(processes=2), progress).run()
 """
 
 
 def run(*arguments):
     return main(["warc", *map(str, arguments)])
+
+
+def run_and_kill(kind, condition, *arguments):
+    """Run in two processes, and kill the one that they work for; they must not go on, nor wait forever."""
+    program = [sys.executable, "-c", KILLED.format(kind=kind, condition=condition), *arguments]
+    killed = subprocess.run(program, stdout=subprocess.PIPE, timeout=120, check=False)  # to the end of all of them
+    assert killed.returncode == -signal.SIGKILL
 
 
 def contents_of(folder):
@@ -199,9 +208,7 @@ def test_near_duplicates_are_marked_with_the_first_page_that_has_the_text(tmp_pa
 
 
 def test_a_killed_run_is_resumed_and_ends_as_an_undisturbed_one(archives, cleaned, tmp_path, capsys):
-    program = KILLED.format(kind="ArchiveRun", condition='(step, done) == ("clean", 1)')
-    killed = subprocess.run([sys.executable, "-c", program, tmp_path / "out", *archives], check=False)
-    assert killed.returncode == -signal.SIGKILL
+    run_and_kill("ArchiveRun", '(step, done) == ("clean", 1)', tmp_path / "out", *archives)
     assert len(list((tmp_path / "out" / ".winnow" / "reports").glob("clean-*"))) == 1
     assert not list((tmp_path / "out").glob("*.jsonl.gz"))
     for other in (["--with", "markdown"], ["--favor", "recall"], ["--rules", tmp_path / "rules.json"]):
@@ -211,6 +218,14 @@ def test_a_killed_run_is_resumed_and_ends_as_an_undisturbed_one(archives, cleane
     assert run(*archives, "-o", tmp_path / "out", "-j", 1) == 0
     assert "resuming the run that was stopped" in capsys.readouterr().err
     assert rows_of(tmp_path / "out") == rows_of(cleaned, without="markdown")
+
+
+def test_after_an_error_no_other_part_is_begun(archives, tmp_path):
+    targets = [tmp_path / "no such folder" / "0", *(tmp_path / str(number) for number in range(1, 40))]
+    tasks = {target.name: (reading.Part(str(archives[0])), target) for target in targets}
+    with pytest.raises(FileNotFoundError):
+        list(run_in_processes(count_archive, tasks, Options(processes=2), HostCounts(tmp_path)))
+    assert len(list(tmp_path.iterdir())) < 10
 
 
 def test_a_run_is_resumed_also_when_its_archive_is_split_otherwise(archives, monkeypatch, tmp_path):
@@ -302,9 +317,7 @@ def test_a_killed_run_in_one_pass_is_resumed_and_ends_as_an_undisturbed_one(stor
         write_archive(tmp_path / f"{name}.warc.gz", pages)
         for name, pages in (("a", stories[:16]), ("b", copies + stories[16:]))
     ]
-    program = KILLED.format(kind="OnePassRun", condition="(done, pages) == (1, 20)")
-    killed = subprocess.run([sys.executable, "-c", program, tmp_path / "killed", *files], check=False)
-    assert killed.returncode == -signal.SIGKILL
+    run_and_kill("OnePassRun", "(done, pages) == (1, 20)", tmp_path / "killed", *files)
     assert sorted(file.name for file in (tmp_path / "killed").glob("*.gz")) == ["a.jsonl.gz"]
     again = OnePassRun(map(str, files), tmp_path / "killed").run()
     whole = OnePassRun(map(str, files), tmp_path / "whole").run()
