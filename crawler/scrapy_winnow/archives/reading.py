@@ -15,6 +15,7 @@ from itertools import islice, repeat
 from typing import IO, TYPE_CHECKING, Final, cast
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
+from w3lib.encoding import http_content_type_encoding
 
 from scrapy_winnow.archives.addresses import READ_BYTES, describe, open_source, size_of
 from scrapy_winnow.fetching import STANDARD_INPUT
@@ -220,7 +221,7 @@ class ArchivedPage:
         url: its address.
         host: name of its site, as in a crawl.
         html: its body, decompressed.
-        charset: that of the HTTP header, if there is one.
+        charset: that of the HTTP header, or of a resource, if there is one.
         date: when it was fetched, as the archive has it.
         record_id: ``WARC-Record-ID`` of the record.
     """
@@ -313,8 +314,8 @@ def _page_or_reason(record: WarcRecord, max_bytes: int) -> ArchivedPage | str:
         return "too large"
     if not body.strip():
         return "empty"
-    date = record.headers.get("WARC-Date") or ""
-    return ArchivedPage(url, host, body, record.http_charset, date, record.record_id or "")
+    charset = record.http_charset or http_content_type_encoding(record.headers.get("Content-Type"))  # of a resource
+    return ArchivedPage(url, host, body, charset, record.headers.get("WARC-Date") or "", record.record_id or "")
 
 
 def _reason_in_headers(record: WarcRecord) -> str | None:

@@ -110,7 +110,7 @@ def test_records_of_every_kind_are_read_or_counted(tmp_path):
     file = tmp_path / "crawl.warc"
     kinds = [
         record("warcinfo", "application/warc-fields", "software: none"),
-        record("resource", "text/html; charset=utf-8", page("a", 0)),
+        record("resource", "text/html; charset=koi8-r", page("a", 0)),
         record("resource", "image/png", "PNG"),
         record("conversion", "text/plain", "what a page of this archive said"),
         record("revisit", http, "HTTP/1.1 304 Not Modified\r\n\r\n"),
@@ -124,6 +124,7 @@ def test_records_of_every_kind_are_read_or_counted(tmp_path):
     file.write_bytes(b"".join(kinds) + b"".join(RECORDS))
     found, reader = read(file)
     assert found == [0, *range(PAGES)]
+    assert [found.charset for found in ArchiveReader(Part(str(file)))] == ["koi8-r", *["utf-8"] * PAGES]
     assert reader.broken is None
     assert reader.skipped == {
         "not HTML": 2,
