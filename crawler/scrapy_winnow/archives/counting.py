@@ -42,10 +42,11 @@ _PAGES: Final = pa.schema(
         *((name, pa.int32()) for name in ("number", "size")),
         ("leaves", pa.large_list(pa.uint64())),
         *((name, pa.large_list(pa.int32())) for name in ("units", "leaf")),
+        ("scores", pa.large_binary()),
     ]
 )
 _COUNTED: Final = pa.schema([_PAGES.field(name) for name in ("host", "url", "contents", "leaves")])
-_PAGES_AT_ONCE: Final = 20_000
+_PAGES_AT_ONCE: Final = 8_192
 """Pages that a :class:`LeafWriter` holds, sorts by shard and writes."""
 
 
@@ -62,12 +63,14 @@ class CountedUnits(NamedTuple):
         size: units of the page, n + m.
         units: int64[k], those that are counted.
         fingerprints: uint64[k], of these units.
+        scores: those of the page-level model, packed; empty for a model that does not pack them.
     """
 
     url: int
     size: int
     units: NDArray[np.int64]
     fingerprints: NDArray[np.uint64]
+    scores: bytes
 
     def are_of(self, url: str, page: Page) -> bool:
         """Whether they are those of a page at an address: an archive may be another one when it is read again."""
@@ -81,11 +84,11 @@ class LeafWriter:
         self._writer = pa.ipc.new_file(file, _PAGES)
         self._pages: list[tuple[Any, ...]] = []
 
-    def add(self, number: int, url: str, host: str, hashed: HashedUnits) -> None:
+    def add(self, number: int, url: str, host: str, hashed: HashedUnits, scores: bytes = b"") -> None:
         """Add the counted units of a page; the numbers of pages are those of their order, from 0."""
         leaves, leaf = np.unique(hashed.fingerprints, return_inverse=True)
         contents, units = int.from_bytes(hashed.main_text_id, "little"), hashed.units.astype(np.int32)
-        row = _hash(host), _hash(url), contents, number, hashed.size, leaves, units, leaf.astype(np.int32)
+        row = _hash(host), _hash(url), contents, number, hashed.size, leaves, units, leaf.astype(np.int32), scores
         self._pages.append(row)
         if len(self._pages) >= _PAGES_AT_ONCE:
             self._write()
@@ -130,7 +133,8 @@ def _read_units(file: Path) -> Iterator[CountedUnits | None]:
             yield from repeat(None, int(numbers[row]) - awaited)
             awaited = int(numbers[row]) + 1
             leaves, leaf, units = (values[begin[row] : begin[row + 1]] for begin, values in places)
-            yield CountedUnits(int(urls[row]), int(sizes[row]), units.astype(np.int64), leaves[leaf])
+            scores = pages["scores"][row].as_py()
+            yield CountedUnits(int(urls[row]), int(sizes[row]), units.astype(np.int64), leaves[leaf], scores)
     yield from repeat(None)
 
 

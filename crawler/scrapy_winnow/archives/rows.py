@@ -16,6 +16,7 @@ from scrapy_winnow.archives.addresses import describe
 from scrapy_winnow.fields import FIELDS, CleaningOptions, clean_item
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.models import load_model
+from winnow.models.blocks import BlockModel
 from winnow.page import Page, PageTooLarge
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def hash_page(archived: ArchivedPage, options: Options, counted: CountedUnits | 
         page = _parse(archived)
         if counted is None or not counted.are_of(archived.url, page):
             return HashedPage.of(page, model)
+        if isinstance(model, BlockModel):
+            model.unpack_scores(page, counted.scores)
     except PageTooLarge:
         return None
     except Exception as error:

@@ -25,6 +25,7 @@ from scrapy_winnow.files import write_whole
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.duplicates import MemoryIndex
 from winnow.models import load_model
+from winnow.models.blocks import BlockModel
 from winnow.processes import process_pool
 from winnow.rules import Rules
 
@@ -338,12 +339,13 @@ def count_archive(part: Part, file: Path, options: Options, _: HostCounts) -> Su
 
 def write_leaves(pages: Iterable[ArchivedPage], file: Path | IO[bytes], options: Options) -> int:
     """Write the leaves of pages into a file, and return the number of pages."""
-    number = 0
+    number, model = 0, load_model(options.model)
     with LeafWriter(file) as writer:
         for page in pages:
             hashed = hash_page(page, options)  # the second pass reports an error
             if isinstance(hashed, HashedPage):
-                writer.add(number, page.url, page.host, hashed)
+                scores = model.pack_scores(hashed.page) if isinstance(model, BlockModel) else b""
+                writer.add(number, page.url, page.host, hashed, scores)
             number += 1
     return number
 

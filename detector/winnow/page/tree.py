@@ -86,7 +86,7 @@ Number = TypeVar("Number", bound=np.number[Any])
 
 def once_per_page(function: Callable[[Page, *Others], Result]) -> Callable[[Page, *Others], Result]:
     """Cache the results of a function on the page itself, by its other arguments; its arrays become read-only."""
-    name = f"{function.__module__}.{function.__qualname__}"
+    name = _name_of(function)
 
     @wraps(function)
     def cached(page: Page, *others: *Others) -> Result:
@@ -101,6 +101,16 @@ def once_per_page(function: Callable[[Page, *Others], Result]) -> Callable[[Page
         return result
 
     return cached
+
+
+def set_result(function: Callable[[Page, *Others], Result], page: Page, *others: *Others, result: Result) -> None:
+    """Give a page the result of a function of :func:`once_per_page`, where it is known already."""
+    cache: dict[Any, Result] = vars(page)
+    cache[(_name_of(function), *others) if others else _name_of(function)] = result
+
+
+def _name_of(function: Callable[..., object]) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
