@@ -63,7 +63,7 @@ class CountedUnits(NamedTuple):
         size: units of the page, n + m.
         units: int64[k], those that are counted.
         fingerprints: uint64[k], of these units.
-        scores: those of the page-level model, packed; empty for a model that does not pack them.
+        scores: those of the page-level model, packed; empty if they were not kept.
     """
 
     url: int
@@ -127,13 +127,14 @@ def _read_units(file: Path) -> Iterator[CountedUnits | None]:
     awaited = 0
     for pages in _read_batches(file):
         numbers, urls, sizes = (pages[name].to_numpy() for name in ("number", "url", "size"))
+        all_scores = pages["scores"]
         lists = [pages[name] for name in ("leaves", "leaf", "units")]
         places = [(each.offsets.to_numpy(), each.values.to_numpy()) for each in lists]
         for row in numbers.argsort().tolist():
             yield from repeat(None, int(numbers[row]) - awaited)
             awaited = int(numbers[row]) + 1
             leaves, leaf, units = (values[begin[row] : begin[row + 1]] for begin, values in places)
-            scores = pages["scores"][row].as_py()
+            scores = all_scores[row].as_py()
             yield CountedUnits(int(urls[row]), int(sizes[row]), units.astype(np.int64), leaves[leaf], scores)
     yield from repeat(None)
 

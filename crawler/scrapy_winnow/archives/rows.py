@@ -63,7 +63,7 @@ def hash_page(archived: ArchivedPage, options: Options, counted: CountedUnits | 
         page = _parse(archived)
         if counted is None or not counted.are_of(archived.url, page):
             return HashedPage.of(page, model)
-        if isinstance(model, BlockModel):
+        if counted.scores and isinstance(model, BlockModel):
             model.unpack_scores(page, counted.scores)
     except PageTooLarge:
         return None

@@ -13,7 +13,9 @@ from collections import Counter, deque
 from concurrent.futures import as_completed
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from itertools import islice, repeat
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, ClassVar, Final, Self
 
 from scrapy_winnow.archives.addresses import Destination
@@ -32,7 +34,6 @@ from winnow.rules import Rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
-    from pathlib import Path
 
     from scrapy_winnow.archives.counting import CountedUnits
     from scrapy_winnow.archives.reading import ArchivedPage
@@ -150,6 +151,7 @@ class Run(ABC):
         if read := [source for source in ordered if os.path.realpath(source) in written]:
             raise ValueError(f"{read[0]} would be overwritten by its clean pages: give another folder than {output}")
         facts = {  # that must be the same when the run is resumed
+            "version": version("scrapy-winnow"),
             "kind": type(self).__name__,
             "format": options.format,
             "model": load_model(options.model).version,
@@ -165,7 +167,9 @@ class Run(ABC):
         file = self._state / "run.json"
         self.is_resumed = file.is_file()
         if self.is_resumed and file.read_text("utf-8") != facts_json:
-            raise ValueError(f"{self._state} holds another run's work: finish that one, or delete it")
+            raise ValueError(
+                f"{self._state} holds another run's work, or one of another version: finish that one, or delete it"
+            )
         if self.is_resumed and STANDARD_INPUT in ordered:
             problem = "holds a run that was stopped, and standard input cannot be read again: delete it to start anew"
             raise ValueError(f"{self._state} {problem}")
@@ -338,13 +342,16 @@ def count_archive(part: Part, file: Path, options: Options, _: HostCounts) -> Su
 
 
 def write_leaves(pages: Iterable[ArchivedPage], file: Path | IO[bytes], options: Options) -> int:
-    """Write the leaves of pages into a file, and return the number of pages."""
-    number, model = 0, load_model(options.model)
+    """Write the leaves of pages into a file, and return the number of pages.
+
+    Their scores are kept there, too, unless the file is sent through a cluster, whose nodes do not have it afterwards.
+    """
+    number, model, keeps_scores = 0, load_model(options.model), isinstance(file, Path) and options.ray is None
     with LeafWriter(file) as writer:
         for page in pages:
             hashed = hash_page(page, options)  # the second pass reports an error
             if isinstance(hashed, HashedPage):
-                scores = model.pack_scores(hashed.page) if isinstance(model, BlockModel) else b""
+                scores = model.pack_scores(hashed.page) if keeps_scores and isinstance(model, BlockModel) else b""
                 writer.add(number, page.url, page.host, hashed, scores)
             number += 1
     return number
