@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 
 from winnow.core import core
-from winnow.page.text import character_properties
 
 if TYPE_CHECKING:
     import re
@@ -149,16 +148,6 @@ class AttributeTable:
             numbers = (self.name_of == self.names[name]).nonzero()[0]
             self._places[name] = dict(zip(self.strings(numbers), self.place[numbers].tolist(), strict=True))
         return self._places[name]
-
-    def places_by_word(self, name: str, words: frozenset[str], present: NDArray[np.bool_]) -> dict[str, list[int]]:
-        """Places of the attributes with this name whose value has each of some words, by word.
-
-        Only those count that are ``present``: bool[a], by first attribute.
-        """
-        places: dict[str, list[int]] = {word: [] for word in words}
-        if places and name in self.names:
-            core.places_by_word(self.arrays, self.names[name], present, character_properties(), places)
-        return {word: found for word, found in places.items() if found}
 
     @property
     def matches(self) -> dict[int, Matches]:

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import lru_cache
-from itertools import chain, islice
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from winnow.core import core
+from winnow.core import SEED, core
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
+from winnow.page.text import character_properties
 from winnow.page.tree import (
     TAG_ID,
+    TAG_NAMES,
     elements_named,
     is_among,
     once_per_page,
@@ -32,7 +34,7 @@ from winnow.page.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Set
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -94,14 +96,10 @@ _SHOWING: Final = re.compile(
     re.IGNORECASE,
 )
 _BACKGROUND: Final = re.compile(r"background(?:-color|-image)?\s*+:\s*+([^;}]*+)")
-_COMPOUND: Final = re.compile(r"([a-zA-Z][\w-]*+)?+((?:[.#][\w-]++)*+)(\[hidden\])?")
 _NAME: Final = re.compile(r"[.#][\w-]++")
-_KINDS: Final = {".": "class", "#": "id"}  # of attributes, by the mark of names
+_TAG_LINES: Final = "\n".join(TAG_NAMES).encode()
 _WITHOUT_SCRIPTS: Final = re.compile("no-?js")
 _FOR_SCREENS: Final = frozenset({"all", "screen", ""})
-_MAX_PARTS: Final = 4  # of a selector
-_MAX_SELECTORS: Final = 200  # that are matched
-_MAX_SHEETS: Final = 16  # that are remembered
 _MAX_CLASSES: Final = 20  # of an element
 _MAX_SEARCHED: Final = 200_000_000  # bytes of scripts, once for each name that is looked for in them
 _SHORT: Final = 4  # characters of a name that may be part of anything
@@ -116,13 +114,18 @@ class Effect(NamedTuple):
     is_white: bool  # makes its letters white
 
 
-class Sheet(NamedTuple):
-    """A style sheet, and its rules that may hide."""
+class _Sheet:
+    """The page's own style sheets for screens."""
 
-    text: str  # without comments
-    rules: list[tuple[str, list[str], str]]  # selectors, the names in them: .class and #id, and declarations
-    names: dict[str, frozenset[str]]  # of all rules, by their mark
-    shows: Memo[tuple[int, int], bool]  # whether the declarations between two places of the text show something
+    def __init__(self, page: Page) -> None:
+        self.css = _own_css(page)
+        # Whether the declarations between two places of the text show something.
+        self.shows = Memo[tuple[int, int], bool](lambda place: _SHOWING.search(self.text, *place) is not None, 10_000)
+
+    @cached_property
+    def text(self) -> str:
+        """The sheets without comments; few pages need it."""
+        return _without_comments(self.css.decode(errors="replace"))
 
 
 def hidden_runs(page: Page, wanted: Flags) -> Flags:
@@ -258,11 +261,16 @@ def _characters_inside(page: Page) -> NDArray[np.int64]:
 
 def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     """How each element with text of the wanted blocks is hidden that is, and whether its style moves it."""
-    table, sheet = page.attributes, _read_sheet(_own_css(page))
-    if not sheet.rules and "hidden" not in table.names and table.matches.keys().isdisjoint(_POSSIBLE):
+    table, sheet = page.attributes, _Sheet(page)
+    if not sheet.css and "hidden" not in table.names and table.matches.keys().isdisjoint(_POSSIBLE):
         return {}
     holding, present = np.zeros(page.n, bool), np.zeros(len(table.first), bool)
-    core.find_holders(page.arrays, wanted, page.has_ink, holding, present)
+    by_rules: list[tuple[str, str, bytes]] = []  # selectors, declarations, and elements
+    core.hidden_by_rules(
+        *(page.arrays, table.arrays, wanted, page.has_ink, sheet.css),
+        *(table.names.get(name, -1) for name in ("class", "id", "hidden")),
+        *(_TAG_LINES, character_properties(), SEED, holding, present, by_rules),
+    )
     stated = table.places_by_value("hidden").items()
     hidden = [place for value, place in stated if present[place] and value.strip().lower() != "until-found"]
     ways = dict.fromkeys(table.elements_with(hidden), ("hidden", False))
@@ -277,7 +285,7 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     }
     inline = ((effects[place], elements, False) for place, elements in table.elements_by_place(list(effects)).items())
     white: dict[int, None] = {}  # elements with white letters, in order
-    for effect, elements, is_rule in chain(_matches(page, sheet, holding, present), inline):
+    for effect, elements, is_rule in chain(_read_matches(sheet, by_rules), inline):
         if effect.way and (
             len(elements) == 1 or not (_hold_most(page, elements) or (is_rule and effect.way in _OF_ONE))
         ):
@@ -377,63 +385,18 @@ def _is_white(page: Page, sheet: str) -> bool:
     return all(_color(value.strip()) in _WHITE for value in _BACKGROUND.findall(sheet.lower()))
 
 
-@lru_cache(maxsize=_MAX_SHEETS)
-def _read_sheet(css: bytes) -> Sheet:
-    """Read a sheet; the pages of a site share theirs."""
-    text, rules = core.hiding_rules(css)
-    names = {mark: frozenset(name[1:] for _, names, _ in rules for name in names if name[0] == mark) for mark in _KINDS}
-    return Sheet(text, rules, names, Memo(lambda between: _SHOWING.search(text, *between) is not None, 10_000))
+def _read_matches(sheet: _Sheet, found: list[tuple[str, str, bytes]]) -> Iterator[tuple[Effect, list[int], bool]]:
+    """Effects of rules of the page's own sheets that hide some elements, those that they apply to, and ``True``."""
+    for selector, style, elements in found:
+        effect, *_, name = EFFECTS[style], "", *_NAME.findall(selector)
+        if (effect.way or effect.is_white) and not (
+            _WITHOUT_SCRIPTS.search(selector)
+            or (name and (_REVEALED.search(name) or _is_shown_elsewhere(sheet, name, style)))
+        ):
+            yield effect, np.frombuffer(elements, np.int32).tolist(), True
 
 
-def _matches(page: Page, sheet: Sheet, holding: Flags, present: Flags) -> Iterator[tuple[Effect, list[int], bool]]:
-    """Effects that hide some elements, those that they apply to, and that it is by a rule of the page's own sheets.
-
-    ``present`` says by first attribute whether one of the elements has it.
-    """
-    table = page.attributes
-    known: dict[str, list[int]] = {}  # places of attributes, by what selectors call them
-    for mark, kind in _KINDS.items():
-        found = table.places_by_word(kind, sheet.names[mark], present)
-        known |= {mark + name: places for name, places in found.items()}
-    for parts, name, style, effect in islice(_possible_selectors(sheet, known.keys()), _MAX_SELECTORS):
-        elements = _matching(page, parts, known)
-        if (elements & holding).any() and not (name and _is_shown_elsewhere(sheet, name, style)):
-            yield effect, elements.nonzero()[0].tolist(), True
-
-
-def _possible_selectors(sheet: Sheet, known: Set[str]) -> Iterator[tuple[list[str], str, str, Effect]]:
-    """Parts and last name of each selector, of known names, of rules that hide; their declarations and effect."""
-    for selectors, names, style in sheet.rules:
-        if names and known.isdisjoint(names):
-            continue
-        possible = [
-            (parts, own[-1] if own else "")
-            for selector in selectors.split(",")
-            if known >= set(own := _NAME.findall(selector))
-            and 0 < len(parts := selector.replace(">", " ").split()) <= _MAX_PARTS
-            and not (_WITHOUT_SCRIPTS.search(selector) or (own and _REVEALED.search(own[-1])))
-        ]
-        if possible and ((effect := EFFECTS[style]).way or effect.is_white):
-            yield from ((parts, name, style, effect) for parts, name in possible)
-
-
-def _matching(page: Page, parts: list[str], known: Mapping[str, list[int]]) -> Flags:
-    """bool[n], the elements that a selector of simple parts chooses; none for a selector that is not simple."""
-    around = np.ones(page.n, bool)
-    for place, part in enumerate(parts):
-        compound = _COMPOUND.fullmatch(part)
-        if compound is None:
-            return np.zeros(page.n, bool)
-        chosen = np.ones(page.n, bool) if not compound[1] else page.tag == TAG_ID.get(compound[1].lower(), -1)
-        for name in _NAME.findall(compound[2]):
-            chosen &= is_among(page, page.attributes.elements_with(known[name]))
-        if compound[3]:
-            chosen &= is_among(page, list(page.attribute("hidden")))
-        around = chosen & within(page, around) if place else chosen
-    return around
-
-
-def _is_shown_elsewhere(sheet: Sheet, name: str, style: str) -> bool:
+def _is_shown_elsewhere(sheet: _Sheet, name: str, style: str) -> bool:
     """Whether another rule of a sheet with the same class or id shows what one with some declarations hides."""
     text = sheet.text
     at = text.find(name)

@@ -1,5 +1,5 @@
-/* Evaluates all predicates on the values of attributes in one scan, and finds words in them: see winnow.page.attributes. */
-#include "fingerprints.h"
+/* Evaluates all predicates on the values of attributes in one scan: see winnow.page.attributes. */
+#include "page.h"
 
 enum { MAX_PREDICATES = 32, MAX_PARTS_OF_PREDICATES = 64 }; /* bits */
 
@@ -135,46 +135,6 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
     for (i = 0; i < values.d; i++) {
         if (found[i] && put_match(lists, found[i], values.place[i], value_of(&values, i)) < 0) {
             return NULL;
-        }
-    }
-    Py_RETURN_NONE;
-}
-
-/* Append a place to the list of a word, where the word has one; 0, or -1 with an exception set. */
-static int put_place(PyObject *places, Span word, int32_t place)
-{
-    PyObject *text = PyUnicode_DecodeUTF8((const char *)word.begin, word.end - word.begin, "replace");
-    PyObject *list = text ? PyDict_GetItemWithError(places, text) : NULL;
-    PyObject *number = list ? PyLong_FromLong(place) : NULL;
-    int failed = number ? PyList_Append(list, number) < 0 : PyErr_Occurred() != NULL;
-    Py_XDECREF(number);
-    Py_XDECREF(text);
-    return failed ? -1 : 0;
-}
-
-/* places_by_word(values, name, present: bool[a], properties, places: dict of lists): puts the places of the attributes with
-                  the name of this number, of those that are present, into the lists of the words that they hold */
-PyObject *core_places_by_word(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    SCOPED(values_release) AttributeValues values = {0};
-    SCOPED(array_release) Array present = {0}, properties = {0};
-    PyObject *places;
-    Py_ssize_t i;
-    int name;
-    if (!PyArg_ParseTuple(arguments, "O&iO&O&O!", in_values, &values, &name, in_1, &present, in_properties, &properties,
-                          &PyDict_Type, &places)
-        || !check_arrays(values.places <= present.length)) {
-        return NULL;
-    }
-    for (i = 0; i < values.d; i++) {
-        Span value = value_of(&values, i), word;
-        if (values.name_of[i] != name || !ITEMS(present, uint8_t)[values.place[i]]) {
-            continue;
-        }
-        while (word = next_word(&value, ITEMS(properties, uint8_t)), word.begin < word.end) {
-            if (put_place(places, word, values.place[i]) < 0) {
-                return NULL;
-            }
         }
     }
     Py_RETURN_NONE;

@@ -223,11 +223,9 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(adjust_scores, "Scores with the log-odds of evidence added.") \
     DO(chosen_ancestors, "Nearest or outermost chosen ancestor of every node.") \
     DO(slice_sums, "Sums over slices of an array.") \
-    DO(find_holders, "Elements with text of some blocks, and their attributes.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
-    DO(hiding_rules, "Rules of a style sheet that may hide something.") \
+    DO(hidden_by_rules, "Elements with text, and the rules of a style sheet that may hide them.") \
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
-    DO(places_by_word, "Attributes whose values hold some words.") \
     DO(score_blocks, "Scores of a page's blocks, for winnow.models.blocks.") \
     DO(fuse, "Whether products may be fused, for tests.") \
     DO(block_features, "Features of text blocks, and their tokens.") \

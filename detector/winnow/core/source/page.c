@@ -182,33 +182,3 @@ PyObject *core_slice_sums(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     Py_RETURN_NONE;
 }
-
-/* find_holders(page, blocks: bool[m], has_ink: bool[r], holding: bool[n], present: bool[a]), for winnow.page.hidden: sets
-   true for the elements that hold text of some blocks, and for the attributes of those, each at the first that is equal. */
-PyObject *core_find_holders(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    SCOPED(page_release) PageArrays page = {0};
-    SCOPED(array_release) Array blocks = {0}, has_ink = {0}, holding = {0}, present = {0};
-    Py_ssize_t i;
-    int32_t k;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_page, &page, in_1, &blocks, in_1, &has_ink, out_1, &holding, out_1,
-                          &present)
-        || !check_arrays(blocks.length == page.m && has_ink.length == page.r && holding.length == page.n
-                         && present.length == page.a)) {
-        return NULL;
-    }
-    for (i = 0; i < page.m; i++) {
-        for (k = page.block_run_begin[i]; ITEMS(blocks, uint8_t)[i] && k < page.block_run_end[i]; k++) {
-            int32_t element = ITEMS(has_ink, uint8_t)[k] ? page.run_node[k] : -1;
-            for (; element >= 0 && !ITEMS(holding, uint8_t)[element]; element = page.parent[element]) {
-                ITEMS(holding, uint8_t)[element] = 1;
-            }
-        }
-    }
-    for (i = 0; i < page.n; i++) {
-        for (k = page.attribute_begin[i]; ITEMS(holding, uint8_t)[i] && k < page.attribute_begin[i + 1]; k++) {
-            ITEMS(present, uint8_t)[page.first[k]] = 1;
-        }
-    }
-    Py_RETURN_NONE;
-}
