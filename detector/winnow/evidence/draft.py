@@ -202,6 +202,4 @@ class Draft:
             chosen += self.page.n
         self.template[chosen] = cut
         self.reason[chosen] = reason
-        section = self.smoothed.section.copy()
-        section[chosen] = chosen
-        self.smoothed = SmoothedScores(self.smoothed.value, section)
+        self.smoothed.section[chosen] = chosen

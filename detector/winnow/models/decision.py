@@ -158,7 +158,7 @@ PROPERTY_COLUMNS: Final = np.array([*map(FEATURE_NAMES.index, _PROPERTIES)], np.
 """The features of blocks whose means tell the kind of a page."""
 
 _IN_ADDRESS: Final = {
-    kind: re.compile(pattern, re.IGNORECASE)
+    kind: re.compile(pattern)
     for kind, pattern in {
         "forum": r"//[^/]*forum|forums?/|//(?:boards?|community|discuss|discourse)\.|/(?:viewtopic|showthread)\b"
         r"|/(?:threads?|discussions?|questions?)[/.]|/t/[^/]+/\d|/r/\w+/comments/",
@@ -169,7 +169,7 @@ _IN_ADDRESS: Final = {
         "service": r"/(?:services?|solutions?|features?|platform)(?:/|$)",
     }.items()
 }
-"""What addresses of a kind of pages often have: conventions of forums, shops and the like."""
+"""What addresses, in small letters, of a kind of pages often have: conventions of forums, shops and the like."""
 
 _ADDRESS: Final = (
     *("slashes", "has a query", "log digits", "log length", "dashes at the end", "is the host's"),
@@ -205,7 +205,9 @@ class KindInputs(NamedTuple):
 
     def with_address(self, url: str | None) -> KindInputs:
         """Return a copy with the inputs of a page's address."""
-        return KindInputs(np.append(self.numbers[: -len(_ADDRESS)], _address_inputs(url)), self.tokens)
+        numbers = self.numbers.copy()
+        numbers[-len(_ADDRESS) :] = _address_inputs(url)
+        return KindInputs(numbers, self.tokens)
 
 
 def _address_inputs(url: str | None) -> Sequence[float]:
@@ -215,7 +217,8 @@ def _address_inputs(url: str | None) -> Sequence[float]:
     path, _, query = url.partition("://")[2].partition("/")[2].partition("#")[0].partition("?")
     digits, end = sum(map(str.isdigit, path)), path.rstrip("/").rpartition("/")[2]
     numbers = path.count("/"), query != "", log1p(digits), log1p(len(path)), end.count("-"), path == ""
-    return [*numbers, *(pattern.search(url) is not None for pattern in _IN_ADDRESS.values())]
+    small = url.lower()
+    return [*numbers, *(pattern.search(small) is not None for pattern in _IN_ADDRESS.values())]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -19,7 +19,7 @@ from winnow.core import core
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -172,26 +172,23 @@ class AttributeTable:
         found = self.matches[predicate]
         return self.elements_with([place for place, value in found if pattern is None or pattern.search(value)])
 
-    def elements_with(self, places: Sequence[int]) -> list[int]:
+    def elements_with(self, places: list[int]) -> list[int]:
         """Elements, in document order, that have one of the attributes at these places of ``first``."""
         return [element for element, _ in self.elements_and_places(places)]
 
-    def elements_by_place(self, places: Sequence[int]) -> dict[int, list[int]]:
+    def elements_by_place(self, places: list[int]) -> dict[int, list[int]]:
         """Elements, in document order, that have each of the attributes at these places of ``first``."""
         elements: dict[int, list[int]] = {}
         for element, place in self.elements_and_places(places):
             elements.setdefault(place, []).append(element)
         return elements
 
-    def elements_and_places(self, places: Sequence[int]) -> Iterable[tuple[int, int]]:
+    def elements_and_places(self, places: list[int]) -> list[tuple[int, int]]:
         """Elements, in document order, that have one of the attributes at these places of ``first``, and its place."""
         if not places:  # as on most pages, for most attributes
-            return ()
-        chosen = np.zeros(len(self.first), bool)
-        chosen[places] = True
-        equal = chosen.take(self.first).nonzero()[0]
-        elements = self.begin.searchsorted(equal, "right") - 1
-        return zip(elements.tolist(), self.first[equal].tolist(), strict=True)
+            return []
+        pairs: list[tuple[int, int]] = core.elements_with(self.begin, self.first, places)
+        return pairs
 
     def sum_per_element(self, by_first: NDArray[Number]) -> NDArray[Number]:
         """[n], sum over each element's attributes of a number by first attribute, of the same dtype."""

@@ -139,3 +139,48 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
     }
     Py_RETURN_NONE;
 }
+
+/* elements_with(begin: int32[n + 1], first: int32[a], places: list) -> list of elements and places: the elements, in document
+                 order, with an attribute whose first equal one is at one of some places */
+PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array begin = {0}, first = {0};
+    SCOPED(free_memory) uint8_t *chosen = NULL;
+    PyObject *places, *found;
+    Py_ssize_t i, k, a;
+    int failed = 0;
+    if (!PyArg_ParseTuple(arguments, "O&O&O!", in_4, &begin, in_4, &first, &PyList_Type, &places)) {
+        return NULL;
+    }
+    a = first.length;
+    if ((chosen = calloc((size_t)a + 1, 1)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    for (i = 0; i < PyList_Size(places); i++) {
+        Py_ssize_t place = PyLong_AsSsize_t(PyList_GetItem(places, i));
+        if (PyErr_Occurred() || !check_arrays(place >= 0 && place < a)) {
+            return NULL;
+        }
+        chosen[place] = 1;
+    }
+    found = PyList_New(0);
+    for (i = k = 0; k < a && found != NULL && !failed; k++) {
+        uint32_t place = ITEMS(first, uint32_t)[k];
+        if (place < (size_t)a && !chosen[place]) {
+            continue;
+        }
+        while (i + 1 < begin.length && ITEMS(begin, int32_t)[i + 1] <= k) {
+            i++;
+        }
+        failed = !check_arrays(place < (size_t)a && i + 1 < begin.length);
+        if (!failed) {
+            PyObject *pair = Py_BuildValue("nI", i, place);
+            failed = pair == NULL || PyList_Append(found, pair) < 0;
+            Py_XDECREF(pair);
+        }
+    }
+    if (failed) {
+        Py_CLEAR(found);
+    }
+    return found;
+}

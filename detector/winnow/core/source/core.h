@@ -226,6 +226,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(shingles, "The smallest hashes of a text's shingles.") \
     DO(hidden_by_rules, "Elements with text, and the rules of a style sheet that may hide them.") \
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
+    DO(elements_with, "Elements with some attributes.") \
     DO(score_blocks, "Scores of a page's blocks, for winnow.models.blocks.") \
     DO(fuse, "Whether products may be fused, for tests.") \
     DO(block_features, "Features of text blocks, and their tokens.") \

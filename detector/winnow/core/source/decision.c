@@ -36,6 +36,7 @@ PyObject *core_kind_probabilities(PyObject *Py_UNUSED(module), PyObject *argumen
     Py_RETURN_NONE;
 }
 
+/* A block, or several one after the other with the same score, as smoothing gives them. */
 typedef struct {
     double score, mass;
 } Block;
@@ -81,18 +82,23 @@ PyObject *core_choose_threshold(PyObject *Py_UNUSED(module), PyObject *arguments
     SCOPED(array_release) Array scores = {0}, words = {0};
     SCOPED(free_memory) Block *blocks = NULL;
     double beta, even, is_article, best, threshold, content = 0, found = 0, kept = 0;
-    Py_ssize_t m, b;
+    Py_ssize_t m = 0, b;
     if (!PyArg_ParseTuple(arguments, "O&O&ddd", in_8, &scores, in_8, &words, &beta, &even, &is_article)
         || !check_arrays(scores.length == words.length)) {
         return NULL;
     }
-    m = scores.length;
-    if ((blocks = malloc(sizeof(Block) * (size_t)m + 1)) == NULL) {
+    if ((blocks = malloc(sizeof(Block) * (size_t)scores.length + 1)) == NULL) {
         return PyErr_NoMemory();
     }
-    for (b = 0; b < m; b++) {
-        blocks[b] = (Block){ITEMS(scores, double)[b], larger(ITEMS(words, double)[b], MIN_WORDS)};
-        content += (1 - blocks[b].score) * blocks[b].mass;
+    for (b = 0; b < scores.length; b++) {
+        double score = ITEMS(scores, double)[b], mass = larger(ITEMS(words, double)[b], MIN_WORDS);
+        content += (1 - score) * mass;
+        if (m && blocks[m - 1].score == score) {
+            blocks[m - 1].mass += mass;
+        }
+        else {
+            blocks[m++] = (Block){score, mass};
+        }
     }
     qsort(blocks, (size_t)m, sizeof(Block), compare_scores);
     best = m ? find_threshold(blocks, m, beta, content) : 0.5;
