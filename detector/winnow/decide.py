@@ -74,7 +74,8 @@ def smooth_scores(draft: Draft) -> None:
     certainly template is cut.
     """
     draft.smoothed = _smoothed(draft, draft.scores)
-    draft.choice = _choice(draft, draft.smoothed)
+    choice = _choice(draft, draft.smoothed)
+    threshold = choice.threshold
     if draft.page_scores is not draft.scores:
         alone = _smoothed(draft, draft.page_scores)
         draft.page_threshold = _choice(draft, alone).threshold
@@ -83,9 +84,10 @@ def smooth_scores(draft: Draft) -> None:
         draft.kept_by_page[: draft.page.n] = False  # blocks only
         if draft.options.scope == "auto" and not isinstance(draft.scores.decision, FixedThreshold):
             even = FixedThreshold(0.5).choose(draft.smoothed.value, scope="auto", favor=draft.options.favor)
-            draft.choice = replace(draft.choice, threshold=(draft.choice.threshold + even.threshold) / 2)
+            threshold = (threshold + even.threshold) / 2
     if draft.page.m <= _MAX_FRAGMENT_BLOCKS and draft.options.favor != "precision":
-        draft.choice = replace(draft.choice, threshold=max(draft.choice.threshold, _FRAGMENT_THRESHOLD))
+        threshold = max(threshold, _FRAGMENT_THRESHOLD)
+    draft.choice = replace(choice, threshold=threshold)
 
 
 _MAX_FRAGMENT_BLOCKS: Final = 8
@@ -154,18 +156,16 @@ def estimate_confidence(draft: Draft) -> None:
     The decision's own estimate was learned on pages without counts. With counts, the estimate is a linear function of
     it and of the F1 expected from the adjusted scores, fitted on the labelled pages of whole sites.
     """
-    confidence = draft.choice.confidence
-    if draft.is_fallback or not draft.kept.any():
+    confidence, kept = draft.choice.confidence, draft.kept
+    if draft.is_fallback or not kept.any():
         confidence = 0.0
     elif confidence is not None and draft.page_scores is not draft.scores:
-        weight = np.maximum(draft.lengths, 3)  # characters stand for words
+        weight = np.maximum(draft.lengths, 3.0)  # characters stand for words
         content = (1 - draft.smoothed.value[draft.page.n :]) * weight
-        expected = 2 * content[draft.kept].sum() / (weight[draft.kept].sum() + content.sum())
-        confidence = min(float(_CONFIDENCE @ (1, confidence, expected)), 1.0)
+        expected = float(2 * (content @ kept) / (weight @ kept + content.sum()))
+        confidence = min(0.359 + 0.448 * confidence + 0.21 * expected, 1.0)
     draft.choice = replace(draft.choice, confidence=confidence)
 
-
-_CONFIDENCE: Final = np.array([0.359, 0.448, 0.21])
 
 STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     cut_outside_marked_article,

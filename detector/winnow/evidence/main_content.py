@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _ROLES: Final = tag_set("h1") | tag_set("pre").astype(np.uint8) << 1  # main_content.c has the same bits
+_MAX_CONTROL_WORDS: Final = 3
 _WHOLE_FRACTION: Final = 0.7  # kept fraction of a structure's text from which it is kept whole
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
@@ -123,8 +124,9 @@ def _are_like_title(draft: Draft, headings: list[int]) -> list[bool]:
 def keep_structures_whole(draft: Draft) -> None:
     """Keep data tables, lists and definition lists whole if most of their text is kept.
 
-    A single cell, header row or item has little evidence of its own and repeats on other pages. Controls are still cut.
-    Later steps may cut parts of a kept structure for other reasons than the score.
+    A single cell, header row or item has little evidence of its own and repeats on other pages. Links and buttons of
+    few words are still cut: "Reply", "Add to cart". Later steps may cut parts of a kept structure for other reasons
+    than the score.
     """
     page, kept = draft.page, draft.kept
     if draft.df is None or page.tag_names.isdisjoint(("table", *LISTS)):
@@ -134,15 +136,10 @@ def keep_structures_whole(draft: Draft) -> None:
     inside, kept_inside = slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * kept, *blocks)
     whole = structures[(kept_inside >= _WHOLE_FRACTION * inside) & (kept_inside < inside)]
     if len(whole):
-        inside_whole = within(page, is_among(page, whole))[page.block_node]
-        draft.overrule(inside_whole & ~kept & ~_controls(draft), Reason.STRUCTURE, cut=False)
-
-
-def _controls(draft: Draft) -> NDArray[np.bool_]:
-    """bool[m], blocks of at most three words inside links or buttons: "Reply", "Add to cart"."""
-    page = draft.page
-    short = np.fromiter((len(text.split(None, 3)) <= 3 for text in draft.texts), np.bool_, page.m)
-    return short & clickable_blocks(page)
+        found = within(page, is_among(page, whole))[page.block_node] & ~kept
+        for block in (found & clickable_blocks(page)).nonzero()[0].tolist():
+            found[block] = len(draft.texts[block].split(None, _MAX_CONTROL_WORDS)) > _MAX_CONTROL_WORDS
+        draft.overrule(found, Reason.STRUCTURE, cut=False)
 
 
 _MIN_COPY_LENGTH: Final = 40  # shorter blocks may repeat legitimately: names, prices, one-word answers

@@ -162,12 +162,13 @@ def _outermost(page: Page, elements: list[int]) -> list[int]:
     """Filter elements with text that are not inside another of them or inside comments; in document order."""
     if not elements:
         return []
-    readers = page.attributes.elements_matching(_READERS_POSSIBLE, _OF_READERS)
-    of_readers = within(page, is_among(page, readers) & (page.depth > _BODY_DEPTH))
+    if readers := page.attributes.elements_matching(_READERS_POSSIBLE, _OF_READERS):
+        of_readers = within(page, is_among(page, readers) & (page.depth > _BODY_DEPTH))
+        elements = [element for element in elements if not of_readers[element]]
     found: list[int] = []
     for element in elements:
         held = page.block_end[element] > page.block_begin[element]
-        if held and not of_readers[element] and not (found and element < page.end[found[-1]]):
+        if held and not (found and element < page.end[found[-1]]):
             found.append(element)
     return found
 

@@ -262,7 +262,8 @@ def _characters_inside(page: Page) -> NDArray[np.int64]:
 def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     """How each element with text of the wanted blocks is hidden that is, and whether its style moves it."""
     table, sheet = page.attributes, _Sheet(page)
-    if not sheet.css and "hidden" not in table.names and table.matches.keys().isdisjoint(_POSSIBLE):
+    is_stated = "hidden" in table.names or not table.matches.keys().isdisjoint(_POSSIBLE)
+    if not (is_stated or sheet.css):
         return {}
     holding, present = np.zeros(page.n, bool), np.zeros(len(table.first), bool)
     by_rules: list[tuple[str, str, bytes]] = []  # selectors, declarations, and elements
@@ -271,6 +272,8 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
         *(table.names.get(name, -1) for name in ("class", "id", "hidden")),
         *(_TAG_LINES, character_properties(), SEED, holding, present, by_rules),
     )
+    if not (is_stated or by_rules):
+        return {}
     stated = table.places_by_value("hidden").items()
     hidden = [place for value, place in stated if present[place] and value.strip().lower() != "until-found"]
     ways = dict.fromkeys(table.elements_with(hidden), ("hidden", False))
