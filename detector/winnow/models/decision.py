@@ -297,14 +297,15 @@ class PageDecision:
     url: str | None
 
     @cached_property
-    def kinds(self) -> Floats:
-        """float64[len(KINDS)], probability of each kind of page."""
-        return self.learned.kinds.probabilities(self.inputs.with_address(self.url))
+    def kinds(self) -> list[float]:
+        """Probability of each of :data:`KINDS`."""
+        kinds: list[float] = self.learned.kinds.probabilities(self.inputs.with_address(self.url)).tolist()
+        return kinds
 
     @property
     def forum(self) -> float:
         """Probability that the page is a forum."""
-        return float(self.kinds[_FORUM])
+        return self.kinds[_FORUM]
 
     @cached_property
     def threshold(self) -> float:
@@ -313,11 +314,11 @@ class PageDecision:
 
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:
         """Choose the threshold from the scores of the page's blocks, float64[m]."""
-        is_article = {"auto": float(self.kinds[ARTICLE]), "article": 1.0, "page": 0.0}[scope]
+        is_article = self.kinds[ARTICLE] if scope == "auto" else float(scope == "article")
         even = FixedThreshold(0.5).choose(templateness, scope=scope, favor=favor).threshold
         threshold, inputs = self._chosen(templateness, even, is_article, BETAS[favor])
         confidence = min(max(float(self.learned.confidence @ inputs), 0.0), 1.0)
-        return Choice(threshold, confidence, KINDS[int(self.kinds.argmax())])
+        return Choice(threshold, confidence, KINDS[self.kinds.index(max(self.kinds))])
 
     def confidence_inputs(self, templateness: Floats, threshold: float) -> Floats:
         """float64[len(CONFIDENCE_INPUTS)], from the scores of the blocks, float64[m], and the threshold."""
