@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser, LexborNode, create_tag
 
 from winnow.core import core
@@ -25,7 +27,10 @@ _TAGS: Final = """
 """.split()
 """Names of elements that lexbor knows and :data:`winnow.page.tree.TAG_NAMES` has not."""
 
-_ATTRIBUTES: Final = """
+TAGS: Final = [*TAG_NAMES[1:], *_TAGS]
+"""Names of elements that lexbor or :data:`winnow.page.tree.TAG_NAMES` knows."""
+
+ATTRIBUTES: Final = """
     accept accept-charset active align alink alt axis bgcolor charset checked class clear codetype color compact content
     declare defer dir direction disabled enctype face focus for frame height hover href hreflang html http-equiv id is
     lang language link maxlength media method multiple nohref noresize noshade nowrap placeholder pool public readonly
@@ -36,28 +41,27 @@ _ATTRIBUTES: Final = """
 
 _WITHOUT_EVENTS: Final = 1
 
-Html5Tree = tuple[LexborNode | None, list[bytes], list[bytes]]
-"""What the core reads: the root of a tree, and the names that lexbor knows, by its numbers."""
+Html5Tree = tuple[LexborNode | None, NDArray[np.int32], NDArray[np.int32]]
+"""What the core reads: the root of a tree, and the places of names in ``TAGS`` and ``ATTRIBUTES`` by lexbor's numbers.
+
+The first place is 1; 0 stands for numbers without a name.
+"""
 
 
 def parse_html5(html: bytes) -> Html5Tree:
     """Parse a document in UTF-8."""
-    return LexborHTMLParser(html, options=_WITHOUT_EVENTS).root, _TAG_NAMES, _ATTRIBUTE_NAMES
+    return LexborHTMLParser(html, options=_WITHOUT_EVENTS).root, _TAG_PLACES, _ATTRIBUTE_PLACES
 
 
-def _names_by_number(names: list[str], numbers: list[int]) -> list[bytes]:
-    known = {number: name for name, number in zip(names, numbers, strict=True) if number}
-    return [known.get(number, "").encode() for number in range(max(known) + 1)]
+def _places(numbers: list[int]) -> NDArray[np.int32]:
+    """int32[lexbor's numbers], the place of each among those of some names, where 0 stands for a name without one."""
+    places = np.zeros(max(numbers) + 1, np.int32)
+    places[numbers] = np.arange(1, len(numbers) + 1)
+    places[0] = 0
+    return places
 
 
-def _known_names() -> tuple[list[bytes], list[bytes]]:
-    tags = [*TAG_NAMES[1:], *_TAGS]
-    elements = [create_tag(name) for name in tags]
-    parser = LexborHTMLParser(f"<p {' '.join(_ATTRIBUTES)}>")
-    return (
-        _names_by_number(tags, [core.lexbor_numbers(element)[0] for element in elements]),
-        _names_by_number(_ATTRIBUTES, core.lexbor_numbers(parser.css_first("p"))[1:]),
-    )
-
-
-_TAG_NAMES, _ATTRIBUTE_NAMES = _known_names()
+_TAG_PLACES: Final = _places([core.lexbor_numbers(create_tag(name))[0] for name in TAGS])
+_ATTRIBUTE_PLACES: Final = _places(
+    core.lexbor_numbers(LexborHTMLParser(f"<p {' '.join(ATTRIBUTES)}>").css_first("p"))[1:]
+)

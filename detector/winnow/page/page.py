@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -12,7 +12,7 @@ from lxml import etree
 
 from winnow.core import SEED, core
 from winnow.page.attributes import AttributeTable
-from winnow.page.html5 import Html5Tree, parse_html5
+from winnow.page.html5 import ATTRIBUTES, TAGS, Html5Tree, parse_html5
 from winnow.page.parsing import kind_of_data, page_of_mhtml, parse_prepared, prepare
 from winnow.page.rebuilding import rebuild
 from winnow.page.text import character_properties
@@ -23,21 +23,19 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int32]
 
-_TAG_IDS: Final = TAG_ID | {name: TAG_ID[other] for name, other in ALIASES.items()}
+_ELEMENTS: Final = [*TAGS, *(name for name in ALIASES if name not in TAGS)]
+_NAMES: Final = (
+    "\n".join(_ELEMENTS).encode(),
+    np.array([TAG_ID.get(ALIASES.get(name, name), 0) for name in _ELEMENTS], np.int32),
+    "\n".join(ATTRIBUTES).encode(),
+)
 _RAW: Final = tag_set("script", "style", "title")
 _STAY_IN_HEAD: Final = tag_set("title", "meta", "link", "base", "script", "style", "noscript", "template", "noframes")
 _TAG_BITS: Final = sum(  # as flatten.h has them
     table.astype(np.uint8) << bit
     for bit, table in enumerate((IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, _RAW, tag_set("head"), _STAY_IN_HEAD))
 )
-_DTYPES: Final = {
-    "tag": np.int16, "parent": np.int32, "end": np.int32, "depth": np.int32,
-    "run_offset": np.int64, "has_ink": np.bool_, "has_unseen": np.bool_,
-    "run_node": np.int32, "run_begin": np.int32, "run_end": np.int32,
-    "block_node": np.int32, "block_run_begin": np.int32, "block_run_end": np.int32,
-    "block_begin": np.int32, "block_end": np.int32,
-    "name_of": np.int32, "place": np.int32, "value_begin": np.int64, "first": np.int32, "attribute_begin": np.int32,
-}  # fmt: skip
+_DTYPES: Final[dict[str, Any]] = {"int64_t": np.int64, "int32_t": np.int32, "int16_t": np.int16, "uint8_t": np.bool_}
 
 
 class PageTooLarge(ValueError):  # noqa: N818  callers expect it and handle it
@@ -274,15 +272,14 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
         PageTooLarge: the tree is above one of the caps.
     """
     caps = limits.max_nodes, limits.max_depth
-    found = core.flatten(source, _TAG_IDS, _TAG_BITS, character_properties(), SEED, *caps)
+    found = core.flatten(source, *_NAMES, _TAG_BITS, character_properties(), SEED, *caps)
     if found is None:
         return None
     if isinstance(found, tuple):
         limits.check("nodes", found[0])
         limits.check("depth", found[1])
 
-    # read-only, since the core reads them with the lock released
-    arrays: dict[str, NDArray[Any]] = {name: np.frombuffer(found.pop(name), dtype) for name, dtype in _DTYPES.items()}
+    arrays = _arrays(found.pop("arrays"), found.pop("where"))
     attributes = AttributeTable(
         names=found.pop("names"),
         data=found.pop("values"),
@@ -297,11 +294,17 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
     )
     return {
         "attributes": attributes,
-        "tag_names": frozenset(map(TAG_NAMES.__getitem__, found.pop("tags"))),
+        "tag_names": frozenset(compress(TAG_NAMES, np.bincount(tag).tolist())),
         "title": " ".join(next(titles, "").split()),
         **found,
         **arrays,
     }
+
+
+def _arrays(memory: bytes, where: dict[str, tuple[str, int, int]]) -> dict[str, NDArray[Any]]:
+    """The arrays that lie in one piece of memory, read-only, since the core reads them with the lock released."""
+    items: dict[str, NDArray[Any]] = {kind: np.frombuffer(memory, dtype) for kind, dtype in _DTYPES.items()}
+    return {name: items[kind][begin:end] for name, (kind, begin, end) in where.items()}
 
 
 def _check_core_reads_trees() -> None:
@@ -315,10 +318,10 @@ def _check_core_reads_trees() -> None:
     ascii_only = np.zeros(0x110000, np.uint8)
     tags = [TAG_ID[name] for name in ("html", "head", "body", "p", "br")]
     for name, source in (("lxml", etree.fromstring(html)), ("selectolax", parse_html5(html.encode()))):
-        found = core.flatten(source, TAG_ID, _TAG_BITS, ascii_only, SEED, *caps)
+        found = core.flatten(source, *_NAMES, _TAG_BITS, ascii_only, SEED, *caps)
         if (
             not isinstance(found, dict)
-            or np.frombuffer(found["tag"], np.int16).tolist() != tags
+            or _arrays(found["arrays"], found["where"])["tag"].tolist() != tags
             or (found["utf8"], found["names"], found["values"]) != (b"onetwothree", {"id": 0, "class": 1}, b"ab")
         ):
             raise ImportError(

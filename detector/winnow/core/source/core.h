@@ -88,17 +88,35 @@ static inline uint64_t mixed(uint64_t key, uint64_t seed)
     return key ^ key >> 29;
 }
 
+/* Mix the next 8 bytes into a hash. */
+static inline uint64_t with_word(uint64_t hash, const unsigned char *at, uint64_t seed)
+{
+    uint64_t word;
+    memcpy(&word, at, 8);
+    hash = (hash ^ word) * 0xBF58476D1CE4E5B9u;
+    return (hash ^ hash >> 29) + seed;
+}
+
 static inline uint64_t hash_of(Span text, uint64_t seed)
 {
-    uint64_t hash = seed ^ (uint64_t)(text.end - text.begin), word;
-    for (; text.end - text.begin >= 8; text.begin += 8) {
-        memcpy(&word, text.begin, 8);
-        hash = (hash ^ word) * 0xBF58476D1CE4E5B9u;
-        hash = (hash ^ hash >> 29) + seed;
+    uint64_t hash = seed ^ (uint64_t)(text.end - text.begin), other = ~hash;
+    const unsigned char *at = text.begin;
+    if (text.end - at < 8) {
+        uint64_t word = 0;
+        while (at < text.end) {
+            word = word << 8 | *at++;
+        }
+        return mixed(hash ^ word, seed);
     }
-    word = 0;
-    memcpy(&word, text.begin, (size_t)(text.end - text.begin));
-    return mixed(hash ^ word, seed);
+    for (; text.end - at > 16; at += 16) { /* two words at once, since each takes a while */
+        hash = with_word(hash, at, seed);
+        other = with_word(other, at + 8, seed);
+    }
+    if (text.end - at > 8) {
+        hash = with_word(hash, at, seed);
+    }
+    other = with_word(other, text.end - 8, seed); /* some of them once more */
+    return mixed(hash ^ mixed(other, seed), seed);
 }
 
 /* A contiguous array borrowed from numpy. */
@@ -255,9 +273,7 @@ void core_prepare_features(void);
 /* The fastest instructions of this processor. */
 void core_prepare_network(void);
 
-/* Find the type of lxml's elements; 0, or -1 with an ImportError if the core cannot read this lxml's trees. */
-int tree_prepare(void);
-
-int lexbor_prepare(void);
+/* Find the types of the parsers' elements; 0, or -1 with an ImportError if the core cannot read their trees. */
+int trees_prepare(void);
 
 #endif

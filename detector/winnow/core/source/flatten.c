@@ -1,270 +1,223 @@
-/* An lxml tree as flat arrays: see winnow.page.page.
+/* A parser's tree as flat arrays: see winnow.page.page.
 
-   It reads the nodes of libxml2 behind lxml's elements, whose layout has been the same since libxml2 2.0 (2000) and is
-   part of its interface; lxml's public C header says where an element holds its node. tree_prepare() refuses what it
-   does not know. The GIL is held while the tree is read, since other threads may change it. */
+   The GIL is released while a tree of lexbor is read, since its parser belongs to the caller alone, who keeps it; a tree of
+   lxml may be another thread's, too. */
 #include "flatten.h"
+#include "page.h"
 
-static PyTypeObject *element_type;
+/* The arrays of n elements, r runs, m blocks and a attributes, d of them different: type, name, item i of `flat`, length. */
+#define FLAT_ARRAYS(DO) \
+    DO(int64_t, run_offset, runs[i].offset, r + 1) \
+    DO(int32_t, run_node, runs[i].node, r) \
+    DO(uint8_t, has_ink, runs[i].has_ink, r) \
+    DO(uint8_t, has_unseen, runs[i].has_unseen, r) \
+    DO(int32_t, block_node, blocks[i].node, m) \
+    DO(int32_t, block_run_begin, blocks[i].run_begin, m) \
+    DO(int32_t, block_run_end, blocks[i].run_end, m) \
+    DO(int16_t, tag, elements[i].tag, n) \
+    DO(int32_t, parent, elements[i].parent, n) \
+    DO(int32_t, end, elements[i].end, n) \
+    DO(int32_t, depth, elements[i].depth, n) \
+    DO(int32_t, run_begin, elements[i].run_begin, n) \
+    DO(int32_t, run_end, elements[i].run_end, n) \
+    DO(int32_t, block_begin, elements[i].block_begin, n) \
+    DO(int32_t, block_end, elements[i].block_end, n) \
+    DO(int32_t, attribute_begin, elements[i].attribute_begin, n + 1) \
+    DO(int32_t, first, first[i], a) \
+    DO(int32_t, name_of, attributes.items[flat->values.items[i].group].note - 1, d) \
+    DO(int32_t, place, values.items[i].note, d) \
+    DO(int64_t, value_begin, values.items[i].begin, d + 1)
 
-int tree_prepare(void)
-{
-    PyObject *etree = PyImport_ImportModule("lxml.etree");
-    PyObject *type = etree ? PyObject_GetAttrString(etree, "_Element") : NULL;
-    PyObject *size = type ? PyObject_GetAttrString(type, "__basicsize__") : NULL;
-    PyObject *version = size ? PyObject_GetAttrString(etree, "LIBXML_VERSION") : NULL;
-    long major, minor, patch;
-    int is_read = version != NULL && PyArg_ParseTuple(version, "lll", &major, &minor, &patch);
-    if (is_read && (!PyType_Check(type) || PyLong_AsSsize_t(size) != (Py_ssize_t)sizeof(LxmlElement) || major != 2 || minor < 9)) {
-        PyErr_SetString(PyExc_ImportError, "this lxml or libxml2 is not one whose trees can be read");
-        is_read = 0;
-    }
-    Py_XDECREF(version);
-    Py_XDECREF(size);
-    Py_XDECREF(etree);
-    element_type = (PyTypeObject *)type; /* kept for good */
-    return is_read ? 0 : -1;
-}
-
-/* The root of a tree of lxml, or of one made from lexbor's. */
-typedef struct {
-    const Node *root; /* NULL for a tree that cannot be read */
-    Size size;
-    PyObject *known_attributes;
-    Chunk *chunks;
-} Source;
-
-static void source_free(Source *source)
-{
-    chunks_free(&source->chunks);
-}
-
-/* A converter as in core.h. */
-static int in_source(PyObject *object, void *to)
-{
-    Source *source = to;
-    PyObject *node, *known_tags;
-    int is_read;
-    if (PyTuple_Check(object)) {
-        if (!PyArg_ParseTuple(object, "OO!O!", &node, &PyList_Type, &known_tags, &PyList_Type,
-                              &source->known_attributes)) {
-            return 0;
-        }
-        is_read = copy_lexbor(&source->root, &source->size, node, known_tags, &source->chunks);
-        source->root = is_read == 1 ? source->root : NULL;
-        return is_read >= 0;
-    }
-    if (!PyObject_TypeCheck(object, element_type)) {
-        PyErr_SetString(PyExc_TypeError, "expected an lxml element");
-        return 0;
-    }
-    if ((source->root = ((LxmlElement *)object)->node) == NULL) {
-        PyErr_SetString(PyExc_ValueError, "the element has no node");
-        return 0;
-    }
-    return 1;
-}
-
-int append_bytes(Bytes *to, const void *from, size_t length)
-{
-    if (to->capacity - to->used < length && reserve(&to->data, &to->capacity, to->used + length) < 0) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    if (length) {
-        memcpy(to->data + to->used, from, length);
-    }
-    to->used += length;
-    return 0;
-}
-
-PyObject *bytes_of(const Bytes *bytes)
-{
-    return PyBytes_FromStringAndSize(bytes->data, (Py_ssize_t)bytes->used);
-}
-
-int append_content(Bytes *to, const Node *node)
-{
-    return node->content ? append_bytes(to, node->content, strlen((const char *)node->content)) : 0;
-}
-
-/* The node after another in the order of the document, NULL behind the last one in `root`; `depth` follows. */
-static const Node *next_node(const Node *node, const Node *root, size_t *depth)
-{
-    if (node->type == ELEMENT && node->children != NULL) {
-        ++*depth;
-        return node->children;
-    }
-    while (node != root && node->next == NULL) {
-        node = node->parent;
-        --*depth;
-    }
-    return node == root ? NULL : node->next;
-}
-
-static Size size_of(const Node *root)
-{
-    Size size = {0, 0, 0, 0, 0};
-    size_t depth = 0;
-    const Node *node;
-    for (node = root; node != NULL; node = next_node(node, root, &depth)) {
-        if (node->type == ELEMENT) {
-            const Node *attribute;
-            size.elements++;
-            size.levels = depth < size.levels ? size.levels : depth + 1;
-            for (attribute = node->properties; attribute != NULL; attribute = attribute->next) {
-                size.attributes++;
-            }
-        }
-        size.nodes += node->type == ELEMENT || IS_NODE(node);
-        size.texts += IS_TEXT(node);
-    }
-    return size;
-}
-
-static int names_allocate(Names *names, size_t most)
-{
-    names->mask = slots_for(most) - 1;
-    names->slots = calloc(names->mask + 1, sizeof(uint32_t));
-    names->known = malloc(sizeof(Name) * most + 1);
-    return names->slots && names->known ? 0 : -1;
-}
-
-static void names_free(Names *names)
-{
-    free(names->slots);
-    free(names->known);
-}
+/* Bytes for so many items; those of the next array are aligned. */
+#define ROOM(type, count) ((sizeof(type) * (count) + 7) & ~(size_t)7)
 
 static void flat_free(Flat *flat)
 {
-    free(flat->memory);
-    free(flat->container);
-    free(flat->table);
-    names_free(&flat->tags);
-    names_free(&flat->attribute_names);
+    strings_free(&flat->tags);
+    strings_free(&flat->attributes);
+    strings_free(&flat->values);
+    free(flat->elements);
+    free(flat->runs);
+    free(flat->blocks);
+    free(flat->first);
     free(flat->text.data);
-    free(flat->values.data);
-    Py_XDECREF(flat->raw_texts);
-    Py_XDECREF(flat->unknown);
-    Py_XDECREF(flat->name_numbers);
-    Py_XDECREF(flat->tags_found);
+    free(flat->buffer.data);
 }
 
-static int flat_allocate(Flat *flat)
+/* Number the names that are known, and read the tree. */
+static int flatten(Flat *flat, Tree *tree, Span tag_names, const Array *tags, Span attribute_names, uint64_t seed)
 {
-    size_t n = flat->size.elements, r = flat->size.texts, m = r, a = flat->size.attributes, d = a;
-#define SIZE(type, name, count) + sizeof(type) * (count)
-    char *at = flat->memory = calloc(1, 0 FLAT_ARRAYS(SIZE));
-#undef SIZE
-    flat->container = malloc(sizeof(int32_t) * n + 1);
-    flat->table_mask = slots_for(a) - 1;
-    flat->table = calloc(flat->table_mask + 1, sizeof(uint32_t));
-    if (flat->memory == NULL || flat->container == NULL || flat->table == NULL || names_allocate(&flat->tags, n) < 0
-        || names_allocate(&flat->attribute_names, a) < 0) {
-        PyErr_NoMemory();
-        return -1;
+    const Array *known = &tree->known_tags;
+    int32_t template;
+    Py_ssize_t k;
+    if (strings_allocate(&flat->tags, seed) < 0 || strings_allocate(&flat->attributes, seed) < 0
+        || strings_allocate(&flat->values, seed) < 0 || put_lines(&flat->tags, tag_names) < 0
+        || put_lines(&flat->attributes, attribute_names) < 0) {
+        return NO_MEMORY;
     }
-#define CARVE_FIELD(type, name, count) CARVE(at, flat->name, count);
-    FLAT_ARRAYS(CARVE_FIELD)
-#undef CARVE_FIELD
-    flat->unknown = PyDict_New();
-    flat->name_numbers = PyDict_New();
-    flat->tags_found = PySet_New(NULL);
-    flat->raw_texts = PyDict_New();
-    return flat->unknown && flat->name_numbers && flat->tags_found && flat->raw_texts ? 0 : -1;
-}
-
-/* Convert run_offset from bytes to characters, and find the runs with invisible characters. */
-static void in_characters(Flat *flat, const uint8_t *properties)
-{
-    const unsigned char *data = (const unsigned char *)flat->text.data;
-    int64_t characters = 0, at = 0;
-    size_t r;
-    for (r = 1; r <= flat->r; r++) {
-        int64_t end = flat->run_offset[r], more = 0;
-        const unsigned char *rest = data + at;
-        int is_ascii;
-        for (; at < end; at++) {
-            more += (data[at] & 0xC0) != 0x80;
-        }
-        is_ascii = more == data + end - rest;
-        while (!is_ascii && !flat->has_unseen[r - 1] && rest < data + end) {
-            flat->has_unseen[r - 1] = (property_of(properties, next_character(&rest, data + end)) & IS_UNSEEN) != 0;
-        }
-        characters += more;
-        flat->run_offset[r] = characters;
+    if ((size_t)tags->length != flat->tags.used || !are_below(known, tags->length + 1)
+        || !are_below(&tree->known_attributes, (Py_ssize_t)flat->attributes.used + 1)) {
+        return UNREADABLE;
     }
+    for (k = 0; k < tags->length; k++) {
+        flat->tags.items[k].note = ITEMS(*tags, int32_t)[k];
+    }
+    template = find_string(&flat->tags, span_of("template"), 0);
+    for (k = 0; k < known->length && (template == 0 || ITEMS(*known, int32_t)[k] != template); k++) {
+    }
+    tree->template = k < known->length ? (uintptr_t)k : MOST_KNOWN;
+    flat->tree = tree;
+    return step_from(tree, tree->root).is_element ? read_tree(flat) : UNREADABLE;
 }
 
-/* Store an object under a name, stealing the reference; 0, or -1 with an exception. */
-static int put(PyObject *found, const char *name, PyObject *object)
+/* Store an object under a key, stealing references; 0, or -1 with an exception. */
+static int put(PyObject *found, PyObject *key, PyObject *object)
 {
-    int failed = object == NULL || PyDict_SetItemString(found, name, object) < 0;
+    int failed = key == NULL || object == NULL || PyDict_SetItem(found, key, object) < 0;
+    Py_XDECREF(key);
     Py_XDECREF(object);
     return failed ? -1 : 0;
 }
 
-static PyObject *result_of(Flat *flat, const uint8_t *properties)
+/* Copy the arrays into one object, and tell where each is: (type, first item, end) by name. NULL with an exception. */
+static PyObject *put_arrays(const Flat *flat, PyObject *where)
 {
-    PyObject *found = PyDict_New();
-    size_t n = flat->n, r = flat->r, m = flat->m, a = flat->a, d = flat->d;
-#define PUT(type, name, count) \
-    || put(found, #name, PyBytes_FromStringAndSize((const char *)flat->name, (Py_ssize_t)(sizeof(type) * (count)))) < 0
-    in_characters(flat, properties);
-    if (found == NULL
-        || put(found, "utf8", bytes_of(&flat->text)) < 0
-        || put(found, "values", bytes_of(&flat->values)) < 0
-        || put(found, "names", Py_NewRef(flat->name_numbers)) < 0
-        || put(found, "tags", Py_NewRef(flat->tags_found)) < 0
-        || put(found, "content_in_head", PyLong_FromLong(flat->content_in_head)) < 0
-        || put(found, "unknown_names", Py_NewRef(flat->unknown)) < 0
-        || put(found, "raw_texts", Py_NewRef(flat->raw_texts)) < 0 FLAT_ARRAYS(PUT)) {
-        Py_XDECREF(found);
+    size_t n = flat->n, r = flat->r, m = flat->m, a = flat->a, d = flat->values.used, i;
+#define AND_ROOM(type, name, item, count) + ROOM(type, count)
+    PyObject *memory = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(0 FLAT_ARRAYS(AND_ROOM)));
+#undef AND_ROOM
+    char *begin = memory ? PyBytes_AsString(memory) : NULL, *at = begin;
+    int failed = memory == NULL;
+#define PUT(type, name, item, count) \
+    if (!failed) { \
+        Py_ssize_t first = (at - begin) / (Py_ssize_t)sizeof(type); \
+        for (i = 0; i < (count); i++) { \
+            ((type *)at)[i] = flat->item; \
+        } \
+        at += ROOM(type, count); \
+        failed = put(where, PyUnicode_FromString(#name), Py_BuildValue("snn", #type, first, first + (Py_ssize_t)i)) < 0; \
+    }
+    FLAT_ARRAYS(PUT)
+#undef PUT
+    if (failed) {
+        Py_XDECREF(memory);
         return NULL;
     }
-#undef PUT
+    return memory;
+}
+
+static PyObject *bytes_of(const Bytes *bytes)
+{
+    return PyBytes_FromStringAndSize(bytes->data, (Py_ssize_t)bytes->used);
+}
+
+static PyObject *name_of(const Strings *names, int32_t number)
+{
+    Span name = string_of(names, (size_t)number);
+    return PyUnicode_DecodeUTF8((const char *)name.begin, name.end - name.begin, NULL);
+}
+
+/* The text that begins an element. */
+static PyObject *raw_text(const Tree *tree, const void *element)
+{
+    const void *first = step_from(tree, element).children, *at;
+    Py_ssize_t length = 0;
+    PyObject *bytes;
+    char *to;
+    for (at = first; is_text(tree, at); at = step_from(tree, at).next) {
+        Span text = text_of(tree, at);
+        length += text.end - text.begin;
+    }
+    bytes = PyBytes_FromStringAndSize(NULL, length);
+    to = bytes ? PyBytes_AsString(bytes) : NULL;
+    for (at = first; to != NULL && is_text(tree, at); at = step_from(tree, at).next) {
+        Span text = text_of(tree, at);
+        if (text.begin < text.end) {
+            memcpy(to, text.begin, (size_t)(text.end - text.begin));
+        }
+        to += text.end - text.begin;
+    }
+    return bytes;
+}
+
+/* Number the names of attributes that occur; put names without a tag, and texts that are kept, by element. */
+static int put_texts(Flat *flat, PyObject *names, PyObject *unknown_names, PyObject *raw_texts)
+{
+    size_t i;
+    int32_t count = 0;
+    int failed = names == NULL || unknown_names == NULL || raw_texts == NULL;
+    for (i = 0; i < flat->values.used && !failed; i++) {
+        int32_t name = flat->values.items[i].group, *number = &flat->attributes.items[name].note;
+        if (*number == 0) {
+            failed = put(names, name_of(&flat->attributes, name), PyLong_FromLong(count)) < 0;
+            *number = ++count;
+        }
+    }
+    for (i = 0; i < flat->n && !failed; i++) {
+        const Element *element = &flat->elements[i];
+        if (element->tag == 0) {
+            failed = put(unknown_names, PyLong_FromSize_t(i), name_of(&flat->tags, element->name)) < 0;
+        }
+        if (element->is_raw && !failed) {
+            failed = put(raw_texts, PyLong_FromSize_t(i), raw_text(flat->tree, element->node)) < 0;
+        }
+    }
+    return failed ? -1 : 0;
+}
+
+static PyObject *result_of(Flat *flat)
+{
+    PyObject *where = PyDict_New(), *names = PyDict_New(), *unknown_names = PyDict_New(), *raw_texts = PyDict_New();
+    PyObject *arrays = NULL, *found = NULL;
+    if (where != NULL && put_texts(flat, names, unknown_names, raw_texts) == 0
+        && (arrays = put_arrays(flat, where)) != NULL) {
+        found = Py_BuildValue("{sOsOsOsOsOsNsNsi}", "arrays", arrays, "where", where, "names", names, "unknown_names",
+                              unknown_names, "raw_texts", raw_texts, "utf8", bytes_of(&flat->text), "values",
+                              bytes_of(&flat->values.text), "content_in_head", (int)flat->content_in_head);
+    }
+    Py_XDECREF(arrays);
+    Py_XDECREF(where);
+    Py_XDECREF(names);
+    Py_XDECREF(unknown_names);
+    Py_XDECREF(raw_texts);
     return found;
 }
 
-/* flatten(source, tag_ids, kinds: uint8[tags], properties, seed, max_nodes, max_levels) -> dict of arrays, None where the tree
-           cannot be read, or the nodes and levels of one too large
+/* flatten(source, tag_names, tags: int32[names], attribute_names, kinds: uint8[tags], properties, seed, max_nodes,
+           max_levels) -> dict, None where the tree cannot be read, or the nodes and levels of one too large
 
-   source: an element of lxml, or a tuple: an element of selectolax, and the names of elements and of attributes that lexbor
-   knows, lists of bytes by its numbers. */
+   source: an element of lxml, or a tuple: one of selectolax, and for each number that lexbor has for a name of elements, and
+   of attributes, 1 + its line in the names here, 0 for none: int32[]. */
 PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array kinds = {0}, properties = {0};
+    SCOPED(array_release) Array tags = {0}, kinds = {0}, properties = {0};
     SCOPED(flat_free) Flat flat = {0};
-    SCOPED(source_free) Source source = {0};
+    SCOPED(tree_release) Tree tree = {0};
     unsigned long long seed;
-    const Node *root;
+    Span tag_names, attribute_names;
     Py_ssize_t max_nodes, max_levels;
+    PyThreadState *state;
     int is_read;
-    if (!PyArg_ParseTuple(arguments, "O&O!O&O&Knn", in_source, &source, &PyDict_Type, &flat.tag_ids, in_1, &kinds, in_properties,
-                          &properties, &seed, &max_nodes, &max_levels)) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&Knn", in_tree, &tree, in_bytes, &tag_names, in_4, &tags, in_bytes,
+                          &attribute_names, in_1, &kinds, in_properties, &properties, &seed, &max_nodes, &max_levels)
+        || !check_arrays(kinds.length > 0 && kinds.length <= INT16_MAX && are_below(&tags, kinds.length))) {
         return NULL;
     }
-    root = source.root;
-    if (root == NULL || root->type != ELEMENT) {
+    flat.kinds = ITEMS(kinds, uint8_t);
+    flat.properties = ITEMS(properties, uint8_t);
+    state = tree.is_lexbor ? PyEval_SaveThread() : NULL;
+    is_read = flatten(&flat, &tree, tag_names, &tags, attribute_names, seed);
+    if (state != NULL) {
+        PyEval_RestoreThread(state);
+    }
+    if (is_read == NO_MEMORY) {
+        return PyErr_NoMemory();
+    }
+    if (is_read == UNREADABLE) {
         Py_RETURN_NONE;
     }
-    flat.seed = seed;
-    flat.known_attributes = source.known_attributes;
-    flat.size = source.known_attributes ? source.size : size_of(root);
-    if (flat.size.nodes > (size_t)max_nodes || flat.size.levels > (size_t)max_levels) {
-        return Py_BuildValue("nn", (Py_ssize_t)flat.size.nodes, (Py_ssize_t)flat.size.levels);
+    if (flat.nodes > (size_t)max_nodes || flat.levels > (size_t)max_levels) {
+        return Py_BuildValue("nn", (Py_ssize_t)flat.nodes, (Py_ssize_t)flat.levels);
     }
-    if (flat.size.elements >= INT32_MAX || flat.size.attributes >= INT32_MAX || flat.size.texts >= INT32_MAX) {
-        PyErr_SetString(PyExc_OverflowError, "the tree is too large");
-        return NULL;
-    }
-    is_read = flat_allocate(&flat);
-    if (is_read == 0) {
-        is_read = read_tree(&flat, root, &kinds, ITEMS(properties, uint8_t));
-    }
-    if (is_read > 0) {
-        return result_of(&flat, ITEMS(properties, uint8_t));
-    }
-    return is_read == 0 ? Py_NewRef(Py_None) : NULL;
+    return result_of(&flat);
 }

@@ -1,99 +1,116 @@
-/* The flat arrays that an lxml tree is read into. */
+/* The flat arrays that the tree of a parser is read into, without the GIL. */
 #ifndef WINNOW_FLAT_H
 #define WINNOW_FLAT_H
 
-#include "core.h"
-#include "libxml2_nodes.h"
+#include "nodes.h"
+
+/* What reading comes to. Functions that give a string's number give 1 + number, or one of the others. */
+enum { NO_MEMORY = -1, UNREADABLE = 0, READ = 1 };
+
+/* Make the memory behind a pointer at least `wanted` bytes long; what many pages need at once. */
+static inline int make_room(void *pointer, size_t *capacity, size_t wanted)
+{
+    const size_t usual = 1 << 15;
+    return wanted <= *capacity || reserve(pointer, capacity, wanted > usual ? wanted : usual) == 0 ? READ : NO_MEMORY;
+}
+
+int append(Bytes *to, Span text);
+
+/* What was appended from there on. */
+static inline Span bytes_from(const Bytes *bytes, size_t begin)
+{
+    const unsigned char *data = (const unsigned char *)bytes->data;
+    return (Span){data + begin, data + bytes->used};
+}
 
 typedef struct {
-    size_t nodes;      /* elements, comments, instructions and references */
-    size_t elements;
-    size_t texts;
-    size_t attributes;
-    size_t levels;     /* of elements */
-} Size;
+    int64_t begin; /* in the text of all */
+    int32_t group; /* equal strings of different groups are different */
+    int32_t note;  /* what is to be known of it; 0 at first */
+    uint32_t hash;
+} String;
 
-/* Numbers of names by the addresses of their strings, which libxml2 stores once per document. */
+/* Different strings, numbered as they come. */
 typedef struct {
-    const unsigned char *name;
-    const Namespace *space;
-    int32_t number;
-} Name;
-
-typedef struct {
-    Name *known;
-    uint32_t *slots; /* 1 + index of a known one */
-    uint32_t used;
+    String *items; /* and one more, where the next will begin */
+    size_t capacity, used;
+    uint32_t *slots; /* 1 + number, by hash */
     size_t mask;
-} Names;
-
-/* The arrays of a page of n elements, r runs, m blocks, a attributes and d different ones, by types from the widest on. */
-#define FLAT_ARRAYS(DO) \
-    DO(int64_t, run_offset, r + 1) DO(int64_t, value_begin, d + 1) \
-    DO(int32_t, parent, n) DO(int32_t, end, n) DO(int32_t, depth, n) DO(int32_t, run_begin, n) DO(int32_t, run_end, n) \
-    DO(int32_t, block_begin, n) DO(int32_t, block_end, n) DO(int32_t, attribute_begin, n + 1) \
-    DO(int32_t, run_node, r) DO(int32_t, block_node, m) DO(int32_t, block_run_begin, m) DO(int32_t, block_run_end, m) \
-    DO(int32_t, first, a) DO(int32_t, place, d) DO(int32_t, name_of, d) \
-    DO(int16_t, tag, n) DO(uint8_t, has_ink, r) DO(uint8_t, has_unseen, r)
-
-/* Nodes made from those of lexbor. */
-typedef struct Chunk Chunk;
-
-/* Make nodes of the subtree of an element of selectolax, and count them: 1, 0 for a name that is not among the known ones,
-   -1 with an exception. */
-int copy_lexbor(const Node **root, Size *size, PyObject *node_of_root, PyObject *known_tags, Chunk **chunks);
-
-void chunks_free(Chunk **chunks);
-
-/* All that is known while a tree is read. */
-typedef struct {
-    Size size;
-#define FIELD(type, name, count) type *name;
-    FLAT_ARRAYS(FIELD)
-#undef FIELD
-    int32_t *container;   /* n: block-level element around each element */
-    size_t n, r, m, a, d; /* so far */
-    int32_t content_in_head; /* the first element right in the first head that does not stay there, 0 for none */
-    Bytes text, values;
-    PyObject *tag_ids; /* of winnow.page.tree */
-    Names tags, attribute_names;
-    uint32_t *table; /* 1 + number of a different attribute, by hash of name and value */
-    size_t table_mask;
     uint64_t seed;
-    PyObject *known_attributes; /* names that lexbor knows, by its numbers: a list of bytes; NULL for libxml2 */
-    PyObject *unknown, *name_numbers, *tags_found; /* tag_ids that occur */
-    PyObject *raw_texts; /* of scripts, style sheets and titles, by element */
-    char *memory;        /* of the arrays */
+    Bytes text;
+} Strings;
+
+int strings_allocate(Strings *strings, uint64_t seed);
+
+void strings_free(Strings *strings);
+
+/* 0 where it is not there. */
+int32_t find_string(const Strings *strings, Span text, int32_t group);
+
+/* Adds it where it is not there. */
+int32_t put_string(Strings *strings, Span text, int32_t group);
+
+static inline Span string_of(const Strings *strings, size_t number)
+{
+    const unsigned char *text = (const unsigned char *)strings->text.data;
+    return (Span){text + strings->items[number].begin, text + strings->items[number + 1].begin};
+}
+
+/* Add lines; READ or NO_MEMORY. */
+int put_lines(Strings *strings, Span lines);
+
+/* The name that lexbor has an entry for. */
+Span lexbor_name(uintptr_t address);
+
+/* By lexbor's number, or the address of an entry. */
+int32_t put_lexbor_name(Strings *names, const Array *known, uintptr_t name);
+
+/* By a node of libxml2: "{namespace}name", made in a buffer. */
+int32_t put_libxml2_name(Strings *names, const Node *node, Bytes *buffer);
+
+typedef struct {
+    const void *node;
+    int32_t parent, end, depth, run_begin, run_end, block_begin, block_end, attribute_begin;
+    int32_t container; /* block-level element around it, or itself */
+    int32_t name;
+    int16_t tag;
+    uint8_t is_raw; /* whether the text that begins it is kept as it is */
+} Element;
+
+typedef struct {
+    int64_t offset; /* in characters */
+    int32_t node;
+    uint8_t has_ink, has_unseen;
+} Run;
+
+typedef struct {
+    int32_t node, run_begin, run_end;
+} Block;
+
+typedef struct {
+    const Tree *tree;
+    const uint8_t *kinds, *properties;
+    Strings tags, attributes; /* names of elements and of attributes; the note on the former is the tag */
+    Strings values;         /* of attributes, in groups by name; the note is the place of the first attribute */
+    Element *elements;      /* of these and of runs there is one more, where the next one's slices will begin */
+    Run *runs;
+    Block *blocks;
+    int32_t *first;         /* place of the first equal attribute */
+    size_t elements_capacity, runs_capacity, blocks_capacity, first_capacity; /* in bytes */
+    size_t n, r, m, a;
+    size_t nodes, levels;   /* nodes that are no text; levels of elements */
+    Bytes text, buffer;
+    size_t run_begin;       /* where the current run begins in the text */
+    int32_t current, head;  /* elements, -1 for none */
+    int32_t border, last_border; /* block-level borders so far, and before the last block */
+    int32_t hidden;         /* elements around without text of the page */
+    int32_t content_in_head; /* the first element right in the first head that does not stay there, 0 for none */
 } Flat;
-
-/* Append bytes to a buffer; 0, or -1 with an exception. */
-int append_bytes(Bytes *to, const void *from, size_t length);
-
-/* A new object with the same bytes. */
-PyObject *bytes_of(const Bytes *bytes);
-
-/* Append the text of a node; 0, or -1 with an exception. */
-int append_content(Bytes *to, const Node *node);
-
-/* lxml's name of a node: "{namespace}name". */
-PyObject *full_name(const unsigned char *name, const Namespace *space);
-
-/* The number of an element's name in tag_ids, 0 for unknown ones; -1 with an exception. */
-int32_t tag_of(Flat *flat, const Node *node);
-
-/* Store an attribute of the current element; 0, or -1 with an exception. */
-int add_attribute(Flat *flat, const unsigned char *of, const Namespace *space, const unsigned char *value, size_t length);
-
-/* Store the attributes of lexbor's element: 1, 0 for a name that is not known, -1 with an exception. */
-int read_lexbor_attributes(Flat *flat, const void *element);
-
-/* Store the attributes of an element: 1, 0 if a value holds entities, -1 with an exception. */
-int read_attributes(Flat *flat, const Node *node);
 
 /* What an element is by its tag: bits, as winnow.page.page has them. */
 enum { BLOCK_LEVEL = 1, UNSEEN_TEXT = 2, RAW_TEXT = 4, HEAD = 8, STAYS_IN_HEAD = 16 };
 
-/* 1, 0 if an attribute holds entities, -1 with an exception. */
-int read_tree(Flat *flat, const Node *root, const Array *kinds, const uint8_t *properties);
+/* Read the tree; `flat` is zeroed but for the tree, the tables, and names and strings allocated. */
+int read_tree(Flat *flat);
 
 #endif

@@ -119,7 +119,7 @@ static int execute(PyObject *module)
     core_prepare_crc32();
     core_prepare_features();
     core_prepare_network();
-    return PyModule_AddIntConstant(module, "VERSION", CORE_VERSION) < 0 || tree_prepare() < 0 ? -1 : lexbor_prepare();
+    return PyModule_AddIntConstant(module, "VERSION", CORE_VERSION) < 0 ? -1 : trees_prepare();
 }
 
 static PyModuleDef_Slot slots[] = {

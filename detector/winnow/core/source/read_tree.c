@@ -1,17 +1,116 @@
-/* One walk over a tree, without recursion: elements, runs of text, blocks. */
+/* One walk over a tree, without recursion: elements with their names and attributes, runs of text, blocks. */
 #include "flatten.h"
 
-/* found[number] = text, stealing the reference; 0, or -1 with an exception. */
-static int put_by_number(PyObject *found, int32_t number, PyObject *text)
+enum { LONGEST_TAG = 16 }; /* no name that has a tag is longer */
+
+/* The tag of a name that has none itself: that of its local part in lower case, or 0. */
+static int32_t tag_of_local_name(const Strings *names, Span name)
 {
-    PyObject *key = PyLong_FromLong(number);
-    int failed = key == NULL || text == NULL || PyDict_SetItem(found, key, text) < 0;
-    Py_XDECREF(key);
-    Py_XDECREF(text);
-    return failed ? -1 : 0;
+    unsigned char lower[LONGEST_TAG];
+    const unsigned char *at = name.end;
+    size_t length = 0;
+    int32_t found;
+    while (at > name.begin && at[-1] != '}') {
+        at--;
+    }
+    for (; at < name.end && length < LONGEST_TAG; at++) {
+        lower[length++] = (unsigned char)lower_of(*at);
+    }
+    found = at == name.end ? find_string(names, (Span){lower, lower + length}, 0) : 0;
+    return found ? names->items[found - 1].note : 0;
 }
 
-/* Whether a text is not blank. */
+/* Whether the contents of a template are attached to the page. */
+static int is_shadow_root(const LexborElement *template)
+{
+    const LexborAttribute *attribute = template->first_attribute;
+    for (; attribute != NULL; attribute = attribute->next) {
+        if (attribute->node.local_name >= MOST_KNOWN) { /* lexbor knows neither name */
+            Span name = lexbor_name(attribute->node.local_name);
+            size_t length = (size_t)(name.end - name.begin);
+            if ((length == 10 || length == 14) && memcmp(name.begin, "shadowrootmode", length) == 0) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+static int read_name(Flat *flat, Element *element)
+{
+    Strings *names = &flat->tags;
+    const LexborNode *node = element->node;
+    size_t known = names->used;
+    int32_t found;
+    if (!flat->tree->is_lexbor) {
+        found = put_libxml2_name(names, element->node, &flat->buffer);
+    }
+    else if (is_template(flat->tree, node) && is_shadow_root(element->node)) {
+        found = put_string(names, span_of("div"), 0);
+    }
+    else {
+        found = put_lexbor_name(names, &flat->tree->known_tags, node->local_name);
+    }
+    if (found <= 0) {
+        return found;
+    }
+    element->name = found - 1;
+    if (names->used > known) {
+        names->items[known].note = tag_of_local_name(names, string_of(names, known));
+    }
+    element->tag = (int16_t)names->items[element->name].note;
+    return READ;
+}
+
+/* Store an attribute, by what finding its name came to. */
+static int add_attribute(Flat *flat, int32_t name, Span value)
+{
+    size_t known = flat->values.used;
+    int32_t found = name > 0 ? put_string(&flat->values, value, name - 1) : name;
+    if (found <= 0) {
+        return found;
+    }
+    if (flat->a >= INT32_MAX || make_room(&flat->first, &flat->first_capacity, sizeof(int32_t) * (flat->a + 1)) < 0) {
+        return NO_MEMORY;
+    }
+    if (flat->values.used > known) {
+        flat->values.items[known].note = (int32_t)flat->a;
+    }
+    flat->first[flat->a++] = flat->values.items[found - 1].note;
+    return READ;
+}
+
+static int read_lexbor_attributes(Flat *flat, const LexborElement *element)
+{
+    const LexborAttribute *attribute = element->first_attribute;
+    int is_read = READ;
+    for (; attribute != NULL && is_read == READ; attribute = attribute->next) {
+        uintptr_t name = attribute->node.prefix ? attribute->qualified_name : attribute->node.local_name; /* xlink:href */
+        int32_t found = put_lexbor_name(&flat->attributes, &flat->tree->known_attributes, name);
+        is_read = add_attribute(flat, found, span_in_lexbor(attribute->value));
+    }
+    return is_read;
+}
+
+/* UNREADABLE if a value holds entities. */
+static int read_libxml2_attributes(Flat *flat, const Node *element)
+{
+    const Node *attribute = element->properties;
+    int is_read = READ;
+    for (; attribute != NULL && is_read == READ; attribute = attribute->next) {
+        const Node *text = attribute->children;
+        if (attribute->type != ATTRIBUTE) {
+            continue;
+        }
+        if (text != NULL && ((text->type != TEXT && text->type != CDATA) || text->next != NULL)) {
+            return UNREADABLE;
+        }
+        is_read = add_attribute(flat, put_libxml2_name(&flat->attributes, attribute, &flat->buffer),
+                                span_of(text ? text->content : NULL));
+    }
+    return is_read;
+}
+
 static int has_ink(Span text, const uint8_t *properties)
 {
     while (text.begin < text.end) {
@@ -22,134 +121,143 @@ static int has_ink(Span text, const uint8_t *properties)
     return 0;
 }
 
-/* Store the text that begins an element as it is, a blank one only where it is asked for; 0, or -1 with an exception. */
-static int read_raw_text(Flat *flat, const Node *element, int32_t number, int with_blank, const uint8_t *properties)
+/* Whether the text that begins an element is not blank. */
+static int begins_with_ink(const Flat *flat, const void *element)
 {
-    Bytes raw = {0};
-    const Node *node;
-    int failed = 0;
-    for (node = element->children; node != NULL && IS_TEXT(node) && !failed; node = node->next) {
-        failed = append_content(&raw, node);
+    const void *at = step_from(flat->tree, element).children;
+    while (is_text(flat->tree, at) && !has_ink(text_of(flat->tree, at), flat->properties)) {
+        at = step_from(flat->tree, at).next;
     }
-    if (!failed && (with_blank || has_ink((Span){(unsigned char *)raw.data, (unsigned char *)raw.data + raw.used}, properties))) {
-        failed = put_by_number(flat->raw_texts, number, bytes_of(&raw));
-    }
-    free(raw.data);
-    return failed;
+    return is_text(flat->tree, at);
 }
 
-/* End the current run. */
-static void end_run(Flat *flat, int32_t border, int32_t *last_border, const uint8_t *properties)
+/* End the current run, if there is one. */
+static int end_run(Flat *flat)
 {
-    const unsigned char *data = (const unsigned char *)flat->text.data;
-    size_t r = flat->r++;
-    flat->run_offset[r + 1] = (int64_t)flat->text.used;
-    flat->has_ink[r] = (uint8_t)has_ink((Span){data + flat->run_offset[r], data + flat->text.used}, properties);
-    if (!flat->has_ink[r]) {
-        return;
+    const unsigned char *at;
+    int64_t characters = 0;
+    int is_ascii;
+    Span text;
+    Run *run;
+    if (flat->run_begin == flat->text.used) {
+        return READ;
     }
-    if (*last_border != border) {
-        *last_border = border;
-        flat->block_node[flat->m] = flat->container[flat->run_node[r]];
-        flat->block_run_begin[flat->m++] = (int32_t)r;
+    if (flat->r + 1 >= INT32_MAX || make_room(&flat->runs, &flat->runs_capacity, sizeof(Run) * (flat->r + 2)) < 0
+        || make_room(&flat->blocks, &flat->blocks_capacity, sizeof(Block) * (flat->m + 1)) < 0) {
+        return NO_MEMORY;
     }
-    flat->block_run_end[flat->m - 1] = (int32_t)r + 1;
+    text = bytes_from(&flat->text, flat->run_begin);
+    run = &flat->runs[flat->r++];
+    run->node = flat->current;
+    run->has_ink = (uint8_t)has_ink(text, flat->properties);
+    run->has_unseen = 0;
+    for (at = text.begin; at < text.end; at++) {
+        characters += (*at & 0xC0) != 0x80;
+    }
+    is_ascii = characters == text.end - text.begin;
+    while (!is_ascii && !run->has_unseen && text.begin < text.end) {
+        run->has_unseen = (next_property(flat->properties, &text) & IS_UNSEEN) != 0;
+    }
+    run[1].offset = run->offset + characters;
+    flat->run_begin = flat->text.used;
+    if (!run->has_ink) {
+        return READ;
+    }
+    if (flat->last_border != flat->border) {
+        flat->last_border = flat->border;
+        flat->blocks[flat->m++] = (Block){flat->elements[flat->current].container, (int32_t)flat->r - 1, 0};
+    }
+    flat->blocks[flat->m - 1].run_end = (int32_t)flat->r;
+    return READ;
 }
 
-int read_tree(Flat *flat, const Node *root, const Array *kinds, const uint8_t *properties)
+static int begin_element(Flat *flat, const void *node)
 {
-    const Node *node = root;
-    int32_t current = -1, border = 0, last_border = -1, hidden = 0, deep = 0, head = -1;
-    int reading = 1, in_run = 0; /* whether text counts here, and whether there was some since the last markup */
-#define END_RUN() (in_run ? (end_run(flat, border, &last_border, properties), in_run = 0) : 0)
-#define KIND_OF(tag) ((tag) >= 0 && (tag) < kinds->length ? ITEMS(*kinds, uint8_t)[tag] : 0)
+    size_t wanted = sizeof(Element) * (flat->n + 2);
+    int32_t i = (int32_t)flat->n, around = flat->current;
+    Element *element;
+    int kind, is_read;
+    if (flat->n + 1 >= INT32_MAX || make_room(&flat->elements, &flat->elements_capacity, wanted) < 0) {
+        return NO_MEMORY;
+    }
+    element = &flat->elements[flat->n++];
+    *element = (Element){.node = node, .parent = around, .run_begin = (int32_t)flat->r, .block_begin = (int32_t)flat->m,
+                         .attribute_begin = (int32_t)flat->a, .container = i};
+    if ((is_read = read_name(flat, element)) != READ) {
+        return is_read;
+    }
+    kind = flat->kinds[element->tag];
+    if (around >= 0) {
+        const Element *parent = &flat->elements[around];
+        element->depth = parent->depth + 1;
+        element->container = kind & BLOCK_LEVEL ? i : parent->container;
+    }
+    flat->levels = (size_t)element->depth < flat->levels ? flat->levels : (size_t)element->depth + 1;
+    element->is_raw = (kind & RAW_TEXT) || (((kind & UNSEEN_TEXT) || flat->hidden) && begins_with_ink(flat, node));
+    flat->border += (kind & BLOCK_LEVEL) || around < 0;
+    flat->hidden += (kind & UNSEEN_TEXT) != 0;
+    if (i && around == flat->head && !flat->content_in_head && !(kind & STAYS_IN_HEAD)) {
+        flat->content_in_head = i;
+    }
+    if (flat->head < 0 && (kind & HEAD)) {
+        flat->head = i;
+    }
+    flat->current = i;
+    return flat->tree->is_lexbor ? read_lexbor_attributes(flat, node) : read_libxml2_attributes(flat, node);
+}
+
+/* End the current element. */
+static void end_element(Flat *flat)
+{
+    Element *element = &flat->elements[flat->current];
+    int kind = flat->kinds[element->tag];
+    element->end = (int32_t)flat->n;
+    element->run_end = (int32_t)flat->r;
+    element->block_end = (int32_t)flat->m;
+    flat->border += (kind & BLOCK_LEVEL) != 0;
+    flat->hidden -= (kind & UNSEEN_TEXT) != 0;
+    flat->current = element->parent;
+}
+
+int read_tree(Flat *flat)
+{
+    const Tree *tree = flat->tree;
+    const void *at = tree->root;
+    int is_read;
+    flat->current = flat->head = flat->last_border = -1;
+    if (make_room(&flat->runs, &flat->runs_capacity, sizeof(Run)) < 0) {
+        return NO_MEMORY;
+    }
+    flat->runs[0].offset = 0;
     for (;;) {
-        if (node->type == ELEMENT) {
-            int32_t tag, i = (int32_t)flat->n;
-            int is_read, is_block, kind;
-            END_RUN();
-            reading = 1;
-            if (flat->n >= flat->size.elements) {
-                PyErr_SetString(PyExc_RuntimeError, "the tree has changed while it was read");
-                return -1;
-            }
-            if ((tag = tag_of(flat, node)) < 0
-                || (tag == 0 && put_by_number(flat->unknown, i, full_name(node->name, node->space)) < 0)) {
-                return -1;
-            }
-            flat->n++;
-            flat->tag[i] = (int16_t)tag;
-            flat->parent[i] = current;
-            flat->depth[i] = deep++;
-            flat->run_begin[i] = (int32_t)flat->r;
-            flat->block_begin[i] = (int32_t)flat->m;
-            kind = KIND_OF(tag);
-            if (((kind & (RAW_TEXT | UNSEEN_TEXT)) || hidden) && read_raw_text(flat, node, i, kind & RAW_TEXT, properties) < 0) {
-                return -1;
-            }
-            if ((is_read = read_attributes(flat, node)) != 1) {
-                return is_read;
-            }
-            flat->attribute_begin[i + 1] = (int32_t)flat->a;
-            is_block = (kind & BLOCK_LEVEL) != 0;
-            flat->container[i] = is_block || current < 0 ? i : flat->container[current];
-            border += is_block || current < 0;
-            hidden += (kind & UNSEEN_TEXT) != 0;
-            if (i && current == head && !flat->content_in_head && !(kind & STAYS_IN_HEAD)) {
-                flat->content_in_head = i;
-            }
-            head = head < 0 && (kind & HEAD) ? i : head;
-            current = i;
-            if (node->children != NULL) {
-                node = node->children;
-                continue;
-            }
+        Step step = step_from(tree, at);
+        is_read = !step.is_text ? end_run(flat) : flat->hidden ? READ : append(&flat->text, text_of(tree, at));
+        flat->nodes += !step.is_text;
+        if (step.is_element && is_read == READ) {
+            is_read = begin_element(flat, at);
         }
-        else if (IS_TEXT(node)) {
-            if (reading && !hidden && node->content != NULL && node->content[0] != 0) {
-                if (!in_run) {
-                    if (flat->r >= flat->size.texts) {
-                        PyErr_SetString(PyExc_RuntimeError, "the tree has changed while it was read");
-                        return -1;
-                    }
-                    flat->run_node[flat->r] = current;
-                    in_run = 1;
-                }
-                if (append_content(&flat->text, node) < 0) {
-                    return -1;
-                }
+        if (is_read != READ) {
+            return is_read;
+        }
+        if (step.children != NULL) {
+            at = step.children;
+            continue;
+        }
+        if (step.is_element) {
+            end_element(flat);
+        }
+        while (at != tree->root && step.next == NULL) {
+            if (end_run(flat) < 0) {
+                return NO_MEMORY;
             }
+            at = flat->elements[flat->current].node;
+            end_element(flat);
+            step.next = step_from(tree, at).next;
         }
-        else if (IS_NODE(node)) {
-            END_RUN();
-            reading = 1;
+        if (at == tree->root) {
+            flat->elements[flat->n].attribute_begin = (int32_t)flat->a;
+            return READ;
         }
-        else if (node->type != XINCLUDE_START && node->type != XINCLUDE_END) {
-            reading = 0; /* lxml reads no further, either */
-        }
-        for (;;) { /* close the elements that end here */
-            if (node->type == ELEMENT) {
-                int kind = KIND_OF(flat->tag[current]);
-                END_RUN();
-                reading = 1;
-                flat->end[current] = (int32_t)flat->n;
-                flat->run_end[current] = (int32_t)flat->r;
-                flat->block_end[current] = (int32_t)flat->m;
-                border += (kind & BLOCK_LEVEL) != 0;
-                hidden -= (kind & UNSEEN_TEXT) != 0;
-                deep--;
-                current = flat->parent[current];
-            }
-            if (node == root || node->next != NULL) {
-                break;
-            }
-            node = node->parent;
-        }
-        if (node == root) {
-            return 1;
-        }
-        node = node->next;
+        at = step.next;
     }
-#undef END_RUN
-#undef KIND_OF
 }
