@@ -33,7 +33,6 @@ from demo.web import generate
 from winnow import Page, PageTooLarge, clean, load_model
 from winnow.fingerprints import node_fingerprints
 from winnow.memo import Memo
-from winnow.output.markdown.writer import markdown_blocks
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.parsing import decode
 from winnow.smoothing import smooth
@@ -179,7 +178,6 @@ def _stages(html: bytes, url: str, model: Model) -> dict[str, float]:
 
 def _forget() -> None:
     """Empty every memo of the process, as at a cold start."""
-    markdown_blocks.cache_clear()
     for memo in _memos():
         memo.clear()
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import codecs
 import json
-import sys
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property, partial
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,11 +21,13 @@ from winnow.metadata import Metadata, declared_kind, read_metadata
 from winnow.models import load_model
 from winnow.models.decision import FAVORS, SCOPES
 from winnow.output.chunks import Chunk, make_chunks
-from winnow.output.html import write_document, write_html
-from winnow.output.markdown import to_markdown
+from winnow.output.html import write_html
+from winnow.output.markdown.blocks import stack_blocks
+from winnow.output.markdown.writer import write_blocks
+from winnow.output.markup import Markup, make_markup
 from winnow.output.text import join_blocks, visible_text
 from winnow.page.hidden import HIDDEN
-from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from winnow.page.page import DEFAULT_LIMITS, NO_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.tree import TAG_ID, within
 from winnow.page_data import article_in_data
 from winnow.rules import Rules
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from winnow.evidence.draft import Draft, SiteCounts
     from winnow.models import Model
     from winnow.models.decision import Favor, Scope
+    from winnow.output.markdown.blocks import Block
     from winnow.page.hidden import Hidden
     from winnow.rules import Rule
 
@@ -105,17 +106,28 @@ class Cleaned:
     @cached_property
     def html(self) -> str:
         """Clean HTML, a whole document without scripts, styles, frames, comments or handlers."""
-        if self.decided is None:
-            lines = (f"<p>{escape(line, quote=False)}</p>\n" for line in self.text.splitlines())
-            return write_document(self.title, "".join(lines))
-        page = self.decided.page
-        template, hidden = self.decided.template, self.decided.hidden
-        return write_html(page, template, hidden, links=self._links, images=self._images)
+        return write_html(self._markup)
 
     @cached_property
     def markdown(self) -> str:
         """The clean HTML as Markdown."""
-        return to_markdown(self.html)
+        return "\n".join(stack_blocks(self._markdown_blocks))
+
+    @cached_property
+    def _markup(self) -> Markup:
+        """What the clean HTML and Markdown are written from."""
+        if self.decided is None:
+            lines = self.text.splitlines()
+            values: list[Any] = [value for line in lines for value in ((), line)]
+            ends = [end for last in range(2, 2 * len(lines) + 2, 2) for end in (last, last)]
+            return Markup(["p", ""] * len(lines), values, ends, self.title)
+        page, template, hidden = self.decided.page, self.decided.template, self.decided.hidden
+        return make_markup(page, template, hidden, links=self._links, images=self._images)
+
+    @cached_property
+    def _markdown_blocks(self) -> list[Block]:
+        """What the Markdown and the chunks are made of."""
+        return write_blocks(self._markup)
 
     @cached_property
     def segments(self) -> list[Segment]:
@@ -149,7 +161,7 @@ class Cleaned:
         Raises:
             ValueError: ``max_words`` is not above 0.
         """
-        return make_chunks(self.html, max_words)
+        return make_chunks(self._markdown_blocks, max_words)
 
     def to_dict(self, *further: str) -> dict[str, Any]:
         """Return the plain attributes, and others by name, as a dictionary that JSON can hold.
@@ -174,7 +186,7 @@ class Cleaned:
 
     def __getstate__(self) -> dict[str, Any]:
         """Compute everything for a pickle or a copy, which cannot hold the page and its tree."""
-        self.html, self.segments, self.blocks, self.metadata, self.kind  # noqa: B018
+        self._markup, self.segments, self.blocks, self.metadata, self.kind  # noqa: B018
         return vars(self) | {"decided": None, "_metadata_page": None}
 
     @property
@@ -297,7 +309,7 @@ def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Li
     try:
         page = _read_page(html, url, encoding, limits)
     except PageTooLarge as too_large:
-        page = _read_page(html, url, encoding, _NO_LIMITS)
+        page = _read_page(html, url, encoding, NO_LIMITS)
         return uncut(visible_text(page), page.title, passed_through=too_large.reason)
     data = page.data or _data_parsed_as_html(page)
     return page if page.n and data is None else uncut("", "", passed_through=data)
@@ -309,9 +321,6 @@ def _read_page(html: Html, url: str | None, encoding: str | None, limits: Limits
     if isinstance(html, str | bytes):
         return Page.parse(html, url, encoding=encoding, limits=limits)
     return Page.from_tree(_root(html), url, limits=limits)
-
-
-_NO_LIMITS: Final = Limits(sys.maxsize, sys.maxsize, sys.maxsize)
 
 
 def _data_parsed_as_html(page: Page) -> str | None:

@@ -8,7 +8,6 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.output.markdown.blocks import HEADING, LIST, PARAGRAPH, stack_blocks
-from winnow.output.markdown.writer import markdown_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,14 +44,14 @@ class Chunk:
         return asdict(self)
 
 
-def make_chunks(html: str, max_words: int = 300) -> list[Chunk]:
-    """Cut clean HTML into pieces.
+def make_chunks(blocks: list[Block], max_words: int = 300) -> list[Chunk]:
+    """Cut a page into pieces.
 
     A piece never continues after a heading. Tables and code stay whole, whatever their length; longer lists are cut
     between items and longer paragraphs between sentences.
 
     Args:
-        html: a document of :func:`winnow.output.html.write_html`.
+        blocks: its Markdown, see :func:`winnow.output.markdown.writer.write_blocks`.
         max_words: maximum number of words of a piece, above 0.
 
     Raises:
@@ -62,7 +61,7 @@ def make_chunks(html: str, max_words: int = 300) -> list[Chunk]:
         raise ValueError(f"max_words must be at least 1, not {max_words}")
     chunks: list[Chunk] = []
     headings: list[tuple[int, str]] = []
-    for is_heading, group in groupby(markdown_blocks(html), lambda block: block.kind == HEADING):
+    for is_heading, group in groupby(blocks, lambda block: block.kind == HEADING):
         if is_heading:
             for block in group:
                 level, _, title = block.lines[0].partition(" ")

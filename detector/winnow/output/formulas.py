@@ -47,7 +47,9 @@ _SCRIPTS: Final = attribute_predicate("type", parts=("math/tex",))
 _PICTURES: Final = attribute_predicate("class", "src", parts=("latex", "mwe-math", "emoji", "smil", "mathjax", "katex"))
 _RENDERER: Final = re.compile("mathjax|katex", re.IGNORECASE)
 _TEX_CONTAINER: Final = re.compile(r"(?:^|\s)(?:math-container|arithmatex|math (?:inline|display))(?:$|\s)")
-_DOLLARS: Final = re.compile(r"""inlineMath\b.{0,60}?["']\$["']""", re.DOTALL)
+_DOLLARS: Final = re.compile(  # of MathJax, of KaTeX
+    r"""inlineMath\b.{0,60}?["']\$["']|left["']?\s?:\s?["']\$["'],\s?["']?right["']?\s?:\s?["']\$["']""", re.DOTALL
+)
 # Linear: a formula has a few hundred characters at most.
 _DELIMITED: Final = re.compile(
     r"\\\((.{1,800}?)\\\)|(?:\\\[(.{1,800}?)\\\]|\$\$([^$]{1,800})\$\$)|(?<![\\$\w])\$(?=[^\s$])([^$]{1,800})(?<=\S)\$(?![\w$])"

@@ -7,13 +7,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from lxml import etree
 
 from winnow.core import core
 from winnow.output.formulas import formula_positions
+from winnow.output.markup import Markup, code_lines, join_items
 from winnow.output.runs import (
     code_line_elements,
-    is_code_line,
     joined_text,
     omitted_elements,
     plain_text_rewrites,
@@ -21,18 +20,14 @@ from winnow.output.runs import (
 )
 from winnow.output.tables import TAG_ROLES, data_tables, in_data_table, table_text
 from winnow.page.hidden import EFFECTS
-from winnow.page.text import NOT_IN_XML, UNSEEN_CHARACTERS
 from winnow.page.tree import (
-    BLOCK_LEVEL,
     IS_UNSEEN_TEXT,
     TAG_ID,
-    UNSEEN_TEXT,
     elements_named,
     is_among,
     nearest,
     once_per_page,
     slice_sums,
-    tag_set,
     within,
 )
 
@@ -58,8 +53,6 @@ _CLOSING: Final = r"(?:--)?>?(?:<!)?"
 _CONDITIONAL_COMMENT: Final = re.compile(
     f"(?:{_BORDERS}{_OPENING}{_MARK}(?>{_CLOSING}{_BORDERS}{_OPENING}{_MARK})*+{_CLOSING})?{_BORDERS}"
 )
-_LINES: Final = BLOCK_LEVEL - UNSEEN_TEXT - {"br"}
-_IS_LINE: Final = tag_set(*_LINES)
 _COMMENT_STARTS: Final = frozenset("<[-")
 
 
@@ -161,14 +154,14 @@ def _merged_texts(
     is_whole = has_lines & (cut == 0) & ~in_data_table(page)[pre]
     if hidden is not None:
         is_whole &= slice_sums(hidden, page.run_begin[pre], page.run_end[pre]) == 0
-    last_end = 0
+    is_code = within(page, is_among(page, pre[is_whole])) & ~(IS_UNSEEN_TEXT.take(page.tag) | omitted_elements(page))
+    elements, runs = is_code.nonzero()[0], is_code.take(page.run_node).nonzero()[0]
+    markup = Markup(*join_items(page, elements, page.attributes.of_elements(elements), runs))
+    last_end = item = 0
     for element, behind, first, last in zip(*(each[is_whole].tolist() for each in (pre, end, *blocks)), strict=True):
         if element >= last_end:  # not in another one
-            code = NOT_IN_XML.sub(" ", _code_of_page(page, element, is_line).strip("\n"))
-            if page.has_unseen[page.run_begin[element] : page.run_end[element]].any():
-                code = UNSEEN_CHARACTERS.sub("", code)
-            found.append((first, last, code))
-            last_end = behind
+            found.append((first, last, code_lines(markup, item).strip("\n")))
+            last_end, item = behind, markup.ends[item]
     return found
 
 
@@ -179,91 +172,6 @@ def visible_text(page: Page) -> str:
     texts = block_texts(page, within(page, hides_itself)[page.run_node])
     leftovers = frozenset(conditional_comments(texts))
     return "\n".join(text for block, text in enumerate(texts) if text and block not in leftovers)
-
-
-class _CodeLines:
-    r"""The lines of a ``pre``; an element for each line is one, with or without a ``"\n"`` behind it."""
-
-    def __init__(self) -> None:
-        self._written: list[str] = []  # none is empty, so that the last one tells whether a line has just ended
-        self._begun: list[int] = []  # strings before each line that is open
-
-    def add(self, text: str | None) -> None:
-        if text:
-            self._written.append(text)
-
-    def begin_line(self) -> None:
-        if self._written and not self._written[-1].endswith("\n"):
-            self._written.append("\n")
-        self._begun.append(len(self._written))
-
-    def end_line(self) -> None:
-        if self._begun.pop() == len(self._written) or not self._written[-1].endswith("\n"):
-            self._written.append("\n")
-
-    def __str__(self) -> str:
-        return "".join(self._written).replace("\r\n", "\n").removesuffix("\n")
-
-
-def code_of_tree(pre: etree._Element) -> str:
-    """Text of a ``pre`` in clean HTML, line by line."""
-    code, walk = _CodeLines(), etree.iterwalk(pre, events=("start", "end", "comment", "pi"))
-    for event, element in walk:
-        tag = element.tag
-        is_line = element is not pre and (tag in _LINES or (tag == "span" and is_code_line(element.get("class", ""))))
-        if event == "start":
-            if is_line:
-                code.begin_line()
-            if tag in UNSEEN_TEXT:
-                walk.skip_subtree()
-            else:
-                text = "\n" if tag == "br" else element.text
-                code.add(text.removeprefix("\n") if text and element is pre else text)
-            continue
-        if is_line:
-            code.end_line()
-        if element is not pre:
-            code.add(element.tail.removeprefix("\n") if is_line and element.tail else element.tail)
-    return str(code)
-
-
-def _code_of_page(page: Page, pre: int, is_code_line: Flags) -> str:
-    """Text of a ``pre`` line by line; is_code_line: bool[n], see :func:`code_line_elements`."""
-    inside = slice(pre, int(page.end[pre]))
-    tag = page.tag[inside]
-    is_line = (_IS_LINE.take(tag) | (is_code_line[inside] & (tag == TAG_ID["span"]))).tolist()
-    is_left_out = (omitted_elements(page)[inside] | IS_UNSEEN_TEXT.take(tag)).tolist()
-    is_line[0], is_break = False, (tag == TAG_ID["br"]).tolist()
-    begins, ends = (page.run_offset[runs[inside]].tolist() for runs in (page.run_begin, page.run_end))
-    last, code, opened = (page.end[inside] - pre).tolist(), _CodeLines(), [0]
-    at, after_line, next_element = begins[0], False, 1
-
-    def add_up_to(end: int) -> None:
-        nonlocal at
-        text = page.text[at:end]
-        code.add(text.removeprefix("\n") if after_line else text)
-        at = end
-
-    for element in range(1, len(last) + 1):
-        while opened and last[opened[-1]] <= element:
-            closed = opened.pop()
-            add_up_to(ends[closed])
-            after_line = is_line[closed]
-            if after_line:
-                code.end_line()
-        if element < next_element or element == len(last):
-            continue
-        add_up_to(begins[element])
-        after_line = False
-        if is_left_out[element]:
-            at, after_line, next_element = ends[element], is_line[element], last[element]
-            continue
-        if is_line[element]:
-            code.begin_line()
-        elif is_break[element]:
-            code.add("\n")
-        opened.append(element)
-    return str(code)
 
 
 def conditional_comments(texts: Sequence[str]) -> list[int]:

@@ -10,16 +10,17 @@ from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import repeat
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
 from winnow.core import core
+from winnow.page.tree import prefix_sums
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence, Set
 
     from numpy.typing import NDArray
 
@@ -72,7 +73,8 @@ def _predicate_tables(number: int) -> tuple[dict[str, int], bytes, NDArray[np.ui
 
 
 Number = TypeVar("Number", bound=np.number[Any])
-Pairs = list[tuple[str, str]]
+Pair = tuple[str, str]
+Pairs = list[Pair]
 Matches = list[tuple[int, str]]
 
 
@@ -114,19 +116,39 @@ class AttributeTable:
         numbers = np.searchsorted(self.place, self.first[self.begin[element] : self.begin[element + 1]])
         return self._names_and_values(numbers)
 
-    def of_elements(self, elements: NDArray[np.intp]) -> list[Pairs]:
-        """Attributes of each of the given elements: faster than one element after the other."""
-        begin, counts = self.begin[elements], self.begin[elements + 1] - self.begin[elements]
-        ends = np.cumsum(counts)
-        places = self.first[np.arange(counts.sum()) + (begin - ends + counts).repeat(counts)]
-        pairs = self._names_and_values(self.place.searchsorted(places))
-        bounds = zip((ends - counts).tolist(), ends.tolist(), strict=True)
-        return [pairs[first:behind] for first, behind in bounds]
+    def of_elements(
+        self,
+        elements: NDArray[np.intp],
+        names: Set[str] | None = None,
+        change: Callable[[Pair], Pair | None] | None = None,
+    ) -> list[Pairs]:
+        """Attributes of each of the given elements: faster than one element after the other.
 
-    def _names_and_values(self, numbers: NDArray[np.int64]) -> Pairs:
-        """Names and values of distinct attributes, by their numbers."""
-        names = map(list(self.names).__getitem__, self.name_of[numbers].tolist())
-        return list(zip(names, self.strings(numbers), strict=True))
+        Args:
+            elements: the elements.
+            names: names of the attributes that are wanted.
+            change: what to give instead of a pair, ``None`` for nothing; called once for each distinct one.
+        """
+        begin, counts = self.begin[elements], self.begin[elements + 1] - self.begin[elements]
+        bounds = prefix_sums(counts)
+        numbers = self.place.searchsorted(self.first[np.arange(bounds[-1]) + (begin - bounds[:-1]).repeat(counts)])
+        if names is not None:
+            is_wanted = np.fromiter(map(names.__contains__, self.names), bool, len(self.names))[self.name_of[numbers]]
+            numbers, bounds = numbers[is_wanted], prefix_sums(is_wanted)[bounds]
+        pairs = self._names_and_values(numbers, change)
+        if change is not None and None in pairs:
+            is_left = np.fromiter(map(bool, pairs), bool, len(pairs))
+            pairs, bounds = list(filter(None, pairs)), prefix_sums(is_left)[bounds]
+        return [pairs[first:behind] for first, behind in pairwise(bounds.tolist())]
+
+    def _names_and_values(self, numbers: NDArray[np.int64], change: Callable[[Pair], Any] | None = None) -> Pairs:
+        """Names and values of distinct attributes, by their numbers, each read once."""
+        is_used = np.zeros(len(self.place), bool)
+        is_used[numbers] = True
+        used = is_used.nonzero()[0]
+        pairs = zip(map(list(self.names).__getitem__, self.name_of[used].tolist()), self.strings(used), strict=True)
+        pair_of = dict(zip(used.tolist(), pairs if change is None else map(change, pairs), strict=True))
+        return list(map(pair_of.__getitem__, numbers.tolist()))
 
     @cached_property
     def _ascii(self) -> str | None:

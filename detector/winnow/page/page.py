@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, pairwise
@@ -71,6 +72,7 @@ class Limits:
 
 
 DEFAULT_LIMITS: Final = Limits()
+NO_LIMITS: Final = Limits(sys.maxsize, sys.maxsize, sys.maxsize)
 
 
 @dataclass(eq=False)

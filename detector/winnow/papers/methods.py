@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from winnow.output.html import write_html
+from winnow.output.markup import make_markup
 from winnow.output.text import block_texts, join_blocks
 from winnow.papers.clustering import Clusters
 from winnow.papers.menus import Menus
@@ -84,7 +85,7 @@ class LabelledSitePage:
     @property
     def html(self) -> str:
         """Clean HTML of what is no template."""
-        return write_html(self.read.page, self.labels.template)
+        return write_html(make_markup(self.read.page, self.labels.template))
 
     @property
     def characters(self) -> tuple[int, int]:

@@ -2,8 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from winnow.output.chunks import make_chunks
+from winnow.output.chunks import Chunk, make_chunks
 from winnow.output.markdown import to_markdown
+from winnow.output.markdown.writer import write_blocks
+from winnow.output.markup import read_markup
 
 SENTENCE = "The quick brown fox jumps over the lazy dog. "
 PAGE = f"""<h1>Guide</h1><p>Intro.</p><h2>First</h2><p>{SENTENCE * 3}</p><p>Short.</p>
@@ -11,8 +13,12 @@ PAGE = f"""<h1>Guide</h1><p>Intro.</p><h2>First</h2><p>{SENTENCE * 3}</p><p>Shor
 {"y = 2 " * 40}</code></pre><h2>Second</h2><ul>{"".join(f"<li>item {n} of some words</li>" for n in range(10))}</ul>"""
 
 
+def chunks_of(html: str, max_words: int = 300) -> list[Chunk]:
+    return make_chunks(write_blocks(read_markup(html)), max_words)
+
+
 def test_each_chunk_has_the_headings_above_it_and_its_index() -> None:
-    chunks = make_chunks(PAGE, 60)
+    chunks = chunks_of(PAGE, 60)
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
     assert [chunk.headings for chunk in chunks] == [
         *(["Guide"], ["Guide", "First"], ["Guide", "First", "Deep"], ["Guide", "Second"])
@@ -21,7 +27,7 @@ def test_each_chunk_has_the_headings_above_it_and_its_index() -> None:
 
 
 def test_code_stays_whole_and_long_lists_and_paragraphs_are_split_between_items_and_sentences() -> None:
-    chunks = make_chunks(PAGE, 15)
+    chunks = chunks_of(PAGE, 15)
     assert [chunk.words for chunk in chunks if "x = 1" in chunk.text] == [len(["```", "x", "=", "1"]) + 121]
     items = [chunk.text for chunk in chunks if chunk.headings == ["Guide", "Second"]]
     assert len(items) > 2
@@ -32,12 +38,12 @@ def test_code_stays_whole_and_long_lists_and_paragraphs_are_split_between_items_
 
 @given(st.integers(1, 80))
 def test_the_chunks_hold_all_the_text_once_and_in_order(most: int) -> None:
-    words = " ".join(chunk.text for chunk in make_chunks(PAGE, most)).replace("```", "").split()
+    words = " ".join(chunk.text for chunk in chunks_of(PAGE, most)).replace("```", "").split()
     whole = [line for line in to_markdown(PAGE).replace("```", "").split("\n") if not line.startswith("#")]
     assert words == " ".join(whole).split()
 
 
 def test_chunks_of_no_words_are_an_error_and_an_empty_page_has_none() -> None:
-    assert make_chunks("") == []
+    assert chunks_of("") == []
     with pytest.raises(ValueError, match="at least 1"):
-        make_chunks(PAGE, 0)
+        chunks_of(PAGE, 0)

@@ -8,6 +8,7 @@ import numpy as np
 
 from winnow.output.html import write_html
 from winnow.output.markdown import to_markdown
+from winnow.output.markup import make_markup
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.page import Page
 from winnow.page.tree import within
@@ -30,6 +31,6 @@ def write(html: str, *cut: int, url: str | None = None, **options: bool) -> Writ
     elements = within(page, elements)
     template = np.concatenate([elements, elements[page.block_node]])
     template[[page.n + block for block in cut]] = True
-    written = write_html(page, template, **options)
+    written = write_html(make_markup(page, template, **options))
     body = " ".join(written.partition("<body>")[2].partition("</body>")[0].split())
     return Written(join_blocks(page, block_texts(page), ~template[page.n :]), written, to_markdown(written), body)

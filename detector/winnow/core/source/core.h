@@ -229,6 +229,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(block_texts, "Texts of blocks with white space normalised, one a line.") \
     DO(data_tables, "Tables that hold values, for winnow.output.tables.") \
     DO(find_breaks, "Breaks between blocks, for winnow.output.text.") \
+    DO(join_items, "Elements and texts in document order, for winnow.output.markup.") \
     DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
     DO(count_continuations, "Bytes that continue characters of UTF-8, for winnow.page.parsing.") \
     DO(scan_tags, "A document mended for parsers, and the work that nesting makes, for winnow.page.parsing.") \

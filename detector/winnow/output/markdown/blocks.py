@@ -11,8 +11,6 @@ from winnow.output.tables import MAX_PLACES, parse_span, place_cells
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lxml.etree import _Element
-
 PARAGRAPH, HEADING, RULE, CODE, QUOTE, LIST, TABLE = "paragraph", "heading", "rule", "code", "quote", "list", "table"
 DOCUMENT, ITEM, CELL = "document", "item", "cell"  # further kinds of frames
 
@@ -49,15 +47,17 @@ class Frame:
     """An open element that holds blocks."""
 
     kind: str
-    element: _Element | None  # None for the document, and for an item without a li
     blocks: list[Block] = field(default_factory=list)
+    is_callout: bool = False  # of a quotation
     number: int = 1  # of an item; of a list, that of its next item
+    is_implied: bool = False  # of an item: without a li
     has_paragraphs: bool = False  # of an item: not bare text
     is_ordered: bool = False  # of a list
     step: int = 1  # from item to item; -1 if they count down
     items: list[Frame] = field(default_factory=list)
     before: Block | None = None  # the list
     rows: list[list[Cell]] = field(default_factory=list)  # of a table
+    cell: Cell | None = None  # of a cell, without its text
 
     def finish(self) -> list[Block]:
         """Return the contents as blocks for the frame around it."""
@@ -104,22 +104,18 @@ def _write_list(frame: Frame) -> Block:
 class Cell(NamedTuple):
     """A cell of a table."""
 
-    text: str  # Markdown
     is_head: bool
     alignment: str  # left, center or right; "" for none
     columns: int  # that it spans
     rows: int  # that it spans
+    text: str = ""  # Markdown
 
     @classmethod
-    def of(cls, element: _Element, lines: list[str]) -> Self:
-        """Make the cell of a ``td`` or ``th`` from its lines of Markdown."""
-        row = element.getparent()
-        section = row.getparent() if row is not None else None
-        is_head = element.tag == "th" or (section is not None and section.tag == "thead")
-        alignment = element.get("align", "").strip().lower()
-        spans = parse_span(element.get("colspan")), parse_span(element.get("rowspan"))
-        text = "<br>".join(lines).replace("|", "\\|")
-        return cls(text, is_head, alignment if alignment in _UNDERLINES else "", *spans)
+    def of(cls, attributes: dict[str, str], *, is_head: bool) -> Self:
+        """Make the cell of a ``td`` or ``th`` with some attributes."""
+        alignment = attributes.get("align", "").strip().lower()
+        spans = parse_span(attributes.get("colspan")), parse_span(attributes.get("rowspan"))
+        return cls(is_head, alignment if alignment in _UNDERLINES else "", *spans)
 
 
 def _write_table(rows: list[list[Cell]]) -> list[Block]:

@@ -73,7 +73,7 @@ def has_formula(text: str) -> bool:
 
 def escape_lines(text: str) -> str:
     """Escape line starts that would be a heading, list, quotation, rule or table."""
-    return "\n".join(map(_escape_line, text.split("\n")))
+    return "\n".join(map(_escape_line, text.split("\n"))) if "\n" in text else _escape_line(text)
 
 
 def _escape_line(line: str) -> str:

@@ -23,6 +23,7 @@ from winnow.output.markdown.escaping import (
     write_title,
 )
 
+PLAIN, CODE, FORMULA = "plain", "code", "formula"  # kinds of pieces
 _BREAK: Final = "\\\n"  # within a paragraph
 _BOXES: Final = frozenset({"[ ]", "[x]"})  # at the start of an item
 _DELIMITERS: Final = {"em": "*", "strong": "**", "del": "~~"}  # of emphasis, by its kind
@@ -46,11 +47,9 @@ class Piece:
     """A piece of the line: text, or the start or end of a mark."""
 
     text: str
+    kind: str = ""  # PLAIN, CODE, FORMULA, or "" for an image or a mark
     mark: Mark | None = None
     opens: bool = False
-    is_plain: bool = False
-    is_code: bool = False
-    is_formula: bool = False
 
 
 class Line:
@@ -76,11 +75,13 @@ class Line:
     def add_text(self, text: str) -> None:
         """Add text; white space counts as in HTML, control characters are dropped outside code."""
         if "  " in text or not text.isprintable():  # line ends and controls are not printable
-            text = _SPACES.sub(" ", text if self.in_code else CONTROLS.sub("", text))
+            text = _SPACES.sub(" ", text)
+            if not (self.in_code or text.isprintable()):
+                text = _SPACES.sub(" ", CONTROLS.sub("", text))
         if self.in_code:
             if text:
                 self._write_pending()
-                self._append(Piece(text, is_code=True))
+                self._append(Piece(text, CODE))
             return
         words = text.strip()
         if not words:
@@ -91,7 +92,10 @@ class Line:
             self._add_space(text[:begin])
         if self._pending or self.marks:
             self._write_pending()
-        self._append(Piece(words, is_plain=True))
+        if self.pieces:
+            self._append(Piece(words, PLAIN))
+        else:
+            self.pieces.append(Piece(words, PLAIN))
         if begin + len(words) < len(text):
             self._add_space(text[begin + len(words) :])
 
@@ -107,10 +111,10 @@ class Line:
 
     def add_formula(self, formula: str) -> None:
         """Add a formula with its dollar signs, or a checkbox."""
-        if self.pieces and self.pieces[-1].is_formula:
+        if self.pieces and self.pieces[-1].kind == FORMULA:
             self._add_space(" ")
         self._write_pending()
-        self.pieces.append(Piece(formula, is_formula=True))
+        self.pieces.append(Piece(formula, FORMULA))
 
     def close_mark(self, mark: Mark) -> None:
         """End an open mark."""
@@ -120,20 +124,23 @@ class Line:
             self._close_to(mark)
         self.marks.remove(mark)
 
-    def finish(self) -> str:
-        """Return the paragraph, which is not empty, and begin another one within the same marks."""
+    def finish(self, *, begins_line: bool = True) -> str:
+        """Return the paragraph, which is not empty, and begin another one within the same marks.
+
+        Without ``begins_line``, as in a heading or a cell, nothing at its start is markup of blocks.
+        """
         if self._opened:
             self._close_to(self._opened[0])
-        self._pending = ""
-        box = self.pieces[0].text if self.pieces[0].is_formula and self.pieces[0].text in _BOXES else ""
-        written = _write_pieces(self.pieces)
-        self.pieces = []
-        return box + escape_lines(written.removeprefix(box))
+        pieces, self.pieces, self._pending = self.pieces, [], ""
+        if not begins_line:
+            return _write_pieces(pieces)
+        box = pieces[0].text if pieces[0].kind == FORMULA and pieces[0].text in _BOXES else ""
+        return box + escape_lines(_write_pieces(pieces).removeprefix(box))
 
     def _append(self, piece: Piece) -> None:
         """Append a piece; text that follows text, and code that follows code, continues it."""
         last = self.pieces[-1] if self.pieces else None
-        if last is not None and ((last.is_plain and piece.is_plain) or (last.is_code and piece.is_code)):
+        if last is not None and last.kind == piece.kind and piece.kind in {PLAIN, CODE}:
             last.text += piece.text
         else:
             self.pieces.append(piece)
@@ -145,13 +152,13 @@ class Line:
     def _write_pending(self) -> None:
         """Write pending white space and marks."""
         if self._pending:
-            self._append(Piece(self._pending, is_plain=self._pending != _BREAK))
+            self._append(Piece(self._pending, PLAIN if self._pending != _BREAK else ""))
             self._pending = ""
-        for mark in self.marks:
+        for mark in self.marks if len(self._opened) < len(self.marks) else ():
             if mark not in self._opened and self._is_shown(mark):
                 mark.is_used = True
                 self._opened.append(mark)
-                self.pieces.append(Piece("", mark, opens=True))
+                self.pieces.append(Piece("", "", mark, opens=True))
 
     def _is_shown(self, mark: Mark) -> bool:
         """Whether a mark is written: no link without a target or in another link, and no deletion in another one."""
@@ -162,20 +169,20 @@ class Line:
 
     def _close_to(self, mark: Mark) -> None:
         while mark in self._opened:
-            self.pieces.append(Piece("", self._opened.pop()))
+            self.pieces.append(Piece("", "", self._opened.pop()))
 
 
 def _write_pieces(pieces: list[Piece]) -> str:
     """Write pieces as one paragraph, without escaping the starts of its lines."""
-    if len(pieces) == 1 and pieces[0].is_plain:
+    if len(pieces) == 1 and pieces[0].kind == PLAIN:
         return escape_text(pieces[0].text, dollars=has_formula(pieces[0].text))
     characters: dict[Mark, str] = {}
-    has_emphasis = any(piece.mark is not None and piece.mark.kind != "a" for piece in pieces)
+    has_emphasis = not {piece.mark.kind for piece in pieces if piece.mark is not None} <= {"a"}
     if has_emphasis:
         pieces = _drop_nested_repetition(_merge_marks(pieces))
         characters = _choose_delimiters(pieces)
         pieces = _merge_marks([piece for piece in pieces if piece.mark is None or characters.get(piece.mark, "*")])
-    formulas = has_formula("".join(piece.text for piece in pieces if piece.is_plain or piece.is_formula))
+    formulas = has_formula("".join([piece.text for piece in pieces if piece.kind in {PLAIN, FORMULA}]))
     written: list[str] = []
     delimiters: list[str] = []  # of each string: "opens", "closes", or "" for none
     links: list[int] = []
@@ -205,24 +212,24 @@ def _write_pieces(pieces: list[Piece]) -> str:
 def _write_piece(pieces: list[Piece], index: int, written: list[str], *, in_link: bool, formulas: bool) -> str:
     """Write a piece that is not a mark."""
     piece = pieces[index]
-    if piece.is_code and "]:" in piece.text and written == ["["]:  # would be the name of a reference
+    if piece.kind == CODE and "]:" in piece.text and written == ["["]:  # would be the name of a reference
         return escape_text(piece.text, brackets=True)
-    if piece.is_code:
+    if piece.kind == CODE:
         return write_code_span(piece.text)
-    if not piece.is_plain:
+    if piece.kind != PLAIN:
         return piece.text
     text = escape_text(piece.text, brackets=in_link, dollars=formulas)
     if text[0] == "~" and written and written[-1] == _DELIMITERS["del"]:
         text = f"\\{text}"
-    following = pieces[index + 1].mark if index + 1 < len(pieces) else None
-    if text.endswith("!") and following is not None and following.kind == "a":  # would be an image
+    following = pieces[index + 1] if index + 1 < len(pieces) else piece
+    if text.endswith("!") and following.mark is not None and following.mark.kind == "a" and following.opens:  # an image
         text = f"{text[:-1]}\\!"
     return text
 
 
 def _is_autolink(pieces: list[Piece]) -> bool:
     """Whether the pieces are a link whose text is its target."""
-    if len(pieces) != 3 or not pieces[1].is_plain or pieces[0].mark is None:
+    if len(pieces) != 3 or pieces[1].kind != PLAIN or pieces[0].mark is None:
         return False
     href = pieces[0].mark.href or ""
     return pieces[1].text == href and not pieces[0].mark.title and _BARE_ADDRESS.fullmatch(href) is not None
@@ -289,7 +296,7 @@ def _choose_delimiters(pieces: list[Piece]) -> dict[Mark, str]:
 def _between_letters(pieces: list[Piece], begin: int, end: int) -> bool:
     """Whether the delimiters of emphasis are between letters, where nested stars are unambiguous."""
     outside = pieces[max(begin - 2, 0)], pieces[begin + 1], pieces[end - 1]
-    return all(piece.is_plain for piece in outside) and not any(
+    return all(piece.kind == PLAIN for piece in outside) and not any(
         _may_be_boundary(character) for character in (outside[0].text[-1], outside[1].text[0], outside[2].text[-1])
     )
 
@@ -301,21 +308,21 @@ def _merge_marks(pieces: list[Piece]) -> list[Piece]:
     for piece in pieces:
         last = kept[-1].mark if kept and not kept[-1].opens else None
         if piece.mark is None:
-            if kept and kept[-1].is_code and piece.is_code:
-                kept[-1] = Piece(kept[-1].text + piece.text, is_code=True)
+            if kept and kept[-1].kind == piece.kind == CODE:
+                kept[-1] = Piece(kept[-1].text + piece.text, CODE)
             else:
                 kept.append(piece)
         elif last is not None and piece.opens and last.kind == piece.mark.kind != "a":
             kept.pop()
             merged[piece.mark] = last
         else:
-            kept.append(Piece("", merged.get(piece.mark, piece.mark), piece.opens))
+            kept.append(Piece("", "", merged.get(piece.mark, piece.mark), piece.opens))
     return kept
 
 
 def _has_boundary(pieces: list[Piece], place: int, *, before: bool) -> bool:
     """Whether the piece before or after a delimiter has no letter next to it."""
-    if not 0 <= place < len(pieces) or not pieces[place].is_plain:
+    if not 0 <= place < len(pieces) or pieces[place].kind != PLAIN:
         return True
     return _is_boundary(pieces[place].text[-1 if before else 0])
 

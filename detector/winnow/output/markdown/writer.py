@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+import sys
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from lxml import etree
-
+from winnow.output.attributes import NO_LANGUAGE
 from winnow.output.formulas import Formula
-from winnow.output.html import NO_LANGUAGE
 from winnow.output.markdown.blocks import (
     CELL,
     CODE,
@@ -31,15 +30,15 @@ from winnow.output.markdown.blocks import (
 )
 from winnow.output.markdown.escaping import write_code_span
 from winnow.output.markdown.paragraph import Line, Mark
+from winnow.output.markup import Box, code_lines, read_markup
 from winnow.output.runs import QUOTED, RAISED, RAISED_SIGNS
 from winnow.output.tables import is_callout
-from winnow.output.text import code_of_tree
-from winnow.page.tree import BLOCK_LEVEL, UNSEEN_TEXT
+from winnow.page.tree import BLOCK_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lxml.etree import _Element
+    from winnow.output.markup import Markup, Pieces
 
 _MARKS: Final = {
     **dict.fromkeys(("em", "i", "dfn", "cite"), "em"),
@@ -47,24 +46,19 @@ _MARKS: Final = {
     **dict.fromkeys(("del", "s", "strike"), "del"),
     "a": "a",
 }
-_CODE: Final = frozenset({"code", "kbd", "samp", "tt"})
-_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_LISTS: Final = frozenset({"ul", "ol", "menu", "dir"})
-_CELLS: Final = frozenset({"td", "th"})
-_UNSEEN: Final = UNSEEN_TEXT - BLOCK_LEVEL
+_CODE: Final = ("code", "kbd", "samp")
+_LEVELS: Final = {f"h{level}": level for level in range(1, 7)}
+_LISTS: Final = ("ul", "ol", "menu")
 _WRITTEN: Final[dict[str, Callable[[str], str]]] = {
     "math": lambda tex: str(Formula(tex, is_display=False)),
     "math display": lambda tex: str(Formula(tex, is_display=True)),
     "task": lambda box: "[ ]" if box == "☐" else "[x]",
 }
-"""What a ``span`` of clean HTML is in Markdown, by its class."""
+"""What a ``span`` of clean markup is in Markdown, by its class."""
 _MAX_DIGITS: Final = 9  # of the number of an item
 _MAX_CALLOUT_CHARACTERS: Final = 2_000
 _TITLE: Final = re.compile("title|heading", re.IGNORECASE)
 _LANGUAGE_CLASS: Final = re.compile(r"(?:^|\s)language-\.?([^\s`.][^\s`]*)")
-
-
-_FRAMES: Final = {"blockquote": QUOTE, "table": TABLE}
 
 
 def to_markdown(html: str) -> str:
@@ -80,280 +74,345 @@ def to_markdown(html: str) -> str:
     * formulas are TeX between dollar signs.
 
     Args:
-        html: a document of :func:`winnow.output.html.write_html`, or HTML of that kind.
+        html: a document of :attr:`winnow.Cleaned.html`, or HTML of that kind.
     """
-    return "\n".join(stack_blocks(markdown_blocks(html)))
+    return "\n".join(stack_blocks(write_blocks(read_markup(html))))
 
 
-@lru_cache(maxsize=1)  # chunks are cut from the Markdown that has just been written
-def markdown_blocks(html: str) -> list[Block]:
-    """Return the Markdown blocks of clean HTML: paragraphs, headings, lists and so on; see :func:`to_markdown`."""
-    root = etree.fromstring(html, parser=etree.HTMLParser(huge_tree=True)) if html.strip() else None
-    if root is None:
-        return []
-    body = root.find("body")
-    return _Writer().write(root if body is None else body)
+def write_blocks(markup: Markup) -> list[Block]:
+    """Return clean markup as blocks of Markdown: paragraphs, headings, lists and so on; see :func:`to_markdown`."""
+    return _Writer(markup).write()
 
 
 class _Writer:
-    """The state of the walk: open frames, open marks, and the current line."""
+    """The state of the walk: open frames, open elements, and the current line."""
 
-    def __init__(self) -> None:
-        self._frames = [Frame(DOCUMENT, None)]
+    def __init__(self, markup: Markup) -> None:
+        self._markup = markup
+        self._frames = [Frame(DOCUMENT)]
         self._cells = 0  # open frames of cells
         self._line = Line()
-        self._marks: dict[_Element, Mark] = {}
-        self._heading: _Element | None = None
+        self._heading = 0  # level of the open heading
+        self._end_of_head = 0  # of a table
         self._raised: list[dict[int, int]] = []
+        self._has_parentheses = False  # whether the open ruby has some around its pronunciations
+        self._closings: list[tuple[int, Callable[[], None] | None]] = []
+        """Where elements end, and what is to be done there, if more than to end a paragraph."""
+        self._end = sys.maxsize  # of the innermost of them
 
-    def write(self, body: _Element) -> list[Block]:
-        """Write the contents of an element as blocks."""
-        walk = etree.iterwalk(body, events=("start", "end", "comment", "pi"))
-        for event, element in walk:
-            if event == "start":
-                if self._open_element(element):
-                    if text := element.text:
-                        self._add_text(text)
+    def write(self) -> list[Block]:
+        """Write all items as blocks."""
+        names, values, item = self._markup.names, self._markup.values, 0
+        while item < len(names):
+            if self._end <= item:
+                self._close_before(item)
+            name = names[item]
+            if not name:
+                if isinstance(value := values[item], str):
+                    self._add_text(value)
                 else:
-                    walk.skip_subtree()
-                continue
-            if event == "end":
-                self._close_element(element)
-            if element is not body and (text := element.tail):
-                self._add_text(text)
-        self._end_paragraph()
-        while len(self._frames) > 1:
-            self._close_frame()
+                    self._add_pieces(value)
+                item += 1
+            elif name in _BLOCKS:
+                item = self._open_block(name, item)
+            elif name in _OPENERS:
+                item = _OPENERS[name](self, item) or item + 1
+            else:
+                item += 1
+        self._close_before(item)
+        if self._line.pieces:
+            self._end_paragraph()
+        self._close_frames(1)
         return self._frames[0].blocks
 
+    def _at_end_of(self, item: int, close: Callable[[], None] | None) -> None:
+        """Do something at the end of an element, before what is to be done there already."""
+        self._end = self._markup.ends[item]
+        self._closings.append((self._end, close))
+
+    def _close_before(self, item: int) -> None:
+        while self._closings and self._closings[-1][0] <= item:
+            _, close = self._closings.pop()
+            if close is not None:
+                close()
+            elif self._line.pieces:
+                self._end_paragraph()
+        self._end = self._closings[-1][0] if self._closings else sys.maxsize
+
+    def _attributes(self, item: int) -> dict[str, str]:
+        return dict(self._markup.values[item])
+
     def _add_text(self, text: str) -> None:
-        if text.strip(" \t\n\r\f"):
+        if not text or text.isspace():
+            if not self._line.pieces and not self._line.in_code:
+                return  # most texts are the white space between blocks
+        else:
             self._ensure_item()
             text = text.translate(self._raised[-1]) if self._raised and not self._line.in_link else text
-        elif not self._line.pieces and not self._line.in_code:
-            return  # most texts are the white space between blocks
         self._line.add_text(text)
 
-    def _open_element(self, element: _Element) -> bool:
-        """Begin an element; return whether to walk its contents."""
-        tag = element.tag
-        if tag in BLOCK_LEVEL and tag != "br":
-            return self._open_block(element)
-        if tag in _UNSEEN:
-            return False
-        if tag == "br":
-            self._break_line()
-        elif tag == "img":
-            self._add_image(element)
-        elif tag in _CODE:
-            self._line.in_code += 1
-        elif tag in RAISED:
-            signs = {sign for text in element.itertext() for sign in str(text) if not sign.isspace()}
-            self._raised.append(RAISED[tag] if signs <= RAISED_SIGNS else {})
-        elif tag in QUOTED and (tag != "rt" or not _has_ruby_parentheses(element)):
-            self._add_text(QUOTED[tag][0])
-        elif tag == "span" and (shown := element.get("class", "")) in _WRITTEN:
-            self._ensure_item()
-            self._line.add_formula(_WRITTEN[shown](" ".join("".join(map(str, element.itertext())).split())))
-            return False
-        if tag in _MARKS:
-            self._open_mark(element)
-        return True
-
-    def _open_block(self, element: _Element) -> bool:
-        tag = element.tag
-        if self._heading is not None:
-            self._line.add_text(" ")
-            return True
-        self._end_paragraph()
-        frame = self._frames[-1]
-        if self._cells:
-            return self._open_in_cell(element)
-        if frame.kind == LIST and tag != "li":
-            if tag in _LISTS and frame.items:
-                self._resume_item(frame)
-            else:
+    def _add_pieces(self, pieces: Pieces) -> None:
+        for piece in pieces:
+            if isinstance(piece, Box) or (isinstance(piece, Formula) and not piece.is_emoji):
                 self._ensure_item()
-        if tag == "pre":
-            code = code_of_tree(element)
-            code = code if element.find(".//div") is None else code.strip("\n")
-            self._add_block(Block(CODE, write_code_block(code, _code_language(element))))
-            return False
-        if tag == "hr":
-            self._add_block(Block(RULE, ["___" if len(self._frames) > 1 else "---"]))
-        elif tag in _HEADINGS:
-            self._heading = element
-        else:
-            self._open_frame(element)
-        if tag in _MARKS and next(element.iter(*_HEADINGS), None) is None:  # a heading is no bold line
-            self._open_mark(element)
-        return True
-
-    def _open_frame(self, element: _Element) -> None:
-        """Begin an element that holds blocks, or changes the frame it is in."""
-        tag, frame = element.tag, self._frames[-1]
-        if tag in _FRAMES:
-            self._frames.append(Frame(_FRAMES[tag], element))
-        elif tag == "li":
-            self._open_item(element)
-        elif tag in _LISTS:
-            self._open_list(element)
-        elif tag == "p" and frame.kind == ITEM:
-            frame.has_paragraphs = True
-        elif tag == "tr" and frame.kind == TABLE:
-            frame.rows.append([])
-        elif tag in _CELLS and frame.kind == TABLE:
-            self._frames.append(Frame(CELL, element))
-            self._cells += 1
-        elif classes := element.get("class"):
-            is_first = frame.kind == QUOTE and not frame.blocks
-            if is_first and frame.element is not None and frame.element.tag != "blockquote" and _TITLE.search(classes):
-                self._open_mark(element)
-            elif not is_first and is_callout(tag, classes) and _is_short(element):
-                self._frames.append(Frame(QUOTE, element))
-
-    def _open_in_cell(self, element: _Element) -> bool:
-        if element.tag == "pre":
-            lines = [line.rstrip() for line in code_of_tree(element).split("\n")]
-            self._add_block(Block(PARAGRAPH, [write_code_span(line) for line in lines if line]))
-            return False
-        if element.tag in _MARKS or element.tag in _HEADINGS:
-            self._open_mark(element)
-        return True
-
-    def _close_element(self, element: _Element) -> None:
-        tag = element.tag
-        if is_block := tag in BLOCK_LEVEL and tag != "br":
-            if self._heading is element:
-                self._end_heading()
-            elif self._heading is not None:
-                self._line.add_text(" ")
+                self._line.add_formula(str(piece))
             else:
-                self._end_paragraph()
-        if element in self._marks:
-            self._line.close_mark(self._marks.pop(element))
-        if tag in _CODE:
-            self._line.in_code -= 1
-        elif tag in RAISED:
-            self._raised.pop()
-        elif tag in QUOTED and (tag != "rt" or not _has_ruby_parentheses(element)):
-            self._add_text(QUOTED[tag][1])
-        if is_block:
-            self._close_frame_of(element)
+                self._add_text(str(piece))
 
-    def _close_frame_of(self, element: _Element) -> None:
-        """Close the frame of an element that ends, if it has one, and the items without a ``li`` in it."""
-        depth = len(self._frames) - 1
-        while depth and self._frames[depth].element is None:
-            depth -= 1
-        if self._frames[depth].element is element:
-            while len(self._frames) > depth:
-                self._close_frame()
+    def _open_code(self, item: int) -> None:
+        self._line.in_code += 1
+        self._at_end_of(item, self._close_code)
 
-    def _open_mark(self, element: _Element) -> None:
-        target = element.get("href")
-        if self._heading is not None and target and target.startswith("#"):
+    def _close_code(self) -> None:
+        self._line.in_code -= 1
+
+    def _open_raised(self, item: int) -> None:
+        signs = {sign for sign in self._markup.text(item) if not sign.isspace()}
+        self._raised.append(RAISED[self._markup.names[item]] if signs <= RAISED_SIGNS else {})
+        self._at_end_of(item, self._close_raised)
+
+    def _close_raised(self) -> None:
+        self._raised.pop()
+
+    def _open_ruby(self, item: int) -> None:
+        self._has_parentheses = self._markup.has_inside(item, "rp")
+
+    def _open_quotation(self, item: int) -> None:
+        name = self._markup.names[item]
+        if name != "rt" or not self._has_parentheses:
+            self._add_text(QUOTED[name][0])
+            self._at_end_of(item, partial(self._add_text, QUOTED[name][1]))
+
+    def _open_span(self, item: int) -> int | None:
+        shown = self._attributes(item).get("class", "") if self._markup.values[item] else ""
+        if shown not in _WRITTEN:
+            return None
+        self._ensure_item()
+        self._line.add_formula(_WRITTEN[shown](" ".join(self._markup.text(item).split())))
+        return self._markup.ends[item]
+
+    def _open_mark(self, item: int) -> None:
+        attributes = self._attributes(item)
+        target = attributes.get("href")
+        if self._heading and target and target.startswith("#"):
             target = None  # a heading that leads to itself
-        mark = self._marks[element] = Mark(_MARKS.get(element.tag, "strong"), target, element.get("title", ""))
+        mark = Mark(_MARKS.get(self._markup.names[item], "strong"), target, attributes.get("title", ""))
         self._line.marks.append(mark)
+        self._at_end_of(item, partial(self._line.close_mark, mark))
 
-    def _add_image(self, element: _Element) -> None:
-        if (source := element.get("src", "").strip())[:5].lower() != "data:":
+    def _add_image(self, item: int) -> None:
+        attributes = self._attributes(item)
+        if (source := attributes.get("src", "").strip())[:5].lower() != "data:":
             self._ensure_item()
-            self._line.add_image(source, element.get("alt", ""), element.get("title", ""))
+            self._line.add_image(source, attributes.get("alt", ""), attributes.get("title", ""))
 
-    def _break_line(self) -> None:
-        if self._heading is not None:
+    def _break_line(self, _: int) -> None:
+        if self._heading:
             self._line.add_text(" ")
         elif self._line.ends_with_break or self._cells:
-            self._end_paragraph()
+            if self._line.pieces:
+                self._end_paragraph()
         else:
             self._line.add_line_break()
 
-    def _end_paragraph(self) -> None:
+    def _open_block(self, name: str, item: int) -> int:
+        """Begin a block-level element; return the item to go on with."""
+        if self._heading:
+            self._line.add_text(" ")
+            self._at_end_of(item, partial(self._line.add_text, " "))
+            return item + 1
         if self._line.pieces:
-            # The garbage collector skips a tuple of texts; its passes over a long page hold up all threads.
-            self._add_block(Block(PARAGRAPH, tuple(self._line.finish().split("\n"))))
+            self._end_paragraph()
+        frame = self._frames[-1]
+        if frame.kind == LIST and name != "li":
+            if name in _LISTS and frame.items:
+                self._resume_item(frame)
+            else:
+                self._ensure_item()
+        if name == "pre":
+            self._add_code(item)
+            return self._markup.ends[item]
+        if name in _LEVELS and not self._cells:
+            self._heading = _LEVELS[name]
+            self._at_end_of(item, self._end_heading)
+            return item + 1
+        self._open_block_of(name, item)
+        self._at_end_of(item, None)
+        return item + 1
+
+    def _open_block_of(self, name: str, item: int) -> None:
+        """Begin a block-level element that is neither code nor a heading of its own."""
+        if self._cells:
+            if name in _MARKS or name in _LEVELS:
+                self._open_mark(item)
+            return
+        if name in _FRAMES:
+            _FRAMES[name](self, item)
+        elif self._markup.values[item]:
+            self._open_callout(item)
+        if name in _MARKS and not self._markup.has_inside(item, *_LEVELS):  # a heading is no bold line
+            self._open_mark(item)
+
+    def _open_frame(self, item: int, frame: Frame) -> None:
+        self._at_end_of(item, partial(self._close_frames, len(self._frames)))
+        self._frames.append(frame)
+
+    def _open_quote(self, item: int) -> None:
+        self._open_frame(item, Frame(QUOTE))
+
+    def _open_callout(self, item: int) -> None:
+        """Begin an element with attributes, which may be a callout, or the title of the one that has just begun."""
+        frame, name, classes = self._frames[-1], self._markup.names[item], self._attributes(item).get("class", "")
+        if frame.kind == QUOTE and not frame.blocks:
+            if frame.is_callout and _TITLE.search(classes):
+                self._open_mark(item)
+        elif is_callout(name, classes) and self._is_short(item):
+            self._open_frame(item, Frame(QUOTE, is_callout=True))
+
+    def _open_paragraph(self, item: int) -> None:
+        if self._frames[-1].kind == ITEM:
+            self._frames[-1].has_paragraphs = True
+        elif self._markup.values[item]:
+            self._open_callout(item)
+
+    def _open_table(self, item: int) -> None:
+        self._open_frame(item, Frame(TABLE))
+
+    def _open_head(self, item: int) -> None:
+        self._end_of_head = self._markup.ends[item]
+
+    def _open_row(self, _: int) -> None:
+        if self._frames[-1].kind == TABLE:
+            self._frames[-1].rows.append([])
+
+    def _open_cell(self, item: int) -> None:
+        if self._frames[-1].kind == TABLE:
+            is_head = self._markup.names[item] == "th" or item < self._end_of_head
+            self._open_frame(item, Frame(CELL, cell=Cell.of(self._attributes(item), is_head=is_head)))
+            self._cells += 1
+
+    def _add_rule(self, _: int) -> None:
+        self._add_block(Block(RULE, ["___" if len(self._frames) > 1 else "---"]))
+
+    def _add_code(self, pre: int) -> None:
+        code = code_lines(self._markup, pre)
+        if self._cells:
+            lines = [line.rstrip() for line in code.split("\n")]
+            self._add_block(Block(PARAGRAPH, [write_code_span(line) for line in lines if line]))
+        else:
+            code = code.strip("\n") if self._markup.has_inside(pre, "div") else code
+            self._add_block(Block(CODE, write_code_block(code, self._code_language(pre))))
+
+    def _code_language(self, pre: int) -> str:
+        """Language of a ``pre``, by its class ``language-...`` or that of its ``code``; "" for none."""
+        for item in (pre, *(child for child in self._children(pre) if self._markup.names[child] == "code")):
+            if found := _LANGUAGE_CLASS.search(self._attributes(item).get("class", "")):
+                return found[1] if found[1] not in NO_LANGUAGE else ""
+        return ""
+
+    def _children(self, item: int) -> list[int]:
+        found, child = [], item + 1
+        while child < self._markup.ends[item]:
+            found.append(child)
+            child = self._markup.ends[child]
+        return found
+
+    def _is_short(self, item: int) -> bool:
+        """Whether an element is short enough for a callout, and has no heading."""
+        inside = range(item + 1, self._markup.ends[item])
+        lengths = accumulate(len(self._markup.text(each)) for each in inside if not self._markup.names[each])
+        is_long = any(length > _MAX_CALLOUT_CHARACTERS for length in lengths)  # stops at the first excess
+        return not is_long and not self._markup.has_inside(item, "h1", "h2", "h3")
+
+    def _end_paragraph(self) -> None:
+        """End the paragraph, which is not empty."""
+        # The garbage collector skips a tuple of texts; its passes over a long page hold up all threads.
+        lines = tuple(self._line.finish(begins_line=not self._cells).split("\n"))
+        self._frames[-1].blocks.append(Block(PARAGRAPH, lines))
 
     def _end_heading(self) -> None:
-        assert self._heading is not None  # noqa: S101  (only called at its end)
-        level = int(self._heading.tag[1])
-        self._heading = None
+        level, self._heading = self._heading, 0
         if self._line.pieces:
-            self._add_block(Block(HEADING, [write_heading(level, self._line.finish())]))
+            self._add_block(Block(HEADING, [write_heading(level, self._line.finish(begins_line=False))]))
 
     def _add_block(self, block: Block) -> None:
         self._ensure_item()
         self._frames[-1].blocks.append(block)
 
-    def _open_list(self, element: _Element) -> None:
-        is_ordered, step = element.tag == "ol", 1 if element.get("reversed") is None else -1
-        number = _parse_number(element.get("start"), len(element.findall("li")) if step < 0 else 1) if is_ordered else 1
+    def _open_list(self, item: int) -> None:
+        is_ordered, attributes = self._markup.names[item] == "ol", self._attributes(item)
+        step = -1 if "reversed" in attributes else 1
+        last = sum(self._markup.names[child] == "li" for child in self._children(item)) if step < 0 else 1
+        number = _parse_number(attributes.get("start"), last) if is_ordered else 1
         before = next(reversed(self._frames[-1].blocks), None)
-        self._frames.append(Frame(LIST, element, is_ordered=is_ordered, number=number, step=step, before=before))
+        self._open_frame(item, Frame(LIST, is_ordered=is_ordered, number=number, step=step, before=before))
 
-    def _open_item(self, element: _Element | None) -> None:
+    def _open_item(self, item: int) -> None:
         """Begin an item, unless outside a list."""
-        if self._frames[-1].kind == ITEM and self._frames[-1].element is None:
-            self._close_frame()
+        if self._frames[-1].kind == ITEM and self._frames[-1].is_implied:
+            self._close_frames(len(self._frames) - 1)
         frame = self._frames[-1]
         if frame.kind == LIST:
-            if element is not None:
-                frame.number = _parse_number(element.get("value"), frame.number)
-            self._frames.append(Frame(ITEM, element))
+            frame.number = _parse_number(self._attributes(item).get("value"), frame.number)
+            self._open_frame(item, Frame(ITEM))
 
     def _ensure_item(self) -> None:
         """Begin an item for contents of a list outside its items."""
         if self._frames[-1].kind == LIST:
-            self._open_item(None)
+            self._frames.append(Frame(ITEM, is_implied=True))
 
     def _resume_item(self, frame: Frame) -> None:
         """Continue the last item, for a list between the items of another."""
         last = frame.items.pop()
-        last.element, frame.number = None, last.number
+        last.is_implied, frame.number = True, last.number
         self._frames.append(last)
 
-    def _close_frame(self) -> None:
-        """Close the innermost frame."""
-        frame = self._frames.pop()
-        self._cells -= frame.kind == CELL
-        around = self._frames[-1]
-        if frame.kind == ITEM and around.kind == LIST:
-            frame.number = around.number
-            around.items.append(frame)
-            around.number += around.step
-        elif frame.kind == CELL and around.kind == TABLE and frame.element is not None:
-            if not around.rows:
-                around.rows.append([])
-            lines = [line for block in frame.blocks if block.kind in {PARAGRAPH, LIST} for line in block.lines]
-            around.rows[-1].append(Cell.of(frame.element, lines))
-        else:
-            for block in frame.finish():
-                self._add_block(block)
+    def _close_frames(self, depth: int) -> None:
+        """Close the frames inside the first ones."""
+        while len(self._frames) > depth:
+            frame = self._frames.pop()
+            around = self._frames[-1]
+            self._cells -= frame.kind == CELL
+            if frame.kind == ITEM and around.kind == LIST:
+                frame.number = around.number
+                around.items.append(frame)
+                around.number += around.step
+            elif frame.cell is not None:
+                if not around.rows:
+                    around.rows.append([])
+                lines = [line for block in frame.blocks if block.kind in {PARAGRAPH, LIST} for line in block.lines]
+                around.rows[-1].append(frame.cell._replace(text="<br>".join(lines).replace("|", "\\|")))
+            else:
+                for block in frame.finish():
+                    self._add_block(block)
 
 
-def _has_ruby_parentheses(rt: _Element) -> bool:
-    """Whether a page itself puts the pronunciation of a word between parentheses."""
-    ruby = rt.getparent()
-    return ruby is not None and ruby.find("rp") is not None
-
-
-def _is_short(element: _Element) -> bool:
-    """Whether an element is short enough for a callout, and has no heading."""
-    lengths = accumulate(len(text) for text in element.itertext())
-    is_long = any(length > _MAX_CALLOUT_CHARACTERS for length in lengths)  # stops at the first excess
-    return not is_long and next(element.iter("h1", "h2", "h3"), None) is None
+_BLOCKS: Final = BLOCK_LEVEL - {"br"}
+_FRAMES: Final[dict[str, Callable[[_Writer, int], None]]] = {
+    "blockquote": _Writer._open_quote,
+    "table": _Writer._open_table,
+    "thead": _Writer._open_head,
+    "tr": _Writer._open_row,
+    **dict.fromkeys(("td", "th"), _Writer._open_cell),
+    **dict.fromkeys(_LISTS, _Writer._open_list),
+    "li": _Writer._open_item,
+    "p": _Writer._open_paragraph,
+    "hr": _Writer._add_rule,
+}
+_OPENERS: Final[dict[str, Callable[[_Writer, int], int | None]]] = {
+    "br": _Writer._break_line,
+    "img": _Writer._add_image,
+    **dict.fromkeys(_CODE, _Writer._open_code),
+    **dict.fromkeys(RAISED, _Writer._open_raised),
+    **dict.fromkeys(QUOTED, _Writer._open_quotation),
+    "ruby": _Writer._open_ruby,
+    "span": _Writer._open_span,
+    **dict.fromkeys(_MARKS.keys() - BLOCK_LEVEL, _Writer._open_mark),
+}
+"""What begins an element within a line; it returns the item to go on with if that is not the next one."""
 
 
 def _parse_number(value: str | None, otherwise: int) -> int:
     """Parse the number of an item, which has at most nine digits in Markdown."""
     text = (value or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else otherwise
-
-
-def _code_language(pre: _Element) -> str:
-    """Language of a ``pre`` of clean HTML, by its class ``language-...`` or that of its ``code``; "" for none."""
-    for element in (pre, *pre.iterchildren("code")):
-        if found := _LANGUAGE_CLASS.search(element.get("class", "")):
-            return found[1] if found[1] not in NO_LANGUAGE else ""
-    return ""
