@@ -2,7 +2,6 @@
 
 import io
 import pickle
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,8 @@ from hypothesis import strategies as st
 
 import winnow
 from winnow.cleaning import clean
-from winnow.core import core
 from winnow.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of
-from winnow.models import CLIP, load_model, log_odds, shipped_models
+from winnow.models import CLIP, blocks, load_model, log_odds, shipped_models
 from winnow.models.blocks import ARRAY_NAMES, UNITS, BlockModel, SequenceNetwork, attribute_scores
 from winnow.models.decision import (
     ARTICLE,
@@ -169,12 +167,10 @@ def test_every_model_of_the_package_loads_by_its_name_and_has_a_card():
 # ---- The network
 
 
-@pytest.fixture(params=[False, True])
-def fused(request: pytest.FixtureRequest) -> Iterator[None]:
-    """By the instructions of every processor, and by fused ones where this processor has them."""
-    assert core.fuse(request.param) <= request.param
-    yield
-    core.fuse(True)
+@pytest.fixture(params=sorted({False, blocks.HAS_HALVES}))
+def weights_of_either_precision(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the instructions of every processor, and by fused ones on half precision where this processor has them."""
+    monkeypatch.setattr(blocks, "HAS_HALVES", request.param)
 
 
 def read_in_order(network: SequenceNetwork, inputs: np.ndarray) -> np.ndarray:
@@ -195,13 +191,13 @@ def read_in_order(network: SequenceNetwork, inputs: np.ndarray) -> np.ndarray:
     return last @ network.last_weight + network.last_bias
 
 
-@pytest.mark.usefixtures("fused")
-@pytest.mark.parametrize("blocks", [1, 8, 21, 4_101])
-def test_blocks_are_read_in_order_there_and_back(blocks: int):
+@pytest.mark.usefixtures("weights_of_either_precision")
+@pytest.mark.parametrize("m", [1, 8, 21, 4_101])
+def test_blocks_are_read_in_order_there_and_back(m: int):
     random = np.random.default_rng(4)
     tables = TokenTables(*random.normal(size=(2, TABLE_SIZE)).astype(np.float32))
     weights = (random.normal(size=size).astype(np.float32) / 8 for size in SequenceNetwork.shapes(len(FEATURE_NAMES)))
-    page = Page.parse("".join(f"<p class=c{k % 7}>{'word ' * k}" for k in random.integers(1, 40, blocks).tolist()))
+    page = Page.parse("".join(f"<p class=c{k % 7}>{'word ' * k}" for k in random.integers(1, 40, m).tolist()))
     matrix, network = features_of(page, tables)[0], SequenceNetwork(*weights).rounded()
     mean, scale = matrix.mean(axis=0), 1 / (matrix.std(axis=0) + 1)
     found = BlockModel(tables, mean, scale, network, None, "").content_probability(page)

@@ -99,32 +99,35 @@ class SequenceNetwork:
         )  # fmt: skip
 
     @cached_property
-    def panels(self) -> tuple[Matrix, ...]:
+    def panels(self) -> tuple[NDArray[np.floating], ...]:
         """The arrays as the core takes them."""
-        arrays = {name: getattr(self, name) for name in ARRAY_NAMES}
+        arrays: dict[str, NDArray[np.floating]] = {name: getattr(self, name) for name in ARRAY_NAMES}
         arrays["output_weight"] = self.output_weight.reshape(2, UNITS, UNITS)
-        arrays["state_weight"] = state = _in_panels(self.state_weight, UNITS)
+        arrays["state_weight"] = _in_panels(self.state_weight, UNITS, np.float16 if HAS_HALVES else np.float32)
         for name in ("dense_weight", "input_weight", "output_weight"):
             arrays[name] = _in_panels(arrays[name], 16)
-        return (*arrays.values(), state.astype(np.float16))
+        return tuple(arrays.values())
 
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
 """Names of the arrays of a network, in order."""
 
 
-_LINE: Final = 16
-"""Numbers in a line of the cache."""
+HAS_HALVES: Final[bool] = core.has_halves()
+"""Whether the core reads the weights of states in half precision, to which they are rounded: more stay in the cache."""
+
+_LINE: Final = 64
+"""Bytes in a line of the cache."""
 
 
-def _in_panels(weight: Matrix, width: int) -> Matrix:
-    """float32[..., columns / width, k, width], the columns of float32[..., k, columns].
+def _in_panels(weight: Matrix, width: int, dtype: type[np.floating] = np.float32) -> NDArray[np.floating]:
+    """float[..., columns / width, k, width], the columns of float32[..., k, columns].
 
     The cache takes a panel in one stream. Rows begin where its lines do: a vector in two takes twice as long to load.
     """
     *outer, k, columns = weight.shape
-    memory = np.empty(weight.size + _LINE, np.float32)
-    first = -memory.ctypes.data // memory.itemsize % _LINE
+    memory: NDArray[np.floating] = np.empty(weight.size + _LINE, dtype)
+    first = -memory.ctypes.data % _LINE // memory.itemsize
     panels = memory[first : first + weight.size].reshape(*outer, columns // width, k, width)
     panels[...] = weight.reshape(*outer, k, -1, width).swapaxes(-2, -3)
     return panels
@@ -305,7 +308,7 @@ def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     )
     tokens = core.score_blocks(
         *page_arguments(page, model.tables),
-        *((model.mean, model.scale, *model.network.panels), CLIP, PROPERTY_COLUMNS),
+        *(HAS_HALVES, (model.mean, model.scale, *model.network.panels), CLIP, PROPERTY_COLUMNS),
         *(templateness, words, weight, in_tree, numbers),
     )
     for array in (templateness, words, weight, in_tree):

@@ -247,7 +247,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
     DO(elements_with, "Elements with some attributes.") \
     DO(score_blocks, "Scores of a page's blocks, for winnow.models.blocks.") \
-    DO(fuse, "Whether products may be fused, for tests.") \
+    DO(has_halves, "Whether weights may be of half precision.") \
     DO(block_features, "Features of text blocks, and their tokens.") \
     DO(kind_probabilities, "How likely each kind of page is.") \
     DO(choose_threshold, "The threshold for a page, and what text it leaves.") \

@@ -58,8 +58,8 @@ typedef void (*Product)(const float *const *rows, const int32_t *used, Py_ssize_
 typedef struct {
     Product of_rows, of_sparse_rows, of_row;
     Eight (*multiply_add)(Eight a, Eight b, Eight c);
-    int state; /* the weights for of_row: STATE_WEIGHT, or STATE_HALVES, which stay in the cache */
     int lanes; /* of a vector of the products */
+    int size;  /* of a weight for of_row, in bytes: halves stay in the cache */
 } Products;
 
 #define EACH_SUM(DO, ...) \
@@ -259,7 +259,7 @@ INLINE void pool(double *restrict sums, double *restrict maxima, const float *re
 INLINE void read_blocks(Task *task, int backwards, Products products)
 {
     const float *input = numbers(task, INPUT_WEIGHT) + backwards * UNITS * GATES;
-    const Array *recurrent = &task->network->arrays[products.state];
+    const char *recurrent = ITEMS(task->network->arrays[STATE_WEIGHT], char) + backwards * UNITS * GATES * products.size;
     const float *last = numbers(task, OUTPUT_WEIGHT) + backwards * UNITS * UNITS;
     const float *bias = numbers(task, STATE_BIAS) + backwards * UNITS;
     const float *rows[TILE], *before = memset(task->states + TILE * UNITS, 0, UNITS * sizeof *before);
@@ -286,9 +286,8 @@ INLINE void read_blocks(Task *task, int backwards, Products products)
             float *state = task->states + row * UNITS;
             for (i = 0; i < GATES; i += 8 * products.lanes) { /* to and fro, since some of the weights stay in the cache */
                 int column = row % 2 ? GATES - 8 * products.lanes - i : i;
-                int number = (backwards * GATES + column - column % UNITS) * UNITS + column % UNITS;
-                products.of_row(&before, NULL, UNITS, ITEMS(*recurrent, char) + number * recurrent->view.itemsize,
-                                task->sums + column);
+                int number = column / UNITS * UNITS * UNITS + column % UNITS;
+                products.of_row(&before, NULL, UNITS, recurrent + number * products.size, task->sums + column);
             }
             turn(products, before, task->gates + row * GATES, task->sums, bias, state);
             pool(sums, maxima, state);
@@ -345,14 +344,14 @@ INLINE void run(Task *task, Products products)
 
 static void run_anywhere(Task *task)
 {
-    run(task, (Products){multiply_rows, multiply_sparse_rows, multiply_row, multiply_add, STATE_WEIGHT, 4});
+    run(task, (Products){multiply_rows, multiply_sparse_rows, multiply_row, multiply_add, 4, sizeof(float)});
 }
 
 #if defined(__x86_64__)
 FUSED static void run_fused(Task *task)
 {
-    run(task, (Products){multiply_rows_fused, multiply_sparse_rows_fused, multiply_row_fused, multiply_add_fused,
-                     STATE_HALVES, 8});
+    run(task, (Products){multiply_rows_fused, multiply_sparse_rows_fused, multiply_row_fused, multiply_add_fused, 8,
+                     sizeof(uint16_t)});
 }
 
 static int can_fuse(void)
@@ -370,17 +369,12 @@ static int is_fused;
 
 void core_prepare_network(void)
 {
-    is_fused = can_fuse();
+    is_fused = can_fuse(); /* once, since it takes a virtual machine long */
 }
 
-/* fuse(allowed) -> whether products are fused from now on */
-PyObject *core_fuse(PyObject *Py_UNUSED(module), PyObject *arguments)
+/* has_halves() -> whether the weights of states may be of half precision here, which is faster */
+PyObject *core_has_halves(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(arguments))
 {
-    int allowed;
-    if (!PyArg_ParseTuple(arguments, "p", &allowed)) {
-        return NULL;
-    }
-    is_fused = allowed && can_fuse();
     return PyBool_FromLong(is_fused);
 }
 
@@ -390,14 +384,14 @@ int in_network(PyObject *tuple, void *weights)
         [DENSE_BIAS] = UNITS, [INPUT_WEIGHT] = 2 * UNITS * GATES, [INPUT_BIAS] = 2 * GATES,
         [STATE_WEIGHT] = 2 * UNITS * GATES, [STATE_BIAS] = 2 * UNITS, [OUTPUT_WEIGHT] = 2 * UNITS * UNITS,
         [OUTPUT_BIAS] = UNITS, [PAGE_WEIGHT] = 4 * UNITS * UNITS, [LAST_WEIGHT] = UNITS, [LAST_BIAS] = 1,
-        [STATE_HALVES] = 2 * UNITS * GATES,
     }; /* others depend on the features */
-    static const Py_ssize_t sizes[WEIGHTS] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 2};
     Network *network = weights;
+    const Py_ssize_t sizes[WEIGHTS] = {4, 4, 4, 4, 4, 4, network->is_half ? 2 : 4, 4, 4, 4, 4, 4, 4};
     const Array *arrays = network->arrays;
     Py_ssize_t f;
     int i, fitting;
-    if (!arrays_borrow(tuple, network->arrays, sizes, WEIGHTS)) {
+    if (!check_arrays(!network->is_half || is_fused)
+        || !arrays_borrow(tuple, network->arrays, sizes, WEIGHTS)) {
         return 0;
     }
     f = network->f = arrays[MEAN].length;
@@ -425,6 +419,6 @@ int network_run(const Network *network, float clip, WriteFeatures write, void *s
     CARVE(at, task.dense, kept * UNITS);
     CARVE(at, task.output, (size_t)m * UNITS);
     CARVE(at, task.features, features);
-    is_fused ? run_fused(&task) : run_anywhere(&task);
+    network->is_half ? run_fused(&task) : run_anywhere(&task);
     return 0;
 }

@@ -6,21 +6,21 @@
 
 enum {
     MEAN, SCALE, DENSE_WEIGHT, DENSE_BIAS, INPUT_WEIGHT, INPUT_BIAS, STATE_WEIGHT, STATE_BIAS, OUTPUT_WEIGHT, OUTPUT_BIAS,
-    PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, STATE_HALVES, WEIGHTS
+    PAGE_WEIGHT, LAST_WEIGHT, LAST_BIAS, WEIGHTS
 };
 
 /* Weights for f features. */
 typedef struct {
     Array arrays[WEIGHTS];
     Py_ssize_t f;
+    int is_half; /* set before the arrays are read */
 } Network;
 
 /* A converter as in core.h of a tuple of arrays, u units: mean: float32[f], scale: float32[f], dense_weight: float32[f, u],
    dense_bias: float32[u], input_weight: float32[2, u, 3 u], input_bias: float32[2, 3 u], state_weight: float32[2, u, 3 u],
    state_bias: float32[2, u], output_weight: float32[2, u, u], output_bias: float32[u], page_weight: float32[4 u, u],
-   last_weight: float32[u], last_bias: float32[1], state_halves: float16[2, u, 3 u], the same as state_weight. The weights of
-   dense, input and output are in panels of 16 columns, float32[..., columns / 16, rows, 16], those of state in panels of
-   u columns. */
+   last_weight: float32[u], last_bias: float32[1]. The weights of dense, input and output are in panels of 16 columns,
+   float32[..., columns / 16, rows, 16], those of state in panels of u columns, and of float16 if `is_half`. */
 int in_network(PyObject *tuple, void *network);
 
 void network_release(Network *network);
