@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import winnow
 from winnow.cleaning import clean
+from winnow.core import core
 from winnow.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of
 from winnow.models import CLIP, blocks, load_model, log_odds, shipped_models
 from winnow.models.blocks import ARRAY_NAMES, UNITS, BlockModel, SequenceNetwork, attribute_scores
