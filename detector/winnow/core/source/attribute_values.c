@@ -146,9 +146,8 @@ PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array begin = {0}, first = {0};
     SCOPED(free_memory) uint8_t *chosen = NULL;
-    PyObject *places, *found;
+    PyObject *places, *found, *pair;
     Py_ssize_t i, k, a;
-    int failed = 0;
     if (!PyArg_ParseTuple(arguments, "O&O&O!", in_4, &begin, in_4, &first, &PyList_Type, &places)) {
         return NULL;
     }
@@ -164,7 +163,7 @@ PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
         chosen[place] = 1;
     }
     found = PyList_New(0);
-    for (i = k = 0; k < a && found != NULL && !failed; k++) {
+    for (i = k = 0; k < a && found != NULL; k++) {
         uint32_t place = ITEMS(first, uint32_t)[k];
         if (place < (size_t)a && !chosen[place]) {
             continue;
@@ -172,15 +171,11 @@ PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
         while (i + 1 < begin.length && ITEMS(begin, int32_t)[i + 1] <= k) {
             i++;
         }
-        failed = !check_arrays(place < (size_t)a && i + 1 < begin.length);
-        if (!failed) {
-            PyObject *pair = Py_BuildValue("nI", i, place);
-            failed = pair == NULL || PyList_Append(found, pair) < 0;
-            Py_XDECREF(pair);
+        pair = check_arrays(place < (size_t)a && i + 1 < begin.length) ? Py_BuildValue("nI", i, place) : NULL;
+        if (pair == NULL || PyList_Append(found, pair) < 0) {
+            Py_CLEAR(found);
         }
-    }
-    if (failed) {
-        Py_CLEAR(found);
+        Py_XDECREF(pair);
     }
     return found;
 }
