@@ -117,7 +117,8 @@ class CleaningProcess(asyncio.Protocol):
             self._process.kill()
         self._socket.abort()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._process.wait(), _END_TIMEOUT_S)
+            async with asyncio.timeout(_END_TIMEOUT_S):  # wait_for of Python 3.11 would lose a cancellation
+                await self._process.wait()
 
 
 @asynccontextmanager
