@@ -10,6 +10,7 @@ import sys
 from collections import deque
 from contextlib import asynccontextmanager, suppress
 from dataclasses import astuple, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy_winnow.fields import CleanedItem
@@ -130,6 +131,7 @@ async def _running_process(model: str | None, options: CleaningOptions) -> Async
     """
     # A socket holds more pages than a pipe, so that the process goes on while the event loop is busy.
     own, other = socket.socketpair()
+    started = None
     try:
         with other:
             started = await asyncio.create_subprocess_exec(
@@ -145,16 +147,23 @@ async def _running_process(model: str | None, options: CleaningOptions) -> Async
                 stdout=asyncio.subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C in a terminal is for the crawl, which has pages to finish
             )
-        _, process = await asyncio.get_running_loop().create_connection(lambda: CleaningProcess(started), sock=own)
+        _, process = await asyncio.get_running_loop().create_connection(partial(CleaningProcess, started), sock=own)
     except BaseException:
         own.close()
+        if started is not None:
+            started.kill()
+            await started.wait()
         raise
     try:
         if await process.run((model, *astuple(options)), 0) is None:
             raise ProcessLookupError("it ended before it was ready")
         yield process
     finally:
-        await process.close()
+        closing = asyncio.create_task(process.close())
+        try:
+            await asyncio.shield(closing)
+        finally:
+            await closing  # even if this is cancelled meanwhile, since the event loop may be closed next
 
 
 @dataclass(frozen=True, slots=True, eq=False)
