@@ -8,7 +8,7 @@ Elements are on an allow-list, so unknown markup is left out: no scripts, styles
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
@@ -83,7 +83,6 @@ _BREAKS: Final = tag_set("br", "hr")
 _CELLS: Final = tag_set("td", "th")
 _LINES: Final = tag_set("div", "p", "li", "tr")
 _MAX_DISTANCE: Final = 12  # blocks; on 125 pages of WCXB pictures of the content were nearer, 27 others further away
-_BOXES: Final = {"[ ]": "☐", "[x]": "☑"}
 _TINY: Final = frozenset({"0", "1", "0px", "1px"})
 _IS_DIV: Final = np.array([name == "div" for name in _OUTPUT_NAME])
 _HAS_BORDER: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in _OUTPUT_NAME])
@@ -160,8 +159,8 @@ def make_markup(
         elements &= ~(_MEDIA | _MEDIA_PARTS)[page.tag]
     runs[[run for run, text in run_rewrites(page).items() if not text]] = False
     kept = np.flatnonzero(elements)
-    items = join_items(page, kept, attributes_to_write(page, kept), np.flatnonzero(runs), links=links)
-    return Markup(*items, page.title, sorted(stated.items(), reverse=True))
+    markup = join_items(page, kept, attributes_to_write(page, kept), np.flatnonzero(runs), links=links)
+    return replace(markup, language=sorted(stated.items(), reverse=True))
 
 
 def read_markup(html: str) -> Markup:
@@ -171,7 +170,7 @@ def read_markup(html: str) -> Markup:
     runs = elements[page.run_node]
     elements[list(find_formulas(page).by_element)] = True
     kept = elements.nonzero()[0]
-    return Markup(*join_items(page, kept, page.attributes.of_elements(kept), runs.nonzero()[0]), page.title)
+    return join_items(page, kept, page.attributes.of_elements(kept), runs.nonzero()[0])
 
 
 def _strip_template(page: Page, template: Flags, hidden: Flags | None) -> tuple[Flags, Flags]:
@@ -266,8 +265,8 @@ def code_lines(markup: Markup, pre: int) -> str:
 
 def join_items(
     page: Page, elements: NDArray[np.intp], attributes: list[Pairs], runs: NDArray[np.intp], *, links: bool = True
-) -> tuple[list[str], list[Any], list[int]]:
-    """Return names, values and ends of the :class:`Markup` of some elements, with their attributes, and runs.
+) -> Markup:
+    """Make the markup of some elements of a page, with their attributes, and of some runs.
 
     Empty links and pictures without an address are left out, and so are elements below :data:`MAX_NESTING`. A line
     break stands between texts of two blocks where the element between them was cut.
@@ -289,7 +288,8 @@ def join_items(
     given = elements.astype(np.int32), kinds, runs.astype(np.int32), page.has_ink
     source = source[: core.join_items(page.arrays, *given, source, ends)].tolist()
     names += [*repeat("", len(runs)), "br"]
-    return list(map(names.__getitem__, source)), list(map(values.__getitem__, source)), ends[: len(source)].tolist()
+    names, values = (list(map(items.__getitem__, source)) for items in (names, values))
+    return Markup(names, values, ends[: len(source)].tolist(), page.title)
 
 
 def _texts(page: Page, runs: NDArray[np.intp]) -> list[str | Pieces]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from winnow.core import core
 from winnow.output.formulas import formula_positions
-from winnow.output.markup import Markup, code_lines, join_items
+from winnow.output.markup import code_lines, join_items
 from winnow.output.runs import (
     code_line_elements,
     joined_text,
@@ -156,7 +156,7 @@ def _merged_texts(
         is_whole &= slice_sums(hidden, page.run_begin[pre], page.run_end[pre]) == 0
     is_code = within(page, is_among(page, pre[is_whole])) & ~(IS_UNSEEN_TEXT.take(page.tag) | omitted_elements(page))
     elements, runs = is_code.nonzero()[0], is_code.take(page.run_node).nonzero()[0]
-    markup = Markup(*join_items(page, elements, page.attributes.of_elements(elements), runs))
+    markup = join_items(page, elements, page.attributes.of_elements(elements), runs)
     last_end = item = 0
     for element, behind, first, last in zip(*(each[is_whole].tolist() for each in (pre, end, *blocks)), strict=True):
         if element >= last_end:  # not in another one
