@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import winnow
 from winnow.cleaning import clean
-from winnow.core import core
 from winnow.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of
 from winnow.models import CLIP, blocks, load_model, log_odds, shipped_models
 from winnow.models.blocks import ARRAY_NAMES, UNITS, BlockModel, SequenceNetwork, attribute_scores
@@ -255,19 +254,6 @@ def expected_f1(templateness: np.ndarray, words: np.ndarray, kept: np.ndarray) -
     mass = np.maximum(words, 0.5)
     content = (1 - templateness) * mass
     return float(2 * content[kept].sum() / (mass[kept].sum() + content.sum()))
-
-
-@pytest.mark.parametrize("html", [STORY, "", "<p>a", "<img src=a>"])
-def test_scores_that_were_kept_are_those_of_the_page_parsed_again(html: str, monkeypatch: pytest.MonkeyPatch):
-    model = load_model()
-    page, again = (Page.parse(html, "http://a.example/news/1") for _ in range(2))
-    packed = model.pack_scores(page)
-    monkeypatch.setattr(core, "score_blocks", None)
-    model.unpack_scores(again, packed)
-    one, other = model.score(page), model.score(again)
-    for name in ("templateness", "weight", "in_tree", "penalty"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-    assert clean(page, model=model).to_dict() == clean(again, model=model).to_dict()
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 500)), min_size=1, max_size=12))

@@ -7,8 +7,7 @@ Two passes write the leaves of every page to disk (:class:`LeafWriter`), count t
 from __future__ import annotations
 
 import hashlib
-from itertools import chain, repeat
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.storage.evidence import HashedUnits
-    from winnow.page import Page
 
 _SHARDS: Final = 64
 """Hosts are divided into so many shards by their hash; one shard is in memory at a time."""
@@ -37,15 +35,8 @@ MAX_HELD: Final = 200_000
 """Fingerprints and addresses that :class:`StreamCounts` holds in memory, about; repeated ones count again."""
 
 _PAGES: Final = pa.schema(
-    [
-        *((name, pa.uint64()) for name in ("host", "url", "contents")),
-        *((name, pa.int32()) for name in ("number", "size")),
-        ("leaves", pa.large_list(pa.uint64())),
-        *((name, pa.large_list(pa.int32())) for name in ("units", "leaf")),
-        ("scores", pa.large_binary()),
-    ]
+    [*((name, pa.uint64()) for name in ("host", "url", "contents")), ("leaves", pa.large_list(pa.uint64()))]
 )
-_COUNTED: Final = pa.schema([_PAGES.field(name) for name in ("host", "url", "contents", "leaves")])
 _PAGES_AT_ONCE: Final = 8_192
 """Pages that a :class:`LeafWriter` holds, sorts by shard and writes."""
 
@@ -55,41 +46,17 @@ def _hash(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-class CountedUnits(NamedTuple):
-    """The counted units of a page, as the first pass wrote them for the second.
-
-    Attributes:
-        url: hash of its address.
-        size: units of the page, n + m.
-        units: int64[k], those that are counted.
-        fingerprints: uint64[k], of these units.
-        scores: those of the page-level model, packed; empty if they were not kept.
-    """
-
-    url: int
-    size: int
-    units: NDArray[np.int64]
-    fingerprints: NDArray[np.uint64]
-    scores: bytes
-
-    def are_of(self, url: str, page: Page) -> bool:
-        """Whether they are those of a page at an address: an archive may be another one when it is read again."""
-        return self.size == page.n + page.m and self.url == _hash(url)
-
-
 class LeafWriter:
-    """Writes the counted units of pages into an Arrow file, in batches that are sorted by shard; a context."""
+    """Writes the leaves of pages into an Arrow file, in batches that are sorted by shard; a context."""
 
     def __init__(self, file: Path | IO[bytes]) -> None:
         self._writer = pa.ipc.new_file(file, _PAGES)
-        self._pages: list[tuple[Any, ...]] = []
+        self._pages: list[tuple[int, int, int, NDArray[np.uint64]]] = []
 
-    def add(self, number: int, url: str, host: str, hashed: HashedUnits, scores: bytes = b"") -> None:
-        """Add the counted units of a page; the numbers of pages are those of their order, from 0."""
-        leaves, leaf = np.unique(hashed.fingerprints, return_inverse=True)
-        contents, units = int.from_bytes(hashed.main_text_id, "little"), hashed.units.astype(np.int32)
-        row = _hash(host), _hash(url), contents, number, hashed.size, leaves, units, leaf.astype(np.int32), scores
-        self._pages.append(row)
+    def add(self, url: str, host: str, hashed: HashedUnits) -> None:
+        """Add the distinct leaves of a page."""
+        contents, leaves = int.from_bytes(hashed.main_text_id, "little"), np.unique(hashed.fingerprints)
+        self._pages.append((_hash(host), _hash(url), contents, leaves))
         if len(self._pages) >= _PAGES_AT_ONCE:
             self._write()
 
@@ -108,35 +75,14 @@ class LeafWriter:
         self._writer.close()
 
 
-def _read_batches(file: Path) -> Iterator[pa.RecordBatch]:
-    """Go through the batches of a file, which stay on disk until they are used."""
-    reader = pa.ipc.open_file(pa.memory_map(str(file)))
-    return map(reader.get_batch, range(reader.num_record_batches))
-
-
 def _read_shard(files: list[Path], shard: int) -> Iterator[pa.RecordBatch]:
-    """Go through the pages of a shard."""
-    for pages in chain.from_iterable(map(_read_batches, files)):
-        begin, end = np.searchsorted(pages["host"].to_numpy() % _SHARDS, [shard, shard + 1]).tolist()
-        if begin < end:
-            yield pages.select(_COUNTED.names).slice(begin, end - begin)
-
-
-def _read_units(file: Path) -> Iterator[CountedUnits | None]:
-    """Yield the counted units of page after page of an archive, ``None`` for those that were not added to the file."""
-    awaited = 0
-    for pages in _read_batches(file):
-        numbers, urls, sizes = (pages[name].to_numpy() for name in ("number", "url", "size"))
-        all_scores = pages["scores"]
-        lists = [pages[name] for name in ("leaves", "leaf", "units")]
-        places = [(each.offsets.to_numpy(), each.values.to_numpy()) for each in lists]
-        for row in numbers.argsort().tolist():
-            yield from repeat(None, int(numbers[row]) - awaited)
-            awaited = int(numbers[row]) + 1
-            leaves, leaf, units = (values[begin[row] : begin[row + 1]] for begin, values in places)
-            scores = all_scores[row].as_py()
-            yield CountedUnits(int(urls[row]), int(sizes[row]), units.astype(np.int64), leaves[leaf], scores)
-    yield from repeat(None)
+    """Go through the pages of a shard, which stay on disk until they are used."""
+    for file in files:
+        reader = pa.ipc.open_file(pa.memory_map(str(file)))
+        for pages in map(reader.get_batch, range(reader.num_record_batches)):
+            begin, end = np.searchsorted(pages["host"].to_numpy() % _SHARDS, [shard, shard + 1]).tolist()
+            if begin < end:
+                yield pages.slice(begin, end - begin)
 
 
 def count_hosts(
@@ -163,7 +109,7 @@ def count_hosts(
 
 
 def _count_shard(files: list[Path], shard: int, folder: Path) -> int:
-    pages = pa.Table.from_batches(_read_shard(files, shard), _COUNTED)
+    pages = pa.Table.from_batches(_read_shard(files, shard), _PAGES)
     pages = pages.take(_choose_pages(pages)).combine_chunks()
     hosts, number_of_pages = np.unique(pages["host"], return_counts=True)
     leaves = pages["leaves"].combine_chunks()
@@ -194,16 +140,10 @@ def _choose_pages(pages: pa.Table) -> NDArray[np.int64]:
 
 
 class HostCounts:
-    """Looks up the counts of all hosts on disk, as :func:`count_hosts` wrote them into ``folder``.
+    """Looks up the counts of all hosts on disk, as :func:`count_hosts` wrote them into ``folder``."""
 
-    Args:
-        folder: that folder.
-        leaves: folder of the files of the :class:`LeafWriter` of each archive, if they are still there.
-    """
-
-    def __init__(self, folder: Path, leaves: Path | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._leaves = leaves
         self._shards: dict[int, tuple[NDArray[Any], ...]] = {}
 
     def evidence(self, host: str, fingerprints: NDArray[np.uint64]) -> SiteEvidence:
@@ -216,11 +156,6 @@ class HostCounts:
         of_host = slice(begin[row], begin[row + 1])
         found = look_up(leaves[of_host], page_counts[of_host], fingerprints)
         return SiteEvidence(np.maximum(found, 1), int(pages[row]))
-
-    def units_of(self, name: str) -> Iterator[CountedUnits | None]:
-        """Yield what was counted of each page of an archive; ``None``, without end, for pages that are not known."""
-        file = self._leaves and self._leaves / name
-        return _read_units(file) if file and file.is_file() else repeat(None)  # a node of a cluster has no such files
 
     def open_all(self) -> Self:
         """Open the counts of all hosts, so that a pickle holds them; return this object."""

@@ -16,7 +16,6 @@ from scrapy_winnow.archives.addresses import describe
 from scrapy_winnow.fields import FIELDS, CleaningOptions, clean_item
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.models import load_model
-from winnow.models.blocks import BlockModel
 from winnow.page import Page, PageTooLarge
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from scrapy_winnow.archives.counting import CountedUnits
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.runs import Options
     from scrapy_winnow.storage.evidence import SiteEvidence
@@ -52,25 +50,15 @@ def columns(outputs: frozenset[str]) -> tuple[str, ...]:
     return ARCHIVE_COLUMNS + tuple(field.name for field in FIELDS if not field.optional or field.name in outputs)
 
 
-def hash_page(archived: ArchivedPage, options: Options, counted: CountedUnits | None = None) -> HashedPage | str | None:
-    """Parse a page and fingerprint its counted units, unless they were kept when it was counted.
-
-    Returns:
-        The page; its error as text, or ``None`` for one above the limits.
-    """
-    model = load_model(options.model)
+def hash_page(archived: ArchivedPage, options: Options) -> HashedPage | str | None:
+    """Parse a page and fingerprint its counted units; return its error as text, ``None`` for one above the limits."""
     try:
-        page = _parse(archived)
-        if counted is None or not counted.are_of(archived.url, page):
-            return HashedPage.of(page, model)
-        if counted.scores and isinstance(model, BlockModel):
-            model.unpack_scores(page, counted.scores)
+        page = Page.parse(archived.html, archived.url, encoding=archived.charset)
+        return HashedPage.of(page, load_model(options.model))
     except PageTooLarge:
         return None
     except Exception as error:
         return describe(error)
-    nothing = np.zeros(0, np.uint8), b"", b""  # what is known of a page for counting only
-    return HashedPage(counted.size, counted.units, counted.fingerprints, *nothing, model.version, page)
 
 
 def clean_page(
@@ -98,10 +86,6 @@ def clean_page(
         return describe(error)
     row: Row = dict.fromkeys(columns(options.outputs))  # in their order; "duplicate_of" is known when it is written
     return row | {name: getattr(archived, name) for name in ARCHIVE_COLUMNS} | item.values
-
-
-def _parse(archived: ArchivedPage) -> Page:
-    return Page.parse(archived.html, archived.url, encoding=archived.charset)
 
 
 def shingles_of(row: Row) -> NDArray[np.uint64]:

@@ -15,7 +15,6 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from itertools import islice, repeat
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, ClassVar, Final, Self
 
 from scrapy_winnow.archives.addresses import Destination
@@ -27,15 +26,14 @@ from scrapy_winnow.files import write_whole
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.duplicates import MemoryIndex
 from winnow.models import load_model
-from winnow.models.blocks import BlockModel
 from winnow.processes import process_pool
 from winnow.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
+    from pathlib import Path
 
-    from scrapy_winnow.archives.counting import CountedUnits
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.rows import Row
     from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
@@ -273,7 +271,7 @@ class ArchiveRun(Run):
         run = run_in_processes
         if self._options.ray is not None:
             from scrapy_winnow.archives.on_ray import run_on_ray as run  # noqa: PLC0415  (optional, slow to import)
-        for name, report in run(work, tasks, self._options, HostCounts(counts, self._state / "leaves")):
+        for name, report in run(work, tasks, self._options, HostCounts(counts)):
             write_whole(files[name], report.to_json())
             reports[name] = report
             pages += report.pages
@@ -342,17 +340,13 @@ def count_archive(part: Part, file: Path, options: Options, _: HostCounts) -> Su
 
 
 def write_leaves(pages: Iterable[ArchivedPage], file: Path | IO[bytes], options: Options) -> int:
-    """Write the leaves of pages into a file, and return the number of pages.
-
-    Their scores are kept there, too, unless the file is sent through a cluster, whose nodes do not have it afterwards.
-    """
-    number, model, keeps_scores = 0, load_model(options.model), isinstance(file, Path) and options.ray is None
+    """Write the leaves of pages into a file, and return the number of pages."""
+    number = 0
     with LeafWriter(file) as writer:
         for page in pages:
             hashed = hash_page(page, options)  # the second pass reports an error
             if isinstance(hashed, HashedPage):
-                scores = model.pack_scores(hashed.page) if keeps_scores and isinstance(model, BlockModel) else b""
-                writer.add(number, page.url, page.host, hashed, scores)
+                writer.add(page.url, page.host, hashed)
             number += 1
     return number
 
@@ -360,21 +354,13 @@ def write_leaves(pages: Iterable[ArchivedPage], file: Path | IO[bytes], options:
 def clean_archive(part: Part, file: Path, options: Options, counts: HostCounts) -> Summary:
     """Second pass: clean the pages of a part into a file of JSON lines."""
     reader = ArchiveReader(part)
-    return _write_rows(reader, clean_counted(reader, counts, options, counts.units_of(file.name)), file)
+    return _write_rows(reader, clean_counted(reader, counts, options), file)
 
 
-def clean_counted(
-    pages: Iterable[ArchivedPage],
-    counts: HostCounts,
-    options: Options,
-    counted: Iterable[CountedUnits | None] = repeat(None),
-) -> Iterator[Row | str]:
-    """Clean pages with the final counts of their hosts; yield the row of each, or why it could not be cleaned.
-
-    ``counted`` has for each page what the first pass counted of it, as far as that is known.
-    """
-    for page, units in zip(pages, counted, strict=False):
-        hashed = hash_page(page, options, units)
+def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Options) -> Iterator[Row | str]:
+    """Clean pages with the final counts of their hosts; yield the row of each, or why it could not be cleaned."""
+    for page in pages:
+        hashed = hash_page(page, options)
         evidence = counts.evidence(page.host, hashed.fingerprints) if isinstance(hashed, HashedPage) else None
         yield clean_page(page, hashed, evidence, options)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from winnow.models.decision import (
     PageDecision,
 )
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
-from winnow.page.tree import once_per_page, set_result
+from winnow.page.tree import once_per_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -160,24 +160,6 @@ class BlockModel:
     def score(self, page: Page) -> Scores:
         """Score every unit of the page; a page is scored when it is counted, and not again when it is cleaned."""
         return _score_once(page, self)[0]
-
-    def pack_scores(self, page: Page) -> bytes:
-        """Return the scores of a page for :meth:`unpack_scores`, some 6 KB; those of elements are the same on all."""
-        scores, inputs = _score_once(page, self)
-        decision = cast("PageDecision | ExpectedF1", scores.decision)
-        of_blocks = decision.templateness, scores.weight[page.n :], decision.words
-        return b"".join(map(bytes, (*of_blocks, inputs.numbers, inputs.tokens, scores.in_tree)))
-
-    def unpack_scores(self, page: Page, packed: bytes) -> None:
-        """Give a page that is parsed again the scores that this model gave it before."""
-        n, m, end = page.n, page.m, len(packed) - page.n - page.m
-        numbers = np.frombuffer(packed[:end])
-        templateness, weight = np.full(n + m, 0.5), np.zeros(n + m, np.int64)
-        templateness[n:], weight[n:], words = numbers[:m], numbers[m : 2 * m].view(np.int64), numbers[2 * m : 3 * m]
-        templateness.flags.writeable = weight.flags.writeable = False
-        kind, tokens = np.split(numbers[3 * m :], [len(KIND_INPUTS)])
-        arrays = templateness, weight, words, kind, tokens.view(np.int64), np.frombuffer(packed[end:], bool)
-        set_result(_score_once, page, self, result=_make_scores(page, self, *arrays))
 
     def content_probability(self, page: Page) -> Floats:
         """float64[m], probability that each block is content."""
@@ -313,16 +295,10 @@ def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     )
     for array in (templateness, words, weight, in_tree):
         array.flags.writeable = False  # the core reads them with the lock released
-    return _make_scores(page, model, templateness, weight, words, numbers, np.frombuffer(tokens, np.int64), in_tree)
-
-
-def _make_scores(page: Page, model: BlockModel, *arrays: NDArray[Any]) -> tuple[Scores, KindInputs]:
-    """Return the scores of what the core has computed; all arrays are read-only."""
-    templateness, weight, words, numbers, tokens, in_tree = arrays
-    inputs, scores = KindInputs(numbers, tokens), templateness[page.n :]
+    inputs, scores = KindInputs(numbers, np.frombuffer(tokens, np.int64)), templateness[page.n :]
     learned = model.decision if page.m else None
     decision = PageDecision(learned, inputs, words, scores, page.url) if learned else ExpectedF1(words, scores)
-    return Scores(templateness, weight, in_tree, np.full(len(weight), PENALTY), decision), inputs
+    return Scores(templateness, weight, in_tree, np.full(units, PENALTY), decision), inputs
 
 
 _score_once = once_per_page(score_blocks)

@@ -86,12 +86,12 @@ Number = TypeVar("Number", bound=np.number[Any])
 
 def once_per_page(function: Callable[[Page, *Others], Result]) -> Callable[[Page, *Others], Result]:
     """Cache the results of a function on the page itself, by its other arguments; its arrays become read-only."""
-    name = _name_of(function)
+    name = f"{function.__module__}.{function.__qualname__}"
 
     @wraps(function)
     def cached(page: Page, *others: *Others) -> Result:
         cache: dict[Any, Result] = vars(page)
-        key = _key(name, others)
+        key = (name, *others) if others else name  # a string is found faster than a tuple
         if key in cache:
             return cache[key]
         result = cache[key] = function(page, *others)
@@ -101,21 +101,6 @@ def once_per_page(function: Callable[[Page, *Others], Result]) -> Callable[[Page
         return result
 
     return cached
-
-
-def set_result(function: Callable[[Page, *Others], Result], page: Page, *others: *Others, result: Result) -> None:
-    """Give a page the result of a function of :func:`once_per_page`, where it is known already."""
-    cache: dict[Any, Result] = vars(page)
-    cache[_key(_name_of(function), others)] = result
-
-
-def _key(name: str, others: tuple[object, ...]) -> object:
-    """What a result is cached by: a string where it can be, which is found faster than a tuple."""
-    return (name, *others) if others else name
-
-
-def _name_of(function: Callable[..., object]) -> str:
-    return f"{function.__module__}.{function.__qualname__}"
 
 
 def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:

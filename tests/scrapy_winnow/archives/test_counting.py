@@ -40,7 +40,7 @@ def test_each_leaf_counts_the_different_pages_of_its_host_that_have_it(pages, ar
         writers = [stack.enter_context(LeafWriter(file)) for file in files]
         for number, (host, path, leaves) in enumerate(pages):
             known = distinct.setdefault((host, path), leaves)  # an address has one version here
-            writers[number % archives].add(number, f"http://{host}/{path}", host, _hashed(known))
+            writers[number % archives].add(f"http://{host}/{path}", host, _hashed(known))
     assert count_hosts(files, folder) == len({host for host, _, _ in pages})
     counts = HostCounts(folder)
     contents = defaultdict(set)
@@ -59,8 +59,8 @@ def test_of_a_large_host_a_sample_is_counted_that_does_not_depend_on_the_order(t
     for name, ordered in (("up", pages), ("down", pages[::-1])):
         (tmp_path / name).mkdir()
         with LeafWriter(tmp_path / name / "leaves") as writer:
-            for number, (url, hashed) in enumerate(ordered):
-                writer.add(number, url, "a.example", hashed)
+            for url, hashed in ordered:
+                writer.add(url, "a.example", hashed)
         count_hosts([tmp_path / name / "leaves"], tmp_path / name)
     up, down = (HostCounts(tmp_path / name) for name in ("up", "down"))
     leaves = np.arange(1, 160, dtype=np.uint64)

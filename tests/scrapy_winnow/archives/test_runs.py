@@ -19,7 +19,6 @@ from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options, reading
 from scrapy_winnow.archives.counting import HostCounts
 from scrapy_winnow.archives.runs import count_archive, run_in_processes
 from scrapy_winnow.commands import main
-from scrapy_winnow.storage.evidence import HashedPage
 from tests.scrapy_winnow.archives.made import FaultyServer, page, rows_of, write_archive
 
 COMMAND = [sys.executable, "-c", "from scrapy_winnow.commands import main; raise SystemExit(main())", "warc"]
@@ -104,24 +103,13 @@ def test_parts_of_a_long_archive_make_the_output_of_the_whole(archives, cleaned,
     assert contents_of(tmp_path) == contents_of(cleaned)
 
 
-def test_pages_are_hashed_once_and_again_only_in_an_archive_that_was_changed_meanwhile(stories, monkeypatch, tmp_path):
-    pages = [("http://north.example/deep", "<div>" * 3_000), *stories]
-    hashed, hash_page = [], HashedPage.of.__func__
-    monkeypatch.setattr(HashedPage, "of", classmethod(lambda *given: hashed.append(given) or hash_page(*given)))
-    archive = str(write_archive(tmp_path / "all.warc.gz", pages))
-
-    def change(step, done, *_):
-        if (step, done) == ("count", 1):
-            write_archive(tmp_path / "all.warc.gz", [*pages[:20], *pages[21:], pages[20]])
-
-    for folder, progress in (("once", lambda *_: None), ("again", change)):
-        ArchiveRun([archive], tmp_path / folder, progress=progress).run()
-    once, again = (
-        {row["url"]: row for row in rows_of(tmp_path / folder, without="record_id")} for folder in ("once", "again")
-    )
-    assert once == again
-    assert len(once) == len(pages)
-    assert len(hashed) == 2 * len(stories) + len(pages[20:])
+def test_a_page_above_the_limits_has_a_row_with_its_text_but_does_not_count(stories, tmp_path):
+    pages = [("http://north.example/deep", "<div>" * 3_000 + "Down"), *stories]
+    archive = write_archive(tmp_path / "all.warc.gz", pages)
+    assert run(archive, "-o", tmp_path / "out", "-j", 1) == 0
+    deep, *others = rows_of(tmp_path / "out")
+    assert (deep["text"], deep["status"], deep["evidence_pages"]) == ("Down", "too_large", 0)
+    assert {row["evidence_pages"] for row in others} == {14}
 
 
 def test_a_file_is_itself_also_with_the_signs_of_a_pattern_in_its_name(stories, tmp_path):
