@@ -11,9 +11,11 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, repeat
 from typing import IO, TYPE_CHECKING, Final, cast
 
+from fastwarc.stream_io import BrotliReader, ChunkedReader, GzipReader, ZstdReader
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 from w3lib.encoding import http_content_type_encoding
 
@@ -21,12 +23,14 @@ from scrapy_winnow.archives.addresses import READ_BYTES, describe, open_source, 
 from scrapy_winnow.fetching import STANDARD_INPUT
 from scrapy_winnow.storage.keys import site_of
 from winnow.page.page import DEFAULT_LIMITS
+from winnow.page.parsing import is_binary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from io import BufferedReader
     from typing import BinaryIO
 
+    from fastwarc.stream_io import WarcReader
     from fastwarc.warc import WarcRecord
 
 MIN_PART_BYTES: Final = 8 << 20
@@ -50,6 +54,14 @@ _TRIES: Final = 3
 _RETRY_PAUSE_S: Final = 1.0  # doubled with each try
 _PROBES_AT_ONCE: Final = 16  # remote servers answer slowly
 
+_DECODERS: Final[dict[str, Callable[[IO[bytes]], WarcReader]]] = {
+    "gzip": GzipReader,
+    "x-gzip": GzipReader,
+    "deflate": partial(GzipReader, zlib=True),
+    "br": BrotliReader,
+    "zstd": ZstdReader,
+    "chunked": ChunkedReader,
+}
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _PAGES: Final = WarcRecordType.response | WarcRecordType.resource | WarcRecordType.conversion | WarcRecordType.revisit
 
@@ -158,7 +170,7 @@ class ArchiveStream:
     def records(self) -> Iterator[WarcRecord]:
         """Go through the records from here on."""
         source = cast("BinaryIO", self)  # it neither seeks nor closes its source
-        return ArchiveIterator(source, parse_http=True, auto_decode="all", max_header_len=_MAX_HEADER_BYTES)
+        return ArchiveIterator(source, parse_http=True, max_header_len=_MAX_HEADER_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +321,7 @@ def _page_or_reason(record: WarcRecord, max_bytes: int) -> ArchivedPage | str:
         return "no host"
     if (reason := _reason_in_headers(record)) is not None:
         return reason
-    body = record.reader.read(max_bytes + 1)
+    body = _read_body(record, max_bytes + 1)
     if len(body) > max_bytes:
         return "too large"
     if not body.strip():
@@ -332,6 +344,25 @@ def _reason_in_headers(record: WarcRecord) -> str | None:
     else:
         content_type = record.http_content_type or "text/html"
     return None if (content_type or "").partition(";")[0].strip().lower() in _HTML else "not HTML"
+
+
+def _read_body(record: WarcRecord, max_bytes: int) -> bytes:
+    """Read a body decoded as its headers say, or as it is where that is not true: some crawlers decode, and keep them.
+
+    Raises:
+        OSError: it is neither.
+    """
+    body: bytes = record.reader.read(max_bytes)
+    names = ("Content-Encoding", "Transfer-Encoding") if record.is_http_parsed else ()
+    codings = ",".join(record.http_headers.get(name) or "" for name in names)
+    for coding in reversed(codings.lower().split(",")):
+        if body and (decoder := _DECODERS.get(coding.strip())):
+            try:
+                body = decoder(io.BytesIO(body)).read(max_bytes)
+            except OSError:
+                if is_binary(body):
+                    raise
+    return body
 
 
 def find_truncation(last: bytes, place: int) -> str | None:

@@ -32,7 +32,8 @@ def page(host, number, seed=""):
 
 
 def record_of(url, body, status="200 OK", kind=HTML):
-    response = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n\r\n{body}".encode()
+    content = body if isinstance(body, bytes) else body.encode()
+    response = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n\r\n".encode() + content
     headers = {
         "WARC-Type": "response",
         "WARC-Record-ID": f"<urn:uuid:{uuid.uuid4()}>",

@@ -1,13 +1,14 @@
 """Archives are read from files and addresses, compressed in several ways, damaged, and with records of every kind."""
 
 import gzip
+import zlib
 
 import pytest
-from fastwarc.stream_io import Lz4Writer, ZstdWriter
+from fastwarc.stream_io import BrotliWriter, Lz4Writer, ZstdWriter
 
 from scrapy_winnow.archives import reading
 from scrapy_winnow.archives.reading import DAMAGED, ArchiveReader, Part, split_archive, split_archives
-from tests.scrapy_winnow.archives.made import FaultyServer, page, record_of
+from tests.scrapy_winnow.archives.made import HTML, FaultyServer, page, record_of
 
 PAGES = 30
 RECORDS = [record_of(f"http://north.example/{n}", page("north", n)) for n in range(PAGES)]
@@ -34,7 +35,8 @@ def compress(suffix, record, folder):
     if suffix in {"", ".gz"}:
         return gzip.compress(record) if suffix else record
     file = folder / "member"
-    with file.open("wb") as opened, {".zst": ZstdWriter, ".lz4": Lz4Writer}[suffix](opened) as member:
+    writer = {".zst": ZstdWriter, ".lz4": Lz4Writer, ".br": BrotliWriter}[suffix]
+    with file.open("wb") as opened, writer(opened) as member:
         member.write(record)
     return file.read_bytes()
 
@@ -106,7 +108,7 @@ def test_records_of_every_kind_are_read_or_counted(tmp_path):
         return f"WARC/1.1\r\n{lines}Content-Length: {len(body)}\r\n\r\n{body}\r\n\r\n".encode()
 
     http = "application/http; msgtype=response"
-    bad_body = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\nno gzip"
+    bad_body = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n\x1f\x1eno gzip"
     file = tmp_path / "crawl.warc"
     kinds = [
         record("warcinfo", "application/warc-fields", "software: none"),
@@ -135,6 +137,25 @@ def test_records_of_every_kind_are_read_or_counted(tmp_path):
         "empty": 1,
         "no host": 1,
     }
+
+
+def test_a_body_is_decoded_as_its_headers_say_or_read_as_it_is_where_they_are_not_true(tmp_path):
+    body = page("north", 1).encode() * 400
+    sent = [
+        ("Content-Encoding: gzip", gzip.compress(body)),
+        ("Content-Encoding: X-GZIP", gzip.compress(body)),
+        ("Content-Encoding: deflate", zlib.compress(body)),
+        ("Content-Encoding: br", compress(".br", body, tmp_path)),
+        ("Content-Encoding: zstd", compress(".zst", body, tmp_path)),
+        ("Transfer-Encoding: chunked", b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)),
+        ("Content-Encoding: utf-8", body),
+    ]
+    sent += [(header, body) for header, _ in sent]
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(
+        b"".join(record_of("http://a.example/", body, kind=f"{HTML}\r\n{header}") for header, body in sent)
+    )
+    assert [found.html == body for found in ArchiveReader(Part(str(file)))] == [True] * len(sent)
 
 
 def test_a_broken_connection_is_opened_again(server):
