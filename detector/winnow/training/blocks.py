@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 
@@ -181,6 +180,7 @@ def measure_models(
 _SCALES: Final = 0.25, 4.0
 _SHIFTS: Final = -3.0, 3.0
 _EPSILON: Final = 1e-6
+_UNREGULARISED: Final = 1e6
 
 
 def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float, float]:
@@ -193,25 +193,19 @@ def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float
         pages: of sources that it has not seen. Every source counts the same, and every page of one; without labels of
             both kinds nothing is changed.
     """
-    scored = [page for page in pages if page.mass[page.labelled].sum() > 0]
+    scored = [page for page in pages if page.labelled_mass.sum() > 0]
     number = Counter(page.source for page in scored)
     logits, content, weights = [], [], []
     for page in scored:
-        labelled, mass = page.labelled, page.mass
-        probability = model.content_probability(page.page)[labelled]
-        logits.append(log_odds(probability, _EPSILON))
+        labelled, mass = page.labelled, page.labelled_mass
+        logits.append(log_odds(model.content_probability(page.page)[labelled], _EPSILON))
         content.append(page.label[labelled] > 0.5)
-        weights.append(mass[labelled] / (mass[labelled].sum() * number[page.source] * len(number)))
+        weights.append(mass[labelled] / (mass.sum() * number[page.source]))
     if not scored or len(np.unique(np.concatenate(content))) < 2:
         return 1.0, 0.0
-    logit, sign, weight = np.concatenate(logits), np.where(np.concatenate(content), 1, -1), np.concatenate(weights)
-
-    def loss(scale_and_shift: Floats) -> float:
-        scale, shift = scale_and_shift
-        return float(weight @ np.logaddexp(0, -sign * (scale * logit - shift)))
-
-    scale, shift = minimize(loss, (1.0, 0.0), bounds=(_SCALES, _SHIFTS)).x.tolist()
-    return scale, shift
+    learner = LogisticRegression(C=_UNREGULARISED)
+    learner.fit(np.concatenate(logits)[:, None], np.concatenate(content), np.concatenate(weights))
+    return float(np.clip(learner.coef_[0, 0], *_SCALES)), float(np.clip(-learner.intercept_[0], *_SHIFTS))
 
 
 def calibrated(model: BlockModel, calibration: tuple[float, float]) -> BlockModel:
