@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from winnow.features import FEATURE_NAMES
 from winnow.training import sequences
 
 os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
@@ -23,6 +24,6 @@ def few_steps_of_one_length() -> Iterator[None]:
 
 def small_network() -> bytes:
     """Weights of a network that a few steps were taken with."""
-    inputs, target = np.random.default_rng(0).normal(size=(24, 5)), np.linspace(0, 1, 24)
+    inputs, target = np.random.default_rng(0).normal(size=(24, len(FEATURE_NAMES))), np.linspace(0, 1, 24)
     pages = [sequences.SequencePage(inputs * number, target, np.ones(24), copy=False) for number in range(16)]
     return sequences.fit_sequence(pages, 0.2, 1).dense_weight.tobytes()

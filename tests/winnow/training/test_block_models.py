@@ -2,6 +2,8 @@
 
 import datetime
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,14 +13,27 @@ import pytest
 
 import winnow
 from demo.web import build_site
+from tests.winnow.test_models import read_in_order
+from tests.winnow.training.conftest import small_network
+from tests.winnow.training.test_gold import html
 from winnow import Page, load_model
 from winnow.features import FEATURE_NAMES, features_of
 from winnow.models.blocks import BlockModel
-from winnow.training.blocks import train_blocks
-from winnow.training.examples import BlockPage, label_gold_page, label_pages, label_site, label_site_by_counts
+from winnow.models.decision import CONFIDENCE_INPUTS, KIND_INPUTS, KINDS, KindInputs
+from winnow.training import sequences
+from winnow.training.blocks import KindExample, learn_confidence, learn_kinds, train_blocks
+from winnow.training.examples import (
+    BlockPage,
+    block_page,
+    label_gold_page,
+    label_pages,
+    label_site,
+    label_site_by_counts,
+)
 from winnow.training.gold import gold_examples
-from winnow.training.networks import learn_tables, stacked_token_features, train_block_model
+from winnow.training.networks import fit_block_model, learn_tables, stacked_token_features, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, Trained, model_card
+from winnow.training.sequences import SequencePage, fit_sequence
 from winnow.training.sites import find_sites
 
 HOSTS = ("news", "docs", "blog")
@@ -159,3 +174,96 @@ def test_each_fold_has_a_model_that_has_not_seen_it(trained: Trained):
     assert len({model.version for model in trained.fold_models}) == 5
     assert set(trained.fold_of.values()) == set(range(5))
     assert set(HOSTS) <= set(trained.fold_of)
+
+
+# ---- What a network and a decision on whole pages learn
+
+
+def network_page(random: np.random.Generator, blocks: int, signs: np.ndarray, target: np.ndarray) -> SequencePage:
+    """A page of a few features that say something, and as many others as blocks have, so that one step serves all."""
+    inputs = np.zeros((blocks, len(FEATURE_NAMES)), np.float32)
+    inputs[:, :3], inputs[:, 3:5] = signs, random.normal(size=(blocks, 2))
+    return SequencePage(inputs, target.astype(np.float32), np.ones(blocks, np.float32), copy=False)
+
+
+def test_what_other_blocks_and_their_order_tell_is_learned(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sequences, "MIN_STEPS", 40)
+    random, at, pages = np.random.default_rng(6), np.arange(12), []
+    for number in range(96):
+        kind, place, is_content = number % 3, random.integers(1, 11), number % 2
+        targets = (
+            np.full(12, is_content),
+            at > place,
+            at < place,
+        )  # what the page is, what begins there, what ends there
+        signs = np.zeros((12, 3))
+        signs[place, kind] = 4 if kind or is_content else -4
+        pages.append(network_page(random, 12, signs, targets[kind]))
+    network = fit_sequence(pages, 0.0, seed=1)
+    for kind in range(3):
+        right = [(read_in_order(network, page.inputs) > 0) == (page.target > 0.5) for page in pages[kind::3]]
+        assert np.mean(right) > 0.95
+
+
+def test_blocks_without_weight_teach_nothing_and_the_same_seed_gives_the_same_network():
+    weight, fitted = (np.arange(12) < 6).astype(np.float32), []
+    for other, seed in ((0.0, 1), (1.0, 1), (0.0, 2)):
+        random = np.random.default_rng(2)
+        drawn = (random.random((2, 12)) for _ in range(40))
+        pages = [network_page(random, 12, one[:, None], np.where(weight > 0, two, other)) for one, two in drawn]
+        fitted.append(fit_sequence([page._replace(weight=weight) for page in pages], 0.2, seed).arrays())
+    assert all(np.array_equal(fitted[0][name], fitted[1][name]) for name in fitted[0])
+    assert not np.array_equal(fitted[0]["network dense_weight"], fitted[2]["network dense_weight"])
+
+
+def examples(site: str, *, story: float, teaser: float) -> list[BlockPage]:
+    content = np.array([0, story, teaser, teaser, teaser], np.float32)
+    names = ("wide", "text", "left", "post")
+    return [block_page(Page.parse(html(number, f"class={name}")), content, site) for number, name in enumerate(names)]
+
+
+def test_what_authors_mark_outweighs_that_teasers_are_unique_on_their_site():
+    sites = [page for number in range(6) for page in examples(f"site{number}", story=1, teaser=1)]
+    marked = [page for number in range(6) for page in examples(f"site{number}", story=1, teaser=0)]
+    without, with_marks = fit_block_model([], sites), fit_block_model([], sites, marked=marked)
+    page = Page.parse(html(3))
+    teasers = slice(page.n + 2, None)
+    assert with_marks.score(page).templateness[teasers].min() > without.score(page).templateness[teasers].max() + 0.1
+    assert with_marks.score(page).templateness[page.n + 1] < 0.5
+
+
+def test_a_machine_with_one_core_gives_the_same_network_as_one_with_more():
+    program = """import os, sys
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
+from tests.winnow.training.conftest import FEW, sequences, small_network
+vars(sequences).update(FEW)
+sys.stdout.buffer.write(small_network())"""
+    folder = Path(__file__).parents[3]
+    assert subprocess.run([sys.executable, "-c", program], cwd=folder, stdout=-1, check=True).stdout == small_network()
+
+
+@pytest.mark.parametrize("kinds", [("article", "forum"), ("article", "product", "service")])
+def test_kinds_are_told_by_words_that_enough_pages_have_and_by_numbers_without_them(kinds):
+    random, examples = np.random.default_rng(4), []
+    for number in range(120):
+        kind = number % len(kinds)
+        numbers = random.normal(size=len(KIND_INPUTS))
+        numbers[kind], numbers[-1] = 9.0, np.nan if number % 2 else numbers[-1]
+        words = np.array([40 + kind, 50, 1_000 + number]) if number % 4 < 2 else np.array([50])
+        examples.append(KindExample("one", KINDS.index(kinds[kind]), KindInputs(numbers, words)))
+    head = learn_kinds(examples)
+    for kind, name in enumerate(kinds):
+        unknown = np.full(len(KIND_INPUTS), np.nan)
+        by_word = head.probabilities(KindInputs(unknown, np.array([40 + kind])))
+        unknown[kind] = 9.0
+        by_number = head.probabilities(KindInputs(unknown, np.array([], int)))
+        assert KINDS[by_word.argmax()] == KINDS[by_number.argmax()] == name
+    assert not head.tokens[1_000:1_120].any()
+
+
+def test_confidence_is_the_f1_that_such_texts_have_had():
+    random = np.random.default_rng(5)
+    inputs = [np.append(1.0, random.random(len(CONFIDENCE_INPUTS) - 1)) for _ in range(300)]
+    f1 = [0.4 + 0.5 * row[1] + random.normal() / 50 for row in inputs]
+    weights = learn_confidence(["one"] * 200 + ["two"] * 100, f1, inputs)
+    assert weights == pytest.approx([0.4, 0.5, 0, 0, 0, 0], abs=0.03)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from winnow.page.page import Page
 from winnow.training.evaluation import GoldPage, by_page_type, page_accuracy, read_gold
-from winnow.training.examples import MAX_MARKED_PAGES, BlockPage, block_page, label_gold_page, label_marked_site
+from winnow.training.examples import MAX_MARKED_PAGES, label_gold_page, label_marked_site
 from winnow.training.gold import (
     FOLDS,
     STYLES,
@@ -25,7 +25,6 @@ from winnow.training.gold import (
     source_of,
     style_of,
 )
-from winnow.training.networks import fit_block_model
 from winnow.training.sites import find_sites
 
 WORDS = st.lists(st.sampled_from(["the", "otter", "swims", "home", "about", "news"]), max_size=8).map(" ".join)
@@ -150,7 +149,6 @@ def test_a_gold_page_gives_itself_and_a_copy(tmp_path: Path):
 
 
 STORY = "Early in the morning otter number {} swims up the river, further than anyone here had thought it could. "
-NAMES = ("wide", "text", "left", "post", "main")
 
 
 def html(number: int, mark: str = "") -> str:
@@ -173,23 +171,6 @@ def test_pages_with_a_marked_article_are_labelled_by_it(sites: Path):
     assert Counter(page.source for page in pages) == {"marked": MAX_MARKED_PAGES}
     for page in pages:
         assert page.label.tolist() == [0, 1, 0, 0, 0]
-
-
-def examples(site: str, *, story: float, teaser: float) -> list[BlockPage]:
-    content = np.array([0, story, teaser, teaser, teaser], np.float32)
-    pages = [Page.parse(html(number, f"class={NAMES[number % 5]}")) for number in range(4)]
-    return [block_page(page, content, site) for page in pages]
-
-
-def test_what_authors_mark_outweighs_that_teasers_are_unique_on_their_site():
-    sites = [page for number in range(6) for page in examples(f"site{number}", story=1, teaser=1)]
-    marked = [page for number in range(6) for page in examples(f"site{number}", story=1, teaser=0)]
-    without = fit_block_model([], sites)
-    with_marks = fit_block_model([], sites, marked=marked)
-    page = Page.parse(html(3))
-    teasers = slice(page.n + 2, None)
-    assert with_marks.score(page).templateness[teasers].min() > without.score(page).templateness[teasers].max() + 0.1
-    assert with_marks.score(page).templateness[page.n + 1] < 0.5
 
 
 def gold(
