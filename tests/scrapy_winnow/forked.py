@@ -33,6 +33,10 @@ class Forks:
         """Run a command of Scrapy in a folder."""
         return Forked(self, "scrapy", *map(str, arguments), folder=folder, **environment).end()
 
+    def winnow(self, *arguments: object, folder: Path, **environment: str) -> Ended:
+        """Run a command of Winnow in a folder."""
+        return Forked(self, "winnow", *map(str, arguments), folder=folder, **environment).end()
+
     def close(self) -> None:
         self._process.communicate()
 

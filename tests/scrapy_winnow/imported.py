@@ -54,6 +54,8 @@ def run(module: str, arguments: list[str], folder: str, files: list[str], enviro
     sys.path[:0] = [folder, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
     sys.argv = [module, *arguments]
     sys.orig_argv = [sys.executable, "-m", *sys.argv]
+    if module == "winnow":
+        raise SystemExit(commands.main())
     sys.modules.pop(module, None)  # as if it were not imported yet
     if module == "scrapy":  # it warns of what it does itself
         warnings.simplefilter("default")

@@ -1,16 +1,14 @@
 """The command line as a whole: help, usage, and ``winnow hosts``, which finds the server of a project."""
 
 import json
-import os
 import re
 import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from scrapy_winnow.commands import main
-from tests.scrapy_winnow.commands.test_clean import PROGRAM
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
 
 PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour until Sunday noon.</p></body></html>"
@@ -125,25 +123,19 @@ def test_the_shell_completes_commands_and_options(capsys):
     assert done.stdout.split() == ["--encoding"]
 
 
-def test_the_server_is_that_of_the_project_around(tmp_path, redis_url, prefix):
-    def hosts(*options, **environment):
-        command = [sys.executable, "-W", "error", "-c", PROGRAM, "hosts", *options]
-        done = subprocess.run(
-            command, cwd=below, env=os.environ | environment, capture_output=True, text=True, check=False
-        )
-        return done.returncode, done.stdout, done.stderr
-
+def test_the_server_is_that_of_the_project_around(tmp_path, redis_url, prefix, forks):
     count_pages(redis_url, prefix, news=2)
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = its_settings\n")
     settings = tmp_path / "its_settings.py"
     settings.write_text(f"WINNOW_REDIS_URL = {redis_url!r}\nWINNOW_REDIS_PREFIX = {prefix!r}\n")
     below = tmp_path / "some" / "folder"
     below.mkdir(parents=True)
+    hosts = partial(forks.winnow, "hosts", folder=below)
     code, out, err = hosts("--json")
     assert code == 0, err
     assert json.loads(out)["host"] == "news.example"
     settings.write_text(f"WINNOW_REDIS_PREFIX = {prefix!r}\n")
-    assert json.loads(hosts("--json", WINNOW_REDIS_URL=redis_url)[1])["host"] == "news.example"
+    assert json.loads(hosts("--json", WINNOW_REDIS_URL=redis_url).stdout)["host"] == "news.example"
     settings.write_text("WINNOW_REDIS_PREFIX = ''\n")
     assert hosts() == (
         2,

@@ -59,7 +59,7 @@ def test_folds_without_gold_text_are_refused_before_hours_of_training_leave_none
     assert not (tmp_path / "folds").exists()
 
 
-@pytest.mark.parametrize("package", ["rapidfuzz.distance", "scipy.optimize"])
+@pytest.mark.parametrize("package", ["rapidfuzz.distance", "scipy.sparse"])
 def test_a_missing_package_is_named(package, sites, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     arguments = ["train", str(sites), "--gold", str(tmp_path / "gold.jsonl"), "-o", str(tmp_path / "m.npz")]
