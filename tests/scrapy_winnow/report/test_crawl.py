@@ -111,7 +111,7 @@ def test_a_report_is_written_without_redis_and_one_that_cannot_be_changes_nothin
 
 def test_a_report_has_the_errors_of_its_own_crawl_alone(web, start_crawls, tmp_path: Path) -> None:
     failing = {"ITEM_PIPELINES": {"__main__.LosingPipeline": 900}, "LOSES": "error"}
-    reports = {tmp_path / "failing.html": failing, tmp_path / "slower.html": {"DOWNLOAD_DELAY": 1}}
+    reports = {tmp_path / "failing.html": failing, tmp_path / "slower.html": {"DOWNLOAD_DELAY": 0.3}}
     plans = [
         {"urls": web.add_articles(3), "WINNOW_REPORT": str(file), **ALONE, **more} for file, more in reports.items()
     ]
