@@ -100,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             with self.server.lock:
                 document = self.server.view.render(self._number())
-        except InputError as error:
+        except (ValueError, OSError, InputError) as error:
             self._error(HTTPStatus.NOT_FOUND, str(error))
             return
         self._answer(HTTPStatus.OK, "text/html; charset=utf-8", document)

@@ -169,12 +169,12 @@ def label_marked_site(site: SitePages, *, seed: int) -> list[BlockPage]:
     found: list[BlockPage] = []
     known: set[str] = set()
     for number in np.random.default_rng(seed).permutation(len(site)).tolist():
-        html = site.files[number].read_bytes()
-        if not _MAYBE.search(html):
-            continue
         try:
+            html = site.files[number].read_bytes()
+            if not _MAYBE.search(html):
+                continue
             page = Page.parse(html)
-        except PageTooLarge:
+        except (OSError, PageTooLarge):
             continue
         mark, text = article_mark(page), "\n".join(page.block_texts())
         if mark is None or text in known:  # a copy under another name
