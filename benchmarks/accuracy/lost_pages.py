@@ -14,11 +14,10 @@ from pathlib import Path
 import numpy as np
 
 import winnow
-from benchmarks.shared.common import parser_of, say, write_json
+from benchmarks.accuracy.site_evidence import SEEN, count_others
+from benchmarks.shared.common import models_of_folds, parser_of, say, write_json
 from winnow.page.text import WORD
 from winnow.site import PageCounts
-from winnow.training.evaluation import models_of_folds
-from winnow.training.site_evidence import SEEN, count_others
 from winnow.training.sites import find_sites
 
 _MIN_WORDS = 10  # of a page alone

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, rules_in_turn, shown, svg_figure, table, write_json
+from benchmarks.shared.common import models_of_folds, parser_of, rules_in_turn, shown, svg_figure, table, write_json
 from benchmarks.shared.peers import peers, trafilatura_precision_text, trafilatura_recall_text
 from winnow import clean
 from winnow.models import ModelError
 from winnow.models.decision import BETAS, FAVORS, SCOPES, SHIFTS
-from winnow.training.evaluation import mean_accuracy, models_of_folds, page_accuracy
+from winnow.training.evaluation import mean_accuracy, page_accuracy
 from winnow.training.gold import gold_examples
 
 if TYPE_CHECKING:

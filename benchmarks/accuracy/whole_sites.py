@@ -21,24 +21,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 import winnow
-from benchmarks.shared.common import parser_of, rules_in_turn, say, table, write_json
+from benchmarks.accuracy.site_evidence import SEEN, block_examples, count_others, learn_evidence
+from benchmarks.shared.common import models_of_folds, parser_of, rules_in_turn, say, table, write_json
 from benchmarks.shared.peers import peers, trafilatura_recall_text
 from winnow.evidence import site_counts
 from winnow.page.text import WORD
 from winnow.page.tree import prefix_sums, tag_set
 from winnow.site import PageCounts
-from winnow.training.evaluation import models_of_folds
-from winnow.training.site_evidence import (
-    COMMENTS,
-    CONTENT,
-    MAYBE,
-    SEEN,
-    block_examples,
-    count_others,
-    learn_evidence,
-    marked_sites,
-    read_marks,
-)
+from winnow.training.gold import COMMENTS, CONTENT, MAYBE, marked_sites, read_marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +39,7 @@ if TYPE_CHECKING:
     from winnow.evidence.site_counts import Evidence
     from winnow.models import Model
     from winnow.papers.pages import SitePages
-    from winnow.training.site_evidence import PageMarks
+    from winnow.training.gold import PageMarks
 
     Evidences = dict[str, Evidence]
 

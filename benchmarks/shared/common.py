@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
-from winnow import decide
+from winnow import decide, load_model
 from winnow.training.evaluation import GoldPage, read_gold
 from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from winnow.models import Model
 
 
 _EVERY: Final = 2.0  # seconds
@@ -198,3 +200,14 @@ def mean_interval(values: Sequence[float], seed: int = 0, groups: Sequence[str] 
 def percent(value: float, interval: tuple[float, float]) -> str:
     """``76.0 (75.1-76.9)``, in percent."""
     return f"{100 * value:.1f} ({100 * interval[0]:.1f}-{100 * interval[1]:.1f})"
+
+
+def models_of_folds(folder: Path) -> Callable[[str], Model]:
+    """Return what gives, by its name, the model that has not seen a source; the first for a source of no fold.
+
+    Raises:
+        FileNotFoundError: the folder is not as ``winnow train --folds`` writes it.
+    """
+    fold_of = json.loads((folder / "folds.json").read_text(encoding="utf-8"))
+    models = [load_model(folder / f"without-{fold}.npz") for fold in range(max(fold_of.values()) + 1)]
+    return lambda source: models[fold_of.get(source, 0)]

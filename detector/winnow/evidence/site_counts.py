@@ -2,8 +2,8 @@
 
 The evidence is linear in the fraction of the site's other pages that have a unit, and for blocks also in the scores of
 the same place on those pages (:mod:`winnow.places`). Its coefficients were learned on hand-labelled whole sites and on
-pages of news sites, with 2 to 100 pages counted (``python -m winnow.training.site_evidence``). Adding the length of a
-block, its links and sentences, its neighbours' fractions or beta-binomial likelihoods was no better on held-out sites.
+pages of news sites, with 2 to 100 pages counted (``python -m benchmarks.accuracy.site_evidence``). Adding the length of
+a block, its links and sentences, its neighbours' fractions or beta-binomial likelihoods was no better on other sites.
 """
 
 from __future__ import annotations

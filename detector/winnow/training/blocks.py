@@ -30,10 +30,9 @@ from winnow.papers.pages import silent
 from winnow.processes import map_in_processes
 from winnow.training.evaluation import page_accuracy
 from winnow.training.examples import label_gold_page, label_marked_site, label_pages, label_site
-from winnow.training.gold import FOLDS, folds, gold_examples, parse_with_copy
+from winnow.training.gold import FOLDS, folds, gold_examples, marked_examples, parse_with_copy
 from winnow.training.networks import train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, Metrics, Trained
-from winnow.training.site_evidence import marked_examples
 from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels
 
 if TYPE_CHECKING:

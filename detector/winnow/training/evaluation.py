@@ -14,13 +14,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
-from winnow.models import load_model
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
-
-    from winnow.models import Model
 
 Unit = Literal["word", "char"]
 
@@ -84,17 +80,6 @@ def read_gold(path: Path) -> list[GoldPage]:
     if not pages:
         raise ValueError("there is no page in it")
     return pages
-
-
-def models_of_folds(folder: Path) -> Callable[[str], Model]:
-    """Return what gives, by its name, the model that has not seen a source; the first for a source of no fold.
-
-    Raises:
-        FileNotFoundError: the folder is not as ``winnow train --folds`` writes it.
-    """
-    fold_of = json.loads((folder / "folds.json").read_text(encoding="utf-8"))
-    models = [load_model(folder / f"without-{fold}.npz") for fold in range(max(fold_of.values()) + 1)]
-    return lambda source: models[fold_of.get(source, 0)]
 
 
 def _gold_page(line: str, number: int) -> GoldPage:

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from winnow.training.site_evidence import PageMarks, hash_block, learn_evidence, read_marks
+from benchmarks.accuracy.site_evidence import learn_evidence
+from winnow.training.gold import PageMarks, hash_block, read_marks
 
 MARKS = Path(__file__).parents[3] / "benchmarks" / "gold" / "sites.jsonl"
 

@@ -1,22 +1,15 @@
-r"""Learns what a site's counts say of a block, on pages of whole sites that were marked by hand and on gold pages.
+r"""Learns what a site's counts say of a block: the weights in ``evidence/site_counts.py``.
 
-    python -m winnow.training.site_evidence SITES_DIR [SITES_DIR ...] --marks benchmarks/gold/sites.jsonl \
+    python -m benchmarks.accuracy.site_evidence SITES_DIR [SITES_DIR ...] --marks benchmarks/gold/sites.jsonl \
         --gold articles/gold.jsonl --gold wcxb-dev/gold.jsonl
 
-A line of the marks is a page: its site and file, and of each block a letter (``c`` content, ``o`` comments, ``m`` may
-be either, ``t`` template) and a short hash of its text, so that marks hold on when blocks are cut in another way later.
-The text of nobody's page is in them.
+It learns from pages of whole sites that were marked by hand, and from gold pages.
 """
 
 from __future__ import annotations
 
-import argparse
-import hashlib
-import json
 import sys
-from dataclasses import dataclass
 from functools import partial
-from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -24,18 +17,18 @@ from urllib.parse import urlsplit
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from benchmarks.shared.common import models_of_folds, parser_of, say
 from winnow.evidence.marked_articles import with_authors_mark, with_titled_article
 from winnow.evidence.site_counts import Evidence, find_evidence
 from winnow.models import load_model
 from winnow.papers.pages import SitePages
 from winnow.places import clipped_log_odds
 from winnow.site import Site
-from winnow.training.evaluation import GoldPage, models_of_folds, read_gold
-from winnow.training.gold import GoldExample, content_fractions, registrable_domain
-from winnow.training.sites import find_sites
+from winnow.training.evaluation import GoldPage, read_gold
+from winnow.training.gold import content_fractions, marked_sites, read_marks, registrable_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -48,62 +41,7 @@ if TYPE_CHECKING:
 SEEN: Final = (2, 5, 10, 30, 100)
 """Pages of a site that are counted when a page is looked at, itself among them."""
 
-CONTENT, COMMENTS, MAYBE, TEMPLATE = "comt"
-
-_CONTENT_OF: Final = {CONTENT: 1.0, TEMPLATE: 0.0}
-_KIND_OF: Final = {"wiki": "documentation", "other": "service"}
-_HASH_DIGITS: Final = 8
 _MIN_GOLD_PAGES: Final = 5  # of a host
-
-
-@dataclass(frozen=True, slots=True)
-class PageMarks:
-    """What a reader marked on a page of a site: file, kind, and of each block a letter and a hash of its text."""
-
-    site: str
-    page: str
-    kind: str
-    marks: str
-    hashes: tuple[str, ...]
-
-    def of_blocks(self, texts: Sequence[str]) -> str:
-        """Return a letter for each of a page's blocks; :data:`MAYBE` for those that the reader did not see."""
-        left: dict[str, list[str]] = {}
-        for mark, digest in zip(reversed(self.marks), reversed(self.hashes), strict=True):
-            left.setdefault(digest, []).append(mark)
-        return "".join(known.pop() if (known := left.get(hash_block(text))) else MAYBE for text in texts)
-
-    def content(self, texts: Sequence[str]) -> Floats:
-        """float64[m], 1 for blocks of content, 0 for template, NaN for comments and what may be either."""
-        return np.array([_CONTENT_OF.get(letter, np.nan) for letter in self.of_blocks(texts)])
-
-
-def hash_block(text: str) -> str:
-    """Hash the text of a block: eight hexadecimal digits."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_HASH_DIGITS // 2).hexdigest()
-
-
-def read_marks(path: Path) -> list[PageMarks]:
-    """Read marked pages.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: a line is no marked page.
-    """
-    found = []
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                row = json.loads(line)
-                digits = row["blocks"]
-                hashes = tuple(digits[at : at + _HASH_DIGITS] for at in range(0, len(digits), _HASH_DIGITS))
-                marks = PageMarks(row["site"], row["page"], row["kind"], row["marks"], hashes)
-            except (KeyError, TypeError, ValueError) as error:
-                raise ValueError(f"{path}, line {number}: not a marked page ({error!r})") from error
-            if len(marks.marks) != len(hashes):
-                raise ValueError(f"{path}, line {number}: {len(marks.marks)} marks of {len(hashes)} blocks")
-            found.append(marks)
-    return found
 
 
 def count_others(
@@ -119,40 +57,6 @@ def count_others(
         if counts.pages < seen:
             counts.count(other)
     return counts.frequencies(page, model)
-
-
-def marked_sites(
-    folders: Sequence[Path], marks: Sequence[PageMarks]
-) -> Iterator[tuple[SitePages, Mapping[str, PageMarks]]]:
-    """Yield the sites of some folders that have marked pages, with the marks by file.
-
-    Raises:
-        FileNotFoundError: a folder does not exist.
-        ValueError: none of the sites is there.
-    """
-    by_site: dict[str, dict[str, PageMarks]] = {}
-    for each in marks:
-        by_site.setdefault(each.site, {})[each.page] = each
-    sites = [site for folder in folders for site in find_sites(folder) if site.name in by_site]
-    if not sites:
-        raise ValueError(f"none of the {len(by_site)} marked sites is in {', '.join(map(str, folders))}")
-    for site in sites:
-        yield site, by_site[site.name]
-
-
-def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
-    """Take the marked pages of some folders of sites as gold pages, whose text is that of their blocks of content."""
-    found = []
-    for site, marks_of in marked_sites(folders, read_marks(path)):
-        for number, (name, url) in enumerate(zip(site.names, site.urls, strict=True)):
-            marks = marks_of.get(name)
-            if marks is not None:
-                texts = site.read(number).page.block_texts()
-                text = "\n".join(compress(texts, marks.content(texts) == 1))
-                kind = _KIND_OF.get(marks.kind, marks.kind)
-                gold = GoldPage(f"{site.name}/{name}", text, kind, None, url, (), ())
-                found.append(GoldExample(gold, site.folder / name, site.name, "whole sites", marks))
-    return found
 
 
 def block_examples(pages: SitePages, content_of: ContentOf, model: Model) -> tuple[Floats, NDArray[np.bool_], Floats]:
@@ -224,10 +128,7 @@ def learn_evidence(rows: Floats, labels: NDArray[np.bool_], weights: Floats) -> 
 
 def main() -> None:
     """Learn, and print the weights."""
-    parser = argparse.ArgumentParser(
-        prog="python -m winnow.training.site_evidence",
-        description="Learn what it says of a block that other pages of its site have it, too.",
-    )
+    parser = parser_of(__doc__ or "")
     parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
     parser.add_argument("--marks", type=Path, required=True, metavar="FILE", help="pages marked by hand")
     parser.add_argument(
@@ -242,7 +143,7 @@ def main() -> None:
         model_of = models_of_folds(options.models) if options.models else lambda _: default
         examples = []
         for site, pages in marked_sites(options.sites, read_marks(options.marks)):
-            print(f"winnow.training.site_evidence: {site.name}", file=sys.stderr, flush=True)
+            say(site.name)
             content_of: ContentOf = {name: page.content for name, page in pages.items()}
             examples.append(block_examples(site, content_of, model_of(site.name)))
         for path in options.gold:
@@ -250,7 +151,7 @@ def main() -> None:
                 model = model_of(registrable_domain(host_pages.urls[0]))
                 examples.append(block_examples(host_pages, content_of, model))
     except (OSError, ValueError) as error:
-        parser.error(str(error))
+        sys.exit(str(error))
     learned = learn_evidence(*(np.concatenate(column) for column in zip(*examples, strict=True)))
     print(", ".join(f"{name}={value:.3f}" for name, value in learned._asdict().items()))
 
