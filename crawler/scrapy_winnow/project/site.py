@@ -17,7 +17,6 @@ from scrapy import Field, Item, Request, Spider, signals
 from scrapy.http import HtmlResponse
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 from scrapy.utils.response import get_base_url
-from scrapy.utils.url import url_has_any_extension
 from w3lib.html import strip_html5_whitespace
 from w3lib.url import safe_url_string
 
@@ -159,21 +158,26 @@ def new_links(response: HtmlResponse, site: str, seen: Container[str]) -> Iterat
     """
     base = get_base_url(response)
     root = urljoin(base, "/")  # from where absolute links lead to the same: they are looked up once for all pages
-    for link in response.selector.root.xpath("//a/@href | //area/@href"):
-        with suppress(ValueError):  # some links are no addresses
-            url, its_site = _resolve(root if link.startswith(("/", "http://", "https://")) else base, link)
-            if its_site != site or url in seen:
-                continue
-            url = safe_url_string(url, response.encoding)
-            if url not in seen and not url_has_any_extension(url, _NO_PAGES):
+    for element in response.selector.root.iter("a", "area"):
+        if (link := element.get("href")) and not link.startswith("#"):
+            start = root if link.startswith(("/", "http://", "https://")) else base
+            url, its_site = _resolve(start, link, response.encoding)
+            if its_site == site and url not in seen:
                 yield url
 
 
 @lru_cache(maxsize=16_384)
-def _resolve(base: str, link: str) -> tuple[str, str | None]:
-    """Return the address that a link leads to, without its fragment, and its site."""
-    url = urljoin(base, strip_html5_whitespace(link)).partition("#")[0]
-    return url, site_of(url)
+def _resolve(base: str, link: str, encoding: str) -> tuple[str, str | None]:
+    """Return the address that a link leads to, without its fragment, and its site; ``None`` where no page can be."""
+    try:
+        url = urljoin(base, strip_html5_whitespace(link)).partition("#")[0]
+        if (site := site_of(url)) is None:
+            return url, None
+        url = safe_url_string(url, encoding)
+        is_file = urlsplit(url).path.lower().endswith(_NO_PAGES)
+    except ValueError:  # some links are no addresses
+        return link, None
+    return url, None if is_file else site
 
 
 def start_urls(url: str | None, urls_file: str | None) -> list[str]:

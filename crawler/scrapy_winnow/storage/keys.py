@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from contextlib import suppress
+from functools import lru_cache
 from ipaddress import IPv6Address
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
@@ -48,16 +49,25 @@ def site_of(url: str) -> str | None:
     """
     try:
         parts = urlsplit(url)
+    except ValueError:
+        return None
+    return _name_of(parts.netloc, _DEFAULT_PORTS[parts.scheme]) if parts.scheme in _DEFAULT_PORTS else None
+
+
+@lru_cache(maxsize=16_384)
+def _name_of(netloc: str, default_port: int) -> str | None:
+    try:
+        parts = urlsplit(f"//{netloc}")
         host, port = (parts.hostname or "").rstrip("."), parts.port
         host = f"[{IPv6Address(host)}]" if ":" in host else host
     except ValueError:
         return None
-    if parts.scheme not in _DEFAULT_PORTS or not host:
+    if not host:
         return None
     if not host.isascii():
         with suppress(UnicodeError):
             host = host.encode("idna").decode("ascii").rstrip(".")
-    name = host if port in {None, _DEFAULT_PORTS[parts.scheme]} else f"{host}:{port}"
+    name = host if port in {None, default_port} else f"{host}:{port}"
     raw = name.lower().encode("utf-8", "surrogatepass")
     if len(raw) > _LONGEST_NAME:
         return "long-" + hashlib.blake2b(raw, digest_size=16).hexdigest()
