@@ -8,9 +8,8 @@ import os
 import socket
 import sys
 from collections import deque
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import astuple, dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy_winnow.fields import CleanedItem
@@ -36,23 +35,22 @@ logger = logging.getLogger(__name__)
 
 
 class CleaningProcess(asyncio.Protocol):
-    """A process that works on tasks one after the other, in their order; :mod:`scrapy_winnow.worker` is its program.
+    """The socket to a process that works on tasks one after the other; :mod:`scrapy_winnow.worker` is its program.
 
     It is a program of its own rather than a fork or a :mod:`multiprocessing` child: none of the crawl's threads and
     sockets are copied, and the user's main module is not imported again.
 
     Attributes:
-        pid: number of the process.
+        pid: number of the process, once it runs.
         pages_in_hand: number of tasks that are waited for.
         bytes_in_hand: bytes of their pages.
         ended: set when the process takes no more tasks: it has ended, or hangs.
     """
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.pid = process.pid
+    def __init__(self) -> None:
+        self.pid = 0
         self.pages_in_hand = 0
         self.bytes_in_hand = 0
-        self._process = process
         self._loop = asyncio.get_running_loop()
         self.ended = asyncio.Event()
         self._pending = deque[asyncio.Future[Any]]()
@@ -112,15 +110,6 @@ class CleaningProcess(asyncio.Protocol):
             self._timer.cancel()
         self._timer = self._loop.call_later(TIMEOUT_S, self._socket.abort) if self._pending else None
 
-    async def close(self) -> None:
-        """End the process at once, and wait for its end."""
-        with suppress(ProcessLookupError):
-            self._process.kill()
-        self._socket.abort()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_END_TIMEOUT_S):  # wait_for of Python 3.11 would lose a cancellation
-                await self._process.wait()
-
 
 @asynccontextmanager
 async def _running_process(model: str | None, options: CleaningOptions) -> AsyncIterator[CleaningProcess]:
@@ -131,9 +120,10 @@ async def _running_process(model: str | None, options: CleaningOptions) -> Async
     """
     # A socket holds more pages than a pipe, so that the process goes on while the event loop is busy.
     own, other = socket.socketpair()
-    started = None
-    try:
+    async with AsyncExitStack() as ends:
         with other:
+            connection, process = await asyncio.get_running_loop().create_connection(CleaningProcess, sock=own)
+            ends.callback(connection.abort)
             started = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-P", "-c", "from scrapy_winnow.worker import main; main()"),
                 env={
@@ -147,23 +137,22 @@ async def _running_process(model: str | None, options: CleaningOptions) -> Async
                 stdout=asyncio.subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C in a terminal is for the crawl, which has pages to finish
             )
-        _, process = await asyncio.get_running_loop().create_connection(partial(CleaningProcess, started), sock=own)
-    except BaseException:
-        own.close()
-        if started is not None:
-            started.kill()
-            await started.wait()
-        raise
-    try:
+        ends.push_async_callback(_end, started)
+        process.pid = started.pid
         if await process.run((model, *astuple(options)), 0) is None:
             raise ProcessLookupError("it ended before it was ready")
         yield process
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a process at once, and wait for its end."""
+    with suppress(ProcessLookupError):
+        process.kill()
+    ending = asyncio.create_task(process.wait())
+    try:
+        await asyncio.wait({ending}, timeout=_END_TIMEOUT_S)
     finally:
-        closing = asyncio.create_task(process.close())
-        try:
-            await asyncio.shield(closing)
-        finally:
-            await closing  # even if this is cancelled meanwhile, since the event loop may be closed next
+        await asyncio.wait({ending}, timeout=_END_TIMEOUT_S)  # if this is cancelled: the event loop may be closed next
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -79,10 +79,10 @@ def freeze_loaded() -> None:
     """Exclude all that is loaded from garbage collection; once in a process, before its first page.
 
     With Scrapy, numpy and a model a process has 150,000 objects that are never garbage. A full collection that visits
-    them holds a crawl's event loop for 60 ms and more, several times in its first thousand pages. Garbage is collected
-    before; an excluded object is still freed when nothing refers to it, unless it is part of a cycle then.
+    them holds a crawl's event loop for 60 ms and more, several times in its first thousand pages, and is not worth it
+    here either: there are some ten objects to collect. An excluded object is still freed when nothing refers to it,
+    unless it is part of a cycle then.
     """
-    gc.collect()
     gc.freeze()
 
 

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import pytest_asyncio
@@ -187,7 +186,7 @@ async def test_results_in_pieces_reach_their_tasks_and_one_that_makes_no_sense_g
     own, other = socket.socketpair()
     with other:
         loop = asyncio.get_running_loop()
-        _, process = await loop.create_connection(lambda: CleaningProcess(SimpleNamespace(pid=0)), sock=own)
+        _, process = await loop.create_connection(CleaningProcess, sock=own)
         tasks = [asyncio.create_task(process.run((), 0)) for _ in range(4)]
         sent = pack((1,)) + pack((2,)) + pack(("three",))
         for at in range(0, len(sent), 7):
