@@ -126,7 +126,7 @@ def take_redis(data: bytes) -> None:
     if kind < b"\x40":
         with suppress(ValueError):
             host = SettledHost.unpack(64, 1, rest, 100.0, b"s")
-            assert (host.frequencies(host.fingerprints) >= 0).all()
+            assert (host.frequencies(host.fractions_of(host.fingerprints)) >= 0).all()
     else:
         whole = rest[: len(rest) // ENTRY.itemsize * ENTRY.itemsize]
         assert (frequencies(whole, 64) >= 0).all()

@@ -129,7 +129,7 @@ def compare(settled: SettledHost, pages: Sequence[CountedPage]) -> tuple[int, in
     right = wrong = missed = 0
     for page in pages:
         hashed = page.hashed
-        df = settled.frequencies(hashed.fingerprints)
+        df = settled.frequencies(settled.fractions_of(hashed.fingerprints))
         found = site_level_templates(hashed.page, hashed.frequencies(hashed.page, df), settled.pages)[hashed.page.n :]
         right += int(page.characters[found & page.exact].sum())
         wrong += int(page.characters[found & ~page.exact].sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from scrapy import Request
@@ -70,12 +71,14 @@ class CountNodes(Component):
             source.evidence = await counts.read(site, hashed.fingerprints)
             winnow.count(stats.PAGES_UNCOUNTED if source.evidence is None else stats.PAGES_READ)
         else:
-            # By default the fingerprint is a hash of method, canonical address and body, after redirects.
-            request = response.request or Request(response.url)
-            page_id = page_id_of(self._crawler.request_fingerprinter.fingerprint(request))
-            page = (page_id, hashed.fingerprints, hashed.contents_id, hashed.masses)
-            source.evidence = await counts.count(site, *page, main_text_id=hashed.main_text_id)
+            units = (hashed.fingerprints, hashed.contents_id, hashed.masses, hashed.main_text_id)
+            source.evidence = await counts.count(site, partial(self._id_of, response), *units)
             winnow.count(stats.PAGES_UNCOUNTED if source.evidence is None else source.evidence.stat)
+
+    def _id_of(self, response: Response) -> bytes:
+        """Return what stands for a page: by default method, canonical address and body, after redirects."""
+        request = response.request or Request(response.url)
+        return page_id_of(self._crawler.request_fingerprinter.fingerprint(request))
 
 
 def _is_page(response: Response, source: ItemSource) -> TypeGuard[HtmlResponse]:

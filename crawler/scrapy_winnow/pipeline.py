@@ -105,18 +105,15 @@ class CleanItems(Component):
         if not ItemAdapter.is_item(item):
             self._skip(item, (), source.options)
             return item
-        page = cleaned = None
+        cleaned = document = None
         adapter = ItemAdapter(item)
-        with step("read the item", stats.ITEMS_FAILED, source.url):
-            page = self._page_of(adapter, source)
-        if page is None:
-            return adapter.item
-        html, source, document = page
-        url = source.url
-        with step("clean the item", stats.ITEMS_FAILED, url):
-            cleaned = await winnow.clean(html, source)
+        with step("clean the item", stats.ITEMS_FAILED, source.url):
+            if (page := self._page_of(adapter, source)) is not None:
+                html, source, document = page
+                cleaned = await winnow.clean(html, source)
         if cleaned is None:
-            return adapter.item  # type: ignore[unreachable] # the step has failed
+            return adapter.item
+        url = source.url
         if cleaned.values["comments"]:
             winnow.count(stats.ITEMS_WITH_COMMENTS)
         if cleaned.values["label_source"] == "site":
@@ -155,7 +152,7 @@ class CleanItems(Component):
             raw = html if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
             document = add_or_replace_parameter(url, "part", xxh3_64_hexdigest(raw))
         if is_whole:
-            return source.html[0], replace(source, options=options), document
+            return source.html[0], source if own is None else replace(source, options=options), document
         # The site that the response was counted for, whatever address the item itself gives.
         return html, ItemSource(url, source.site or site_of(url or ""), options), document
 

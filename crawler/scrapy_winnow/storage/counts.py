@@ -102,7 +102,7 @@ class NodeCounts:
     async def count(
         self,
         host: str,
-        page_id: bytes,
+        page_id: bytes | Callable[[], bytes],
         fingerprints: Hashes,
         contents_id: bytes | None = None,
         masses: Masses | None = None,
@@ -112,7 +112,8 @@ class NodeCounts:
 
         Args:
             host: from :func:`scrapy_winnow.storage.keys.site_of`.
-            page_id: 8 bytes that stand for the page's address.
+            page_id: 8 bytes that stand for the page's address, or what returns them: they cost more than all else here,
+                and are not needed on a settled host.
             fingerprints: uint64[k], of the nodes in document order; repeated ones count once. Of a page with more than
                 ``MAX_NODES`` those in the middle are left out: template stands at the ends.
             contents_id: 8 bytes that stand for its contents; by default ``page_id``.
@@ -123,19 +124,21 @@ class NodeCounts:
             The evidence, or ``None`` while Redis is unreachable, and for a host that its domain has no room for.
         """
         nodes = _DistinctNodes(fingerprints, masses)
-        contents_id = contents_id or page_id
+        find_id = page_id if callable(page_id) else lambda: page_id
+        contents_id = contents_id or find_id()
         settled, outgrown = self._settled.get(host), b""
         if settled is not None:
-            settled.observe(contents_id, nodes.distinct, nodes.masses)
+            fractions = settled.fractions_of(nodes.distinct)
+            settled.observe(contents_id, nodes.distinct, nodes.masses, fractions)
             if settled.has_drifted:
                 outgrown = settled.stamp
             elif not self._is_due(settled):
-                return nodes.evidence_of(settled)
+                return nodes.evidence_of(settled, fractions)
         main_text = b"" if main_text_id in {None, contents_id} else main_text_id
-        evidence = await self._run(host, nodes, (page_id, contents_id, main_text), outgrown)
+        evidence = await self._run(host, nodes, (find_id(), contents_id, main_text), outgrown)
         held = self._settled.get(host)
         if held is not None and held is not settled:
-            held.observe(contents_id, nodes.distinct, nodes.masses)
+            held.observe(contents_id, nodes.distinct, nodes.masses, held.fractions_of(nodes.distinct))
         return evidence
 
     async def read(self, host: str, fingerprints: Hashes) -> SiteEvidence | None:
@@ -143,7 +146,7 @@ class NodeCounts:
         nodes = _DistinctNodes(fingerprints, None)
         settled = self._settled.get(host)
         if settled is not None and not self._is_due(settled):
-            return nodes.evidence_of(settled)
+            return nodes.evidence_of(settled, settled.fractions_of(nodes.distinct))
         return await self._run(host, nodes, (b"", b"", b""))
 
     async def _run(
@@ -156,18 +159,16 @@ class NodeCounts:
         arguments = (*ids, *nodes.packed, *self._limits, int(self._domains.has_room(host)), outgrown)
         reply = await self.connection.run(self._count_page, host_keys(self.prefix, host), arguments)
         settled = self._settled.get(host)
-        if reply is None and settled is not None:
-            settled.confirm()
-            return nodes.evidence_of(settled)
-        if reply is None or reply[0] == _REFUSED:
-            return None
-        if reply[0] == _SETTLED:
+        if reply is not None and reply[0] == _SETTLED:
             _, pages, stamp, version, labels, expected = reply
             if settled is None or settled.stamp != stamp:
                 settled = SettledHost.unpack(pages, version, labels, float(expected), stamp)
                 self._hold(host, settled)
+        if settled is not None and (reply is None or reply[0] == _SETTLED):
             settled.confirm()
-            return nodes.evidence_of(settled)
+            return nodes.evidence_of(settled, settled.fractions_of(nodes.distinct))
+        if reply is None or reply[0] == _REFUSED:
+            return None
         self._settled.pop(host, None)
         how, pages, version, entries, change = reply
         if change:
@@ -214,10 +215,11 @@ class _DistinctNodes:
         all_counts[self._kept] = df[self._place]
         return all_counts
 
-    def evidence_of(self, settled: SettledHost) -> SiteEvidence:
-        """Return the evidence of a settled host for the nodes."""
-        df = self.spread(settled.frequencies(self.distinct))
-        return SiteEvidence(df, settled.pages, settled.version, stats.PAGES_SETTLED)
+    def evidence_of(self, settled: SettledHost, fractions: NDArray[np.float64]) -> SiteEvidence:
+        """Return the evidence of a settled host for the nodes, from the fraction of its pages that have each."""
+        return SiteEvidence(
+            self.spread(settled.frequencies(fractions)), settled.pages, settled.version, stats.PAGES_SETTLED
+        )
 
 
 def _ends(size: int) -> NDArray[np.int64]:

@@ -105,24 +105,25 @@ class SettledHost(Labels):
         """Note that Redis has these labels still, or cannot be asked."""
         self.confirmed, self.pages_since = time.monotonic(), 0
 
-    def frequencies(self, fingerprints: Hashes) -> NDArray[np.int64]:
+    def frequencies(self, fractions: NDArray[np.float64]) -> NDArray[np.int64]:
         """Estimate on how many of the ``pages`` each node was: from its fraction for template, 1 for all others."""
-        fractions = self.fractions_of(fingerprints)
         least = max(int(np.ceil(THETA * self.pages)), MIN_DF)  # the fraction is rounded, the label is not
         return np.where(fractions > 0, np.maximum(np.rint(fractions * self.pages), least), 1).astype(np.int64)
 
-    def observe(self, contents_id: bytes, fingerprints: Hashes, masses: NDArray[np.uint8]) -> None:
+    def observe(
+        self, contents_id: bytes, fingerprints: Hashes, masses: NDArray[np.uint8], fractions: NDArray[np.float64]
+    ) -> None:
         """Look at a page for signs that the labels are no longer those of the host.
 
         Args:
             contents_id: stands for the contents of the page; contents met a few pages ago are skipped.
             fingerprints: uint64[k], distinct, of its nodes.
             masses: uint8[k], characters of text of each.
+            fractions: float64[k], as of :meth:`fractions_of`.
         """
         self.pages_since += 1
         if not len(fingerprints) or contents_id in self._window_ids:
             return
-        fractions = self.fractions_of(fingerprints)
         if self.expected > 0:
             matched = float((fractions * masses).sum())  # no product of BLAS, whose threads may hold the event loop
             self.recent += (min(matched / self.expected, 1.0) - self.recent) / RECENT
