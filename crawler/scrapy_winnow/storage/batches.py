@@ -165,6 +165,9 @@ class CommandBatches:
         """Send the commands, and give each call its replies, or the error of the command that was refused."""
         sent = [command for commands, _ in calls for command in commands]
         if self._in_cluster:
+            # Calls that come while it discovers its servers go to wrong ones, and after five of these it closes the
+            # connections of all calls that are under way.
+            await self._client.initialize()
             async with self._client.pipeline() as pipeline:
                 for command in sent:
                     pipeline.execute_command(*command)

@@ -126,48 +126,39 @@ class Connection:
 
     async def call(self, work: Callable[[Redis], Awaitable[T]], purpose: str = COUNTS) -> T | None:
         """Do some work with the client and return its result, or ``None`` when that fails or Redis is unreachable."""
-        return await self._call(work, purpose, has_timeout=False)
+        return await self._call(lambda: run_with_timeout(work(self._client), self._timeout), purpose)
 
     async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[Any]) -> Any | None:
         """Run a script for the counts and return its reply, or ``None``; see :class:`~.batches.CommandBatches`."""
-        return await self._call(lambda _: self._batches.run_script(script, keys, arguments), COUNTS, has_timeout=True)
+        return await self._call(lambda: self._batches.run_script(script, keys, arguments), COUNTS)
 
     async def run_commands(self, commands: Sequence[Command]) -> list[Any] | None:
         """Run commands for near-duplicates and return their replies, or ``None`` when one of them fails."""
-        return await self._call(lambda _: self._batches.run_commands(commands), NEAR_DUPLICATES, has_timeout=True)
+        return await self._call(lambda: self._batches.run_commands(commands), NEAR_DUPLICATES)
 
-    async def _call(self, work: Callable[[Redis], Awaitable[T]], purpose: str, *, has_timeout: bool) -> T | None:
+    async def _call(self, work: Callable[[], Awaitable[T]], purpose: str) -> T | None:
         is_probe = purpose in self._next_probes
         if is_probe and time.monotonic() < self._next_probes[purpose]:
             return None
-        if is_probe:
-            self._schedule_probe(purpose, self._retry_interval)
         try:
-            # A timeout is a task of its own and costs as much as a call: calls that are sent together share one.
-            if has_timeout and not is_probe and not self.is_cluster:
-                result = await work(self._client)
-            else:
-                result = await run_with_timeout(self._do(work, is_probe=is_probe), self._timeout)
+            if is_probe:
+                self._schedule_probe(purpose, self._retry_interval)
+                await self._restart_server()
+            result = await work()
         except Exception as error:  # whatever a server answers, the page goes on
             self._note_failure(purpose, error)
             return None
         self._note_answer(purpose)
         return result
 
-    async def _do(self, work: Callable[[Redis], Awaitable[T]], *, is_probe: bool) -> T:
-        """Do some work: a probe after an embedded server was restarted, in a cluster once the client knows its servers.
-
-        Calls that come while it is discovering them go to wrong ones, and after five of these it closes the connections
-        of all calls that are under way.
-        """
-        if is_probe and self._revive is not None:
-            if self._reviving is None or self._reviving.done():
-                self._reviving = asyncio.ensure_future(self._revive())
-                self._reviving.add_done_callback(lambda done: done.cancelled() or done.exception())
-            await asyncio.shield(self._reviving)
-        if self.is_cluster:
-            await self._client.initialize()
-        return await work(self._client)
+    async def _restart_server(self) -> None:
+        """Restart an embedded server, unless that is under way; wait for it no longer than for an answer."""
+        if self._revive is None:
+            return
+        if self._reviving is None or self._reviving.done():
+            self._reviving = asyncio.ensure_future(self._revive())
+            self._reviving.add_done_callback(lambda done: done.cancelled() or done.exception())
+        await run_with_timeout(asyncio.shield(self._reviving), self._timeout)
 
     async def ping(self) -> bool:
         """Return whether Redis answers; for the start of a crawl."""
