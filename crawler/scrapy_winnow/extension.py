@@ -21,6 +21,7 @@ from scrapy_winnow.storage.clients import memory_advice
 from scrapy_winnow.storage.connection import Connection, problem_at_start
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
+from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.index import DuplicateIndex
 from scrapy_winnow.worker import freeze_loaded
 from winnow.page.page import PageTooLarge
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Iterator
 
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
     from scrapy_winnow.fields import CleanedItem
     from scrapy_winnow.item_sources import ItemSource
+    from winnow import Page
 
 logger = logging.getLogger(__name__)
 
@@ -106,6 +109,11 @@ class Winnow(Component):
             message = "Could not %s of %s; %s counts how often this happens"
             self.log.log(level, message, doing, url, stat, exc_info=error)
             self._warned.add(doing)
+
+    def page_of(self, response: Response) -> Page | None:
+        """Return a page for its callback, where it was read in this process to be counted."""
+        hashed = self.sources.of(response).hashed
+        return hashed.page if isinstance(hashed, HashedPage) else None
 
     async def clean(self, html: str | bytes, source: ItemSource) -> CleanedItem:
         """Clean a page as it was read and counted; one that was not is looked up in the counts of its site."""

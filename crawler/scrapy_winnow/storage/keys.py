@@ -54,7 +54,7 @@ def site_of(url: str) -> str | None:
     return _name_of(parts.netloc, _DEFAULT_PORTS[parts.scheme]) if parts.scheme in _DEFAULT_PORTS else None
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def _name_of(netloc: str, default_port: int) -> str | None:
     try:
         parts = urlsplit(f"//{netloc}")
