@@ -158,8 +158,8 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
 
     A copy has other tags and classes on its path than the original. A repetition with the same path is intended: the
     refrain of a song, what several functions of a manual or shows of a programme have in common. So is a repetition
-    within a table or list. What a list or table announces stays where it stands in full, below: the headings of a table
-    of contents.
+    within a table or list, and a line of code. What a list or table announces stays where it stands in full, below: the
+    headings of a table of contents.
 
     Args:
         page: the page.
@@ -178,7 +178,9 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
         paths = _path_hashes(page)
         structure = nearest(page.parent, tag_set("table", *LISTS).take(page.tag))
         in_another = (structure[copy] >= 0) & (structure[copy] != structure[original])
-        is_copy = (paths[copy] != paths[original]) & ((structure[original] < 0) | in_another)
+        code = nearest(page.parent, tag_set("pre").take(page.tag))[copy]
+        is_line = (code >= 0) & (page.block_end[code] - page.block_begin[code] > 1)
+        is_copy = (paths[copy] != paths[original]) & ((structure[original] < 0) | in_another) & ~is_line
         copies[[block for block, _ in compress(repeated, is_copy.tolist())]] = True
     return copies
 

@@ -43,3 +43,7 @@ def test_what_several_entries_of_a_manual_have_in_common_stays_in_each() -> None
     assert not any(copies("".join(f"<dl class=entry>{entry.format(name)}</dl>" for name in ("union", "setdiff"))))
     assert copies(f"<dl>{entry.format('union')}</dl><dl class=entry>{entry.format('setdiff')}</dl>")[-1]
     assert copies(f"<div>{LONG}</div><p>{LONG}</p>") == [False, True]
+
+
+def test_a_line_of_code_stays_in_each_piece_of_code() -> None:
+    assert not any(copies(f"<pre class=a><div>{LONG}</div><div>b</div></pre><pre><div>{LONG}</div><div>c</div></pre>"))
