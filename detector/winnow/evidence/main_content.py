@@ -143,6 +143,8 @@ def keep_structures_whole(draft: Draft) -> None:
 
 
 _MIN_COPY_LENGTH: Final = 40  # shorter blocks may repeat legitimately: names, prices, one-word answers
+_OF_A_POST: Final = re.compile(r"(?:^|\s)(?:(?:post|node)-\d+|odd|even)(?:\s|$)")
+"""Classes that tell the posts of a list apart."""
 
 
 def cut_later_copies(draft: Draft) -> None:
@@ -157,9 +159,9 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
     """Find blocks that are exact copies of an earlier kept block, such as copies for another screen size.
 
     A copy has other tags and classes on its path than the original. A repetition with the same path is intended: the
-    refrain of a song, what several functions of a manual or shows of a programme have in common. So is a repetition
-    within a table or list, and a line of code. What a list or table announces stays where it stands in full, below: the
-    headings of a table of contents.
+    refrain of a song, what several functions of a manual or posts of a list have in common. So is a repetition within a
+    table or list, and a line of code. What a list or table announces stays where it stands in full, below: the headings
+    of a table of contents.
 
     Args:
         page: the page.
@@ -186,10 +188,10 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
 
 
 def _path_hashes(page: Page) -> NDArray[np.uint64]:
-    """uint64[n], hash of the tags and classes on the path from the root to each element."""
+    """uint64[n], hash of the tags and classes on the path to each element; all posts of a list are alike."""
     table = page.attributes
-    places = table.place[table.name_of == table.names.get("class", -1)]
     by_first = np.zeros(len(table.first), np.uint64)
-    by_first[places] = places + 1
+    for classes, place in table.places_by_value("class").items():
+        by_first[place] = 0 if _OF_A_POST.search(classes) else place + 1
     tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)
     return path_sums(page, mix(depth << np.uint64(48) | tag << np.uint64(32) | table.sum_per_element(by_first)))

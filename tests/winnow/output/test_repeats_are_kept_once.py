@@ -47,3 +47,8 @@ def test_what_several_entries_of_a_manual_have_in_common_stays_in_each() -> None
 
 def test_a_line_of_code_stays_in_each_piece_of_code() -> None:
     assert not any(copies(f"<pre class=a><div>{LONG}</div><div>b</div></pre><pre><div>{LONG}</div><div>c</div></pre>"))
+
+
+@pytest.mark.parametrize("classes", [("post-7 post category-sea", "post-8 post tag-quay"), ("node odd", "node even")])
+def test_what_the_posts_of_a_list_have_in_common_stays_in_each(classes: tuple[str, str]) -> None:
+    assert not any(copies("".join(f'<article class="{each}"><p>{LONG}</p></article>' for each in classes)))
