@@ -187,6 +187,7 @@ def test_what_is_named_like_a_thread_is_no_comment_by_itself(attributes: str) ->
     [
         "class=comment-count", "class=widget_recent_comments", "class=no-comments", "class=comments-link",
         "class=hljs-comment", "class=wp-embed-responsive", "class=comment-policy", "class=recommended", "class=",
+        "id=block-comment-0 class='block block-comment'", "class=wpd-field-comment",
     ],
 )  # fmt: skip
 def test_names_that_only_mention_comments(attributes: str) -> None:

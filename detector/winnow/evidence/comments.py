@@ -55,7 +55,8 @@ _PARTS: Final = _COMMENT_PARTS | _THREAD_PARTS
 _FORM_PARTS: Final = frozenset({"form", "respond"})
 _KIND_BY_FULL_NAME: Final = {
     "disqus_thread": THREAD, "dsq-content": THREAD, "dsq-comments": THREAD, "responses": THREAD,
-    "commentsection": THREAD, "respond": FORM, "replyform": FORM, "commentform": FORM,
+    "commentsection": THREAD, "respond": FORM, "replyform": FORM, "commentform": FORM, "wpd-field-comment": FORM,
+    "block-comment": NOTHING, "block-comment-0": NOTHING,  # Drupal's list of the site's latest comments
 }  # fmt: skip
 
 _SCHEMA_POSSIBLE: Final = attribute_predicate("itemtype", "itemprop", parts=["comment"])
