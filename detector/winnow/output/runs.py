@@ -45,11 +45,11 @@ _COPY_CANDIDATES: Final = attribute_predicate("class", "aria-label", "title", pa
 _COPY: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
 _COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
 _MAX_LABEL: Final = 40  # characters
-_CLASSES: Final = attribute_predicate("class", parts=("linen", "-num", "gutter", "ln", "mw-"))
+_CLASSES: Final = attribute_predicate("class", parts=("linen", "-num", "gutter", "ln", "mw-", "editsection"))
 """Every class of line numbers and wiki links to their own places has one of these parts."""
 _CODE_LINES: Final = attribute_predicate("class", parts=("line",))
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
-_WIKI_LINK: Final = re.compile(r"(?:^|\s)mw-(?:editsection|cite-backlink)(?:$|\s)")
+_WIKI_LINK: Final = re.compile(r"(?:^|\s)(?:(?:mw-)?editsection|mw-cite-backlink)(?:$|\s)")
 _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
 _PLACES: Final = attribute_predicate("href", parts=("#",))
 _SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ behind a heading, ↩ behind a footnote
