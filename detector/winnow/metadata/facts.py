@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.metadata.dates import date_in_address, iso_date
@@ -14,6 +15,7 @@ from winnow.metadata.json_ld import json_ld_facts, json_ld_kind, read_offers
 from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, split_names
 from winnow.metadata.visible import element_text, headings, stated_language, visible_authors, visible_dates
 from winnow.page.addresses import base_address, domain, join_address
+from winnow.page.text import UNSPACED_RUN
 from winnow.page.tree import elements_named, named_elements, once_per_page
 
 if TYPE_CHECKING:
@@ -312,7 +314,7 @@ def _markup_facts(page: Page) -> Facts:
 
 def _visible_headline(page: Page, declared: str, site: str) -> str | None:
     """The ``h1`` with most words in common with the declared headline, at least half of its own; else the only one."""
-    declared_words = set(declared.lower().split())
+    declared_words = _words(declared)
     candidates = [text for text in headings(page, "h1") if _letters_of(text) != _letters_of(site)]
     parts = _BETWEEN_PARTS.split(page.title)
     is_long = len(parts[0].split()) > 2
@@ -322,14 +324,19 @@ def _visible_headline(page: Page, declared: str, site: str) -> str | None:
         candidates = same or candidates
     best, best_overlap = None, (0, 0.0, 0)
     for text in candidates:
-        words = set(text.lower().split())
+        words = _words(text)
         common = len(words & declared_words)
         overlap = common, common / max(len(words), 1), len(text)
         if overlap > best_overlap and 0 < 2 * common >= len(words):
             best, best_overlap = text, overlap
     if best is None and len(candidates) == 1 and len(words := set(candidates[0].lower().split())) > 1:
-        return candidates[0] if words & (declared_words | set(page.title.lower().split())) else None
+        return candidates[0] if words.intersection(f"{declared} {page.title}".lower().split()) else None
     return best
+
+
+def _words(text: str) -> set[str]:
+    """Words of a text in lower case, and pairs of characters of unspaced scripts."""
+    return set(UNSPACED_RUN.sub(lambda run: f" {' '.join(map(''.join, pairwise(run[0])))} ", text.lower()).split())
 
 
 def _first(metas: dict[str, list[str]], keys: str) -> str | None:

@@ -176,6 +176,8 @@ def test_dates_and_names_in_comments_and_other_articles_are_not_those_of_the_pag
         ("Storm hits the coast - Handbook", "Handbook</h1><h2>Storm hits the Coast", "Storm hits the Coast"),
         ("Storm hits the coast", "The storm</h1><h1>Storm hits the coast¶", "Storm hits the coast"),
         ("Storm hits the coast | Opinion", "<svg><title>Logo</title></svg>", "Storm hits the coast | Opinion"),
+        ("台风登陆东海岸_新闻频道_港口网", "台风登陆东海岸", "台风登陆东海岸"),
+        ("台风登陆东海岸，新闻发布会通稿", "新闻中心", "台风登陆东海岸，新闻发布会通稿"),
     ],
 )
 def test_the_headline_is_without_the_name_of_the_site(title: str, h1: str, headline: str) -> None:
