@@ -70,6 +70,7 @@ _BETWEEN_PARTS: Final = re.compile(r"( (?:[|–—•·»«›‹~*-]|::) | ?[|�
 _MAX_NAMES: Final = 200  # elements with itemprop="name"
 _MIN_LANGUAGE_CHARACTERS: Final = 40
 _MAX_LANGUAGE_CHARACTERS: Final = 4_000
+_LANGUAGE: Final = re.compile(r"(?<![\w-])[a-zA-Z]{2,3}(?:[-_](?:[a-zA-Z]|[a-zA-Z0-9]{2,8}))*(?![\w-])", re.ASCII)
 _LAST_FIRST: Final = re.compile(r"^([^,]{2,40}), ([^,]{1,40})$")  # as citations have it
 _ISO_DATE: Final = re.compile(r"20\d\d-\d\d-\d\d(?:[T ][\d:.Z+-]{5,30})?")
 _DATE_KEY: Final = re.compile(
@@ -142,6 +143,8 @@ def read_metadata(page: Page, text: str = "") -> Metadata:
     for source, read_facts in SOURCES.items():
         for name, stated in read_facts(page).items():
             value = iso_date(stated, language) if name in _DATES else stated
+            if name == "language" and value:
+                value = next(iter(_LANGUAGE.findall(value)), None)
             if value and (name not in facts or (name == "authors" and _names_no_person(facts))):
                 facts[name], sources[name] = value, source
     site = facts.get("site_name") or ""
@@ -155,9 +158,17 @@ def read_metadata(page: Page, text: str = "") -> Metadata:
         if name in facts:
             facts[name] = join_address(base_address(page), facts[name]) or None
     _add_dates(page, facts, sources)
-    if "language" not in facts and len(text) >= _MIN_LANGUAGE_CHARACTERS and (language := _detect_language(text)):
-        facts["language"], sources["language"] = language, "text"
+    _add_language(text, facts, sources)
     return Metadata(**facts, sources=sources)
+
+
+def _add_language(text: str, facts: Facts, sources: dict[str, str]) -> None:
+    """Add the language of a text that states none, or is not in English though its template says so."""
+    sample = text[:_MAX_LANGUAGE_CHARACTERS]
+    if facts.get("language", "")[:2].lower() == "en" and 2 * len(sample.encode("ascii", "ignore")) < len(sample):
+        del facts["language"], sources["language"]
+    if "language" not in facts and len(text) >= _MIN_LANGUAGE_CHARACTERS and (language := _detect_language(sample)):
+        facts["language"], sources["language"] = language, "text"
 
 
 def _add_dates(page: Page, facts: Facts, sources: dict[str, str]) -> None:
@@ -220,7 +231,7 @@ def _detect_language(text: str) -> str | None:
         import py3langid  # noqa: PLC0415  (its model loads slowly, and most pages state their language)
     except ImportError:
         return None
-    language = str(py3langid.classify(text[:_MAX_LANGUAGE_CHARACTERS])[0])
+    language = str(py3langid.classify(text)[0])
     return language if language != "zxx" else None  # no language: numbers and names
 
 

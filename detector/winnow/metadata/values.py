@@ -102,7 +102,7 @@ def person_names(value: Any) -> list[str]:
 
 
 def split_names(text: str) -> list[str]:
-    """Split a declared text into names, without addresses, roles, credentials and texts too long for a name."""
+    """Split a declared text into names, without addresses, numbers, roles, credentials and too long texts."""
     parts = [part.strip(" *※:") for part in _BETWEEN_NAMES.split(_DECLARED_PREFIX.sub("", text))]
     return [
         part
@@ -110,6 +110,7 @@ def split_names(text: str) -> list[str]:
         if 0 < len(part) <= _MAX_NAME_CHARACTERS
         and "://" not in part
         and "@" not in part
+        and not part.isdecimal()
         and not _is_role(part)
         and not (number and _CREDENTIAL.fullmatch(part) and sum(map(str.isupper, part)) > 1)
     ]

@@ -264,3 +264,22 @@ def test_the_language_of_the_text_is_detected_if_the_page_does_not_state_it() ->
     text = "Der Sturm erreicht am Abend die Küste, und die Fähren bleiben bis Sonntag im Hafen."
     found = read_metadata(Page.parse(f"<p>{text}"), text)
     assert (found.language, found.sources["language"]) == ("de", "text")
+
+
+def test_a_text_that_cannot_be_english_is_not_though_the_page_says_so() -> None:
+    pytest.importorskip("py3langid")
+    text = "Шторм дойдёт до побережья вечером, и паромы останутся в гавани до воскресенья."
+    assert read_metadata(Page.parse(f"<html lang=en-US><p>{text}"), text).language == "ru"
+
+
+@pytest.mark.parametrize(
+    ("stated", "language"),
+    [("English (United States), en-US", "en-US"), ("sv, en", "sv"), ("English", "da"), ("utf-8", "da")],
+)
+def test_what_is_no_code_of_a_language_is_passed_over(stated: str, language: str) -> None:
+    html = f"<html lang=da><meta http-equiv=content-language content='{stated}'>"
+    assert read_metadata(Page.parse(html)).language == language
+
+
+def test_numbers_are_no_names_of_authors() -> None:
+    assert read_metadata(Page.parse("<meta name=author content='104015, Ada Byron'>")).authors == ["Ada Byron"]
