@@ -138,7 +138,7 @@ def cut_unwanted(draft: Draft) -> None:
     """Cut leftovers of markup, controls of comments, toolbars of web archives, and tables with ``tables=False``."""
     page = draft.page
     unwanted = np.zeros(page.m, bool) if draft.comments is None else draft.comments.excluded & ~draft.comments.comments
-    unwanted[conditional_comments(draft.texts)] = True
+    unwanted[conditional_comments(page.block_lines, draft.texts)] = True
     draft.overrule(unwanted, Reason.UNWANTED, cut=True)
     if bars := page.attributes.elements_matching(_ARCHIVE_BARS):
         draft.overrule(within(page, is_among(page, bars))[page.block_node], Reason.UNWANTED, cut=True)

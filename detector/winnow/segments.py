@@ -93,7 +93,7 @@ def make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[i
         if not is_rule and not template[root]:
             shown_reason = reason if reason in _REASONS_TO_KEEP else ""
         else:
-            shown_reason = "leftover" if not is_rule and conditional_comments([text]) else reason
+            shown_reason = "leftover" if not is_rule and conditional_comments(text, [text]) else reason
         found.append(
             Segment(
                 path=path,

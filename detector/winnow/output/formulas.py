@@ -45,6 +45,7 @@ _CONTAINER: Final = re.compile(
 )
 _SCRIPTS: Final = attribute_predicate("type", parts=("math/tex",))
 _PICTURES: Final = attribute_predicate("class", "src", parts=("latex", "mwe-math", "emoji", "smil", "mathjax", "katex"))
+_POSSIBLE: Final = frozenset({_CLASSES, _SCRIPTS, _PICTURES})
 _RENDERER: Final = re.compile("mathjax|katex", re.IGNORECASE)
 _TEX_CONTAINER: Final = re.compile(r"(?:^|\s)(?:math-container|arithmatex|math (?:inline|display))(?:$|\s)")
 _DOLLARS: Final = re.compile(  # of MathJax, of KaTeX
@@ -99,16 +100,15 @@ class Formulas:
 @once_per_page
 def find_formulas(page: Page) -> Formulas:
     """Find the formulas of a page; most pages have none."""
-    table, maths = page.attributes, elements_named(page, "math")
-    classes = table.elements_matching(_CLASSES, _CONTAINER)
-    scripts = table.elements_matching(_SCRIPTS)
+    table, custom = page.attributes, page.unknown_names
+    is_marked = not (_POSSIBLE.isdisjoint(table.matches) and table.names.keys().isdisjoint(_TEX_ATTRIBUTES))
+    if not (is_marked or "math" in page.tag_names or "mjx-container" in custom.values()):
+        return Formulas({}, {}, np.zeros(page.n, bool))
+    roots = table.elements_matching(_CLASSES, _CONTAINER)
+    roots += [element for element, name in custom.items() if name == "mjx-container"]
     emoji = [place for place, value in table.matching(_PICTURES) if _EMOJI.search(value) and "/" not in value]
     pictures = table.elements_matching(_PICTURES, _TEX_PICTURE)
-    has_tex = any(name in table.names for name in _TEX_ATTRIBUTES)
-    custom = [element for element, name in page.unknown_names.items() if name == "mjx-container"]
-    if not (classes or scripts or pictures or emoji or has_tex or custom or maths):
-        return Formulas({}, {}, np.zeros(page.n, bool))
-    found = _tex_of_maths(page, maths) if maths else {}
+    found = _tex_of_maths(page) if "math" in page.tag_names else {}
     for at, tex in (pair for name in _TEX_ATTRIBUTES for pair in page.attribute(name).items()):
         found[at] = Formula(_clean_tex(tex), bool(IS_BLOCK_LEVEL[page.tag[at]]))
     descriptions = page.attribute("alt") if pictures or emoji else {}
@@ -119,11 +119,11 @@ def find_formulas(page: Page) -> Formulas:
         sign = descriptions.get(element, "").strip()
         if page.tag[element] == TAG_ID["img"] and 0 < len(sign) <= _MAX_EMOJI_CHARACTERS:
             found[element] = Formula(sign, is_display=False, is_emoji=True)
-    for element in scripts:
+    for element in table.elements_matching(_SCRIPTS):
         if page.tag[element] == TAG_ID["script"] and (tex := _clean_tex(page.raw_text(element))):
             found[element] = Formula(tex, _is_display(page, element))
     found = {element: formula for element, formula in sorted(found.items()) if formula.tex}
-    return _choose_forms(page, found, outermost(page.parent, is_among(page, [*classes, *custom, *found])))
+    return _choose_forms(page, found, outermost(page.parent, is_among(page, [*roots, *found])))
 
 
 @once_per_page
@@ -202,7 +202,7 @@ def _clean_tex(tex: str) -> str:
     return _STYLE.sub(r"\1", " ".join(tex.split())).strip().replace("$", "")
 
 
-def _tex_of_maths(page: Page, maths: list[int]) -> dict[int, Formula]:
+def _tex_of_maths(page: Page) -> dict[int, Formula]:
     """Formula of each ``math`` element: its annotation in TeX, its ``alttext``, or its MathML converted."""
     math_of = nearest(page.parent, page.tag == _MATH)
     annotations = {
@@ -211,7 +211,7 @@ def _tex_of_maths(page: Page, maths: list[int]) -> dict[int, Formula]:
         if encoding == "application/x-tex" and math_of[index] >= 0 and index in page.raw_texts
     }
     descriptions, found = page.attribute("alttext"), {}
-    for index in maths:
+    for index in elements_named(page, "math"):
         tex = _clean_tex(annotations.get(index) or descriptions.get(index, ""))
         tex = tex or _clean_tex(_convert_mathml(page.subtree(index)[0]))
         found[index] = Formula(tex, _is_display(page, index))

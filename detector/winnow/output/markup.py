@@ -21,17 +21,17 @@ from winnow.output.runs import (
     checkboxes,
     code_line_elements,
     is_code_line,
-    omitted_elements,
     run_rewrites,
+    shown_elements,
     tex_runs,
 )
 from winnow.output.tables import is_callout, layout_tables
 from winnow.page.page import NO_LIMITS, Page
 from winnow.page.tree import (
     BLOCK_LEVEL,
-    IS_UNSEEN_TEXT,
     TAG_ID,
     TAG_NAMES,
+    is_among,
     named_elements,
     nearest,
     runs_of_blocks,
@@ -157,7 +157,6 @@ def make_markup(
     elements &= ~_find_wrappers(page, elements, runs)
     if not images:
         elements &= ~(_MEDIA | _MEDIA_PARTS)[page.tag]
-    runs[[run for run, text in run_rewrites(page).items() if not text]] = False
     kept = np.flatnonzero(elements)
     markup = join_items(page, kept, attributes_to_write(page, kept), np.flatnonzero(runs), links=links)
     return replace(markup, language=sorted(stated.items(), reverse=True))
@@ -166,11 +165,9 @@ def make_markup(
 def read_markup(html: str) -> Markup:
     """Read HTML that is clean already as markup, with nothing cut."""
     page = Page.parse(html, limits=NO_LIMITS)
-    elements = ~(within(page, IS_UNSEEN_TEXT[page.tag]) | omitted_elements(page))
-    runs = elements[page.run_node]
-    elements[list(find_formulas(page).by_element)] = True
+    elements = shown_elements(page) | is_among(page, list(find_formulas(page).by_element))
     kept = elements.nonzero()[0]
-    return join_items(page, kept, page.attributes.of_elements(kept), runs.nonzero()[0])
+    return join_items(page, kept, page.attributes.of_elements(kept), np.arange(page.r))
 
 
 def _strip_template(page: Page, template: Flags, hidden: Flags | None) -> tuple[Flags, Flags]:
@@ -189,7 +186,7 @@ def _strip_template(page: Page, template: Flags, hidden: Flags | None) -> tuple[
         kept_text &= ~hidden
     kept_runs = sums_over_runs(page, kept_text)
 
-    seen = ~(within(page, IS_UNSEEN_TEXT[page.tag]) | omitted_elements(page))
+    seen = shown_elements(page)
     media = _MEDIA[page.tag] & seen & ~within(page, page.tag == TAG_ID["noscript"]) & ~template[: page.n]
     around = nearest(page.parent, sums_over_runs(page, all_text) > 0)
     media &= (around < 0) | (kept_runs[around] > 0)
@@ -271,6 +268,7 @@ def join_items(
     Empty links and pictures without an address are left out, and so are elements below :data:`MAX_NESTING`. A line
     break stands between texts of two blocks where the element between them was cut.
     """
+    runs = np.setdiff1d(runs, [run for run, text in run_rewrites(page).items() if not text], assume_unique=True)
     names = _output_names(page, elements)
     values: list[Any] = [*attributes, *_texts(page, runs), []]
     kinds, tag = _KINDS.take(page.tag[elements]), page.tag[elements]

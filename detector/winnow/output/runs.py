@@ -17,6 +17,7 @@ from winnow.output.formulas import find_formulas, formula_positions, tex_in_text
 from winnow.page.attributes import attribute_predicate
 from winnow.page.text import UNSEEN_CHARACTERS
 from winnow.page.tree import (
+    IS_UNSEEN_TEXT,
     TAG_ID,
     TAG_NAMES,
     elements_named,
@@ -88,8 +89,9 @@ def run_rewrites(page: Page) -> dict[int, str]:
     * Invisible characters are not written; mail addresses that Cloudflare hides are.
     * A space separates buttons and custom elements that touch each other.
     """
-    rewrites = {run: UNSEEN_CHARACTERS.sub("", run_text(page, run)) for run in np.flatnonzero(page.has_unseen).tolist()}
-    rewrites |= _separated_buttons(page)
+    rewrites = _separated_buttons(page)
+    for run in page.has_unseen.nonzero()[0].tolist():
+        rewrites[run] = UNSEEN_CHARACTERS.sub("", run_text(page, run, rewrites))
     behind = 0
     for element, code in page.attribute("data-cfemail").items():
         if element >= behind and (email := decode_email(code)):  # not in another one
@@ -97,29 +99,36 @@ def run_rewrites(page: Page) -> dict[int, str]:
             rewrites |= dict.fromkeys(runs[1:], "") | dict.fromkeys(runs[:1], email)
     omitted = omitted_elements(page)
     if omitted.any():
-        rewrites |= dict.fromkeys(np.flatnonzero(omitted[page.run_node]).tolist(), "")
+        rewrites |= dict.fromkeys(omitted.take(page.run_node).nonzero()[0].tolist(), "")
     return rewrites
 
 
 @once_per_page
 def omitted_elements(page: Page) -> NDArray[np.bool_]:
-    """bool[n], elements that are left out of what stays.
+    """bool[n], elements whose text is left out of what stays.
 
-    These are all forms of a formula but one, line numbers and copy buttons of code, and links that only mark a place:
-    ¶ and # of headings, ↩ and ^ of footnotes, "[edit]" of a wiki.
+    These are all forms of a formula but one, line numbers and copy buttons of code, links that only mark a place (¶ and
+    # of headings, ↩ and ^ of footnotes, "[edit]" of a wiki), and what players hold for readers without them.
     """
     table, formulas = page.attributes, find_formulas(page)
-    found = _line_numbers(page, table.elements_matching(_CLASSES, _LINE_NUMBERS))
-    found += table.elements_matching(_CLASSES, _WIKI_LINK)
-    links = np.array(table.elements_matching(_PLACES), int)
-    found += _labelled(page, links[page.run_end[links] == page.run_begin[links] + 1].tolist(), _SIGNS)
+    found = _labelled(page, table.elements_matching(_PLACES), _SIGNS)
+    if _CLASSES in table.matches:
+        found += _line_numbers(page, table.elements_matching(_CLASSES, _LINE_NUMBERS))
+        found += table.elements_matching(_CLASSES, _WIKI_LINK)
     if "pre" in page.tag_names:
         buttons = elements_named(page, "button")
         found += _labelled(page, [*buttons, *table.elements_matching(_COPY_CANDIDATES, _COPY)], _COPY_LABEL)
-    found += elements_named(page, "video", "audio")  # what stands in them is for readers without them
+    found += elements_named(page, "video", "audio")
     if not (found or formulas.by_element):
         return formulas.is_replaced
-    return within(page, formulas.is_replaced | is_among(page, found)) & ~_IN_PLAYERS.take(page.tag)
+    return within(page, formulas.is_replaced | is_among(page, found))
+
+
+@once_per_page
+def shown_elements(page: Page) -> NDArray[np.bool_]:
+    """bool[n], elements that are written if they are kept: a player is, with its parts, but not the text in it."""
+    omitted = omitted_elements(page) & ~_IN_PLAYERS.take(page.tag)
+    return ~(within(page, IS_UNSEEN_TEXT.take(page.tag)) | omitted)
 
 
 def is_code_line(classes: str) -> bool:
@@ -136,7 +145,8 @@ def _labelled(page: Page, elements: list[int], pattern: re.Pattern[str]) -> list
     """Those of some elements whose whole text, which is short, a pattern matches."""
     if not elements:
         return []
-    begin, end = page.run_offset[page.run_begin[elements]].tolist(), page.run_offset[page.run_end[elements]].tolist()
+    chosen = np.array(elements)
+    begin, end = (page.run_offset.take(bound.take(chosen)).tolist() for bound in (page.run_begin, page.run_end))
     return [
         element
         for element, at, behind in zip(elements, begin, end, strict=True)

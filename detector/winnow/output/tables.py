@@ -98,20 +98,21 @@ def table_text(page: Page, table: int, texts: Mapping[int, str]) -> str:
         table: index of its element.
         texts: texts of the blocks to write, by their number, see :func:`winnow.output.text.block_texts`.
     """
-    omitted, spans = omitted_elements(page), _spans(page)
+    spans = _spans(page)
     parts = table + _ROWS_AND_CELLS.take(page.tag[table : page.end[table]]).nonzero()[0]
-    above, begins, ends = (array[parts].tolist() for array in (page.parent, page.block_begin, page.block_end))
+    arrays = page.tag, page.parent, page.block_begin, page.block_end, omitted_elements(page)
     rows: dict[int, list[tuple[str, int, int]]] = {}
     has_text: list[bool] = []
     outside: list[int] = []
     behind = int(page.block_begin[table])
-    for part, row, begin, end in zip(parts.tolist(), above, begins, ends, strict=True):
+    given = (array[parts].tolist() for array in arrays)
+    for part, tag, row, begin, end, is_omitted in zip(parts.tolist(), *given, strict=True):
         outside += range(behind, begin)  # such as the caption
         behind = max(behind, end)
-        if page.tag[part] == _ROW:
+        if tag == _ROW:
             rows[part] = []
             has_text.append(not texts.keys().isdisjoint(range(begin, end)))
-        elif row in rows and not omitted[part]:
+        elif row in rows and not is_omitted:
             text = " ".join([texts[block] for block in range(begin, end) if block in texts])
             rows[row].append((" ".join(text.split()), *spans.get(part, (1, 1))))
     outside += range(behind, int(page.block_end[table]))
@@ -142,10 +143,14 @@ def place_cells(rows: Iterable[Iterable[tuple[Contents, int, int]]]) -> list[lis
     """
     placed: list[list[Contents | None]] = []
     covered: dict[int, int] = {}  # by column: rows below that a cell from above spans
-    filled = 0
+    filled, is_spaced = 0, False
     for row in rows:
         places: list[Contents | None] = []
         for contents, columns, reach in row:
+            if columns == reach == 1 and not covered:  # as most are
+                places.append(contents)
+                continue
+            is_spaced = True
             while len(places) in covered:
                 places.append(None)
             first = len(places)
@@ -160,7 +165,7 @@ def place_cells(rows: Iterable[Iterable[tuple[Contents, int, int]]]) -> list[lis
         if covered:
             covered = {column: left - 1 for column, left in covered.items() if left > 1}
         placed.append(places)
-    begun = {column for row in placed for column, cell in enumerate(row) if cell is not None}
-    if len(begun) == max(map(len, placed), default=0):
+    if not is_spaced:
         return placed
+    begun = {column for row in placed for column, cell in enumerate(row) if cell is not None}
     return [[cell for column, cell in enumerate(row) if column in begun] for row in placed]

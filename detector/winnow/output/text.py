@@ -14,14 +14,13 @@ from winnow.output.markup import code_lines, join_items
 from winnow.output.runs import (
     code_line_elements,
     joined_text,
-    omitted_elements,
     plain_text_rewrites,
     run_text,
+    shown_elements,
 )
 from winnow.output.tables import TAG_ROLES, data_tables, in_data_table, table_text
 from winnow.page.hidden import EFFECTS
 from winnow.page.tree import (
-    IS_UNSEEN_TEXT,
     TAG_ID,
     elements_named,
     is_among,
@@ -67,14 +66,15 @@ def blocks_inside(page: Page, *names: str) -> Flags:
 
 def block_texts(page: Page, hidden: Flags | None = None) -> list[str]:
     """Text of each block (``m`` strings) without hidden runs (bool[r]): white space normalised, but not in ``pre``."""
-    texts, rewrites, in_code = page.block_texts(), plain_text_rewrites(page), blocks_inside(page, "pre")
+    texts, rewrites = page.block_texts(), plain_text_rewrites(page)
     if hidden is not None:
-        rewrites = rewrites | dict.fromkeys(np.flatnonzero(hidden).tolist(), "")
+        rewrites = rewrites | dict.fromkeys(hidden.nonzero()[0].tolist(), "")
     begins, ends = page.block_run_begin, page.block_run_end
-    for block in set(np.searchsorted(ends, list(rewrites), side="right").tolist()) if rewrites else ():
-        if block < page.m and not in_code[block]:  # blank runs between blocks belong to none
+    for block in set(ends.searchsorted(list(rewrites), side="right").tolist()) if rewrites else ():
+        if block < page.m:  # blank runs between blocks belong to none
             texts[block] = " ".join(joined_text(page, begins[block], ends[block], rewrites).split())
     if "pre" in page.tag_names:
+        in_code = blocks_inside(page, "pre")
         first_run = page.run_begin[nearest(page.parent, page.tag == TAG_ID["pre"])[page.block_node[in_code]]]
         for block, least in zip(np.flatnonzero(in_code).tolist(), first_run.tolist(), strict=True):
             begin = begins[block]
@@ -118,19 +118,18 @@ def text_pieces(
     pieces = {block: texts[block] for block in kept.nonzero()[0].tolist() if texts[block]}
     if not pieces:
         return [], [], []
-    merged = _merged_texts(page, texts, pieces, hidden)
-    for first, last, text in merged:
-        for block in range(first, last):
-            pieces.pop(block, None)
-        pieces[first] = text
-    numbers = sorted(pieces)
+    if merged := _merged_texts(page, texts, pieces, hidden):
+        for first, last, _ in merged:
+            for block in range(first, last):
+                pieces.pop(block, None)
+        pieces = dict(sorted((pieces | {first: text for first, _, text in merged}).items()))
+    numbers = np.fromiter(pieces, np.int32, len(pieces))
     breaks = np.empty(len(numbers), np.uint8)
-    core.find_breaks(page.arrays, TAG_ROLES, np.array(numbers, np.int32), breaks)
+    core.find_breaks(page.arrays, TAG_ROLES, numbers, breaks)
     if merged:
-        firsts = {first for first, _, _ in merged}
-        is_merged = np.array([block in firsts for block in numbers])
+        is_merged = np.isin(numbers, [first for first, _, _ in merged])
         breaks[1:][(breaks[1:] == _CELL) & (is_merged[:-1] | is_merged[1:])] = _PARAGRAPH
-    return list(map(_SEPARATORS.__getitem__, breaks.tolist())), numbers, list(map(pieces.__getitem__, numbers))
+    return [_SEPARATORS[way] for way in breaks.tolist()], list(pieces), list(pieces.values())
 
 
 def _merged_texts(
@@ -154,7 +153,7 @@ def _merged_texts(
     is_whole = has_lines & (cut == 0) & ~in_data_table(page)[pre]
     if hidden is not None:
         is_whole &= slice_sums(hidden, page.run_begin[pre], page.run_end[pre]) == 0
-    is_code = within(page, is_among(page, pre[is_whole])) & ~(IS_UNSEEN_TEXT.take(page.tag) | omitted_elements(page))
+    is_code = within(page, is_among(page, pre[is_whole])) & shown_elements(page)
     elements, runs = is_code.nonzero()[0], is_code.take(page.run_node).nonzero()[0]
     markup = join_items(page, elements, page.attributes.of_elements(elements), runs)
     last_end = item = 0
@@ -170,13 +169,15 @@ def visible_text(page: Page) -> str:
     styled = [element for element, style in page.attribute("style").items() if EFFECTS[style].way]
     hides_itself = is_among(page, [*styled, *page.attribute("hidden")])
     texts = block_texts(page, within(page, hides_itself)[page.run_node])
-    leftovers = frozenset(conditional_comments(texts))
+    leftovers = frozenset(conditional_comments(page.block_lines, texts))
     return "\n".join(text for block, text in enumerate(texts) if text and block not in leftovers)
 
 
-def conditional_comments(texts: Sequence[str]) -> list[int]:
-    """Numbers of the texts, white space normalised, that are nothing but borders of conditional comments."""
-    together = "".join(texts)
+def conditional_comments(together: str, texts: Sequence[str]) -> list[int]:
+    """Numbers of the texts, white space normalised, that are nothing but borders of conditional comments.
+
+    ``together`` is any text that has all their characters.
+    """
     if not ("<" in together or ">" in together or "[" in together):  # one of which is in every such text
         return []
     return [

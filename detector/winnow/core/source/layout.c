@@ -16,10 +16,13 @@ typedef struct {
 /* Find what is around an element with some roles; that of its parent is known. */
 static void look_around(Element *elements, const PageArrays *page, int32_t i, uint32_t roles)
 {
+    static const int32_t nothing[AROUND] = {-1, -1, -1, -1, -1, -1};
     int role;
-    for (role = 0; role < AROUND; role++) {
-        int32_t above = i ? elements[page->parent[i]].around[role] : -1;
-        elements[i].around[role] = HAS_ROLE(roles, role) && (role != LIST || above < 0) ? i : above;
+    memcpy(elements[i].around, i ? elements[page->parent[i]].around : nothing, sizeof(nothing));
+    for (role = 0; role < AROUND && roles; role++) {
+        if (HAS_ROLE(roles, role) && (role != LIST || elements[i].around[role] < 0)) {
+            elements[i].around[role] = i;
+        }
     }
 }
 
