@@ -65,7 +65,7 @@ _MONTHS: Final = {
     for name in names.split()
 }
 _YEAR_END: Final = r"(?!\d(?!\d?:\d\d))"  # also: "May 17, 20249:53 AM"
-_YEAR: Final = re.compile(rf"(?<!\d)(?:19|20)\d\d{_YEAR_END}")
+_YEAR: Final = re.compile(rf"(?:19|20)(?<!\d\d\d)\d\d{_YEAR_END}")  # looks back late, so that few places are tried
 # Linear: each is only tried in the few characters around a year.
 _FORMATS: Final = tuple(
     re.compile(form)
@@ -120,12 +120,11 @@ def dates_in(text: str, language: str | None = None) -> Iterator[tuple[int, int,
     """Yield begin, end and ISO 8601 day of the dates in a text; of dates that share a year only one."""
     last = 0
     for year in islice(_YEAR.finditer(text), _MAX_YEARS):
-        begin = max(last, year.start() - _WINDOW_CHARACTERS)
-        window = text[begin : year.end() + _WINDOW_CHARACTERS // 2]
-        if len(_DIGIT.findall(window)) < len("2024") + 1:
-            continue
-        matches = (found for form in _FORMATS for found in form.finditer(window))
-        for found in matches:
+        begin, end = max(last, year.start() - _WINDOW_CHARACTERS), year.end() + _WINDOW_CHARACTERS // 2
+        has_digits = _DIGIT.search(text, begin, year.start()), _DIGIT.search(text, year.end(), end)
+        window = text[begin:end]
+        forms = (form for form in _FORMATS if has_digits[form.groupindex["y"] == 1])
+        for found in (found for form in forms for found in form.finditer(window)):
             if found.start("y") == year.start() - begin and (day := _read_match(found, language)):
                 last = begin + found.end()
                 yield begin + found.start(), last, day

@@ -154,9 +154,9 @@ def read_metadata(page: Page, text: str = "") -> Metadata:
             facts["headline"], sources["headline"] = visible, "markup"
     if people := [name for name in facts.get("authors", []) if not _is_site(name, site, page.url)]:
         facts["authors"] = people
-    for name in ("canonical", "image"):
-        if name in facts:
-            facts[name] = join_address(base_address(page), facts[name]) or None
+    base = base_address(page)
+    for name in facts.keys() & {"canonical", "image"}:
+        facts[name] = join_address(base, facts[name]) or None
     _add_dates(page, facts, sources)
     _add_language(text, facts, sources)
     return Metadata(**facts, sources=sources)

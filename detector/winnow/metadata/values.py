@@ -116,14 +116,15 @@ def split_names(text: str) -> list[str]:
     ]
 
 
-def names_in_byline(text: str) -> tuple[list[str], bool]:
-    """Return the names in a possible byline, and whether it begins as one does, such as "By ..."."""
-    text = _NO_AUTHOR.split(text, maxsplit=1)[0]
-    found = _PREFIX.match(text) or _INNER_PREFIX.match(text)
-    people = _people(text[found.end() :] if found else text)
-    if found and _AMBIGUOUS.match(found[0]) and not any(" " in name for name in people[:1]):
-        return _people(text), False  # "Di Maria"
-    return people, found is not None
+def names_in_byline(text: str, *, needs_prefix: bool) -> tuple[list[str], bool]:
+    """Return the names in a possible byline, and whether it begins as one does, such as "By ..."; else maybe none."""
+    if " by" in text.lower():
+        text = _NO_AUTHOR.split(text, maxsplit=1)[0]
+    if found := _PREFIX.match(text) or _INNER_PREFIX.match(text):
+        people = _people(text[found.end() :])
+        if not _AMBIGUOUS.match(found[0]) or any(" " in name for name in people[:1]):  # not "Di Maria"
+            return people, True
+    return [] if needs_prefix else _people(text), False
 
 
 def _people(text: str) -> list[str]:

@@ -5,21 +5,30 @@ label before them ("Published", "Updated on"), in markup for it (``time``, ``cla
 a line with little else. Dates of other articles, comments and copyright notices score lower.
 """
 
+# ruff: noqa: SIM905 - lists of words are read as text
+
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from datetime import date
-from functools import reduce
-from itertools import accumulate
-from operator import itemgetter, or_
+from itertools import repeat
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from winnow.metadata.dates import dates_in, iso_date
 from winnow.metadata.values import names_in_byline
-from winnow.page.tree import TAG_ID, elements_named, named_elements, once_per_page, tag_set, within
+from winnow.page.tree import (
+    TAG_ID,
+    block_lengths,
+    elements_named,
+    named_elements,
+    once_per_page,
+    prefix_sums,
+    tag_set,
+    within,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,27 +42,29 @@ _MAX_CANDIDATES: Final = 400  # of each kind
 _MAX_BYLINE_RUNS: Final = 40
 _MAX_LABEL_CHARACTERS: Final = 40  # before a date
 _MAX_BLOCKS_BEHIND: Final = 12  # text blocks between the headline and a byline
+_DISTANCES: Final = np.array([-8, -4, 0, 7, _MAX_BLOCKS_BEHIND + 1, 2 * _MAX_BLOCKS_BEHIND])
+_NEARNESS: Final = np.array([0.0, 1.0, 2.0, 2.5, 2.0, 1.0, 0.0])  # before, between and from these distances
+_MIN_BYLINE_SCORE: Final = 2.0
+_PREFIX_SCORE: Final = 1.5
 _MIN_DATE_SCORE: Final = 3.0  # half of it if the page has no other date
 
+# Of text in lower case; each alternative begins with a letter, so that few places of a text are tried.
 _UPDATED: Final = re.compile(
     r"updat|modifi|edited|revis|reviewed|changed|aktualis|geändert|bearbeitet|mise? à jour|actualiz|aggiorna|atualiz"
-    r"|bijgewerkt|uppdater|oppdater|opdater|zaktualiz|edytow|обновл|изменен|оновлен|güncel|更新|修订|修改|수정|업데이트",
-    re.IGNORECASE,
+    r"|bijgewerkt|uppdater|oppdater|opdater|zaktualiz|edytow|обновл|изменен|оновлен|güncel|更新|修订|修改|수정|업데이트"
 )
 _PUBLISHED: Final = re.compile(
-    r"publish|posted|\bdate\b|submitted|written|released|created|started|veröffentlicht|erstellt|datum|publié|publicad|fecha"
+    r"publish|posted|date(?<=\bdate)\b|submitted|written|released|created|started|veröffentlicht|erstellt|datum|publié|publicad|fecha"
     r"|pubblicat|geplaatst|gepubliceerd|publicerad|publisert|opublikowan|dodano|опублик|дата|опубл|yayın|tarih"
-    r"|发布|發布|发表|公開|掲載|投稿|작성|입력|등록|게시",
-    re.IGNORECASE,
+    r"|发布|發布|发表|公開|掲載|投稿|작성|입력|등록|게시"
 )
 _OTHER_DATE: Final = re.compile(
     r"©|copyright|\(c\)|join(?:ed| date)|member since|since|expire|deadline|born|retrieved|accessed|until"
-    r"|through|effective",
-    re.IGNORECASE,
+    r"|through|effective"
 )
 _SIDE: Final = tag_set("nav", "footer", "aside")
 _IN_FORM: Final = tag_set("form", "label", "button")
-_DATE, _OTHER_CONTENT, _BYLINE, _NO_BYLINE = 1, 2, 4, 8
+_DATE, _OTHER_CONTENT, _BYLINE, _NO_BYLINE, _BORDER = 1, 2, 4, 8, 16
 _CLASSES: Final = {
     "date datetime published posted timestamp pubdate datum fecha meta dateline time": _DATE,
     "related recent sidebar footer nav menu archive archives replies review reviews testimonial testimonials"
@@ -63,11 +74,11 @@ _CLASSES: Final = {
     "bio box avatar image img photo about social list": _NO_BYLINE,
     "byline": _BYLINE | _DATE,
 }
-_KIND_OF_WORD: Final = {word: kind for words, kind in _CLASSES.items() for word in words.split()}
+_KIND_OF_WORD: Final = {word: kind for words, kind in _CLASSES.items() for word in words.split()} | {"\0": _BORDER}
 _SITE_NAME: Final = re.compile(r"\b(?:site|menu)-?(?:title|name|logo)\b")
-# Linear: each step of a path only depends on the one before it.
-_AUTHOR_PAGE: Final = re.compile(
-    r"/(?:authors?|by|contributors?|profiles?|people|staff|writers?|journalists?|autor(?:es)?|auteurs?|redacteur)/[^/?#]+/?$"
+_BEFORE_AUTHORS: Final = frozenset(  # steps of a path
+    """author authors by contributor contributors profile profiles people staff writer writers journalist journalists
+    autor autores auteur auteurs redacteur""".split()
 )
 
 
@@ -99,20 +110,19 @@ def visible_dates(page: Page) -> dict[str, str]:
 def _score_date(page: Page, date: _Date) -> tuple[float, float]:
     """Scores of a date as that of publication and as that of modification."""
     score = _place_scores(page)[date.block] + date.score + 1.5 * (date.block in _date_blocks(page))
-    score -= 5.0 * bool(_OTHER_DATE.search(date.label))
-    is_updated, is_published = bool(_UPDATED.search(date.label)), bool(_PUBLISHED.search(date.label))
+    label = date.label.lower()
+    score -= 5.0 * bool(_OTHER_DATE.search(label))
+    is_updated, is_published = bool(_UPDATED.search(label)), bool(_PUBLISHED.search(label))
     return score + 1.5 * is_published - 4.0 * (is_updated and not is_published), score + 2.5 if is_updated else -9.0
 
 
 def _find_dates(page: Page) -> list[_Date]:
-    lines, text = page.block_texts(), page.block_lines[:_MAX_TEXT_CHARACTERS]
-    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
-    language = stated_language(page)
-    found = []
+    lines, language, found = page.block_texts(), stated_language(page), []
     visible: dict[int, list[date]] = {}
-    for begin, end, value in dates_in(text, language):
-        block = bisect_right(starts, begin) - 1
-        line, at = lines[block], begin - starts[block]
+    starts = prefix_sums(block_lengths(page) + 1)
+    for begin, end, value in dates_in(page.block_lines[:_MAX_TEXT_CHARACTERS], language):
+        block = int(starts.searchsorted(begin, "right")) - 1
+        line, at = lines[block], begin - int(starts[block])
         label = line[max(0, at - _MAX_LABEL_CHARACTERS) : at]
         if len(label.strip(" :|·•-–—")) < 2 and block and len(lines[block - 1]) <= _MAX_LABEL_CHARACTERS:
             label = lines[block - 1]
@@ -144,14 +154,7 @@ def _place_scores(page: Page) -> NDArray[np.float64]:
     is_side = within(page, side)[page.block_node]
     if (heading := heading_block(page)) is not None:
         distance = block - heading
-        nearness = np.select(
-            [
-                (distance >= 0) & (distance <= 6),
-                (distance >= -4) & (distance <= _MAX_BLOCKS_BEHIND),
-                (distance > -9) & (distance < 2 * _MAX_BLOCKS_BEHIND),
-            ],
-            [2.5, 2.0, 1.0],
-        )
+        nearness = _NEARNESS.take(_DISTANCES.searchsorted(distance, "right"))
         scores += np.where(nearness > 0, nearness - 0.03 * np.abs(distance), 0.0)
         is_side &= (distance < -3) | (distance > 8)
     return scores - 1.5 * is_side
@@ -182,51 +185,57 @@ def _date_blocks(page: Page) -> set[int]:
 def visible_authors(page: Page) -> list[str]:
     """Names by ``rel=author``, class names, links to pages of authors, and lines as "By ..." near the headline."""
     lines, heading, table = page.block_texts(), heading_block(page), page.attributes
-    links = [place for value, place in table.places_by_value("href").items() if _AUTHOR_PAGE.search(value)]
+    links = [place for value, place in table.places_by_value("href").items() if _is_author_page(value)]
     rels = [place for value, place in table.places_by_value("rel").items() if "author" in value.lower().split()]
     marked = [(index, 2.0) for index in table.elements_with(rels)]
     marked += [(index, 1.5) for index in _elements_of_class(page, _BYLINE, _NO_BYLINE) + table.elements_with(links)]
-    in_form = within(page, _IN_FORM.take(page.tag))
-    candidates: list[tuple[int, str, float]] = []  # block, text and score of its markup
+    in_form, place_scores = within(page, _IN_FORM.take(page.tag)), _place_scores(page)
+    candidates: list[tuple[float, int | str]] = []  # score of the place and the markup; element, or text without markup
     for index, score in marked[:_MAX_CANDIDATES]:
-        text, block = _spaced_text(page, index), int(page.block_begin[index])
-        if 0 < len(text) <= _MAX_BYLINE_CHARACTERS and block < page.m and not in_form[index]:
-            candidates.append((block, text, score))
+        if (block := int(page.block_begin[index])) < page.m and not in_form[index]:
+            candidates.append((score + place_scores[block], index))
     first = 0 if heading is None else max(0, heading - 5)
     for block in range(first, min(page.m, first + 5 + _MAX_BLOCKS_BEHIND)):
-        if len(lines[block]) <= _MAX_BYLINE_CHARACTERS:
-            candidates.append((block, lines[block], 0.0))
-            if block + 1 < page.m and len(lines[block]) <= 20 and len(lines[block + 1]) <= _MAX_BYLINE_CHARACTERS:
-                candidates.append((block, f"{lines[block]} {lines[block + 1]}", 0.0))
+        candidates.append((place_scores[block], lines[block]))
+        if block + 1 < page.m and len(lines[block]) <= 20:
+            candidates.append((place_scores[block], f"{lines[block]} {lines[block + 1]}"))
     best: list[str] = []
     best_score = 0.0
-    place_scores = _place_scores(page)
-    for block, text, markup_score in candidates:
-        names, has_prefix = names_in_byline(text)
-        if names and (has_prefix or markup_score):
-            score = markup_score + place_scores[block] + 1.5 * has_prefix
-            if score > best_score and score >= 2.0:
-                best, best_score = names, score
+    for score, place in sorted(candidates, key=itemgetter(0), reverse=True):
+        if score + _PREFIX_SCORE < _MIN_BYLINE_SCORE or score + _PREFIX_SCORE <= best_score:
+            break
+        text = place if isinstance(place, str) else _spaced_text(page, place)
+        if len(text) <= _MAX_BYLINE_CHARACTERS:
+            needs_prefix = isinstance(place, str) or score < _MIN_BYLINE_SCORE or score <= best_score
+            if (byline := names_in_byline(text, needs_prefix=needs_prefix))[0]:
+                best, best_score = byline[0], score + _PREFIX_SCORE * byline[1]
     return best
 
 
+def _is_author_page(address: str) -> bool:
+    steps = address.removesuffix("/").rsplit("/", maxsplit=2)
+    return len(steps) == 3 and steps[1] in _BEFORE_AUTHORS and steps[2] != "" and not {"?", "#"} & {*steps[2]}
+
+
 @once_per_page
-def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
+def _kinds_of_classes(page: Page) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """Place of each distinct class and id with a meaning, and its meanings."""
-    found = []
-    for name in ("class", "id"):
-        places = page.attributes.places_by_value(name)
-        all_words = "\0".join(places).lower().replace("-", " ").replace("_", " ")  # lxml has no value with "\0"
-        for at, words in zip(places.values(), map(str.split, all_words.split("\0")), strict=False):
-            if not _KIND_OF_WORD.keys().isdisjoint(words):
-                found.append((at, reduce(or_, (_KIND_OF_WORD.get(word, 0) for word in words))))
-    return found
+    table = page.attributes
+    is_read = (table.name_of == table.names.get("class", -1)) | (table.name_of == table.names.get("id", -1))
+    numbers = is_read.nonzero()[0]
+    values = " \0 ".join(table.strings(numbers)).lower()  # no value has a NUL
+    words = values.replace("-", " ").replace("_", " ").split()
+    kinds = np.fromiter(map(_KIND_OF_WORD.get, words, repeat(0)), np.uint8, len(words))
+    found, told = np.zeros(len(numbers), np.uint8), (kinds % _BORDER).nonzero()[0]
+    np.bitwise_or.at(found, (kinds == _BORDER).cumsum().take(told), kinds.take(told))
+    has_meaning = found.nonzero()[0]
+    return table.place[numbers[has_meaning]], found[has_meaning]
 
 
 def _elements_of_class(page: Page, kind: int, excluded: int = 0) -> list[int]:
     """Elements whose class or id has one meaning, and not another one."""
-    places = [place for place, kinds in _kinds_of_classes(page) if kinds & kind and not kinds & excluded]
-    return page.attributes.elements_with(places)
+    places, kinds = _kinds_of_classes(page)
+    return page.attributes.elements_with(places[(kinds & kind > 0) & (kinds & excluded == 0)].tolist())
 
 
 @once_per_page
@@ -252,6 +261,7 @@ def heading_block(page: Page) -> int | None:
     return best
 
 
+@once_per_page
 def headings(page: Page, *names: str) -> list[str]:
     """Text of each heading of some names, without headings in others and the site's name."""
     found: list[str] = []
@@ -263,6 +273,7 @@ def headings(page: Page, *names: str) -> list[str]:
     return [text for text in found if text]
 
 
+@once_per_page
 def stated_language(page: Page) -> str | None:
     """Language in an attribute of ``html`` or ``body``."""
     for _, pairs in named_elements(page, "html", "body")[:2]:
