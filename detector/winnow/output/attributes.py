@@ -53,8 +53,8 @@ _MAX_BASE_CHARACTERS: Final = 4_000  # every address on the page begins with it
 
 # Linear: each start follows a space, and the spaces after it are no start.
 _LANGUAGE_CLASS: Final = re.compile(
-    r"(?:^|\s)(?:lang(?:uage)?-|highlight-(?:source-|text-)?|brush:\s*|(?:hljs|sourceCode|shj-lang-)\s+(?:language-)?)"
-    r"([a-zA-Z][a-zA-Z0-9+#.-]*)"
+    r"(?:^|\s)(?:(?:lang-|highlight-(?:source-|text-)?|brush:\s*|(?:hljs|sourceCode|shj-lang-)\s+(?:language-)?)"
+    r"(?=([a-zA-Z][a-zA-Z0-9+#.-]*))|language-\.?(?=([^\s`.][^\s`]*)))"
 )
 NO_LANGUAGE: Final = frozenset(
     "default none text plain plaintext plain-text txt nohighlight auto code notranslate".split()
@@ -79,8 +79,16 @@ def attributes_to_write(page: Page, elements: NDArray[np.intp]) -> list[Pairs]:
             if sources := _better_sources(page, image, pairs, offered.get(image, "")):
                 safe = dict(filter(None, map(safe_pair, sources.items())))
                 attributes[place] = list((dict(attributes[place]) | safe).items())
-    for place in np.flatnonzero(tag == TAG_ID["pre"]).tolist() if "pre" in page.tag_names else ():
-        attributes[place] = _with_language(page, int(elements[place]), attributes[place])
+    return with_languages(page, elements, attributes)
+
+
+def with_languages(page: Page, elements: NDArray[np.intp], attributes: list[Pairs]) -> list[Pairs]:
+    """Add the language of each ``pre`` among some elements to their attributes, as ``class="language-..."``."""
+    for place in np.flatnonzero(page.tag[elements] == TAG_ID["pre"]).tolist() if "pre" in page.tag_names else ():
+        if language := _code_language(page, int(elements[place])):
+            pairs = dict(attributes[place])
+            classes = [name for name in pairs.pop("class", "").split() if not name.startswith("language-")]
+            attributes[place] = [*pairs.items(), ("class", " ".join([*classes, f"language-{language}"]))]
     return attributes
 
 
@@ -90,14 +98,6 @@ def _absolute_base(page: Page) -> str:
         links = (link for _, link in named_elements(page, "link") if link.get("rel", "").lower() == "canonical")
         base = next((link.get("href", "").strip() for link in links), "")
     return base if base.startswith(("http://", "https://")) else ""
-
-
-def _with_language(page: Page, index: int, pairs: Pairs) -> Pairs:
-    if not (language := _code_language(page, index)):
-        return pairs
-    attributes = dict(pairs)
-    classes = [name for name in attributes.pop("class", "").split() if not name.startswith("language-")]
-    return [*attributes.items(), ("class", " ".join([*classes, f"language-{language}"]))]
 
 
 def _better_sources(page: Page, index: int, attributes: dict[str, str], offered: str) -> dict[str, str]:
@@ -148,8 +148,8 @@ def _code_language(page: Page, pre: int) -> str:
             if len(language.split()) == 1:
                 return "" if language in NO_LANGUAGE else language
         found = _LANGUAGE_CLASS.search(attributes.get("class", "")[:_MAX_CLASS_CHARACTERS])
-        if found and found[1].lower() not in NO_LANGUAGE:
-            return found[1].lower()
+        if found and (language := (found[1] or found[2]).lower()) not in NO_LANGUAGE:
+            return language
     return ""
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from winnow.core import core
-from winnow.output.attributes import attributes_to_write
+from winnow.output.attributes import attributes_to_write, with_languages
 from winnow.output.formulas import Formula, find_formulas, formula_positions
 from winnow.output.runs import (
     checkboxes,
@@ -59,7 +59,8 @@ _KEPT_TAGS: Final = frozenset(
 _DISSOLVED: Final = frozenset({"html", "head", "body"})
 
 _OUTPUT_NAME: Final[tuple[str, ...]] = tuple(
-    name if name in _KEPT_TAGS else "div" if name in BLOCK_LEVEL - _DISSOLVED else "" for name in TAG_NAMES
+    name if name in _KEPT_TAGS else "code" if name == "tt" else "div" if name in BLOCK_LEVEL - _DISSOLVED else ""
+    for name in TAG_NAMES
 )
 """Name to write, by tag id; "" for elements such as ``font``, of which only the contents are written."""
 
@@ -167,7 +168,7 @@ def read_markup(html: str) -> Markup:
     page = Page.parse(html, limits=NO_LIMITS)
     elements = shown_elements(page) | is_among(page, list(find_formulas(page).by_element))
     kept = elements.nonzero()[0]
-    return join_items(page, kept, page.attributes.of_elements(kept), np.arange(page.r))
+    return join_items(page, kept, with_languages(page, kept, page.attributes.of_elements(kept)), np.arange(page.r))
 
 
 def _strip_template(page: Page, template: Flags, hidden: Flags | None) -> tuple[Flags, Flags]:

@@ -86,7 +86,8 @@ emphasised = st.tuples(kinds, lettered, lettered, texts).map(
 @slow
 @given(documents)
 def test_a_document_renders_to_the_same_blocks_words_links_and_images(html: str) -> None:
-    assert meaning(rendered(to_markdown(html)), emphasis=False) == meaning(html, emphasis=False)
+    spaced = html.replace("</code><code>", "</code> <code>")
+    assert meaning(rendered(to_markdown(html)), emphasis=False) == meaning(spaced, emphasis=False)
 
 
 @slow
@@ -125,6 +126,9 @@ def test_a_sign_next_to_a_letter_loses_its_emphasis() -> None:
         ("<h2>1. One</h2><p><a href=/a>Go!</a></p>", "## 1. One\n\n[Go!](/a)"),
         ("<p>Go!<a href=/a>x</a></p>", r"Go\![x](/a)"),
         ("<p>costs $5</p>", "costs $5"),
+        ("<p><kbd>Ctrl</kbd><kbd>C<b>1</b></kbd></p>", "`Ctrl` `C`**`1`**"),
+        ("<p><tt>ls</tt> and more</p>", "`ls` and more"),
+        ("<h2><p>One</p><p>Two</p></h2><p>Words</p>", "## One Two\n\nWords"),
     ],
 )
 def test_markdown_is_written_as_documented(html: str, markdown: str) -> None:

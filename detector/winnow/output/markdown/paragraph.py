@@ -58,6 +58,7 @@ class Line:
     def __init__(self) -> None:
         self.marks: list[Mark] = []  # open marks, outermost first, also of earlier paragraphs
         self.in_code = 0  # open elements of code
+        self.begins_code = False  # whether the outermost of them has no text yet
         self.pieces: list[Piece] = []  # written so far
         self._opened: list[Mark] = []
         self._pending = ""  # white space or a line break, written once something follows
@@ -79,9 +80,7 @@ class Line:
             if not (self.in_code or text.isprintable()):
                 text = _SPACES.sub(" ", CONTROLS.sub("", text))
         if self.in_code:
-            if text:
-                self._write_pending()
-                self._append(Piece(text, CODE))
+            self._add_code(text)
             return
         words = text.strip()
         if not words:
@@ -98,6 +97,14 @@ class Line:
             self.pieces.append(Piece(words, PLAIN))
         if begin + len(words) < len(text):
             self._add_space(text[begin + len(words) :])
+
+    def _add_code(self, text: str) -> None:
+        if text:
+            self._write_pending()
+            if self.begins_code and self.pieces and self.pieces[-1].kind == CODE:  # of an element that this one touches
+                self.pieces.append(Piece(" ", PLAIN))
+            self._append(Piece(text, CODE))
+            self.begins_code = False
 
     def add_image(self, source: str, description: str, caption: str) -> None:
         """Add an image."""

@@ -58,7 +58,6 @@ _WRITTEN: Final[dict[str, Callable[[str], str]]] = {
 _MAX_DIGITS: Final = 9  # of the number of an item
 _MAX_CALLOUT_CHARACTERS: Final = 2_000
 _TITLE: Final = re.compile("title|heading", re.IGNORECASE)
-_LANGUAGE_CLASS: Final = re.compile(r"(?:^|\s)language-\.?([^\s`.][^\s`]*)")
 
 
 def to_markdown(html: str) -> str:
@@ -160,6 +159,7 @@ class _Writer:
                 self._add_text(str(piece))
 
     def _open_code(self, item: int) -> None:
+        self._line.begins_code |= not self._line.in_code
         self._line.in_code += 1
         self._at_end_of(item, self._close_code)
 
@@ -301,14 +301,8 @@ class _Writer:
             self._add_block(Block(PARAGRAPH, [write_code_span(line) for line in lines if line]))
         else:
             code = code.strip("\n") if self._markup.has_inside(pre, "div") else code
-            self._add_block(Block(CODE, write_code_block(code, self._code_language(pre))))
-
-    def _code_language(self, pre: int) -> str:
-        """Language of a ``pre``, by its class ``language-...`` or that of its ``code``; "" for none."""
-        for item in (pre, *(child for child in self._children(pre) if self._markup.names[child] == "code")):
-            if found := _LANGUAGE_CLASS.search(self._attributes(item).get("class", "")):
-                return found[1] if found[1] not in NO_LANGUAGE else ""
-        return ""
+            language = f" {self._attributes(pre).get('class', '')} ".partition(" language-")[2].partition(" ")[0]
+            self._add_block(Block(CODE, write_code_block(code, "" if language in NO_LANGUAGE else language)))
 
     def _children(self, item: int) -> list[int]:
         found, child = [], item + 1
