@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -21,7 +20,7 @@ from winnow.evidence.main_content import (
 )
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from winnow.evidence.site_counts import adjust_by_site_counts
-from winnow.models.decision import FixedThreshold
+from winnow.models.decision import EVEN_ODDS, FixedThreshold, shifted
 from winnow.output.tables import in_data_table
 from winnow.output.text import block_texts, conditional_comments
 from winnow.page.attributes import attribute_predicate
@@ -80,14 +79,12 @@ def smooth_scores(draft: Draft) -> None:
         alone = _smoothed(draft, draft.page_scores)
         draft.page_threshold = _choice(draft, alone).threshold
         is_raised = draft.scores.templateness > draft.page_scores.templateness
-        draft.kept_by_page = (alone.value < draft.page_threshold) & ~is_raised
-        draft.kept_by_page[: draft.page.n] = False  # blocks only
+        draft.kept_by_page = ((alone.value < draft.page_threshold) & ~is_raised)[draft.page.n :]
         if draft.options.scope == "auto" and not isinstance(draft.scores.decision, FixedThreshold):
-            even = FixedThreshold(0.5).choose(draft.smoothed.value, scope="auto", favor=draft.options.favor)
-            threshold = (threshold + even.threshold) / 2
+            threshold = (threshold + shifted(EVEN_ODDS, draft.options.favor)) / 2
     if draft.page.m <= _MAX_FRAGMENT_BLOCKS and draft.options.favor != "precision":
         threshold = max(threshold, _FRAGMENT_THRESHOLD)
-    draft.choice = replace(choice, threshold=threshold)
+    draft.choice = choice._replace(threshold=threshold)
 
 
 _MAX_FRAGMENT_BLOCKS: Final = 8
@@ -106,7 +103,7 @@ def cut_template(draft: Draft) -> None:
         draft.keep_least_template(np.ones(page.m, bool))
     if draft.comments is not None:
         in_thread = draft.comments.section >= 0
-        draft.template[in_thread] = draft.options.comments != "include"
+        draft.kept_units[in_thread] = draft.options.comments == "include"
         draft.smoothed = SmoothedScores(smoothed.value, np.where(in_thread, draft.comments.section, smoothed.section))
 
 
@@ -164,7 +161,7 @@ def estimate_confidence(draft: Draft) -> None:
         content = (1 - draft.smoothed.value[draft.page.n :]) * weight
         expected = float(2 * (content @ kept) / (weight @ kept + content.sum()))
         confidence = min(0.359 + 0.448 * confidence + 0.21 * expected, 1.0)
-    draft.choice = replace(draft.choice, confidence=confidence)
+    draft.choice = draft.choice._replace(confidence=confidence)
 
 
 STEPS: Final[tuple[Callable[[Draft], None], ...]] = (

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from winnow.models.decision import Choice
 from winnow.output.text import block_texts
 from winnow.places import find_places
-from winnow.smoothing import SmoothedScores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.evidence.comments import CommentPartition, Comments
     from winnow.models import Model, Scores
-    from winnow.models.decision import Favor, Scope
+    from winnow.models.decision import Choice, Favor, Scope
     from winnow.page.page import Page
     from winnow.rules import Rule
+    from winnow.smoothing import SmoothedScores
 
     Flags = NDArray[np.bool_]
 
@@ -92,17 +91,24 @@ class Draft:
         smoothed: smoothed score and section of each unit.
         choice: threshold, expected F1 and kind of page, once the scores are smoothed.
         page_threshold: threshold for ``page_scores``, likewise.
-        kept_by_page: bool[n + m], blocks that stay since the page alone keeps them and the counts do not speak against
-            them.
-        template: bool[n + m], the units that are cut.
+        kept_by_page: bool[m], blocks that stay since the page alone keeps them and the counts do not speak against
+            them; ``None`` without counts.
+        kept_units: bool[n + m], the units that are kept.
+        kept: bool[m], the blocks of them, in the same memory.
         is_fallback: every block was template, so the least template-like section was kept.
         reason: uint8[n + m], the :class:`Reason` for each unit.
-        rule: int32[n + m], index of the user's rule that decided on each unit, -1 for none.
-        hidden: bool[r], hidden runs of blocks that are otherwise kept.
+        rule: int32[n + m], index of the user's rule that decided on each unit, -1 for none; only with rules.
+        hidden: bool[r], hidden runs of blocks that are otherwise kept; ``None`` if there are none.
 
     Raises:
         ValueError: the counts have another number of units than the page.
     """
+
+    smoothed: SmoothedScores
+    choice: Choice
+    kept_units: Flags
+    kept: Flags
+    rule: NDArray[np.int32]
 
     def __init__(self, page: Page, model: Model, counts: SiteCounts | None, options: Options) -> None:
         units = page.n + page.m
@@ -124,21 +130,17 @@ class Draft:
         self.scores: Scores = model.score(page)
         self.page_scores = self.scores
         self.comments: CommentPartition | None = None
-        self.smoothed = SmoothedScores(self.scores.templateness, np.arange(units, dtype=np.int32))
-        self.choice = Choice(0.5)
         self.page_threshold = 0.5
-        self.kept_by_page: Flags = np.zeros(units, bool)
-        self.template: Flags = np.zeros(units, bool)
+        self.kept_by_page: Flags | None = None
         self.is_fallback = False
         self.reason: NDArray[np.uint8] = np.zeros(units, np.uint8)
-        self.rule: NDArray[np.int32] = np.full(units if options.rules else 0, -1, np.int32)
-        self.hidden: Flags = np.zeros(page.r, bool)
+        self.hidden: Flags | None = None
         self._adjustments: list[tuple[Reason, Scores, Scores]] = []
 
     @property
-    def kept(self) -> Flags:
-        """bool[m], the blocks that are kept."""
-        return ~self.template[self.page.n :]
+    def template(self) -> Flags:
+        """bool[n + m], the units that are cut."""
+        return ~self.kept_units
 
     @property
     def comment_units(self) -> Flags:
@@ -159,15 +161,16 @@ class Draft:
     @property
     def template_share(self) -> float:
         """Fraction of the text's characters that was cut as template, 0..1."""
-        cut = self.lengths[self.template[self.page.n :] & ~self.written_by_readers].sum()
-        return float(cut / max(int(self.lengths.sum()), 1))
+        characters = int(self.lengths.sum())
+        left = int(self.lengths[self.kept | self.written_by_readers].sum())
+        return (characters - left) / max(characters, 1)
 
     def keep_least_template(self, candidates: Flags) -> None:
         """Keep the section with the lowest score among the candidate blocks (bool[m]); of several, the largest."""
         n, value, section = self.page.n, self.smoothed.value, self.smoothed.section
         lowest = candidates & (value[n:] == value[n:][candidates].min())
         sections, sizes = np.unique(section[n:][lowest], return_counts=True)
-        self.template[section == sections[sizes.argmax()]] = False
+        self.kept_units[section == sections[sizes.argmax()]] = True
         self.is_fallback = True
 
     def adjust_scores(self, scores: Scores, reason: Reason) -> None:
@@ -181,11 +184,14 @@ class Draft:
     def cut_by_scores(self) -> None:
         """Cut the units whose smoothed score is not below the threshold."""
         threshold = self.choice.threshold
-        self.template = (self.smoothed.value >= threshold) & ~self.kept_by_page
+        self.kept_units = self.smoothed.value < threshold
+        self.kept = self.kept_units[self.page.n :]
+        if self.kept_by_page is not None:
+            self.kept |= self.kept_by_page
         for reason, before, after in self._adjustments:
             was_kept = before.templateness < (self.page_threshold if reason == Reason.SITE else threshold)
             is_kept = after.templateness < threshold
-            self.reason[(was_kept != is_kept) & (self.template != is_kept)] = reason
+            self.reason[(was_kept != is_kept) & (self.kept_units == is_kept)] = reason
 
     def overrule(self, units: Flags, reason: Reason, *, cut: bool) -> None:
         """Cut or keep units whatever their scores are.
@@ -200,6 +206,6 @@ class Draft:
             return
         if len(units) == self.page.m:
             chosen += self.page.n
-        self.template[chosen] = cut
+        self.kept_units[chosen] = not cut
         self.reason[chosen] = reason
         self.smoothed.section[chosen] = chosen

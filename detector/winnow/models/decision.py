@@ -41,11 +41,18 @@ BETAS: Final[dict[Favor, float]] = {"balanced": 1.0, "precision": 0.5, "recall":
 """Beta of the expected F-beta measure: weight of recall relative to precision."""
 
 SHIFTS: Final[dict[Favor, float]] = {"balanced": 0.0, "precision": -0.15, "recall": 0.15}
-"""What is added to a fixed threshold."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+def shifted(threshold: float, favor: Favor) -> float:
+    """Return a fixed threshold for the errors that are worse."""
+    return min(max(threshold + SHIFTS[favor], 0.05), 1.0)
+
+
+EVEN_ODDS: Final = 0.5
+"""Threshold from which template is likelier than content."""
+
+
+class Choice(NamedTuple):
     """The threshold for a page.
 
     Attributes:
@@ -133,7 +140,7 @@ class FixedThreshold:
 
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:  # noqa: ARG002
         """Choose by float64[m], scores of the page's blocks."""
-        return Choice(min(max(self.threshold + SHIFTS[favor], 0.05), 1.0))
+        return Choice(shifted(self.threshold, favor))
 
 
 # ---- The learned decision: by the kind of page.
@@ -315,8 +322,7 @@ class PageDecision:
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:
         """Choose the threshold from the scores of the page's blocks, float64[m]."""
         is_article = self.kinds[ARTICLE] if scope == "auto" else float(scope == "article")
-        even = FixedThreshold(0.5).choose(templateness, scope=scope, favor=favor).threshold
-        threshold, inputs = self._chosen(templateness, even, is_article, BETAS[favor])
+        threshold, inputs = self._chosen(templateness, shifted(EVEN_ODDS, favor), is_article, BETAS[favor])
         confidence = min(max(float(self.learned.confidence @ inputs), 0.0), 1.0)
         return Choice(threshold, confidence, KINDS[self.kinds.index(max(self.kinds))])
 
