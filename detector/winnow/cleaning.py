@@ -266,7 +266,7 @@ def clean(
     rules = rules.of(page.url) if isinstance(rules, Rules) else rules
     switches = {"smooth": smooth, "deduplicate": deduplicate, "tables": tables, "hidden": hidden == "keep"}
     draft = _decide_on_page_or_data(page, model, site, Options(scope, favor, comments, rules=rules, **switches))
-    written = draft.written_by_readers if comments != "drop" else np.zeros(draft.page.m, bool)
+    has_comments = draft.comments is not None and comments != "drop"
     return Cleaned(
         text=join_blocks(draft.page, draft.texts, draft.kept, draft.hidden),
         title=draft.page.title,
@@ -276,7 +276,7 @@ def clean(
         model_version=model.version,
         decided=draft,
         url=page.url,
-        comments=join_blocks(draft.page, draft.texts, written, draft.hidden),
+        comments=join_blocks(draft.page, draft.texts, draft.written_by_readers, draft.hidden) if has_comments else "",
         confidence=draft.choice.confidence,
         from_data=draft.page is not page,
         _links=links,

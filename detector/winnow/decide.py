@@ -27,7 +27,7 @@ from winnow.page.attributes import attribute_predicate
 from winnow.page.hidden import hidden_runs
 from winnow.page.tree import is_among, runs_of_blocks, sums_in_blocks, within
 from winnow.rules import apply_rules
-from winnow.smoothing import SmoothedScores, smooth, unsmoothed
+from winnow.smoothing import smooth, unsmoothed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from winnow.models import Model, Scores
     from winnow.models.decision import Choice
     from winnow.page.page import Page
+    from winnow.smoothing import SmoothedScores
 
 
 def decide(page: Page, model: Model, counts: SiteCounts | None, options: Options) -> Draft:
@@ -97,14 +98,15 @@ def cut_template(draft: Draft) -> None:
     A page with text is never left empty: if all its blocks are template, the section with the lowest score is kept; of
     several, the one with the most blocks.
     """
-    page, smoothed = draft.page, draft.smoothed
+    page = draft.page
     draft.cut_by_scores()
     if page.m and not draft.kept.any():
         draft.keep_least_template(np.ones(page.m, bool))
     if draft.comments is not None:
-        in_thread = draft.comments.section >= 0
+        section = draft.comments.section
+        in_thread = section >= 0
         draft.kept_units[in_thread] = draft.options.comments == "include"
-        draft.smoothed = SmoothedScores(smoothed.value, np.where(in_thread, draft.comments.section, smoothed.section))
+        draft.smoothed.section[in_thread] = section[in_thread]
 
 
 def cut_hidden(draft: Draft) -> None:
@@ -112,8 +114,7 @@ def cut_hidden(draft: Draft) -> None:
     if draft.options.hidden:
         return
     page = draft.page
-    wanted = draft.kept | draft.written_by_readers
-    hidden = hidden_runs(page, wanted)
+    hidden = hidden_runs(page, draft.kept if draft.comments is None else draft.kept | draft.written_by_readers)
     if not hidden.any():
         return
     if not (draft.kept & _has_seen(page, hidden)).any():
@@ -159,7 +160,7 @@ def estimate_confidence(draft: Draft) -> None:
     elif confidence is not None and draft.page_scores is not draft.scores:
         weight = np.maximum(draft.lengths, 3.0)  # characters stand for words
         content = (1 - draft.smoothed.value[draft.page.n :]) * weight
-        expected = float(2 * (content @ kept) / (weight @ kept + content.sum()))
+        expected = float(2 * content.dot(kept) / (weight.dot(kept) + content.sum()))
         confidence = min(0.359 + 0.448 * confidence + 0.21 * expected, 1.0)
     draft.choice = draft.choice._replace(confidence=confidence)
 

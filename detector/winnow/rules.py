@@ -19,7 +19,6 @@ from lxml.cssselect import CSSSelector
 from winnow.evidence.draft import Reason
 from winnow.page.addresses import split_address
 from winnow.page.tree import nearest, run_lengths, sums_in_blocks
-from winnow.smoothing import SmoothedScores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -166,6 +165,4 @@ def apply_rules(draft: Draft) -> None:
     block, block_root = page.n + np.arange(page.m), root[page.block_node]
     is_same_rule = (block_root >= 0) & (element_rule[page.block_node] == block_rule)
     section = np.concatenate([root, np.where(is_same_rule, block_root, block)])
-    draft.smoothed = SmoothedScores(
-        draft.smoothed.value, np.where(draft.rule >= 0, section, draft.smoothed.section).astype(np.int32)
-    )
+    np.copyto(draft.smoothed.section, section, "same_kind", where=draft.rule >= 0)

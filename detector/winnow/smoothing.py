@@ -11,8 +11,7 @@ result does not depend on the order of summation. ``core/source/smoothing.c`` im
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -28,8 +27,7 @@ MAX_WORK: Final = 1 << 24
 """Largest sum of the depths of nodes that are not hidden that is solved without rounding the scores."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class SmoothedScores:
+class SmoothedScores(NamedTuple):
     """Smoothed score and section of every node, such as the units of a page: its ``n`` elements, then its ``m`` blocks.
 
     Attributes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -63,7 +63,7 @@ class _ModelWithThreshold:
 
     def score(self, page: Page) -> Scores:
         scores = self._model.score(page)
-        return replace(scores, decision=FixedThreshold(self._threshold, scores.decision.forum))
+        return scores._replace(decision=FixedThreshold(self._threshold, scores.decision.forum))
 
 
 class Inspection:

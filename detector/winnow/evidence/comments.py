@@ -78,23 +78,24 @@ _CONTAINERS: Final = tag_set(
 _CODE: Final = tag_set("pre", "code")
 
 
-def named_comments(page: Page) -> NDArray[np.bool_]:
-    """bool[m], blocks in elements named like single comments, without code and the forms within."""
+def named_comments(page: Page) -> NDArray[np.bool_] | None:
+    """bool[m], blocks in elements named like single comments, without code and the forms within; ``None`` for none."""
     table = page.attributes
     if table.matches.keys().isdisjoint(_ALL_POSSIBLE):
-        return np.zeros(page.m, bool)
+        return None
     known = {place: _KIND_OF[_NUMBER.sub("0", value)] for place, value in table.matching(_POSSIBLE)}
     for possible, pattern in ((_SCHEMA_POSSIBLE, _SCHEMA), (_TYPEOF_POSSIBLE, _TYPEOF)):
         known |= {place: COMMENT for place, value in table.matching(possible) if pattern.search(value)}
     if COMMENT not in known.values():  # as on most pages
-        return np.zeros(page.m, bool)
+        return None
     kind = np.zeros(page.n, np.int8)
     for each in (COMMENT, THREAD, FORM):  # the last of several counts
         kind[table.elements_with([place for place, found in known.items() if found == each])] = each
     kind[~_CONTAINERS.take(page.tag)] = NOTHING
     # an element named like one comment that contains a thread or a form is the whole thread
     kind[(kind == COMMENT) & (subtree_sums(page, kind >= THREAD) > 0)] = THREAD
-    return _blocks(page, kind == COMMENT) & ~_blocks(page, kind == FORM) & ~_blocks(page, _CODE.take(page.tag))
+    found: Flags = _blocks(page, kind == COMMENT) & ~_blocks(page, kind == FORM) & ~_blocks(page, _CODE.take(page.tag))
+    return found if found.any() else None
 
 
 def _blocks(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -148,7 +149,7 @@ def find_comments(page: Page, scores: Scores) -> NDArray[np.bool_] | None:
         scores: scores of its units, which say what is main content, and whether the page is a forum.
     """
     comments = named_comments(page)
-    if not comments.any():
+    if comments is None:
         return None
     words, is_main = block_words(page), (scores.templateness[page.n :] < 0.5) & ~comments
     forum = scores.decision.forum

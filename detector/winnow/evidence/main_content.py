@@ -20,6 +20,7 @@ from winnow.page.text import WORD
 from winnow.page.tree import (
     LISTS,
     clickable_blocks,
+    elements_named,
     is_among,
     linked_runs,
     nearest,
@@ -131,7 +132,7 @@ def keep_structures_whole(draft: Draft) -> None:
     page, kept = draft.page, draft.kept
     if draft.df is None or page.tag_names.isdisjoint(("table", *LISTS)):
         return
-    structures = (is_among(page, data_tables(page)) | tag_set(*LISTS).take(page.tag)).nonzero()[0]
+    structures = np.array([*data_tables(page), *elements_named(page, *LISTS)], int)
     blocks = page.block_begin[structures], page.block_end[structures]
     inside, kept_inside = slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * kept, *blocks)
     whole = structures[(kept_inside >= _WHOLE_FRACTION * inside) & (kept_inside < inside)]

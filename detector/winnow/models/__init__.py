@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -27,8 +26,7 @@ __all__ = ["DEFAULT_MODEL", "Model", "ModelError", "Scores", "StoredModel", "loa
 _MAX_LOGIT: Final = 30.0
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Scores:
+class Scores(NamedTuple):
     """Classifier output over the units of a page: its ``n`` elements, then its ``m`` text blocks.
 
     Attributes:
@@ -52,7 +50,7 @@ class Scores:
 
     def with_templateness(self, templateness: Floats) -> Scores:
         """Return a copy with other scores, float64[n + m]."""
-        return replace(self, templateness=templateness)
+        return self._replace(templateness=templateness)
 
     def adjusted(self, evidence: Floats) -> Scores:
         """Return a copy with log-odds, float64[n + m], added to the scores; above 0 is evidence of template."""
