@@ -20,7 +20,7 @@ from winnow.evidence.main_content import (
 )
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from winnow.evidence.site_counts import adjust_by_site_counts
-from winnow.models.decision import EVEN_ODDS, FixedThreshold, shifted
+from winnow.models.decision import FixedThreshold, shifted
 from winnow.output.tables import in_data_table
 from winnow.output.text import block_texts, conditional_comments
 from winnow.page.attributes import attribute_predicate
@@ -82,7 +82,7 @@ def smooth_scores(draft: Draft) -> None:
         is_raised = draft.scores.templateness > draft.page_scores.templateness
         draft.kept_by_page = ((alone.value < draft.page_threshold) & ~is_raised)[draft.page.n :]
         if draft.options.scope == "auto" and not isinstance(draft.scores.decision, FixedThreshold):
-            threshold = (threshold + shifted(EVEN_ODDS, draft.options.favor)) / 2
+            threshold = (threshold + shifted(0.5, draft.options.favor)) / 2
     if draft.page.m <= _MAX_FRAGMENT_BLOCKS and draft.options.favor != "precision":
         threshold = max(threshold, _FRAGMENT_THRESHOLD)
     draft.choice = choice._replace(threshold=threshold)
@@ -187,8 +187,10 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
 
 def _smoothed(draft: Draft, scores: Scores) -> SmoothedScores:
     smoothing = smooth if draft.options.smooth else unsmoothed
-    compared = scores if draft.comments is None else draft.comments.without_excluded(scores)
-    return smoothing(draft.page.unit_parent, compared)
+    if draft.comments is not None:  # so that the threshold is chosen without what is excluded
+        excluded = np.append(np.zeros(draft.page.n, bool), draft.comments.excluded)
+        scores = scores._replace(templateness=np.where(excluded, 1.0, scores.templateness))
+    return smoothing(draft.page.unit_parent, scores)
 
 
 def _choice(draft: Draft, smoothed: SmoothedScores) -> Choice:

@@ -184,12 +184,6 @@ class CommentPartition:
     excluded: Flags
     section: NDArray[np.int32]
 
-    def without_excluded(self, scores: Scores) -> Scores:
-        """Return the scores with 1 for the excluded blocks, so that the threshold is chosen without them."""
-        templateness = scores.templateness.copy()
-        templateness[len(templateness) - len(self.excluded) :][self.excluded] = 1.0
-        return scores.with_templateness(templateness)
-
 
 def partition_comments(draft: Draft) -> None:
     """Separate reader comments from the main content, by the scores without the site's counts."""

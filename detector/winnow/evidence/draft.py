@@ -106,8 +106,6 @@ class Draft:
 
     smoothed: SmoothedScores
     choice: Choice
-    kept_units: Flags
-    kept: Flags
     rule: NDArray[np.int32]
 
     def __init__(self, page: Page, model: Model, counts: SiteCounts | None, options: Options) -> None:
@@ -132,6 +130,8 @@ class Draft:
         self.comments: CommentPartition | None = None
         self.page_threshold = 0.5
         self.kept_by_page: Flags | None = None
+        self.kept_units: Flags = np.ones(units, bool)
+        self.kept = self.kept_units[page.n :]
         self.is_fallback = False
         self.reason: NDArray[np.uint8] = np.zeros(units, np.uint8)
         self.hidden: Flags | None = None
@@ -184,8 +184,7 @@ class Draft:
     def cut_by_scores(self) -> None:
         """Cut the units whose smoothed score is not below the threshold."""
         threshold = self.choice.threshold
-        self.kept_units = self.smoothed.value < threshold
-        self.kept = self.kept_units[self.page.n :]
+        np.less(self.smoothed.value, threshold, out=self.kept_units)
         if self.kept_by_page is not None:
             self.kept |= self.kept_by_page
         for reason, before, after in self._adjustments:

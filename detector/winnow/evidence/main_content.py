@@ -178,12 +178,14 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
     if len(first_block) < len(long):
         repeated = [(block, original) for block in long if (original := first_block[texts[block]]) != block]
         copy, original = page.block_node[np.array(repeated).T]
-        paths = _path_hashes(page)
         structure = nearest(page.parent, tag_set("table", *LISTS).take(page.tag))
         in_another = (structure[copy] >= 0) & (structure[copy] != structure[original])
         code = nearest(page.parent, tag_set("pre").take(page.tag))[copy]
         is_line = (code >= 0) & (page.block_end[code] - page.block_begin[code] > 1)
-        is_copy = (paths[copy] != paths[original]) & ((structure[original] < 0) | in_another) & ~is_line
+        is_copy = ((structure[original] < 0) | in_another) & ~is_line
+        if is_copy.any():
+            paths = _path_hashes(page)
+            is_copy &= paths[copy] != paths[original]
         copies[[block for block, _ in compress(repeated, is_copy.tolist())]] = True
     return copies
 

@@ -48,15 +48,11 @@ class Scores(NamedTuple):
         """Score from which a unit counts as template on this page by the model alone."""
         return self.decision.threshold
 
-    def with_templateness(self, templateness: Floats) -> Scores:
-        """Return a copy with other scores, float64[n + m]."""
-        return self._replace(templateness=templateness)
-
     def adjusted(self, evidence: Floats) -> Scores:
         """Return a copy with log-odds, float64[n + m], added to the scores; above 0 is evidence of template."""
         adjusted = np.empty(len(evidence))
         core.adjust_scores(self.templateness, evidence, adjusted)
-        return self.with_templateness(adjusted)
+        return self._replace(templateness=adjusted)
 
 
 class Model(Protocol):

@@ -48,10 +48,6 @@ def shifted(threshold: float, favor: Favor) -> float:
     return min(max(threshold + SHIFTS[favor], 0.05), 1.0)
 
 
-EVEN_ODDS: Final = 0.5
-"""Threshold from which template is likelier than content."""
-
-
 class Choice(NamedTuple):
     """The threshold for a page.
 
@@ -322,7 +318,7 @@ class PageDecision:
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:
         """Choose the threshold from the scores of the page's blocks, float64[m]."""
         is_article = self.kinds[ARTICLE] if scope == "auto" else float(scope == "article")
-        threshold, inputs = self._chosen(templateness, shifted(EVEN_ODDS, favor), is_article, BETAS[favor])
+        threshold, inputs = self._chosen(templateness, shifted(0.5, favor), is_article, BETAS[favor])
         confidence = min(max(float(self.learned.confidence @ inputs), 0.0), 1.0)
         return Choice(threshold, confidence, KINDS[self.kinds.index(max(self.kinds))])
 
