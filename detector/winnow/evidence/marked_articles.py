@@ -12,7 +12,6 @@ and lists of other articles, too.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import accumulate, compress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -98,14 +97,13 @@ def _mark(attribute: str, *words: str, prefix: str = "") -> tuple[int, re.Patter
     return attribute_predicate(attribute, parts=[word.lower() for word in words]), re.compile(pattern)
 
 
-_MARKS: Final = {
-    "microdata": _mark("itemprop", "articleBody"),
-    "rdfa": _mark("property", "articleBody", "content:encoded", prefix=r"(?:\w+:)?"),
-    "microformats": _mark("class", "e-content"),
-    "hatom": _mark("class", "entry-content"),
-}
-JSON_LD: Final = "json-ld"
-_POSSIBLE: Final = frozenset({JSON_LD_SCRIPTS, *(possible for possible, _ in _MARKS.values())})
+_MARKS: Final = (
+    _mark("itemprop", "articleBody"),  # microdata
+    _mark("property", "articleBody", "content:encoded", prefix=r"(?:\w+:)?"),  # RDFa
+    _mark("class", "e-content"),  # microformats
+    _mark("class", "entry-content"),  # hAtom
+)
+_POSSIBLE: Final = frozenset({JSON_LD_SCRIPTS, *(possible for possible, _ in _MARKS)})
 """Predicates of which an attribute matches one on every page with a mark."""
 
 _FORUM: Final = re.compile(r"schema\.org/(?:DiscussionForumPosting|QAPage|Question|Answer)\b")
@@ -118,38 +116,29 @@ _OF_READERS: Final = re.compile(r"(?i)(?:^|[\s_-])(?:comments?|h-cite|repl(?:y|i
 _READERS_POSSIBLE: Final = attribute_predicate("class", "id", parts=("comment", "h-cite", "repl", "response"))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class ArticleMark:
-    """A mark of the article that is reliable enough to be a label.
+def article_mark(page: Page) -> tuple[NDArray[np.float32], bool] | None:
+    """Find the mark of a page's only article; ``None`` without one, or if it seems incomplete.
 
-    Attributes:
-        kind: ``"microdata"``, ``"rdfa"``, ``"microformats"``, ``"hatom"`` or ``"json-ld"``.
-        content: float32[m], 1 for blocks of the article, 0 for others, NaN for undecided ones: the page's main heading
-            and, with JSON-LD, blocks of too few words to be located.
+    Returns:
+        float32[m], 1 for blocks of the article, 0 for others, NaN for undecided ones: the page's main heading and, with
+        JSON-LD, blocks of too few words to be located. And whether JSON-LD has the text, rather than an element a mark.
     """
-
-    kind: str
-    content: NDArray[np.float32]
-
-
-def article_mark(page: Page) -> ArticleMark | None:
-    """Find the mark of a page's only article; ``None`` without one, or if it seems incomplete."""
     attributes = page.attributes
     if attributes.matches.keys().isdisjoint(_POSSIBLE):  # as on most pages
         return None
     if attributes.elements_matching(_FORUM_POSSIBLE, _FORUM):
         return None  # marks are on each post, or on the first one only
-    for kind, (possible, mark) in _MARKS.items():
+    for possible, mark in _MARKS:
         found = _outermost(page, attributes.elements_matching(possible, mark))
         if len(found) > 1:
             return None  # several articles, possibly teasers
         if found and _has_words(page, found[0], MIN_MARKED_WORDS):
             content = np.zeros(page.m, np.float32)
             content[page.block_begin[found[0]] : page.block_end[found[0]]] = 1
-            return ArticleMark(kind, _without_heading(page, content))
+            return _without_heading(page, content), False
     bodies = article_bodies(page)
     body = _in_body(page, bodies[0]) if len(bodies) == 1 else None
-    return None if body is None else ArticleMark(JSON_LD, _without_heading(page, body))
+    return None if body is None else (_without_heading(page, body), True)
 
 
 def _has_words(page: Page, element: int, least: int) -> bool:
@@ -179,7 +168,7 @@ _BODY_DEPTH: Final = 1  # classes of html and body describe the page, not its co
 
 
 def _in_body(page: Page, body: str) -> NDArray[np.float32] | None:
-    """Find the blocks of a text: float32[m] as in :class:`ArticleMark`, ``None`` if the page has too little of it.
+    """Find the blocks of a text: float32[m] as in :func:`article_mark`, ``None`` if the page has too little of it.
 
     A block is part of the text if all its shingles of :data:`_SHINGLE_WORDS` words are, in any order; this takes linear
     time.
@@ -240,8 +229,9 @@ def with_authors_mark(page: Page, scores: Scores) -> Scores:
     mark = article_mark(page)
     if mark is None or (scores.decision.forum or 0.0) > MAX_FORUM:
         return scores
-    adjusted = scores.adjusted(_log_odds(page, mark))
-    return scores if mark.kind != JSON_LD and _cuts_nearly_all(scores, adjusted) else adjusted
+    content, is_text = mark
+    adjusted = scores.adjusted(_log_odds(page, content))
+    return scores if not is_text and _cuts_nearly_all(scores, adjusted) else adjusted
 
 
 def _cuts_nearly_all(before: Scores, after: Scores) -> bool:
@@ -250,16 +240,16 @@ def _cuts_nearly_all(before: Scores, after: Scores) -> bool:
     return bool(mass[after.templateness >= before.threshold].sum() > _NEARLY_ALL * mass.sum())
 
 
-def _log_odds(page: Page, mark: ArticleMark) -> NDArray[np.float64]:
+def _log_odds(page: Page, content: NDArray[np.float32]) -> NDArray[np.float64]:
     """float64[n + m], log-odds to add; elements entirely elsewhere included, for models that score elements."""
-    inside = sums_over_blocks(page, block_lengths(page) * (mark.content == 1))
+    inside = sums_over_blocks(page, block_lengths(page) * (content == 1))
     holding = (inside >= _MAIN_FRACTION * inside[0]) & (page.block_end - page.block_begin > 1)
     around = holding.nonzero()[0][-1] if holding.any() else 0
     begin, end = page.block_begin[around], page.block_end[around]
     elsewhere = (page.block_end <= begin) | (page.block_begin >= end)
     of_block = np.full(page.m, _ELSEWHERE)
     of_block[begin:end] = _BESIDE
-    of_block[mark.content != 0] = 0.0
+    of_block[content != 0] = 0.0
     return np.concatenate([np.where(elsewhere, _ELSEWHERE, 0.0), of_block])
 
 

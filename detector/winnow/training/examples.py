@@ -180,10 +180,10 @@ def label_marked_site(site: SitePages, *, seed: int) -> list[BlockPage]:
         if mark is None or text in known:  # a copy under another name
             continue
         hidden = Page.from_tree(without_marks(page.elements[0]), page.url)
-        if hidden.m != len(mark.content):  # it has other blocks without the marks
+        if hidden.m != len(mark[0]):  # it has other blocks without the marks
             continue
         known.add(text)
-        found.append(block_page(hidden, mark.content, site.name))
+        found.append(block_page(hidden, mark[0], site.name))
         if len(found) == MAX_MARKED_PAGES:
             break
     return found
