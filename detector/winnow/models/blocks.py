@@ -99,38 +99,43 @@ class SequenceNetwork:
         )  # fmt: skip
 
     @cached_property
-    def panels(self) -> tuple[NDArray[np.floating], ...]:
-        """The arrays as the core takes them."""
-        arrays: dict[str, NDArray[np.floating]] = {name: getattr(self, name) for name in ARRAY_NAMES}
-        arrays["output_weight"] = self.output_weight.reshape(2, UNITS, UNITS)
-        arrays["state_weight"] = _in_panels(self.state_weight, UNITS, np.float16 if HAS_HALVES else np.float32)
-        for name in ("dense_weight", "input_weight", "output_weight"):
-            arrays[name] = _in_panels(arrays[name], 16)
-        return tuple(arrays.values())
+    def panels(self) -> tuple[NDArray[Any], ...]:
+        """The arrays as the core takes them, most weights as integers; and what one in these counts: float32[4]."""
+        arrays: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in ARRAY_NAMES}
+        arrays["state_bias"] = np.pad(self.state_bias, ((0, 0), (2 * UNITS, 0)))
+        units = []
+        for name in ("dense_weight", "input_weight", "state_weight", "output_weight"):
+            arrays[name], unit = _in_panels(arrays[name])
+            units.append(unit)
+        return (*arrays.values(), np.array(units, np.float32))
 
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
 """Names of the arrays of a network, in order."""
 
 
-HAS_HALVES: Final[bool] = core.has_halves()
-"""Whether the core reads the weights of states in half precision, to which they are rounded: more stay in the cache."""
-
 _LINE: Final = 64
 """Bytes in a line of the cache."""
 
+_STEPS: Final = 1 << 13
+"""The largest integer that the core makes of a layer's inputs; ``network.c`` has the same number."""
 
-def _in_panels(weight: Matrix, width: int, dtype: type[np.floating] = np.float32) -> NDArray[np.floating]:
-    """float[..., columns / width, k, width], the columns of float32[..., k, columns].
 
-    The cache takes a panel in one stream. Rows begin where its lines do: a vector in two takes twice as long to load.
+def _in_panels(weight: Matrix) -> tuple[NDArray[np.int16], float]:
+    """int16[..., columns / u, k / 2, u, 2], the columns of float32[..., k, columns] by twos of k; and what one counts.
+
+    No sum of products with inputs overflows 32 bits. The cache takes a panel in one stream. Rows begin where its lines
+    do: a vector in two takes twice as long to load.
     """
     *outer, k, columns = weight.shape
-    memory: NDArray[np.floating] = np.empty(weight.size + _LINE, dtype)
+    most, sizes = (2**31 - 1) / _STEPS - k, np.abs(weight)
+    unit = max(float(sizes.max()) / 32_767, float(sizes.sum(axis=-2).max()) / most, 1e-30)
+    integers = np.rint(np.pad(weight, [(0, 0)] * len(outer) + [(0, k % 2), (0, 0)]) / unit)
+    memory: NDArray[np.int16] = np.empty(integers.size + _LINE, np.int16)
     first = -memory.ctypes.data % _LINE // memory.itemsize
-    panels = memory[first : first + weight.size].reshape(*outer, columns // width, k, width)
-    panels[...] = weight.reshape(*outer, k, -1, width).swapaxes(-2, -3)
-    return panels
+    panels = memory[first : first + integers.size].reshape(*outer, columns // UNITS, -1, UNITS, 2)
+    panels[...] = np.einsum("...kjpu->...pkuj", integers.reshape(*outer, -1, 2, columns // UNITS, UNITS))
+    return panels, unit
 
 
 PENALTY: Final = 0.1
@@ -290,7 +295,7 @@ def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     )
     tokens = core.score_blocks(
         *page_arguments(page, model.tables),
-        *(HAS_HALVES, (model.mean, model.scale, *model.network.panels), CLIP, PROPERTY_COLUMNS),
+        *((model.mean, model.scale, *model.network.panels), CLIP, PROPERTY_COLUMNS),
         *(templateness, words, weight, in_tree, numbers),
     )
     for array in (templateness, words, weight, in_tree):

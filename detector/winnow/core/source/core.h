@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; winnow.core expects the same number. */
-#define CORE_VERSION 32
+#define CORE_VERSION 33
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -247,7 +247,6 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
     DO(elements_with, "Elements with some attributes.") \
     DO(score_blocks, "Scores of a page's blocks, for winnow.models.blocks.") \
-    DO(has_halves, "Whether weights may be of half precision.") \
     DO(block_features, "Features of text blocks, and their tokens.") \
     DO(kind_probabilities, "How likely each kind of page is.") \
     DO(choose_threshold, "The threshold for a page, and what text it leaves.") \

@@ -134,7 +134,7 @@ static int score(Scoring *scoring, float clip)
     return 0;
 }
 
-/* score_blocks(PAGE_FORMAT, is_half, network, clip, columns: int32[p], templateness: float64[n + m], words: float64[m],
+/* score_blocks(PAGE_FORMAT, network, clip, columns: int32[p], templateness: float64[n + m], words: float64[m],
                 weight: int64[n + m], in_tree: bool[n + m], kind_inputs: float64[PAGE_FEATURES + 2 p + 1 or more])
    -> int64: tokens. columns: the features whose means are inputs of the page's kind. */
 PyObject *core_score_blocks(PyObject *Py_UNUSED(module), PyObject *arguments)
@@ -143,8 +143,8 @@ PyObject *core_score_blocks(PyObject *Py_UNUSED(module), PyObject *arguments)
     Array *arrays = scoring.arrays;
     float clip;
     int failed;
-    if (!PyArg_ParseTuple(arguments, PAGE_FORMAT "pO&fO&O&O&O&O&O&", PAGE_ARGUMENTS(&scoring.features),
-                          &scoring.network.is_half, in_network, &scoring.network, &clip, in_4, &arrays[COLUMNS], out_8, &arrays[TEMPLATENESS], out_8,
+    if (!PyArg_ParseTuple(arguments, PAGE_FORMAT "O&fO&O&O&O&O&O&", PAGE_ARGUMENTS(&scoring.features),
+                          in_network, &scoring.network, &clip, in_4, &arrays[COLUMNS], out_8, &arrays[TEMPLATENESS], out_8,
                           &arrays[WORDS_OF], out_8, &arrays[WEIGHT], out_1, &arrays[IN_TREE], out_8, &arrays[KIND_INPUTS])
         || !check_arrays(fit(&scoring)) || features_read(&scoring.features) < 0) {
         return NULL;
