@@ -11,7 +11,7 @@ result does not depend on the order of summation. ``core/source/smoothing.c`` im
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.models import Scores
-
-MAX_WORK: Final = 1 << 24
-"""Largest sum of the depths of nodes that are not hidden that is solved without rounding the scores."""
 
 
 class SmoothedScores(NamedTuple):
@@ -47,9 +44,9 @@ def smooth(parent: NDArray[np.int32], scores: Scores) -> SmoothedScores:
     removed: their visible descendants are attached to the nearest visible ancestor, whose value and section hidden
     units take. Roots are always in the tree, with weight 0 if they are hidden.
 
-    Trees that are both very large and very deep (their unit depths sum to more than `MAX_WORK`, such as 50,000 units at
-    the end of a chain of 400) would take minutes. Their scores are first grouped by rounding to 1/1024, and each group
-    gets its lowest score; the solution is exact for these scores.
+    Trees that are both very large and very deep (the depths of their units sum to more than 2^24, such as 50,000 units
+    at the end of a chain of 400) would take minutes. Their scores are first grouped by rounding to 1/1024, and each
+    group gets its lowest score; the solution is exact for these scores.
 
     Args:
         parent: int32[k], index of each unit's parent, smaller than its own; -1 for roots.
@@ -75,7 +72,7 @@ def smooth(parent: NDArray[np.int32], scores: Scores) -> SmoothedScores:
     core.smooth(
         *(parent, np.ascontiguousarray(scores.in_tree, bool)),
         *(np.ascontiguousarray(scores.templateness, np.float64), np.ascontiguousarray(scores.weight, np.int64)),
-        *(np.ascontiguousarray(scores.penalty, np.float64), value, section, MAX_WORK),
+        *(np.ascontiguousarray(scores.penalty, np.float64), value, section),
     )
     return SmoothedScores(value, section)
 

@@ -272,10 +272,10 @@ def with_titled_article(page: Page, scores: Scores) -> Scores:
         page: the page.
         scores: scores of the page-level model.
     """
-    articles = np.array(elements_named(page, "article"), int)
-    if len(articles) < 2 or not page.title:
+    elements = elements_named(page, "article")
+    if len(elements) < 2 or not page.title:
         return scores
-    headlines = _headlines(page)
+    headlines, articles = _headlines(page), np.array(elements)
     titled = next((place for place, share in headlines.items() if share >= _MIN_TITLE_SHARE), 0)
     around = articles[(articles < titled) & (page.end[articles] > titled)]
     if not len(around):

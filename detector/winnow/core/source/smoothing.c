@@ -12,7 +12,7 @@
 #include "core.h"
 
 enum { SCALE_BITS = 26, MIN_SCALE_BITS = 16, BUDGET_BITS = 62 }; /* one bit for the sign, one for a penalty on a cost */
-enum { COARSE_STEPS = 1024 };
+enum { MAX_WORK = 1 << 24, COARSE_STEPS = 1024 }; /* sum of depths above which scores are rounded, and to what part of 1 */
 enum { PARENT, IN_TREE, SCORE, WEIGHT, PENALTY, VALUE, SECTION, ARRAYS };
 
 typedef struct {
@@ -343,7 +343,7 @@ static void spread(const Forest *forest, double *value, int32_t *section)
 }
 
 /* Smooth. NULL, or what is wrong with the numbers; "" without memory. */
-static const char *smooth(Forest *forest, Py_ssize_t max_work)
+static const char *smooth(Forest *forest)
 {
     const char *wrong = gather(forest);
     int64_t weights = 1, work = 0;
@@ -367,7 +367,7 @@ static const char *smooth(Forest *forest, Py_ssize_t max_work)
         forest->price[i] = (int64_t)rint(smaller(ITEMS(forest->arrays[PENALTY], double)[forest->unit[i]], (double)weights) * scale);
     }
     qsort(forest->ranked, (size_t)forest->v, sizeof(Ranked), compare_scores);
-    number_scores(forest, work > max_work ? COARSE_STEPS : scale, scale);
+    number_scores(forest, work > MAX_WORK ? COARSE_STEPS : scale, scale);
     if (solve(forest) < 0) {
         return "";
     }
@@ -376,17 +376,15 @@ static const char *smooth(Forest *forest, Py_ssize_t max_work)
 }
 
 /* smooth(parent: int32[k], in_tree: bool[k], score: float64[k], weight: int64[k], penalty: float64[k], value: float64[k],
-          section: int32[k], max_work) -> None; raises ValueError for numbers that cannot be smoothed */
+          section: int32[k]) -> None; raises ValueError for numbers that cannot be smoothed */
 PyObject *core_smooth(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(release) Forest forest = {0};
     Array *arrays = forest.arrays;
     const char *wrong;
-    Py_ssize_t max_work;
     int k, fit = 1;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&n", in_4, &arrays[PARENT], in_1, &arrays[IN_TREE], in_8, &arrays[SCORE],
-                          in_8, &arrays[WEIGHT], in_8, &arrays[PENALTY], out_8, &arrays[VALUE], out_4, &arrays[SECTION],
-                          &max_work)) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&", in_4, &arrays[PARENT], in_1, &arrays[IN_TREE], in_8, &arrays[SCORE],
+                          in_8, &arrays[WEIGHT], in_8, &arrays[PENALTY], out_8, &arrays[VALUE], out_4, &arrays[SECTION])) {
         return NULL;
     }
     for (k = 1; k < ARRAYS; k++) {
@@ -399,7 +397,7 @@ PyObject *core_smooth(PyObject *Py_UNUSED(module), PyObject *arguments)
         return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
-    wrong = arrays[PARENT].length ? smooth(&forest, max_work) : NULL;
+    wrong = arrays[PARENT].length ? smooth(&forest) : NULL;
     Py_END_ALLOW_THREADS
     if (wrong == NULL) {
         Py_RETURN_NONE;
