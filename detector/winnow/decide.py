@@ -99,7 +99,7 @@ def cut_template(draft: Draft) -> None:
     several, the one with the most blocks.
     """
     page = draft.page
-    draft.cut_by_scores()
+    draft.kept_units[:] = draft.kept_by_scores()
     if page.m and not draft.kept.any():
         draft.keep_least_template(np.ones(page.m, bool))
     if draft.comments is not None:

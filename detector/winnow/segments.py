@@ -122,7 +122,8 @@ def _reasons(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) 
         most: NDArray[np.bool_] = 2 * np.bincount(section, text, units) > np.bincount(section, all_text, units)
         return most[roots]
 
-    has_reason = {name: in_most(all_text * (draft.reason[page.n :] == reason)) for reason, name in _REASONS.items()}
+    of_block = draft.reason[page.n :]
+    has_reason = {name: in_most(all_text * (of_block == reason)) for reason, name in _REASONS.items()}
     named = has_reason | {"landmark": in_landmark, "links": in_most(linked_text)}
     found: list[str] = np.select([*named.values()], [*named], "model").tolist()
     rules = draft.options.rules

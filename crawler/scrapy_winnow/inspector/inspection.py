@@ -129,7 +129,7 @@ class Inspection:
             pieces = list(zip(*text_pieces(draft.page, draft.texts, draft.kept, draft.hidden), strict=True))
             kind[draft.kept] = CONTENT
             kind[draft.comment_units[self.page.n :]] = COMMENTS
-            kind[draft.reason[self.page.n :] == Reason.COPY] = COPY
+            kind[draft.overruled[self.page.n :] == Reason.COPY] = COPY
             sections, section_of = list_sections(draft, kind)
         return {
             "trial": asdict(trial),

@@ -94,7 +94,7 @@ class Draft:
         kept_units: bool[n + m], the units that are kept.
         kept: bool[m], the blocks of them, in the same memory.
         is_fallback: every block was template, so the least template-like section was kept.
-        reason: uint8[n + m], the :class:`Reason` for each unit.
+        overruled: uint8[n + m], the :class:`Reason` for each unit that is decided on whatever its score is, else 0.
         rule: int32[n + m], index of the user's rule that decided on each unit, -1 for none; only with rules.
         hidden: bool[r], hidden runs of blocks that are otherwise kept; ``None`` if there are none.
 
@@ -113,15 +113,14 @@ class Draft:
         self.texts = block_texts(page)
         self.lengths: NDArray[np.int64] = np.fromiter(map(len, self.texts), np.int64, page.m)
         self.df: NDArray[np.int64] | None = None
+        self.places: NDArray[np.int64] | None = None
         self.pages = 0
         if counts is not None:
-            self.df, self.pages = counts.frequencies(page, model)
-        self.places: NDArray[np.int64] | None = None
-        if self.df is not None:
-            codes = find_places(page, model).codes.size if len(self.df) > units else 0
-            if len(self.df) != units + codes:
-                raise ValueError(f"the site's counts have {len(self.df)} units, the page has {units}")
-            self.df, self.places = self.df[:units], self.df[units:] if len(self.df) > units else None
+            df, self.pages = counts.frequencies(page, model)
+            codes = find_places(page, model).codes.size if len(df) > units else 0
+            if len(df) != units + codes:
+                raise ValueError(f"the site's counts have {len(df)} units, the page has {units}")
+            self.df, self.places = df[:units], df[units:] if codes else None
         self.model = model
         self.scores: Scores = model.score(page)
         self.page_scores = self.scores
@@ -131,7 +130,7 @@ class Draft:
         self.kept_units: Flags = np.ones(units, bool)
         self.kept = self.kept_units[page.n :]
         self.is_fallback = False
-        self.reason: NDArray[np.uint8] = np.zeros(units, np.uint8)
+        self.overruled: NDArray[np.uint8] = np.zeros(units, np.uint8)
         self.hidden: Flags | None = None
         self._adjustments: list[tuple[Reason, Scores, Scores]] = []
 
@@ -144,8 +143,8 @@ class Draft:
     def comment_units(self) -> Flags:
         """bool[n + m], units of comment threads, without the unwanted ones."""
         if self.comments is None:
-            return np.zeros(len(self.reason), bool)
-        wanted: Flags = (self.comments.section >= 0) & ~_IS_UNWANTED[self.reason]
+            return np.zeros(len(self.overruled), bool)
+        wanted: Flags = (self.comments.section >= 0) & ~_IS_UNWANTED[self.overruled]
         return wanted
 
     @property
@@ -153,7 +152,7 @@ class Draft:
         """bool[m], blocks of comments, without the unwanted ones."""
         if self.comments is None:
             return np.zeros(self.page.m, bool)
-        written: Flags = self.comments.comments & ~_IS_UNWANTED[self.reason[self.page.n :]]
+        written: Flags = self.comments.comments & ~_IS_UNWANTED[self.overruled[self.page.n :]]
         return written
 
     @property
@@ -179,16 +178,22 @@ class Draft:
         if reason != Reason.SITE:
             self.page_scores = scores
 
-    def cut_by_scores(self) -> None:
-        """Cut the units whose smoothed score is not below the threshold."""
-        threshold = self.choice.threshold
-        np.less(self.smoothed.value, threshold, out=self.kept_units)
+    def kept_by_scores(self) -> Flags:
+        """bool[n + m], the units whose smoothed score is below the threshold, and those that the page alone keeps."""
+        kept: Flags = self.smoothed.value < self.choice.threshold
         if self.kept_by_page is not None:
-            self.kept |= self.kept_by_page
+            kept[self.page.n :] |= self.kept_by_page
+        return kept
+
+    @property
+    def reason(self) -> NDArray[np.uint8]:
+        """uint8[n + m], the :class:`Reason` for each unit."""
+        threshold, kept, found = self.choice.threshold, self.kept_by_scores(), np.zeros_like(self.overruled)
         for reason, before, after in self._adjustments:
             was_kept = before.templateness < (self.page_threshold if reason == Reason.SITE else threshold)
             is_kept = after.templateness < threshold
-            self.reason[(was_kept != is_kept) & (self.kept_units == is_kept)] = reason
+            found[(was_kept != is_kept) & (kept == is_kept)] = reason
+        return np.where(self.overruled, self.overruled, found)
 
     def overrule(self, units: Flags, reason: Reason, *, cut: bool) -> None:
         """Cut or keep units whatever their scores are.
@@ -204,5 +209,5 @@ class Draft:
         if len(units) == self.page.m:
             chosen += self.page.n
         self.kept_units[chosen] = not cut
-        self.reason[chosen] = reason
+        self.overruled[chosen] = reason
         self.smoothed.section[chosen] = chosen
