@@ -16,14 +16,13 @@ import numpy as np
 
 from winnow.core import core
 from winnow.output.attributes import attributes_to_write, with_languages
-from winnow.output.formulas import Formula, find_formulas, formula_positions
+from winnow.output.formulas import Formula, find_formulas, formula_positions, tex_in_text
 from winnow.output.runs import (
     checkboxes,
     code_line_elements,
     is_code_line,
     run_rewrites,
     shown_elements,
-    tex_runs,
 )
 from winnow.output.tables import is_callout, layout_tables
 from winnow.page.page import NO_LIMITS, Page
@@ -149,11 +148,10 @@ def make_markup(
         links: keep the targets of links; otherwise only their text.
         images: keep pictures, videos and sounds.
     """
-    stated: dict[str, str] = {}
-    for _, attributes in named_elements(page, "html", "body")[:2]:
-        for name, value in attributes.items():
-            if name in {"lang", "dir"} and value.strip():
-                stated.setdefault(name, value.strip())
+    pairs = [
+        pair for _, attributes in reversed(named_elements(page, "html", "body")[:2]) for pair in attributes.items()
+    ]
+    stated = {name: value.strip() for name, value in pairs if name in {"lang", "dir"} and value.strip()}
     elements, runs = _strip_template(page, template, hidden)
     elements &= ~_find_wrappers(page, elements, runs)
     if not images:
@@ -295,7 +293,7 @@ def _texts(page: Page, runs: NDArray[np.intp]) -> list[str | Pieces]:
     """Text of each run as it is written, in pieces if it has formulas."""
     bounds = zip(page.run_offset[runs].tolist(), page.run_offset[runs + 1].tolist(), strict=True)
     texts: list[str | Pieces] = [page.text[begin:end] for begin, end in bounds]
-    if changed := run_rewrites(page) | tex_runs(page):
+    if changed := tex_in_text(page) | run_rewrites(page):
         return [changed.get(run, text) for run, text in zip(runs.tolist(), texts, strict=True)]
     return texts
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.output.formulas import Formula
     from winnow.page.page import Page
 
 _LINE_NUMBERS: Final = re.compile(
@@ -162,16 +161,11 @@ def decode_email(code: str) -> str:
     return ""
 
 
-def tex_runs(page: Page) -> dict[int, list[str | Formula]]:
-    """Pieces of the runs that hold TeX, see :func:`tex_in_text`, except of runs that are rewritten."""
-    return {run: pieces for run, pieces in tex_in_text(page).items() if run not in run_rewrites(page)}
-
-
 @once_per_page
 def plain_text_rewrites(page: Page) -> dict[int, str]:
     """:func:`run_rewrites`, and in plain text formulas, raised digits, and signs for ``rt``, ``q`` and checkboxes."""
-    changed, places, boxes = dict(run_rewrites(page)), formula_positions(page).in_runs, checkboxes(page)
-    changed |= {run: "".join(map(str, pieces)) for run, pieces in tex_runs(page).items()}
+    places, boxes = formula_positions(page).in_runs, checkboxes(page)
+    changed = {run: "".join(map(str, pieces)) for run, pieces in tex_in_text(page).items()} | run_rewrites(page)
     for run, formulas in places.items():
         before, instead, behind = (" ".join(str(each) for at, each in formulas if at == how) for how in range(3))
         changed[run] = f"{before}{instead or run_text(page, run, changed)}{behind}"

@@ -44,13 +44,9 @@ _PARAGRAPH, _CELL = 1, 3
 
 # A conditional comment, ``<!--[if IE]> ... <![endif]-->``, and a lone ``<![endif]>`` are dropped by the parser. But in
 # ``<!--[if IE]> --> ... [endif]-->`` the last part is text to a parser and to a browser.
-_BORDERS: Final = r"(?>--+>|<!----+>|<!--+| )*+"
-_MARK: Final = r"\[(?:if [^\]]{1,60}|endif)\]"
-_OPENING: Final = r"(?:<!)?(?:--)?"
-_CLOSING: Final = r"(?:--)?>?(?:<!)?"
-# Linear: what lies between two marks has no bracket, is tried in at most 32 ways and, once matched, never again.
+# Linear: no two of the repeated parts begin with the same character.
 _CONDITIONAL_COMMENT: Final = re.compile(
-    f"(?:{_BORDERS}{_OPENING}{_MARK}(?>{_CLOSING}{_BORDERS}{_OPENING}{_MARK})*+{_CLOSING})?{_BORDERS}"
+    r"(?=.*(?:-->|<!--|\[(?:if |endif\])))(?:\[(?:if [^\]]{1,60}|endif)\]|<!|--+|>| )++"
 )
 _COMMENT_STARTS: Final = frozenset("<[-")
 

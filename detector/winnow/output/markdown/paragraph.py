@@ -57,8 +57,8 @@ class Line:
 
     def __init__(self) -> None:
         self.marks: list[Mark] = []  # open marks, outermost first, also of earlier paragraphs
-        self.in_code = 0  # open elements of code
-        self.begins_code = False  # whether the outermost of them has no text yet
+        self.open_codes: list[int] = []  # open elements of code
+        self._last_code = -1  # the outermost element that code was written of
         self.pieces: list[Piece] = []  # written so far
         self._opened: list[Mark] = []
         self._pending = ""  # white space or a line break, written once something follows
@@ -77,9 +77,9 @@ class Line:
         """Add text; white space counts as in HTML, control characters are dropped outside code."""
         if "  " in text or not text.isprintable():  # line ends and controls are not printable
             text = _SPACES.sub(" ", text)
-            if not (self.in_code or text.isprintable()):
+            if not (self.open_codes or text.isprintable()):
                 text = _SPACES.sub(" ", CONTROLS.sub("", text))
-        if self.in_code:
+        if self.open_codes:
             self._add_code(text)
             return
         words = text.strip()
@@ -101,10 +101,10 @@ class Line:
     def _add_code(self, text: str) -> None:
         if text:
             self._write_pending()
-            if self.begins_code and self.pieces and self.pieces[-1].kind == CODE:  # of an element that this one touches
-                self.pieces.append(Piece(" ", PLAIN))
+            if self._last_code != self.open_codes[0] and self.pieces and self.pieces[-1].kind == CODE:
+                self.pieces.append(Piece(" ", PLAIN))  # between elements that touch
             self._append(Piece(text, CODE))
-            self.begins_code = False
+            self._last_code = self.open_codes[0]
 
     def add_image(self, source: str, description: str, caption: str) -> None:
         """Add an image."""

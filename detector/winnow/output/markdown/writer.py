@@ -95,7 +95,7 @@ class _Writer:
         self._end_of_head = 0  # of a table
         self._raised: list[dict[int, int]] = []
         self._has_parentheses = False  # whether the open ruby has some around its pronunciations
-        self._closings: list[tuple[int, Callable[[], None] | None]] = []
+        self._closings: list[tuple[int, Callable[[], object] | None]] = []
         """Where elements end, and what is to be done there, if more than to end a paragraph."""
         self._end = sys.maxsize  # of the innermost of them
 
@@ -124,7 +124,7 @@ class _Writer:
         self._close_frames(1)
         return self._frames[0].blocks
 
-    def _at_end_of(self, item: int, close: Callable[[], None] | None) -> None:
+    def _at_end_of(self, item: int, close: Callable[[], object] | None) -> None:
         """Do something at the end of an element, before what is to be done there already."""
         self._end = self._markup.ends[item]
         self._closings.append((self._end, close))
@@ -143,7 +143,7 @@ class _Writer:
 
     def _add_text(self, text: str) -> None:
         if not text or text.isspace():
-            if not self._line.pieces and not self._line.in_code:
+            if not self._line.pieces and not self._line.open_codes:
                 return  # most texts are the white space between blocks
         else:
             self._ensure_item()
@@ -159,20 +159,13 @@ class _Writer:
                 self._add_text(str(piece))
 
     def _open_code(self, item: int) -> None:
-        self._line.begins_code |= not self._line.in_code
-        self._line.in_code += 1
-        self._at_end_of(item, self._close_code)
-
-    def _close_code(self) -> None:
-        self._line.in_code -= 1
+        self._line.open_codes.append(item)
+        self._at_end_of(item, self._line.open_codes.pop)
 
     def _open_raised(self, item: int) -> None:
         signs = {sign for sign in self._markup.text(item) if not sign.isspace()}
         self._raised.append(RAISED[self._markup.names[item]] if signs <= RAISED_SIGNS else {})
-        self._at_end_of(item, self._close_raised)
-
-    def _close_raised(self) -> None:
-        self._raised.pop()
+        self._at_end_of(item, self._raised.pop)
 
     def _open_ruby(self, item: int) -> None:
         self._has_parentheses = self._markup.has_inside(item, "rp")
@@ -257,9 +250,6 @@ class _Writer:
         self._at_end_of(item, partial(self._close_frames, len(self._frames)))
         self._frames.append(frame)
 
-    def _open_quote(self, item: int) -> None:
-        self._open_frame(item, Frame(QUOTE))
-
     def _open_callout(self, item: int) -> None:
         """Begin an element with attributes, which may be a callout, or the title of the one that has just begun."""
         frame, name, classes = self._frames[-1], self._markup.names[item], self._attributes(item).get("class", "")
@@ -274,9 +264,6 @@ class _Writer:
             self._frames[-1].has_paragraphs = True
         elif self._markup.values[item]:
             self._open_callout(item)
-
-    def _open_table(self, item: int) -> None:
-        self._open_frame(item, Frame(TABLE))
 
     def _open_head(self, item: int) -> None:
         self._end_of_head = self._markup.ends[item]
@@ -383,8 +370,8 @@ class _Writer:
 
 _BLOCKS: Final = BLOCK_LEVEL - {"br"}
 _FRAMES: Final[dict[str, Callable[[_Writer, int], None]]] = {
-    "blockquote": _Writer._open_quote,
-    "table": _Writer._open_table,
+    "blockquote": lambda writer, item: writer._open_frame(item, Frame(QUOTE)),
+    "table": lambda writer, item: writer._open_frame(item, Frame(TABLE)),
     "thead": _Writer._open_head,
     "tr": _Writer._open_row,
     **dict.fromkeys(("td", "th"), _Writer._open_cell),
