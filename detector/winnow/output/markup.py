@@ -148,10 +148,9 @@ def make_markup(
         links: keep the targets of links; otherwise only their text.
         images: keep pictures, videos and sounds.
     """
-    pairs = [
-        pair for _, attributes in reversed(named_elements(page, "html", "body")[:2]) for pair in attributes.items()
-    ]
-    stated = {name: value.strip() for name, value in pairs if name in {"lang", "dir"} and value.strip()}
+    stated: dict[str, str] = {}
+    for _, pairs in reversed(named_elements(page, "html", "body")[:2]):  # that of the root counts
+        stated |= {name: pairs[name].strip() for name in ("lang", "dir") if pairs.get(name, "").strip()}
     elements, runs = _strip_template(page, template, hidden)
     elements &= ~_find_wrappers(page, elements, runs)
     if not images:
