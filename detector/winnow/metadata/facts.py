@@ -276,7 +276,7 @@ def _opengraph_facts(page: Page) -> Facts:
     facts["authors"] = [name for value in metas.get("article:author", []) for name in split_names(value)]
     facts["tags"] = metas.get("article:tag", [])[:MAX_VALUES]
     offer = {name: _first(metas, keys) for name, keys in _OFFER.items()}
-    facts["offers"] = read_offers(offer | {"offers": offer})
+    facts["offers"] = read_offers(offer | {"offers": offer}) if offer["price"] else []
     return facts
 
 
@@ -309,7 +309,8 @@ def _microdata_facts(page: Page) -> Facts:
                 values[key] = _property_value(page, inner)
     facts: Facts = {_MICRODATA[key]: value for key, value in values.items() if key in _MICRODATA}
     facts["authors"] = split_names(values.get("author", ""))
-    facts["offers"] = read_offers(values | {"offers": values, "aggregateRating": values})
+    if "price" in values or "lowPrice" in values:
+        facts["offers"] = read_offers(values | {"offers": values, "aggregateRating": values})
     return facts
 
 

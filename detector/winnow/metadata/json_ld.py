@@ -79,29 +79,12 @@ def _facts_of(thing: dict[str, Any], kind: str, images: dict[str, Any]) -> dict[
             thing.get("image") or thing.get("primaryImageOfPage") or thing.get("thumbnailUrl"), images
         ),
         "tags": keywords(thing.get("keywords")),
-        "offers": read_offers(thing),
+        "offers": read_offers(thing) if "offers" in thing or "hasVariant" in thing else [],
     }
 
 
 def read_offers(thing: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the offers of a product and its variants, each with the facts about the product."""
-    found: list[dict[str, Any]] = []
-    for variant in _objects([thing, *as_list(thing.get("hasVariant"))][:_MAX_OFFERS]):
-        for offer in _objects(as_list(variant.get("offers"))[:_MAX_OFFERS]):
-            inner = offer.get("offers")
-            terms = _first_of(inner) if inner and "lowPrice" not in offer else offer
-            specified = _first_of(terms.get("priceSpecification"))
-            price = _number(terms.get("price") or terms.get("lowPrice") or specified.get("price"))
-            if price is None or len(found) == _MAX_OFFERS:
-                continue
-            facts = {
-                "price": price,
-                "currency": clean_text(terms.get("priceCurrency") or specified.get("priceCurrency")),
-                "availability": _availability(clean_text(terms.get("availability")) or ""),
-            }
-            found.append(_without_empty(_codes(variant)) | _without_empty(_codes(terms)) | facts)
-    if not found:
-        return []
     rating = _first_of(thing.get("aggregateRating"))
     product = {
         **_codes(thing),
@@ -109,7 +92,20 @@ def read_offers(thing: dict[str, Any]) -> list[dict[str, Any]]:
         "rating": _number(rating.get("ratingValue")),
         "ratings": _number(rating.get("reviewCount") or rating.get("ratingCount")),
     }
-    return [_without_empty(product | offer) for offer in found]
+    found = []
+    for variant in _objects([thing, *as_list(thing.get("hasVariant"))][:_MAX_OFFERS]):
+        for offer in _objects(as_list(variant.get("offers"))[:_MAX_OFFERS]):
+            inner = offer.get("offers")
+            terms = _first_of(inner) if inner and "lowPrice" not in offer else offer
+            specified = _first_of(terms.get("priceSpecification"))
+            facts = {
+                "price": _number(terms.get("price") or terms.get("lowPrice") or specified.get("price")),
+                "currency": clean_text(terms.get("priceCurrency") or specified.get("priceCurrency")),
+                "availability": _availability(clean_text(terms.get("availability")) or ""),
+            }
+            codes = _without_empty(_codes(variant)) | _without_empty(_codes(terms))
+            found.append(_without_empty(product | codes | facts))
+    return [offer for offer in found if "price" in offer][:_MAX_OFFERS]
 
 
 def _availability(stated: str) -> str | None:

@@ -26,7 +26,7 @@ from winnow.page.page import Limits, Page
         ("<pre>\n  <b>if</b> x:\n    <i>y</i>\n</pre>", "  if x:\n    y"),
         ("<pre>a\n<pre>b\n<b>c</b></pre></pre>", "a\nb\nc"),
         ("<div>a<p>b</p>c</div>", "a\n\nb\n\nc"),
-        ("<div><button>Yes</button><button>No</button> <my-a>a</my-a><my-a>b</my-a></div>", "Yes No a b"),
+        ("<div><button>Y\u200bes</button><button>N\u200bo</button> <my-a>a</my-a><my-a>b</my-a></div>", "Yes No a b"),
         ("", ""),
         ("<p> </p>", ""),
     ],
