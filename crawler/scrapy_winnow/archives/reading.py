@@ -356,7 +356,7 @@ def _read_body(record: WarcRecord, max_bytes: int) -> bytes:
     names = ("Content-Encoding", "Transfer-Encoding") if record.is_http_parsed else ()
     codings = ",".join(record.http_headers.get(name) or "" for name in names)
     for coding in reversed(codings.lower().split(",")):
-        if body and (decoder := _DECODERS.get(coding.strip())):
+        if len(body) < max_bytes and (decoder := _DECODERS.get(coding.strip())):
             try:
                 body = decoder(io.BytesIO(body)).read(max_bytes)
             except OSError:

@@ -10,6 +10,7 @@ import argparse
 import io
 import os
 import sys
+from concurrent.futures.process import BrokenProcessPool
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader has gone, as with "| head". What is left to flush at exit goes nowhere, quietly.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except BrokenProcessPool:
+        warn("a process died (out of memory?)")
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED

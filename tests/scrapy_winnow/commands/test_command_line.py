@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 
@@ -121,6 +122,16 @@ def test_the_shell_completes_commands_and_options(capsys):
     command = ["bash", "-c", complete, "-", capsys.readouterr().out]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["--encoding"]
+
+
+def test_a_process_that_dies_is_an_error_that_says_so(tmp_path, monkeypatch, capsys):
+    def die(*_):
+        raise BrokenProcessPool
+
+    monkeypatch.setattr("scrapy_winnow.commands.clean.map_in_processes", die)
+    (tmp_path / "page.html").write_text(PAGE)
+    assert main(["clean", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == "winnow: a process died (out of memory?)\n"
 
 
 def test_the_server_is_that_of_the_project_around(tmp_path, redis_url, prefix, forks):
