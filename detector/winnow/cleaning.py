@@ -122,7 +122,8 @@ class Cleaned:
             ends = [end for last in range(2, 2 * len(lines) + 2, 2) for end in (last, last)]
             return Markup(["p", ""] * len(lines), values, ends, self.title)
         page, template, hidden = self.decided.page, self.decided.template, self.decided.hidden
-        return make_markup(page, template, hidden, links=self._links, images=self._images)
+        deduplicate = self.decided.options.deduplicate
+        return make_markup(page, template, hidden, links=self._links, images=self._images, deduplicate=deduplicate)
 
     @cached_property
     def _markdown_blocks(self) -> list[Block]:
@@ -225,7 +226,7 @@ def clean(
         encoding: charset of bytes, as the HTTP header names it; by default it is detected.
         model: page-level model, its name or its file; by default the package's own.
         smooth: make the scores agree with the tree; without it every unit is scored alone.
-        deduplicate: cut text that the page repeats, such as copies for another screen.
+        deduplicate: cut text and pictures that the page repeats, such as copies for another screen.
         links: keep the targets of links in HTML and Markdown; their text stays in any case.
         images: keep pictures, videos and sounds in HTML and Markdown.
         tables: keep data tables; layout tables are always dissolved.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from itertools import repeat
+from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -24,7 +24,7 @@ from winnow.output.runs import (
     run_rewrites,
     shown_elements,
 )
-from winnow.output.tables import is_callout, layout_tables
+from winnow.output.tables import data_tables, is_callout, layout_tables
 from winnow.page.page import NO_LIMITS, Page
 from winnow.page.tree import (
     BLOCK_LEVEL,
@@ -135,7 +135,13 @@ def _text_of_piece(piece: str | Formula) -> str:
 
 
 def make_markup(
-    page: Page, template: Flags, hidden: Flags | None = None, *, links: bool = True, images: bool = True
+    page: Page,
+    template: Flags,
+    hidden: Flags | None = None,
+    *,
+    links: bool = True,
+    images: bool = True,
+    deduplicate: bool = True,
 ) -> Markup:
     """Make the clean markup of a page without its template; the page is not changed.
 
@@ -147,6 +153,7 @@ def make_markup(
         hidden: bool[r], runs that are left out of the blocks that stay.
         links: keep the targets of links; otherwise only their text.
         images: keep pictures, videos and sounds.
+        deduplicate: keep a picture where it is first, outside data tables.
     """
     stated: dict[str, str] = {}
     for _, pairs in reversed(named_elements(page, "html", "body")[:2]):  # that of the root counts
@@ -156,8 +163,26 @@ def make_markup(
     if not images:
         elements &= ~(_MEDIA | _MEDIA_PARTS)[page.tag]
     kept = np.flatnonzero(elements)
-    markup = join_items(page, kept, attributes_to_write(page, kept), np.flatnonzero(runs), links=links)
+    pairs = attributes_to_write(page, kept)
+    if deduplicate and (repeated := _repeated_pictures(page, kept, pairs)):
+        first = ~within(page, is_among(page, repeated)).take(kept)
+        kept, pairs = kept[first], list(compress(pairs, first.tolist()))
+    markup = join_items(page, kept, pairs, np.flatnonzero(runs), links=links)
     return replace(markup, language=sorted(stated.items(), reverse=True))
+
+
+def _repeated_pictures(page: Page, kept: NDArray[np.intp], attributes: list[Pairs]) -> list[int]:
+    """Pictures that an earlier one has the address of: ticks and stars, placeholders, copies for another screen."""
+    signs = within(page, is_among(page, [*data_tables(page), *find_formulas(page).by_element]))
+    seen: set[str] = set()
+    repeated: list[int] = []
+    for place in np.flatnonzero((page.tag[kept] == TAG_ID["img"]) & ~signs[kept]).tolist():
+        source, picture = dict(attributes[place]).get("src", ""), int(kept[place])
+        around = int(page.parent[picture])
+        if source in seen:
+            repeated.append(around if page.tag[around] == TAG_ID["picture"] else picture)
+        seen.add(source)
+    return repeated
 
 
 def read_markup(html: str) -> Markup:

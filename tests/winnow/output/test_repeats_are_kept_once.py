@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from winnow import clean
 from winnow.evidence.main_content import find_later_copies
 from winnow.page.page import Page
 
@@ -52,3 +53,8 @@ def test_a_line_of_code_stays_in_each_piece_of_code() -> None:
 @pytest.mark.parametrize("classes", [("post-7 post category-sea", "post-8 post tag-quay"), ("node odd", "node even")])
 def test_what_the_posts_of_a_list_have_in_common_stays_in_each(classes: tuple[str, str]) -> None:
     assert not any(copies("".join(f'<article class="{each}"><p>{LONG}</p></article>' for each in classes)))
+
+
+def test_pictures_that_repeat_stay_where_repeats_are_wanted() -> None:
+    html = f"<p>{LONG} <img src=/star.svg></p><p>{OTHER} <img src=/star.svg></p>"
+    assert [clean(html, deduplicate=wanted).markdown.count("star.svg") for wanted in (True, False)] == [1, 2]
