@@ -200,7 +200,7 @@ def _without_heading(page: Page, content: NDArray[np.float32]) -> NDArray[np.flo
 # Log-odds of template: the best whole numbers for the mean of the collections, by models that had seen none of the
 # pages; 4 to 8 do as well as 6. See docs/figures/accuracy.md.
 _ELSEWHERE: Final = 6.0
-_BESIDE: Final = 1.0  # in the innermost element that holds most of the article
+_BESIDE: Final = 1.0  # in the innermost element that holds most of the article, and between the main heading and it
 
 _MAIN_FRACTION: Final = 0.9
 _NEARLY_ALL: Final = 0.9  # fraction of the text that the model keeps
@@ -249,6 +249,9 @@ def _log_odds(page: Page, content: NDArray[np.float32]) -> NDArray[np.float64]:
     elsewhere = (page.block_end <= begin) | (page.block_begin >= end)
     of_block = np.full(page.m, _ELSEWHERE)
     of_block[begin:end] = _BESIDE
+    first = int((content == 1).argmax())
+    if (headings := blocks_inside(page, "h1")[:first].nonzero()[0]).size:
+        of_block[headings[-1] : first] = _BESIDE
     of_block[content != 0] = 0.0
     return np.concatenate([np.where(elsewhere, _ELSEWHERE, 0.0), of_block])
 

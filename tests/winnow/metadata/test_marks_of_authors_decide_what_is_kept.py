@@ -140,6 +140,15 @@ def test_a_mark_of_the_whole_page_or_of_none_of_it_changes_nothing(mark: str) ->
     assert clean(page_of(head=mark)).text == clean(page_of()).text
 
 
+def test_the_sentence_between_the_headline_and_the_marked_text_stays() -> None:
+    said = (
+        "Ferries to the islands come hours late this week, and the harbour master does not expect that to change soon."
+    )
+    header = f"<header><h1>The ferry</h1><p>{said}</p></header>"
+    page = f"<article>{header}<div itemprop=articleBody>{TEXT}</div></article>"
+    assert said in clean(f"<title>The ferry</title><body><main>{page}</main>").text
+
+
 def test_nothing_becomes_surer_content_for_a_mark() -> None:
     model = load_model("blocks")
     for html in (page_of("class=entry-content"), page_of(head=json_ld("\n".join(STORY)))):
