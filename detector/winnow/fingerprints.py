@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -50,7 +51,7 @@ _KINDS: Final = dict.fromkeys(_NAMES, _NAME) | dict.fromkeys(_TEXTS, _TEXT) | di
 _KINDS.update(type=_TYPE, value=_VALUE)
 
 _LISTS: Final = tuple(
-    "\n".join(words).encode()
+    b"".join(bytes([len(word)]) + word.encode() for word in words)
     for words in (
         *(sorted(_STATES), _STATE_PREFIXES, _STATE_SUFFIXES, _CONTROLS_WITH_LABEL),
         *(sorted(_VOLATILE), _VOLATILE_PREFIXES, _SESSIONS),
@@ -58,22 +59,15 @@ _LISTS: Final = tuple(
 )
 
 
-def attribute_tokens(page: Page) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-    """Tokens and marks of the attributes by their first occurrence, for ``node_fingerprints`` of the core.
+def attribute_tokens(page: Page) -> Hashes:
+    """uint64[a], tokens of the attributes by their first occurrence; 0 for those that are not counted.
 
     The token of a link is the hash of its target: a path on the page's own host, so that ``../index.html`` and
     ``/index.html`` are the same, or the link as it is for other hosts and pages at unknown addresses; volatile
     parameters are cut, and ``this-page#content`` is ``#content``. That of a name is the hash of ``class=menu-item-#``:
     numbers and long hexadecimals are replaced, words for a state dropped. Of texts only the white space is normalised.
     """
-    table = page.attributes
-    tokens, marks = np.zeros(len(table.first), np.uint64), np.zeros(len(table.first), np.uint8)
-    kinds = np.fromiter((_KINDS.get(name, 0) for name in table.names), np.uint8, len(table.names))
-    core.attribute_tokens(
-        *(table.arrays, "\n".join(table.names), kinds, _LISTS, _place_of(page)),
-        *(character_properties(), tokens, marks),
-    )
-    return tokens, marks
+    return _tokens_and_fingerprints(page)[0]
 
 
 def _place_of(page: Page) -> tuple[bool, bytes, bytes, bytes]:
@@ -95,26 +89,30 @@ _CLOSE: Final = hash_text("</>")
 _BLOCK: Final = hash_text("block")
 
 
-@once_per_page
 def node_fingerprints(page: Page) -> Hashes:
     """Hash the markup and content of every unit: tags, attributes, text and children.
 
-    Attributes are as in :func:`attribute_tokens`. Case is folded, digits are kept, white space collapses, and the
-    border of a text block counts as some. Comments, white space and the subtrees of :data:`UNSEEN` change nothing in
-    the elements around them. A block is the inline markup between two borders of block-level elements, under the name
-    of its element.
+    Attributes are as in :func:`attribute_tokens`, but for what users type into a control. Case is folded, digits are
+    kept, white space collapses, and the border of a text block counts as some. Comments, white space and the subtrees
+    of :data:`UNSEEN` change nothing in the elements around them. A block is the inline markup between two borders of
+    block-level elements, under the name of its element.
 
     Returns:
         uint64[n + m], elements first; 0 for elements of :data:`UNSEEN` and inside them.
     """
-    tokens, marks = attribute_tokens(page)
-    unknown = np.zeros(page.n, np.uint64)
-    for i, name in page.unknown_names.items():
-        unknown[i] = hash_text(name)
-    hashes = np.zeros(page.n + page.m, np.uint64)
+    return _tokens_and_fingerprints(page)[1]
+
+
+@once_per_page
+def _tokens_and_fingerprints(page: Page) -> tuple[Hashes, Hashes]:
+    table = page.attributes
+    kinds = bytes(map(_KINDS.get, table.names, repeat(0)))
+    tokens, hashes = np.zeros(len(table.first), np.uint64), np.zeros(page.n + page.m, np.uint64)
+    for element, name in page.unknown_names.items():
+        hashes[element] = hash_text(name)
     core.node_fingerprints(
-        *(page.arrays, _TAG_TOKEN, IS_BLOCK_LEVEL, UNSEEN, tokens, marks, unknown),
-        *(page.text, page.run_offset, character_properties(), character_tokens()),
-        *(BASE, INVERSE, _CLOSE, _BLOCK, TAG_ID["input"], hashes),
+        *(page.arrays, table.arrays, "\n".join(table.names), kinds, _LISTS, _place_of(page)),
+        *(page.utf8, page.run_offset, character_properties(), character_tokens()),
+        *(_TAG_TOKEN, IS_BLOCK_LEVEL, UNSEEN, BASE, INVERSE, _CLOSE, _BLOCK, TAG_ID["input"], tokens, hashes),
     )
-    return hashes
+    return tokens, hashes

@@ -143,8 +143,7 @@ def test_characters_outside_the_basic_plane_differ() -> None:
 
 def token(html: str, url: str | None = None) -> int:
     """Token of the only attribute of a page."""
-    tokens, _ = attribute_tokens(Page.parse(html, url))
-    return int(tokens.item())
+    return int(attribute_tokens(Page.parse(html, url)).item())
 
 
 def fingerprint(html: str, url: str | None = None, base: str = "") -> int:

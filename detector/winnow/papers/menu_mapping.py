@@ -98,7 +98,7 @@ class Profile:
 def _attributes(page: Page) -> tuple[Hashes, Hashes]:
     """Hashes of the ``id``, and of each of the attributes but ``id`` and ``class``, see :mod:`winnow.fingerprints`."""
     table = page.attributes
-    tokens, _ = attribute_tokens(page)
+    tokens = attribute_tokens(page)
     is_id, is_class = np.zeros((2, len(tokens)), bool)
     is_id[list(table.places_by_value("id").values())] = True
     is_class[list(table.places_by_value("class").values())] = True

@@ -3,13 +3,16 @@
 
 #define IS_HEXADECIMAL(c) (is_digit(c) || ((c) >= 'a' && (c) <= 'f'))
 
-int has_line(Span lines, Span word, int part)
+int is_listed(Span list, Span word, int part)
 {
-    while (lines.begin < lines.end) {
-        Span line = next_line(&lines);
-        Py_ssize_t length = line.end - line.begin, more = word.end - word.begin - length;
-        if ((part == WHOLE ? more == 0 : more >= 0)
-            && memcmp(word.begin + (part == ENDING ? more : 0), line.begin, (size_t)length) == 0) {
+    while (list.begin < list.end) {
+        Py_ssize_t length = *list.begin++, more = word.end - word.begin - length;
+        const unsigned char *listed = list.begin, *same = word.begin + (part == ENDING ? more : 0);
+        if (length < 1 || length > list.end - listed) {
+            break;
+        }
+        list.begin += length;
+        if ((part == WHOLE ? more == 0 : more >= 0) && *same == *listed && memcmp(same, listed, (size_t)length) == 0) {
             return 1;
         }
     }
@@ -18,16 +21,17 @@ int has_line(Span lines, Span word, int part)
 
 Span next_word(Span *text, const uint8_t *properties)
 {
-    Span word = {text->begin, text->begin};
-    while (text->begin < text->end) {
-        if (next_property(properties, text) & WHITE_SPACE) {
+    Span rest = *text, word = {rest.begin, rest.begin};
+    while (rest.begin < rest.end) {
+        if (next_property(properties, &rest) & WHITE_SPACE) {
             if (word.begin < word.end) {
                 break;
             }
-            word.begin = text->begin;
+            word.begin = rest.begin;
         }
-        word.end = text->begin;
+        word.end = rest.begin;
     }
+    text->begin = rest.begin;
     return word;
 }
 
@@ -102,8 +106,10 @@ static unsigned char *without_hexadecimals(Span text, unsigned char *to)
     return to;
 }
 
-void put_stable_name(Piece *to, Span value, const Span *lists, const uint8_t *properties, unsigned char *scratch)
+void put_stable_name(Piece *to, Span value, const AttributeReader *reader)
 {
+    const Span *lists = reader->lists;
+    unsigned char *scratch = reader->scratch;
     Span name = {scratch, without_numbers(value, scratch)}, word;
     int marks = 0, words = 0;
     const unsigned char *at;
@@ -115,9 +121,9 @@ void put_stable_name(Piece *to, Span value, const Span *lists, const uint8_t *pr
         shorter.end = without_hexadecimals(value, scratch + (value.end - value.begin));
         name.end = without_numbers(shorter, scratch);
     }
-    while (word = next_word(&name, properties), word.begin < word.end) {
-        if (has_line(lists[STATES], word, WHOLE) || has_line(lists[STATE_BEGINNINGS], word, BEGINNING)
-            || has_line(lists[STATE_ENDINGS], word, ENDING)) {
+    while (word = next_word(&name, reader->properties), word.begin < word.end) {
+        if (is_listed(lists[STATES], word, WHOLE) || is_listed(lists[STATE_BEGINNINGS], word, BEGINNING)
+            || is_listed(lists[STATE_ENDINGS], word, ENDING)) {
             continue;
         }
         if (words++) {

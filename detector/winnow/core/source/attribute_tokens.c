@@ -4,13 +4,6 @@
 /* How the value of an attribute is read, by its name; winnow.fingerprints has the same numbers. */
 enum { UNCOUNTED, NAME, TEXT, LINK, TYPE, VALUE };
 
-typedef struct {
-    Span lists[LISTS];
-    Place place;
-    const uint8_t *properties;
-    unsigned char *scratch;
-} Known;
-
 /* The first letters of a text in lower case. */
 static Span lower(Span text, unsigned char *to, Py_ssize_t room)
 {
@@ -23,7 +16,7 @@ static Span lower(Span text, unsigned char *to, Py_ssize_t room)
 }
 
 /* Write what an attribute says, and its marks; a name that says nothing is nothing. */
-static void read_one(const Known *known, int kind, Span name, Span value, Piece *piece, uint8_t *mark)
+static void read_one(const AttributeReader *reader, int kind, Span name, Span value, Piece *piece, uint8_t *mark)
 {
     unsigned char small[16];
     size_t begun;
@@ -31,20 +24,20 @@ static void read_one(const Known *known, int kind, Span name, Span value, Piece 
     piece->length = 0;
     *mark = (uint8_t)(kind == VALUE ? IS_VALUE : 0);
     if (kind == LINK) {
-        put_target(piece, value, &known->place, known->lists, known->properties, known->scratch);
+        put_target(piece, value, reader);
         return;
     }
-    if (kind == TYPE && has_line(known->lists[LABELLING], lower(value, small, sizeof small), WHOLE)) {
+    if (kind == TYPE && is_listed(reader->lists[LABELLING], lower(value, small, sizeof small), WHOLE)) {
         *mark = IS_LABELLED;
     }
     piece_put(piece, name);
     piece->data[piece->length++] = '=';
     begun = piece->length;
     if (kind != TEXT && kind != VALUE) {
-        put_stable_name(piece, value, known->lists, known->properties, known->scratch);
+        put_stable_name(piece, value, reader);
     }
     else {
-        while (word = next_word(&value, known->properties), word.begin < word.end) {
+        while (word = next_word(&value, reader->properties), word.begin < word.end) {
             if (piece->length > begun) {
                 piece->data[piece->length++] = ' ';
             }
@@ -54,62 +47,41 @@ static void read_one(const Known *known, int kind, Span name, Span value, Piece 
     piece->length = piece->length > begun ? piece->length : 0;
 }
 
-/* attribute_tokens(values, names: with line feeds between, kinds: uint8[names], lists: tuple of bytes, place of the page,
-                    properties, tokens: uint64[a], marks: uint8[a])
-
-   place: whether it is known, host, folder, address; UTF-8. Tokens and marks of what has none stay as they are. */
-PyObject *core_attribute_tokens(PyObject *Py_UNUSED(module), PyObject *arguments)
+int read_attributes(const AttributeValues *values, AttributeReader *reader, uint64_t *tokens, uint8_t *marks)
 {
-    SCOPED(values_release) AttributeValues values = {0};
-    SCOPED(array_release) Array kinds = {0}, properties = {0}, tokens = {0}, marks = {0};
     SCOPED(free_memory) Span *names = NULL;
     SCOPED(free_memory) unsigned char *memory = NULL;
-    Known known = {0};
+    Span lines = reader->names, address = reader->place.own;
     Piece piece = {0};
-    Span address, lines, *lists = known.lists;
-    Py_ssize_t i, longest, all_names;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&(O&O&O&O&O&O&O&)(pO&O&O&)O&O&O&", in_values, &values, in_text, &lines, in_1,
-                          &kinds, in_bytes, &lists[0], in_bytes, &lists[1], in_bytes, &lists[2], in_bytes, &lists[3],
-                          in_bytes, &lists[4], in_bytes, &lists[5], in_bytes, &lists[6], &known.place.is_known, in_bytes,
-                          &known.place.host, in_bytes, &known.place.folder, in_bytes, &address, in_properties, &properties,
-                          out_8, &tokens, out_1, &marks)
-        || !check_arrays(values.names <= kinds.length && values.places <= tokens.length && tokens.length == marks.length)) {
-        return NULL;
+    Py_ssize_t i, longest = address.end - address.begin + values->begin[values->d]; /* at most, for the address or a value */
+    size_t folder = (size_t)(reader->place.folder.end - reader->place.folder.begin);
+    names = malloc(sizeof(Span) * (size_t)reader->kinds.length + 1);
+    /* the address as a link has it, twice a value, and a value behind its name, or behind the folder and slashes */
+    memory = malloc(2 * folder + (size_t)(lines.end - lines.begin + 4 * longest) + 8);
+    if (names == NULL || memory == NULL) {
+        return -1;
     }
-    if ((names = malloc(sizeof(Span) * (size_t)kinds.length + 1)) == NULL) {
-        return PyErr_NoMemory();
-    }
-    all_names = lines.end - lines.begin;
-    for (i = 0; i < kinds.length; i++) {
+    for (i = 0; i < reader->kinds.length; i++) {
         names[i] = next_line(&lines);
     }
-    longest = address.end - address.begin + values.begin[values.d]; /* at most, for the address or a value */
-    /* the address as a link has it, twice a value, and a value behind its name, or behind the folder and slashes */
-    memory = malloc((size_t)(2 * (known.place.folder.end - known.place.folder.begin) + all_names + 4 * longest) + 8);
-    if (memory == NULL) {
-        return PyErr_NoMemory();
-    }
-    known.properties = ITEMS(properties, uint8_t);
-    known.scratch = memory;
+    reader->scratch = memory;
+    reader->place.own = (Span){address.begin, address.begin};
     piece.data = memory + 2 * longest;
-    known.place.own = (Span){address.begin, address.begin};
-    put_target(&piece, address, &known.place, lists, known.properties, known.scratch);
-    known.place.own = (Span){piece.data, piece.data + piece.length};
+    put_target(&piece, address, reader);
+    reader->place.own = (Span){piece.data, piece.data + piece.length};
     piece.data += piece.length;
-    Py_BEGIN_ALLOW_THREADS
-    for (i = 0; i < values.d; i++) {
-        int32_t name = values.name_of[i], place = values.place[i];
-        int kind = ITEMS(kinds, uint8_t)[name];
+    for (i = 0; i < values->d; i++) {
+        int32_t name = values->name_of[i], place = values->place[i];
+        int kind = ITEMS(reader->kinds, uint8_t)[name];
         if (kind == UNCOUNTED) {
             continue;
         }
-        read_one(&known, kind, names[name], value_of(&values, i), &piece, &ITEMS(marks, uint8_t)[place]);
+        read_one(reader, kind, names[name], value_of(values, i), &piece, &marks[place]);
         if (piece.length || kind == LINK) {
-            ITEMS(tokens, uint64_t)[place] = hash_bytes(piece.data, piece.length);
+            tokens[place] = hash_bytes(piece.data, piece.length);
         }
     }
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    return 0;
 }
 
 /* Links in one form per target: see winnow.fingerprints. */
@@ -160,7 +132,7 @@ static const unsigned char *value_of_parameter(Span link, Span names, Span begin
     link.begin = name.end + 1;
     name = longer = lower(name, small, sizeof small);
     longer.end--;
-    return has_line(names, name, WHOLE) || has_line(beginnings, longer, BEGINNING) ? link.begin : NULL;
+    return is_listed(names, name, WHOLE) || is_listed(beginnings, longer, BEGINNING) ? link.begin : NULL;
 }
 
 static int is_among(int c, const char *characters)
@@ -268,14 +240,14 @@ static void put_resolved(Piece *to, Span link, const Place *place)
     }
 }
 
-void put_target(Piece *to, Span link, const Place *place, const Span *lists, const uint8_t *properties,
-                unsigned char *scratch)
+void put_target(Piece *to, Span link, const AttributeReader *reader)
 {
+    const Place *place = &reader->place;
     size_t begun = to->length, own = (size_t)(place->own.end - place->own.begin);
     const unsigned char *mark;
-    link = stripped(link, properties);
+    link = stripped(link, reader->properties);
     if (memchr(link.begin, '=', (size_t)(link.end - link.begin)) != NULL) {
-        link = without_volatile(link, lists, scratch);
+        link = without_volatile(link, reader->lists, reader->scratch);
     }
     put_resolved(to, link, place);
     mark = memchr(to->data + begun, '#', to->length - begun);

@@ -233,8 +233,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
     DO(count_continuations, "Bytes that continue characters of UTF-8, for winnow.page.parsing.") \
     DO(scan_tags, "A document mended for parsers, and the work that nesting makes, for winnow.page.parsing.") \
-    DO(attribute_tokens, "Tokens of attributes, for winnow.fingerprints.") \
-    DO(node_fingerprints, "Fingerprints of units, for winnow.fingerprints.") \
+    DO(node_fingerprints, "Tokens of attributes and fingerprints of units, for winnow.fingerprints.") \
     DO(mark_units, "Which elements are counted, for winnow.counting.") \
     DO(spread_frequencies, "Counts of elements by those of their leaves.") \
     DO(find_places, "Places of blocks and their codes, for winnow.places.") \

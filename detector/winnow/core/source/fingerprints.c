@@ -34,11 +34,12 @@ static uint64_t hash_run(Span *text, int64_t characters, const uint8_t *properti
 
 typedef struct {
     const PageArrays *page;
-    const uint64_t *tag_tokens, *tokens, *unknown; /* the arguments */
-    const uint8_t *block_level, *unseen, *marks;
+    const uint64_t *tag_tokens, *tokens; /* the arguments */
+    const uint8_t *block_level, *unseen;
     uint64_t *hashes;
     unsigned long long base, inverse, close, block;
     int input;
+    uint8_t *marks;        /* a: of the attributes */
     uint64_t *run_hashes;  /* r: of the text of each run */
     Start *starts;         /* of n + m units */
     uint64_t power;
@@ -96,7 +97,7 @@ static uint64_t token_of(const Walk *walk, Py_ssize_t element)
         values += walk->marks[first] & IS_VALUE ? walk->tokens[first] : 0;
         is_labelled |= walk->marks[first] & IS_LABELLED;
     }
-    sum = (is_labelled ? sum : sum - values) ^ walk->unknown[element];
+    sum = (is_labelled ? sum : sum - values) ^ walk->hashes[element];
     return mix(walk->tag_tokens[walk->page->tag[element]] + sum);
 }
 
@@ -153,50 +154,65 @@ static void walk_page(Walk *walk)
     }
 }
 
-/* node_fingerprints(page, tag_tokens: uint64[tags], block_level: bool[tags], unseen: bool[tags], tokens: uint64[a],
-                     marks: uint8[a], unknown: uint64[n], text, run_offset: int64[r + 1], properties,
-                     characters: uint64[2 * CODES], base, inverse, close, block, input, hashes: uint64[n + m])
+/* node_fingerprints(page, values, names: with line feeds between, kinds: uint8[names], lists: tuple of bytes, place, text,
+                     run_offset: int64[r + 1], properties, characters: uint64[2 * CODES], tag_tokens: uint64[tags],
+                     block_level: bool[tags], unseen: bool[tags], base, inverse, close, block, input, tokens: uint64[a],
+                     hashes: uint64[n + m])
 
-   tokens, marks: of attribute_tokens. unknown: of the names of elements that have no tag, 0 for others. */
+   place: of the page, whether it is known, host, folder, address; UTF-8. tokens: written where attributes have one, by their
+   first occurrence. hashes: of the names of elements without a tag, 0 for others; the fingerprints replace them. */
 PyObject *core_node_fingerprints(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(page_release) PageArrays page = {0};
-    SCOPED(array_release) Array tag_tokens = {0}, block_level = {0}, unseen = {0}, tokens = {0}, marks = {0}, unknown = {0};
-    SCOPED(array_release) Array offset = {0}, properties = {0}, characters = {0}, hashes = {0};
-    SCOPED(free_memory) uint64_t *run_hashes = NULL;
-    SCOPED(free_memory) Start *starts = NULL;
+    SCOPED(values_release) AttributeValues values = {0};
+    SCOPED(array_release) Array kinds = {0}, offset = {0}, properties = {0}, characters = {0}, tag_tokens = {0};
+    SCOPED(array_release) Array block_level = {0}, unseen = {0}, tokens = {0}, hashes = {0};
+    SCOPED(free_memory) char *memory = NULL;
+    AttributeReader reader = {0};
+    Span text, *lists = reader.lists;
     Walk walk = {0};
-    Span text;
+    Place *place = &reader.place;
+    char *at;
     Py_ssize_t r;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&O&O&O&KKKKiO&", in_page, &page, in_8, &tag_tokens, in_1, &block_level,
-                          in_1, &unseen, in_8, &tokens, in_1, &marks, in_8, &unknown, in_text, &text, in_8, &offset,
-                          in_properties, &properties, in_8, &characters, &walk.base, &walk.inverse, &walk.close,
-                          &walk.block, &walk.input, out_8, &hashes)
-        || !check_arrays(page.tags <= tag_tokens.length && block_level.length == tag_tokens.length
-                         && unseen.length == tag_tokens.length && tokens.length == page.a && marks.length == page.a
-                         && unknown.length == page.n && offset.length == page.r + 1 && characters.length == 2 * CODES
+    int failed;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&(O&O&O&O&O&O&O&)(pO&O&O&)O&O&O&O&O&O&O&KKKKiO&O&", in_page, &page, in_values,
+                          &values, in_text, &reader.names, in_1, &kinds, in_bytes, &lists[0], in_bytes, &lists[1], in_bytes,
+                          &lists[2], in_bytes, &lists[3], in_bytes, &lists[4], in_bytes, &lists[5], in_bytes, &lists[6],
+                          &place->is_known, in_bytes, &place->host, in_bytes, &place->folder, in_bytes, &place->own, in_text,
+                          &text, in_8, &offset, in_properties, &properties, in_8, &characters, in_8, &tag_tokens, in_1,
+                          &block_level, in_1, &unseen, &walk.base, &walk.inverse, &walk.close, &walk.block, &walk.input,
+                          out_8, &tokens, out_8, &hashes)
+        || !check_arrays(values.names <= kinds.length && values.places <= page.a && page.tags <= tag_tokens.length
+                         && block_level.length == tag_tokens.length && unseen.length == tag_tokens.length
+                         && offset.length == page.r + 1 && characters.length == 2 * CODES && tokens.length == page.a
                          && hashes.length == page.n + page.m)) {
         return NULL;
     }
+    memory = at = calloc(sizeof(Start) * (size_t)(page.n + page.m) + 8 * (size_t)page.r + (size_t)page.a + 1, 1);
+    if (memory == NULL) {
+        return PyErr_NoMemory();
+    }
+    CARVE(at, walk.starts, page.n + page.m);
+    CARVE(at, walk.run_hashes, page.r);
+    CARVE(at, walk.marks, page.a);
     walk.page = &page;
     walk.tag_tokens = ITEMS(tag_tokens, uint64_t);
     walk.block_level = ITEMS(block_level, uint8_t);
     walk.unseen = ITEMS(unseen, uint8_t);
     walk.tokens = ITEMS(tokens, uint64_t);
-    walk.marks = ITEMS(marks, uint8_t);
-    walk.unknown = ITEMS(unknown, uint64_t);
     walk.hashes = ITEMS(hashes, uint64_t);
-    walk.run_hashes = run_hashes = malloc(sizeof(uint64_t) * (size_t)page.r + 1);
-    walk.starts = starts = calloc((size_t)(page.n + page.m) + 1, sizeof(Start));
-    if (run_hashes == NULL || starts == NULL) {
-        return PyErr_NoMemory();
-    }
+    reader.kinds = kinds;
+    reader.properties = ITEMS(properties, uint8_t);
     Py_BEGIN_ALLOW_THREADS
+    failed = read_attributes(&values, &reader, ITEMS(tokens, uint64_t), walk.marks);
     for (r = 0; r < page.r; r++) {
-        run_hashes[r] = hash_run(&text, ITEMS(offset, int64_t)[r + 1] - ITEMS(offset, int64_t)[r],
-                                 ITEMS(properties, uint8_t), ITEMS(characters, uint64_t), walk.base);
+        walk.run_hashes[r] = hash_run(&text, ITEMS(offset, int64_t)[r + 1] - ITEMS(offset, int64_t)[r],
+                                      ITEMS(properties, uint8_t), ITEMS(characters, uint64_t), walk.base);
     }
     walk_page(&walk);
     Py_END_ALLOW_THREADS
+    if (failed) {
+        return PyErr_NoMemory();
+    }
     Py_RETURN_NONE;
 }

@@ -34,9 +34,9 @@ static inline void piece_put(Piece *piece, Span text)
     piece->length += length;
 }
 
-/* Lists of words, one a line. Words for states, such as "active": whole words, beginnings and endings of words; types of
-   controls that their values label; parameters of links whose value is of one visit: whole names, and beginnings of longer
-   ones; such parameters of a path. */
+/* Lists of words, each behind a byte with its length. Words for states, such as "active": whole words, beginnings and
+   endings of words; types of controls that their values label; parameters of links whose value is of one visit: whole
+   names, and beginnings of longer ones; such parameters of a path. */
 enum { STATES, STATE_BEGINNINGS, STATE_ENDINGS, LABELLING, VOLATILE, VOLATILE_BEGINNINGS, SESSIONS, LISTS };
 
 /* The address of a page: its host, its folder with a slash after each part, and the page as its own links have it. */
@@ -45,9 +45,18 @@ typedef struct {
     Span host, folder, own;
 } Place;
 
-/* Whether one of the lines is this part of a word. */
+/* How attributes are read: names, with line feeds between, and the kind of each name. */
+typedef struct {
+    Span names, lists[LISTS];
+    Array kinds;
+    Place place;
+    const uint8_t *properties;
+    unsigned char *scratch; /* room for twice a value */
+} AttributeReader;
+
+/* Whether an entry of a list is this part of a word. */
 enum { WHOLE, BEGINNING, ENDING };
-int has_line(Span lines, Span word, int part);
+int is_listed(Span list, Span word, int part);
 
 /* The next word of a text between white space, empty at its end; the text goes on behind it. */
 Span next_word(Span *text, const uint8_t *properties);
@@ -55,12 +64,15 @@ Span next_word(Span *text, const uint8_t *properties);
 /* XXH3, 64 bits: winnow.hashing.hash_text. */
 uint64_t hash_bytes(const unsigned char *bytes, size_t length);
 
-/* Append the stable form of a name to `to`. `scratch` has room for twice the value. */
-void put_stable_name(Piece *to, Span value, const Span *lists, const uint8_t *properties, unsigned char *scratch);
+/* Append the stable form of a name to `to`. */
+void put_stable_name(Piece *to, Span value, const AttributeReader *reader);
 
-/* Append the target of a link. `scratch` has room for the link. */
-void put_target(Piece *to, Span link, const Place *place, const Span *lists, const uint8_t *properties,
-                unsigned char *scratch);
+/* Append the target of a link. */
+void put_target(Piece *to, Span link, const AttributeReader *reader);
+
+/* Write tokens and marks of the attributes by their first occurrence; what counts for nothing is left. `place.own` is the
+   address of the page. 0, or -1 without memory. */
+int read_attributes(const AttributeValues *values, AttributeReader *reader, uint64_t *tokens, uint8_t *marks);
 
 /* Where a slice of tokens begins: the sum of those before it, and the inverse power of its first one. */
 typedef struct {
