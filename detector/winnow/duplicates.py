@@ -134,14 +134,9 @@ class Document:
     is_complete: bool
 
     @property
-    def shingles(self) -> list[bytes]:
-        """All stored shingles, ascending."""
-        return [self.sketch[at : at + _KEY_BYTES] for at in range(0, len(self.sketch), _KEY_BYTES)]
-
-    @property
     def compared(self) -> list[bytes]:
         """The 8 smallest shingles, which are compared."""
-        return self.shingles[:KEEP]
+        return _split(self.sketch[: KEEP * _KEY_BYTES])
 
     @property
     def keys(self) -> list[bytes]:
@@ -149,6 +144,10 @@ class Document:
         compared = self.compared
         digest = hashlib.blake2b(b"".join(compared), digest_size=8).digest()
         return [digest, *compared] if len(compared) >= _MIN_COMMON else [digest] if compared else []
+
+
+def _split(sketch: bytes) -> list[bytes]:
+    return [sketch[at : at + _KEY_BYTES] for at in range(0, len(sketch), _KEY_BYTES)]
 
 
 def make_document(url: str, hashes: Hashes, keep: int = KEEP) -> Document:
@@ -284,7 +283,7 @@ def _estimate_resemblance(one: Document, other: Document) -> float:
 
     It is the fraction of common shingles among the smallest of both together (Broder 1997).
     """
-    a, b = one.shingles, other.shingles
-    keep = min((len(document.shingles) for document in (one, other) if not document.is_complete), default=None)
+    a, b = _split(one.sketch), _split(other.sketch)
+    keep = min((len(own) for own, each in ((a, one), (b, other)) if not each.is_complete), default=None)
     smallest = sorted({*a, *b})[:keep]
     return len(set(smallest).intersection(a).intersection(b)) / len(smallest) if smallest else 0.0
