@@ -20,9 +20,8 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.shared.common import models_of_folds, parser_of, say
 from winnow.evidence.marked_articles import with_authors_mark, with_titled_article
 from winnow.evidence.site_counts import Evidence, find_evidence
-from winnow.models import load_model
+from winnow.models import load_model, log_odds
 from winnow.papers.pages import SitePages
-from winnow.places import clipped_log_odds
 from winnow.site import Site
 from winnow.training.evaluation import GoldPage, read_gold
 from winnow.training.gold import content_fractions, marked_sites, read_marks, registrable_domain
@@ -42,6 +41,7 @@ SEEN: Final = (2, 5, 10, 30, 100)
 """Pages of a site that are counted when a page is looked at, itself among them."""
 
 _MIN_GOLD_PAGES: Final = 5  # of a host
+_MAX_LOGIT: Final = 6.0  # of a block, as in places.c
 
 
 def count_others(
@@ -80,7 +80,7 @@ def block_examples(pages: SitePages, content_of: ContentOf, model: Model) -> tup
         if not (content == 1).any():
             continue
         scores = with_titled_article(page, with_authors_mark(page, model.score(page)))
-        own = clipped_log_odds(scores.templateness[page.n :])
+        own = np.clip(log_odds(scores.templateness[page.n :], 1e-6), -_MAX_LOGIT, _MAX_LOGIT)
         root = np.sqrt(np.maximum(np.fromiter(map(len, texts), float, page.m), 1))
         for seen in SEEN:
             df, counted = count_others(page, site, seen, model, random)

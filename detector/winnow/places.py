@@ -14,6 +14,7 @@ A page has one code of each pair, so the counts of its codes tell how many other
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -22,7 +23,6 @@ from winnow.core import core
 from winnow.counting import WHOLE_PAGE, leaves
 from winnow.fingerprints import node_fingerprints
 from winnow.hashing import hash_text
-from winnow.models import log_odds
 from winnow.page.text import character_properties
 from winnow.page.tree import block_lengths, once_per_page
 
@@ -32,14 +32,10 @@ if TYPE_CHECKING:
     from winnow.models import Model
     from winnow.page.page import Page
 
-    Floats = NDArray[np.float64]
     Hashes = NDArray[np.uint64]
 
 CODES: Final = 3
 """Number of codes of a place on a page."""
-
-MAX_LOGIT: Final = 6.0
-"""Log-odds of a block are clipped to plus or minus this."""
 
 _MIN_MAIN_TEXT: Final = 200  # characters; different pages may share a shorter text
 _MIN_LONG_BLOCK: Final = 60  # characters
@@ -63,17 +59,17 @@ class Places(NamedTuple):
 @once_per_page
 def find_places(page: Page, model: Model) -> Places:
     """Find the places of a page, and what a model's scores say there."""
-    logits = clipped_log_odds(model.score(page).templateness[page.n :])
+    scores = model.score(page).templateness[page.n :]
     of_block, above = np.empty(page.m, np.int32), np.empty((page.m, CODES - 1), bool)
     codes = np.empty((page.m, CODES), np.uint64)
     number = core.find_places(
         *(page.arrays, page.attributes.arrays, page.attributes.names.get("class", -1), WHOLE_PAGE),
-        *(character_properties(), logits, block_lengths(page), hash_text(model.version), of_block, above, codes),
+        *(character_properties(), scores, block_lengths(page), hash_text(model.version), of_block, above, codes),
     )
     return Places(of_block, above[:number], codes[:number])
 
 
-def counted_units(page: Page, model: Model | None) -> tuple[NDArray[np.int64], Hashes]:
+def counted_units(page: Page, model: Model | None) -> tuple[NDArray[np.int64], Hashes, NDArray[np.uint8]]:
     """Return the units of a page that are counted: its leaves in document order, then the codes of its places.
 
     Args:
@@ -81,16 +77,15 @@ def counted_units(page: Page, model: Model | None) -> tuple[NDArray[np.int64], H
         model: page-level model; without one, places are not counted.
 
     Returns:
-        int64[k], index among the n + m units followed by q * CODES codes; uint64[k], fingerprint.
+        int64[k], index among the n + m units followed by q * CODES codes; uint64[k], fingerprint; uint8[k], characters
+        of text of a block, 255 for more, 0 for other units.
     """
-    fingerprints, begin = node_fingerprints(page), np.concatenate([page.run_begin, page.block_run_begin])
-    units = (leaves(page) & (fingerprints != 0)).nonzero()[0]
-    units = units.take(begin.take(units).argsort(kind="stable"))
-    if model is None or not page.m:
-        return units, fingerprints[units]
-    codes = find_places(page, model).codes.ravel()
-    behind = page.n + page.m + np.arange(len(codes))
-    return np.concatenate([units, behind]), np.concatenate([fingerprints[units], codes])
+    codes = find_places(page, model).codes.ravel() if model is not None and page.m else np.zeros(0, np.uint64)
+    size = page.n + page.m + len(codes)
+    found = np.empty(size, np.int64), np.empty(size, np.uint64), np.empty(size, np.uint8)
+    number = core.counted_units(page.arrays, leaves(page), node_fingerprints(page), block_lengths(page), codes, *found)
+    units, fingerprints, masses = found
+    return units[:number], fingerprints[:number], masses[:number]
 
 
 def main_text_id(page: Page, model: Model) -> int:
@@ -102,16 +97,11 @@ def main_text_id(page: Page, model: Model) -> int:
     """
     scores, texts = model.score(page), page.block_texts()
     templateness = scores.templateness[page.n :]
-    kept = [texts[block] for block in np.flatnonzero(templateness < 0.5).tolist()]
-    text = "\n".join(text for text in kept if len(text) >= _MIN_LONG_BLOCK)
+    kept = compress(texts, (templateness < 0.5).tolist())
+    text = "\n".join([text for text in kept if len(text) >= _MIN_LONG_BLOCK])
     if len(text) >= _MIN_MAIN_TEXT:
         return hash_text(f"main text {text}")
-    listed = {texts[block] for block in np.flatnonzero(templateness < scores.threshold).tolist()}
+    listed = set(compress(texts, (templateness < scores.threshold).tolist()))
     if len(listed) < _LISTING_BLOCKS or sum(map(len, listed)) < _MIN_MAIN_TEXT:
         return 0
     return hash_text(f"listing {sorted(map(hash_text, listed))[:_LISTING_BLOCKS]}")
-
-
-def clipped_log_odds(templateness: Floats) -> Floats:
-    """Log-odds of scores, clipped to :data:`MAX_LOGIT` either way."""
-    return np.minimum(np.maximum(log_odds(templateness, 1e-6), -MAX_LOGIT), MAX_LOGIT)

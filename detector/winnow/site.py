@@ -85,7 +85,7 @@ class Site:
                 f"the site was counted with the model {self._model.version}, and the page is cleaned with "
                 f"{model.version}: give both the same one, as in Site(model=...)"
             )
-        counted, fingerprints = counted_units(page, self._model)
+        counted, fingerprints, _ = counted_units(page, self._model)
         known = bool(page.n) and self._counts.has(_page_id(page))
         df = spread_frequencies(page, counted, self._counts.df(fingerprints) + (not known))
         return df, self.pages + (not known)

@@ -201,7 +201,8 @@ class _DistinctNodes:
         masses = np.zeros(len(fingerprints), np.uint8) if masses is None else masses
         self._size = len(fingerprints)
         self._kept = slice(None) if self._size <= MAX_NODES else _ends(self._size)
-        self.distinct, first, self._place = np.unique(fingerprints[self._kept], return_index=True, return_inverse=True)
+        self.distinct, first = np.unique(fingerprints[self._kept], return_index=True)
+        self._place = self.distinct.searchsorted(fingerprints[self._kept])  # faster than return_inverse
         self.masses = masses[self._kept][first]
 
     @property

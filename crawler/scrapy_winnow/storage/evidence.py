@@ -11,7 +11,6 @@ import numpy as np
 from scrapy_winnow.stats import PAGES_REPEATED
 from winnow.counting import frequency_estimates, spread_frequencies
 from winnow.fingerprints import node_fingerprints
-from winnow.page.tree import block_lengths
 from winnow.places import counted_units, main_text_id
 
 if TYPE_CHECKING:
@@ -98,16 +97,12 @@ class HashedPage(HashedUnits):
     @classmethod
     def of(cls, page: Page, model: Model | None = None) -> Self:
         """Fingerprint a page; its places and main text only with a page-level model, which finds them."""
-        size = page.n + page.m
-        units, fingerprints = counted_units(page, model)
-        masses = np.zeros(size + 1, np.uint8)  # 0 for elements, and for all codes
-        masses[page.n : size] = np.minimum(block_lengths(page), 255)
+        counted = counted_units(page, model)
         contents_id = node_fingerprints(page)[:1].astype("<u8").tobytes()
         main_text = main_text_id(page, model) if model is not None and page.m else 0
         main_id = main_text.to_bytes(8, "little") if main_text else contents_id
         model_version = "" if model is None else model.version
-        masses = masses[np.minimum(units, size)]
-        return cls(size, units, fingerprints, masses, contents_id, main_id, model_version, page)
+        return cls(page.n + page.m, *counted, contents_id, main_id, model_version, page)
 
     def __reduce__(self) -> tuple[type[HashedUnits], tuple[Any, ...]]:
         """Leave the page out of what another process gets: it is read there again where it is wanted."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from winnow.core import core
 from winnow.evidence.draft import Reason
-from winnow.places import CODES, Places, clipped_log_odds, find_places
+from winnow.places import CODES, Places, find_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,7 +90,5 @@ def find_evidence(
     df, inputs, added = np.ascontiguousarray(df, np.int64), np.empty((len(LEARNED), len(df))), np.empty(len(df))
     here = _NOT_COUNTED if places is None else find_places(page, model)
     of_codes = here.codes if places is None else np.ascontiguousarray(places, np.int64)
-    core.site_evidence(
-        *(df, pages, LEARNED, of_codes, here.of_block, here.above, clipped_log_odds(templateness), inputs, added)
-    )
+    core.site_evidence(df, pages, LEARNED, of_codes, here.of_block, here.above, templateness, inputs, added)
     return inputs, added

@@ -235,6 +235,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(scan_tags, "A document mended for parsers, and the work that nesting makes, for winnow.page.parsing.") \
     DO(node_fingerprints, "Tokens of attributes and fingerprints of units, for winnow.fingerprints.") \
     DO(mark_units, "Which elements are counted, for winnow.counting.") \
+    DO(counted_units, "Units that are counted, with their fingerprints, for winnow.places.") \
     DO(spread_frequencies, "Counts of elements by those of their leaves.") \
     DO(find_places, "Places of blocks and their codes, for winnow.places.") \
     DO(site_evidence, "What a site's counts say, for winnow.evidence.site_counts.") \

@@ -54,6 +54,36 @@ PyObject *core_mark_units(PyObject *Py_UNUSED(module), PyObject *arguments)
     Py_RETURN_NONE;
 }
 
+/* counted_units(page, leaves: bool[n + m], fingerprints: uint64[n + m], lengths: int64[m], codes: uint64[c],
+                 units: int64[n + m + c], hashes: uint64[n + m + c], masses: uint8[n + m + c])
+                 -> number of units that are counted: leaves in document order, then the codes */
+PyObject *core_counted_units(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(page_release) PageArrays page = {0};
+    SCOPED(array_release) Array leaves = {0}, fingerprints = {0}, lengths = {0}, codes = {0};
+    SCOPED(array_release) Array units = {0}, hashes = {0}, masses = {0};
+    Py_ssize_t i = 0, block = 0, k, number = 0;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&", in_page, &page, in_1, &leaves, in_8, &fingerprints, in_8, &lengths,
+                          in_8, &codes, out_8, &units, out_8, &hashes, out_1, &masses)
+        || !check_arrays(leaves.length == page.n + page.m && fingerprints.length == leaves.length && lengths.length == page.m
+                         && units.length == leaves.length + codes.length && hashes.length == units.length
+                         && masses.length == units.length)) {
+        return NULL;
+    }
+    for (k = 0; k < units.length; k++) {
+        int is_block = block < page.m && (i == page.n || page.block_run_begin[block] < page.run_begin[i]);
+        int64_t length = is_block ? ITEMS(lengths, int64_t)[block] : 0;
+        int64_t unit = is_block ? page.n + block++ : i < page.n ? i++ : k;
+        Py_ssize_t code = k - leaves.length;
+        if (code >= 0 || ITEMS(leaves, uint8_t)[unit]) {
+            ITEMS(units, int64_t)[number] = unit;
+            ITEMS(hashes, uint64_t)[number] = code < 0 ? ITEMS(fingerprints, uint64_t)[unit] : ITEMS(codes, uint64_t)[code];
+            ITEMS(masses, uint8_t)[number++] = (uint8_t)(length < 255 ? length : 255);
+        }
+    }
+    return PyLong_FromSsize_t(number);
+}
+
 /* spread_frequencies(page, has_ink: bool[r], countable: bool[n + m], leaves: bool[n + m], spread: int64[n + m or more])
 
    spread: the counts of the leaves are in it, and those of the elements are written there. */

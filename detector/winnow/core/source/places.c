@@ -7,6 +7,28 @@
 enum { LEVELS = 2 };
 static const double levels[LEVELS] = {-1, 1};
 
+/* Log-odds of scores, which are clipped, to MIN_SCORE and one less it; so are the log-odds. */
+#define MIN_SCORE 1e-9
+#define MAX_LOGIT 30.0
+#define MAX_BLOCK_LOGIT 6.0 /* winnow.training.site_evidence has the same */
+
+static double logit_of(double score)
+{
+    double bounded = smaller(larger(score, MIN_SCORE), 1 - MIN_SCORE);
+    return log(bounded / (1 - bounded));
+}
+
+static double block_logit(double score)
+{
+    return smaller(larger(logit_of(score), -MAX_BLOCK_LOGIT), MAX_BLOCK_LOGIT);
+}
+
+/* A place and one of its blocks. */
+typedef struct {
+    uint64_t place;
+    Py_ssize_t block;
+} PlacedBlock;
+
 /* Hash the class names of an element, without those with digits, which differ from page to page. */
 static uint64_t hash_classes(Span names, const uint8_t *properties, unsigned char *room)
 {
@@ -43,13 +65,13 @@ static void hash_paths(const PageArrays *page, const uint8_t *whole_page, const 
     }
 }
 
-static int compare_hashes(const void *left, const void *right)
+static int compare_places(const void *left, const void *right)
 {
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
+    const PlacedBlock *a = left, *b = right;
+    return a->place != b->place ? (a->place < b->place ? -1 : 1) : a->block < b->block ? -1 : 1;
 }
 
-/* find_places(page, values, name of classes, whole_page: bool[tags], properties, logits: float64[m], lengths: int64[m],
+/* find_places(page, values, name of classes, whole_page: bool[tags], properties, scores: float64[m], lengths: int64[m],
                version, of_block: int32[m], above: bool[m, LEVELS], codes: uint64[m, 1 + LEVELS])
                -> number of places, of which `above` and `codes` have a row each, in the order of the places
 
@@ -58,33 +80,32 @@ PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(page_release) PageArrays page = {0};
     SCOPED(values_release) AttributeValues values = {0};
-    SCOPED(array_release) Array whole_page = {0}, properties = {0}, logits = {0}, lengths = {0};
+    SCOPED(array_release) Array whole_page = {0}, properties = {0}, scores = {0}, lengths = {0};
     SCOPED(array_release) Array of_block = {0}, above = {0}, codes = {0};
     SCOPED(free_memory) char *memory = NULL;
     unsigned long long version;
-    uint64_t *classes, *paths, *places;
-    double *sums, *weights; /* at each place */
+    uint64_t *classes, *paths;
+    PlacedBlock *placed;
+    double sum = 0, weights = 0; /* at a place */
     char *at;
     Py_ssize_t i, q = 0;
     int name, k;
     if (!PyArg_ParseTuple(arguments, "O&O&iO&O&O&O&KO&O&O&", in_page, &page, in_values, &values, &name, in_1, &whole_page,
-                          in_properties, &properties, in_8, &logits, in_8, &lengths, &version, out_4, &of_block, out_1,
+                          in_properties, &properties, in_8, &scores, in_8, &lengths, &version, out_4, &of_block, out_1,
                           &above, out_8, &codes)
-        || !check_arrays(values.places <= page.a && page.tags <= whole_page.length && logits.length == page.m
+        || !check_arrays(values.places <= page.a && page.tags <= whole_page.length && scores.length == page.m
                          && lengths.length == page.m && of_block.length == page.m && above.length == LEVELS * page.m
                          && codes.length == (1 + LEVELS) * page.m)) {
         return NULL;
     }
     /* with room for the value of any attribute */
-    memory = at = calloc(8 * (size_t)(page.a + page.n + 3 * page.m) + (size_t)values.begin[values.d] + 1, 1);
+    memory = at = calloc(8 * (size_t)(page.a + page.n + 2 * page.m) + (size_t)values.begin[values.d] + 1, 1);
     if (memory == NULL) {
         return PyErr_NoMemory();
     }
     CARVE(at, classes, page.a);
     CARVE(at, paths, page.n);
-    CARVE(at, places, page.m);
-    CARVE(at, sums, page.m);
-    CARVE(at, weights, page.m);
+    CARVE(at, placed, page.m);
     Py_BEGIN_ALLOW_THREADS
     for (i = 0; i < values.d; i++) {
         if (values.name_of[i] == name) {
@@ -93,29 +114,26 @@ PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     hash_paths(&page, ITEMS(whole_page, uint8_t), classes, paths);
     for (i = 0; i < page.m; i++) {
-        places[i] = paths[page.block_node[i]];
+        placed[i] = (PlacedBlock){paths[page.block_node[i]], i};
     }
-    qsort(places, (size_t)page.m, sizeof *places, compare_hashes);
+    qsort(placed, (size_t)page.m, sizeof *placed, compare_places);
     for (i = 0; i < page.m; i++) {
-        if (i == 0 || places[i] != places[q - 1]) {
-            places[q++] = places[i];
+        uint64_t place = placed[i].place ^ version, *code = ITEMS(codes, uint64_t) + (1 + LEVELS) * q;
+        double weight = sqrt((double)ITEMS(lengths, int64_t)[placed[i].block]);
+        ITEMS(of_block, int32_t)[placed[i].block] = (int32_t)q;
+        sum += block_logit(ITEMS(scores, double)[placed[i].block]) * weight;
+        weights += weight;
+        if (i + 1 < page.m && placed[i + 1].place == placed[i].place) {
+            continue;
         }
-    }
-    for (i = 0; i < page.m; i++) {
-        const uint64_t *found = bsearch(&paths[page.block_node[i]], places, (size_t)q, sizeof *places, compare_hashes);
-        double weight = sqrt((double)ITEMS(lengths, int64_t)[i]);
-        ITEMS(of_block, int32_t)[i] = (int32_t)(found - places);
-        sums[found - places] += ITEMS(logits, double)[i] * weight;
-        weights[found - places] += weight;
-    }
-    for (i = 0; i < q; i++) {
-        uint64_t place = places[i] ^ version, *code = ITEMS(codes, uint64_t) + (1 + LEVELS) * i;
         code[0] = mix(place ^ mix(1));
         for (k = 0; k < LEVELS; k++) {
-            int is_above = sums[i] / weights[i] > levels[k];
-            ITEMS(above, uint8_t)[LEVELS * i + k] = (uint8_t)is_above;
+            int is_above = sum / weights > levels[k];
+            ITEMS(above, uint8_t)[LEVELS * q + k] = (uint8_t)is_above;
             code[1 + k] = mix(place ^ mix((uint64_t)(2 + 2 * k + is_above)));
         }
+        sum = weights = 0;
+        q++;
     }
     Py_END_ALLOW_THREADS
     return PyLong_FromSsize_t(q);
@@ -133,27 +151,27 @@ enum { INPUTS = 5 };
 #define MAX_FOR_CONTENT 1.2 /* log-odds towards content for such a block: a menu on one page only is not content */
 
 /* site_evidence(df: int64[n + m], pages, coefficients: 5 float, of_codes: int64[q, 1 + LEVELS], of_block: int32[m] or none,
-                 above: bool[q, LEVELS], logits: float64[m], inputs: float64[5, n + m], added: float64[n + m])
+                 above: bool[q, LEVELS], scores: float64[m], inputs: float64[5, n + m], added: float64[n + m])
 
    of_codes: pages of the site that have each code; without places, all pages are taken to have them. */
 PyObject *core_site_evidence(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array df = {0}, of_codes = {0}, of_block = {0}, above = {0}, logits = {0};
+    SCOPED(array_release) Array df = {0}, of_codes = {0}, of_block = {0}, above = {0}, scores = {0};
     SCOPED(array_release) Array inputs = {0}, added = {0};
     double pages, others, weights[INPUTS];
     Py_ssize_t i, n;
     int k;
     if (!PyArg_ParseTuple(arguments, "O&d(ddddd)O&O&O&O&O&O&", in_8, &df, &pages, &weights[0], &weights[1], &weights[2],
-                          &weights[3], &weights[4], in_8, &of_codes, in_4, &of_block, in_1, &above, in_8, &logits, out_8,
+                          &weights[3], &weights[4], in_8, &of_codes, in_4, &of_block, in_1, &above, in_8, &scores, out_8,
                           &inputs, out_8, &added)
         || !check_arrays(pages >= 2 && of_codes.length * LEVELS == above.length * (1 + LEVELS)
-                         && are_below(&of_block, above.length / LEVELS) && logits.length <= df.length
-                         && (of_block.length == 0 || of_block.length == logits.length)
+                         && are_below(&of_block, above.length / LEVELS) && scores.length <= df.length
+                         && (of_block.length == 0 || of_block.length == scores.length)
                          && inputs.length == INPUTS * df.length && added.length == df.length)) {
         return NULL;
     }
     others = pages - 1;
-    n = df.length - logits.length;
+    n = df.length - scores.length;
     for (i = 0; i < df.length; i++) {
         double share = smaller(larger((double)ITEMS(df, int64_t)[i] - 1, 0), others) / others, sum = 0;
         double input[INPUTS] = {share, share >= EVERYWHERE && pages >= MIN_PAGES_EVERYWHERE, 0,
@@ -166,7 +184,7 @@ PyObject *core_site_evidence(PyObject *Py_UNUSED(module), PyObject *arguments)
                 double agree = smaller(larger((double)have_code[1 + k] - 1, 0), have);
                 total += 2 * (ITEMS(above, uint8_t)[LEVELS * place + k] ? agree : have - agree);
             }
-            input[2] = (total - have * ITEMS(logits, double)[i - n]) / (have + AGREEING_PAGES);
+            input[2] = (total - have * block_logit(ITEMS(scores, double)[i - n])) / (have + AGREEING_PAGES);
             input[3] = have / (others + MISSING_PAGES);
         }
         for (k = 0; k < INPUTS; k++) {
@@ -178,9 +196,6 @@ PyObject *core_site_evidence(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     Py_RETURN_NONE;
 }
-
-#define MIN_SCORE 1e-9 /* to which scores, and one less scores, are clipped */
-#define MAX_LOGIT 30.0
 
 /* adjust_scores(scores: float64[k], evidence: float64[k], adjusted: float64[k]): writes the probabilities with log-odds
    added, those without evidence as they are. */
@@ -195,8 +210,7 @@ PyObject *core_adjust_scores(PyObject *Py_UNUSED(module), PyObject *arguments)
     for (i = 0; i < scores.length; i++) {
         double score = ITEMS(scores, double)[i], added = ITEMS(evidence, double)[i];
         if (added != 0) {
-            double bounded = smaller(larger(score, MIN_SCORE), 1 - MIN_SCORE);
-            double logit = log(bounded / (1 - bounded)) + added;
+            double logit = logit_of(score) + added;
             score = 1 / (1 + exp(-smaller(larger(logit, -MAX_LOGIT), MAX_LOGIT)));
         }
         ITEMS(adjusted, double)[i] = score;
