@@ -163,11 +163,11 @@ def make_markup(
     if not images:
         elements &= ~(_MEDIA | _MEDIA_PARTS)[page.tag]
     kept = np.flatnonzero(elements)
-    pairs = attributes_to_write(page, kept)
-    if deduplicate and (repeated := _repeated_pictures(page, kept, pairs)):
+    attributes = attributes_to_write(page, kept)
+    if deduplicate and (repeated := _repeated_pictures(page, kept, attributes)):
         first = ~within(page, is_among(page, repeated)).take(kept)
-        kept, pairs = kept[first], list(compress(pairs, first.tolist()))
-    markup = join_items(page, kept, pairs, np.flatnonzero(runs), links=links)
+        kept, attributes = kept[first], list(compress(attributes, first.tolist()))
+    markup = join_items(page, kept, attributes, np.flatnonzero(runs), links=links)
     return replace(markup, language=sorted(stated.items(), reverse=True))
 
 
