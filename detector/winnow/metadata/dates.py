@@ -123,7 +123,7 @@ def dates_in(text: str, language: str | None = None) -> Iterator[tuple[int, int,
         begin, end = max(last, year.start() - _WINDOW_CHARACTERS), year.end() + _WINDOW_CHARACTERS // 2
         has_digits = _DIGIT.search(text, begin, year.start()), _DIGIT.search(text, year.end(), end)
         window = text[begin:end]
-        forms = (form for form in _FORMATS if has_digits[form.groupindex["y"] == 1])
+        forms = (form for form in _FORMATS if has_digits[form.groupindex["y"] == 1])  # before or behind the year
         for found in (found for form in forms for found in form.finditer(window)):
             if found.start("y") == year.start() - begin and (day := _read_match(found, language)):
                 last = begin + found.end()

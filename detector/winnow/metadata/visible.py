@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import reduce
 from itertools import repeat
-from operator import itemgetter
+from operator import itemgetter, or_
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -64,7 +65,7 @@ _OTHER_DATE: Final = re.compile(
 )
 _SIDE: Final = tag_set("nav", "footer", "aside")
 _IN_FORM: Final = tag_set("form", "label", "button")
-_DATE, _OTHER_CONTENT, _BYLINE, _NO_BYLINE, _BORDER = 1, 2, 4, 8, 16
+_DATE, _OTHER_CONTENT, _BYLINE, _NO_BYLINE = 1, 2, 4, 8
 _CLASSES: Final = {
     "date datetime published posted timestamp pubdate datum fecha meta dateline time": _DATE,
     "related recent sidebar footer nav menu archive archives replies review reviews testimonial testimonials"
@@ -74,7 +75,7 @@ _CLASSES: Final = {
     "bio box avatar image img photo about social list": _NO_BYLINE,
     "byline": _BYLINE | _DATE,
 }
-_KIND_OF_WORD: Final = {word: kind for words, kind in _CLASSES.items() for word in words.split()} | {"\0": _BORDER}
+_KIND_OF_WORD: Final = {word: kind for words, kind in _CLASSES.items() for word in words.split()}
 _SITE_NAME: Final = re.compile(r"\b(?:site|menu)-?(?:title|name|logo)\b")
 _BEFORE_AUTHORS: Final = frozenset(  # steps of a path
     """author authors by contributor contributors profile profiles people staff writer writers journalist journalists
@@ -218,24 +219,22 @@ def _is_author_page(address: str) -> bool:
 
 
 @once_per_page
-def _kinds_of_classes(page: Page) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
     """Place of each distinct class and id with a meaning, and its meanings."""
-    table = page.attributes
+    table, found = page.attributes, []
     is_read = (table.name_of == table.names.get("class", -1)) | (table.name_of == table.names.get("id", -1))
     numbers = is_read.nonzero()[0]
-    values = " \0 ".join(table.strings(numbers)).lower()  # no value has a NUL
-    words = values.replace("-", " ").replace("_", " ").split()
-    kinds = np.fromiter(map(_KIND_OF_WORD.get, words, repeat(0)), np.uint8, len(words))
-    found, told = np.zeros(len(numbers), np.uint8), (kinds % _BORDER).nonzero()[0]
-    np.bitwise_or.at(found, (kinds == _BORDER).cumsum().take(told), kinds.take(told))
-    has_meaning = found.nonzero()[0]
-    return table.place[numbers[has_meaning]], found[has_meaning]
+    values = "\0".join(table.strings(numbers)).lower().replace("-", " ").replace("_", " ").split("\0")  # none has a NUL
+    for place, words in zip(table.place[numbers].tolist(), map(str.split, values), strict=False):
+        if not _KIND_OF_WORD.keys().isdisjoint(words):
+            found.append((place, reduce(or_, map(_KIND_OF_WORD.get, words, repeat(0)))))
+    return found
 
 
 def _elements_of_class(page: Page, kind: int, excluded: int = 0) -> list[int]:
     """Elements whose class or id has one meaning, and not another one."""
-    places, kinds = _kinds_of_classes(page)
-    return page.attributes.elements_with(places[(kinds & kind > 0) & (kinds & excluded == 0)].tolist())
+    places = [place for place, kinds in _kinds_of_classes(page) if kinds & kind and not kinds & excluded]
+    return page.attributes.elements_with(places)
 
 
 @once_per_page

@@ -291,7 +291,8 @@ def join_items(
     Empty links and pictures without an address are left out, and so are elements below :data:`MAX_NESTING`. A line
     break stands between texts of two blocks where the element between them was cut.
     """
-    runs = np.setdiff1d(runs, [run for run, text in run_rewrites(page).items() if not text], assume_unique=True)
+    if left_out := [run for run, text in run_rewrites(page).items() if not text]:
+        runs = np.setdiff1d(runs, left_out, assume_unique=True)
     names = _output_names(page, elements)
     values: list[Any] = [*attributes, *_texts(page, runs), []]
     kinds, tag = _KINDS.take(page.tag[elements]), page.tag[elements]

@@ -123,7 +123,8 @@ def text_pieces(
     breaks = np.empty(len(numbers), np.uint8)
     core.find_breaks(page.arrays, TAG_ROLES, numbers, breaks)
     if merged:
-        is_merged = np.isin(numbers, [first for first, _, _ in merged])
+        firsts = {first for first, _, _ in merged}
+        is_merged = np.array([block in firsts for block in pieces])
         breaks[1:][(breaks[1:] == _CELL) & (is_merged[:-1] | is_merged[1:])] = _PARAGRAPH
     return [_SEPARATORS[way] for way in breaks.tolist()], list(pieces), list(pieces.values())
 
