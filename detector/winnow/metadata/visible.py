@@ -202,7 +202,7 @@ def visible_authors(page: Page) -> list[str]:
             candidates.append((place_scores[block], f"{lines[block]} {lines[block + 1]}"))
     best: list[str] = []
     best_score = 0.0
-    for score, place in sorted(candidates, key=itemgetter(0), reverse=True):
+    for score, place in sorted(candidates, key=itemgetter(0), reverse=True):  # few are read: the likeliest come first
         if score + _PREFIX_SCORE < _MIN_BYLINE_SCORE or score + _PREFIX_SCORE <= best_score:
             break
         text = place if isinstance(place, str) else _spaced_text(page, place)
