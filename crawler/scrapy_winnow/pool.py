@@ -42,18 +42,15 @@ class CleaningProcess(asyncio.Protocol):
 
     Attributes:
         pid: number of the process, once it runs.
-        pages_in_hand: number of tasks that are waited for.
-        bytes_in_hand: bytes of their pages.
+        pending: what gets the results of the tasks that were sent, in their order.
         ended: set when the process takes no more tasks: it has ended, or hangs.
     """
 
     def __init__(self) -> None:
         self.pid = 0
-        self.pages_in_hand = 0
-        self.bytes_in_hand = 0
-        self._loop = asyncio.get_running_loop()
+        self.pending = deque[asyncio.Future[Any]]()
         self.ended = asyncio.Event()
-        self._pending = deque[asyncio.Future[Any]]()
+        self._loop = asyncio.get_running_loop()
         self._received = bytearray()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -64,10 +61,10 @@ class CleaningProcess(asyncio.Protocol):
     def connection_lost(self, _: Exception | None) -> None:
         """Give up the tasks without a result: the process has ended, or hangs."""
         self.ended.set()
-        for result in self._pending:
+        for result in self.pending:
             if not result.done():
                 result.set_result(None)
-        self._pending.clear()
+        self.pending.clear()
         self._restart_timer()
 
     def data_received(self, data: bytes) -> None:
@@ -79,36 +76,30 @@ class CleaningProcess(asyncio.Protocol):
             if len(self._received) < end:
                 break
             found = unpack(bytes(self._received[begin:end]))
-            if not (result := self._pending.popleft()).done():
+            if not (result := self.pending.popleft()).done():
                 result.set_result(found)
             at = end
         del self._received[:at]
         if at:
             self._restart_timer()
 
-    async def run(self, task: tuple[object, ...], size: int) -> Any:
-        """Send a task about a page of so many bytes; return its result, or ``None`` if it fails or the process dies."""
+    async def run(self, task: tuple[object, ...]) -> Any:
+        """Send a task and return its result, or ``None`` if it fails or the process dies."""
         message = pack(task)
         if self.ended.is_set():
             return None
         result: asyncio.Future[Any] = self._loop.create_future()
-        self._pending.append(result)
+        self.pending.append(result)
         self._socket.write(message)
         if self._timer is None:
             self._restart_timer()
-        self.pages_in_hand += 1
-        self.bytes_in_hand += size
-        try:
-            return await result
-        finally:
-            self.pages_in_hand -= 1
-            self.bytes_in_hand -= size
+        return await result
 
     def _restart_timer(self) -> None:
         """Give the process its time for the next result, if there is one to come."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._loop.call_later(TIMEOUT_S, self._socket.abort) if self._pending else None
+        self._timer = self._loop.call_later(TIMEOUT_S, self._socket.abort) if self.pending else None
 
 
 @asynccontextmanager
@@ -139,7 +130,7 @@ async def _running_process(model: str | None, options: CleaningOptions) -> Async
             )
         ends.push_async_callback(_end, started)
         process.pid = started.pid
-        if await process.run((model, *astuple(options)), 0) is None:
+        if await process.run((model, *astuple(options))) is None:
             raise ProcessLookupError("it ended before it was ready")
         yield process
 
@@ -187,7 +178,7 @@ class CleaningPool:
     @property
     def is_busy(self) -> bool:
         """Whether all processes have many pages in hand."""
-        return all(process.pages_in_hand >= _MAX_PAGES_IN_HAND for process in self._processes)
+        return all(len(process.pending) >= _MAX_PAGES_IN_HAND for process in self._processes)
 
     def start(self) -> None:
         """Start the processes; they are ready some time later."""
@@ -202,7 +193,7 @@ class CleaningPool:
         Raises:
             PageTooLarge: the page is above one of the limits.
         """
-        found, process = await self._run(("read", html, url), len(html))
+        found, process = await self._run(("read", html, url))
         if found is None or process is None:
             return None
         if isinstance(found[0], str):
@@ -229,9 +220,9 @@ class CleaningPool:
         arguments = (url, counts, model, tuple(map(tuple, rules)))
         found = None
         if read is not None:
-            found = await read.process.run(("clean", read.number, *arguments), len(html))
+            found = await read.process.run(("clean", read.number, *arguments))
         if found is None:
-            found, _ = await self._run(("clean", html, *arguments), len(html))
+            found, _ = await self._run(("clean", html, *arguments))
         return None if found is None else CleanedItem(*found)
 
     async def close(self) -> None:
@@ -240,12 +231,12 @@ class CleaningPool:
             running.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
 
-    async def _run(self, task: tuple[object, ...], size: int) -> tuple[Any, CleaningProcess | None]:
+    async def _run(self, task: tuple[object, ...]) -> tuple[Any, CleaningProcess | None]:
         """Run a task in the process with the least to do; return its result, and the process if there is one."""
-        process = min(self._processes, key=lambda process: process.bytes_in_hand, default=None)
+        process = min(self._processes, key=lambda process: len(process.pending), default=None)
         if process is None:
             return None, None
-        found = await process.run(task, size)
+        found = await process.run(task)
         if found is not None:
             self._failures = 0
         return found, process

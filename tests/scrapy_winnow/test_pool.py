@@ -119,7 +119,7 @@ async def test_a_killed_process_is_replaced_and_its_pages_are_left_to_the_caller
     (first,) = pids_of(pool)
     os.kill(first, signal.SIGSTOP)  # it is not to be done with them before it is killed
     under_way = [asyncio.create_task(page) for page in (pool.clean(HEAVY, URL), pool.clean(HTML, URL, read=read))]
-    await until(lambda: pool._processes[0].pages_in_hand == 2)
+    await until(lambda: len(pool._processes[0].pending) == 2)
     os.kill(first, signal.SIGKILL)
     assert [await page for page in under_way] == [None, None]
     assert await pool.read(HTML, URL) is None
@@ -135,7 +135,7 @@ async def test_a_process_that_hangs_is_ended(pool, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch:
         patch.setattr(process_module, "TIMEOUT_S", 0.5)
         page = asyncio.create_task(pool.clean(HTML, URL))
-        await until(lambda: pool._processes[0].pages_in_hand)
+        await until(lambda: pool._processes[0].pending)
     assert await page is None
     await until(lambda: pids_of(pool) and pids_of(pool) != [first])
     await until(lambda: not is_alive(first))
@@ -159,7 +159,7 @@ async def test_closing_ends_the_processes_and_the_pages_in_hand_go_back(monkeypa
     pids = pids_of(pool)
     os.kill(pids[0], signal.SIGSTOP)  # it is not to be done with any of them, nor to end by itself
     pages = [asyncio.create_task(pool.clean(HTML, URL)) for _ in range(12)]
-    await until(lambda: pool._processes[0].pages_in_hand == 12)
+    await until(lambda: len(pool._processes[0].pending) == 12)
     await pool.close()
     assert [await page for page in pages] == [None] * 12
     await until(lambda: not any(map(is_alive, pids)))
@@ -187,7 +187,7 @@ async def test_results_in_pieces_reach_their_tasks_and_one_that_makes_no_sense_g
     with other:
         loop = asyncio.get_running_loop()
         _, process = await loop.create_connection(CleaningProcess, sock=own)
-        tasks = [asyncio.create_task(process.run((), 0)) for _ in range(4)]
+        tasks = [asyncio.create_task(process.run(())) for _ in range(4)]
         sent = pack((1,)) + pack((2,)) + pack(("three",))
         for at in range(0, len(sent), 7):
             await asyncio.sleep(0.001)
