@@ -81,11 +81,6 @@ class Winnow(Component):
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
 
-    @property
-    def log(self) -> logging.LoggerAdapter[logging.Logger]:
-        """The logger, whose records carry the spider."""
-        return logging.LoggerAdapter(logger, {"spider": self._crawler.spider})
-
     def count(self, stat: str) -> None:
         """Add one to a stat of :mod:`scrapy_winnow.stats`."""
         self._crawler.stats.inc_value(stat)
@@ -94,7 +89,7 @@ class Winnow(Component):
         """Log a message, the first time that there is one about this."""
         if about not in self._warned:
             self._warned.add(about)
-            self.log.log(level, message, *args)
+            logger.log(level, message, *args)
 
     @contextmanager
     def step(self, doing: str, stat: str, url: str | None) -> Iterator[None]:
@@ -107,7 +102,7 @@ class Winnow(Component):
             self.count(stat)
             level = logging.DEBUG if doing in self._warned else logging.ERROR
             message = "Could not %s of %s; %s counts how often this happens"
-            self.log.log(level, message, doing, url, stat, exc_info=error)
+            logger.log(level, message, doing, url, stat, exc_info=error)
             self._warned.add(doing)
 
     def page_of(self, response: Response) -> Page | None:
@@ -135,12 +130,12 @@ class Winnow(Component):
         try:
             await self._open()
         except EmbeddedServerError as error:
-            self.log.warning("The crawl goes on without site evidence: %s (docs/operators.md#when-redis-fails)", error)
+            logger.warning("The crawl goes on without site evidence: %s (docs/operators.md#when-redis-fails)", error)
             self._redis_failed(begins=True)
         except Exception:
             self.counts = self.duplicates = None
             self.count(stats.REDIS_FAILURES)
-            self.log.exception("The crawl goes on without site evidence")
+            logger.exception("The crawl goes on without site evidence")
         freeze_loaded()
 
     async def _open(self) -> None:
@@ -172,7 +167,7 @@ class Winnow(Component):
             and config.redis_url is not None
             and (advice := await connection.call(memory_advice))
         ):
-            self.log.warning("%s", advice)
+            logger.warning("%s", advice)
 
     def _warn_if_nothing_was_cleaned(self) -> None:
         def total(*names: str) -> int:
@@ -180,7 +175,7 @@ class Winnow(Component):
 
         raw = total(stats.ITEMS_WITHOUT_HTML, stats.ITEMS_NOT_HTML, stats.ITEMS_WITHOUT_FIELD, stats.ITEMS_FAILED)
         if raw and not total(*stats.ITEMS_DONE):
-            self.log.log(
+            logger.log(
                 logging.WARNING if raw == total(stats.ITEMS_WITHOUT_HTML) else logging.ERROR,
                 "None of the %d items of this crawl was cleaned; WINNOW_ENABLED = False in the custom_settings of a "
                 "spider switches Winnow off (docs/troubleshooting.md#nothing-happens-at-all)",
@@ -196,7 +191,7 @@ class Winnow(Component):
         try:
             await self._closing.aclose()
         except Exception:
-            self.log.exception("Could not close everything")
+            logger.exception("Could not close everything")
 
     async def _connect(self) -> Connection | None:
         config = self.config
