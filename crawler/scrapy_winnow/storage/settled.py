@@ -90,11 +90,9 @@ class SettledHost(Labels):
     confirmed: float = field(default_factory=time.monotonic)
     pages_since: int = 0
     _window_ids: bytes = b""  # ids of the contents of the window, joined
-    _met_buckets: NDArray[np.uint8] = field(
-        default_factory=_empty_window
-    )  # bits: whether a bucket was met once, twice, ...
-    _labelled: int = 0
-    _unlabelled: int = 0
+    # Bits: whether a bucket was met once, twice, ...
+    _met_buckets: NDArray[np.uint8] = field(default_factory=_empty_window)
+    _surplus: int = 0  # characters of text in common that has no label, less those that have one
 
     @property
     def has_drifted(self) -> bool:
@@ -128,15 +126,15 @@ class SettledHost(Labels):
             matched = float((fractions * masses).sum())  # no product of BLAS, whose threads may hold the event loop
             self.recent += (min(matched / self.expected, 1.0) - self.recent) / RECENT
         unlabelled = np.flatnonzero(fractions == 0)
-        self._labelled += int(masses.sum(dtype=np.int64) - masses[unlabelled].sum(dtype=np.int64))
+        self._surplus -= int(masses[fractions > 0].sum(dtype=np.int64))
         longest = unlabelled[np.argsort(masses[unlabelled], kind="stable")[-_MAX_UNLABELLED:]]
         bucket = (fingerprints[longest] % np.uint64(_BUCKETS)).astype(np.int64)
         often = np.unpackbits(self._met_buckets, axis=1)
-        self._unlabelled += int(masses[longest][often[-1, bucket] > 0].sum(dtype=np.int64))
+        self._surplus += int(masses[longest][often[-1, bucket] > 0].sum(dtype=np.int64))
         often[1:, bucket] |= often[:-1, bucket]
         often[0, bucket] = 1
         self._met_buckets = np.packbits(often, axis=1)
         self._window_ids += contents_id
         if len(self._window_ids) >= WINDOW * len(contents_id):
-            self.outgrown = self._unlabelled > self._labelled
-            self._window_ids, self._met_buckets, self._labelled, self._unlabelled = b"", _empty_window(), 0, 0
+            self.outgrown = self._surplus > 0
+            self._window_ids, self._met_buckets, self._surplus = b"", _empty_window(), 0
