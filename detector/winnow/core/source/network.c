@@ -23,7 +23,7 @@ typedef struct {
     float *features;                   /* [f]: of a block */
     int16_t *standardised;             /* [TILE][f], and one more if f is odd */
     int16_t *rows;                     /* [m][2 * UNITS]: states forwards; the first layer, then states backwards */
-    float *unit;                       /* [m]: what one counts in the first layer */
+    float *unit;                       /* of each tile: what one counts in its first layer */
     double pooled[4 * UNITS];          /* sums of the states, forwards and backwards, and their maxima */
     ALIGNED float state[UNITS];        /* the last one */
     ALIGNED float gates[TILE * GATES]; /* contribution of the blocks; what another layer computes of a tile */
@@ -127,22 +127,23 @@ MULTIPLY(multiply, Sum, Four, 4, add_pairs, ADD_UP)
 #else
 INLINE FourIntegers add_pairs(FourIntegers sum, const int16_t *weight, int32_t pair)
 {
-    const int16_t *numbers = (const int16_t *)&pair;
-    int i;
-    for (i = 0; i < 4; i++) {
-        sum[i] += weight[2 * i] * numbers[0] + weight[2 * i + 1] * numbers[1];
-    }
-    return sum;
+    FourIntegers weights = *(const FourIntegers *)weight;
+    return sum + (weights << 16 >> 16) * (int16_t)pair + (weights >> 16) * (pair >> 16);
 }
 MULTIPLY(multiply, FourIntegers, Four, 4, add_pairs, AS_IT_IS)
 #endif
 
-/* Compute a layer of so many columns for the first rows of a tile; those behind them repeat one. */
-INLINE void apply(Products products, const Row *rows, int count, Py_ssize_t k, const int16_t *weight, const float *bias,
-                  Py_ssize_t columns)
+/* Compute a layer of so many columns for the rows of a tile, of k integers each, which begin `stride` apart. */
+INLINE void apply(Products products, const int16_t *integers, Py_ssize_t stride, float unit, int count, Py_ssize_t k,
+                  const int16_t *weight, const float *bias, Py_ssize_t columns, float *to)
 {
+    Row rows[TILE];
     Py_ssize_t column;
     int row;
+    for (row = 0; row < TILE; row++) {
+        int own = row < count ? row : 0; /* those behind the last repeat the first */
+        rows[row] = (Row){integers + own * stride, unit, to + own * columns};
+    }
     for (column = 0; column < columns; column += 2 * products.lanes) {
         for (row = 0; row < count; row += 4) {
             products.multiply(rows + row, 2, k, weight, bias, column);
@@ -169,41 +170,41 @@ INLINE Eight clipped(Eight x, float most)
     return chosen(x > -upper, x, -upper);
 }
 
+/* The blocks of a tile. */
+INLINE int size_of(const Task *task, Py_ssize_t tile)
+{
+    return (int)(task->m - tile * TILE < TILE ? task->m - tile * TILE : TILE);
+}
+
 /* Compute the first layer of a tile. */
-INLINE void fill_dense(Task *task, Products products, Py_ssize_t begin, int count)
+INLINE void fill_dense(Task *task, Products products, Py_ssize_t tile)
 {
     const float *mean = numbers(task, MEAN), *scale = numbers(task, SCALE), clip = task->clip, steps = STEPS / clip;
-    float *features = task->features;
+    float *features = task->features, *layer = task->gates, unit;
+    int32_t *bits = (int32_t *)(void *)layer, largest = 0; /* they are ordered as the numbers */
     Py_ssize_t f = task->network->f, k = f + f % 2, i;
-    Row rows[TILE];
-    int row;
-    for (row = 0; row < TILE; row++) {
-        int own = row < count ? row : 0;
-        int16_t *restrict to = task->standardised + own * k;
-        rows[row] = (Row){to, numbers(task, UNIT)[OF_DENSE] / steps, task->gates + own * UNITS};
-        if (row < count) {
-            task->write(task->source, begin + row, features);
-            for (i = 0; i < f; i++) {
-                float value = (features[i] - mean[i]) * scale[i];
-                value = value < clip ? value : clip;
-                to[i] = rounded((value > -clip ? value : -clip) * steps);
-            }
+    int count = size_of(task, tile), row;
+    for (row = 0; row < count; row++) {
+        int16_t *restrict to = task->standardised + row * k;
+        task->write(task->source, tile * TILE + row, features);
+        for (i = 0; i < f; i++) {
+            float value = (features[i] - mean[i]) * scale[i];
+            value = value < clip ? value : clip;
+            to[i] = rounded((value > -clip ? value : -clip) * steps);
         }
     }
-    apply(products, rows, count, k, integers(task, DENSE_WEIGHT), numbers(task, DENSE_BIAS), UNITS);
-    for (row = 0; row < count; row++) {
-        int16_t *to = task->rows + ((begin + row) * 2 + 1) * UNITS;
-        float *layer = rows[row].to, largest = 1e-9f;
-        Eight most = {0};
-        for (i = 0; i < UNITS; i += 8) {
-            most = chosen(EIGHT(layer + i) > most, EIGHT(layer + i), most);
-        }
-        for (i = 0; i < 8; i++) {
-            largest = most[i] > largest ? most[i] : largest;
-        }
-        task->unit[begin + row] = largest / STEPS;
+    apply(products, task->standardised, k, numbers(task, UNIT)[OF_DENSE] / steps, count, k, integers(task, DENSE_WEIGHT),
+          numbers(task, DENSE_BIAS), UNITS, layer);
+    for (i = 0; i < count * UNITS; i++) {
+        bits[i] = bits[i] > 0 ? bits[i] : 0;
+        largest = bits[i] > largest ? bits[i] : largest;
+    }
+    memcpy(&unit, &largest, sizeof unit);
+    task->unit[tile] = unit = (float)larger(unit, 1e-9) / STEPS;
+    for (row = 0; row < count; row++, layer += UNITS) {
+        int16_t *to = task->rows + (2 * (tile * TILE + row) + 1) * UNITS;
         for (i = 0; i < UNITS; i++) {
-            to[i] = rounded((layer[i] > 0 ? layer[i] : 0) * (STEPS / largest));
+            to[i] = rounded(layer[i] * (1 / unit));
         }
     }
 }
@@ -285,29 +286,25 @@ INLINE void read_blocks(Task *task, int backwards, Products products)
     const float *input_bias = numbers(task, INPUT_BIAS) + backwards * GATES, *unit = numbers(task, UNIT);
     const float *state_bias = numbers(task, STATE_BIAS) + backwards * GATES;
     double *sums = task->pooled + backwards * UNITS, *maxima = sums + 2 * UNITS;
-    Py_ssize_t way = backwards ? -1 : 1, begin;
-    int row, column;
+    Py_ssize_t tiles = (task->m + TILE - 1) / TILE, done;
+    int i;
     memset(task->state, 0, sizeof task->state);
-    for (row = 0; row < UNITS; row++) {
-        sums[row] = 0;
-        maxima[row] = -STEPS;
+    for (i = 0; i < UNITS; i++) {
+        sums[i] = 0;
+        maxima[i] = -STEPS;
     }
-    for (begin = 0; begin < task->m; begin += TILE) {
-        int count = task->m - begin < TILE ? (int)(task->m - begin) : TILE;
-        Py_ssize_t first = backwards ? task->m - 1 - begin : begin, lowest = backwards ? first + 1 - count : first;
-        Row rows[TILE];
+    for (done = 0; done < tiles; done++) {
+        Py_ssize_t tile = backwards ? tiles - 1 - done : done;
+        int16_t *rows = task->rows + tile * TILE * 2 * UNITS;
+        int count = size_of(task, tile), step;
         if (!backwards) {
-            fill_dense(task, products, lowest, count);
+            fill_dense(task, products, tile);
         }
-        for (row = 0; row < TILE; row++) {
-            int own = row < count ? row : 0;
-            Py_ssize_t block = first + way * own;
-            rows[row] = (Row){task->rows + (2 * block + 1) * UNITS, task->unit[block] * unit[OF_INPUT],
-                              task->gates + own * GATES};
-        }
-        apply(products, rows, count, UNITS, input, input_bias, GATES);
-        for (row = 0; row < count; row++) {
-            int16_t *state = task->rows + (2 * (first + way * row) + backwards) * UNITS;
+        apply(products, rows + UNITS, 2 * UNITS, task->unit[tile] * unit[OF_INPUT], count, UNITS, input, input_bias, GATES,
+              task->gates);
+        for (step = 0; step < count; step++) {
+            int row = backwards ? count - 1 - step : step, column;
+            int16_t *state = rows + (2 * row + backwards) * UNITS;
             Row last = {before, unit[OF_STATE] / STEPS, task->sums};
             for (column = 0; column < GATES; column += 8 * products.lanes) {
                 products.multiply(&last, 8, UNITS, recurrent, state_bias, column);
@@ -315,7 +312,7 @@ INLINE void read_blocks(Task *task, int backwards, Products products)
             turn(task->gates + row * GATES, task->sums, task->state, state);
             before = state;
         }
-        pool(sums, maxima, task->rows + (2 * lowest + backwards) * UNITS, count);
+        pool(sums, maxima, rows + backwards * UNITS, count);
     }
 }
 
@@ -336,28 +333,23 @@ static void fill_of_page(Task *task)
 /* Compute the last layer of all blocks. */
 INLINE void fill_probabilities(Task *task, Products products)
 {
-    const float *weight = numbers(task, LAST_WEIGHT), unit = numbers(task, UNIT)[OF_OUTPUT] / STEPS;
-    Py_ssize_t block;
+    const float *weight = numbers(task, LAST_WEIGHT), unit = numbers(task, UNIT)[OF_OUTPUT] / STEPS, *layer;
+    Py_ssize_t tile;
     int row, i;
-    for (block = 0; block < task->m; block += TILE) {
-        int count = task->m - block < TILE ? (int)(task->m - block) : TILE;
-        Row rows[TILE];
-        for (row = 0; row < TILE; row++) {
-            int own = row < count ? row : 0;
-            rows[row] = (Row){task->rows + (block + own) * 2 * UNITS, unit, task->gates + own * UNITS};
-        }
-        apply(products, rows, count, 2 * UNITS, integers(task, OUTPUT_WEIGHT), task->of_page, UNITS);
-        for (row = 0; row < count; row++) {
+    for (tile = 0; tile * TILE < task->m; tile++) {
+        int count = size_of(task, tile);
+        apply(products, task->rows + tile * TILE * 2 * UNITS, 2 * UNITS, unit, count, 2 * UNITS,
+              integers(task, OUTPUT_WEIGHT), task->of_page, UNITS, task->gates);
+        for (row = 0, layer = task->gates; row < count; row++, layer += UNITS) {
             Eight sums = {*numbers(task, LAST_BIAS)};
             float sum = 0;
             for (i = 0; i < UNITS; i += 8) {
-                Eight layer = EIGHT(rows[row].to + i);
-                sums = chosen(layer > 0, layer, (Eight){0}) * EIGHT(weight + i) + sums;
+                sums += chosen(EIGHT(layer + i) > 0, EIGHT(layer + i), (Eight){0}) * EIGHT(weight + i);
             }
             for (i = 0; i < 8; i++) {
                 sum += sums[i];
             }
-            task->probability[block + row] = 1 / (1 + exp(-smaller(larger(sum, -MAX_LOGIT), MAX_LOGIT)));
+            task->probability[tile * TILE + row] = 1 / (1 + exp(-smaller(larger(sum, -MAX_LOGIT), MAX_LOGIT)));
         }
     }
 }
@@ -426,7 +418,7 @@ void network_release(Network *network)
 int network_run(const Network *network, float clip, WriteFeatures write, void *source, Py_ssize_t m, double *probability)
 {
     size_t f = (size_t)network->f, blocks = (size_t)m;
-    size_t floats = f + blocks, integers = TILE * (f + f % 2) + 2 * UNITS * blocks;
+    size_t floats = f + blocks / TILE + 1, integers = TILE * (f + f % 2) + 2 * UNITS * blocks;
     SCOPED(free_memory) char *memory = malloc(sizeof(float) * floats + sizeof(int16_t) * integers);
     Task task = {.network = network, .clip = clip, .write = write, .source = source, .m = m, .probability = probability};
     char *at = memory;
@@ -434,7 +426,7 @@ int network_run(const Network *network, float clip, WriteFeatures write, void *s
         return -1;
     }
     CARVE(at, task.features, f);
-    CARVE(at, task.unit, blocks);
+    CARVE(at, task.unit, blocks / TILE + 1);
     CARVE(at, task.rows, 2 * UNITS * blocks);
     CARVE(at, task.standardised, TILE * (f + f % 2));
     memset(task.standardised, 0, sizeof(int16_t) * TILE * (f + f % 2));
