@@ -11,7 +11,7 @@ from winnow.decide import decide
 from winnow.evidence.draft import Options, Reason
 from winnow.evidence.site_counts import find_evidence
 from winnow.models import Scores, load_model
-from winnow.models.decision import ExpectedF1, FixedThreshold
+from winnow.models.decision import FixedThreshold, KindInputs, PageDecision
 from winnow.page.page import Page
 from winnow.site import PageCounts, Site
 
@@ -192,7 +192,7 @@ class UnsureModel:
     def score(self, page: Page) -> Scores:
         values = np.full(page.n + page.m, 0.85)
         values[page.n] = 0.3
-        decision = ExpectedF1(np.full(page.m, 10.0), values[page.n :])
+        decision = PageDecision(None, KindInputs(values, values), np.full(page.m, 10.0), values[page.n :], None)
         return Scores(values, np.ones(len(values), np.int64), np.ones(len(values), bool), values * 0, decision)
 
 

@@ -20,7 +20,6 @@ from winnow.models import BLOCKS, CLIP, Scores, log_odds
 from winnow.models.decision import (
     KIND_INPUTS,
     PROPERTY_COLUMNS,
-    ExpectedF1,
     KindInputs,
     LearnedDecision,
     PageDecision,
@@ -301,8 +300,7 @@ def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     for array in (templateness, words, weight, in_tree):
         array.flags.writeable = False  # the core reads them with the lock released
     inputs, scores = KindInputs(numbers, np.frombuffer(tokens, np.int64)), templateness[page.n :]
-    learned = model.decision if page.m else None
-    decision = PageDecision(learned, inputs, words, scores, page.url) if learned else ExpectedF1(words, scores)
+    decision = PageDecision(model.decision if page.m else None, inputs, words, scores, page.url)
     return Scores(templateness, weight, in_tree, np.full(units, PENALTY), decision), inputs
 
 

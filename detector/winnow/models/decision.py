@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from math import log1p
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, Protocol, Self, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, Self, get_args
 
 import numpy as np
 
@@ -97,29 +97,6 @@ def expected_f1_threshold(templateness: Floats, words: Floats, beta: float = 1.0
     """
     threshold: float = core.choose_threshold(templateness, words, beta, 0.5, 0.0)[0]
     return threshold
-
-
-@dataclass(frozen=True, eq=False)
-class ExpectedF1:
-    """Chooses the threshold with the highest expected F1; ignores the scope.
-
-    Attributes:
-        words: float64[m], words of each block.
-        templateness: float64[m], the model's scores of the blocks.
-    """
-
-    words: Floats
-    templateness: Floats
-    forum: ClassVar[None] = None
-
-    @cached_property
-    def threshold(self) -> float:
-        """Threshold for the model's own scores."""
-        return expected_f1_threshold(self.templateness, self.words)
-
-    def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:  # noqa: ARG002
-        """Choose by float64[m], scores of the page's blocks."""
-        return Choice(expected_f1_threshold(templateness, self.words, BETAS[favor]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,14 +263,14 @@ class PageDecision:
     """The decision for one page; its kind is predicted once, from the scores of the page-level model.
 
     Attributes:
-        learned: learned parameters.
+        learned: learned parameters; without them the threshold has the highest expected F1, whatever the scope.
         inputs: inputs of the page's kind, without its address.
         words: float64[m], words of each block.
         templateness: float64[m], the model's scores of the blocks.
         url: address of the page, if known.
     """
 
-    learned: LearnedDecision
+    learned: LearnedDecision | None
     inputs: KindInputs
     words: Floats
     templateness: Floats
@@ -301,14 +278,14 @@ class PageDecision:
 
     @cached_property
     def kinds(self) -> list[float]:
-        """Probability of each of :data:`KINDS`."""
-        kinds: list[float] = self.learned.kinds.probabilities(self.inputs.with_address(self.url)).tolist()
-        return kinds
+        """Probability of each of :data:`KINDS`; of none if kinds were not learned."""
+        inputs = self.inputs.with_address(self.url)
+        return self.learned.kinds.probabilities(inputs).tolist() if self.learned else []
 
     @property
-    def forum(self) -> float:
-        """Probability that the page is a forum."""
-        return self.kinds[_FORUM]
+    def forum(self) -> float | None:
+        """Probability that the page is a forum; ``None`` if kinds were not learned."""
+        return self.kinds[_FORUM] if self.learned else None
 
     @cached_property
     def threshold(self) -> float:
@@ -317,6 +294,8 @@ class PageDecision:
 
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:
         """Choose the threshold from the scores of the page's blocks, float64[m]."""
+        if self.learned is None:
+            return Choice(expected_f1_threshold(templateness, self.words, BETAS[favor]))
         is_article = self.kinds[ARTICLE] if scope == "auto" else float(scope == "article")
         threshold, inputs = self._chosen(templateness, shifted(0.5, favor), is_article, BETAS[favor])
         confidence = min(max(float(self.learned.confidence @ inputs), 0.0), 1.0)

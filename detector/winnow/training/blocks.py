@@ -120,7 +120,7 @@ def text_f1(example: GoldExample, model: BlockModel) -> tuple[float, Floats]:
     """Word F1 of a gold page that is cleaned, and float64[len(CONFIDENCE_INPUTS)] what its confidence is scored by."""
     cleaned = clean(example.file.read_bytes(), example.gold.url, model=model)
     f1, draft = page_accuracy(cleaned.text, example.gold).f1, cleaned.decided
-    if draft is None or not isinstance(draft.scores.decision, PageDecision):
+    if draft is None or not isinstance(draft.scores.decision, PageDecision) or not draft.scores.decision.learned:
         return f1, UNLEARNED
     templateness = draft.smoothed.value[draft.page.n :]
     return f1, draft.scores.decision.confidence_inputs(templateness, draft.choice.threshold)
