@@ -151,16 +151,15 @@ class AttributeTable:
         return list(map(pair_of.__getitem__, numbers.tolist()))
 
     @cached_property
-    def _ascii(self) -> str | None:
-        """The values, if they are ASCII, so that an offset in bytes is one in characters."""
-        return self.data.decode("ascii") if self.data.isascii() else None
+    def _bytes(self) -> str:
+        """The values, joined, with one character for each byte."""
+        return self.data.decode("latin-1")
 
     def strings(self, numbers: NDArray[np.int64]) -> list[str]:
         """Values of distinct attributes, by their numbers."""
         bounds = zip(self.value_begin[numbers].tolist(), self.value_begin[numbers + 1].tolist(), strict=True)
-        if self._ascii is not None:
-            return [self._ascii[begin:end] for begin, end in bounds]
-        return [self.data[begin:end].decode() for begin, end in bounds]
+        values = (self._bytes[begin:end] for begin, end in bounds)
+        return [value if value.isascii() else value.encode("latin-1").decode() for value in values]
 
     def places_by_value(self, name: str) -> dict[str, int]:
         """Place of the first attribute with this name, by value."""

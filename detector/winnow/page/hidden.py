@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cached_property
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from winnow.core import SEED, core
+from winnow.core import core
 from winnow.memo import Memo
 from winnow.page.attributes import attribute_predicate
 from winnow.page.text import character_properties
 from winnow.page.tree import (
     TAG_ID,
-    TAG_NAMES,
     elements_named,
     is_among,
     once_per_page,
@@ -96,10 +95,13 @@ _SHOWING: Final = re.compile(
     re.IGNORECASE,
 )
 _BACKGROUND: Final = re.compile(r"background(?:-color|-image)?\s*+:\s*+([^;}]*+)")
-_NAME: Final = re.compile(r"[.#][\w-]++")
-_TAG_LINES: Final = "\n".join(TAG_NAMES).encode()
+_COMMENT: Final = re.compile(r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?")
+_COMPOUND: Final = re.compile(r"([a-zA-Z][\w-]*+)?+((?:[.#][\w\x80-\U0010ffff-]++)*+)(\[hidden\])?")
+_NAME: Final = re.compile(r"[.#][\w\x80-\U0010ffff-]++")
+_NAMING: Final = {".": "class", "#": "id"}  # attributes, by the mark of their names in selectors
 _WITHOUT_SCRIPTS: Final = re.compile("no-?js")
 _FOR_SCREENS: Final = frozenset({"all", "screen", ""})
+_MAX_PARTS: Final = 4  # of a selector
 _MAX_CLASSES: Final = 20  # of an element
 _MAX_SEARCHED: Final = 200_000_000  # bytes of scripts, once for each name that is looked for in them
 _SHORT: Final = 4  # characters of a name that may be part of anything
@@ -112,20 +114,6 @@ class Effect(NamedTuple):
     way: str  # property by which it hides it, whatever it stands on; "" if it does not
     moves: bool  # hides it by how things are before they move in, and moves it
     is_white: bool  # makes its letters white
-
-
-class _Sheet:
-    """The page's own style sheets for screens."""
-
-    def __init__(self, page: Page) -> None:
-        self.css = _own_css(page)
-        # Whether the declarations between two places of the text show something.
-        self.shows = Memo[tuple[int, int], bool](lambda place: _SHOWING.search(self.text, *place) is not None, 10_000)
-
-    @cached_property
-    def text(self) -> str:
-        """The sheets without comments; few pages need it."""
-        return _without_comments(self.css.decode(errors="replace"))
 
 
 def hidden_runs(page: Page, wanted: Flags) -> Flags:
@@ -157,7 +145,7 @@ EFFECTS: Final = Memo(_read_effect, max_size=1_000)
 
 def _read_style(css: str) -> Style:
     """Read declarations, names and values in small letters and without ``!important``."""
-    bare = _without_comments(css).lower().replace("!important", "")
+    bare = _COMMENT.sub("", css).lower().replace("!important", "")
     return {name: value.strip() for name, value in _DECLARATION.findall(bare)}
 
 
@@ -215,11 +203,6 @@ def _background(style: Style) -> str:
     return _color(style.get("background-color") or style.get("background", ""))
 
 
-def _without_comments(css: str) -> str:
-    first, *rest = css.split("/*")
-    return "".join([first, *(part.partition("*/")[2] for part in rest)]) if rest else css
-
-
 def _hidden_elements(page: Page, wanted: Flags) -> list[int]:
     """The elements with text of the wanted blocks that are hidden and that nothing reveals."""
     ways = _ways_of_hiding(page, wanted)
@@ -240,9 +223,9 @@ def _hidden_elements(page: Page, wanted: Flags) -> list[int]:
         and keys[element] not in repeated
     }
     examples = {likeness: element for element, likeness in possible.items()}
-    in_scripts = Memo(_Scripts(page).hold, max_size=10_000)
+    scripts = _Scripts(page)
     revealed = {
-        likeness for likeness, element in examples.items() if _is_revealed(page, element, *likeness[1:], in_scripts)
+        likeness for likeness, element in examples.items() if _is_revealed(page, element, *likeness[1:], scripts)
     }
     return [element for element, likeness in possible.items() if likeness not in revealed]
 
@@ -261,19 +244,15 @@ def _characters_inside(page: Page) -> NDArray[np.int64]:
 
 def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     """How each element with text of the wanted blocks is hidden that is, and whether its style moves it."""
-    table, sheet = page.attributes, _Sheet(page)
-    is_stated = "hidden" in table.names or not table.matches.keys().isdisjoint(_POSSIBLE)
-    if not (is_stated or sheet.css):
+    table, css = page.attributes, _own_css(page)
+    if not css and "hidden" not in table.names and table.matches.keys().isdisjoint(_POSSIBLE):
         return {}
     holding, present = np.zeros(page.n, bool), np.zeros(len(table.first), bool)
-    by_rules: list[tuple[str, str, bytes]] = []  # selectors, declarations, and elements
-    core.hidden_by_rules(
-        *(page.arrays, table.arrays, wanted, page.has_ink, sheet.css),
-        *(table.names.get(name, -1) for name in ("class", "id", "hidden")),
-        *(_TAG_LINES, character_properties(), SEED, holding, present, by_rules),
+    rules: list[tuple[str, str]] = core.hiding_rules(
+        *(page.arrays, table.arrays, wanted, page.has_ink, css),
+        *(table.names.get(name, -1) for name in _NAMING.values()),
+        *(character_properties(), holding, present),
     )
-    if not (is_stated or by_rules):
-        return {}
     stated = table.places_by_value("hidden").items()
     hidden = [place for value, place in stated if present[place] and value.strip().lower() != "until-found"]
     ways = dict.fromkeys(table.elements_with(hidden), ("hidden", False))
@@ -283,12 +262,12 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
             ways[element] = ("class", False)
     effects = {
         place: effect
-        for place, css in table.matching(_STYLES)
-        if present[place] and ((effect := EFFECTS[css]).way or effect.is_white)
+        for place, style in table.matching(_STYLES)
+        if present[place] and ((effect := EFFECTS[style]).way or effect.is_white)
     }
     inline = ((effects[place], elements, False) for place, elements in table.elements_by_place(list(effects)).items())
     white: dict[int, None] = {}  # elements with white letters, in order
-    for effect, elements, is_rule in chain(_read_matches(sheet, by_rules), inline):
+    for effect, elements, is_rule in chain(_matches(page, rules, holding, present), inline):
         if effect.way and (
             len(elements) == 1 or not (_hold_most(page, elements) or (is_rule and effect.way in _OF_ONE))
         ):
@@ -298,7 +277,7 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     if white:
         in_code = within(page, _CODE.take(page.tag))  # which has its background from elsewhere
         candidates = [element for element in white if holding[element] and not in_code[element]]
-        ways |= dict.fromkeys(_on_white(page, candidates, sheet.text), ("color", False))
+        ways |= dict.fromkeys(_on_white(page, candidates), ("color", False))
     return {element: way for element, way in ways.items() if holding[element]}
 
 
@@ -308,13 +287,13 @@ def _is_sign(page: Page, element: int) -> bool:
     return bool(end - begin <= _SHORT) and not any(map(str.isalnum, page.text[begin:end]))
 
 
-def _on_white(page: Page, elements: list[int], sheet: str) -> list[int]:
+def _on_white(page: Page, elements: list[int]) -> list[int]:
     """Those of some elements that stand on white, as far as the page itself tells."""
     table = page.attributes
     stated = {place: _background(_read_style(css)) for place, css in table.matching(_BACKGROUNDS)}
     places = [place for place in stated if stated[place]]
     backgrounds = {element: stated[place] for element, place in table.elements_and_places(places)}
-    default = _COLORS["white"] if _is_white(page, sheet) else ""
+    default = _COLORS["white"] if _is_white(page) else ""
     found = []
     for element in elements:
         above, steps = element, 0
@@ -325,20 +304,20 @@ def _on_white(page: Page, elements: list[int], sheet: str) -> list[int]:
     return found
 
 
-class _Scripts:
-    """The text of all scripts of a page, in UTF-8."""
+class _Scripts(dict[bytes, bool]):
+    """Whether names are in the scripts of a page; after so many bytes were searched, all are."""
 
     def __init__(self, page: Page) -> None:
-        self._text = b"\n".join(map(page.raw_texts.__getitem__, elements_named(page, "script")))
-        self._left = _MAX_SEARCHED
+        super().__init__()
+        self._texts = [page.raw_texts[element] for element in elements_named(page, "script")]
+        self._left = _MAX_SEARCHED // (sum(map(len, self._texts)) + 1)
 
-    def hold(self, name: bytes) -> bool:
-        """Whether a name is in them; after so many bytes were searched, any is."""
-        self._left -= len(self._text)
-        return self._left < 0 or name in self._text
+    def __missing__(self, name: bytes) -> bool:
+        found = self[name] = len(self) >= self._left or any(name in text for text in self._texts)
+        return found
 
 
-def _is_revealed(page: Page, element: int, way: str, moves: bool, in_scripts: Memo[bytes, bool]) -> bool:
+def _is_revealed(page: Page, element: int, way: str, moves: bool, scripts: _Scripts) -> bool:
     """Whether a script or a control shows what is hidden."""
     stated = dict(page.attributes[element])
     identity = stated.get("id", "").strip()
@@ -359,12 +338,18 @@ def _is_revealed(page: Page, element: int, way: str, moves: bool, in_scripts: Me
     ):
         return True
     numbered = identity.rstrip("0123456789")
-    if identity and (in_scripts[identity.encode()] or (len(numbered) > _SHORT and in_scripts[numbered.encode()])):
+    if identity and (scripts[identity.encode()] or (len(numbered) > _SHORT and scripts[numbered.encode()])):
         return True
     return way != "class" and any(
-        in_scripts[name] and any(in_scripts[b"%c%b%c" % (before, name, after)] for before, after in _QUOTES)
+        scripts[name] and any(scripts[b"%c%b%c" % (before, name, after)] for before, after in _QUOTES)
         for name in map(str.encode, stated.get("class", "").split()[:_MAX_CLASSES])
     )
+
+
+@once_per_page
+def _sheet(page: Page) -> str:
+    """The page's own style sheets for screens, without comments; few pages need it."""
+    return _COMMENT.sub("", _own_css(page).decode(errors="replace"))
 
 
 def _own_css(page: Page) -> bytes:
@@ -380,28 +365,53 @@ def _own_css(page: Page) -> bytes:
     )
 
 
-def _is_white(page: Page, sheet: str) -> bool:
+def _is_white(page: Page) -> bool:
     """Whether a page is white where it states no background."""
     named = page.attributes.places_by_value
     if named("bgcolor") or named("background") or "stylesheet" in " ".join(named("rel")).lower():
         return False
-    return all(_color(value.strip()) in _WHITE for value in _BACKGROUND.findall(sheet.lower()))
+    return all(_color(value.strip()) in _WHITE for value in _BACKGROUND.findall(_sheet(page).lower()))
 
 
-def _read_matches(sheet: _Sheet, found: list[tuple[str, str, bytes]]) -> Iterator[tuple[Effect, list[int], bool]]:
+def _matches(
+    page: Page, rules: list[tuple[str, str]], holding: Flags, present: Flags
+) -> Iterator[tuple[Effect, list[int], bool]]:
     """Effects of rules of the page's own sheets that hide some elements, those that they apply to, and ``True``."""
-    for selector, style, elements in found:
+    shows = cache(lambda begin, end: _SHOWING.search(_sheet(page), begin, end) is not None)
+    for selector, style in rules:
         effect, *_, name = EFFECTS[style], "", *_NAME.findall(selector)
-        if (effect.way or effect.is_white) and not (
-            _WITHOUT_SCRIPTS.search(selector)
-            or (name and (_REVEALED.search(name) or _is_shown_elsewhere(sheet, name, style)))
-        ):
-            yield effect, np.frombuffer(elements, np.int32).tolist(), True
+        if (effect.way or effect.is_white) and not (_REVEALED.search(name) or _WITHOUT_SCRIPTS.search(selector)):
+            chosen = _chosen(page, selector, present)
+            if (chosen & holding).any() and not (name and _is_shown_elsewhere(_sheet(page), shows, name, style)):
+                yield effect, chosen.nonzero()[0].tolist(), True
 
 
-def _is_shown_elsewhere(sheet: _Sheet, name: str, style: str) -> bool:
+def _chosen(page: Page, selector: str, present: Flags) -> Flags:
+    """bool[n], what a selector of simple parts chooses by attributes that are present, nothing for another.
+
+    A child is taken for any descendant.
+    """
+    table, parts, chosen = page.attributes, selector.replace(">", " ").split(), np.ones(page.n, bool)
+    if not 0 < len(parts) <= _MAX_PARTS:
+        return ~chosen
+    for part in parts:
+        compound = _COMPOUND.fullmatch(part)
+        if compound is None:
+            return np.zeros(page.n, bool)
+        chosen = within(page, chosen)
+        if compound[1]:
+            chosen &= page.tag == TAG_ID.get(compound[1].lower(), -1)
+        for name in _NAME.findall(compound[2]):
+            values = table.places_by_value(_NAMING[name[0]]).items()
+            named = [place for value, place in values if name[1:] in value.split() and present[place]]
+            chosen &= is_among(page, table.elements_with(named))
+        if compound[3]:
+            chosen &= is_among(page, [*page.attribute("hidden")])
+    return chosen
+
+
+def _is_shown_elsewhere(text: str, shows: Callable[[int, int], bool], name: str, style: str) -> bool:
     """Whether another rule of a sheet with the same class or id shows what one with some declarations hides."""
-    text = sheet.text
     at = text.find(name)
     for _ in range(_MAX_PLACES):
         if at < 0:
@@ -410,7 +420,7 @@ def _is_shown_elsewhere(sheet: _Sheet, name: str, style: str) -> bool:
         brace, close = text.find("{", behind), text.find("}", behind)
         is_whole_name = not (text[behind : behind + 1].isalnum() or text[behind : behind + 1] in {"-", "_"})
         is_itself = close - brace == len(style) + 1 and text.startswith(style, brace + 1)
-        if is_whole_name and brace < close and not is_itself and sheet.shows[brace, close]:
+        if is_whole_name and brace < close and not is_itself and shows(brace, close):
             return True
         at = text.find(name, behind)
     return True

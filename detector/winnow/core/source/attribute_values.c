@@ -85,8 +85,7 @@ static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Q
 /* Append the place and the value of an attribute to the lists of some predicates; 0, or -1 with an exception set. */
 static int put_match(PyObject *lists, uint32_t predicates, int32_t place, Span value)
 {
-    PyObject *text = PyUnicode_DecodeUTF8((const char *)value.begin, value.end - value.begin, NULL);
-    PyObject *match = Py_BuildValue("iN", (int)place, text), *list;
+    PyObject *match = Py_BuildValue("iN", (int)place, decoded(value)), *list;
     int failed = match == NULL;
     for (; predicates && !failed; predicates &= predicates - 1) {
         list = PyList_GetItem(lists, __builtin_ctz(predicates));

@@ -38,6 +38,12 @@ typedef struct {
     const unsigned char *begin, *end;
 } Span;
 
+/* A new str of UTF-8; NULL with an exception. */
+static inline PyObject *decoded(Span text)
+{
+    return PyUnicode_DecodeUTF8((const char *)text.begin, text.end - text.begin, NULL);
+}
+
 /* The next line; `lines` goes on behind it. */
 static inline Span next_line(Span *lines)
 {
@@ -243,7 +249,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(chosen_ancestors, "Nearest or outermost chosen ancestor of every node.") \
     DO(slice_sums, "Sums over slices of an array.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
-    DO(hidden_by_rules, "Elements with text, and the rules of a style sheet that may hide them.") \
+    DO(hiding_rules, "Rules of a style sheet that may hide something, for winnow.page.hidden.") \
     DO(match_predicates, "Attribute predicates, for winnow.page.attributes.") \
     DO(elements_with, "Elements with some attributes.") \
     DO(score_blocks, "Scores of a page's blocks, for winnow.models.blocks.") \

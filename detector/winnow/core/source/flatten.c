@@ -111,12 +111,6 @@ static PyObject *bytes_of(const Bytes *bytes)
     return PyBytes_FromStringAndSize(bytes->data, (Py_ssize_t)bytes->used);
 }
 
-static PyObject *name_of(const Strings *names, int32_t number)
-{
-    Span name = string_of(names, (size_t)number);
-    return PyUnicode_DecodeUTF8((const char *)name.begin, name.end - name.begin, NULL);
-}
-
 /* The text that begins an element. */
 static PyObject *raw_text(const Tree *tree, const void *element)
 {
@@ -149,14 +143,14 @@ static int put_texts(Flat *flat, PyObject *names, PyObject *unknown_names, PyObj
     for (i = 0; i < flat->values.used && !failed; i++) {
         int32_t name = flat->values.items[i].group, *number = &flat->attributes.items[name].note;
         if (*number == 0) {
-            failed = put(names, name_of(&flat->attributes, name), PyLong_FromLong(count)) < 0;
+            failed = put(names, decoded(string_of(&flat->attributes, (size_t)name)), PyLong_FromLong(count)) < 0;
             *number = ++count;
         }
     }
     for (i = 0; i < flat->n && !failed; i++) {
         const Element *element = &flat->elements[i];
         if (element->tag == 0) {
-            failed = put(unknown_names, PyLong_FromSize_t(i), name_of(&flat->tags, element->name)) < 0;
+            failed = put(unknown_names, PyLong_FromSize_t(i), decoded(string_of(&flat->tags, (size_t)element->name))) < 0;
         }
         if (element->is_raw && !failed) {
             failed = put(raw_texts, PyLong_FromSize_t(i), raw_text(flat->tree, element->node)) < 0;

@@ -150,7 +150,7 @@ static int hash_letters(Span part, uint32_t *hash)
         }
         return 0;
     }
-    text = PyUnicode_DecodeUTF8((const char *)part.begin, part.end - part.begin, "strict");
+    text = decoded(part);
     lower = text ? PyObject_CallMethod(text, "lower", NULL) : NULL;
     failed = lower == NULL || !in_text(lower, &part);
     *hash = failed ? 0 : core_crc32(*hash, part.begin, part.end);
