@@ -71,6 +71,8 @@ class Limits:
             raise PageTooLarge(what, size, limit)
 
 
+_MANY_ELEMENTS: Final = 30_000
+
 DEFAULT_LIMITS: Final = Limits()
 NO_LIMITS: Final = Limits(sys.maxsize, sys.maxsize, sys.maxsize)
 
@@ -170,6 +172,8 @@ class Page:
         arrays = None if is_slow else _flatten(parse_html5(body), limits)
         if arrays is None:
             arrays = cast("dict[str, Any]", _flatten(parse_prepared(body), limits))  # libxml2's own trees can be read
+        if len(arrays["parent"]) > _MANY_ELEMENTS:
+            core.return_memory()  # of the tree, which is as large as all that comes now
         return cls(**arrays, url=url)
 
     @classmethod

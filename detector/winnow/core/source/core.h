@@ -230,6 +230,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
 /* The functions of the module. */
 #define FUNCTIONS(DO) \
     DO(flatten, "Flat arrays of a tree of lxml or lexbor, for winnow.page.page.") \
+    DO(return_memory, "Give freed memory back, for winnow.page.page.") \
     DO(lexbor_numbers, "Numbers of names, for winnow.page.html5.") \
     DO(count_kinds, "Totals of characters by kind, for winnow.page.text.") \
     DO(block_texts, "Texts of blocks with white space normalised, one a line.") \

@@ -5,6 +5,10 @@
 #include "flatten.h"
 #include "page.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 /* The arrays of n elements, r runs, m blocks and a attributes, d of them different: type, name, item i of `flat`, length. */
 #define FLAT_ARRAYS(DO) \
     DO(int64_t, run_offset, runs[i].offset, r + 1) \
@@ -214,4 +218,15 @@ PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
         return Py_BuildValue("nn", (Py_ssize_t)flat.nodes, (Py_ssize_t)flat.levels);
     }
     return result_of(&flat);
+}
+
+/* return_memory(): gives the system what was freed, of which glibc keeps all that lies below something in use */
+PyObject *core_return_memory(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(arguments))
+{
+#ifdef __GLIBC__
+    Py_BEGIN_ALLOW_THREADS
+    malloc_trim(0);
+    Py_END_ALLOW_THREADS
+#endif
+    Py_RETURN_NONE;
 }
