@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from w3lib.url import canonicalize_url
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Hashes = NDArray[np.uint64]
-
-Shingle = TypeVar("Shingle", int, bytes)
 
 WINDOW_WORDS: Final = 6
 KEEP: Final = 8
@@ -86,7 +84,7 @@ def near_duplicates(a: Hashes, b: Hashes) -> bool:
     return _count_common(a.tolist(), b.tolist()) > 0
 
 
-def _count_common(a: Sequence[Shingle], b: Sequence[Shingle]) -> int:
+def _count_common(a: Sequence[object], b: Sequence[object]) -> int:
     """Number of hashes in common; 0 if too few for near-duplicates."""
     common = len(set(a).intersection(b))
     return common if common >= _MIN_COMMON or a == b else 0
