@@ -259,6 +259,8 @@ def _log_odds(page: Page, content: NDArray[np.float32]) -> NDArray[np.float64]:
 _OTHER_ARTICLE: Final = 12.0  # log-odds of template, more than any paragraph's score
 _HEADLINES: Final = ("h1", "h2", "h3")
 _MIN_HEADLINE_WORDS: Final = 3  # distinct
+_MAX_HEADLINE_BLOCKS: Final = 20  # so many characters of each are read, since headlines may hold others
+_MAX_HEADLINE: Final = 200
 _MIN_TITLE_SHARE: Final = 0.8  # fraction of a headline's words in the title, from which it matches the title
 _MAX_OTHER_SHARE: Final = 0.5  # the same fraction, below which it is another article's headline
 _MIN_ARTICLE_WORDS: Final = 100
@@ -297,7 +299,8 @@ def _headlines(page: Page) -> Mapping[int, float]:
     title, texts = frozenset(WORD.findall(page.title.lower())), page.block_texts()
     shares: dict[int, float] = {}
     for place in elements_named(page, *_HEADLINES):
-        text = " ".join(texts[page.block_begin[place] : page.block_end[place]])
+        begin, end = page.block_begin[place], page.block_end[place]
+        text = " ".join([text[:_MAX_HEADLINE] for text in texts[begin : min(end, begin + _MAX_HEADLINE_BLOCKS)]])
         words = frozenset(WORD.findall(text.lower()))
         if len(words) >= _MIN_HEADLINE_WORDS:
             shares[place] = len(words & title) / len(words)
