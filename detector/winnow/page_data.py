@@ -33,8 +33,8 @@ _STATE: Final = re.compile(
 )
 _PUSH: Final = re.compile(r"self\.__next_f\.push\(\[1,(?=\")")
 _ROW: Final = re.compile(rb"[0-9a-f]{1,8}:(?:T([0-9a-f]{1,8}),|[A-Z]{0,2}(?=.))", re.DOTALL)
-_MAX_CHARACTERS: Final = 8_000_000
-_MAX_VALUES: Final = 200_000
+_MAX_CHARACTERS: Final = 8_000_000  # of scripts, and of what is found in all documents, some of which are in others
+_MAX_VALUES: Final = 500_000  # of all documents
 _MAX_STATES: Final = 20
 _TAG: Final = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]*)?>")
 
@@ -47,8 +47,12 @@ def article_in_data(page: Page, visible_characters: int = 0) -> str:
         visible_characters: characters of text in its elements; the article must have more than twice as many.
     """
     article, max_characters = "", max(_MIN_CHARACTERS, 2 * visible_characters)
+    left, values_left = _MAX_CHARACTERS, iter(range(_MAX_VALUES))
     for document in _documents(page):
-        title, texts = _title_and_texts(document)
+        title, texts = _title_and_texts(document, values_left)
+        left -= sum(map(len, texts))
+        if left < 0:
+            break
         characters = sum(len(_TAG.sub("", text)) for text in texts)
         if characters > max_characters:
             max_characters = characters
@@ -80,7 +84,7 @@ def _documents(page: Page) -> Iterator[Any]:
             yield decode_json(text)
         elif "javascript" in kind:
             scripts.append(text)
-    pushed = (decode_json(text[found.end() :]) for text in scripts for found in _PUSH.finditer(text))
+    pushed = (decode_json(part) for text in scripts for part in _PUSH.split(text)[1:])
     if flight := "".join(part for part in pushed if isinstance(part, str)):
         yield list(_flight_rows(flight.encode()))
     yield from map(decode_json, page.attribute("data-preloaded").values())
@@ -99,12 +103,12 @@ def _flight_rows(data: bytes) -> Iterator[Any]:
         at = end
 
 
-def _title_and_texts(document: Any) -> tuple[str, list[str]]:
-    """Return the title and the distinct long texts of a JSON document, in their order."""
+def _title_and_texts(document: Any, values_left: Iterator[int]) -> tuple[str, list[str]]:
+    """Return the title and the distinct long texts of a JSON document, in their order; it is read as far as is left."""
     title = ""
     texts: dict[str, None] = {}
     waiting: list[tuple[str, Any]] = [("", document)]
-    for _ in range(_MAX_VALUES):
+    for _ in values_left:
         if not waiting:
             break
         key, value = waiting.pop()

@@ -202,6 +202,16 @@ PAGES: Final[dict[str, Callable[[int], str]]] = {
     "JSON-LD too deep": lambda n: ld("[" * n * 9),
     "JSON-LD of many things": lambda n: ld(json.dumps([{"@type": "Article", "headline": "a", "author": "b"}] * n)),
     "JSON-LD with an end of spaces": lambda n: ld('{"@type":"Article"}-->' + " " * n * 9 + "x"),
+    "JSON-LD of things in things": lambda n: ld(
+        '{"@type":"Article","articleBody":"a","mainEntity":' * (n + n // 2) + f"[{'0,' * 50 * n}0]" + "}" * (n + n // 2)
+    ),
+    "texts of things in things": lambda n: ld(
+        '{"@type":"Article","articleBody":"a","mainEntity":' * n + f'{{"text":"{"<b >" * 300 * n}"}}' + "}" * n
+    ),
+    "pushed data": lambda n: "<script>" + 'self.__next_f.push([1,"a"])\n' * 300 * n + f"</script>{STORY}",
+    "headlines in headlines": lambda n: (
+        f"<title>Storm</title><article>{'<h1><div>' * min(2 * n, 900)}{STORY * n}</article><article>{STORY}</article>"
+    ),
     "scripts of JSON-LD": lambda n: ld('{"@type": "Article", "articleBody": "Word of it."}') * n,
 }
 
