@@ -215,15 +215,19 @@ class _Robots(urllib.request.BaseHandler):
         return Protego.parse(text.decode("utf-8", "replace"))
 
 
-def _connect_public(address: tuple[str, int], timeout: Any = None, source: Any = None) -> socket.socket:
-    """Connect to the address that was checked, so that a name cannot resolve to another one afterwards."""
+def _connect_public(address: tuple[str, int], timeout: float, source: Any = None) -> socket.socket:
+    """Connect to one of the addresses that were checked: a name might resolve to another one afterwards."""
     found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
-    for *_, (host, *_) in found:
-        found_ip = ipaddress.ip_address(str(host).partition("%")[0])
+    hosts = [str(host) for *_, (host, *_) in found]
+    for host in hosts:
+        found_ip = ipaddress.ip_address(host.partition("%")[0])
         ip = getattr(found_ip, "ipv4_mapped", None) or found_ip
         if not ip.is_global or ip.is_multicast:
             raise OSError(f"{address[0]} is a private address; --allow-private fetches from it")
-    return socket.create_connection((str(found[0][4][0]), address[1]), timeout, source)
+    for host in hosts[:-1]:
+        with suppress(OSError):
+            return socket.create_connection((host, address[1]), timeout / len(hosts), source)
+    return socket.create_connection((hosts[-1], address[1]), timeout / len(hosts), source)
 
 
 class _PublicHandler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):

@@ -1,6 +1,7 @@
 """``winnow clean ADDRESS`` fetches one page as robots.txt allows, and from no private address unless asked."""
 
 import socket
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -78,3 +79,22 @@ def test_no_name_leads_to_a_private_address(address, monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(family, socket.SOCK_STREAM, 6, "", (address, 80))])
     with pytest.raises(fetching.InputError, match="is a private address"):
         fetching.fetch("http://innocent.example/")
+
+
+def test_where_the_first_address_of_a_name_does_not_answer_the_next_one_is_asked(web, monkeypatch):
+    web.pages["/story"] = (200, {}, STORY)
+    tried = []
+
+    def reach_the_last(address, *_):
+        tried.append(address[0])
+        if len(tried) == 1:
+            raise OSError("no route to it")
+        connection = socket.socket()
+        connection.connect(("127.0.0.1", urlsplit(web.url).port))
+        return connection
+
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, 80)) for host in ("8.8.8.8", "1.1.1.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    monkeypatch.setattr(socket, "create_connection", reach_the_last)
+    assert fetching.fetch("http://two.example/story", obey_robots=False).html == STORY
+    assert tried == ["8.8.8.8", "1.1.1.1"]
