@@ -102,6 +102,7 @@ _NAMING: Final = {".": "class", "#": "id"}  # attributes, by the mark of their n
 _WITHOUT_SCRIPTS: Final = re.compile("no-?js")
 _FOR_SCREENS: Final = frozenset({"all", "screen", ""})
 _MAX_PARTS: Final = 4  # of a selector
+_MAX_NAMES: Final = 31  # of a selector
 _MAX_CLASSES: Final = 20  # of an element
 _MAX_SEARCHED: Final = 200_000_000  # bytes of scripts, once for each name that is looked for in them
 _SHORT: Final = 4  # characters of a name that may be part of anything
@@ -378,20 +379,40 @@ def _matches(
 ) -> Iterator[tuple[Effect, list[int], bool]]:
     """Effects of rules of the page's own sheets that hide some elements, those that they apply to, and ``True``."""
     shows = cache(lambda begin, end: _SHOWING.search(_sheet(page), begin, end) is not None)
+    possible = []
     for selector, style in rules:
-        effect, *_, name = EFFECTS[style], "", *_NAME.findall(selector)
-        if (effect.way or effect.is_white) and not (_REVEALED.search(name) or _WITHOUT_SCRIPTS.search(selector)):
-            chosen = _chosen(page, selector, present)
-            if (chosen & holding).any() and not (name and _is_shown_elsewhere(_sheet(page), shows, name, style)):
-                yield effect, chosen.nonzero()[0].tolist(), True
+        effect, names = EFFECTS[style], _NAME.findall(selector)
+        is_revealed = _WITHOUT_SCRIPTS.search(selector) or (names and _REVEALED.search(names[-1]))
+        if (effect.way or effect.is_white) and not is_revealed and len(names) <= _MAX_NAMES:
+            possible.append((selector, names, style))
+    places = _places_of_names(page, {name for _, names, _ in possible for name in names}, present)
+    for selector, names, style in possible:
+        chosen = _chosen(page, selector, places)
+        if (chosen & holding).any() and not (names and _is_shown_elsewhere(_sheet(page), shows, names[-1], style)):
+            yield EFFECTS[style], chosen.nonzero()[0].tolist(), True
 
 
-def _chosen(page: Page, selector: str, present: Flags) -> Flags:
-    """bool[n], what a selector of simple parts chooses by attributes that are present, nothing for another.
+def _places_of_names(page: Page, names: set[str], present: Flags) -> dict[str, NDArray[np.intp]]:
+    """Places of the attributes that are present and have some names of selectors, by name."""
+    places: dict[str, list[int]] = {name: [] for name in names}
+    for mark, attribute in _NAMING.items():
+        words = {name[1:] for name in names if name[0] == mark}
+        for value, place in page.attributes.places_by_value(attribute).items() if words else ():
+            if present[place]:
+                for word in words.intersection(value.split()):
+                    places[mark + word].append(place)
+    return {name: np.array(found, np.intp) for name, found in places.items()}
 
-    A child is taken for any descendant.
+
+def _chosen(page: Page, selector: str, places: dict[str, NDArray[np.intp]]) -> Flags:
+    """bool[n], what a selector of simple parts chooses, nothing for another; a child is taken for any descendant.
+
+    Args:
+        page: the page.
+        selector: the selector.
+        places: places of attributes by the names that they have.
     """
-    table, parts, chosen = page.attributes, selector.replace(">", " ").split(), np.ones(page.n, bool)
+    parts, chosen = selector.replace(">", " ").split(), np.ones(page.n, bool)
     if not 0 < len(parts) <= _MAX_PARTS:
         return ~chosen
     for part in parts:
@@ -401,10 +422,11 @@ def _chosen(page: Page, selector: str, present: Flags) -> Flags:
         chosen = within(page, chosen)
         if compound[1]:
             chosen &= page.tag == TAG_ID.get(compound[1].lower(), -1)
-        for name in _NAME.findall(compound[2]):
-            values = table.places_by_value(_NAMING[name[0]]).items()
-            named = [place for value, place in values if name[1:] in value.split() and present[place]]
-            chosen &= is_among(page, table.elements_with(named))
+        if names := set(_NAME.findall(compound[2])):
+            held = np.zeros(len(page.attributes.first), np.int32)
+            for name in names:
+                held[places[name]] += 1
+            chosen &= page.attributes.sum_per_element(held) == len(names)
         if compound[3]:
             chosen &= is_among(page, [*page.attribute("hidden")])
     return chosen
