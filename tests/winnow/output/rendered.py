@@ -37,6 +37,13 @@ def meaning(html: str, *, emphasis: bool = True) -> Meaning:
     return list(_blocks(root.find("body"), ()))
 
 
+def letters(html: str) -> list[tuple[str, frozenset[Any]]]:
+    """Letters and digits of a paragraph, each with its marks, and all other characters without."""
+    (line,) = meaning(html)
+    characters = [(character, marks) for text, marks in line for character in text]
+    return [(character, marks if character.isalnum() else frozenset()) for character, marks in characters]
+
+
 def _blocks(element: etree._Element, marks: tuple[Any, ...]) -> Iterator[Any]:
     line: list[tuple[str, tuple[Any, ...]]] = []
     pre = element.tag == "pre"

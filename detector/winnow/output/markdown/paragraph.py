@@ -1,8 +1,9 @@
 """Writes the contents of a paragraph in Markdown: text, emphasis, links, images and code.
 
 White space at the edges of emphasis and links moves out of them, as Markdown requires, and empty emphasis is dropped.
-The characters around ``*`` decide whether it opens or closes emphasis (CommonMark 0.31.2, section 6.2). If they are
-wrong for it, as in ``**“word”**s``, the letter outside is written as a character reference.
+The characters around ``*`` decide whether it opens or closes emphasis (CommonMark 0.31.2, section 6.2). Where they are
+wrong for it, as in ``**word:**s``, punctuation at the edge moves out as well: ``**word**:s``. Where that is no help, as
+next to a link, the letter outside is written as a character reference.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import string
 import unicodedata
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from winnow.output.markdown.escaping import (
@@ -91,10 +93,7 @@ class Line:
             self._add_space(text[:begin])
         if self._pending or self.marks:
             self._write_pending()
-        if self.pieces:
-            self._append(Piece(words, PLAIN))
-        else:
-            self.pieces.append(Piece(words, PLAIN))
+        self._append(Piece(words, PLAIN))
         if begin + len(words) < len(text):
             self._add_space(text[begin + len(words) :])
 
@@ -187,6 +186,7 @@ def _write_pieces(pieces: list[Piece]) -> str:
     has_emphasis = not {piece.mark.kind for piece in pieces if piece.mark is not None} <= {"a"}
     if has_emphasis:
         pieces = _drop_nested_repetition(_merge_marks(pieces))
+        _move_signs_out(pieces)
         characters = _choose_delimiters(pieces)
         pieces = _merge_marks([piece for piece in pieces if piece.mark is None or characters.get(piece.mark, "*")])
     formulas = has_formula("".join([piece.text for piece in pieces if piece.kind in {PLAIN, FORMULA}]))
@@ -257,6 +257,25 @@ def _drop_nested_repetition(pieces: list[Piece]) -> list[Piece]:
                 break
             del kept[-2], kept[begin + 1]
     return kept
+
+
+def _move_signs_out(pieces: list[Piece]) -> None:
+    """Move signs at the edges of emphasis out of it where a letter touches it, unless no other text is there."""
+    begin, roles = 0, set[bool]()  # the last piece that is no mark of emphasis, and whether the marks since then open
+    for index, piece in enumerate(pieces):
+        if piece.mark is not None and piece.mark.kind != "a":
+            roles.add(piece.opens)
+            continue
+        if piece.kind == pieces[begin].kind == PLAIN and len(roles) == 1:
+            before, after = pieces[begin].text, piece.text
+            text, edge = before + after, len(before)
+            if True in roles and not _is_boundary(before[-1]):
+                edge += sum(1 for _ in takewhile(_may_be_boundary, after))
+            elif False in roles and not _is_boundary(after[0]):
+                edge -= sum(1 for _ in takewhile(_may_be_boundary, reversed(before)))
+            if 0 < edge < len(text):
+                pieces[begin].text, piece.text = text[:edge], text[edge:]
+        begin, roles = index, set()
 
 
 def _choose_delimiters(pieces: list[Piece]) -> dict[Mark, str]:
