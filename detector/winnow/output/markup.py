@@ -84,6 +84,12 @@ _CELLS: Final = tag_set("td", "th")
 _LINES: Final = tag_set("div", "p", "li", "tr")
 _MAX_DISTANCE: Final = 12  # blocks; on 125 pages of WCXB pictures of the content were nearer, 27 others further away
 _TINY: Final = frozenset({"0", "1", "0px", "1px"})
+_SHARES: Final = re.compile(  # in an address; linear: the names are fixed
+    r"(?<![\w-])(?:facebook\.com/(?:sharer|share\.php|dialog/share)|(?:twitter|x)\.com/(?:intent/(?:tweet|post)|share\b)"
+    r"|bsky\.app/intent|linkedin\.com/(?:shareArticle|shar(?:e|ing)\b|cws/share)|pinterest\.[a-z.]{2,6}/pin/create"
+    r"|(?:reddit|stumbleupon)\.com/submit|(?:tumblr|vk|weibo|addtoany|flipboard)\.com/.{0,20}\bshare|(?:t|telegram)\.me/share"
+    r"|wa\.me/\?|whatsapp\.com/send/?\?text|whatsapp:|viber:|fb-messenger:|(?:mailto|sms):\?)"
+)
 _IS_DIV: Final = np.array([name == "div" for name in _OUTPUT_NAME])
 _HAS_BORDER: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in _OUTPUT_NAME])
 
@@ -122,16 +128,13 @@ class Markup:
 
     def text(self, item: int) -> str:
         """Text of an element, or of a text itself; formulas are TeX without dollar signs."""
-        inside = (self.values[each] for each in range(item, self.ends[item]) if not self.names[each])
-        return "".join(text if isinstance(text, str) else "".join(map(_text_of_piece, text)) for text in inside)
+        texts = (self.values[each] for each in range(item, self.ends[item]) if not self.names[each])
+        pieces = (piece for text in texts for piece in ([text] if isinstance(text, str) else text))
+        return "".join(piece if isinstance(piece, str) else piece.tex for piece in pieces)
 
     def has_inside(self, item: int, *names: str) -> bool:
         """Whether there is an element of some names inside another one."""
         return not {*self.names[item + 1 : self.ends[item]]}.isdisjoint(names)
-
-
-def _text_of_piece(piece: str | Formula) -> str:
-    return piece if isinstance(piece, str) else piece.tex
 
 
 def make_markup(
@@ -200,8 +203,8 @@ def _strip_template(page: Page, template: Flags, hidden: Flags | None) -> tuple[
     Images, videos and sounds are such content if they are not template themselves and the nearest element around them
     that has any text keeps some of it: the icon of a menu entry goes with the entry, the picture of a gallery stays.
     Logos and buttons, with a whole menu between them and the text that stays, are cut as well, and so are tracking
-    pixels and what is in ``noscript``: copies of pictures that scripts load. Line breaks stay behind text that stays,
-    and cells in rows of data tables that stay.
+    pixels, icons to share the page and what is in ``noscript``: copies of pictures that scripts load. Line breaks stay
+    behind text that stays, and cells in rows of data tables that stay.
     """
     kept_blocks = ~template[page.n :]
     kept_text, all_text = runs_of_blocks(page, kept_blocks), runs_of_blocks(page, np.ones(page.m, bool))
@@ -216,6 +219,10 @@ def _strip_template(page: Page, template: Flags, hidden: Flags | None) -> tuple[
     media &= _blocks_to_content(page, kept_blocks) <= _MAX_DISTANCE
     widths, heights = page.attribute("width"), page.attribute("height")  # a pixel at most: it counts visits
     media[[at for at, width in widths.items() if {width.strip(), heights.get(at, "").strip()} <= _TINY]] = False
+    links = np.flatnonzero((page.tag == TAG_ID["a"]) & (subtree_sums(page, media) > 0))
+    shares = [any(_SHARES.search(href) for _, href in pairs) for pairs in page.attributes.of_elements(links, {"href"})]
+    icons = np.flatnonzero(media & within(page, is_among(page, links[shares])))
+    media[[icon for icon in icons.tolist() if len(widths.get(icon, "")) < 3]] = False  # wider: a picture to pin
     if formulas := find_formulas(page).by_element:
         kept, block_of = np.append(kept_blocks, False), formula_positions(page).block
         media[[formula for formula in formulas if kept[block_of.get(formula, -1)]]] = True

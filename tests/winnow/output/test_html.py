@@ -153,6 +153,15 @@ def test_a_picture_is_cut_with_the_menu_and_kept_with_the_article() -> None:
     assert re.findall("[a-z]+[.](?:png|jpg)", page) == ["lead.jpg"]
 
 
+def test_an_icon_that_shares_the_page_is_left_out_and_a_picture_to_pin_stays() -> None:
+    pin = "https://www.pinterest.com/pin/create/button/?url=u"
+    shares = ["//www.facebook.com/sharer.php?u=u", "https://x.com/intent/post?text=t", "mailto:?subject=s", pin]
+    icons = "".join(f"<li><a href='{share}'><img src=icon.png width=32></a></li>" for share in shares)
+    others = "<a href=https://x.com/winnow><img src=us.png></a><a href=mailto:a@b.example><img src=mail.png></a>"
+    page = write(f"{STORY}<ul>{icons}</ul>{others}<a href={pin}><img src=cake.png width=600></a>").html
+    assert re.findall("[a-z]+[.]png|<li>", page) == ["us.png", "mail.png", "cake.png"]
+
+
 def test_deep_nesting_is_flattened_without_losing_text() -> None:
     html = "<blockquote>a" * 1500 + "deep"
     found = write(html)
