@@ -296,7 +296,9 @@ def _choose_delimiters(pieces: list[Piece]) -> dict[Mark, str]:
         characters[mark] = "*"
         shown = [other for other in outer if characters[other]]
         end = next(place for place in range(index + 1, len(pieces)) if pieces[place].mark is mark)
-        is_free = _has_boundary(pieces, index - 1, before=True) and _has_boundary(pieces, end + 1, before=False)
+        outside = [other.text[-1] for other in pieces[max(index - 1, 0) : index] if other.kind == PLAIN]
+        outside += [other.text[0] for other in pieces[end + 1 : end + 2] if other.kind == PLAIN]
+        is_free = all(map(_is_boundary, outside))
         last = pieces[index - 1] if index else piece
         taken = {characters[other] for other in shown}
         if last.mark is not None and not last.opens:  # emphasis ends where this one begins
@@ -309,11 +311,7 @@ def _choose_delimiters(pieces: list[Piece]) -> dict[Mark, str]:
             other.opens and other.mark and other.mark.kind != "a" for other in pieces[index + 1 : end]
         ):
             characters[mark] = ""
-        elif "*" not in taken:
-            characters[mark] = "*"
-        elif "_" not in taken and is_free:
-            characters[mark] = "_"
-        elif is_nested or not _between_letters(pieces, index, end):
+        elif "*" in taken and (is_nested or (is_free and "_" not in taken) or not _between_letters(pieces, index, end)):
             characters[mark] = "_" if "_" not in taken else ""
         outer.append(mark)
     return characters
@@ -346,13 +344,6 @@ def _merge_marks(pieces: list[Piece]) -> list[Piece]:
     return kept
 
 
-def _has_boundary(pieces: list[Piece], place: int, *, before: bool) -> bool:
-    """Whether the piece before or after a delimiter has no letter next to it."""
-    if not 0 <= place < len(pieces) or pieces[place].kind != PLAIN:
-        return True
-    return _is_boundary(pieces[place].text[-1 if before else 0])
-
-
 def _guard_delimiters(written: list[str], delimiters: list[str]) -> bool:
     """Replace letters by references if they keep delimiters from opening or closing; return whether any was replaced.
 
@@ -376,7 +367,7 @@ def _guard_delimiters(written: list[str], delimiters: list[str]) -> bool:
             before = ";"
             is_changed = True
         if "closes" in roles and not _is_boundary(after) and (is_underscore or _may_be_boundary(before)):
-            written[end] = _reference(after) + written[end][1:]
+            written[end] = f"&#{ord(after)};{written[end][1:]}"
             is_changed = True
         index = end
     return is_changed
@@ -396,8 +387,4 @@ def _with_reference(text: str) -> str:
     """Write the last letter of a text as a reference; a single backslash before it is escaped."""
     rest = text[:-1]
     backslashes = len(rest) - len(rest.rstrip("\\"))
-    return rest + "\\" * (backslashes % 2) + _reference(text[-1])
-
-
-def _reference(character: str) -> str:
-    return f"&#{ord(character)};"
+    return rest + "\\" * (backslashes % 2) + f"&#{ord(text[-1])};"
