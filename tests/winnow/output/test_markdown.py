@@ -132,6 +132,7 @@ def test_punctuation_leaves_emphasis_that_a_letter_touches() -> None:
         ("<h2>1. One</h2><p><a href=/a>Go!</a></p>", "## 1. One\n\n[Go!](/a)"),
         ("<p>Go!<a href=/a>x</a></p>", r"Go\![x](/a)"),
         ("<p><kbd>Ctrl</kbd><kbd>C<b>1</b></kbd></p>", "`Ctrl` `C`**`1`**"),
+        ("<ul><li>One<li><video src=/v></video></ul><ol><li><video src=/v></video><li>Two</ol>", "- One\n\n1.\n2. Two"),
         ("<p><tt>ls</tt> and more</p>", "`ls` and more"),
         ("<h2><p>One</p><p>Two</p></h2><p>Words</p>", "## One Two\n\nWords"),
     ],

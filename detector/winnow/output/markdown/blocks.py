@@ -50,6 +50,7 @@ class Frame:
     blocks: list[Block] = field(default_factory=list)
     is_callout: bool = False  # of a quotation
     number: int = 1  # of an item; of a list, that of its next item
+    element: int = 0  # of an item: its li
     is_implied: bool = False  # of an item: without a li
     has_paragraphs: bool = False  # of an item: not bare text
     is_ordered: bool = False  # of a list

@@ -55,6 +55,7 @@ _WRITTEN: Final[dict[str, Callable[[str], str]]] = {
     "task": lambda box: "[ ]" if box == "☐" else "[x]",
 }
 """What a ``span`` of clean markup is in Markdown, by its class."""
+_MEDIA: Final = ("img", "video", "audio")  # not all of them have a counterpart in Markdown
 _MAX_DIGITS: Final = 9  # of the number of an item
 _MAX_CALLOUT_CHARACTERS: Final = 2_000
 _TITLE: Final = re.compile("title|heading", re.IGNORECASE)
@@ -335,7 +336,7 @@ class _Writer:
         frame = self._frames[-1]
         if frame.kind == LIST:
             frame.number = _parse_number(self._attributes(item).get("value"), frame.number)
-            self._open_frame(item, Frame(ITEM))
+            self._open_frame(item, Frame(ITEM, element=item))
 
     def _ensure_item(self) -> None:
         """Begin an item for contents of a list outside its items."""
@@ -355,6 +356,8 @@ class _Writer:
             around = self._frames[-1]
             self._cells -= frame.kind == CELL
             if frame.kind == ITEM and around.kind == LIST:
+                if not (frame.blocks or around.is_ordered) and self._markup.has_inside(frame.element, *_MEDIA):
+                    continue
                 frame.number = around.number
                 around.items.append(frame)
                 around.number += around.step
