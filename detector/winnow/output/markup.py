@@ -168,7 +168,10 @@ def make_markup(
     kept = np.flatnonzero(elements)
     attributes = attributes_to_write(page, kept)
     if deduplicate and (repeated := _repeated_pictures(page, kept, attributes)):
-        first = ~within(page, is_among(page, repeated)).take(kept)
+        copies = is_among(page, repeated)
+        first = elements & ~within(page, copies)
+        is_left = sums_over_runs(page, runs) + subtree_sums(page, first & (_MEDIA | _BREAKS)[page.tag]) > 0
+        first = (first & (is_left | (subtree_sums(page, copies) == 0))).take(kept)
         kept, attributes = kept[first], list(compress(attributes, first.tolist()))
     markup = join_items(page, kept, attributes, np.flatnonzero(runs), links=links)
     return replace(markup, language=sorted(stated.items(), reverse=True))

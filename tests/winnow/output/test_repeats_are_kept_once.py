@@ -56,5 +56,6 @@ def test_what_the_posts_of_a_list_have_in_common_stays_in_each(classes: tuple[st
 
 
 def test_pictures_that_repeat_stay_where_repeats_are_wanted() -> None:
-    html = f"<p>{LONG} <img src=/star.svg></p><p>{OTHER} <img src=/star.svg></p>"
+    html = f"<p>{LONG} <img src=/star.svg></p><p>{OTHER}</p><ul><li>One</li><li><b><img src=/star.svg></b></li></ul>"
     assert [clean(html, deduplicate=wanted).markdown.count("star.svg") for wanted in (True, False)] == [1, 2]
+    assert [clean(html, deduplicate=wanted).html.count("<b>") for wanted in (True, False)] == [0, 1]
