@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from winnow.metadata.dates import date_in_address, iso_date
 from winnow.metadata.json_ld import json_ld_facts, json_ld_kind, read_offers
 from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, split_names
-from winnow.metadata.visible import element_text, headings, stated_language, visible_authors, visible_dates
+from winnow.metadata.visible import element_text, headings, site_names, stated_language, visible_authors, visible_dates
 from winnow.page.addresses import base_address, domain, join_address
 from winnow.page.text import UNSPACED_RUN
 from winnow.page.tree import elements_named, named_elements, once_per_page
@@ -149,9 +149,10 @@ def read_metadata(page: Page, text: str = "") -> Metadata:
                 facts[name], sources[name] = value, source
     site = facts.get("site_name") or ""
     if "headline" in facts:
-        facts["headline"] = _without_site(facts["headline"], site, page.url)
+        facts["headline"] = _without_site(facts["headline"], site, page)
         if visible := _visible_headline(page, facts["headline"], site):
             facts["headline"], sources["headline"] = visible, "markup"
+        facts["headline"] = _without_site(facts["headline"], site, page, is_chosen=True)
     if people := [name for name in facts.get("authors", []) if not _is_site(name, site, page.url)]:
         facts["authors"] = people
     base = base_address(page)
@@ -204,14 +205,14 @@ def _names_no_person(facts: Facts) -> bool:
     return all(is_user_name(name) or _is_site(name, facts.get("site_name") or "", None) for name in facts["authors"])
 
 
-def _without_site(title: str, site: str, url: str | None) -> str:
-    """Return a title without the name of the site or its host at its end or beginning."""
+def _without_site(title: str, site: str, page: Page, *, is_chosen: bool = False) -> str:
+    """Return a title without the name of the site at its end or beginning; the chosen one only behind a bar or dash."""
     parts = _BETWEEN_PARTS.split(title)
-    if len(parts) < 3:
+    if len(parts) < 3 or (is_chosen and parts[-2] == ": "):
         return title
-    for part, rest in ((parts[-1], "".join(parts[:-2])), (parts[0], "".join(parts[2:]))):
-        if _is_site(part, site, url):
-            return rest.strip()
+    for part, rest in ((parts[-1], parts[:-2]), (parts[0], parts[2:]))[: 1 if is_chosen else 2]:
+        if any(_is_site(part, name, page.url) for name in [site, *(site_names(page) if is_chosen else [])]):
+            return "".join(rest).strip() or title
     return title
 
 

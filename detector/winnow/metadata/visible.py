@@ -20,6 +20,7 @@ import numpy as np
 
 from winnow.metadata.dates import dates_in, iso_date
 from winnow.metadata.values import names_in_byline
+from winnow.page.addresses import join_address
 from winnow.page.tree import (
     TAG_ID,
     block_lengths,
@@ -43,6 +44,7 @@ _MAX_CANDIDATES: Final = 400  # of each kind
 _MAX_BYLINE_RUNS: Final = 40
 _MAX_LABEL_CHARACTERS: Final = 40  # before a date
 _MAX_BLOCKS_BEHIND: Final = 12  # text blocks between the headline and a byline
+_MAX_NAMING: Final = 6  # links, headings, and elements in each of them
 _DISTANCES: Final = np.array([-8, -4, 0, 7, _MAX_BLOCKS_BEHIND + 1, 2 * _MAX_BLOCKS_BEHIND])
 _NEARNESS: Final = np.array([0.0, 1.0, 2.0, 2.5, 2.0, 1.0, 0.0])  # before, between and from these distances
 _MIN_BYLINE_SCORE: Final = 2.0
@@ -258,6 +260,18 @@ def heading_block(page: Page) -> int | None:
             if len(line) <= 2 * len(page.title) and (similarity := similarity_of(line)) > best_similarity:
                 best, best_similarity = block, similarity
     return best
+
+
+def site_names(page: Page) -> set[str]:
+    """Texts and labels that may name the site: those in the first links home, and in headings with a class for it."""
+    home, places = join_address(page.url or "", "/"), page.attributes.places_by_value("href")
+    homes = ({"/", home, home.removesuffix("/")} - {""}) & places.keys()
+    named = [index for index, pairs in named_elements(page, "h1") if _SITE_NAME.search(pairs.get("class", ""))]
+    first = named[:_MAX_NAMING] + page.attributes.elements_with([places[value] for value in homes])[:_MAX_NAMING]
+    inner = [at for index in first for at in range(index, min(int(page.end[index]), index + _MAX_NAMING))]
+    labels = page.attributes.of_elements(np.array(inner, np.int64), {"alt", "aria-label"})
+    found = [element_text(page, index) for index in first] + [text for pairs in labels for _, text in pairs]
+    return {text.lower().removesuffix("logo") for text in found}
 
 
 @once_per_page

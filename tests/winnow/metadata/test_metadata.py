@@ -190,6 +190,26 @@ def test_the_headline_is_without_the_name_of_the_site(title: str, h1: str, headl
     assert read_metadata(Page.parse(html, "https://www.harbour.example/a")).headline == headline
 
 
+@pytest.mark.parametrize(
+    ("title", "body", "headline"),
+    [
+        ("Storm - Tides | Bay Watch", "<a href=/><img alt='Bay Watch logo'></a>", "Storm - Tides"),
+        ("Storm – Bay Watch", "<a href=https://host.example aria-label='Bay Watch'></a>", "Storm"),
+        ("Storm - The Bay", "<h1 class=menu-title>The Bay</h1>", "Storm"),
+        ("Storm | Host", "<h1>Storm hits the coast | Host</h1>", "Storm hits the coast"),
+        ("Storm: Bay Watch", "<a href=/>Bay Watch</a>", "Storm: Bay Watch"),
+        ("Storm | Bay Watch", "<a href=/bay>Bay Watch</a><a href=/>Bay</a>", "Storm | Bay Watch"),
+        ("Bay Watch | Tides", "<a href=/>Bay Watch</a>", "Bay Watch | Tides"),
+        ("| Bay Watch", "<a href=/>Bay Watch</a>", "| Bay Watch"),
+    ],
+)  # fmt: skip
+def test_the_end_of_a_headline_that_links_home_or_the_address_show_as_the_name_of_the_site_is_left_out(
+    title: str, body: str, headline: str
+) -> None:
+    page = Page.parse(f"<title>{title}</title>{body}<p>Waves", "https://host.example/a")
+    assert read_metadata(page).headline == headline
+
+
 def test_people_replace_user_names_and_the_outlet_and_cited_names_are_turned_around() -> None:
     by = "<h1>Storm hits the coast</h1><p>By Ada Byron"
     for declared in ("adabyron", "The Harbour News", "admin"):
