@@ -124,7 +124,7 @@ class Line:
 
     def close_mark(self, mark: Mark) -> None:
         """End an open mark."""
-        if mark.kind == "a" and not mark.is_used and self._is_shown(mark):
+        if mark.kind == "a" and not mark.is_used and mark in self._shown_marks():
             self._write_pending()
         if mark in self._opened:
             self._close_to(mark)
@@ -160,18 +160,19 @@ class Line:
         if self._pending:
             self._append(Piece(self._pending, PLAIN if self._pending != _BREAK else ""))
             self._pending = ""
-        for mark in self.marks if len(self._opened) < len(self.marks) else ():
-            if mark not in self._opened and self._is_shown(mark):
+        for mark in self._shown_marks() if len(self._opened) < len(self.marks) else ():
+            if mark not in self._opened:
                 mark.is_used = True
                 self._opened.append(mark)
                 self.pieces.append(Piece("", "", mark, opens=True))
 
-    def _is_shown(self, mark: Mark) -> bool:
-        """Whether a mark is written: no link without a target or in another link, and no deletion in another one."""
-        outer = self.marks[: self.marks.index(mark)]
-        if mark.kind == "a":
-            return mark.href is not None and all(other.kind != "a" or other.href is None for other in outer)
-        return mark.kind != "del" or all(other.kind != "del" for other in outer)
+    def _shown_marks(self) -> list[Mark]:
+        """Return the open marks that are written: no link without a target, and none within another of its kind."""
+        shown: dict[str, Mark] = {}
+        for mark in self.marks:
+            if mark.kind != "a" or mark.href is not None:
+                shown.setdefault(mark.kind, mark)
+        return list(shown.values())
 
     def _close_to(self, mark: Mark) -> None:
         while mark in self._opened:
@@ -185,7 +186,7 @@ def _write_pieces(pieces: list[Piece]) -> str:
     characters: dict[Mark, str] = {}
     has_emphasis = not {piece.mark.kind for piece in pieces if piece.mark is not None} <= {"a"}
     if has_emphasis:
-        pieces = _drop_nested_repetition(_merge_marks(pieces))
+        pieces = _merge_marks(pieces)
         _move_signs_out(pieces)
         characters = _choose_delimiters(pieces)
         pieces = _merge_marks([piece for piece in pieces if piece.mark is None or characters.get(piece.mark, "*")])
@@ -240,23 +241,6 @@ def _is_autolink(pieces: list[Piece]) -> bool:
         return False
     href = pieces[0].mark.href or ""
     return pieces[1].text == href and not pieces[0].mark.title and _BARE_ADDRESS.fullmatch(href) is not None
-
-
-def _drop_nested_repetition(pieces: list[Piece]) -> list[Piece]:
-    """Drop emphasis that begins and ends together with outer emphasis of the same kind."""
-    kept: list[Piece] = []
-    begins: dict[int, int] = {}  # of open marks, by their identity
-    for piece in pieces:
-        if piece.opens:
-            begins[id(piece.mark)] = len(kept)
-        kept.append(piece)
-        while len(kept) > 1 and not piece.opens and piece.mark is not None:
-            begin = begins[id(piece.mark)]
-            inner = kept[begin + 1].mark
-            if inner is None or inner is not kept[-2].mark or inner.kind != piece.mark.kind or inner.kind == "a":
-                break
-            del kept[-2], kept[begin + 1]
-    return kept
 
 
 def _move_signs_out(pieces: list[Piece]) -> None:
