@@ -10,7 +10,7 @@ static const double levels[LEVELS] = {-1, 1};
 /* Log-odds of scores, which are clipped, to MIN_SCORE and one less it; so are the log-odds. */
 #define MIN_SCORE 1e-9
 #define MAX_LOGIT 30.0
-#define MAX_BLOCK_LOGIT 6.0 /* winnow.training.site_evidence has the same */
+#define MAX_BLOCK_LOGIT 6.0 /* benchmarks.accuracy.site_evidence has the same */
 
 static double logit_of(double score)
 {
