@@ -278,24 +278,18 @@ def _choose_delimiters(pieces: list[Piece]) -> dict[Mark, str]:
             outer.remove(mark)
             continue
         characters[mark] = "*"
-        shown = [other for other in outer if characters[other]]
         end = next(place for place in range(index + 1, len(pieces)) if pieces[place].mark is mark)
         outside = [other.text[-1] for other in pieces[max(index - 1, 0) : index] if other.kind == PLAIN]
         outside += [other.text[0] for other in pieces[end + 1 : end + 2] if other.kind == PLAIN]
         is_free = all(map(_is_boundary, outside))
         last = pieces[index - 1] if index else piece
-        taken = {characters[other] for other in shown}
+        taken = {characters[other] for other in outer}
         if last.mark is not None and not last.opens:  # emphasis ends where this one begins
-            taken |= {characters.get(last.mark, "")} - {""}
-        is_nested = any(other.kind == mark.kind for other in shown)
+            taken.add(characters.get(last.mark, ""))
         has_only_signs = not any(character.isalnum() for inner in pieces[index:end] for character in inner.text)
         if has_only_signs and not is_free:
             characters[mark] = ""  # around a ™, the letter before it would become a reference
-        elif is_nested and any(
-            other.opens and other.mark and other.mark.kind != "a" for other in pieces[index + 1 : end]
-        ):
-            characters[mark] = ""
-        elif "*" in taken and (is_nested or (is_free and "_" not in taken) or not _between_letters(pieces, index, end)):
+        elif "*" in taken and ((is_free and "_" not in taken) or not _between_letters(pieces, index, end)):
             characters[mark] = "_" if "_" not in taken else ""
         outer.append(mark)
     return characters
