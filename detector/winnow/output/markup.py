@@ -168,10 +168,8 @@ def make_markup(
     kept = np.flatnonzero(elements)
     attributes = attributes_to_write(page, kept)
     if deduplicate and (repeated := _repeated_pictures(page, kept, attributes)):
-        copies = is_among(page, repeated)
-        first = elements & ~within(page, copies)
-        is_left = sums_over_runs(page, runs) + subtree_sums(page, first & (_MEDIA | _BREAKS)[page.tag]) > 0
-        first = (first & (is_left | (subtree_sums(page, copies) == 0))).take(kept)
+        copies = within(page, is_among(page, repeated))
+        first = _strip_template(page, template, hidden, copies)[0].take(kept)
         kept, attributes = kept[first], list(compress(attributes, first.tolist()))
     markup = join_items(page, kept, attributes, np.flatnonzero(runs), links=links)
     return replace(markup, language=sorted(stated.items(), reverse=True))
@@ -199,8 +197,10 @@ def read_markup(html: str) -> Markup:
     return join_items(page, kept, with_languages(page, kept, page.attributes.of_elements(kept)), np.arange(page.r))
 
 
-def _strip_template(page: Page, template: Flags, hidden: Flags | None) -> tuple[Flags, Flags]:
-    """Return the elements (bool[n]) and runs (bool[r]) that stay when template units are cut.
+def _strip_template(
+    page: Page, template: Flags, hidden: Flags | None, copies: Flags | None = None
+) -> tuple[Flags, Flags]:
+    """Return the elements (bool[n]) and runs (bool[r]) that stay when template units are cut, and pictures (bool[n]).
 
     A run stays with its block. An element stays while something in its subtree does: a run, or content without text.
     Images, videos and sounds are such content if they are not template themselves and the nearest element around them
@@ -226,6 +226,8 @@ def _strip_template(page: Page, template: Flags, hidden: Flags | None) -> tuple[
     shares = [any(_SHARES.search(href) for _, href in pairs) for pairs in page.attributes.of_elements(links, {"href"})]
     icons = np.flatnonzero(media & within(page, is_among(page, links[shares])))
     media[[icon for icon in icons.tolist() if len(widths.get(icon, "")) < 3]] = False  # wider: a picture to pin
+    if copies is not None:
+        media &= ~copies
     if formulas := find_formulas(page).by_element:
         kept, block_of = np.append(kept_blocks, False), formula_positions(page).block
         media[[formula for formula in formulas if kept[block_of.get(formula, -1)]]] = True
