@@ -36,6 +36,7 @@ _TAG_BITS: Final = sum(  # as flatten.h has them
     table.astype(np.uint8) << bit
     for bit, table in enumerate((IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, _RAW, tag_set("head"), _STAY_IN_HEAD))
 )
+_MANY_ELEMENTS: Final = 30_000  # of a page whose tree takes memory that is worth giving back
 _DTYPES: Final[dict[str, Any]] = {"int64_t": np.int64, "int32_t": np.int32, "int16_t": np.int16, "uint8_t": np.bool_}
 
 
@@ -70,8 +71,6 @@ class Limits:
         if size > limit:
             raise PageTooLarge(what, size, limit)
 
-
-_MANY_ELEMENTS: Final = 30_000
 
 DEFAULT_LIMITS: Final = Limits()
 NO_LIMITS: Final = Limits(sys.maxsize, sys.maxsize, sys.maxsize)

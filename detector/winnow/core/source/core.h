@@ -3,6 +3,7 @@
 #define WINNOW_CORE_H
 
 #include <Python.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +203,21 @@ static inline double smaller(double a, double b)
 static inline double larger(double a, double b)
 {
     return a > b ? a : b;
+}
+
+#define MAX_LOGIT 30.0 /* of a probability; winnow.models has the same number */
+
+/* Log-odds of a probability, which is kept so far from 0 and 1. */
+static inline double log_odds(double probability, double least)
+{
+    double bounded = smaller(larger(probability, least), 1 - least);
+    return log(bounded / (1 - bounded));
+}
+
+/* The probability with log-odds. */
+static inline double probability_of(double logit)
+{
+    return 1 / (1 + exp(-smaller(larger(logit, -MAX_LOGIT), MAX_LOGIT)));
 }
 
 /* Totals of a text by kind: the fields of winnow.page.text.TextTotals. */

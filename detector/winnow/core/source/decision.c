@@ -1,10 +1,10 @@
 /* The decision on a whole page, for winnow.models.decision: its kind, the threshold that its scores expect the best text of,
    and how good this text is expected to be. Scores are of templateness. */
-#include <math.h>
 
 #include "page.h"
 
-#define MIN_WORDS 0.5 /* blocks without words count a little */
+#define MIN_WORDS 0.5      /* blocks without words count a little */
+#define MIN_THRESHOLD 1e-4 /* log-odds are of thresholds as far from 0 and 1 */
 
 /* kind_probabilities(token_weight: float32[size, k], tokens: int64[t], kinds: float64[k]): adds the weights of the tokens to
    logits, which become probabilities */
@@ -66,12 +66,6 @@ static double find_threshold(const Block *blocks, Py_ssize_t m, double beta, dou
     return best + 1 == m ? just_above : larger((blocks[best].score + blocks[best + 1].score) / 2, just_above);
 }
 
-static double log_odds(double probability)
-{
-    double bounded = smaller(larger(probability, 1e-4), 1 - 1e-4);
-    return log(bounded / (1 - bounded));
-}
-
 /* choose_threshold(scores: float64[m], words: float64[m], beta, even, is_article)
    -> threshold, and F1, precision, recall and log10 of the words of the text that this leaves, as the scores expect them
 
@@ -102,7 +96,8 @@ PyObject *core_choose_threshold(PyObject *Py_UNUSED(module), PyObject *arguments
     }
     qsort(blocks, (size_t)m, sizeof(Block), compare_scores);
     best = m ? find_threshold(blocks, m, beta, content) : 0.5;
-    threshold = 1 / (1 + exp((is_article - 1) * log_odds(best) - is_article * log_odds(even)));
+    threshold = probability_of((1 - is_article) * log_odds(best, MIN_THRESHOLD)
+                               + is_article * log_odds(even, MIN_THRESHOLD));
     threshold = is_article >= 1 ? even : is_article <= 0 ? best : threshold;
     if (m && blocks[0].score >= threshold) { /* keep the text of a page with one uncertain sentence */
         threshold = best;

@@ -3,12 +3,9 @@
    page, and one logit per block, of the probability of content. */
 #include "network.h"
 
-#include <math.h>
-
 enum { TILE = 8, PANEL = 64 };          /* blocks that are computed at a time; columns of a panel of weights */
 enum { UNITS = 64, GATES = 3 * UNITS }; /* of a layer, and of a state; winnow.models.blocks has the same numbers */
 #define STEPS 8192.0f                   /* the largest integer of an input; winnow.models.blocks has the same number */
-#define MAX_LOGIT 30.0                  /* winnow.models has the same number */
 
 #define ALIGNED __attribute__((aligned(64))) /* to a line of the cache */
 
@@ -349,7 +346,7 @@ INLINE void fill_probabilities(Task *task, Products products)
             for (i = 0; i < 8; i++) {
                 sum += sums[i];
             }
-            task->probability[tile * TILE + row] = 1 / (1 + exp(-smaller(larger(sum, -MAX_LOGIT), MAX_LOGIT)));
+            task->probability[tile * TILE + row] = probability_of(sum);
         }
     }
 }

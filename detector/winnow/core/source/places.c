@@ -1,5 +1,4 @@
 /* The places of a page's blocks, and what the page has there, for winnow.places. */
-#include <math.h>
 
 #include "fingerprints.h"
 
@@ -7,20 +6,12 @@
 enum { LEVELS = 2 };
 static const double levels[LEVELS] = {-1, 1};
 
-/* Log-odds of scores, which are clipped, to MIN_SCORE and one less it; so are the log-odds. */
-#define MIN_SCORE 1e-9
-#define MAX_LOGIT 30.0
+#define MIN_SCORE 1e-9      /* log-odds are of scores as far from 0 and 1 */
 #define MAX_BLOCK_LOGIT 6.0 /* benchmarks.accuracy.site_evidence has the same */
-
-static double logit_of(double score)
-{
-    double bounded = smaller(larger(score, MIN_SCORE), 1 - MIN_SCORE);
-    return log(bounded / (1 - bounded));
-}
 
 static double block_logit(double score)
 {
-    return smaller(larger(logit_of(score), -MAX_BLOCK_LOGIT), MAX_BLOCK_LOGIT);
+    return smaller(larger(log_odds(score, MIN_SCORE), -MAX_BLOCK_LOGIT), MAX_BLOCK_LOGIT);
 }
 
 /* A place and one of its blocks. */
@@ -210,8 +201,7 @@ PyObject *core_adjust_scores(PyObject *Py_UNUSED(module), PyObject *arguments)
     for (i = 0; i < scores.length; i++) {
         double score = ITEMS(scores, double)[i], added = ITEMS(evidence, double)[i];
         if (added != 0) {
-            double logit = logit_of(score) + added;
-            score = 1 / (1 + exp(-smaller(larger(logit, -MAX_LOGIT), MAX_LOGIT)));
+            score = probability_of(log_odds(score, MIN_SCORE) + added);
         }
         ITEMS(adjusted, double)[i] = score;
     }
