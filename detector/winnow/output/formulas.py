@@ -9,7 +9,6 @@ MathJax, a script of TeX, a picture with a description. One of them is chosen, t
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -218,7 +217,7 @@ def _tex_of_maths(page: Page) -> dict[int, Formula]:
     return found
 
 
-# MathML to TeX, https://www.w3.org/TR/mathml-core/
+# MathML to TeX, https://www.w3.org/TR/mathml-core/; signs stay as they are, which MathJax and KaTeX read, too.
 
 _FUNCTIONS: Final = frozenset(
     """
@@ -226,34 +225,27 @@ _FUNCTIONS: Final = frozenset(
     Pr sec sin sinh sup tan tanh
     """.split()
 )
-_SIGNS: Final = {
-    "≤": "\\le", "≥": "\\ge", "≠": "\\ne", "≈": "\\approx", "≡": "\\equiv", "∼": "\\sim", "∝": "\\propto", "±": "\\pm",
-    "∓": "\\mp", "×": "\\times", "÷": "\\div", "⋅": "\\cdot", "·": "\\cdot", "∗": "*", "−": "-", "∞": "\\infty",
-    "∂": "\\partial", "∇": "\\nabla", "∑": "\\sum", "∏": "\\prod", "∫": "\\int", "∮": "\\oint", "∈": "\\in",
-    "∉": "\\notin", "⊂": "\\subset", "⊆": "\\subseteq", "∪": "\\cup", "∩": "\\cap", "∅": "\\emptyset", "∀": "\\forall",
-    "∃": "\\exists", "¬": "\\neg", "∧": "\\land", "∨": "\\lor", "→": "\\to", "←": "\\leftarrow", "⇒": "\\Rightarrow",
-    "⇔": "\\Leftrightarrow", "↦": "\\mapsto", "…": "\\ldots", "⋯": "\\cdots", "′": "'", "ℝ": "\\mathbb{R}",
-    "ℕ": "\\mathbb{N}", "ℤ": "\\mathbb{Z}", "ℚ": "\\mathbb{Q}", "ℂ": "\\mathbb{C}", "ℏ": "\\hbar", "ℓ": "\\ell",
-    "⟨": "\\langle", "⟩": "\\rangle", "∥": "\\|", "‖": "\\|", "√": "\\surd", "∘": "\\circ", "⊗": "\\otimes",
-    "⊕": "\\oplus", "{": "\\{", "}": "\\}", "%": "\\%", "#": "\\#", "&": "\\&", "_": "\\_", "\u2061": "", "\u2062": "",
-    "\u2063": "", "\u2064": "",
-}  # fmt: skip
-_SIGN_OF: Final = {command: sign for sign, command in _SIGNS.items()}
-_ACCENTS: Final = {
-    "¯": "\\bar", "‾": "\\overline", "^": "\\hat", "ˆ": "\\hat", "~": "\\tilde", "˜": "\\tilde", "→": "\\vec",
-    "˙": "\\dot", "¨": "\\ddot", "⏞": "\\overbrace", "⏟": "\\underbrace", "_": "\\underline", "―": "\\overline",
-}  # fmt: skip
-_WITH_LIMITS: Final = ("\\sum", "\\prod", "\\int", "\\oint", "\\lim", "\\max", "\\min", "\\sup", "\\inf", "\\bigcup")
-_COMMAND: Final = re.compile(r"\\[a-zA-Z]+$")
-_CAPITALS: Final = frozenset("Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split())
-_PATTERNS: Final = {
-    "mfrac": "\\frac{{{}}}{{{}}}", "mroot": "\\sqrt[{1}]{{{0}}}", "msup": "{}^{{{}}}", "msub": "{}_{{{}}}",
-    "msubsup": "{}_{{{}}}^{{{}}}", "munderover": "{}_{{{}}}^{{{}}}",
-}  # fmt: skip
+_ESCAPES: Final = str.maketrans(
+    {sign: f"\\{sign}" for sign in "{}%#&_"}
+    | {"\\": "\\backslash ", "^": "\\hat{}", "~": "\\sim "}
+    | dict.fromkeys("\u2061\u2062\u2063\u2064", "")  # invisible signs between factors and the like
+)
+_PATTERNS: Final = {  # TeX by name, and number of children
+    "mfrac": ("\\frac{{{}}}{{{}}}", 2),
+    "mroot": ("\\sqrt[{1}]{{{0}}}", 2),
+    "msup": ("{}^{{{}}}", 2),
+    "msub": ("{}_{{{}}}", 2),
+    "msubsup": ("{}_{{{}}}^{{{}}}", 3),
+    "munder": ("{}_{{{}}}", 2),
+    "mover": ("\\overset{{{1}}}{{{0}}}", 2),
+    "munderover": ("{}_{{{}}}^{{{}}}", 3),
+}
+_WITH_TEXT: Final = frozenset({"mi", "mo", "mn", "ms", "mtext", "math"})
 _BETWEEN_CHILDREN: Final = {  # TeX between the children of an element, before them and after them
-    "msqrt": ("", "\\sqrt{", "}"), "mtr": (" & ", "", ""),
+    "msqrt": ("", "\\sqrt{", "}"),
+    "mtr": (" & ", "", ""),
     "mtable": (" \\\\ ", "\\begin{matrix} ", " \\end{matrix}"),
-}  # fmt: skip
+}
 
 
 def _convert_mathml(math: etree._Element) -> str:
@@ -275,56 +267,26 @@ def _convert_mathml(math: etree._Element) -> str:
 
 
 def _convert_element(name: str, element: etree._Element, children: list[str]) -> str:
-    text = " ".join((element.text or "").split())
-    pattern = _PATTERNS.get(name)
-    if pattern is not None and len(children) == pattern.count("{}") + 2 * pattern.count("[{1}]"):
+    if not children:
+        return _convert_token(name, " ".join((element.text or "").split())) if name in _WITH_TEXT else " "
+    pattern, number = _PATTERNS.get(name, ("", 0))
+    if len(children) == number:
         base = children[0]
-        grouped = f"{{{base}}}" if name[0:2] == "ms" and len(base) > 1 and not _COMMAND.fullmatch(base) else base
+        grouped = f"{{{base}}}" if pattern.startswith("{") and len(base) > 1 else base
         return pattern.format(grouped, *children[1:])
-    if name in {"munder", "mover"} and len(children) == 2:
-        return _convert_accent(name, *children)
-    if name in {"mi", "mo", "mn"}:
-        return _convert_token(name, text)
     joint, before, after = _BETWEEN_CHILDREN.get(name, ("", "", ""))
-    if name in {"mtext", "mspace"}:
-        return f"\\text{{{text}}}" if text else " "
     if name == "mfenced":
         joint, before, after = element.get("separators", ",")[:1], element.get("open", "("), element.get("close", ")")
-    return f"{before}{joint.join(children) if joint else _join_tex(children)}{after}"
-
-
-def _convert_accent(name: str, base: str, other: str) -> str:
-    if base.startswith(_WITH_LIMITS):
-        return f"{base}{'_' if name == 'munder' else '^'}{{{other}}}"
-    if accent := _ACCENTS.get(_SIGN_OF.get(other, other).strip("\\")):
-        return f"{accent}{{{base}}}"
-    return f"\\{name[1:]}set{{{other}}}{{{base}}}"
+    return f"{before}{joint.join(children)}{after}"
 
 
 def _convert_token(name: str, text: str) -> str:
+    if text in _FUNCTIONS:
+        return f"\\{text} "
     if name == "mi" and len(text) > 1 and text.isalpha():
-        return f"\\{text}" if text in _FUNCTIONS else f"\\mathrm{{{text}}}"
-    return _join_tex([_convert_character(sign) for sign in text])
-
-
-def _convert_character(sign: str) -> str:
-    if sign in _SIGNS or sign.isascii():
-        return _SIGNS.get(sign, sign)
-    kind, _, letter = unicodedata.name(sign, "").partition(" LETTER ")
-    if kind == "GREEK SMALL" and letter.isalpha():
-        return f"\\{letter.lower()}".replace("\\lamda", "\\lambda").replace("\\omicron", "o")
-    if kind == "GREEK CAPITAL" and letter.replace("LAMDA", "LAMBDA").title() in _CAPITALS:
-        return f"\\{letter.replace('LAMDA', 'LAMBDA').title()}"
-    return sign
-
-
-def _join_tex(parts: list[str]) -> str:
-    """Join pieces of TeX, with spaces between commands and letters."""
-    joined = ""
-    for part in parts:
-        joined += " " if part[:1].isalpha() and _COMMAND.search(joined[-20:]) else ""
-        joined += part
-    return joined
+        return f"\\mathrm{{{text}}}"
+    escaped = text.translate(_ESCAPES)
+    return f"\\text{{{escaped}}}" if name == "mtext" and text else escaped
 
 
 # Positions of formulas in the text.
