@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -106,7 +107,8 @@ class Metadata:
         tags: keywords.
         offers: offers of a product, each with ``price``, ``currency`` (ISO 4217), ``availability`` (as in schema.org:
             ``InStock``), ``sku``, ``gtin``, ``brand``, ``rating`` and ``ratings`` (their number), as far as stated.
-        sources: source of each fact by its name: a key of :data:`SOURCES`, ``address``, ``script`` or ``text``.
+        sources: source of each fact by its name: a key of :data:`SOURCES`, ``markup``, ``address``,
+            ``script`` or ``text``.
     """
 
     title: str | None = None
@@ -140,12 +142,15 @@ def read_metadata(page: Page, text: str = "") -> Metadata:
     facts: Facts = {"title": page.title} if page.title else {}
     sources = dict.fromkeys(facts, "markup")
     language = stated_language(page)
-    for source, read_facts in SOURCES.items():
+    readers: dict[str, Callable[[Page], Facts]] = {**SOURCES, "markup": partial(_visible_facts, known=facts)}
+    for source, read_facts in readers.items():
         for name, stated in read_facts(page).items():
+            if name in facts and not (name == "authors" and _names_no_person(facts)):
+                continue
             value = iso_date(stated, language) if name in _DATES else stated
             if name == "language" and value:
                 value = next(iter(_LANGUAGE.findall(value)), None)
-            if value and (name not in facts or (name == "authors" and _names_no_person(facts))):
+            if value:
                 facts[name], sources[name] = value, source
     site = facts.get("site_name") or ""
     if "headline" in facts:
@@ -201,8 +206,9 @@ def _are_apart(day: str, other: str) -> bool:
 
 
 def _names_no_person(facts: Facts) -> bool:
-    """Whether the authors found are only user names or the outlet, so that a byline of people replaces them."""
-    return all(is_user_name(name) or _is_site(name, facts.get("site_name") or "", None) for name in facts["authors"])
+    """Whether the authors found, if any, are user names or the outlet: a byline of people replaces them."""
+    authors, site = facts.get("authors", []), facts.get("site_name") or ""
+    return all(is_user_name(name) or _is_site(name, site, None) for name in authors)
 
 
 def _without_site(title: str, site: str, page: Page, *, is_chosen: bool = False) -> str:
@@ -315,14 +321,16 @@ def _microdata_facts(page: Page) -> Facts:
     return facts
 
 
-def _markup_facts(page: Page) -> Facts:
-    """Facts that readers see: the language, dates, the byline and the heading."""
-    return {
-        "language": stated_language(page),
-        "headline": page.title or next(iter(headings(page, "h1")), None),
-        "authors": visible_authors(page),
-        **visible_dates(page),
-    }
+def _visible_facts(page: Page, known: Facts) -> Facts:
+    """Facts that readers see: the language and the heading, the byline and the dates as far as they are not known."""
+    facts: Facts = {"language": stated_language(page)}
+    if "headline" not in known:
+        facts["headline"] = page.title or next(iter(headings(page, "h1")), None)
+    if _names_no_person(known):
+        facts["authors"] = visible_authors(page)
+    if not known.keys() >= set(_DATES):
+        facts |= visible_dates(page, is_publication_wanted="published" not in known)
+    return facts
 
 
 def _visible_headline(page: Page, declared: str, site: str) -> str | None:
@@ -367,6 +375,5 @@ SOURCES: Final[dict[str, Callable[[Page], Facts]]] = {
     "opengraph": _opengraph_facts,
     "microdata": _microdata_facts,
     "meta": _meta_facts,
-    "markup": _markup_facts,
 }
-"""Functions that read the facts of each source, the most trusted first."""
+"""Functions that read the facts that a page declares, by source, the most trusted first."""

@@ -85,24 +85,30 @@ _BEFORE_AUTHORS: Final = frozenset(  # steps of a path
 )
 
 
+_AUTHOR_STEPS: Final = [f"/{step}/" for step in _BEFORE_AUTHORS]
+
+
 class _Date(NamedTuple):
     """A visible date, or one stated in the markup of visible text."""
 
     value: str
     block: int
-    label: str  # what stands before it
+    label: str  # what stands before it, in lower case
     score: float  # by its line
 
 
-def visible_dates(page: Page) -> dict[str, str]:
-    """Return the dates of publication and modification in the visible text, as ``published`` and ``modified``."""
+def visible_dates(page: Page, *, is_publication_wanted: bool) -> dict[str, str]:
+    """Return the dates of publication, if wanted, and modification in the text, as ``published`` and ``modified``."""
+    dates = _find_dates(page) if page.m else []
+    if not is_publication_wanted:
+        dates = [date for date in dates if _UPDATED.search(date.label)]
     found: dict[str, str] = {}
-    scored = [(date.value, *_score_date(page, date)) for date in _find_dates(page)] if page.m else []
+    scored = [(date.value, *_score_date(page, date)) for date in dates]
     if not scored:
         return found
     value, score, _ = max(scored, key=itemgetter(1))
     is_only_day = len({value[:10] for value, published, _ in scored if published >= _MIN_DATE_SCORE / 3}) == 1
-    if score >= _MIN_DATE_SCORE / (2 if is_only_day else 1):
+    if is_publication_wanted and score >= _MIN_DATE_SCORE / (2 if is_only_day else 1):
         found["published"] = value
     value, _, score = max(scored, key=itemgetter(2))
     if score >= _MIN_DATE_SCORE:
@@ -113,9 +119,8 @@ def visible_dates(page: Page) -> dict[str, str]:
 def _score_date(page: Page, date: _Date) -> tuple[float, float]:
     """Scores of a date as that of publication and as that of modification."""
     score = _place_scores(page)[date.block] + date.score + 1.5 * (date.block in _date_blocks(page))
-    label = date.label.lower()
-    score -= 5.0 * bool(_OTHER_DATE.search(label))
-    is_updated, is_published = bool(_UPDATED.search(label)), bool(_PUBLISHED.search(label))
+    score -= 5.0 * bool(_OTHER_DATE.search(date.label))
+    is_updated, is_published = bool(_UPDATED.search(date.label)), bool(_PUBLISHED.search(date.label))
     return score + 1.5 * is_published - 4.0 * (is_updated and not is_published), score + 2.5 if is_updated else -9.0
 
 
@@ -131,12 +136,12 @@ def _find_dates(page: Page) -> list[_Date]:
             label = lines[block - 1]
         rest = len(line) - (end - begin)
         line_score = 1.0 if rest <= 25 else 0.0 if rest <= 60 else -0.8 if at <= 24 else -3.0
-        found.append(_Date(value, block, label, line_score))
+        found.append(_Date(value, block, label.lower(), line_score))
         visible.setdefault(block, []).append(date.fromisoformat(value))
     for block, value, label in _stated_dates(page, language):
         day = date.fromisoformat(value[:10])
         if block not in visible or any(_is_same_day(day, other) for other in visible[block]):
-            found.append(_Date(value, block, f"{label} {lines[block][:_MAX_LABEL_CHARACTERS]}", 1.5))
+            found.append(_Date(value, block, f"{label} {lines[block][:_MAX_LABEL_CHARACTERS]}".lower(), 1.5))
     return found
 
 
@@ -150,10 +155,11 @@ def _place_scores(page: Page) -> NDArray[np.float64]:
     """float64[m], score of each block by its place: near the headline, early on the page, not in side content."""
     block = np.arange(page.m)
     scores = -0.001 * np.minimum(block, 900)
-    side = _SIDE.take(page.tag)
-    called = np.array(_elements_of_class(page, _OTHER_CONTENT), np.int64)
+    is_called = np.zeros(len(page.attributes.first), np.int32)
+    is_called[_places_of_class(page, _OTHER_CONTENT)] = 1
     # An element that holds most of the page is no side content, whatever its class.
-    side[called[2 * (page.block_end[called] - page.block_begin[called]) < page.m]] = True
+    called = page.attributes.sum_per_element(is_called) > 0
+    side = _SIDE.take(page.tag) | (called & (2 * (page.block_end - page.block_begin) < page.m))
     is_side = within(page, side)[page.block_node]
     if (heading := heading_block(page)) is not None:
         distance = block - heading
@@ -177,7 +183,7 @@ def _stated_dates(page: Page, language: str | None) -> list[tuple[int, str, str]
 @once_per_page
 def _date_blocks(page: Page) -> set[int]:
     """Blocks in ``time`` elements and in elements with a class for dates."""
-    elements = elements_named(page, "time") + _elements_of_class(page, _DATE)
+    elements = elements_named(page, "time") + page.attributes.elements_with(_places_of_class(page, _DATE))
     found: set[int] = set()
     for index in elements[: 4 * _MAX_CANDIDATES]:
         begin, end = int(page.block_begin[index]), int(page.block_end[index])
@@ -188,10 +194,11 @@ def _date_blocks(page: Page) -> set[int]:
 def visible_authors(page: Page) -> list[str]:
     """Names by ``rel=author``, class names, links to pages of authors, and lines as "By ..." near the headline."""
     lines, heading, table = page.block_texts(), heading_block(page), page.attributes
-    links = [place for value, place in table.places_by_value("href").items() if _is_author_page(value)]
-    rels = [place for value, place in table.places_by_value("rel").items() if "author" in value.lower().split()]
+    links = [place for place, value in table.containing(_AUTHOR_STEPS, "href") if _is_author_page(value)]
+    rels = [place for place, value in table.containing(["author"], "rel") if "author" in value.lower().split()]
+    classes = _places_of_class(page, _BYLINE, _NO_BYLINE)
     marked = [(index, 2.0) for index in table.elements_with(rels)]
-    marked += [(index, 1.5) for index in _elements_of_class(page, _BYLINE, _NO_BYLINE) + table.elements_with(links)]
+    marked += [(index, 1.5) for index in table.elements_with(classes) + table.elements_with(links)]
     in_form, place_scores = within(page, _IN_FORM.take(page.tag)), _place_scores(page)
     candidates: list[tuple[float, int | str]] = []  # score of the place and the markup; element, or text without markup
     for index, score in marked[:_MAX_CANDIDATES]:
@@ -223,20 +230,17 @@ def _is_author_page(address: str) -> bool:
 @once_per_page
 def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
     """Place of each distinct class and id with a meaning, and its meanings."""
-    table, found = page.attributes, []
-    is_read = (table.name_of == table.names.get("class", -1)) | (table.name_of == table.names.get("id", -1))
-    numbers = is_read.nonzero()[0]
-    values = "\0".join(table.strings(numbers)).lower().replace("-", " ").replace("_", " ").split("\0")  # none has a NUL
-    for place, words in zip(table.place[numbers].tolist(), map(str.split, values), strict=False):
-        if not _KIND_OF_WORD.keys().isdisjoint(words):
-            found.append((place, reduce(or_, map(_KIND_OF_WORD.get, words, repeat(0)))))
+    found = []
+    for place, value in page.attributes.containing(_KIND_OF_WORD, "class", "id"):
+        words = value.lower().replace("-", " ").replace("_", " ").split()
+        if kinds := reduce(or_, map(_KIND_OF_WORD.get, words, repeat(0))):
+            found.append((place, kinds))
     return found
 
 
-def _elements_of_class(page: Page, kind: int, excluded: int = 0) -> list[int]:
-    """Elements whose class or id has one meaning, and not another one."""
-    places = [place for place, kinds in _kinds_of_classes(page) if kinds & kind and not kinds & excluded]
-    return page.attributes.elements_with(places)
+def _places_of_class(page: Page, kind: int, excluded: int = 0) -> list[int]:
+    """Places of the distinct classes and ids that have one meaning, and not another one."""
+    return [place for place, kinds in _kinds_of_classes(page) if kinds & kind and not kinds & excluded]
 
 
 @once_per_page

@@ -20,7 +20,7 @@ from winnow.page.tree import prefix_sums
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Sequence, Set
+    from collections.abc import Callable, Collection, Sequence, Set
 
     from numpy.typing import NDArray
 
@@ -174,13 +174,30 @@ class AttributeTable:
     def matches(self) -> dict[int, Matches]:
         """Places and values of the distinct attributes that match each predicate; it lacks those that none matches."""
         if self._evaluated < (number := len(_predicates)):
-            name_bits, parts, part_bits = _predicate_tables(number)
-            matches: list[Matches] = [[] for _ in range(_MAX_PREDICATES)]
-            bits_of_names = array("I", map(name_bits.get, self.names, repeat(0)))
-            core.match_predicates(self.arrays, bits_of_names, parts, part_bits, matches)
+            matches = self._match(*_predicate_tables(number))
             self._matches = {predicate: found for predicate, found in enumerate(matches) if found}
             self._evaluated = number  # once complete, as other threads may read them
         return self._matches
+
+    def _match(self, name_bits: dict[str, int], parts: bytes, part_bits: NDArray[np.uint32]) -> list[Matches]:
+        """Evaluate predicates that are given as by :func:`_predicate_tables`."""
+        matches: list[Matches] = [[] for _ in range(_MAX_PREDICATES)]
+        bits_of_names = array("I", map(name_bits.get, self.names, repeat(0)))
+        core.match_predicates(self.arrays, bits_of_names, parts, part_bits, matches)
+        return matches
+
+    def containing(self, parts: Collection[str], *names: str) -> Matches:
+        """Places and values of the distinct attributes with one of some names whose values contain a substring.
+
+        It is a predicate for what is asked of few pages: it is not evaluated on the others.
+
+        Args:
+            parts: up to 64 substrings in lower case, matched ASCII case-insensitively.
+            names: names of the attributes.
+        """
+        if self.names.keys().isdisjoint(names):
+            return []
+        return self._match(dict.fromkeys(names, 1), "\n".join(parts).encode(), np.ones(len(parts), np.uint32))[0]
 
     def matching(self, predicate: int) -> Matches:
         """Places and values of the distinct attributes that match a predicate."""
