@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
-from itertools import islice
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 from unicodedata import combining, normalize
 
@@ -65,7 +65,9 @@ _MONTHS: Final = {
     for name in names.split()
 }
 _YEAR_END: Final = r"(?!\d(?!\d?:\d\d))"  # also: "May 17, 20249:53 AM"
-_YEAR: Final = re.compile(rf"(?:19|20)(?<!\d\d\d)\d\d{_YEAR_END}")  # looks back late, so that few places are tried
+_YEARS: Final = tuple(  # that begin with a literal, which is found fast
+    re.compile(rf"{century}(?<!\d\d\d)\d\d{_YEAR_END}") for century in (19, 20)
+)
 # Linear: each is only tried in the few characters around a year.
 _FORMATS: Final = tuple(
     re.compile(form)
@@ -81,6 +83,11 @@ _FORMATS: Final = tuple(
         r"(?<!\d)(?P<d>\d\d?)\s(?:tháng|thg)\s(?P<m>\d\d?),?\s(?:năm\s)?(?P<y>\d{4})" + _YEAR_END,
     )
 )
+_FORMATS_WITH: Final = {  # digits before the year, and behind it
+    (before, behind): [form for form in _FORMATS if (behind if form.groupindex["y"] == 1 else before)]
+    for before in (False, True)
+    for behind in (False, True)
+}
 _SHORT_YEAR: Final = re.compile(r"(?<![\d.,/-])(\d\d?)([./])(\d\d?)\2(\d\d)(?![\d.,/-])")
 _IN_ADDRESS: Final = re.compile(
     r"[/_-]((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2]|/[a-z]{3}/)[/_-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)"
@@ -120,13 +127,12 @@ def iso_date(value: object, language: str | None = None) -> str | None:
 def dates_in(text: str, language: str | None = None) -> Iterator[tuple[int, int, str]]:
     """Yield begin, end and ISO 8601 day of the dates in a text; of dates that share a year only one."""
     last = 0
-    for year in islice(_YEAR.finditer(text), _MAX_YEARS):
-        begin, end = max(last, year.start() - _WINDOW_CHARACTERS), year.end() + _WINDOW_CHARACTERS // 2
-        has_digits = _DIGIT.search(text, begin, year.start()), _DIGIT.search(text, year.end(), end)
+    for year, behind in sorted(year.span() for form in _YEARS for year in form.finditer(text))[:_MAX_YEARS]:
+        begin, end = max(last, year - _WINDOW_CHARACTERS), behind + _WINDOW_CHARACTERS // 2
+        digits = bool(_DIGIT.search(text, begin, year)), bool(_DIGIT.search(text, behind, end))
         window = text[begin:end]
-        forms = (form for form in _FORMATS if has_digits[form.groupindex["y"] == 1])  # before or behind the year
-        for found in (found for form in forms for found in form.finditer(window)):
-            if found.start("y") == year.start() - begin and (day := _read_match(found, language)):
+        for found in chain.from_iterable(form.finditer(window) for form in _FORMATS_WITH[digits]):
+            if found.start("y") == year - begin and (day := _read_match(found, language)):
                 last = begin + found.end()
                 yield begin + found.start(), last, day
                 break

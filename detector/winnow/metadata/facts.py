@@ -17,7 +17,7 @@ from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keyword
 from winnow.metadata.visible import element_text, headings, site_names, stated_language, visible_authors, visible_dates
 from winnow.page.addresses import base_address, domain, join_address
 from winnow.page.text import UNSPACED_RUN
-from winnow.page.tree import elements_named, named_elements, once_per_page
+from winnow.page.tree import TAG_ID, elements_named, named_elements, once_per_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,6 +50,7 @@ _META: Final = {
     "image": "twitter:image twitter:image:src thumbnail",
     "language": "content-language dc.language language",
 }
+_LINKS: Final = {"canonical": "canonical", "image_src": "image"}
 _OFFER: Final = {  # as JSON-LD calls it
     "price": "product:price:amount og:price:amount product:sale_price:amount",
     "priceCurrency": "product:price:currency og:price:currency product:sale_price:currency",
@@ -73,15 +74,15 @@ _MIN_LANGUAGE_CHARACTERS: Final = 40
 _MAX_LANGUAGE_CHARACTERS: Final = 4_000
 _LANGUAGE: Final = re.compile(r"(?<![\w-])[a-zA-Z]{2,3}(?:[-_](?:[a-zA-Z]|[a-zA-Z0-9]{2,8}))*(?![\w-])", re.ASCII)
 _LAST_FIRST: Final = re.compile(r"^([^,]{2,40}), ([^,]{1,40})$")  # as citations have it
-_ISO_DATE: Final = re.compile(r"20\d\d-\d\d-\d\d(?:[T ][\d:.Z+-]{5,30})?")
+_ISO_DATE: Final = re.compile(rb"20\d\d-\d\d-\d\d(?:[T ][\d:.Z+-]{5,30})?")
 _DATE_KEY: Final = re.compile(
-    r"""["'](?:((?:first_?|original_?)?publi(?:sh(?:ed)?|cation)_?(?:date|time|at|on)|date_?published|pub_?date)"""
-    r"""|(?:last_?)?modif(?:ied|ication)_?(?:date|time|at|on)|date_?modified|(?:last_?)?updated_?(?:date|time|at|on))"""
-    r"""\\?["']\s*:\s*\\?["']\Z""",
+    rb"""["'](?:((?:first_?|original_?)?publi(?:sh(?:ed)?|cation)_?(?:date|time|at|on)|date_?published|pub_?date)"""
+    rb"""|(?:last_?)?modif(?:ied|ication)_?(?:date|time|at|on)|date_?modified|(?:last_?)?updated_?(?:date|time|at|on))"""
+    rb"""\\?["']\s*:\s*\\?["']\Z""",
     re.IGNORECASE,
 )
-_MAX_KEY_CHARACTERS: Final = 40
-_MAX_SCRIPT_CHARACTERS: Final = 4_000_000
+_MAX_KEY_BYTES: Final = 40
+_MAX_SCRIPT_BYTES: Final = 4_000_000
 _MAX_SCRIPTS: Final = 300
 _MAX_DAYS_APART: Final = 2  # by time zones or a late edition
 _DATES: Final = ("modified", "published")
@@ -191,13 +192,14 @@ def _add_dates(page: Page, facts: Facts, sources: dict[str, str]) -> None:
 def _dates_in_scripts(page: Page) -> dict[str, str]:
     """Dates in the page's scripts, each if its scripts state only one of its kind."""
     found: dict[str, dict[str, str]] = {name: {} for name in _DATES}  # by day
-    left = _MAX_SCRIPT_CHARACTERS
+    left = _MAX_SCRIPT_BYTES
     for index in elements_named(page, "script")[:_MAX_SCRIPTS]:
-        text = page.raw_text(index)
+        text = page.raw_texts[index]
         left -= len(text)
         for date in _ISO_DATE.finditer(text) if left > 0 else ():
-            if key := _DATE_KEY.search(text[max(0, date.start() - _MAX_KEY_CHARACTERS) : date.start()]):
-                found["published" if key[1] else "modified"].setdefault(date[0][:10], date[0])
+            if key := _DATE_KEY.search(text[max(0, date.start() - _MAX_KEY_BYTES) : date.start()]):
+                stated = date[0].decode()
+                found["published" if key[1] else "modified"].setdefault(stated[:10], stated)
     return {name: next(iter(dates.values())) for name, dates in found.items() if len(dates) == 1}
 
 
@@ -295,10 +297,11 @@ def _meta_facts(page: Page) -> Facts:
     stated = [_LAST_FIRST.sub(r"\2 \1", value) if "." in key or "_" in key else value for value in metas.get(key, [])]
     facts["authors"] = [name for value in stated for name in split_names(value)][:MAX_VALUES]
     facts["tags"] = keywords(", ".join(metas.get("keywords", metas.get("news_keywords", []))))
-    for _, pairs in named_elements(page, "link"):
-        name = {"canonical": "canonical", "image_src": "image"}.get(pairs.get("rel", "").lower())
-        if name and not facts.get(name):
-            facts[name] = pairs.get("href")
+    table = page.attributes
+    rels = {place: _LINKS.get(value.lower()) for place, value in table.containing(_LINKS, "rel")}
+    for index, place in table.elements_and_places(list(rels)):
+        if page.tag[index] == TAG_ID["link"] and (name := rels[place]) and not facts.get(name):
+            facts[name] = dict(table[index]).get("href")
     linked = facts.get("canonical") or ""
     facts["canonical"] = (linked if "://" in linked else "") or _first(metas, "og:url") or linked
     return facts

@@ -293,8 +293,9 @@ def headings(page: Page, *names: str) -> list[str]:
 @once_per_page
 def stated_language(page: Page) -> str | None:
     """Language in an attribute of ``html`` or ``body``."""
-    for _, pairs in named_elements(page, "html", "body")[:2]:
-        if language := (pairs.get("lang") or pairs.get("xml:lang") or "").strip():
+    stated = [page.attribute(name) for name in ("lang", "xml:lang")]
+    for index in elements_named(page, "html", "body")[:2]:
+        if language := next(filter(None, (languages.get(index, "").strip() for languages in stated)), None):
             return language.replace("_", "-")
     return None
 
