@@ -85,7 +85,7 @@ chromium: ## the browser that tests drive, where there is none yet: Debian's, as
 	-@sh .ci/install-chromium.sh || echo "Install chromium, or the tests of the browser will fail." >&2
 
 tests: export PYTHONDONTWRITEBYTECODE =  # or each of its many processes compiles every module anew
-tests: $(VENV)/.installed chromium ## pytest, a process per core
+tests: $(VENV)/.installed chromium ## pytest, in one process more than there are cores
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadscope --no-loadscope-reorder
 
 UV_COMPILE = .venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --python-version 3.11 \

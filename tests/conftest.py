@@ -30,6 +30,20 @@ BUSY: Final = 120_000
 """Milliseconds that a browser may take for what it does at once where the machine has nothing else to do."""
 
 
+LONGEST: Final = {"training", "test_time_grows_with_the_page.py"}
+"""Folders and files that come first: in the end, one process would be busy with them alone."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONGEST.isdisjoint(item.path.parts))
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Run one process more than there are cores: each waits for crawls, servers and browsers a third of its time."""
+    return (yield) + 1
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Have a test that hangs fail, and say where it and the threads beside it stand."""
