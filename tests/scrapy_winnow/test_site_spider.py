@@ -1,5 +1,7 @@
 """``scrapy crawl site``: one site or many, in-site links only, robots obeyed, a budget of pages per host."""
 
+import resource
+
 import pytest
 from scrapy.http import HtmlResponse
 
@@ -175,3 +177,17 @@ def test_other_files_are_appended_to_as_they_are(tmp_path):
     with UnbufferedFileStorage(str(file), feed_options={"overwrite": False}).open(None) as stream:
         stream.write(b"\n2\n")
     assert file.read_bytes() == b"a\n1\n2\n"
+
+
+def test_an_item_that_a_full_disk_has_no_room_for_is_an_error_and_leaves_nothing(tmp_path):
+    file, (soft, hard) = tmp_path / "items.jsonl", resource.getrlimit(resource.RLIMIT_FSIZE)
+    with UnbufferedFileStorage(str(file), feed_options={"overwrite": True}).open(None) as stream:
+        stream.write(b'{"a": 1}\n')
+        resource.setrlimit(resource.RLIMIT_FSIZE, (12, hard))
+        try:
+            with pytest.raises(OSError, match="File too large"):
+                stream.write(b'{"a": 2}\n')
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        stream.write(b'{"a": 3}\n')
+    assert file.read_bytes() == b'{"a": 1}\n{"a": 3}\n'

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from io import FileIO
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, cast
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from scrapy.extensions.feedexport import FileFeedStorage
 
@@ -23,11 +25,26 @@ class UnbufferedFileStorage(FileFeedStorage):
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix in _LINES and "a" in self.write_mode and path.is_file() and path.stat().st_size:
             _cut_half_a_line(path)
-        return cast("IO[bytes]", path.open(self.write_mode, buffering=0))
+        return cast("IO[bytes]", _WholeWrites(path, self.write_mode))
+
+
+class _WholeWrites(FileIO):
+    """Writes all that it is given or, where that fails, nothing of it."""
+
+    def write(self, data: Any) -> int:
+        left = memoryview(data)
+        try:
+            while left:  # the system writes as much as the disk has room for; only the next write is an error
+                left = left[super().write(left) :]
+        except OSError:
+            if (written := len(data) - len(left)) and self.seekable():
+                self.truncate(self.seek(-written, os.SEEK_END))
+            raise
+        return len(data)
 
 
 def _cut_half_a_line(path: Path) -> None:
-    """Cut off an item that was not written to its end, as when the disk was full or the machine died."""
+    """Cut off an item that was not written to its end, as when the machine died."""
     with path.open("r+b") as stream:
         with mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
             end = content.rfind(b"\n") + 1
