@@ -9,7 +9,7 @@ import platform
 import shlex
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -127,7 +127,8 @@ class _Errors(logging.Handler):
         if getattr(record, "spider", None) not in {None, self._crawler.spider}:
             return
         cause = record.exc_info[1] if record.exc_info else None
-        self._record.add_error(record.getMessage() + (f" ({type(cause).__name__}: {cause})" if cause else ""))
+        with suppress(Exception):  # whoever logs is not to fail where arguments do not fit the message
+            self._record.add_error(record.getMessage() + (f" ({type(cause).__name__}: {cause})" if cause else ""))
 
 
 def _read_host_records(url: str, prefix: str, names: list[str]) -> dict[str, Any]:

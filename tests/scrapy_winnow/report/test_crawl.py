@@ -2,14 +2,18 @@
 
 import html
 import json
+import logging
 import os
 import pty
 import re
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from scrapy_winnow.commands import main
+from scrapy_winnow.report.crawl import _Errors
+from scrapy_winnow.report.records import CrawlRecord
 from tests.scrapy_winnow.forked import Forked, Forks
 
 ALONE = {"WINNOW_SITE_EVIDENCE": False, "WINNOW_DUPLICATES": False}
@@ -131,3 +135,11 @@ def test_objects_that_are_no_items_go_by_the_report(web, crawl, tmp_path: Path) 
     assert crawled.stats["winnow/items/without_html"] == 2
     assert "Traceback" not in crawled.log
     assert "No page was cleaned" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_whoever_logs_an_error_with_arguments_that_do_not_fit_is_not_failed_by_the_report() -> None:
+    record = CrawlRecord()
+    handler = _Errors(record, SimpleNamespace(spider=None))
+    for number in ("many", 3):
+        handler.handle(logging.LogRecord("a spider", logging.ERROR, __file__, 1, "%d pages", (number,), None))
+    assert record.errors == {"3 pages": 1}
