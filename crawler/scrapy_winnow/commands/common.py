@@ -57,7 +57,7 @@ def report_errors(what: str = "") -> Iterator[None]:
     """Turn errors of files and values into a :class:`CommandError` that begins with ``what``, or the name of a file."""
     try:
         yield
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # the last of JSON that is nested without end
         file = getattr(error, "filename", None)
         raise CommandError(f"{what or (f'{file}: ' if file else '')}{reason(error)}") from error
 

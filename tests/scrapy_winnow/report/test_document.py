@@ -120,6 +120,7 @@ def test_fields_of_the_same_names_with_other_values_do_not_stop_a_report(tmp_pat
         ("2026-11-22 05:03:15 [scrapy] INFO: a log\n", "nothing to report: no items"),
         (" ", "is empty"),
         ('{"url": broken', "crawl.x: "),
+        ("[" * 100_000, "crawl.x: maximum recursion depth"),
         ('{"url": "http://a.example/"}', "nothing to report"),
         (None, "no such file"),
     ],
