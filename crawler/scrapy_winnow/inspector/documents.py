@@ -228,19 +228,24 @@ class LinesFile:
     """
 
     def __init__(self, path: Path, key: str, value: str) -> None:
-        self.path, self._key = path, key
-        self.rows: dict[str, dict[str, Any]] = {}
-        for number, line in enumerate(path.read_text("utf-8").split("\n") if path.exists() else (), 1):
+        self.path, self._key, self._value = path, key, value
+        self.rows = self._read()
+
+    def _read(self) -> dict[str, dict[str, Any]]:
+        rows = {}
+        for number, line in enumerate(self.path.read_text("utf-8").split("\n") if self.path.exists() else (), 1):
             try:
                 if line.strip():
                     row = json.loads(line)
-                    self.rows[str(row[key])] = row | {value: row[value]}
+                    rows[str(row[self._key])] = row | {self._value: row[self._value]}
             except (ValueError, TypeError, KeyError) as error:
-                raise ValueError(f"line {number} is not a JSON object with {key!r} and {value!r}") from error
+                what = f"a JSON object with {self._key!r} and {self._value!r}"
+                raise ValueError(f"line {number} is not {what}") from error
+        return rows
 
     def write(self, row: dict[str, Any]) -> None:
         """Write an object, in the place of an earlier one about its page."""
-        self.rows[row[self._key]] = row
+        self.rows = self._read() | {row[self._key]: row}  # others may have written meanwhile
         lines = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in self.rows.values())
         write_whole(self.path, lines.encode("utf-8", "replace").decode())  # names of files may be no text
 
@@ -264,7 +269,7 @@ class GoldFile(LinesFile):
         """
         text, texts = inspection.cleaned(trial).text, list[str]()
         if (draft := inspection.draft(trial)) is not None:
-            kept, texts = draft.kept, draft.texts
+            kept, texts = draft.kept.copy(), draft.texts
             for block, label in marks.items():
                 kept[block] = label == "content"
             text = join_blocks(draft.page, texts, kept, draft.hidden)

@@ -10,6 +10,7 @@ from scrapy_winnow.inspector.documents import (
     Documents,
     FolderReplay,
     GoldFile,
+    LinesFile,
     gold_name,
 )
 from scrapy_winnow.inspector.inspection import Inspection, Trial
@@ -113,12 +114,21 @@ def test_marks_are_corrected_in_gold_and_pages_saved_again_replace_themselves(si
     inspection = Inspection(Documents(str(site)).read(2))
     texts = inspection.page.block_texts()
     title, weather = texts.index("Story 2 of the harbour"), texts.index("Weather")
+    shown = inspection.state(Trial())["kind"]
     gold.save(inspection, Trial(), {})
     gold.save(inspection, Trial(), {weather: "content", len(texts) - 1: "template", title: "content"})
     (page,) = read_gold(tmp_path / "gold.jsonl")
     assert page.page_id == "story-02"
     assert {"Weather", "Story 2 of the harbour"} <= set(page.text.split("\n"))
     assert list(GoldFile(tmp_path / "gold.jsonl").rows) == ["story-02"]
+    assert inspection.state(Trial())["kind"] == shown, "what was cut is shown, not what should have been"
+
+
+def test_lines_that_another_one_writes_meanwhile_stay(tmp_path: Path) -> None:
+    files = [LinesFile(tmp_path / "votes.jsonl", "page", "vote") for _ in range(2)]
+    for number, file in enumerate([*files, files[0]]):
+        file.write({"page": f"page {number}", "vote": "winnow"})
+    assert len(LinesFile(tmp_path / "votes.jsonl", "page", "vote").rows) == 3
 
 
 def test_gold_of_code_with_odd_line_ends_is_read_again(tmp_path: Path) -> None:
