@@ -240,6 +240,7 @@ _PATTERNS: Final = {  # TeX by name, and number of children
     "mover": ("\\overset{{{1}}}{{{0}}}", 2),
     "munderover": ("{}_{{{}}}^{{{}}}", 3),
 }
+_LETTER: Final = re.compile(r".|\\[a-zA-Z]+ ")  # or the name of a function: what needs no braces as a base
 _WITH_TEXT: Final = frozenset({"mi", "mo", "mn", "ms", "mtext", "math"})
 _BETWEEN_CHILDREN: Final = {  # TeX between the children of an element, before them and after them
     "msqrt": ("", "\\sqrt{", "}"),
@@ -272,7 +273,7 @@ def _convert_element(name: str, element: etree._Element, children: list[str]) ->
     pattern, number = _PATTERNS.get(name, ("", 0))
     if len(children) == number:
         base = children[0]
-        grouped = f"{{{base}}}" if pattern.startswith("{") and len(base) > 1 else base
+        grouped = f"{{{base}}}" if pattern.startswith("{") and not _LETTER.fullmatch(base) else base
         return pattern.format(grouped, *children[1:])
     joint, before, after = _BETWEEN_CHILDREN.get(name, ("", "", ""))
     if name == "mfenced":

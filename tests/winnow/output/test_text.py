@@ -35,27 +35,6 @@ def test_breaks_follow_the_markup(html: str, expected: str) -> None:
     assert write(html).text == expected
 
 
-@pytest.mark.parametrize(
-    ("mathml", "tex"),
-    [
-        (
-            "<msub><mi>α</mi><mi>i</mi></msub><mo>≤</mo><mfrac><mn>1</mn><mrow><mi>n</mi></mrow></mfrac>",
-            r"α_{i}≤\frac{1}{n}",
-        ),
-        ("<munder><mi>lim</mi><mi>x</mi></munder><mi>sin</mi><mo>&#x2061;</mo><mi>x</mi>", r"{\lim }_{x}\sin x"),
-        ("<mover><mi>v</mi><mo>→</mo></mover><mo>{</mo><mtext>a_b</mtext>", r"\overset{→}{v}\{\text{a\_b}"),
-        (
-            "<msup><msqrt><mi>a</mi><mi>b</mi></msqrt><mn>2</mn></msup><mphantom><mi>z</mi></mphantom>",
-            r"{\sqrt{ab}}^{2}",
-        ),
-        ("<mtable><mtr><mtd><mn>1</mn></mtd><mtd/></mtr></mtable>", r"\begin{matrix} 1 &  \end{matrix}"),
-        ("x", "x"),
-    ],
-)
-def test_formulas_of_mathml_alone_are_tex(mathml: str, tex: str) -> None:
-    assert write(f"<p>So <math>{mathml}</math> holds.</p>").text == f"So ${' '.join(tex.split())}$ holds."
-
-
 def test_blocks_that_are_cut_leave_no_gap() -> None:
     assert write("<ul><li>a<li>b<li>c</ul><p>d</p>", 1).text == "a\nc\n\nd"
     assert write("<p>a</p><p>b</p>", 0, 1).text == ""
