@@ -249,7 +249,7 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     if not css and "hidden" not in table.names and table.matches.keys().isdisjoint(_POSSIBLE):
         return {}
     holding, present = np.zeros(page.n, bool), np.zeros(len(table.first), bool)
-    rules: list[tuple[str, str]] = core.hiding_rules(
+    rules, sheet = core.hiding_rules(
         *(page.arrays, table.arrays, wanted, page.has_ink, css),
         *(table.names.get(name, -1) for name in _NAMING.values()),
         *(character_properties(), holding, present),
@@ -268,7 +268,7 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     }
     inline = ((effects[place], elements, False) for place, elements in table.elements_by_place(list(effects)).items())
     white: dict[int, None] = {}  # elements with white letters, in order
-    for effect, elements, is_rule in chain(_matches(page, rules, holding, present), inline):
+    for effect, elements, is_rule in chain(_matches(page, rules, sheet, holding, present), inline):
         if effect.way and (
             len(elements) == 1 or not (_hold_most(page, elements) or (is_rule and effect.way in _OF_ONE))
         ):
@@ -278,7 +278,7 @@ def _ways_of_hiding(page: Page, wanted: Flags) -> dict[int, tuple[str, bool]]:
     if white:
         in_code = within(page, _CODE.take(page.tag))  # which has its background from elsewhere
         candidates = [element for element in white if holding[element] and not in_code[element]]
-        ways |= dict.fromkeys(_on_white(page, candidates), ("color", False))
+        ways |= dict.fromkeys(_on_white(page, sheet, candidates), ("color", False))
     return {element: way for element, way in ways.items() if holding[element]}
 
 
@@ -288,13 +288,13 @@ def _is_sign(page: Page, element: int) -> bool:
     return bool(end - begin <= _SHORT) and not any(map(str.isalnum, page.text[begin:end]))
 
 
-def _on_white(page: Page, elements: list[int]) -> list[int]:
+def _on_white(page: Page, sheet: bytes, elements: list[int]) -> list[int]:
     """Those of some elements that stand on white, as far as the page itself tells."""
     table = page.attributes
     stated = {place: _background(_read_style(css)) for place, css in table.matching(_BACKGROUNDS)}
     places = [place for place in stated if stated[place]]
     backgrounds = {element: stated[place] for element, place in table.elements_and_places(places)}
-    default = _COLORS["white"] if _is_white(page) else ""
+    default = _COLORS["white"] if _is_white(page, sheet) else ""
     found = []
     for element in elements:
         above, steps = element, 0
@@ -347,12 +347,6 @@ def _is_revealed(page: Page, element: int, way: str, moves: bool, scripts: _Scri
     )
 
 
-@once_per_page
-def _sheet(page: Page) -> str:
-    """The page's own style sheets for screens, without comments; few pages need it."""
-    return _COMMENT.sub("", _own_css(page).decode(errors="replace"))
-
-
 def _own_css(page: Page) -> bytes:
     """The page's own style sheets for screens."""
     styles = elements_named(page, "style")
@@ -366,19 +360,18 @@ def _own_css(page: Page) -> bytes:
     )
 
 
-def _is_white(page: Page) -> bool:
-    """Whether a page is white where it states no background."""
+def _is_white(page: Page, sheet: bytes) -> bool:
+    """Whether a page with a sheet is white where it states no background."""
     named = page.attributes.places_by_value
     if named("bgcolor") or named("background") or "stylesheet" in " ".join(named("rel")).lower():
         return False
-    return all(_color(value.strip()) in _WHITE for value in _BACKGROUND.findall(_sheet(page).lower()))
+    return all(_color(value.strip()) in _WHITE for value in _BACKGROUND.findall(sheet.decode(errors="replace").lower()))
 
 
 def _matches(
-    page: Page, rules: list[tuple[str, str]], holding: Flags, present: Flags
+    page: Page, rules: list[tuple[str, str]], sheet: bytes, holding: Flags, present: Flags
 ) -> Iterator[tuple[Effect, list[int], bool]]:
-    """Effects of rules of the page's own sheets that hide some elements, those that they apply to, and ``True``."""
-    shows = cache(lambda begin, end: _SHOWING.search(_sheet(page), begin, end) is not None)
+    """Effects of rules of a sheet that hide some elements, those that they apply to, and ``True``."""
     possible = []
     for selector, style in rules:
         effect, names = EFFECTS[style], _NAME.findall(selector)
@@ -386,9 +379,11 @@ def _matches(
         if (effect.way or effect.is_white) and not is_revealed and len(names) <= _MAX_NAMES:
             possible.append((selector, names, style))
     places = _places_of_names(page, {name for _, names, _ in possible for name in names}, present)
+    text = sheet.decode(errors="replace") if possible else ""
+    shows = cache(lambda begin, end: _SHOWING.search(text, begin, end) is not None)
     for selector, names, style in possible:
         chosen = _chosen(page, selector, places)
-        if (chosen & holding).any() and not (names and _is_shown_elsewhere(_sheet(page), shows, names[-1], style)):
+        if (chosen & holding).any() and not (names and _is_shown_elsewhere(text, shows, names[-1], style)):
             yield EFFECTS[style], chosen.nonzero()[0].tolist(), True
 
 

@@ -48,6 +48,14 @@ def test_attributes_are_searched_again_where_a_search_did_not_end(monkeypatch: p
     assert "wind" not in clean(page).text
 
 
+def test_rules_for_other_pages_keep_none_of_this_one_from_hiding_text() -> None:
+    others = "".join(f".other-{number}{{display:none}}" for number in range(400))
+    page = (
+        f"<style>{others}/* of this page */.secret{{display:none}}</style><p>Seen words.</p><p class=secret>Unseen.</p>"
+    )
+    assert clean(page).text == "Seen words."
+
+
 def test_tags_with_prefixes_and_tags_nobody_knows_are_kept() -> None:
     page = Page.parse("<o:p>a</o:p><my-tag>b</my-tag><p>c")
     assert [element.tag for element in page.elements] == ["html", "head", "body", "x-o-p", "my-tag", "p"]

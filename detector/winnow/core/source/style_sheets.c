@@ -1,7 +1,7 @@
 /* The rules of a style sheet that may hide text of a page, for winnow.page.hidden. */
 #include "fingerprints.h"
 
-enum { MAX_RULES = 300, MAX_SELECTORS = 200, NAME_BITS = 1 << 16 };
+enum { MAX_SELECTORS = 200, NAME_BITS = 1 << 16 };
 
 /* What a declaration adds to hiding: all of it, or one half of two. */
 enum { HIDES = 1, IS_PLACED = 2, IS_FAR = 4, IS_TINY = 8, IS_CLIPPED = 16 };
@@ -97,8 +97,8 @@ static const unsigned char *find_pair(const unsigned char *at, const unsigned ch
     return end;
 }
 
-/* Copy a sheet without its comments; a zero byte ends the copy. */
-static void strip_comments(unsigned char *to, const unsigned char *at, const unsigned char *end)
+/* Copy a sheet without its comments; returns where the copy ends, by a zero byte. */
+static unsigned char *strip_comments(unsigned char *to, const unsigned char *at, const unsigned char *end)
 {
     while (at < end) {
         const unsigned char *comment = find_pair(at, end, '/', '*');
@@ -108,6 +108,7 @@ static void strip_comments(unsigned char *to, const unsigned char *at, const uns
         at += at < end ? 2 : 0;
     }
     *to = 0;
+    return to;
 }
 
 /* A page's classes and ids: a bit of each, by a hash. */
@@ -190,10 +191,10 @@ static const unsigned char *skip_string(const unsigned char *at)
    declarations; strings and rules within a rule are left out. 0, or -1 with an exception. */
 static int read_rules(const unsigned char *css, const Names *names, PyObject *list)
 {
-    int level = 0, skipped = 0, in_rule = 0, found = 0, left = MAX_RULES; /* skipped: level of the block that is, or 0 */
+    int level = 0, skipped = 0, in_rule = 0, found = 0; /* skipped: level of the block that is, or 0 */
     const unsigned char *at, *begin; /* of a statement */
     Span selectors = {NULL, NULL};
-    for (at = begin = css; left && *(at += strcspn((const char *)at, "{};\"'")); at += *at != '\0') {
+    for (at = begin = css; *(at += strcspn((const char *)at, "{};\"'")); at += *at != '\0') {
         Span statement = without_spaces(begin, at);
         if (*at == '"' || *at == '\'') {
             at = skip_string(at);
@@ -215,7 +216,7 @@ static int read_rules(const unsigned char *css, const Names *names, PyObject *li
         }
         found |= in_rule && !skipped ? read_declaration(statement) : 0;
         if (*at == '}') {
-            if (in_rule && !skipped && hides(found) && left--
+            if (in_rule && !skipped && hides(found)
                 && append_rule(list, names, selectors, (Span){selectors.end + 1, at}) < 0) {
                 return -1;
             }
@@ -249,7 +250,7 @@ static void find_holders(const PageArrays *page, const uint8_t *blocks, const ui
 }
 
 /* hiding_rules(page, values, blocks: bool[m], has_ink: bool[r], css: bytes of UTF-8, class, id, properties,
-                holding: bool[n], present: bool[a]) -> list of selectors and declarations
+                holding: bool[n], present: bool[a]) -> list of selectors and declarations, and the css without comments
 
    Sets true, in zeros, for the elements that hold text of some blocks, and for their attributes, by first attribute. Lists
    the rules that may hide something for every screen, a selector each, whose classes and ids are among these attributes.
@@ -260,6 +261,7 @@ PyObject *core_hiding_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
     SCOPED(values_release) AttributeValues values = {0};
     SCOPED(array_release) Array blocks = {0}, has_ink = {0}, properties = {0}, holding = {0}, present = {0};
     SCOPED(free_memory) unsigned char *sheet = NULL;
+    unsigned char *end;
     Names names = {0};
     Span css;
     int class, id;
@@ -281,10 +283,10 @@ PyObject *core_hiding_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
             add_names(&names, value_of(&values, i), name == class ? '.' : '#', ITEMS(properties, uint8_t));
         }
     }
-    strip_comments(sheet, css.begin, css.end);
+    end = strip_comments(sheet, css.begin, css.end);
     list = PyList_New(0);
     if (list != NULL && read_rules(sheet, &names, list) < 0) {
         Py_CLEAR(list);
     }
-    return list;
+    return list ? Py_BuildValue("NN", list, PyBytes_FromStringAndSize((char *)sheet, end - sheet)) : NULL;
 }
