@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from winnow.output.markdown.blocks import HEADING, LIST, PARAGRAPH, stack_blocks
+from winnow.output.markdown.blocks import HEADING, LIST, PARAGRAPH, RULE, stack_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ class Chunk:
 
     Attributes:
         text: Markdown of the piece, without the headings above it.
-        headings: headings above it, from the top one down.
+        headings: headings above it, from the top one down, as plain text.
         index: position among the pieces of the page, from 0.
         words: number of words.
     """
@@ -48,7 +48,7 @@ def make_chunks(blocks: list[Block], max_words: int = 300) -> list[Chunk]:
     """Cut a page into pieces.
 
     A piece never continues after a heading. Tables and code stay whole, whatever their length; longer lists are cut
-    between items and longer paragraphs between sentences.
+    between items and longer paragraphs between sentences. Rules are left out.
 
     Args:
         blocks: its Markdown, see :func:`winnow.output.markdown.writer.write_blocks`.
@@ -61,15 +61,17 @@ def make_chunks(blocks: list[Block], max_words: int = 300) -> list[Chunk]:
         raise ValueError(f"max_words must be at least 1, not {max_words}")
     chunks: list[Chunk] = []
     headings: list[tuple[int, str]] = []
-    for is_heading, group in groupby(blocks, lambda block: block.kind == HEADING):
+    shown = [block for block in blocks if block.kind != RULE]
+    for is_heading, group in groupby(shown, lambda block: block.kind == HEADING):
         if is_heading:
             for block in group:
-                level, _, title = block.lines[0].partition(" ")
-                headings = [*(above for above in headings if above[0] < len(level)), (len(level), title)]
+                level = block.lines[0].index(" ")
+                headings = [*(above for above in headings if above[0] < level), (level, block.title)]
             continue
         pieces = (piece for block in group for piece in _split_block(block, max_words))
         for text in _pack(pieces, "\n\n", max_words):
-            chunks.append(Chunk(text, [title for _, title in headings], len(chunks), _count_half_words(text) // 2))
+            titles = [title for _, title in headings if title]
+            chunks.append(Chunk(text, titles, len(chunks), _count_half_words(text) // 2))
     return chunks
 
 

@@ -26,6 +26,12 @@ def test_each_chunk_has_the_headings_above_it_and_its_index() -> None:
     assert chunks[1].text_with_headings.startswith("Guide > First\n\nThe quick")
 
 
+def test_headings_are_plain_text_and_neither_pictures_nor_rules_are_chunks() -> None:
+    html = """<h1><a href="/c" title="Permalink">On <em>C#</em> &lt;T&gt;</a><img src="/i.png" alt="x"></h1><p>One.</p>
+        <hr><h2><img src="/j.png" alt="y"></h2><p>Two.</p><hr>"""
+    assert [chunk.text_with_headings for chunk in chunks_of(html)] == ["On C# <T>\n\nOne.", "On C# <T>\n\nTwo."]
+
+
 def test_code_stays_whole_and_long_lists_and_paragraphs_are_split_between_items_and_sentences() -> None:
     chunks = chunks_of(PAGE, 15)
     assert [chunk.words for chunk in chunks if "x = 1" in chunk.text] == [len(["```", "x", "=", "1"]) + 121]

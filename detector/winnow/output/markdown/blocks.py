@@ -40,6 +40,7 @@ class Block:
     lines: Sequence[str]  # without indentation
     marker: str = ""  # of a list: "-" or "*", or "." or ")" behind its numbers
     interrupts: bool = False  # of a list: may follow the line of a paragraph directly
+    title: str = ""  # of a heading: its text without markup
 
 
 @dataclass(eq=False, slots=True)

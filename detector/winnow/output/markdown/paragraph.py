@@ -75,6 +75,11 @@ class Line:
         """Whether the last piece is a line break."""
         return self._pending == _BREAK
 
+    @property
+    def plain_text(self) -> str:
+        """The text of the paragraph, without markup and pictures."""
+        return "".join([piece.text for piece in self.pieces if piece.kind]).strip()
+
     def add_text(self, text: str) -> None:
         """Add text; white space counts as in HTML, control characters are dropped outside code."""
         if "  " in text or not text.isprintable():  # line ends and controls are not printable

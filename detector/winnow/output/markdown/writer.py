@@ -315,7 +315,8 @@ class _Writer:
     def _end_heading(self) -> None:
         level, self._heading = self._heading, 0
         if self._line.pieces:
-            self._add_block(Block(HEADING, [write_heading(level, self._line.finish(begins_line=False))]))
+            title = self._line.plain_text
+            self._add_block(Block(HEADING, [write_heading(level, self._line.finish(begins_line=False))], title=title))
 
     def _add_block(self, block: Block) -> None:
         self._ensure_item()
