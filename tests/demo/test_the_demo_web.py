@@ -129,11 +129,9 @@ def test_no_content_is_repeated_from_page_to_page(web: DemoWeb):
         assert len(set().union(*pages)) >= 0.99 * total
 
 
-@pytest.mark.parametrize("name", sorted(BUILDERS))
-def test_a_host_has_a_least_number_of_pages_and_says_so(name):
-    assert build_site(name, pages=LEAST_PAGES).truth
+def test_a_host_has_a_least_number_of_pages_and_says_so():
     with pytest.raises(ValueError, match=f"{LEAST_PAGES} content pages"):
-        build_site(name, pages=LEAST_PAGES - 1)
+        build_site("news", pages=LEAST_PAGES - 1)
 
 
 @pytest.mark.parametrize("name", BUILDERS)
@@ -151,7 +149,7 @@ def test_the_runs_of_the_truth_are_the_text_that_lxml_finds(web: DemoWeb, name: 
 
 @pytest.mark.parametrize("name", BUILDERS)
 def test_pages_carry_no_mark_of_their_truth_and_articles_have_template_and_content(name: str):
-    site = build_site(name)
+    site = build_site(name, pages=LEAST_PAGES)
     for path, truth in site.truth.items():
         markup = re.sub(rb">[^<]*<", b"><", site.resources[path].body)
         assert not re.search(rb"template=|is[-_]template|data-(?:template|content|truth|label)", markup)
