@@ -19,7 +19,7 @@
   const wordsOf = (blocks) => blocks.reduce((sum, block) => sum + tree.words[block], 0);
   const quiet = (textContent) => make("p", { className: "quiet", textContent });
 
-  let state = data.state, trial = state.trial, pinned = null, outputs = data.outputs || null;
+  let state = data.state, trial = state.trial, pinned = null;
   let port = null, unseen = new Set(), shown = [true, true, true, true];
   let units = [], hovered = -1, selected = -1, blockwise = false;
   let tab = "Sections", query = "", withCut = true, rendered = true;
@@ -181,11 +181,11 @@
   // ---- the right side: its tabs, each a function that returns what the panel shows ----
   const PANELS = {
     Sections: sectionPanel, Text: textPanel,
-    Markdown: () => [source(outputs.markdown)], HTML: () => htmlPanel(outputs.html),
+    Markdown: () => [source(state.markdown)], HTML: () => htmlPanel(state.html),
     Facts: () => table([
-      ["bytes", digits(data.bytes)], ["elements", digits(tree.tag.length)], ["model", state.model], ...facts(outputs.metadata),
+      ["bytes", digits(data.bytes)], ["elements", digits(tree.tag.length)], ["model", state.model], ...facts(state.metadata),
     ]),
-    Item: () => table(Object.entries(outputs.item)),
+    Item: () => table(Object.entries(state.item)),
   };
   function facts({ sources, ...stated }) {
     const found = Object.entries(stated).filter(([, value]) => value && value.length);
@@ -202,7 +202,6 @@
     panel();
   }
   function panel() {
-    if (!outputs && !["Sections", "Text"].includes(tab)) { find("panel").replaceChildren(quiet("…")); askOutputs(); return; }
     find("panel").replaceChildren(...PANELS[tab]());
     look();
   }
@@ -284,10 +283,6 @@
   find("panel").addEventListener("mouseleave", () => hover(-1));
 
   // ---- asking the server ----
-  async function askOutputs() {
-    const at = state, found = await ask("outputs", state.trial);
-    if (found && at === state) { outputs = found; panel(); }
-  }
   let isUnderWay = false;
   async function attempt(values) {
     trial = values;
@@ -304,7 +299,6 @@
   function become(found) {
     const block = units[selected] && units[selected].blocks[0];
     state = found;
-    outputs = null;
     rearrange(); legend(); showControls(); compare();
     selected = block === undefined ? -1 : unitOf(block);
     card(); look();

@@ -119,8 +119,10 @@ class Inspection:
         return draft if draft is not None and draft.page is self.page else None
 
     def state(self, trial: Trial) -> dict[str, Any]:
-        """Return the sections and the decision for each block under some settings, for the browser."""
-        cleaned, draft = self.cleaned(trial), self.draft(trial)
+        """Return what comes out under some settings: sections, the decision for each block, text, and other outputs."""
+        cleaned, draft, known = self.cleaned(trial), self.draft(trial), self.evidence(trial)
+        evidence = None if known is None else SiteEvidence(known.df, known.pages)
+        item = Outcome(cleaned, evidence, shingles(cleaned.text)).values()
         kind = np.full(self.page.m, TEMPLATE)
         sections: list[dict[str, Any]] = []
         section_of: list[int] = []
@@ -143,15 +145,6 @@ class Inspection:
             "templateShare": cleaned.template_share,
             "fallback": cleaned.fallback,
             "model": cleaned.model_version,
-        }
-
-    def outputs(self, trial: Trial) -> dict[str, Any]:
-        """Return the outputs under some settings: HTML, Markdown, metadata and the fields of an item."""
-        cleaned = self.cleaned(trial)
-        known = self.evidence(trial)
-        evidence = None if known is None else SiteEvidence(known.df, known.pages)
-        item = Outcome(cleaned, evidence, shingles(cleaned.text)).values()
-        return {
             "html": cleaned.html,
             "markdown": cleaned.markdown,
             "metadata": cleaned.metadata.to_dict(),

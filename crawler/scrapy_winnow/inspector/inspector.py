@@ -71,8 +71,6 @@ class Inspector:
         match what:
             case "state":
                 answer = page.state(Trial(**body))
-            case "outputs":
-                answer = page.outputs(Trial(**body))
             case "weights":
                 blocks = [int(block) for block in body["blocks"]]
                 answer = {"weights": page.top_features(Trial(**body["trial"]), blocks)}
@@ -83,7 +81,7 @@ class Inspector:
         return answer
 
     def data(self, number: int, *, server: bool) -> dict[str, Any]:
-        """Return the data of the inspector's script; without a server, with outputs and weights."""
+        """Return the data of the inspector's script; without a server, with weights."""
         page, trial = self.page(number), self.first
         state = page.state(trial)
         notices = []
@@ -108,8 +106,7 @@ class Inspector:
         if not server:
             section_of = np.array(state["section"])
             blocks_of = (np.flatnonzero(section_of == section).tolist() for section in range(len(state["sections"])))
-            weights = [page.top_features(trial, blocks) for blocks in blocks_of]
-            data |= {"outputs": page.outputs(trial), "weights": weights}
+            data["weights"] = [page.top_features(trial, blocks) for blocks in blocks_of]
         return data
 
     def save(self, number: int, body: dict[str, Any]) -> dict[str, Any]:

@@ -91,63 +91,42 @@ class _Handler(BaseHTTPRequestHandler):
         """Log no requests."""
 
     def do_GET(self) -> None:
-        """Answer with the view of a page."""
-        if (path := self._path()) is None:
-            return
-        if path != "":
-            self._error(HTTPStatus.NOT_FOUND, "no such page")
-            return
-        try:
-            with self.server.lock:
-                document = self.server.view.render(self._number())
-        except (ValueError, OSError, InputError) as error:
-            self._error(HTTPStatus.NOT_FOUND, str(error))
-            return
-        self._answer(HTTPStatus.OK, "text/html; charset=utf-8", document)
-
-    def do_POST(self) -> None:
-        """Answer a request of its script."""
-        if (path := self._path()) is None:
-            return
-        origin = self.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc not in self.server.hosts:
-            self._error(HTTPStatus.FORBIDDEN, "not from here")
-            return
-        is_json = self.headers.get("Content-Type") == "application/json"
-        try:
-            body = json.loads(self.rfile.read(min(int(self.headers.get("Content-Length") or 0), _MAX_BODY_BYTES)))
-            with self.server.lock:
-                answer = self.server.view.answer(path, self._number(), body) if is_json else None
-        except (ValueError, LookupError, TypeError, OSError, InputError) as error:
-            self._error(HTTPStatus.BAD_REQUEST, str(error) or type(error).__name__)
-            return
-        if answer is None:
-            self._error(HTTPStatus.NOT_FOUND, "unknown request")
-        else:
-            self._answer(HTTPStatus.OK, "application/json", json.dumps(answer, **_JSON))
-
-    def _path(self) -> str | None:
-        """Return the path below the token; refuse requests without the token, or for another host."""
-        token, _, path = urlsplit(self.path).path.removeprefix("/").partition("/")
-        is_known = secrets.compare_digest(token.encode("utf-8", "surrogateescape"), self.server.token.encode())
-        if not is_known or self.headers.get("Host") not in self.server.hosts:
-            self._error(HTTPStatus.FORBIDDEN, "forbidden")
-            return None
-        return path
-
-    def _number(self) -> int:
-        number = parse_qs(urlsplit(self.path).query).get("page", ["0"])[0]
-        return int(number) if number.isascii() and number.isdigit() else 0
-
-    def _error(self, status: HTTPStatus, message: str) -> None:
-        self._answer(status, "application/json", json.dumps({"error": message}))
-
-    def _answer(self, status: HTTPStatus, kind: str, text: str) -> None:
+        """Answer with the view of a page, or what its script asks for."""
+        status, answer = self._find_answer()
+        text = answer if isinstance(answer, str) else json.dumps(answer, **_JSON)
         body = text.encode("utf-8", "replace")
         self.send_response(status)
-        self.send_header("Content-Type", kind)
+        self.send_header("Content-Type", "text/html; charset=utf-8" if text is answer else "application/json")
         self.send_header("Content-Length", str(len(body)))
         for name, value in _HEADERS:
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
+
+    do_POST = do_GET  # noqa: N815  the name of the base class
+
+    def _find_answer(self) -> tuple[HTTPStatus, str | dict[str, Any]]:
+        """Return the status, and a document or JSON; refuse what has not our token, or is from or for another host."""
+        address, origin, hosts = urlsplit(self.path), self.headers.get("Origin"), self.server.hosts
+        token, _, what = address.path.removeprefix("/").partition("/")
+        is_known = secrets.compare_digest(token.encode("utf-8", "surrogateescape"), self.server.token.encode())
+        is_from_here = origin is None or origin.partition("://")[2] in hosts
+        if not (is_known and is_from_here and self.headers.get("Host") in hosts):
+            return HTTPStatus.FORBIDDEN, {"error": "forbidden"}
+        view = self.server.view
+        answer: str | dict[str, Any] | None = None
+        is_json = self.headers.get("Content-Type") == "application/json"
+        try:
+            number = int(parse_qs(address.query).get("page", ["0"])[0])
+            length = int(self.headers.get("Content-Length") or 0)
+            body: Any = json.loads(self.rfile.read(min(length, _MAX_BODY_BYTES))) if length else None
+            with self.server.lock:
+                if self.command == "GET" and what == "":
+                    answer = view.render(number)
+                elif self.command == "POST" and is_json:
+                    answer = view.answer(what, number, body)
+        except (ValueError, LookupError, TypeError, OSError, InputError) as error:
+            return HTTPStatus.BAD_REQUEST, {"error": str(error) or type(error).__name__}
+        if answer is None:
+            return HTTPStatus.NOT_FOUND, {"error": "unknown request"}
+        return HTTPStatus.OK, answer

@@ -69,7 +69,7 @@ def test_a_blind_comparison_names_the_texts_after_the_vote(site: Path, tmp_path:
         assert b"trafilatura" in request(server.url, "?page=3")[1]
         assert request(server.url, "vote?page=3", {"vote": 9})[0] == 400
         assert request(server.url, "state", {})[0] == 404
-        assert request(server.url, "?page=99")[0] == 404
+        assert request(server.url, "?page=99")[0] == 400
 
 
 def test_the_terminal_has_a_table_for_each_page_that_can_be_read(

@@ -47,7 +47,7 @@ def test_a_page_that_does_not_exist_is_refused(site_server: InspectorServer) -> 
     assert request(site_server.url, "?page=13")[0] == 200
     for number, said in (("14", "no page 15"), ("9" * 5_000, "limit")):
         status, answer = request(site_server.url, f"?page={number}")
-        assert status == 404
+        assert status == 400
         assert said in json.loads(answer)["error"]
 
 

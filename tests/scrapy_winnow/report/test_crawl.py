@@ -83,7 +83,7 @@ def test_a_report_has_the_pages_the_hosts_and_the_errors(
     counts = ["--redis-url", redis_url, "--prefix", prefix, "--pages", "20"]
     assert main(["inspect", item["url"], *counts, "-o", str(shown)]) == 0
     (data,) = re.findall(r'id="data">(.*?)</script>', shown.read_text(encoding="utf-8"), re.DOTALL)
-    fields = json.loads(data)["outputs"]["item"]
+    fields = json.loads(data)["state"]["item"]
     assert {name: item[name] for name in fields if name in item} == fields
 
     empty = web.add("/last?a=1&b=2", "<html><body><ul><li><a href=/0>Front page</a></li></ul></body></html>")
