@@ -10,9 +10,10 @@ import ipaddress
 import re
 import socket
 import sys
-import time
+import threading
 import urllib.error
 import urllib.request
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -40,7 +41,6 @@ _USER_AGENT: Final = f"{AGENT} (+https://pypi.org/project/scrapy-winnow/)"
 _TIMEOUT_S: Final = 30.0
 _MAX_BYTES: Final = 64_000_000
 _MAX_ROBOTS_BYTES: Final = 512_000
-_CHUNK_BYTES: Final = 65_536
 
 _Thing = TypeVar("_Thing")
 
@@ -133,12 +133,23 @@ def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) ->
     Raises:
         InputError: it may not or cannot be fetched, or is too large or too slow.
     """
-    deadline = time.monotonic() + _TIMEOUT_S
     opener = _opener(allow_private)
     if obey_robots:
-        opener.add_handler(_Robots(deadline))
+        opener.add_handler(_Robots())
+    answer: Future[Document] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(_read(opener, url, _MAX_BYTES))
+        except Exception as error:
+            answer.set_exception(error)
+
+    # A server that sends a byte now and then, or a name that nobody resolves, ends no call: only the wait for it ends.
+    threading.Thread(target=work, daemon=True).start()
     try:
-        fetched = _read(opener, url, _MAX_BYTES, deadline)
+        fetched = answer.result(_TIMEOUT_S)
+    except TimeoutError as error:
+        raise InputError(f"took longer than {_TIMEOUT_S:g} s") from error
     except urllib.error.HTTPError as error:
         error.close()
         raise InputError(f"could not be fetched: {error}") from error
@@ -149,22 +160,13 @@ def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) ->
     return fetched
 
 
-def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int, deadline: float) -> Document:
-    """Read an address; of what is longer, so many bytes and some more."""
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise InputError(f"took longer than {_TIMEOUT_S:g} s")
+def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int) -> Document:
+    """Read an address; of what is longer, so many bytes and one more."""
     request = urllib.request.Request(url, headers={"User-Agent": _USER_AGENT, "Accept": "text/html,*/*;q=0.5"})  # noqa: S310
-    body = bytearray()
-    with opener.open(request, timeout=left) as response:
-        while chunk := response.read1(_CHUNK_BYTES):
-            body += chunk
-            if len(body) > max_bytes:
-                break
-            if time.monotonic() > deadline:
-                raise InputError(f"took longer than {_TIMEOUT_S:g} s")
+    with opener.open(request, timeout=_TIMEOUT_S) as response:
+        body = response.read(max_bytes + 1)
         encoding = http_content_type_encoding(response.headers.get("Content-Type"))
-        return Document(response.geturl(), response.geturl(), bytes(body), encoding)
+        return Document(response.geturl(), response.geturl(), body, encoding)
 
 
 def _opener(allow_private: bool) -> urllib.request.OpenerDirector:
@@ -185,8 +187,7 @@ def _opener(allow_private: bool) -> urllib.request.OpenerDirector:
 class _Robots(urllib.request.BaseHandler):
     """Asks robots.txt before each request but those for robots.txt itself, redirects included."""
 
-    def __init__(self, deadline: float) -> None:
-        self._deadline = deadline
+    def __init__(self) -> None:
         self._known: dict[str, Protego | None] = {}
 
     def http_request(self, request: urllib.request.Request) -> urllib.request.Request:
@@ -206,7 +207,7 @@ class _Robots(urllib.request.BaseHandler):
 
     def _ask(self, where: str) -> Protego:
         try:
-            text = _read(self.parent, where, _MAX_ROBOTS_BYTES, self._deadline).html
+            text = _read(self.parent, where, _MAX_ROBOTS_BYTES).html
         except urllib.error.HTTPError as error:
             error.close()
             if error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:

@@ -1,6 +1,8 @@
 """``winnow clean ADDRESS`` fetches one page as robots.txt allows, and from no private address unless asked."""
 
 import socket
+import threading
+import time
 from urllib.parse import urlsplit
 
 import pytest
@@ -67,10 +69,30 @@ def test_of_a_long_robots_txt_the_beginning_is_heeded(clean, web):
     assert "robots.txt does not allow it" in clean("/private/story", "--allow-private")[2]
 
 
-@pytest.mark.parametrize("limit", ["_MAX_BYTES", "_TIMEOUT_S"])
-def test_size_and_time_are_limited(limit, clean, monkeypatch):
-    monkeypatch.setattr(fetching, limit, -1)
-    assert "than -1" in clean("/story", "--allow-private")[2]
+def test_a_page_that_is_too_large_is_refused(clean, monkeypatch):
+    monkeypatch.setattr(fetching, "_MAX_BYTES", 50)
+    assert "is larger than 50 bytes" in clean("/story", "--allow-private")[2]
+
+
+def test_a_server_that_sends_a_byte_now_and_then_is_given_up(monkeypatch):
+    monkeypatch.setattr(fetching, "_TIMEOUT_S", 0.5)
+    is_over = threading.Event()
+
+    def drip(server):
+        (connection, _), begun = server.accept(), time.monotonic()
+        connection.sendall(b"HTTP/1.1 200 OK\r\nX-Long: ")
+        while not is_over.wait(0.05) and time.monotonic() < begun + 30:
+            connection.sendall(b"x")
+        connection.sendall(b"\r\nContent-Length: 0\r\n\r\n")
+        connection.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        dripping = threading.Thread(target=drip, args=[server])
+        dripping.start()
+        with pytest.raises(fetching.InputError, match=r"took longer than 0\.5 s"):
+            fetching.fetch(f"http://127.0.0.1:{server.getsockname()[1]}/", obey_robots=False, allow_private=True)
+        is_over.set()
+        dripping.join()
 
 
 @pytest.mark.parametrize("address", ["10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fd00::1", "224.0.0.1"])
