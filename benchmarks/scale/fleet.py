@@ -35,7 +35,8 @@ from benchmarks.shared.servers import Server, script_calls
 from scrapy_winnow.config import SETTINGS
 from scrapy_winnow.stats import PAGES_COUNTED, PAGES_SETTLED
 from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.hosts import HostLabels
+from scrapy_winnow.storage.hosts import HostRecords
+from scrapy_winnow.storage.settled import Labels
 
 if TYPE_CHECKING:
     import argparse
@@ -101,7 +102,8 @@ async def meet_settled(server: Server, hosts: int) -> Row:
         name, _, leaves = page_of(host, 0)
         template = np.sort(leaves[:_TEMPLATE])
         fractions = np.full(_TEMPLATE, 255, np.uint8)
-        HostLabels(64, 1, template, fractions, 40.0 * _TEMPLATE).write(server.client, _PREFIX, name, 86_400)
+        labels = Labels(64, 1, template, fractions, 40.0 * _TEMPLATE)
+        HostRecords(server.client, _PREFIX).settle(name, labels, 86_400)
     connection = Connection(server.url, timeout=60)
     counts = counts_on(connection, _PREFIX)
     calls, begun = 0, 0.0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from scrapy_winnow.storage.hosts import HostLabels
+from scrapy_winnow.storage.settled import Labels
 from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class RepeatedPart:
 
 
 def find_repeated_parts(
-    pages: Sequence[HashedPage], counts: LossyCounts | HostLabels, min_fraction: float = 0.3
+    pages: Sequence[HashedPage], counts: LossyCounts | Labels, min_fraction: float = 0.3
 ) -> list[RepeatedPart]:
     """Return the topmost elements of the pages that repeat, those of the page with most repeated text first."""
     found: dict[tuple[str, str], RepeatedPart] = {}
@@ -137,7 +137,7 @@ def find_repeated_parts(
     return list(found.values())
 
 
-def _find_repeated(hashed: HashedPage, counts: LossyCounts | HostLabels, min_pages: float) -> list[RepeatedPart]:
+def _find_repeated(hashed: HashedPage, counts: LossyCounts | Labels, min_pages: float) -> list[RepeatedPart]:
     page = hashed.page
     df = hashed.frequencies(page, counts.df(hashed.fingerprints))
     repeated = df[: page.n] >= min_pages
@@ -163,7 +163,7 @@ class ProfileError(Exception):
     """A file that is not a profile of this version; the message says why."""
 
 
-def dump_profile(host: str, labels: HostLabels, template: Sequence[RepeatedPart], sampled_pages: int) -> str:
+def dump_profile(host: str, labels: Labels, template: Sequence[RepeatedPart], sampled_pages: int) -> str:
     """Return what was learned of a host as JSON, with a line for each label."""
     shares = {
         f"{fingerprint:016x}": round(share / _MAX_FRACTION, 4)
@@ -184,7 +184,7 @@ def dump_profile(host: str, labels: HostLabels, template: Sequence[RepeatedPart]
     return json.dumps(row, ensure_ascii=False, indent=1)
 
 
-def load_profile(text: str) -> tuple[str, HostLabels]:
+def load_profile(text: str) -> tuple[str, Labels]:
     """Return the host of a profile, and its labels.
 
     Raises:
@@ -198,7 +198,7 @@ def load_profile(text: str) -> tuple[str, HostLabels]:
             raise ProfileError(f"has fingerprints of version {version}, this Winnow computes {FINGERPRINT_VERSION}")
         shares = sorted((int(name, 16), round(float(share) * _MAX_FRACTION)) for name, share in row["labels"].items())
         fingerprints, fractions = zip(*shares, strict=True) if shares else ((), ())
-        labels = HostLabels(
+        labels = Labels(
             pages=int(row["pages"]),
             version=int(row["label_version"]),
             fingerprints=np.array(fingerprints, np.uint64),

@@ -16,7 +16,8 @@ from scrapy_winnow.profiles import ProfileError, Selectors, dump_profile, find_r
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import HashedPage
-from scrapy_winnow.storage.hosts import HostLabels
+from scrapy_winnow.storage.hosts import HostRecords
+from scrapy_winnow.storage.settled import Labels
 from tests.scrapy_winnow.inspector.browsing import story
 from winnow import Page
 from winnow.counting import LossyCounts
@@ -57,7 +58,7 @@ def test_a_profile_gives_a_new_crawl_a_settled_start(
     assert hosts("--export", HOST, "--sample", str(site), "-o", str(profile)) == 0
     assert hosts("--import", str(profile), of=other) == 0
     with redis.Redis.from_url(redis_url) as client:
-        labels = [HostLabels.read(client, each, HOST) for each in (prefix, other)]
+        labels = [HostRecords(client, each).labels_of(HOST) for each in (prefix, other)]
     assert labels[0] is not None
     assert labels[1] is not None
     for name in ("fingerprints", "fractions"):
@@ -153,7 +154,7 @@ def test_a_private_server_can_begin_with_a_profile(
 )
 def test_what_is_no_profile_is_refused(change: dict, says: str) -> None:
     nothing = np.zeros(0)
-    labels = HostLabels(12, 1, nothing.astype(np.uint64), nothing.astype(np.uint8), 0.0)
+    labels = Labels(12, 1, nothing.astype(np.uint64), nothing.astype(np.uint8), 0.0)
     whole = dump_profile(HOST, labels, (), 0)
     assert load_profile(whole)[0] == HOST
     with pytest.raises(ProfileError, match=says):

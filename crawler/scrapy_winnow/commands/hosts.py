@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Sequence
 
-    from redis import Redis
-
     from scrapy_winnow.storage.hosts import HostRecord, HostRecords
 
 _MAX_SAMPLED: Final = 50
@@ -89,9 +87,9 @@ def run(options: argparse.Namespace) -> int:
     with connect_to(options.redis_url, options.state_dir, create=options.import_) as client:
         records = HostRecords(client, options.prefix)
         if options.export:
-            return export_profile(client, options.prefix, names[0], options.sample, options.output)
+            return _export_profile(records, names[0], options.sample, options.output)
         if options.import_:
-            return import_profiles(client, options.prefix, options.hosts, options.ttl)
+            return _import_profiles(records, options.hosts, options.ttl)
         if options.forget or options.reopen:
             return _change_hosts(records, names, forget=options.forget)
         unknown = _show_hosts(records.named(names) if names else records.all(), set(names), as_json=options.json)
@@ -161,13 +159,12 @@ def _show_hosts(records: Iterable[HostRecord], names: set[str], *, as_json: bool
     return names
 
 
-def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path], output: Path | None) -> int:
+def _export_profile(records: HostRecords, host: str, samples: Sequence[Path], output: Path | None) -> int:
     """Write the profile of a host to a file, or to standard output."""
     from scrapy_winnow.profiles import dump_profile, find_repeated_parts
-    from scrapy_winnow.storage.hosts import HostLabels
 
     with report_errors(f"{host}: its counts are damaged: "):
-        labels = HostLabels.read(client, prefix, host)
+        labels = records.labels_of(host)
     if labels is None:
         warn(f"{host}: not counted, or fewer than 10 of its pages")
         return FAILED
@@ -185,7 +182,7 @@ def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path
     return 0
 
 
-def import_profiles(client: Redis, prefix: str, files: Sequence[str], ttl: int) -> int:
+def _import_profiles(records: HostRecords, files: Sequence[str], ttl: int) -> int:
     """Settle the hosts of profiles; hosts that are known already do not change."""
     from scrapy_winnow.profiles import ProfileError, load_profile
 
@@ -197,7 +194,7 @@ def import_profiles(client: Redis, prefix: str, files: Sequence[str], ttl: int) 
             warn(f"{file}: {reason(error)}")
             code = FAILED
             continue
-        if labels.write(client, prefix, host, ttl):
+        if records.settle(host, labels, ttl):
             print(f"{host}: settled with {len(labels.fingerprints):,} labels")
         else:
             warn(f"{host}: is known already; delete it first: winnow hosts --forget")

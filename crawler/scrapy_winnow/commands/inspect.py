@@ -147,13 +147,13 @@ def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | 
 
 def _read_counts(options: argparse.Namespace, documents: Documents) -> Replay | None:
     """Return what a crawl has counted of the host of the first page."""
-    from scrapy_winnow.storage.hosts import HostLabels
+    from scrapy_winnow.storage.hosts import HostRecords
 
     with connect_to(options.redis_url, options.state_dir) as client:
         host = site_of(documents.read(0).url or "")
         if host is None:
             raise CommandError("the counts are those of a host: give the page's address with --url")
-        labels = HostLabels.read(client, options.prefix, host, every=True)
+        labels = HostRecords(client, options.prefix).labels_of(host, every=True)
         ids: Any = client.get(host_keys(options.prefix, host).guard) or b""
     if labels is None:
         warn(f"no page of {host} has been counted there")

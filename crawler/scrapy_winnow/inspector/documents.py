@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.inspector.inspection import Inspection, Trial
-    from scrapy_winnow.storage.hosts import HostLabels
+    from scrapy_winnow.storage.settled import Labels
 
     Hashes = NDArray[np.uint64]
 
@@ -159,7 +159,7 @@ class CountedReplay:
         contents: ids of the contents of the pages that were counted, 8 bytes each; unknown once the host has settled.
     """
 
-    def __init__(self, labels: HostLabels, contents: frozenset[bytes]) -> None:
+    def __init__(self, labels: Labels, contents: frozenset[bytes]) -> None:
         self._labels = labels
         self._contents = contents
         self.pages = labels.pages

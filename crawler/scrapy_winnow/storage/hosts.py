@@ -7,7 +7,7 @@ import hashlib
 import time
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from redis.exceptions import RedisError
@@ -20,7 +20,6 @@ from winnow.counting import MIN_DF, MIN_PAGES, THETA
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from numpy.typing import NDArray
     from redis import Redis
 
 _BATCH: Final = 500
@@ -110,38 +109,25 @@ class HostRecords:
         self.client.hdel(state, "labels", "stamp", "expected", "pages")
         return True
 
-
-def ago(seconds: int) -> str:
-    """Format a time in the past for users: ``12 s``, ``5 min``, ``3 h`` or ``9 d`` ago."""
-    past = max(int(time.time()) - seconds, 0)
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if past >= 2 * length:
-            return f"{past // length} {unit}"
-    return f"{past} s"
-
-
-class HostLabels(Labels):
-    """The labels of a host as commands read and write them."""
-
-    @classmethod
-    def read(cls, client: Redis, prefix: str, host: str, *, every: bool = False) -> Self | None:
-        """Read the frozen labels of a host or, while it is counting, those that its counts give.
+    def labels_of(self, host: str, *, every: bool = False) -> Labels | None:
+        """Return the frozen labels of a host or, while it is counting, those that its counts give.
 
         Args:
-            client: of the server.
-            prefix: of all keys.
             host: its name.
-            every: while it is counting, read ``every`` node that is on several pages.
+            every: while it is counting, return ``every`` node that is on several pages.
 
         Returns:
             The labels, or ``None`` for a host that is not known or of which too little is known.
+
+        Raises:
+            ValueError: what is held of it is damaged.
         """
-        keys = host_keys(prefix, host)
-        fields: Any = client.hmget(keys.state, ["pages", "version", "labels", "expected"])
+        keys = host_keys(self.prefix, host)
+        fields: Any = self.client.hmget(keys.state, ["pages", "version", "labels", "expected"])
         pages, frozen = int(fields[0] or 0), int(fields[1] or 0)
         if fields[2] is not None:
-            return cls.unpack(pages, frozen, fields[2], float(fields[3] or 0))
-        entries: Any = client.hgetall(keys.nodes)
+            return Labels.unpack(pages, frozen, fields[2], float(fields[3] or 0))
+        entries: Any = self.client.hgetall(keys.nodes)
         if pages < (1 if every else MIN_PAGES) or not entries:
             return None
         # As count_page.lua would freeze them now.
@@ -152,31 +138,36 @@ class HostLabels(Labels):
         chosen = chosen[np.argsort(nodes[chosen])]
         fractions = np.maximum(np.floor(_ALL_PAGES * seen[chosen] / pages + 0.5), 1).astype(np.uint8)
         expected = float((entry["mass"][chosen] * (fractions / _ALL_PAGES) ** 2).sum())
-        return cls(pages, frozen, nodes[chosen], fractions, expected)
+        return Labels(pages, frozen, nodes[chosen], fractions, expected)
 
-    def write(self, client: Redis, prefix: str, host: str, ttl: int) -> bool:
+    def settle(self, host: str, labels: Labels, ttl: int) -> bool:
         """Make a host that is not known one that is settled with these labels; return whether it was not known."""
-        labels = np.empty(len(self.fingerprints), LABEL)
-        labels["fingerprint"], labels["fraction"] = self.fingerprints, self.fractions
-        packed = labels.tobytes()
-        stamp = hashlib.sha1(packed + str(self.pages).encode(), usedforsecurity=False).hexdigest()
-        state, *others = host_keys(prefix, host)
-        known: Any = client.hmget(state, ["stamp", "used"])
+        rows = np.empty(len(labels.fingerprints), LABEL)
+        rows["fingerprint"], rows["fraction"] = labels.fingerprints, labels.fractions
+        packed = rows.tobytes()
+        stamp = hashlib.sha1(packed + str(labels.pages).encode(), usedforsecurity=False).hexdigest()
+        state, *others = host_keys(self.prefix, host)
+        known: Any = self.client.hmget(state, ["stamp", "used"])
         if known[1] is not None:
             return bool(known[0] == stamp.encode())
         fields: dict[Any, Any] = {
             "labels": packed,
             "stamp": stamp,
-            "pages": self.pages,
-            "expected": repr(self.expected),
-            "version": max(self.version, 1),
+            "pages": labels.pages,
+            "expected": repr(labels.expected),
+            "version": max(labels.version, 1),
             "used": int(time.time()),
         }
-        client.delete(*others)
-        client.hset(state, mapping=fields)
-        client.expire(state, ttl)
+        self.client.delete(*others)
+        self.client.hset(state, mapping=fields)
+        self.client.expire(state, ttl)
         return True
 
-    def df(self, fingerprints: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """int64, estimated pages of the host that have each node; 0 for those that are not template."""
-        return np.rint(self.fractions_of(fingerprints) * self.pages).astype(np.int64)
+
+def ago(seconds: int) -> str:
+    """Format a time in the past for users: ``12 s``, ``5 min``, ``3 h`` or ``9 d`` ago."""
+    past = max(int(time.time()) - seconds, 0)
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if past >= 2 * length:
+            return f"{past // length} {unit}"
+    return f"{past} s"

@@ -67,6 +67,10 @@ class Labels:
         """float64, the fraction of pages that have each node, 0 for those that are not template."""
         return look_up(self.fingerprints, self.fractions, fingerprints) / 255
 
+    def df(self, fingerprints: Hashes) -> NDArray[np.int64]:
+        """int64, estimated pages of the host that have each node; 0 for those that are not template."""
+        return np.rint(self.fractions_of(fingerprints) * self.pages).astype(np.int64)
+
 
 def _empty_window() -> NDArray[np.uint8]:
     return np.zeros((_COMMON - 1, _BUCKETS // 8), np.uint8)

@@ -16,7 +16,7 @@ from scrapy_winnow.inspector.documents import (
 from scrapy_winnow.inspector.inspection import Inspection, Trial
 from scrapy_winnow.inspector.inspector import Inspector
 from scrapy_winnow.storage.evidence import HashedPage
-from scrapy_winnow.storage.hosts import HostLabels
+from scrapy_winnow.storage.settled import Labels
 from tests.scrapy_winnow.archives.made import write_archive
 from tests.scrapy_winnow.inspector.browsing import story
 from tests.winnow.test_comments import FORUM
@@ -103,7 +103,7 @@ def test_the_places_of_a_page_are_looked_up_by_the_model_that_is_tried() -> None
     name = "blocks-self-taught"  # with which the crawl has counted
     hashed = HashedPage.of(Page.parse(story(3)), load_model(name))
     every = np.unique(hashed.fingerprints)
-    replay = CountedReplay(HostLabels(200, 1, every, np.full(len(every), 255, np.uint8), 7.0), frozenset())
+    replay = CountedReplay(Labels(200, 1, every, np.full(len(every), 255, np.uint8), 7.0), frozenset())
     counts = Inspection(Document("page.html", None, story(3).encode()), replay).evidence(Trial(name, pages=200))
     assert counts is not None
     assert (counts.df[hashed.units] == 200).all()
@@ -174,7 +174,7 @@ def test_the_counts_of_a_crawl_stand_in_for_its_pages() -> None:
     weather = page.page.block_texts().index("Weather")
     unit = page.page.n + weather
     fingerprint = page.fingerprints[page.units == unit]
-    labels = HostLabels(200, 1, fingerprint, np.array([255], np.uint8), 7.0)
+    labels = Labels(200, 1, fingerprint, np.array([255], np.uint8), 7.0)
     for pages, contents in ((40, frozenset()), (200, frozenset([page.contents_id]))):
         df = page.frequencies(page.page, CountedReplay(labels, contents).count(page, pages, None)[0])
         assert df[unit] == pages
