@@ -14,13 +14,13 @@ import platform
 import socket
 import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 MAX_SOCKET_BYTES: Final = 103
 """Longest path of a Unix socket that every supported system takes (Linux: 107, macOS: 103)."""
@@ -101,14 +101,10 @@ class EmbeddedServer:
         """
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._starting():
-                self._join()
-                if self._send("PING") is None:
-                    self._launch()
-                else:
-                    self._wait_for_answer()
-                    if self._max_bytes is not None:
-                        self._send(f"CONFIG SET maxmemory {self._max_bytes}")
+            self._join()
+            self._wait_for_server()
+            if self._max_bytes is not None:
+                self._send(f"CONFIG SET maxmemory {self._max_bytes}")
         except OSError as error:
             self._leave()
             raise EmbeddedServerError(
@@ -124,7 +120,7 @@ class EmbeddedServer:
         if self._users is None:
             return
         users = self._users
-        with suppress(OSError, EmbeddedServerError), self._starting():
+        with suppress(OSError, EmbeddedServerError):
             # The guard may take the lock between the two, and then it is ending the server already.
             if _try_lock(users, fcntl.LOCK_EX) or not _try_lock(users, fcntl.LOCK_SH):
                 self._send("SHUTDOWN")  # not left to the guard, which may have been killed itself
@@ -140,17 +136,6 @@ class EmbeddedServer:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    @contextmanager
-    def _starting(self) -> Iterator[None]:
-        """Hold the lock for starting and leaving the server of this folder."""
-        lock = os.open(self.folder / "start.lock", os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            if not self._wait_for(lambda: _try_lock(lock, fcntl.LOCK_EX)):
-                raise EmbeddedServerError(f"another crawl has been starting in {self.folder} for {self._timeout:g} s")
-            yield
-        finally:
-            os.close(lock)
-
     def _join(self) -> None:
         if self._users is None:
             self._users = os.open(self._users_file, os.O_RDWR | os.O_CREAT, 0o600)
@@ -163,22 +148,45 @@ class EmbeddedServer:
             os.close(self._users)
             self._users = None
 
+    def _wait_for_server(self) -> None:
+        if self._send("PING") is None:
+            self._wait_for(self._has_guard_ended)  # that of a server which was killed
+        if not self._wait_for(self._is_up):
+            raise EmbeddedServerError(f"the server of {self.folder} has not answered in {self._timeout:g} s")
+
+    def _is_up(self) -> bool:
+        """Whether the server answers; where none listens it is started."""
+        reply = self._send("PING")
+        if reply is None:
+            self._launch()
+        return (reply or b"").startswith(b"+PONG")
+
     def _launch(self) -> None:
-        self._has_guard_ended()  # with its server, if that has died; it must not stay a zombie
+        """Start the server with its guard, unless that was done already; while another one lives it is not."""
         log = self.folder / "server.log"
-        write_log = (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        self._guard = os.posix_spawn(
-            sys.executable,
-            [sys.executable, "-I", "-S", "-c", _GUARD, str(self._users_file), *self._command()],
-            {"PATH": os.defpath},
-            file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), write_log, (os.POSIX_SPAWN_DUP2, 1, 2)],
-            # Ctrl-C must reach the crawl alone, which still has pages to count.
-            setsid=True,
-        )
-        self._wait_for(lambda: self._answers() or self._has_guard_ended())
-        if not self._answers():
-            tail = log.read_bytes()[-_LOG_TAIL_BYTES:].decode(errors="replace").strip()
-            raise EmbeddedServerError(f"the embedded server in {self.folder} did not start; its log ends:\n{tail}")
+        if self._guard is not None:
+            if self._has_guard_ended():
+                tail = log.read_bytes()[-_LOG_TAIL_BYTES:].decode(errors="replace").strip()
+                raise EmbeddedServerError(f"the embedded server in {self.folder} did not start; its log ends:\n{tail}")
+            return
+        command = self._command()
+        lock = os.open(self.folder / "server.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            if not _try_lock(lock, fcntl.LOCK_EX):
+                return
+            os.set_inheritable(lock, True)  # the server and its guard keep it locked as long as they live
+            read_nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+            write_log = (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            self._guard = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-I", "-S", "-c", _GUARD, str(self._users_file), *command],
+                {"PATH": os.defpath},
+                file_actions=[read_nothing, write_log, (os.POSIX_SPAWN_DUP2, 1, 2)],
+                # Ctrl-C must reach the crawl alone, which still has pages to count.
+                setsid=True,
+            )
+        finally:
+            os.close(lock)
 
     def _has_guard_ended(self) -> bool:
         """Whether the guard that was started here, if any, is gone; it is reaped then."""
@@ -195,14 +203,6 @@ class EmbeddedServer:
         memory = ["--maxmemory", limit, "--maxmemory-policy", "volatile-lru", "--lazyfree-lazy-eviction", "no"]
         disk = ["--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no"]
         return [str(server_binary()), "--port", "0", "--unixsocketperm", "700", *files, *memory, *disk]
-
-    def _wait_for_answer(self) -> None:
-        """Wait for a server that is busy: a second one would take its socket and its data."""
-        if not self._wait_for(self._answers):
-            raise EmbeddedServerError(f"the server of {self.folder} has not answered in {self._timeout:g} s")
-
-    def _answers(self) -> bool:
-        return (self._send("PING") or b"").startswith(b"+PONG")
 
     def _send(self, command: str) -> bytes | None:
         """Return the reply to a command: empty while the server is busy, ``None`` where no server listens."""

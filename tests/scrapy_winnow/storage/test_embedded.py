@@ -119,6 +119,15 @@ def test_a_server_that_does_not_answer_in_time_is_not_taken_for_one_that_is_gone
             assert _process_id(other) == process_id
 
 
+def test_no_second_server_gets_the_data_of_one_whose_socket_was_deleted(tmp_path):
+    with EmbeddedServer(tmp_path) as server, _client(server) as client:
+        client.ping()
+        (tmp_path / "server.sock").rename(tmp_path / "moved.sock")
+        with pytest.raises(EmbeddedServerError, match=r"has not answered in 0\.5 s"):
+            EmbeddedServer(tmp_path, timeout=0.5).start()
+        (tmp_path / "moved.sock").rename(tmp_path / "server.sock")
+
+
 def test_the_end_of_a_server_that_was_killed_is_not_waited_for(tmp_path):
     server = EmbeddedServer(tmp_path, timeout=3600)
     server.start()
