@@ -50,6 +50,10 @@ _CLASSES: Final = attribute_predicate("class", parts=("linen", "-num", "gutter",
 _CODE_LINES: Final = attribute_predicate("class", parts=("line",))
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
 _WIKI_LINK: Final = re.compile(r"(?:^|\s)(?:(?:mw-)?editsection|mw-cite-backlink)(?:$|\s)")
+_SIDE_BY_SIDE: Final = tag_set("a", "span", "time", "label", "small")
+_CODE: Final = "pre", "code", "kbd", "samp"
+_WORD_ENDS: Final = frozenset(",;!?%)]")
+_CURRENCIES: Final = frozenset("$€£")
 _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
 _PLACES: Final = attribute_predicate("href", parts=("#",))
 _SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ behind a heading, ↩ behind a footnote
@@ -86,9 +90,9 @@ def run_rewrites(page: Page) -> dict[int, str]:
 
     * Elements of :func:`omitted_elements` are left out.
     * Invisible characters are not written; mail addresses that Cloudflare hides are.
-    * A space separates buttons and custom elements that touch each other.
+    * A space separates elements that styles show apart, see :func:`_separated_runs`.
     """
-    rewrites = _separated_buttons(page)
+    rewrites = _separated_runs(page)
     for run in page.has_unseen.nonzero()[0].tolist():
         rewrites[run] = UNSEEN_CHARACTERS.sub("", run_text(page, run, rewrites))
     behind = 0
@@ -218,15 +222,41 @@ def _line_numbers(page: Page, elements: list[int]) -> list[int]:
     return list(compress(elements, is_number.tolist()))
 
 
-def _separated_buttons(page: Page) -> dict[int, str]:
-    """A space before each run that touches another one over the borders of two buttons or unknown elements."""
+def _separated_runs(page: Page) -> dict[int, str]:
+    """A space before each run that touches another one, though styles show their elements apart.
+
+    Apart are buttons, unknown elements, and links, dates and spans side by side of which the second begins a word with
+    a capital letter or a digit: "Tony Barbone" and "Chief Officer". Other spans may be parts of one word.
+    """
+    are_touching = page.has_ink[:-1] & page.has_ink[1:]
+    are_touching[page.block_run_begin[1:] - 1] = False
+    before = are_touching.nonzero()[0]
+    left, right = page.run_node.take(before), page.run_node.take(before + 1)
+    are_apart = np.zeros(len(before), bool)
     custom = [element for element, name in page.unknown_names.items() if "-" in name]
-    if not custom and "button" not in page.tag_names:
-        return {}
-    is_box = page.tag == TAG_ID["button"]
-    is_box[custom] = True
-    box, has_ink = nearest(page.parent, is_box).take(page.run_node), page.has_ink
-    is_border = (box[:-1] != box[1:]) & (np.minimum(box[:-1], box[1:]) >= 0) & has_ink[:-1] & has_ink[1:]
-    touching = is_border.nonzero()[0] + 1
-    pairs = ((run, run_text(page, run - 1), run_text(page, run)) for run in touching.tolist())
-    return {run: f" {text}" for run, before, text in pairs if not text[0].isspace() and not before[-1].isspace()}
+    if custom or "button" in page.tag_names:
+        is_box = page.tag == TAG_ID["button"]
+        is_box[custom] = True
+        boxes = nearest(page.parent, is_box)
+        are_apart = (boxes[left] != boxes[right]) & (np.minimum(boxes[left], boxes[right]) >= 0)
+    is_side = _SIDE_BY_SIDE.take(page.tag)
+    are_beside = (page.end.take(left) <= right) & is_side.take(left) & is_side.take(right)
+    if not page.tag_names.isdisjoint(_CODE):
+        are_beside &= ~within(page, is_among(page, elements_named(page, *_CODE))).take(right)
+    separated: dict[int, str] = {}
+    chosen = are_apart | are_beside
+    runs = before[chosen] + 1
+    given = runs.tolist(), page.run_offset[runs].tolist(), are_apart[chosen].tolist()
+    for run, at, is_apart in zip(*given, strict=True):
+        last, first = page.text[at - 1], page.text[at]
+        if not (last.isspace() or first.isspace()) and (is_apart or _begins_word(last, first)):
+            separated[run] = f" {run_text(page, run)}"
+    return separated
+
+
+def _begins_word(before: str, first: str) -> bool:
+    """Whether a character rather begins a word of its own than continues the text before it."""
+    ends_word = before.isupper() or before.islower() or before.isdigit()
+    if first.isupper():
+        return ends_word or before in _WORD_ENDS
+    return ends_word and (first.isdigit() or first in _CURRENCIES)
