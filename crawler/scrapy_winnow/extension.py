@@ -6,7 +6,7 @@ import asyncio
 import logging
 from contextlib import AsyncExitStack, contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
@@ -28,7 +28,7 @@ from winnow.page.page import PageTooLarge
 from winnow.page.parsing import kind_of_data
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable, Iterator
+    from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -63,6 +63,7 @@ class Winnow(Component):
     Attributes:
         counts: the node counts; ``None`` without Redis or when site evidence is off.
         duplicates: the near-duplicate index; ``None`` without Redis or when it is off.
+        on_cleaned: functions that are called with the address and the values of each item that was cleaned.
         before_close: functions that are awaited before the connection is closed, with the address of Redis or ``None``.
     """
 
@@ -73,6 +74,7 @@ class Winnow(Component):
         self.sources = ItemSources(self.warn_once)
         self.counts: NodeCounts | None = None
         self.duplicates: DuplicateIndex | None = None
+        self.on_cleaned: list[Callable[[str | None, Mapping[str, Any]], object]] = []
         self.before_close: list[Callable[[str | None], Awaitable[object]]] = []
         self._redis_url: str | None = None
         self._closing = AsyncExitStack()  # ends in the reverse order what was opened

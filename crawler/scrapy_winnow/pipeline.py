@@ -26,7 +26,7 @@ from winnow.duplicates import KEEP, near_duplicates
 from winnow.page.parsing import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -122,7 +122,8 @@ class CleanItems(Component):
             with step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, url):
                 await self._find_original(document, cleaned, source.options)
         with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, url):
-            self._write(adapter, cleaned)
+            if self._write(adapter, cleaned):
+                self._tell(url, cleaned.values)
         return adapter.item
 
     def _page_of(self, adapter: ItemAdapter, source: ItemSource) -> tuple[str | bytes, ItemSource, str | None] | None:
@@ -162,7 +163,7 @@ class CleanItems(Component):
         if not options.clean:
             winnow.count(stats.ITEMS_OPTED_OUT)
         elif isinstance(item, Content) and item.html is None and item.status is not None:
-            pass  # it was cleaned for its callback
+            self._tell(item.url, vars(item))  # it was cleaned for its callback
         else:
             winnow.count(stats.ITEMS_WITHOUT_HTML)
             winnow.warn_once(
@@ -194,8 +195,13 @@ class CleanItems(Component):
             winnow.count(stats.ITEMS_DROPPED)
             raise DropItem(f"the text is that of {verdict.duplicate_of}", log_level="DEBUG")
 
-    def _write(self, adapter: ItemAdapter, cleaned: CleanedItem) -> None:
-        """Fill the fields that the item has, and count it as cleaned if any content was written.
+    def _tell(self, url: str | None, values: Mapping[str, Any]) -> None:
+        """Tell the report and the progress of the crawl of a cleaned item."""
+        for listener in self._winnow.on_cleaned:
+            listener(url, values)
+
+    def _write(self, adapter: ItemAdapter, cleaned: CleanedItem) -> bool:
+        """Fill the fields that the item has; return whether any content was written, and count it as cleaned then.
 
         A field that holds something already is the user's and stays. Without ``WINNOW_KEEP_HTML`` the HTML is taken off
         once the content is on the item. If the item cannot be changed, the adapter holds a changed copy afterwards.
@@ -213,6 +219,7 @@ class CleanItems(Component):
             self._winnow.count(stats.ITEMS_WITHOUT_FIELD)
         if has_content:
             self._winnow.count(_STATUS_STATS[cleaned.status])
+        return has_content
 
     def _warn_of_no_room(self, kind: type, problems: dict[str, str | None]) -> None:
         """Warn, once for each kind of item, that nothing of the content could be written on it."""

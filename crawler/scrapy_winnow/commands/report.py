@@ -80,7 +80,7 @@ def _read_source(record: CrawlRecord, source: Path) -> None:
             raise CommandError(f"{source}: is empty")
         items = json.load(opened) if start == b"[" else map(_item_in, filter(bytes.strip, opened))
         for item in items:
-            page = page_record(item, -1.0, {}) if isinstance(item, dict) else None
+            page = page_record(item, -1.0) if isinstance(item, dict) else None
             if page is None:
                 unused += 1
             else:

@@ -14,7 +14,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
@@ -28,6 +27,8 @@ from scrapy_winnow.storage.hosts import HostRecords
 from scrapy_winnow.storage.keys import site_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import RenderableType
     from rich.live import Live
     from scrapy.crawler import Crawler
@@ -57,31 +58,25 @@ class CrawlReport(Component):
         self._path = Path(config.report.replace("%(name)s", crawler.spidercls.name).replace("%(time)s", now))
         self._config = config
         self._record = CrawlRecord(title=crawler.spidercls.name)
-        self._winnow: Winnow | None = None
-        self._names = {**config.field_names, "url": config.url_field}
         self._begin = time.monotonic()
         self._handler = _Errors(self._record, crawler)
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._response, signals.response_received)
-        crawler.signals.connect(self._item, signals.item_scraped)
 
     def _opened(self) -> None:
         logging.getLogger().addHandler(self._handler)
         self._begin = time.monotonic()
-        self._winnow = self._crawler.get_extension(Winnow)
-        if self._winnow is not None:
-            self._winnow.before_close.append(self._write)
+        if (winnow := self._crawler.get_extension(Winnow)) is not None:
+            winnow.on_cleaned.append(self._cleaned)
+            winnow.before_close.append(self._write)
 
     def _response(self, response: Response) -> None:
         host = site_of(response.url)
         if host is not None and isinstance(response, HtmlResponse) and response.status == 200:
             self._record.samples.offer(host, response.url, response.body, response.encoding)
 
-    def _item(self, item: Any, response: Response | None) -> None:
-        if not ItemAdapter.is_item(item):
-            return
-        address = self._winnow.sources.of(response).url if self._winnow is not None and response is not None else None
-        page = page_record(ItemAdapter(item), time.monotonic() - self._begin, self._names, address)
+    def _cleaned(self, url: str | None, values: Mapping[str, Any]) -> None:
+        page = page_record({**values, "url": url}, time.monotonic() - self._begin)
         if page is not None:
             self._record.add(page)
 
@@ -162,12 +157,10 @@ class CrawlProgress(Component):
         if not (config.progress and sys.stderr.isatty()):
             raise NotConfigured
         super().__init__(crawler)
-        self._share_field = config.field_names["template_share"]
         self._cut = self._cut_of = 0.0
         self._begun = time.monotonic()
         self._recent = [(self._begun, 0)]  # times and pages by then
         crawler.signals.connect(self._opened, signals.spider_opened)
-        crawler.signals.connect(self._item, signals.item_scraped)
         crawler.signals.connect(self._closed, signals.spider_closed)
 
     def line(self) -> str:
@@ -195,12 +188,12 @@ class CrawlProgress(Component):
 
     def _opened(self) -> None:
         _screen.add(self)
+        if (winnow := self._crawler.get_extension(Winnow)) is not None:
+            winnow.on_cleaned.append(self._cleaned)
 
-    def _item(self, item: Any) -> None:
-        share = ItemAdapter(item).get(self._share_field) if self._share_field and ItemAdapter.is_item(item) else None
-        if isinstance(share, int | float):
-            self._cut += share
-            self._cut_of += 1
+    def _cleaned(self, _: str | None, values: Mapping[str, Any]) -> None:
+        self._cut += values["template_share"] or 0.0
+        self._cut_of += 1
 
     def _closed(self) -> None:
         _screen.remove(self)

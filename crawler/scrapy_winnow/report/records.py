@@ -126,22 +126,16 @@ class CrawlRecord:
         self.errors[line if known else "other errors"] += 1
 
 
-def page_record(
-    values: Mapping[str, Any], seconds: float, names: Mapping[str, str | None], address: str | None = None
-) -> PageRecord | None:
-    """Return the record of an item, of a page at ``address`` if it names none; ``None`` if it was not cleaned."""
-
-    def value(name: str) -> Any:
-        field_name = names.get(name, name)
-        return values.get(field_name) if field_name is not None else None
+def page_record(values: Mapping[str, Any], seconds: float) -> PageRecord | None:
+    """Return the record of an item; ``None`` if it has no address or was not cleaned."""
+    value = values.get
 
     def number(name: str) -> float | None:
         given = value(name)
         return float(given) if isinstance(given, int | float) and abs(given) < _MAX_NUMBER else None
 
     url, status, share, original = value("url"), value("status"), value("template_share"), value("duplicate_of")
-    url = url if isinstance(url, str) else address
-    if url is None or (status is None and share is None):
+    if not isinstance(url, str) or (status is None and share is None):
         return None
     text = str(value("text") or "")
     words = len(WORD.findall(text[:_MAX_COUNTED])) * max(len(text) / _MAX_COUNTED, 1)

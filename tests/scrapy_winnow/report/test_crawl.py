@@ -17,6 +17,7 @@ from scrapy_winnow.report.records import CrawlRecord
 from tests.scrapy_winnow.forked import Forked, Forks
 
 ALONE = {"WINNOW_SITE_EVIDENCE": False, "WINNOW_DUPLICATES": False}
+TEXT_ONLY = {"WINNOW_FIELD_NAMES": dict.fromkeys(["status", "template_share"])}
 
 
 def in_terminal(forks: Forks, folder: Path, *crawls: dict[str, Any]) -> str:
@@ -43,7 +44,7 @@ def test_in_a_terminal_each_crawl_that_wants_one_has_a_line_below_the_log(
     web: Any, forks: Forks, tmp_path: Path
 ) -> None:
     urls = web.add_articles(6)
-    crawls = [{"settings": ALONE, "urls": urls[:number]} for number in (2, 4)]
+    crawls = [{"settings": {**ALONE, **TEXT_ONLY}, "urls": urls[:number]} for number in (2, 4)]
     silent = {"settings": {**ALONE, "WINNOW_PROGRESS": False}, "urls": urls}
     said = in_terminal(forks, tmp_path, *crawls, silent)
     for number in (2, 4):
@@ -123,8 +124,10 @@ def test_a_report_has_the_errors_of_its_own_crawl_alone(web, start_crawls, tmp_p
     assert ["<h2>Errors</h2>" in file.read_text(encoding="utf-8") for file in reports] == [True, False]
 
 
-def test_items_without_an_address_are_reported_under_that_of_their_response(web, crawl, tmp_path: Path) -> None:
-    crawl(urls=web.add_articles(2), item="nameless", WINNOW_REPORT=str(tmp_path / "report.html"), **ALONE)
+def test_items_with_nothing_but_text_are_reported_under_the_address_of_their_response(
+    web, crawl, tmp_path: Path
+) -> None:
+    crawl(urls=web.add_articles(2), item="nameless", WINNOW_REPORT=str(tmp_path / "report.html"), **ALONE, **TEXT_ONLY)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<b>2</b> pages" in text
     assert web.host in text

@@ -40,7 +40,7 @@ def test_clusters_hold_all_copies_of_a_document() -> None:
 
 def test_the_words_of_a_huge_text_are_estimated_from_its_beginning() -> None:
     texts = ["word " * 7, "word " * 20_000 + "-" * 900_000]
-    pages = [page_record({"url": "https://a.example/", "status": "cleaned", "text": text}, 0, {}) for text in texts]
+    pages = [page_record({"url": "https://a.example/", "status": "cleaned", "text": text}, 0) for text in texts]
     assert [page.words for page in pages if page] == [7, 200_000]
 
 
