@@ -246,9 +246,11 @@ def _separated_runs(page: Page) -> dict[int, str]:
     separated: dict[int, str] = {}
     chosen = are_apart | are_beside
     runs = before[chosen] + 1
-    given = runs.tolist(), page.run_offset[runs].tolist(), are_apart[chosen].tolist()
-    for run, at, is_apart in zip(*given, strict=True):
+    places = runs.tolist(), page.run_offset[runs - 1].tolist(), page.run_offset[runs].tolist()
+    for run, begin, at, is_apart in zip(*places, are_apart[chosen].tolist(), strict=True):
         last, first = page.text[at - 1], page.text[at]
+        if at - begin == 1 and last.isalpha() and not is_apart:  # an initial, or a letter of a word that moves
+            continue
         if not (last.isspace() or first.isspace()) and (is_apart or _begins_word(last, first)):
             separated[run] = f" {run_text(page, run)}"
     return separated
