@@ -4,7 +4,6 @@ import logging
 from http.client import HTTPConnection
 
 import pytest
-from s3fs import S3FileSystem
 
 from scrapy_winnow.archives import reading
 from scrapy_winnow.commands import main
@@ -26,6 +25,8 @@ def server():
 @pytest.fixture(scope="module")
 def store(server, archives):
     """A bucket with two archives, for a client that is known."""
+    from s3fs import S3FileSystem  # noqa: PLC0415  (as moto)
+
     store = S3FileSystem(key="of-a-test", secret="of-a-test", endpoint_url="http://{}:{}".format(*server))
     store.mkdir("crawl")
     for file in archives:
@@ -41,12 +42,8 @@ def bucket(server, store, monkeypatch):
         monkeypatch.setenv(name, "of-a-test")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://{}:{}".format(*server))
-    forget_connections()
+    store.clear_instance_cache()
     return store
-
-
-def forget_connections():
-    S3FileSystem.clear_instance_cache()
 
 
 def clean(sources, folder):
@@ -67,8 +64,9 @@ def test_a_pattern_in_a_bucket_gives_what_the_same_files_here_do(part_bytes, cle
     ("source", "key"),
     [("s3://crawl/first.warc.gz", "wrong"), ("s3://crawl/*.warc.gz", "wrong"), ("s3://crawl/first.warc.gz", None)],
 )
-@pytest.mark.usefixtures("bucket")
-def test_wrong_credentials_are_one_line_that_says_what_to_do(source, key, server, monkeypatch, capsys, tmp_path):
+def test_wrong_credentials_are_one_line_that_says_what_to_do(
+    source, key, server, bucket, monkeypatch, capsys, tmp_path
+):
     if key is None:
         monkeypatch.delenv("AWS_ACCESS_KEY_ID")
         monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
@@ -76,7 +74,7 @@ def test_wrong_credentials_are_one_line_that_says_what_to_do(source, key, server
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", key)
     require_credentials(server, "0")
     try:
-        forget_connections()
+        bucket.clear_instance_cache()
         assert clean([source], tmp_path / "out") == 2
     finally:
         require_credentials(server, "inf")

@@ -20,7 +20,7 @@ from winnow import Page, load_model
 from winnow.features import FEATURE_NAMES, features_of
 from winnow.models.blocks import BlockModel
 from winnow.models.decision import CONFIDENCE_INPUTS, KIND_INPUTS, KINDS, KindInputs
-from winnow.training import sequences
+from winnow.training import blocks, gold, sequences
 from winnow.training.blocks import KindExample, learn_confidence, learn_kinds, train_blocks
 from winnow.training.examples import (
     BlockPage,
@@ -37,6 +37,7 @@ from winnow.training.sequences import SequencePage, fit_sequence
 from winnow.training.sites import find_sites
 
 HOSTS = ("news", "docs", "blog")
+FOLDS = 3  # each is trained without
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,10 @@ def site_pages(data: Path) -> list[BlockPage]:
 
 @pytest.fixture(scope="module")
 def trained(data: Path) -> Trained:
-    return train_blocks(find_sites(data / "sites"), [data / "gold" / "pages.jsonl"], seed=1)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (blocks, gold):
+            patch.setattr(module, "FOLDS", FOLDS)
+        return train_blocks(find_sites(data / "sites"), [data / "gold" / "pages.jsonl"], seed=1)
 
 
 def test_learned_features_of_a_source_come_from_the_others(site_pages: list[BlockPage]):
@@ -170,9 +174,8 @@ def test_the_trained_model_cleans_pages(trained: Trained, data: Path, tmp_path: 
 
 
 def test_each_fold_has_a_model_that_has_not_seen_it(trained: Trained):
-    assert len(trained.fold_models) == 5
-    assert len({model.version for model in trained.fold_models}) == 5
-    assert set(trained.fold_of.values()) == set(range(5))
+    assert len({model.version for model in trained.fold_models}) == len(trained.fold_models) == FOLDS
+    assert set(trained.fold_of.values()) == set(range(FOLDS))
     assert set(HOSTS) <= set(trained.fold_of)
 
 
