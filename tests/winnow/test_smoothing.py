@@ -173,19 +173,6 @@ def test_forests_get_the_answer_of_the_dynamic_program(case: Case) -> None:
     check_answer(case, *dynamic_program(*case))
 
 
-def test_a_long_chain_gets_the_answer_of_the_dynamic_program() -> None:
-    n = 1000
-    random = np.random.default_rng(8)
-    noise = random.normal(0, 0.2, n)
-    case = (
-        np.arange(-1, n - 1, dtype=np.int32),
-        np.clip(np.linspace(0, 1, n) + noise, 0, 1),
-        random.integers(0, 3, n),
-        np.full(n, 0.05),
-    )
-    assert 5 < section_starts(check_answer(case, *dynamic_program(*case))).sum() < 200
-
-
 @pytest.mark.parametrize(
     ("case", "value"),
     [
