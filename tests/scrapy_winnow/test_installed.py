@@ -70,7 +70,7 @@ def environment(wheel, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder)
     python = folder / "bin" / "python"
-    options = ["--quiet", "--no-index", "--no-deps"]
+    options = ["--quiet", "--no-index", "--no-deps", "--no-compile"]
     _run(sys.executable, "-m", "pip", "--python", python, "install", *options, wheel, folder=folder)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
     # The path alone: .pth files there, such as that of this repository's editable install, are not read.

@@ -54,7 +54,8 @@ def crawled(shared_web, start_crawls, tmp_path_factory):
     with served() as other:
         url, file = _site(shared_web), tmp_path_factory.mktemp("urls") / "urls.txt"
         file.write_text("\n".join(["# two sites", "", url, _site(other), url]))
-        plans = [_plan(url=url), *(_plan(url=url, pages=str(pages)) for pages in BUDGETS)]
+        named = {"WINNOW_FIELD_NAMES": {"text": "body"}}
+        plans = [_plan(url=url), *({**_plan(url=url, pages=str(pages)), **named} for pages in BUDGETS)]
         whole, *few, many = start_crawls(*plans, _plan(urls_file=str(file), pages=4)).results()
         return whole, few, many, other.host
 
@@ -67,10 +68,8 @@ def test_a_site_is_crawled_as_a_whole_and_nothing_beyond_it(shared_web, crawled)
     assert all("say" in item["text"] for item in whole.items)
 
 
-def test_the_fields_of_pages_may_have_other_names(web, crawl):
-    (item,) = crawl(**_plan(url=web.add_articles(1)[0]), WINNOW_FIELD_NAMES={"text": "body"}).items
-    assert item["body"]
-    assert "text" not in item
+def test_the_fields_of_pages_may_have_other_names(crawled):
+    assert all(item["body"] and "text" not in item for each in crawled[1] for item in each.items)
 
 
 def test_the_budget_of_pages_is_kept_whatever_links_turn_out_to_be(crawled):

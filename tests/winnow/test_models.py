@@ -150,11 +150,6 @@ def test_models_that_do_not_fit_this_version_are_refused(change: dict[str, Any],
         load_model(file)
 
 
-def test_a_missing_file_is_named(tmp_path: Path):
-    with pytest.raises(FileNotFoundError, match="absent"):
-        load_model(tmp_path / "absent.npz")
-
-
 def test_every_model_of_the_package_loads_by_its_name_and_has_a_card():
     assert {"blocks", "blocks-self-taught"} <= set(shipped_models())
     for name in shipped_models():

@@ -9,10 +9,12 @@ from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.keys import host_keys
 from tests.scrapy_winnow.conftest import Crawled
 
+STORY = " ".join(f"Sentence {n} of a story that is told in two places." for n in range(40))
+
 
 @pytest.fixture(scope="module")
-def crawled(shared_web, start_crawls):
-    """Crawls of the same thirty articles, all in one process."""
+def crawled(shared_web, start_crawls, tmp_path_factory):
+    """Crawls of the same thirty articles and of some other pages, all in one process."""
     web, urls = shared_web, shared_web.add_articles(30)
     others = [
         web.add("/text", "plain words", Content_Type="text/plain"),
@@ -28,6 +30,16 @@ def crawled(shared_web, start_crawls):
     ]
     web.pages["/broken"] = (404, *web.pages["/0"][1:])
     broken = {"urls": [web.url + "/broken"], "callback": "errback"}
+    copies = [web.add(path, f"<h1>Story</h1><p>{STORY}</p>") for path in ("/told", "/told-again")]
+    rest = "<p class=more>Read more of it.</p><p class=end>This is the end of it.</p>"
+    rules = tmp_path_factory.mktemp("rules") / "rules.toml"
+    rules.write_text(f'[[rules]]\nsite = "{web.host.partition(":")[0]}"\ndrop = ".more"\nkeep = ".end"')
+    ruled = {
+        "urls": [web.add("/storm", f"<body><h1>Storm</h1><p>{STORY}</p>{rest}")],
+        "item": "unruled",
+        "meta": {"winnow": {"rules": {"drop": "h1"}}},
+        "WINNOW_RULES": str(rules),
+    }
     few = {"urls": urls[:3]}
     replaced = {
         "urls": urls[:12],
@@ -56,6 +68,8 @@ def crawled(shared_web, start_crawls):
         "error page": broken,
         "error page left alone": {**broken, "meta": {"winnow": False}},
         "no such model": {"urls": urls[:1], "meta": {"winnow": {"model": "no-such"}}},
+        "dropped": {"urls": copies, "CONCURRENT_REQUESTS": 1, "meta": {"winnow": {"drop_duplicates": True}}},
+        **{f"rules {processes}": {**ruled, "WINNOW_PROCESSES": processes} for processes in (0, 1)},
     }
     prefix = f"test-{uuid.uuid4().hex[:12]}"
     keys = {name: f"{prefix}-{number}" for number, name in enumerate(plans)}
@@ -174,6 +188,20 @@ def test_another_model_cleans_and_what_makes_no_sense_is_ignored_and_said_once(c
 def test_a_model_that_is_not_there_costs_no_item(crawled):
     assert crawled["no such model"].winnow_stats["winnow/items/failed"] == 1
     assert [item["url"] for item in crawled["no such model"].items] == crawled["no such model"].urls
+
+
+def test_near_duplicates_are_dropped_on_request(crawled):
+    assert crawled["dropped"].winnow_stats.get("winnow/items/dropped") == 1
+    assert len(crawled["dropped"].items) == 1
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_rules_are_those_of_the_crawl_of_the_request_and_none_for_an_item_that_wants_none(crawled, processes):
+    items = crawled[f"rules {processes}"].items
+    ruled, unruled = (item["text"].split("\n\n") for item in items)
+    assert ruled == [STORY, "This is the end of it."]
+    assert unruled[0] == "Storm"
+    assert all("winnow" not in item for item in items)
 
 
 def test_text_after_the_end_of_a_document_is_cleaned_alike_with_counts(crawled):

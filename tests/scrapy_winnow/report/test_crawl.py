@@ -124,20 +124,20 @@ def test_a_report_has_the_errors_of_its_own_crawl_alone(web, start_crawls, tmp_p
     assert ["<h2>Errors</h2>" in file.read_text(encoding="utf-8") for file in reports] == [True, False]
 
 
-def test_items_with_nothing_but_text_are_reported_under_the_address_of_their_response(
-    web, crawl, tmp_path: Path
+def test_items_with_nothing_but_text_are_reported_under_their_address_and_objects_that_are_no_items_not_at_all(
+    web, start_crawls, tmp_path: Path
 ) -> None:
-    crawl(urls=web.add_articles(2), item="nameless", WINNOW_REPORT=str(tmp_path / "report.html"), **ALONE, **TEXT_ONLY)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "<b>2</b> pages" in text
-    assert web.host in text
-
-
-def test_objects_that_are_no_items_go_by_the_report(web, crawl, tmp_path: Path) -> None:
-    crawled = crawl(urls=web.add_articles(2), item="object", WINNOW_REPORT=str(tmp_path / "report.html"), **ALONE)
-    assert crawled.stats["winnow/items/without_html"] == 2
-    assert "Traceback" not in crawled.log
-    assert "No page was cleaned" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    reports, urls = {kind: tmp_path / f"{kind}.html" for kind in ("nameless", "object")}, web.add_articles(2)
+    plans = [
+        {"urls": urls, "item": kind, "WINNOW_REPORT": str(file), **ALONE, **TEXT_ONLY} for kind, file in reports.items()
+    ]
+    _, objects = start_crawls(*plans).results()
+    nameless, nothing = (file.read_text(encoding="utf-8") for file in reports.values())
+    assert "<b>2</b> pages" in nameless
+    assert web.host in nameless
+    assert objects.stats["winnow/items/without_html"] == 2
+    assert "Traceback" not in objects.log
+    assert "No page was cleaned" in nothing
 
 
 def test_whoever_logs_an_error_with_arguments_that_do_not_fit_is_not_failed_by_the_report() -> None:

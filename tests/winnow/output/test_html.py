@@ -98,12 +98,6 @@ def test_addresses_stay_as_they_are_if_their_base_is_unknown(head: str) -> None:
     assert '<a href="b">x</a>' in write(head + LINKS).html
 
 
-def test_links_and_images_can_be_left_out() -> None:
-    html = "<p>See <a href=/a>this</a> <img src=/i.png alt=i> now</p>"
-    assert "<p>See this <img" in write(html, links=False).html
-    assert write(html, images=False).body == '<p>See <a href="/a">this</a> now</p>'
-
-
 SHOT = '<picture><source srcset="a.webp 1x, b.webp 2x"><img src="a.png"></picture>'
 INLINE = '<p>One <b>two <i>three</i></b> four<a href="x">five</a></p>'
 CELLS = "<table><tbody><tr><th></th> <th>A</th> </tr> <tr><td>1</td> <td></td> </tr> </tbody> </table>"

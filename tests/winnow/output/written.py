@@ -23,7 +23,7 @@ class Written(NamedTuple):
     body: str
 
 
-def write(html: str, *cut: int, url: str | None = None, **options: bool) -> Written:
+def write(html: str, *cut: int, url: str | None = None) -> Written:
     """Write a page without the blocks of some numbers, and without all in elements with an attribute ``cut``."""
     page = Page.parse(html, url)
     elements = np.zeros(page.n, bool)
@@ -31,6 +31,6 @@ def write(html: str, *cut: int, url: str | None = None, **options: bool) -> Writ
     elements = within(page, elements)
     template = np.concatenate([elements, elements[page.block_node]])
     template[[page.n + block for block in cut]] = True
-    written = write_html(make_markup(page, template, **options))
+    written = write_html(make_markup(page, template))
     body = " ".join(written.partition("<body>")[2].partition("</body>")[0].split())
     return Written(join_blocks(page, block_texts(page), ~template[page.n :]), written, to_markdown(written), body)
