@@ -6,24 +6,21 @@ import numpy as np
 import pytest
 
 from benchmarks.applications.content_exchange import frames_of, mistyped, shortened
-from demo.web import generate
+from benchmarks.sites.html_pages import HtmlPages
+from demo.web import build_site
 from winnow.output.text import block_texts
 from winnow.page.page import Page
-from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from winnow.papers.pages import SitePages
 
 TEXT = ["Once upon a time a fox wrote a letter.", "Nobody ever answered it, alas."]
 
 
 @pytest.fixture(scope="module")
-def news(tmp_path_factory: pytest.TempPathFactory) -> SitePages:
-    folder: Path = tmp_path_factory.mktemp("web")
-    generate(folder, pages=30)
-    return next(site for site in find_sites(folder / "sites") if site.name == "news")
+def news() -> SitePages:
+    site = build_site("news", pages=30)
+    return HtmlPages.of([(f"https://news.example{path}", site.resources[path].body) for path in site.truth])
 
 
 @pytest.mark.parametrize("style", ["p", "div", "br"])

@@ -118,6 +118,10 @@ class Crawled:
     def winnow_stats(self) -> dict[str, object]:
         return {name: value for name, value in self.stats.items() if name.startswith("winnow/")}
 
+    def lines(self, text: str) -> list[str]:
+        """Lines of the log with a text."""
+        return [line for line in self.log.splitlines() if text in line]
+
     def item(self, url: str) -> dict:
         """The only item of an address."""
         (item,) = [item for item in self.items if item["url"] == url]

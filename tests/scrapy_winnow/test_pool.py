@@ -6,7 +6,6 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from scrapy_winnow.fields import OPTIONAL_FIELDS, CleaningOptions, clean_item
 from scrapy_winnow.pool import CleaningPool, CleaningProcess
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.worker import Worker, pack
-from tests.scrapy_winnow.waiting import SECONDS
+from tests.scrapy_winnow.waiting import SECONDS, is_running
 from winnow import Page, load_model
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -70,13 +69,6 @@ def here(html: str | bytes):
     return clean_item(html, URL, None, None, load_model(), OPTIONS)
 
 
-def is_alive(pid: int) -> bool:
-    with suppress(ProcessLookupError):
-        os.kill(pid, 0)
-        return True
-    return False
-
-
 async def test_the_values_are_those_of_the_crawls_own_process(pool):
     odd = ["", b"", "<p>a lone surrogate \ud800 and a NUL \x00", HTML.encode("utf-16"), "<p>" * 3_000]
     for html in [HTML, HTML.encode(), *odd]:
@@ -125,7 +117,7 @@ async def test_a_killed_process_is_replaced_and_its_pages_are_left_to_the_caller
     assert await pool.read(HTML, URL) is None
     await until(lambda: pids_of(pool) and pids_of(pool) != [first])
     assert died == [1]
-    await until(lambda: not is_alive(first))  # nothing is left of it
+    await until(lambda: not is_running(first))  # nothing is left of it
     assert (await pool.clean(HTML, URL, read=read)).status == "cleaned"
 
 
@@ -138,7 +130,7 @@ async def test_a_process_that_hangs_is_ended(pool, monkeypatch: pytest.MonkeyPat
         await until(lambda: pool._processes[0].pending)
     assert await page is None
     await until(lambda: pids_of(pool) and pids_of(pool) != [first])
-    await until(lambda: not is_alive(first))
+    await until(lambda: not is_running(first))
 
 
 @pytest.mark.parametrize("missing", ["model", "program"])
@@ -162,7 +154,7 @@ async def test_closing_ends_the_processes_and_the_pages_in_hand_go_back(monkeypa
     await until(lambda: len(pool._processes[0].pending) == 12)
     await pool.close()
     assert [await page for page in pages] == [None] * 12
-    await until(lambda: not any(map(is_alive, pids)))
+    await until(lambda: not any(map(is_running, pids)))
     assert not pool.is_ready
 
 

@@ -1,5 +1,6 @@
 """To wait for what has to come, for as long as a busy machine may take."""
 
+import subprocess
 import time
 import urllib.request
 from collections.abc import Callable
@@ -20,6 +21,13 @@ def until(holds: Callable[[], T]) -> T:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     return found
+
+
+def is_running(process_id: int) -> bool:
+    """Whether there is such a process that has not ended."""
+    command = ["ps", "-o", "stat=", "-p", str(process_id)]
+    state = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return bool(state) and not state.startswith("Z")
 
 
 def figures(address: str) -> dict[str, float]:

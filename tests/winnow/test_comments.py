@@ -84,12 +84,6 @@ def test_sections_of_comments_are_neither_content_nor_removed() -> None:
     assert not any(segment in cleaned.removed for segment in said)
 
 
-def test_all_text_is_content_comment_or_template() -> None:
-    cleaned = clean(BLOG_POST)
-    kinds = [(segment.comment, segment.template) for segment in cleaned.segments if segment.text]
-    assert {(False, False), (True, False), (False, True)} == set(kinds)
-
-
 def test_a_page_without_comments_has_none() -> None:
     cleaned = clean(page_of(STORY))
     assert not cleaned.comments

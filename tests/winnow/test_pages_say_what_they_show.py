@@ -10,9 +10,9 @@ from pathlib import Path
 from unicodedata import normalize
 
 import pytest
-from markdown_it import MarkdownIt
 
 import winnow
+from tests.winnow.output.rendered import rendered
 from winnow.page.page import Page
 
 PAGES = Path(__file__).parents[1] / "pages"
@@ -25,7 +25,6 @@ ARTICLE = (
     f"<article><h1>The storm</h1><p>{STORY[0]}</p>\n{{}}\n<p>{STORY[1]}</p></article></body></html>"
 )
 FORMULA = re.compile(r"(?<!\\)\$\$?[^$]+\$\$?")
-RENDERER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 EXPECTED = re.compile(r"^--- (text|markdown|html|nowhere|status)\n", re.MULTILINE)
 
 
@@ -65,7 +64,7 @@ def words_of_markdown(markdown):
 
     Numbers of footnotes are raised in text; in Markdown they are links.
     """
-    return words_of_text(" ".join(Page.parse(RENDERER.render(FORMULA.sub(as_word, markdown))).block_texts()))
+    return words_of_text(" ".join(Page.parse(rendered(FORMULA.sub(as_word, markdown))).block_texts()))
 
 
 def words_of_text(text):

@@ -43,16 +43,6 @@ def page_of(number: int, *, story: str = "", beside: str = "") -> str:
     )
 
 
-def test_what_nearly_all_pages_have_is_template_though_the_page_is_sure_of_it() -> None:
-    notice = "<p>Readers of this paper can write to the editors on the quay, who answer on Fridays after the tide.</p>"
-    site = Site()
-    pages = [page_of(number, beside=notice) for number in range(20)]
-    for number, page in enumerate(pages):
-        site.count(page, f"https://news.example/{number}")
-    assert "who answer on Fridays" in winnow.clean(pages[3], url="https://news.example/3").text
-    assert "who answer on Fridays" not in winnow.clean(pages[3], url="https://news.example/3", site=site).text
-
-
 @pytest.mark.parametrize("pages", [2, 3, 9, 10, 11, 40, 200])
 def test_the_more_pages_repeat_a_block_the_more_it_is_template(pages: int) -> None:
     block = [adjusted(df, pages)[-1] for df in range(1, pages + 1)]

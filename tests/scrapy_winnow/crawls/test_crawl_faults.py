@@ -17,13 +17,9 @@ def _read(file):
     return file.read_text() if file.exists() else ""
 
 
-def _lines(crawled, text):
-    return [line for line in crawled.log.splitlines() if text in line]
-
-
 def _warnings(crawled):
     """All but the advice on a limit of the memory, which the servers of these tests have not."""
-    return [line for line in _lines(crawled, "] WARNING:") if "set maxmemory" not in line]
+    return [line for line in crawled.lines("] WARNING:") if "set maxmemory" not in line]
 
 
 def _plan(web, server, **options):
@@ -81,7 +77,7 @@ def test_each_trouble_is_one_warning_that_names_it_and_no_secret(taking_no_count
     log = taking_no_counts["refused"]
     reasons = ["Error 111", "AuthenticationError", "ReadOnlyError", "OutOfMemoryError", "cannot use the state folder"]
     assert len(_warnings(log)) == len(reasons)
-    assert all(len(_lines(log, reason)) == 1 for reason in reasons)
+    assert all(len(log.lines(reason)) == 1 for reason in reasons)
     assert "secret" not in log.log
 
 
@@ -96,7 +92,7 @@ def test_redis_is_killed_in_the_middle_and_comes_back(web, start_crawls, tcp_ser
     assert crawled.winnow_stats["winnow/redis/outages"] == 1
     assert crawled.winnow_stats["winnow/pages/counted"] > 3, "pages after the outage are counted as well"
     assert len(_warnings(crawled)) == 1
-    assert len(_lines(crawled, "Redis is back")) == 1
+    assert len(crawled.lines("Redis is back")) == 1
 
 
 def test_redis_hangs_in_the_middle(web, start_crawls, tcp_server, address):
@@ -142,4 +138,4 @@ def test_a_private_server_that_is_killed_is_started_again(web, start_crawls, tmp
     (crawled,) = start_crawls(plan).results()
     _assert_nothing_lost(crawled)
     assert crawled.winnow_stats["winnow/pages/counted"] > PAGES / 2
-    assert _lines(crawled, "Redis is back")  # and once more where a call to the killed server fails only then
+    assert crawled.lines("Redis is back")  # and once more where a call to the killed server fails only then

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.scrapy_winnow.waiting import until
+from tests.scrapy_winnow.waiting import is_running, until
 
 PAGES = 40
 TWO_AND_TWO = {"WINNOW_PROCESSES": 2, "CONCURRENT_REQUESTS": 2, "when_ready": 2}
@@ -19,11 +19,6 @@ def workers_of(crawl: int) -> list[int]:
     listed = subprocess.run(["ps", "-Awwo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 2) for line in listed.splitlines()]
     return [int(pid) for pid, parent, args in rows if int(parent) == crawl and "scrapy_winnow.worker" in args]
-
-
-def is_running(pid: int) -> bool:
-    listed = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return bool(listed.strip()) and not listed.strip().startswith("Z")
 
 
 @pytest.fixture(scope="module")

@@ -31,10 +31,6 @@ def _stories(crawled):
     return {item["url"]: item["text"].partition("\n\nNext story")[0] for item in crawled.items}
 
 
-def _lines(crawled, text):
-    return [line for line in crawled.log.splitlines() if text in line]
-
-
 def test_items_with_odd_addresses_are_cleaned_like_others(crawled):
     result = crawled["odd"]
     assert sorted(item["url"] for item in result.items) == sorted(ODD_URLS)
@@ -66,11 +62,11 @@ def test_an_item_that_takes_no_text_keeps_its_html(crawled, kind):
 
 def test_a_field_that_no_item_has_is_said_at_the_first_item_and_at_the_end(crawled):
     result = crawled["misnamed"]
-    (line,) = _lines(result, "have no field 'htlm'")
+    (line,) = result.lines("have no field 'htlm'")
     assert "'url', 'html'" in line
-    nothing = _lines(result, "None of the 1 items of this crawl was cleaned")
+    nothing = result.lines("None of the 1 items of this crawl was cleaned")
     assert len(nothing) == 3, "that of the crawls whose items take no text, in the same log, as well"
-    (line,) = _lines(result, "there is no setting WINNOW_HTML_FEILD")
+    (line,) = result.lines("there is no setting WINNOW_HTML_FEILD")
     assert "did you mean WINNOW_HTML_FIELD?" in line
 
 

@@ -77,7 +77,9 @@ def test_pages_of_the_site_come_in_and_the_template_goes(tab: Tab, site_server: 
     expect(tab.locator("#seen-value")).to_have_text("0")
 
 
-def test_favor_moves_the_threshold(tab: Tab, page_server: InspectorServer) -> None:
+def test_favor_moves_the_threshold_and_scope_is_named_with_what_is_pinned(
+    tab: Tab, page_server: InspectorServer
+) -> None:
     opened(tab, page_server.url)
     thresholds = []
     for favor in ("precision", "balanced", "recall"):
@@ -85,10 +87,6 @@ def test_favor_moves_the_threshold(tab: Tab, page_server: InspectorServer) -> No
         thresholds.append(float(tab.evaluate("document.getElementById('threshold').value")))
     assert thresholds == sorted(thresholds)
     assert thresholds[0] < thresholds[2]
-
-
-def test_scope_can_be_tried_and_is_named_with_what_is_pinned(tab: Tab, page_server: InspectorServer) -> None:
-    opened(tab, page_server.url)
     slide(tab, "scope", "article")
     tab.click("#pin")
     expect(tab.locator("#notice")).to_contain_text("scope article")

@@ -4,7 +4,6 @@ import signal
 import stat
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ import redis
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import MAX_SOCKET_BYTES, EmbeddedServer, EmbeddedServerError
-from tests.scrapy_winnow.waiting import until
+from tests.scrapy_winnow.waiting import is_running, until
 
 
 def _client(server: EmbeddedServer) -> redis.Redis:
@@ -23,13 +22,6 @@ def _client(server: EmbeddedServer) -> redis.Redis:
 def _process_id(server: EmbeddedServer) -> int:
     with _client(server) as client:
         return client.info("server")["process_id"]
-
-
-def _is_running(process_id: int) -> bool:
-    try:
-        return Path(f"/proc/{process_id}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def test_data_is_there_again_at_the_next_start_for_the_owner_of_the_folder_alone(tmp_path):
@@ -56,7 +48,7 @@ def test_the_last_one_out_stops_the_server(tmp_path):
     first.stop()
     assert _process_id(second) == process_id
     second.stop()
-    until(lambda: not _is_running(process_id))  # it has closed its socket, which is the last that it does
+    until(lambda: not is_running(process_id))  # it has closed its socket, which is the last that it does
     assert not (tmp_path / "server.sock").exists()
 
 
@@ -71,7 +63,7 @@ def test_the_last_one_out_stops_a_server_whose_guard_was_killed_and_that_outlive
     os.close(killed._users)  # as the kernel does it where a crawl is killed with its guard
     with EmbeddedServer(tmp_path, timeout=3600) as last:
         assert _process_id(last) == process_id
-    until(lambda: not _is_running(process_id))
+    until(lambda: not is_running(process_id))
     with EmbeddedServer(tmp_path) as server, _client(server) as client:
         assert client.get("page") == b"1"
 
@@ -89,7 +81,7 @@ def test_a_crawl_killed_with_9_leaves_no_server_behind_and_loses_nothing(tmp_pat
     )
     crawl = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False)
     assert crawl.returncode == -signal.SIGKILL
-    until(lambda: not _is_running(int(crawl.stdout)))
+    until(lambda: not is_running(int(crawl.stdout)))
     with EmbeddedServer(tmp_path) as server, _client(server) as client:
         assert client.get("page") == b"1"
 
@@ -101,9 +93,9 @@ def test_a_second_start_revives_a_server_that_was_killed(tmp_path):
             client.execute_command("WAITAOF", 1, 0, 60_000)
         process_id, guard = _process_id(server), server._guard
         os.kill(process_id, signal.SIGKILL)
-        until(lambda: not _is_running(process_id))
+        until(lambda: not is_running(process_id))
         server.start()
-        until(lambda: not _is_running(guard))
+        until(lambda: not is_running(guard))
         with _client(server) as client:
             assert client.get("page") == b"1"
 
