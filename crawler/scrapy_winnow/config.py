@@ -78,7 +78,7 @@ def _name(value: object) -> str:
 def _bool(value: object) -> bool:
     try:
         return BaseSettings({"value": value}).getbool("value")
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise ValueError(f"must be true or false, not {value!r}") from None
 
 
@@ -149,10 +149,7 @@ def _rules(value: object) -> Rules:
     """Read rules from a file, or from a list in the project's settings."""
     if value is None or isinstance(value, list | tuple | dict):
         return Rules(value or ())
-    try:
-        return Rules.read(Path(_name(value)).expanduser())
-    except OSError as error:
-        raise ValueError(f"must be a file that can be read: {error}") from error
+    return Rules.read(Path(_name(value)).expanduser())
 
 
 def _model(value: object) -> str | None:
@@ -180,10 +177,7 @@ def _redis_url(value: object) -> str | None:
 
 def _folder(value: object) -> Path:
     """Return a folder, in the project's data folder unless it is absolute."""
-    try:
-        folder = Path(_name(value)).expanduser()
-    except RuntimeError as error:
-        raise ValueError(f"must be a folder: {error}") from error
+    folder = Path(_name(value)).expanduser()
     try:
         return Path(data_path(folder))
     except (NotConfigured, OSError):
@@ -408,6 +402,8 @@ def checked_setting(settings: BaseSettings, name: str) -> Any:
         return setting.check(settings.get(name, setting.default))
     except ValueError as error:
         raise ValueError(f"{name} {error}") from error
+    except (OSError, RuntimeError) as error:  # of files
+        raise ValueError(f"{name}: {error}") from error
 
 
 def unknown_settings(settings: BaseSettings) -> list[str]:

@@ -39,6 +39,7 @@ def test_settings_from_the_command_line_are_text():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        *(("WINNOW_ENABLED", float("inf")), ("WINNOW_REPORT", "x" * 5_000), ("WINNOW_RULES", "~nobody/x")),
         *(("WINNOW_ENABLED", "perhaps"), ("WINNOW_HTML_FIELD", ""), ("WINNOW_HOST_BUDGET", 1)),
         *(("WINNOW_HOST_BUDGET", "many"), ("WINNOW_HOST_PAGES", 32_768), ("WINNOW_SETTLE_PAGES", 9)),
         *(("WINNOW_STATE_BYTES", 1000), ("WINNOW_HOST_TTL", 0), ("WINNOW_MAX_BYTES", -1)),
