@@ -159,10 +159,6 @@ def _find_repeated(hashed: HashedPage, counts: LossyCounts | Labels, min_pages: 
     return parts
 
 
-class ProfileError(Exception):
-    """A file that is not a profile of this version; the message says why."""
-
-
 def dump_profile(host: str, labels: Labels, template: Sequence[RepeatedPart], sampled_pages: int) -> str:
     """Return what was learned of a host as JSON, with a line for each label."""
     shares = {
@@ -188,25 +184,27 @@ def load_profile(text: str) -> tuple[str, Labels]:
     """Return the host of a profile, and its labels.
 
     Raises:
-        ProfileError: it is not a profile, is damaged, or has fingerprints of another version.
+        ValueError: it is not a profile, is damaged, or has fingerprints of another version.
     """
     try:
-        row: dict[str, Any] = json.loads(text)
-        if row.get("format") != FORMAT:
-            raise ProfileError(f"is not of the format {FORMAT!r}")
-        if (version := row["fingerprint_version"]) != FINGERPRINT_VERSION:
-            raise ProfileError(f"has fingerprints of version {version}, this Winnow computes {FINGERPRINT_VERSION}")
-        shares = sorted((int(name, 16), round(float(share) * _MAX_FRACTION)) for name, share in row["labels"].items())
-        fingerprints, fractions = zip(*shares, strict=True) if shares else ((), ())
-        labels = Labels(
-            pages=int(row["pages"]),
-            version=int(row["label_version"]),
-            fingerprints=np.array(fingerprints, np.uint64),
-            fractions=np.array(fractions, np.uint8),
-            expected=float(row["expected_characters"]),
-        )
-        if labels.pages < 1 or not 0 <= labels.expected < float("inf"):
-            raise ProfileError("is damaged: its pages or expected_characters are out of range")
-        return str(row["host"]), labels
+        return _labels_in(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        raise ProfileError(f"is not a site profile, or is damaged: {error}") from error
+        raise ValueError(f"is no site profile of this version, or damaged: {error}") from error
+
+
+def _labels_in(row: dict[str, Any]) -> tuple[str, Labels]:
+    if row.get("format") != FORMAT:
+        raise ValueError(f"it is not of the format {FORMAT!r}")
+    if (version := row["fingerprint_version"]) != FINGERPRINT_VERSION:
+        raise ValueError(f"it has fingerprints of version {version}, this Winnow computes {FINGERPRINT_VERSION}")
+    shares = sorted((int(name, 16), round(float(share) * _MAX_FRACTION)) for name, share in row["labels"].items())
+    labels = Labels(
+        pages=int(row["pages"]),
+        version=int(row["label_version"]),
+        fingerprints=np.array([fingerprint for fingerprint, _ in shares], np.uint64),
+        fractions=np.array([fraction for _, fraction in shares], np.uint8),
+        expected=float(row["expected_characters"]),
+    )
+    if labels.pages < 1 or not 0 <= labels.expected < float("inf"):
+        raise ValueError("its pages or expected_characters are out of range")
+    return str(row["host"]), labels

@@ -184,13 +184,13 @@ def _export_profile(records: HostRecords, host: str, samples: Sequence[Path], ou
 
 def _import_profiles(records: HostRecords, files: Sequence[str], ttl: int) -> int:
     """Settle the hosts of profiles; hosts that are known already do not change."""
-    from scrapy_winnow.profiles import ProfileError, load_profile
+    from scrapy_winnow.profiles import load_profile
 
     code = 0
     for file in files:
         try:
             host, labels = load_profile(Path(file).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, ProfileError) as error:
+        except (OSError, ValueError) as error:
             warn(f"{file}: {reason(error)}")
             code = FAILED
             continue

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
     Hashes = NDArray[np.uint64]
 
-TTL_S: Final = 30 * 86_400
-"""Seconds that a document is remembered after it was last met, by default."""
-
 MAX_URL_CHARS: Final = 2_048
 """Characters of an original's address that are kept: a data: address is as long as its page."""
 
@@ -62,7 +59,7 @@ class DuplicateIndex:
     connection: Connection
     prefix: str
     _: KW_ONLY
-    ttl: int = TTL_S
+    ttl: int = 30 * 86_400
     keep: int = KEEP
     min_resemblance: float | None = None
 
