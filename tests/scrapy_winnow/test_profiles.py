@@ -114,7 +114,7 @@ def test_links_of_one_text_are_one_part_and_menus_of_other_classes_parts_of_thei
     ]
 
 
-def test_a_host_that_is_known_is_not_overwritten(
+def test_a_host_that_is_known_is_not_overwritten_and_one_of_a_new_server_begins_settled(
     hosts, redis_url: str, prefix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _crawl(redis_url, prefix, 12)
@@ -126,18 +126,14 @@ def test_a_host_that_is_known_is_not_overwritten(
     assert hosts("--forget", HOST) == 0
     assert hosts("--import", str(profile)) == 0
     assert hosts("--import", str(profile)) == 0  # it is there already, as it is here
-
-
-def test_a_private_server_can_begin_with_a_profile(
-    hosts, redis_url: str, prefix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _crawl(redis_url, prefix, 12)
-    assert hosts("--export", HOST, "-o", str(tmp_path / "profile.json")) == 0
-    assert main(["hosts", "--state-dir", str(tmp_path / "state"), "--import", str(tmp_path / "profile.json")]) == 0
     capsys.readouterr()
-    assert main(["hosts", "--state-dir", str(tmp_path / "state"), "--json"]) == 0
-    (record,) = map(json.loads, capsys.readouterr().out.splitlines())
+
+    state = tmp_path / "state"  # of a private server, which is started for each look
+    assert main(["hosts", "--state-dir", str(state), "--import", str(profile)]) == 0
+    assert main(["hosts", "--state-dir", str(state), "--json"]) == 0
+    record = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (record["host"], record["state"], record["pages"]) == (HOST, "settled", 12)
+    assert not (state / "server.pid").exists()
 
 
 @pytest.mark.parametrize(

@@ -344,18 +344,6 @@ async def _tunnel(port, certificate=None, tls_port=None):
         await asyncio.gather(*passing_on)
 
 
-async def test_rediss_with_user_and_password_works_and_an_unknown_certificate_is_refused(tcp_server, certificate):
-    server = tcp_server("--user", "counter", "on", ">secret", "~*", "+@all")
-    async with _tunnel(server.port, certificate) as port:
-        url = f"rediss://counter:secret@127.0.0.1:{port}"
-        trusting = Connection(f"{url}?ssl_ca_certs={certificate}", timeout=60)
-        assert await trusting.ping()
-        await trusting.close()
-        doubting = Connection(url, timeout=60)
-        assert not await doubting.ping()
-        await doubting.close()
-
-
 @pytest.mark.parametrize(
     ("options", "address", "said"),
     [
@@ -395,9 +383,16 @@ def test_a_server_without_tls_is_told_from_one_that_does_not_answer(tcp_server, 
     assert "does not speak TLS" in problem
 
 
-async def test_tls_that_does_not_fit_is_said_at_the_start(tcp_server, certificate):
-    async with _tunnel(tcp_server().port, certificate) as port:
-        urls = f"redis://127.0.0.1:{port}", f"rediss://127.0.0.1:{port}"
+async def test_tls_works_with_user_and_password_and_where_it_does_not_fit_it_is_said_at_the_start(
+    tcp_server, certificate, crawl
+):
+    server = tcp_server("--user", "counter", "on", ">secret", "~*", "+@all")
+    async with _tunnel(server.port, certificate) as port:
+        user = f"counter:secret@127.0.0.1:{port}"
+        trusting = crawl(f"rediss://{user}?ssl_ca_certs={certificate}")
+        assert await trusting.connection.ping()
+        await trusting.connection.close()
+        urls = f"redis://{user}", f"rediss://{user}"
         plain, doubting = [await asyncio.to_thread(problem_at_start, url, "winnow", 60) for url in urls]
     assert "use rediss://" in plain
     assert "ssl_ca_certs" in doubting
