@@ -21,6 +21,7 @@ from urllib.parse import urljoin
 
 from protego import Protego
 from w3lib.encoding import http_content_type_encoding
+from w3lib.url import safe_url_string
 
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page
 from winnow.page.parsing import is_binary
@@ -140,7 +141,7 @@ def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) ->
 
     def work() -> None:
         try:
-            answer.set_result(_read(opener, url, _MAX_BYTES))
+            answer.set_result(_read(opener, safe_url_string(url), _MAX_BYTES))
         except Exception as error:
             answer.set_exception(error)
 

@@ -102,7 +102,7 @@ class CrawlReport(Component):
             from scrapy_winnow.report.document import render_report  # noqa: PLC0415  (slow to import)
 
             document = await asyncio.to_thread(render_report, record)
-            self._path.write_text(document, encoding="utf-8", errors="replace")
+            await asyncio.to_thread(self._path.write_text, document, "utf-8", "replace")
         except Exception:
             logger.exception("Could not write the report", extra=log)
         else:

@@ -57,6 +57,7 @@ WRONG_USE = {
     "hosts https://[broken": "neither a host nor the address of a page",
     "hosts --forget": "--forget needs a HOST",
     "hosts --export": "--export needs one HOST",
+    "hosts --import profile.json --ttl 99999999999": "--ttl from 1 to 3153600000",
     "site node-hashes absent": "no such folder",
     "site node-hashes sites/empty": "no HTML files in it",
     "site node-hashes sites/full -o sites/full/out": "would be read as pages",
