@@ -41,7 +41,6 @@ _LOST: Final = (exceptions.ConnectionError, exceptions.TimeoutError, RedisCluste
 
 _TROUBLES: Final = (
     (r"AuthenticationError|\b(?:NOAUTH|WRONGPASS)\b", "refused the password"),
-    (r"ReadOnlyError|OutOfMemoryError|[ -](?:MISCONF|NOREPLICAS|OOM|READONLY)\b", "is misconfigured"),
     (r"ClusterDownError|[ -](?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|TRYAGAIN)\b", "is unreachable"),
 )
 """Errors about the server itself; old servers send the code of a script's error in the middle of another one."""
@@ -84,8 +83,8 @@ class Connection:
     A call that finds the server in trouble, or takes longer than ``timeout``, opens the breaker of its purpose. While
     that is open calls return at once; every ``retry_interval`` a single one goes through as a probe, and the first that
     succeeds closes the breaker. So an outage holds a page up by ``timeout`` when it begins, and after that one page per
-    ``retry_interval`` by as much. There is one warning when an outage begins and one line when it ends. An error that
-    is about a key or a command fails that call and no other, and each kind is logged once.
+    ``retry_interval`` by as much. There is one warning when an outage begins and one line when it ends. A server that
+    refuses a command, as one that is full refuses writes, fails that call and no other; each kind is logged once.
 
     Args:
         url: see :func:`~scrapy_winnow.storage.clients.asynchronous_client`, with credentials; it is never logged.
@@ -204,7 +203,7 @@ class Connection:
             self._refusals.add(kind)
             logger.warning(
                 "Redis refused a command for %s (%s: %s): its result is missing. Errors of this kind are logged once "
-                "(docs/reference/settings.md#least-rights-in-redis)",
+                "(docs/operators.md#when-redis-fails)",
                 *(purpose, type(error).__name__, error),
             )
 

@@ -265,15 +265,19 @@ async def test_a_probe_does_not_wait_for_a_server_that_is_long_in_starting(crawl
     [("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE"), ("CONFIG SET maxmemory 1kb", "CONFIG SET maxmemory 0")],
     ids=["a replica", "out of memory"],
 )
-async def test_a_server_that_takes_no_writes_is_misconfigured_until_it_does(tcp_server, crawl, caplog, trouble, remedy):
+async def test_a_server_that_takes_no_writes_refuses_counts_until_it_does(tcp_server, crawl, caplog, trouble, remedy):
     server = tcp_server()
     counting = crawl(server.url)
     assert await counting.count(1) == 1
     await counting.connection.call(lambda client: client.execute_command(*trouble.split()))
-    assert await counting.count(2) is None
-    assert "Redis is misconfigured (" in caplog.text
-    assert await crawl(server.url).connection.call(lambda client: client.execute_command(*remedy.split()))
-    assert await counting.count_when_back(2) == 2
+    for number in range(2, 5):
+        assert await counting.count(number) is None
+        assert await counting.connection.run_commands([("GET", "what is read")]) == [None]
+    assert counting.failures == [False] * 3
+    assert caplog.text.count("Redis refused a command for site evidence (") == 1
+    assert "Redis is back" not in caplog.text
+    assert await counting.connection.call(lambda client: client.execute_command(*remedy.split()))
+    assert await counting.count(2) == 2
 
 
 async def test_an_error_of_one_key_leaves_the_breaker_closed_and_is_logged_once(tcp_server, crawl, caplog):
