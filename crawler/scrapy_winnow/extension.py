@@ -179,8 +179,8 @@ class Winnow(Component):
         if raw and not total(*stats.ITEMS_DONE):
             logger.log(
                 logging.WARNING if raw == total(stats.ITEMS_WITHOUT_HTML) else logging.ERROR,
-                "None of the %d items of this crawl was cleaned; WINNOW_ENABLED = False in the custom_settings of a "
-                "spider switches Winnow off (docs/troubleshooting.md#nothing-happens-at-all)",
+                "None of the %d items of this crawl was cleaned; WINNOW_HTML_FIELD names the field with their HTML, "
+                "WINNOW_ENABLED = False switches Winnow off (docs/troubleshooting.md#nothing-happens-at-all)",
                 raw,
             )
 
