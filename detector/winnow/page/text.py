@@ -93,11 +93,15 @@ _COMMAS: Final = ",;،؛、，；﹐﹑﹔､՝፣፤၊᠂᠈"
 _SENTENCE_ENDS: Final = ".!?…。．｡！？﹒﹖﹗‼‽⁇⁈⁉؟۔।॥።፧፨။។៕։՞᠃᠉"
 _ZERO_WIDTH: Final = "\u00ad\u200b\u2060\u2061\u2062\u2063\u2064\ufeff"
 _TAGS: Final = "".join(map(chr, range(0xE0000, 0xE0080)))
-UNSEEN_CHARACTERS: Final = re.compile(f"[{_ZERO_WIDTH}]|(?<![\U0001f3f4{_TAGS}])[{_TAGS}]+")
-"""Invisible characters that join no letters: soft hyphens, zero-width spaces, and tags except those of flags."""
+_LETTER_JOINERS: Final = "\u200c\u200d"  # zero-width (non-)joiner
+UNSEEN_CHARACTERS: Final = re.compile(
+    rf"[{_ZERO_WIDTH}]|(?<![\U0001f3f4{_TAGS}])[{_TAGS}]+|(?<!\S)[{_LETTER_JOINERS}]+(?![^\x00-\x7f])"
+)
+"""Invisible characters that join no letters: soft hyphens, zero-width spaces, tags except those of flags, and joiners
+behind white space, as editors put them into empty paragraphs."""
 NOT_IN_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that lxml refuses to put into a tree, though a page's may hold them."""
-_JOINERS: Final = "\u00ad\u200c\u200d"  # soft hyphen, zero-width (non-)joiner: inside a word, never between two
+_JOINERS: Final = f"\u00ad{_LETTER_JOINERS}"  # with the soft hyphen: inside a word, never between two
 _IS_WHITE_SPACE: Final = np.uint8(0x08)  # the kind is in the three bits below; core.h has the same numbers
 _IS_DIGIT: Final = np.uint8(0x10)
 _IS_UPPER_CASE: Final = np.uint8(0x20)
@@ -110,8 +114,8 @@ _LETTERED: Final = 0x33480  # no letter or number beyond, as of Unicode 17
 def character_properties() -> NDArray[np.uint8]:
     """uint8[0x110000], properties of every code point for the compiled core: its kind in three bits, and five flags.
 
-    The flags are ``str.isspace``, ``str.isdigit``, ``str.isupper``, ``str.isalnum``, and membership in
-    :data:`UNSEEN_CHARACTERS`.
+    The flags are ``str.isspace``, ``str.isdigit``, ``str.isupper``, ``str.isalnum``, and whether
+    :data:`UNSEEN_CHARACTERS` may match the character.
     """
     by_category = {
         "Z": SPACE, "C": SPACE, "L": LETTER, "M": LETTER, "N": NUMERIC, "P": OTHER, "S": OTHER,
@@ -135,7 +139,7 @@ def character_properties() -> NDArray[np.uint8]:
         (_IS_ALPHANUMERIC, np.strings.isalnum),
     ):
         properties[: len(lettered)][is_one(lettered)] |= bit
-    properties[[ord(character) for character in _ZERO_WIDTH + _TAGS]] |= _IS_UNSEEN
+    properties[[ord(character) for character in _ZERO_WIDTH + _TAGS + _LETTER_JOINERS]] |= _IS_UNSEEN
     return properties
 
 
