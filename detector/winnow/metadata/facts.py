@@ -283,7 +283,7 @@ def _opengraph_facts(page: Page) -> Facts:
     metas = _metas(page)
     facts: Facts = {name: _first(metas, keys) for name, keys in _OPENGRAPH.items()}
     facts["authors"] = [name for value in metas.get("article:author", []) for name in split_names(value)]
-    facts["tags"] = metas.get("article:tag", [])[:MAX_VALUES]
+    facts["tags"] = keywords(metas.get("article:tag", []))
     offer = {name: _first(metas, keys) for name, keys in _OFFER.items()}
     facts["offers"] = read_offers(offer | {"offers": offer}) if offer["price"] else []
     return facts

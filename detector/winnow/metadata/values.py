@@ -51,6 +51,7 @@ _BEHIND_NAME: Final = re.compile(
 _BETWEEN_NAMES: Final = re.compile(
     r" ?(?:,|;|\||&|\band\b|\bund\b|\bet\b|\by\b|\boch\b|\bog\b|\be\b|\bwith\b) |[、，；]| / ", re.IGNORECASE
 )
+_BETWEEN_KEYWORDS: Final = re.compile("[,;，；]")
 _CREDENTIAL: Final = re.compile(r"[A-Z][A-Za-z.]{0,5}[®.]?")
 _USER_NAME: Final = re.compile(r"[a-z0-9_.-]+")
 _PARTICLES: Final = frozenset(
@@ -167,8 +168,10 @@ def _drop_month(text: str) -> str:
 
 
 def keywords(value: Any) -> list[str]:
-    """Split keywords: a text with commas, or a list."""
-    parts = value.split(",") if isinstance(value, str) else as_list(value)
+    """Split keywords: a list of several, or one text with commas or semicolons."""
+    parts = as_list(value)
+    if len(parts) == 1:
+        parts = _BETWEEN_KEYWORDS.split(clean_text(parts[0]) or "")
     return list(dict.fromkeys(filter(None, map(clean_text, parts))))[:MAX_VALUES]
 
 

@@ -247,6 +247,18 @@ def test_offers_of_products_are_read() -> None:
     assert read_metadata(Page.parse(metas)).offers == [{"price": 7.0, "currency": "USD", "availability": "InStock"}]
 
 
+@pytest.mark.parametrize(
+    ("head", "tags"),
+    [
+        ('<meta property="article:tag" content="Books,Best books,R&amp;amp;D">', ["Books", "Best books", "R&D"]),
+        ('<meta property="article:tag" content="Marriage, Civil"><meta property="article:tag" content="Law">', None),
+        ('<meta name=keywords content="以色列；停火;谈判，哈马斯">', ["以色列", "停火", "谈判", "哈马斯"]),
+    ],
+)
+def test_one_text_may_have_all_tags(head: str, tags: list[str] | None) -> None:
+    assert facts(head)["tags"] == (tags or ["Marriage, Civil", "Law"])
+
+
 @pytest.mark.parametrize("url", ["http://[broken", "http://a:b:c/", "\udcff", "", None])
 def test_invalid_addresses_are_no_facts_and_take_no_others(url: str | None) -> None:
     head = '<base href="http://[x"><link rel=canonical href="http://[y"><meta property="og:image" content="http://[z">'
