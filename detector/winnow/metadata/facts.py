@@ -17,7 +17,7 @@ from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keyword
 from winnow.metadata.visible import element_text, headings, site_names, stated_language, visible_authors, visible_dates
 from winnow.page.addresses import base_address, domain, join_address
 from winnow.page.text import UNSPACED_RUN
-from winnow.page.tree import TAG_ID, elements_named, named_elements, once_per_page
+from winnow.page.tree import TAG_ID, elements_named, is_among, named_elements, once_per_page, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,6 +65,7 @@ _PROPERTIES: Final = _MICRODATA.keys() | frozenset(
     """price lowPrice priceCurrency availability sku gtin gtin13 gtin14 gtin12 gtin8 isbn brand ratingValue reviewCount
     ratingCount""".split()
 )
+_REVIEWS: Final = frozenset({"review", "reviews", "comment"})
 _AUTHORS: Final = """author byl citation_author dc.creator dcterms.creator parsely-author sailthru.author
     article:author_name"""
 _BETWEEN_PARTS: Final = re.compile(r"( (?:[|–—•·»«›‹~*-]|::) | ?[|»«] ?|: )")
@@ -308,13 +309,14 @@ def _meta_facts(page: Page) -> Facts:
 
 
 def _microdata_facts(page: Page) -> Facts:
-    """Facts from microdata: the first value of each property that has one."""
+    """Facts from microdata: the first value of each property that has one; a review states its own author and date."""
     values: dict[str, str] = {}
     properties = page.attribute("itemprop")
+    in_review = within(page, is_among(page, [index for index, value in properties.items() if value in _REVIEWS]))
     names = [index for index, value in properties.items() if value == "name"][:_MAX_NAMES]
     for index, value in properties.items():
         for key in value.replace("dateCreated", "datePublished").split():
-            if key in _PROPERTIES and not values.get(key):
+            if key in _PROPERTIES and not values.get(key) and not (key in _MICRODATA and in_review[index]):
                 inner = next((at for at in names if index < at < page.end[index]), index) if key == "author" else index
                 values[key] = _property_value(page, inner)
     facts: Facts = {_MICRODATA[key]: value for key, value in values.items() if key in _MICRODATA}

@@ -259,6 +259,13 @@ def test_one_text_may_have_all_tags(head: str, tags: list[str] | None) -> None:
     assert facts(head)["tags"] == (tags or ["Marriage, Civil", "Law"])
 
 
+def test_what_a_review_states_of_itself_is_not_the_product_s() -> None:
+    review = """<div itemprop=review itemscope><b itemprop=author>Tom Reed</b>
+        <meta itemprop=datePublished content=2020-02-03></div>"""
+    found = facts(f"</head><body><div itemscope itemtype=https://schema.org/Product>{review}</div>")
+    assert (found["authors"], found["published"]) == ([], None)
+
+
 @pytest.mark.parametrize("url", ["http://[broken", "http://a:b:c/", "\udcff", "", None])
 def test_invalid_addresses_are_no_facts_and_take_no_others(url: str | None) -> None:
     head = '<base href="http://[x"><link rel=canonical href="http://[y"><meta property="og:image" content="http://[z">'
