@@ -66,9 +66,9 @@ class Line:
         self._pending = ""  # white space or a line break, written once something follows
 
     @property
-    def in_link(self) -> bool:
-        """Whether a link is open."""
-        return any(mark.kind == "a" for mark in self.marks)
+    def begins_link(self) -> bool:
+        """Whether a link is open that has no text yet."""
+        return any(mark.kind == "a" and not mark.is_used for mark in self.marks)
 
     @property
     def ends_with_break(self) -> bool:

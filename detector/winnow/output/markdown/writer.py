@@ -148,7 +148,7 @@ class _Writer:
                 return  # most texts are the white space between blocks
         else:
             self._ensure_item()
-            text = text.translate(self._raised[-1]) if self._raised and not self._line.in_link else text
+            text = text.translate(self._raised[-1]) if self._raised and not self._line.begins_link else text
         self._line.add_text(text)
 
     def _add_pieces(self, pieces: Pieces) -> None:
