@@ -88,12 +88,10 @@ _FORMATS_WITH: Final = {  # digits before the year, and behind it
     for before in (False, True)
     for behind in (False, True)
 }
-_SHORT_YEAR: Final = re.compile(r"(?<![\d.,/-])(\d\d?)([./])(\d\d?)\2(\d\d)(?![\d.,/-])")
 _IN_ADDRESS: Final = re.compile(
     r"[/_-]((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2]|/[a-z]{3}/)[/_-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)"
 )
 _MONTH_FIRST: Final = re.compile(r"en(?!-(?:gb|au|nz|ie|in|za|sg|hk|my))", re.IGNORECASE)
-_WEEKDAY: Final = re.compile(r"\b(mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? \Z", re.IGNORECASE)
 _DIGIT: Final = re.compile(r"\d")
 _GLUED: Final = re.compile(r"^.*(?=[A-Z])")  # "Ada ByronMay 17, 2024"
 _EPOCH: Final = re.compile(r"1\d{9}(?:\d{3})?")
@@ -117,11 +115,7 @@ def iso_date(value: object, language: str | None = None) -> str | None:
             return None
         has_time = text.isdecimal() or len(text) > len("2024-05-17")
         return (moment if has_time else moment.date()).isoformat()
-    if found := next(dates_in(text, language), None):
-        return found[2]
-    if short := _SHORT_YEAR.search(text):
-        return _order_day_and_month(short[1], short[3], f"20{short[4]}", short[2], language)
-    return None
+    return next((day for _, _, day in dates_in(text, language)), None)
 
 
 def dates_in(text: str, language: str | None = None) -> Iterator[tuple[int, int, str]]:
@@ -157,11 +151,7 @@ def _read_match(found: re.Match[str], language: str | None) -> str | None:
         month = _MONTHS.get(_fold(parts["w"])) or _MONTHS.get(_GLUED.sub("", parts["w"]).lower())
         return _iso_day(parts["y"], month, parts["d"]) if month else None
     if parts.get("s") and found.start("d") < found.start("y"):
-        day = _order_day_and_month(parts["d"], parts["m"], parts["y"], parts["s"], language)
-        if day and (weekday := _WEEKDAY.search(found.string[: found.start()])):
-            days = filter(None, (day, _iso_day(day[:4], day[8:], day[5:7])))
-            return next((each for each in days if date.fromisoformat(each).ctime()[:3] == weekday[1].title()), day)
-        return day
+        return _order_day_and_month(parts["d"], parts["m"], parts["y"], parts["s"], language)
     return _iso_day(parts["y"], parts["m"], parts["d"])
 
 

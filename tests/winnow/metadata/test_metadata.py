@@ -124,11 +124,6 @@ def test_the_language_decides_the_order_of_day_and_month() -> None:
     assert set(map(dates.get, ("en-GB", "fr", None))) == {"2024-04-03"}
 
 
-@pytest.mark.parametrize(("stated", "day"), [("Wed, 3/4/2024", "2024-04-03"), ("Monday, 3/4/2024", "2024-03-04")])
-def test_the_day_of_the_week_decides_the_order_of_day_and_month_before_the_language(stated: str, day: str) -> None:
-    assert {iso_date(f"Submitted on {stated} - 14:56", language) for language in ("en", "fr")} == {day}
-
-
 @pytest.mark.parametrize(
     ("around_heading", "facts_found"),
     [
