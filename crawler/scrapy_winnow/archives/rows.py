@@ -17,6 +17,7 @@ from scrapy_winnow.fields import FIELDS, CleaningOptions, clean_item
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.models import load_model
 from winnow.page import Page, PageTooLarge
+from winnow.page.parsing import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,7 +81,7 @@ def clean_page(
     switches = {"favor": options.favor, "scope": options.scope}
     model, how = load_model(options.model), CleaningOptions(outputs=tuple(options.outputs), switches=switches)
     try:
-        html = archived.html if hashed is None else hashed.page
+        html = decode(archived.html, archived.charset) if hashed is None else hashed.page
         item = clean_item(html, archived.url, hashed, evidence, model, how, options.rules.of(archived.url))
     except Exception as error:
         return describe(error)
