@@ -38,7 +38,6 @@ _MAX_THINGS: Final = 1_000  # in each script
 JSON_LD_SCRIPTS: Final = attribute_predicate("type", parts=("ld+json",))
 
 
-@once_per_page
 def json_ld_facts(page: Page) -> dict[str, Any]:
     """Facts about the article, product or other thing that the page is about, then about the page and the site."""
     facts: dict[str, Any] = {}
