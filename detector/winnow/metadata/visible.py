@@ -67,14 +67,12 @@ _OTHER_DATE: Final = re.compile(
 )
 _SIDE: Final = tag_set("nav", "footer", "aside")
 _IN_FORM: Final = tag_set("form", "label", "button")
-_DATE, _OTHER_CONTENT, _BYLINE, _NO_BYLINE = 1, 2, 4, 8
+_DATE, _OTHER_CONTENT, _BYLINE = 1, 2, 4
 _CLASSES: Final = {
     "date datetime published posted timestamp pubdate datum fecha meta dateline time": _DATE,
     "related recent sidebar footer nav menu archive archives replies review reviews testimonial testimonials"
-    " recommended readmore": _OTHER_CONTENT,
-    "comment comments reply widget": _OTHER_CONTENT | _NO_BYLINE,
+    " recommended readmore comment comments reply widget": _OTHER_CONTENT,
     "author authors autor writer contributor contributors vcard fn": _BYLINE,
-    "bio box avatar image img photo about social list": _NO_BYLINE,
     "byline": _BYLINE | _DATE,
 }
 _KIND_OF_WORD: Final = {word: kind for words, kind in _CLASSES.items() for word in words.split()}
@@ -195,7 +193,7 @@ def visible_authors(page: Page) -> list[str]:
     lines, heading, table = page.block_texts(), heading_block(page), page.attributes
     links = [place for place, value in table.containing(_AUTHOR_STEPS, "href") if _is_author_page(value)]
     rels = [place for place, value in table.containing(["author"], "rel") if "author" in value.lower().split()]
-    classes = _places_of_class(page, _BYLINE, _NO_BYLINE)
+    classes = _places_of_class(page, _BYLINE)
     marked = [(index, 2.0) for index in table.elements_with(rels)]
     marked += [(index, 1.5) for index in table.elements_with(classes) + table.elements_with(links)]
     in_form, place_scores = within(page, _IN_FORM.take(page.tag)), _place_scores(page)
@@ -237,9 +235,9 @@ def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
     return found
 
 
-def _places_of_class(page: Page, kind: int, excluded: int = 0) -> list[int]:
-    """Places of the distinct classes and ids that have one meaning, and not another one."""
-    return [place for place, kinds in _kinds_of_classes(page) if kinds & kind and not kinds & excluded]
+def _places_of_class(page: Page, kind: int) -> list[int]:
+    """Places of the distinct classes and ids that have a meaning."""
+    return [place for place, kinds in _kinds_of_classes(page) if kinds & kind]
 
 
 @once_per_page
@@ -291,10 +289,10 @@ def headings(page: Page, *names: str) -> list[str]:
 @once_per_page
 def stated_language(page: Page) -> str | None:
     """Language in an attribute of ``html`` or ``body``."""
-    stated = [page.attribute(name) for name in ("lang", "xml:lang")]
     for index in elements_named(page, "html", "body")[:2]:
-        if language := next(filter(None, (languages.get(index, "").strip() for languages in stated)), None):
-            return language.replace("_", "-")
+        for name in ("lang", "xml:lang"):
+            if language := page.attribute(name).get(index, "").strip():
+                return language.replace("_", "-")
     return None
 
 
