@@ -4,7 +4,6 @@ import sys
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -280,14 +279,6 @@ def test_an_element_of_much_repeated_markup_and_little_repeated_text_is_not_temp
     df = np.concatenate([np.where([element.tag == "img" for element in page.elements], 50, 1), [1]])
     label = site_level_templates(page, df, 100)
     assert [element.tag for element, yes in zip(page.elements, label, strict=False) if yes] == ["p", *["img"] * 20]
-
-
-@pytest.mark.parametrize("html", ["", "<p></p>", "<script>x</script>", "<img>", "text"])
-def test_small_pages_are_no_special_case(html: str) -> None:
-    page = Page.parse(html)
-    label = site_level_templates(page, np.full(page.n + page.m, 100), 100)
-    assert label.dtype == bool
-    assert label.shape == (page.n + page.m,)
 
 
 def reference(page: Page, df: np.ndarray, pages: int) -> list[bool]:

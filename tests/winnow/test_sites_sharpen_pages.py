@@ -8,7 +8,7 @@ import pytest
 
 import winnow
 from winnow.decide import decide
-from winnow.evidence.draft import Options, Reason
+from winnow.evidence.draft import Options
 from winnow.evidence.site_counts import find_evidence
 from winnow.models import Scores, load_model
 from winnow.models.decision import FixedThreshold, KindInputs, PageDecision
@@ -196,18 +196,6 @@ def test_what_the_page_alone_keeps_stays_where_the_counts_speak_for_it() -> None
     found_nowhere_else = PageCounts(np.ones(page.n + page.m, np.int64), 50)
     counted = winnow.clean(page, model=UnsureModel(), smooth=False, site=found_nowhere_else)
     assert counted.text == alone.text
-
-
-def test_each_unit_that_counts_decided_says_so() -> None:
-    page = Page.parse(page_of(1))
-    df = np.ones(page.n + page.m, np.int64)
-    last = page.n + page.m - 1
-    df[last] = 100
-    draft = decide(page, load_model(), PageCounts(df, 100), Options())
-    alone = decide(page, load_model(), None, Options())
-    changed = np.flatnonzero(draft.template[page.n :] & ~alone.template[page.n :]) + page.n
-    assert all(draft.reason[unit] in {Reason.SITE, Reason.STRUCTURE} for unit in changed)
-    assert not (alone.reason == Reason.SITE).any()
 
 
 def test_counts_of_another_page_are_refused() -> None:

@@ -1,12 +1,10 @@
 """The extractor in a real datatrove pipeline, before a filter by what it leaves in the metadata."""
 
+import importlib
+
 import pytest
-from datatrove.data import Document
-from datatrove.executor import LocalPipelineExecutor
-from datatrove.pipeline.filters import LambdaFilter
 
 from winnow import clean
-from winnow.integrations.datatrove import WinnowExtractor
 
 pytestmark = [
     pytest.mark.engines,
@@ -25,12 +23,17 @@ def _page(number: int) -> str:
     )
 
 
-def _run(tmp_path, *steps):
+def test_a_pipeline_gets_the_content_and_its_metadata(tmp_path):
+    # Imported here: the tests of other files do without.
+    data, executor, filters = (
+        importlib.import_module(f"datatrove.{name}") for name in ("data", "executor", "pipeline.filters")
+    )
+    integration = importlib.import_module("winnow.integrations.datatrove")
     documents = [
-        Document(text=_page(number), id=str(number), metadata={"url": f"http://host.example/{number}"})
+        data.Document(text=_page(number), id=str(number), metadata={"url": f"http://host.example/{number}"})
         for number in range(4)
     ]
-    documents.append(Document(text="", id="empty"))
+    documents.append(data.Document(text="", id="empty"))
     found = []
 
     def collect(data, rank, world_size):
@@ -38,14 +41,10 @@ def _run(tmp_path, *steps):
             found.append(document)
             yield document
 
-    LocalPipelineExecutor([documents, *steps, collect], logging_dir=str(tmp_path / "logs")).run()
-    return found
-
-
-def test_a_pipeline_gets_the_content_and_its_metadata(tmp_path):
-    found = _run(
-        tmp_path, WinnowExtractor(timeout=240), LambdaFilter(lambda document: document.metadata["title"] != "Day 2")
-    )
+    extractor = integration.WinnowExtractor(timeout=240)
+    is_wanted = filters.LambdaFilter(lambda document: document.metadata["title"] != "Day 2")
+    steps = [documents, extractor, is_wanted, collect]
+    executor.LocalPipelineExecutor(steps, logging_dir=str(tmp_path / "logs")).run()
     assert [document.id for document in found] == ["0", "1", "3"]
     for document in found:
         number = int(document.id)
