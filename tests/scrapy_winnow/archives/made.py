@@ -13,6 +13,16 @@ WORDS = (
     *("copper", "museum", "garden", "valley", "printer", "summer", "railway", "teacher", "village", "captain"),
 )  # fmt: skip
 HTML = "text/html; charset=utf-8"
+BOATS = (
+    "<h1>Boats</h1>"
+    + "".join(
+        f"<div><a href=/{n}><h3>Boat {n} of the harbour</h3></a><p>Price {n}00 pounds, as new, with sails.</p></div>"
+        for n in range(12)
+    )
+    + "<p>We are a family business and have sold boats for many years. </p>"
+    + f"<ul>{''.join(f'<li><a href=/{n}>Department {n}</a></li>' for n in range(9))}</ul>"
+)
+"""A page that is cut otherwise in each scope and with each favor."""
 
 
 def story(seed):

@@ -19,7 +19,7 @@ from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options, reading
 from scrapy_winnow.archives.counting import HostCounts
 from scrapy_winnow.archives.runs import count_archive, run_in_processes
 from scrapy_winnow.commands import main
-from tests.scrapy_winnow.archives.made import FaultyServer, page, rows_of, write_archive
+from tests.scrapy_winnow.archives.made import BOATS, FaultyServer, page, rows_of, write_archive
 
 COMMAND = [sys.executable, "-c", "from scrapy_winnow.commands import main; raise SystemExit(main())", "warc"]
 KILLED = """
@@ -81,19 +81,15 @@ def test_neither_the_order_of_pages_nor_the_number_of_processes_changes_a_row(cl
     ],
 )
 def test_pages_are_cut_by_the_favor_scope_and_rules_that_are_asked_for(scope, others, passes, stories, tmp_path):
-    boat = "<div><a href=/{0}><h3>Boat {0} of the harbour</h3></a><p>Price {0}00 pounds, as new, with sails.</p></div>"
-    about = "We are a family business and have sold boats for many years. "
-    links = "".join(f"<li><a href=/{n}>Department {n}</a></li>" for n in range(9))
-    boats = f"<h1>Boats</h1>{''.join(boat.format(n) for n in range(12))}<p>{about}</p><ul>{links}</ul>"
     shop, how = "http://shop.example/", {"favor": "precision", "scope": scope}
-    archive = write_archive(tmp_path / "all.warc.gz", [(shop, boats), *stories[:8]])
+    archive = write_archive(tmp_path / "all.warc.gz", [(shop, BOATS), *stories[:8]])
     (tmp_path / "rules.toml").write_text('[[rules]]\nsite = "north.example"\ndrop = "h1"\n')
     options = ["--favor", how["favor"], "--scope", how["scope"], "--rules", tmp_path / "rules.toml"]
     assert run(archive, "-o", tmp_path / "out", *options, *passes) == 0
     rows = rows_of(tmp_path / "out")
     assert [row["host"] for row in rows if "Story" not in row["text"]] == ["shop.example", *["north.example"] * 4]
-    assert [row["text"] for row in rows if row["url"] == shop] == [winnow.clean(boats, shop, **how).text]
-    assert winnow.clean(boats, shop, **how).text != winnow.clean(boats, shop, **others).text
+    assert [row["text"] for row in rows if row["url"] == shop] == [winnow.clean(BOATS, shop, **how).text]
+    assert winnow.clean(BOATS, shop, **how).text != winnow.clean(BOATS, shop, **others).text
 
 
 def test_parts_of_a_long_archive_make_the_output_of_the_whole(archives, cleaned, monkeypatch, tmp_path):

@@ -17,9 +17,9 @@ from scrapy_winnow.inspector.inspection import Inspection, Trial
 from scrapy_winnow.inspector.inspector import Inspector
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.settled import Labels
-from tests.scrapy_winnow.archives.made import write_archive
+from tests.scrapy_winnow.archives.made import BOATS, write_archive
 from tests.scrapy_winnow.inspector.browsing import story
-from tests.winnow.test_comments import FORUM
+from tests.winnow.test_comments import BLOG_POST, FORUM, SAID
 from winnow import Page, clean, load_model
 from winnow.models.decision import FAVORS, SCOPES
 from winnow.training.evaluation import read_gold
@@ -48,27 +48,18 @@ def test_a_threshold_that_is_tried_is_where_text_is_cut() -> None:
 
 def test_a_page_is_cut_by_the_favor_and_scope_that_are_tried() -> None:
     ways = [{"favor": favor, "scope": scope} for favor in FAVORS for scope in SCOPES]
-    boat = "<div><a href=/{0}><h3>Boat {0} of the harbour</h3></a><p>Price {0}00 pounds, as new, with sails.</p></div>"
-    boats = "".join(boat.format(number) for number in range(12))
-    firm = "We are a family business and have sold boats for many years. "
-    links = "".join(f"<li><a href=/{n}>Department {n}</a></li>" for n in range(9))
-    html = f"<h1>Boats</h1>{boats}<p>{firm}</p><ul>{links}</ul>"
-    shown = [_inspection(html).cleaned(Trial(**way)).text for way in ways]
-    assert shown == [clean(html, **way).text for way in ways]
+    shown = [_inspection(BOATS).cleaned(Trial(**way)).text for way in ways]
+    assert shown == [clean(BOATS, **way).text for way in ways]
     assert len(set(shown)) > 1
 
 
 def test_comments_of_readers_differ_from_template() -> None:
-    comment = (
-        "<li class=comment><p class=comment-author>Ann Ferryman says:</p><p>I was there, and it was fine, {}.</p></li>"
-    )
-    thread = f"<ol class=comment-list>{''.join(comment.format(n) for n in range(8))}</ol>"
-    inspection = _inspection(story(3).replace("</article>", f"</article><section id=comments>{thread}</section>"))
+    inspection = _inspection(BLOG_POST)
     cleaned = inspection.cleaned(Trial())
     kinds = inspection.state(Trial())["kind"]
     marked = {text for text, kind in zip(inspection.page.block_texts(), kinds, strict=True) if kind == 2}
     assert all(line in marked for line in cleaned.comments.split("\n") if line)
-    assert "I was there, and it was fine, 3." in marked
+    assert {text for _, _, text in SAID} <= marked
 
 
 def test_posts_of_a_forum_are_no_comments_whatever_threshold_is_tried() -> None:
