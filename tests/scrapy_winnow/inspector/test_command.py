@@ -71,36 +71,3 @@ def test_a_page_whose_name_is_no_text_is_shown(folder: Path) -> None:
     (folder / odd).write_text(story(3), encoding="utf-8")
     assert main(["inspect", str(folder), "--page", odd, "-o", str(folder / "out.html")]) == 0
     assert "Story 3 of the harbour" in (folder / "out.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["gone.html"], "no such file"),
-        (["empty.html"], "is empty"),
-        (["folder"], "holds no HTML files"),
-        (["story-0.html", "--model", "gone.npz"], "no model named 'gone.npz'"),
-        (["story-0.html", "--site", "gone"], "--site: neither a folder nor a WARC file"),
-        (["story-0.html", "--site", "folder"], "--site folder: holds no HTML files"),
-        (["story-0.html", "--state-dir", "gone"], "no private server has stored data"),
-        (["story-0.html", "--page", "2"], "--page: no such page"),
-        (["story-0.html", "--collect", "gold.txt"], "must end in .jsonl"),
-        (["story-0.html", "--collect", "gone/gold.jsonl"], "--collect: no such folder"),
-        (["story-0.html", "--collect", "broken.jsonl"], "line 1 is not a JSON object"),
-        (["story-0.html", "-o", "gone/out.html"], "no such file or directory"),
-        (["story-0.html", "--port", "99999"], "--port 99999"),
-    ],
-)
-def test_arguments_that_cannot_be_used_are_refused(
-    folder: Path,
-    arguments: list[str],
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(folder)
-    (folder / "empty.html").touch()
-    (folder / "folder").mkdir()
-    (folder / "broken.jsonl").write_text("no JSON\n")
-    assert main(["inspect", *arguments]) == 2
-    assert message in capsys.readouterr().err
