@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pytest
-
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.inspector.browsing import story
 from tests.scrapy_winnow.waiting import SECONDS
@@ -16,18 +14,11 @@ from tests.scrapy_winnow.web import Web
 from winnow import load_model
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    for number in range(3):
-        (tmp_path / f"story-{number}.html").write_text(story(number), encoding="utf-8")
-    return tmp_path
-
-
-def test_the_server_prints_its_address_and_ends_when_interrupted(folder: Path) -> None:
+def test_the_server_prints_its_address_and_ends_when_interrupted(site: Path) -> None:
     code = """import signal, sys; from scrapy_winnow.commands import main
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
 sys.exit(main(sys.argv[1:]))"""
-    command = [sys.executable, "-c", code, "inspect", str(folder), "--page", "story-1.html", "--no-browser"]
+    command = [sys.executable, "-c", code, "inspect", str(site), "--page", "story-01.html", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
@@ -53,21 +44,18 @@ def test_a_page_of_the_web_is_fetched_with_its_charset(web: Web, tmp_path: Path)
     assert not (tmp_path / "none.html").exists()
 
 
-def test_a_file_shows_the_site_the_model_and_the_ways_to_cut_that_were_asked_for(folder: Path) -> None:
-    model = folder / "other.npz"
+def test_a_file_shows_the_site_the_model_and_the_ways_to_cut_that_were_asked_for(site: Path, tmp_path: Path) -> None:
+    model, out = tmp_path / "other.npz", tmp_path / "page.html"
     load_model().save(model)
-    out = folder / "out" / "page.html"
-    out.parent.mkdir()
-    page, site = str(folder / "story-0.html"), str(folder)
-    how = ["--model", str(model), "--favor", "recall", "--scope", "page"]
-    assert main(["inspect", page, "--site", site, "--pages", "3", *how, "-o", str(out)]) == 0
+    how = ["--site", str(site), "--pages", "3", "--model", str(model), "--favor", "recall", "--scope", "page"]
+    assert main(["inspect", str(site / "story-00.html"), *how, "-o", str(out)]) == 0
     shown = out.read_text(encoding="utf-8")
     assert f'"trial":{{"model":"{model}","threshold":null,"pages":3,"favor":"recall","scope":"page"}}' in shown
     assert "other.npz</option>" in shown
 
 
-def test_a_page_whose_name_is_no_text_is_shown(folder: Path) -> None:
+def test_a_page_whose_name_is_no_text_is_shown(tmp_path: Path) -> None:
     odd = os.fsdecode(b"\xff.html")
-    (folder / odd).write_text(story(3), encoding="utf-8")
-    assert main(["inspect", str(folder), "--page", odd, "-o", str(folder / "out.html")]) == 0
-    assert "Story 3 of the harbour" in (folder / "out.html").read_text(encoding="utf-8")
+    (tmp_path / odd).write_text(story(3), encoding="utf-8")
+    assert main(["inspect", str(tmp_path), "--page", odd, "-o", str(tmp_path / "out.html")]) == 0
+    assert "Story 3 of the harbour" in (tmp_path / "out.html").read_text(encoding="utf-8")
