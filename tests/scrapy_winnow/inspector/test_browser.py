@@ -115,9 +115,11 @@ def test_corrections_become_gold(tab: Tab, site: Path, tmp_path: Path) -> None:
     assert main(["evaluate", str(gold), "--pages", str(tmp_path / "html")]) == 0
 
 
-def test_one_file_shows_the_page_without_a_server(tab: Tab, site: Path, tmp_path: Path) -> None:
-    file, requests = tmp_path / "inspected.html", []
-    assert main(["inspect", str(site), "--page", "story-03.html", "-o", str(file)]) == 0
+def test_one_file_shows_the_page_and_the_sources_of_its_facts_without_a_server(tab: Tab, tmp_path: Path) -> None:
+    page, file, requests = tmp_path / "product.html", tmp_path / "inspected.html", []
+    offer = {"@type": "Product", "name": "A kettle", "offers": {"price": "5.90", "priceCurrency": "EUR"}}
+    page.write_text(f"{story(3)}<script type=application/ld+json>{json.dumps(offer)}</script>", encoding="utf-8")
+    assert main(["inspect", str(page), "-o", str(file)]) == 0
     tab.on("request", lambda request: requests.append(request.url))
     opened(tab, file.as_uri())
     expect(tab.frame_locator("#stage iframe").locator("h1")).to_have_text("Story 3 of the harbour")
@@ -125,6 +127,9 @@ def test_one_file_shows_the_page_without_a_server(tab: Tab, site: Path, tmp_path
     expect(tab.locator("#card .weights .name")).not_to_have_count(0)
     tab.click("#tab-Item")
     expect(tab.locator("#panel")).to_contain_text("template_share")
+    tab.click("#tab-Facts")
+    row = tab.locator("#panel tr", has_text="offers")
+    expect(row).to_contain_text(re.compile(r'"currency": "EUR"[\s\S]*from json-ld'))
     expect(tab.locator("#controls")).to_be_hidden()
     assert [url for url in requests if not url.startswith(("file:", "about:"))] == []
 
@@ -162,17 +167,6 @@ def test_text_from_the_json_of_a_page_is_shown_without_sections(tab: Tab, tmp_pa
         tab.click("#tab-Text")
         expect(tab.locator(".running")).to_contain_text("The council has met")
         expect(tab.locator(".running .cut")).to_have_text("Loading")
-
-
-def test_facts_of_a_product_are_shown_with_their_source(tab: Tab, tmp_path: Path) -> None:
-    file, out = tmp_path / "product.html", tmp_path / "out.html"
-    offer = {"@type": "Product", "name": "A kettle", "offers": {"price": "5.90", "priceCurrency": "EUR"}}
-    file.write_text(f"{story(1)}<script type=application/ld+json>{json.dumps(offer)}</script>", encoding="utf-8")
-    assert main(["inspect", str(file), "-o", str(out)]) == 0
-    opened(tab, out.as_uri())
-    tab.click("#tab-Facts")
-    row = tab.locator("#panel tr", has_text="offers")
-    expect(row).to_contain_text(re.compile(r'"currency": "EUR"[\s\S]*from json-ld'))
 
 
 def test_broken_foreign_and_empty_pages_are_shown(tab: Tab, tmp_path: Path) -> None:
