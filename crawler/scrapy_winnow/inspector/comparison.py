@@ -184,23 +184,26 @@ class Comparison:
         self.results = lru_cache(maxsize=_MAX_OPEN)(lambda number: compare_texts(documents.read(number), extractors))
 
     def render(self, number: int) -> str:
-        """Return the HTML document of a page."""
+        """Return the HTML document of a page, with the names of the texts where they may be seen."""
         (results, whole), document, order = self.results(number), self.documents.read(number), self._order(number)
-        state = self._state(number)
-        names = state["names"] or [f"Text {at}" for at in range(1, len(order) + 1)]
-        data = {"server": True, "number": number, "pages": len(self.documents), "state": state}
-        columns = [(name, results[of]) for name, of in zip(names, order, strict=True)]
-        return render_document(data, title=document.name, view="compare", whole=whole, columns=columns)
+        choices, row = [NONE_BETTER, *order], self.votes.rows.get(document.name)
+        vote = choices.index(row["vote"]) if row and row["vote"] in choices else None
+        is_named = not self._blind or vote is not None
+        columns = [(name if is_named else f"Text {at}", results[name]) for at, name in enumerate(order, 1)]
+        data = {"server": True, "number": number, "pages": len(self.documents)}
+        notice = self.tally() if is_named else ""
+        return render_document(
+            data, title=document.name, view="compare", whole=whole, columns=columns, vote=vote, notice=notice
+        )
 
     def answer(self, what: str, number: int, body: dict[str, Any]) -> dict[str, Any] | None:
         """Keep a vote: the number of a column, or 0 where none is better."""
         if what != "vote":
             return None
-        order, vote = self._order(number), int(body["vote"])
-        document = self.documents.read(number)
-        row = {"page": document.name, "url": document.url, "vote": [NONE_BETTER, *order][vote], "between": order}
-        self.votes.write(row)
-        return self._state(number)
+        order, document = self._order(number), self.documents.read(number)
+        vote = [NONE_BETTER, *order][int(body["vote"])]
+        self.votes.write({"page": document.name, "url": document.url, "vote": vote, "between": order})
+        return {}
 
     def tally(self) -> str:
         """Return how many votes each extractor has, as a line."""
@@ -212,10 +215,3 @@ class Comparison:
         if self._blind:
             random.Random(self.documents.names[number]).shuffle(order)  # noqa: S311  no secret
         return order
-
-    def _state(self, number: int) -> dict[str, Any]:
-        """Return the vote of the page as the number of a column, the names, where they may be seen, and the tally."""
-        choices, row = [NONE_BETTER, *self._order(number)], self.votes.rows.get(self.documents.read(number).name)
-        at = choices.index(row["vote"]) if row and row["vote"] in choices else None
-        seen = not self._blind or at is not None
-        return {"vote": at, "names": choices[1:] if seen else None, "tally": self.tally() if seen else ""}
