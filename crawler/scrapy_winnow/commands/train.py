@@ -77,10 +77,10 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError(f"{error}: training needs pip install 'scrapy-winnow[train]'") from error
     gold = f"{trained.gold_pages:,} gold pages, " if trained.gold_pages else ""
     gold += f"{trained.marked_pages:,} marked pages, " if trained.marked_pages else ""
-    print(f"{trained.sites:,} sites, {trained.pages:,} pages, {gold}{trained.examples:,} {trained.units}")
+    print(f"{trained.sites:,} sites, {trained.pages:,} pages, {gold}{trained.examples:,} units")
     for labels, metrics in trained.metrics.items():
         print(f"on sources held out, by {labels}:")
-        for name, value in describe_metrics(metrics, trained):
+        for name, value in describe_metrics(metrics):
             print(f"  {name}: {value}")
     warn(f"wrote {options.output} and {options.output.with_suffix('.md')}")
     return _warn_if_poor(trained)

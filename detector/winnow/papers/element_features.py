@@ -84,7 +84,7 @@ class Measures:
     whose sums are those of the page.
 
     Attributes:
-        page, statistics, geometry: the page, its text statistics and its boxes.
+        page, statistics, geometry: the page, its text statistics and the places of its elements.
         elements: int64[v], indices of the elements that are not hidden, and of the root whatever its size.
         characters, words: visible characters and words.
         linked_characters: visible characters inside anchors.
@@ -185,11 +185,11 @@ def _divergence(m: Measures) -> Floats:
 
 NODE_FEATURES: Final[dict[str, Callable[[Measures], Floats]]] = {
     # "Page-level Template Detection via Isotonic Smoothing", section 5.2.
-    "top_margin": lambda m: np.log1p(m.geometry.y[m.elements]),  # log px
-    "bottom_margin": lambda m: np.log1p(m.geometry.bottom_distance[m.elements]),  # log px
-    "side_margin": lambda m: m.geometry.side_distance[m.elements],  # page widths
-    "centre_distance": lambda m: m.geometry.centre_distance[m.elements],  # half page sizes
-    "vertical_position": lambda m: m.geometry.vertical_position[m.elements],  # page heights
+    "top_margin": lambda m: np.log1p(m.geometry.top[m.elements]),  # log px
+    "bottom_margin": lambda m: np.log1p(
+        np.maximum(m.geometry.page_height - m.geometry.bottom[m.elements], 0)
+    ),  # log px
+    "vertical_position": lambda m: (m.geometry.top + m.geometry.bottom)[m.elements] / (2 * m.geometry.page_height),
     "area": lambda m: np.log1p(m.geometry.area[m.elements]),  # log px²
     "area_share": lambda m: m.geometry.area[m.elements] / max(m.geometry.area[0], 1),
     "links_per_word": lambda m: m.link_count / (m.words + 1),

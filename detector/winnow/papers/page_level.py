@@ -17,11 +17,13 @@ import numpy as np
 from winnow.counting import MIN_DF, MIN_PAGES, THETA, WHOLE_PAGE, LossyCounts, countable
 from winnow.fingerprints import node_fingerprints
 from winnow.models import Scores, logistic
-from winnow.models.decision import FixedThreshold
+from winnow.models.decision import KindInputs, PageDecision
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
+from winnow.page.text import block_words
 from winnow.page.tree import IS_BLOCK_LEVEL, nearest, runs_of_blocks, subtree_sums, sums_over_runs, within
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
 from winnow.papers.pages import Labels, Learned, SiteMethod, check_enough, html_lengths, parameter, text_fingerprints
+from winnow.smoothing import smooth
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,6 +145,7 @@ def bucket_of(area: Floats) -> NDArray[np.int64]:
 
 
 _BY_SIZE: Final = (BUCKETS, len(NODE_FEATURES))
+_NO_INPUTS: Final = KindInputs(np.empty(0), np.empty(0, np.int64))  # this model tells no kinds of pages apart
 _SHAPES: Final = {"low": _BY_SIZE, "high": _BY_SIZE, "weight": _BY_SIZE, "intercept": (BUCKETS,)}
 
 
@@ -151,12 +154,10 @@ class LogisticModel:
     """Four logistic regressions over :data:`~winnow.papers.element_features.NODE_FEATURES` (k), as plain arrays.
 
     Attributes:
-        threshold: smoothed score from which a unit counts as template.
         low, high, weight, intercept: float64[4, k] bounds that values are clipped to, float64[4, k], float64[4].
         name: the kind of model.
     """
 
-    threshold: float
     low: Floats
     high: Floats
     weight: Floats
@@ -166,7 +167,7 @@ class LogisticModel:
     @cached_property
     def version(self) -> str:
         """Identifier of the weights."""
-        return f"{LOGISTIC}-{fingerprint_of({**self._arrays, 'threshold': np.array(self.threshold)})}"
+        return f"{LOGISTIC}-{fingerprint_of(self._arrays)}"
 
     @property
     def _arrays(self) -> dict[str, Floats]:
@@ -183,8 +184,13 @@ class LogisticModel:
         visible[elements] = True
         templateness[elements] = self.probability(node_features(measures), area[elements])
         penalty[: page.n] = by_area(area)
-        weight = np.bincount(nearest(page.parent, visible[: page.n]), minlength=units)
-        return Scores(templateness, weight, visible, penalty, FixedThreshold(self.threshold))
+        around = nearest(page.parent, visible[: page.n])
+        decision = PageDecision(None, _NO_INPUTS, block_words(page), templateness[around[page.block_node]], page.url)
+        return Scores(templateness, np.bincount(around, minlength=units), visible, penalty, decision)
+
+    def content_probability(self, page: Page) -> Floats:
+        """float64[m], probability that each block is content, by the smoothed scores."""
+        return 1 - smooth(page.unit_parent, self.score(page)).value[page.n :]
 
     def probability(self, values: NDArray[np.float32], area: Floats) -> Floats:
         """float64[rows], probability of template for float32[rows, k] features and float64[rows] areas in px²."""
@@ -198,12 +204,7 @@ class LogisticModel:
 
     def save(self, path: Path) -> None:
         """Write the model to a file."""
-        header = {
-            "name": self.name,
-            "threshold": self.threshold,
-            "features": list(NODE_FEATURES),
-            "area_bounds": list(AREA_BOUNDS),
-        }
+        header = {"name": self.name, "features": list(NODE_FEATURES), "area_bounds": list(AREA_BOUNDS)}
         write_model_file(path, header, self._arrays)
 
     @classmethod
@@ -221,7 +222,4 @@ class LogisticModel:
             raise ModelError(
                 f"{path}: made for other features than this version of the package computes; train it anew"
             )
-        threshold = header.get("threshold")
-        if not isinstance(threshold, float) or not 0 < threshold < 1:
-            raise ModelError(f"{path}: the threshold is {threshold!r}, expected a number between 0 and 1")
-        return cls(threshold, **{name: required_array(arrays, name, *shape) for name, shape in _SHAPES.items()})
+        return cls(**{name: required_array(arrays, name, *shape) for name, shape in _SHAPES.items()})

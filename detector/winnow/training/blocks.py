@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -24,7 +24,6 @@ from winnow.models.decision import (
     KindInputs,
     LearnedDecision,
     PageDecision,
-    expected_f1_threshold,
 )
 from winnow.papers.pages import silent
 from winnow.processes import map_in_processes
@@ -32,8 +31,8 @@ from winnow.training.evaluation import page_accuracy
 from winnow.training.examples import label_gold_page, label_marked_site, label_pages, label_site
 from winnow.training.gold import FOLDS, folds, gold_examples, marked_examples, parse_with_copy
 from winnow.training.networks import train_block_model
-from winnow.training.report import GOLD_LABELS, SITE_LABELS, Metrics, Trained
-from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels
+from winnow.training.report import GOLD_LABELS, SITE_LABELS, Metrics, Trained, measure_models
+from winnow.training.sites import SITE_LEVEL_METHOD, describe_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -138,39 +137,6 @@ def learn_confidence(collections: Sequence[str], f1: Sequence[float], inputs: Se
 def with_decision(model: BlockModel, decision: LearnedDecision) -> BlockModel:
     """The same model, with what was learned of whole pages."""
     return BlockModel.of(model.tables, model.mean, model.scale, model.network, decision)
-
-
-def measure_models(
-    held_out: Iterable[tuple[BlockModel, Sequence[BlockPage]]], text_f1: float | None = None
-) -> Metrics | None:
-    """Measure models on pages held out of each, every source with the same weight; ``None`` where there is no label."""
-    scored = [(model, page) for model, pages in held_out for page in pages]
-    number = Counter(page.source for _, page in scored)
-    score, template, weight, cut = [], [], [], []
-    f_measures: dict[str, list[float]] = defaultdict(list)
-    for model, page in scored:
-        templateness = 1.0 - model.content_probability(page.page)
-        is_cut = templateness >= expected_f1_threshold(templateness, page.words)
-        labelled, content = page.labelled, np.nan_to_num(page.label).astype(np.float64)
-        score.append(templateness[labelled])
-        template.append(content[labelled] <= 0.5)
-        weight.append(page.mass[labelled] / number[page.source])
-        cut.append(is_cut[labelled])
-        words = page.words * labelled
-        if content @ words > 0:
-            stays = words * ~is_cut
-            f_measures[page.source].append(float(2 * (content @ stays) / (stays.sum() + content @ words)))
-    if not any(map(len, score)):
-        return None
-    f_measure = float(np.mean([np.mean(each) for each in f_measures.values()])) if f_measures else float("nan")
-    return Metrics.of(
-        np.concatenate(score),
-        np.concatenate(template),
-        np.concatenate(weight),
-        np.concatenate(cut),
-        content_f_measure=f_measure,
-        text_f1=text_f1,
-    )
 
 
 # Calibration (Platt, "Probabilistic outputs for support vector machines", 1999). Networks trained on site-level labels
@@ -289,10 +255,6 @@ _BY_A_FIFTH: Final = """\
 A model trained in the same way on four fifths of the sites. The others calibrate the scores, for the figures one half
 of them for the other half."""
 
-_GOLD_LIMITS: Final = """\
-Gold text is one person's opinion of what the content of each page is, on the pages and in the languages of that
-collection; the pages of sites are there to keep the model from taking that collection for the web."""
-
 
 def train_blocks(
     sites: Sequence[SitePages],
@@ -342,14 +304,8 @@ def train_blocks(
         gold_pages=sum(not page.copy for page in gold_pages),
         examples=int(sum(page.labelled.sum() for page in [*site_pages, *gold_pages, *marked] if not page.copy)),
         metrics=metrics,
-        units="text blocks",
         labels=f"{described}; pages of sites, by what a first model finds with the counts of the whole site",
-        threshold="even odds on articles, where its own scores expect the best F1 on other pages"
-        if gold_files
-        else "none: each page is cut where its own scores expect the best F1",
         held_out=_BY_FOLDS if gold_files else _BY_A_FIFTH,
-        f_measure="before smoothing",
-        limits=_GOLD_LIMITS if gold_files else SITE_LEVEL_LIMITS,
         fold_models=fold_models,
         fold_of=fold_of,
     )

@@ -7,31 +7,28 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from winnow.page.tree import sums_in_blocks
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
 from winnow.papers.page_level import BUCKETS, LogisticModel, bucket_of
 from winnow.papers.pages import silent
 from winnow.processes import map_in_processes
-from winnow.smoothing import smooth
+from winnow.training.examples import block_page
 from winnow.training.gold import FOLDS
-from winnow.training.report import SITE_LABELS, Metrics, Trained
-from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, SiteLabels, describe_labels
+from winnow.training.report import SITE_LABELS, Trained, measure_models
+from winnow.training.sites import SITE_LEVEL_METHOD, SiteLabels, describe_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from winnow.models import Model
-    from winnow.page.page import Page
     from winnow.papers.pages import Progress, SitePages
+    from winnow.training.examples import BlockPage
 
     Floats = NDArray[np.float64]
 
 PAGES_PER_SITE: Final = 30
 EXAMPLES_PER_PAGE: Final = 100
-TUNING_PAGES_PER_SITE: Final = 8
-THRESHOLDS: Final = np.round(np.arange(0.30, 0.91, 0.05), 2)
+_MEASURED_PAGES_PER_SITE: Final = 8
 _REGULARISATION: Final = 0.1  # scikit-learn's C, for examples whose weights average 1
 _CLIP: Final = 6.0  # standard deviations
 
@@ -55,15 +52,6 @@ class Examples(NamedTuple):
     site: NDArray[np.int64]
 
 
-class TuningPage(NamedTuple):
-    """A page to choose the threshold by: numbers of its site and of it there, and of its m blocks labels and words."""
-
-    site: int
-    number: int
-    label: NDArray[np.float32]
-    words: NDArray[np.int64]
-
-
 def _page_examples(measures: Measures, label: NDArray[np.float32], site: int, random: np.random.Generator) -> Examples:
     """Pick up to 100 labelled elements of a page; their weights add up to 1."""
     elements = measures.elements
@@ -79,52 +67,19 @@ def _page_examples(measures: Measures, label: NDArray[np.float32], site: int, ra
     )
 
 
-def _site_examples(task: tuple[int, SitePages, str, int]) -> tuple[list[Examples], list[TuningPage]]:
-    """Examples of up to 30 pages of a site, and pages to choose a threshold by."""
+def _site_examples(task: tuple[int, SitePages, str, int]) -> tuple[list[Examples], list[BlockPage]]:
+    """Examples of up to 30 pages of a site, and pages to measure on."""
     number, site, labels, seed = task
     site_labels, random = SiteLabels(site, labels), np.random.default_rng([seed, number])
     parts: list[Examples] = []
-    tuning: list[TuningPage] = []
+    measured: list[BlockPage] = []
     for read, label in site_labels.pages(random.permutation(site_labels.numbers)[:PAGES_PER_SITE].tolist()):
-        measures = Measures(read.page)
-        parts.append(_page_examples(measures, label, number, random))
-        if len(tuning) < TUNING_PAGES_PER_SITE:
-            words = sums_in_blocks(read.page, np.diff(measures.statistics.words))
-            tuning.append(TuningPage(number, read.number, label[read.page.n :], words))
+        parts.append(_page_examples(Measures(read.page), label, number, random))
+        if len(measured) < _MEASURED_PAGES_PER_SITE:
+            measured.append(block_page(read.page, label[read.page.n :], site.name))
     if not any(len(part.label) for part in parts):
         return [], []
-    return [part._replace(weight=part.weight / len(parts)) for part in parts], tuning
-
-
-def content_f_measure(model: Model, page: Page, label: NDArray[np.float32], words: NDArray[np.int64]) -> Floats:
-    """F-measure of the content words that stay after smoothing, for each of :data:`THRESHOLDS`; NaN without content.
-
-    ``label`` and ``words`` are those of the page's blocks.
-    """
-    kept = smooth(page.unit_parent, model.score(page)).value[page.n :, None] < THRESHOLDS
-    content = words * (label == 1)
-    if not content.any():
-        return np.full(len(THRESHOLDS), np.nan)
-    return np.asarray(2.0 * (content @ kept) / (content.sum() + (words * ~np.isnan(label)) @ kept))
-
-
-def best_threshold(measured: Iterable[tuple[int, Floats]]) -> tuple[float, float]:
-    """Pick the threshold with the highest f-measure, mean over sites; the lowest of several, and its mean.
-
-    ``measured`` has for each page the number of its site and its :func:`content_f_measure`.
-
-    Raises:
-        ValueError: no page has content.
-    """
-    by_site: dict[int, list[Floats]] = {}
-    for site, values in measured:
-        if not np.isnan(values).any():
-            by_site.setdefault(site, []).append(values)
-    if not by_site:
-        raise ValueError("no page of the sites has text of its own to choose a threshold by")
-    means = np.mean([np.mean(pages, axis=0) for pages in by_site.values()], axis=0)
-    best = int(np.argmax(means))
-    return float(THRESHOLDS[best]), float(means[best])
+    return [part._replace(weight=part.weight / len(parts)) for part in parts], measured
 
 
 def train_logistic(
@@ -136,8 +91,6 @@ def train_logistic(
     progress: Progress = silent,
 ) -> Trained:
     """Train the ``logistic`` model from site-level labels alone.
-
-    The threshold is the one under which most of the text of held-out sites falls where its labels say, after smoothing.
 
     The arguments are those of :func:`winnow.training.train.train`.
 
@@ -154,34 +107,20 @@ def train_logistic(
         raise ValueError("no site has enough pages with text in common and of their own to learn from")
     examples = Examples(*map(np.concatenate, zip(*parts, strict=True)))
     fold = np.random.default_rng(seed).permutation(len(sites)) % FOLDS
-    score = np.zeros(len(examples.label))
-    measured = []
-    for number in range(FOLDS):
-        tested = fold[examples.site] == number
-        model = fit(examples, ~tested)
-        score[tested] = model.probability(examples.values[tested], examples.area[tested])
-        for site, page, label, words in (page for _, of_site in found for page in of_site if fold[page.site] == number):
-            read = sites[site].read(page)
-            measured.append((site, content_f_measure(model, read.page, label, words)))
-    threshold, f_measure = best_threshold(measured)
-    model = fit(examples, np.ones(len(examples.label), bool), threshold)
-    metrics = Metrics.of(score, examples.label, examples.weight, score >= threshold, f_measure)
+    fold_models = [fit(examples, fold[examples.site] != number) for number in range(FOLDS)]
+    metrics = measure_models([(fold_models[of], pages) for of, (_, pages) in zip(fold.tolist(), found, strict=True)])
     return Trained(
-        model=model,
+        model=fit(examples, np.ones(len(examples.label), bool)),
         sites=len(sites),
         pages=len(parts),
-        examples=len(score),
-        metrics={SITE_LABELS: metrics},
-        units="elements",
+        examples=len(examples.label),
+        metrics={SITE_LABELS: metrics} if metrics is not None else {},
         labels=describe_labels(labels),
-        threshold=f"{threshold:.2f}, chosen on held-out sites",
         held_out="Five folds over the sites; every site has the same weight.",
-        f_measure="after smoothing",
-        limits=SITE_LEVEL_LIMITS,
     )
 
 
-def fit(examples: Examples, chosen: NDArray[np.bool_], threshold: float = 0.5) -> LogisticModel:
+def fit(examples: Examples, chosen: NDArray[np.bool_]) -> LogisticModel:
     """Fit the four regressions to the chosen examples (bool[e]).
 
     Where those of one size are all of one kind, as large ones of few sites may be, the next sizes are taken in.
@@ -203,7 +142,7 @@ def fit(examples: Examples, chosen: NDArray[np.bool_], threshold: float = 0.5) -
         regression = LogisticRegression(C=_REGULARISATION, max_iter=1000).fit(standard, label, example_weight)
         weight[number] = regression.coef_[0] / spread
         intercept[number] = regression.intercept_[0] - weight[number] @ middle
-    return LogisticModel(threshold, low, high, weight, intercept)
+    return LogisticModel(low, high, weight, intercept)
 
 
 def _rows_of_both_kinds(

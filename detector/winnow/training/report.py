@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+import numpy as np
 from sklearn.metrics import precision_recall_curve, roc_auc_score
+
+from winnow.models.decision import expected_f1_threshold
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from winnow.models import StoredModel
+    from winnow.page.page import Page
+    from winnow.training.examples import BlockPage
 
 
 SITE_LABELS: Final = "site-level labels"
@@ -26,10 +31,10 @@ class Metrics:
     """Quality of scores on sources (sites, or domains of gold pages) that the weights were not fitted to.
 
     Attributes:
-        content_f_measure: of the words that stay of a page; whether after smoothing, the method says.
-        auc: area under the ROC curve; NaN where all labels are of one kind.
-        content_precision, content_recall: of units of content, not smoothed, at the threshold.
-        template_precision, template_recall: of units of template, likewise.
+        content_f_measure: of the words that stay of a page.
+        auc: area under the ROC curve of text blocks; NaN where all labels are of one kind.
+        content_precision, content_recall: of blocks of content, not smoothed, at the threshold of their page.
+        template_precision, template_recall: of blocks of template, likewise.
         recall_at_precision_90: recall of template at the threshold where its precision is 0.90; 0 likewise.
         text_f1: word F1 of the cleaned text against gold text, mean over pages; ``None`` without gold text.
     """
@@ -43,52 +48,68 @@ class Metrics:
     recall_at_precision_90: float
     text_f1: float | None = None
 
-    @classmethod
-    def of(
-        cls,
-        score: NDArray[np.float64],
-        template: NDArray[np.bool_],
-        weight: NDArray[np.float64],
-        cut: NDArray[np.bool_],
-        content_f_measure: float,
-        text_f1: float | None = None,
-    ) -> Metrics:
-        """Compare scores (float64[e]) and what is cut (bool[e]) with labels (bool[e], true for template).
 
-        ``weight`` is that of each unit, float64[e].
-        """
+class BlockScorer(Protocol):
+    """A model that scores text blocks."""
 
-        def share(of: NDArray[np.bool_], within: NDArray[np.bool_]) -> float:
-            return float(weight[of & within].sum() / max(weight[within].sum(), 1e-12))
+    def content_probability(self, page: Page) -> NDArray[np.float64]:
+        """float64[m], probability that each block is content."""
+        ...
 
-        auc, recall_at_precision_90 = float("nan"), 0.0
-        if template.any() and not template.all():
-            auc = float(roc_auc_score(template, score, sample_weight=weight))
-            precision, recall, _ = precision_recall_curve(template, score, sample_weight=weight)
-            recall_at_precision_90 = float(recall[precision >= 0.90].max())
-        return cls(
-            content_f_measure=content_f_measure,
-            auc=auc,
-            content_precision=share(~template, ~cut),
-            content_recall=share(~cut, ~template),
-            template_precision=share(template, cut),
-            template_recall=share(cut, template),
-            recall_at_precision_90=recall_at_precision_90,
-            text_f1=text_f1,
-        )
+
+def measure_models(
+    held_out: Iterable[tuple[BlockScorer, Sequence[BlockPage]]], text_f1: float | None = None
+) -> Metrics | None:
+    """Measure models on pages held out of each, every source with the same weight; ``None`` where there is no label."""
+    scored = [(model, page) for model, pages in held_out for page in pages]
+    number = Counter(page.source for _, page in scored)
+    measured: list[tuple[NDArray[Any], ...]] = []
+    f_measures: dict[str, list[float]] = defaultdict(list)
+    for model, page in scored:
+        templateness = 1.0 - model.content_probability(page.page)
+        is_cut = templateness >= expected_f1_threshold(templateness, page.words)
+        labelled, content = page.labelled, np.nan_to_num(page.label).astype(np.float64)
+        weights = page.mass[labelled] / number[page.source]
+        measured.append((templateness[labelled], content[labelled] <= 0.5, weights, is_cut[labelled]))
+        words = page.words * labelled
+        if content @ words > 0:
+            stays = words * ~is_cut
+            f_measures[page.source].append(float(2 * (content @ stays) / (stays.sum() + content @ words)))
+    if not any(len(score) for score, *_ in measured):
+        return None
+    score, template, weight, cut = map(np.concatenate, zip(*measured, strict=True))
+
+    def share(of: NDArray[np.bool_], within: NDArray[np.bool_]) -> float:
+        return float(weight[of & within].sum() / max(weight[within].sum(), 1e-12))
+
+    auc, recall_at_precision_90 = float("nan"), 0.0
+    if template.any() and not template.all():
+        auc = float(roc_auc_score(template, score, sample_weight=weight))
+        precision, recall, _ = precision_recall_curve(template, score, sample_weight=weight)
+        recall_at_precision_90 = float(recall[precision >= 0.90].max())
+    return Metrics(
+        content_f_measure=float(np.mean([np.mean(each) for each in f_measures.values()]))
+        if f_measures
+        else float("nan"),
+        auc=auc,
+        content_precision=share(~template, ~cut),
+        content_recall=share(~cut, ~template),
+        template_precision=share(template, cut),
+        template_recall=share(cut, template),
+        recall_at_precision_90=recall_at_precision_90,
+        text_f1=text_f1,
+    )
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class Trained:
-    """A trained model, what it was made of, and what its model card says of how, as phrases.
+    """A trained model, what it was made of, and how it was measured.
 
     Attributes:
         model: the model.
         sites, pages, gold_pages, examples: how many it was trained on; ``pages`` are those of the sites.
         metrics: quality on held-out sources, by the kind of labels it was measured with.
-        units, labels, threshold: what is scored, where the labels are from, how the threshold is chosen.
-        held_out, f_measure: how the metrics were measured, and what the f-measure of the content's words includes.
-        limits: what the labels do not know.
+        labels, held_out: where the labels are from, and how the metrics were measured, as phrases.
         marked_pages: how many of the sites' pages had the mark of an article, and were learned from.
         fold_models, fold_of: models without a part of the sources each, and which of them has not seen a source.
     """
@@ -98,12 +119,8 @@ class Trained:
     pages: int
     examples: int
     metrics: dict[str, Metrics]
-    units: str
     labels: str
-    threshold: str
     held_out: str
-    f_measure: str
-    limits: str
     gold_pages: int = 0
     marked_pages: int = 0
     fold_models: Sequence[StoredModel] = ()
@@ -119,6 +136,14 @@ _MEASURED: Final = {
     GOLD_LABELS: "Against the gold text of pages of held-out domains",
 }
 
+_SITE_LEVEL_LIMITS: Final = """\
+Site-level labels call every list that differs from page to page content, "related articles" included. They know
+nothing of comments, advertisements or cookie notices that a crawler's copy of a page lacks."""
+
+_GOLD_LIMITS: Final = """\
+Gold text is one person's opinion of what the content of each page is, on the pages and in the languages of that
+collection; the pages of sites are there to keep the model from taking that collection for the web."""
+
 
 def model_card(trained: Trained, *, data: str, command: str, date: datetime.date, sources: str = "") -> str:
     """Write a model card as Markdown: ``data`` names the folder of sites, ``command`` makes the model again.
@@ -132,9 +157,11 @@ def model_card(trained: Trained, *, data: str, command: str, date: datetime.date
         "made on": date.isoformat(),
         "made by": f"`{command}`",
         "data": f"{trained.sites} sites of `{data}`, {trained.pages:,} pages{gold}",
-        "examples": f"{trained.examples:,} {trained.units}",
+        "examples": f"{trained.examples:,} units",
         "labels": trained.labels,
-        "threshold": trained.threshold,
+        "threshold": "even odds on articles, where its own scores expect the best F1 on other pages"
+        if trained.gold_pages
+        else "none: each page is cut where its own scores expect the best F1",
     }
     table = "\n".join(["| | |", "|---|---|", *(f"| {label} | {value} |" for label, value in rows.items())])
     parts = [
@@ -145,23 +172,22 @@ def model_card(trained: Trained, *, data: str, command: str, date: datetime.date
         trained.held_out,
     ]
     for labels, metrics in trained.metrics.items():
-        figures = "\n".join(f"| {name} | {value} |" for name, value in describe_metrics(metrics, trained))
+        figures = "\n".join(f"| {name} | {value} |" for name, value in describe_metrics(metrics))
         parts.append(f"### {_MEASURED[labels]}\n\n| figure | value |\n|---|---|\n{figures}")
-    parts += ["## Limits", trained.limits]
+    parts += ["## Limits", _GOLD_LIMITS if trained.gold_pages else _SITE_LEVEL_LIMITS]
     if sources.strip():
         parts += ["## Sources of the training data", sources.strip()]
     return "\n\n".join(parts) + "\n"
 
 
-def describe_metrics(metrics: Metrics, trained: Trained) -> list[tuple[str, str]]:
+def describe_metrics(metrics: Metrics) -> list[tuple[str, str]]:
     """Names and values of metrics, as they are printed; NaN is a dash."""
-    units = trained.units
     rows = [
-        (f"words of content that stay, {trained.f_measure}: f-measure", f"{metrics.content_f_measure:.3f}"),
-        (f"{units}: area under the ROC curve", f"{metrics.auc:.3f}"),
-        (f"{units} of content: precision, recall", f"{metrics.content_precision:.3f}, {metrics.content_recall:.3f}"),
-        (f"{units} of template: precision, recall", f"{metrics.template_precision:.3f}, {metrics.template_recall:.3f}"),
-        (f"{units}: recall of template at precision 0.90", f"{metrics.recall_at_precision_90:.3f}"),
+        ("words of content that stay: f-measure", f"{metrics.content_f_measure:.3f}"),
+        ("text blocks: area under the ROC curve", f"{metrics.auc:.3f}"),
+        ("blocks of content: precision, recall", f"{metrics.content_precision:.3f}, {metrics.content_recall:.3f}"),
+        ("blocks of template: precision, recall", f"{metrics.template_precision:.3f}, {metrics.template_recall:.3f}"),
+        ("blocks: recall of template at precision 0.90", f"{metrics.recall_at_precision_90:.3f}"),
     ]
     if metrics.text_f1 is not None:
         rows.insert(0, ("text after cleaning: word F1", f"{metrics.text_f1:.3f}"))

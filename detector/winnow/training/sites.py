@@ -75,10 +75,6 @@ SITE_LEVEL: Final = (
 )
 """What model cards say of these labels."""
 
-SITE_LEVEL_LIMITS: Final = """\
-Site-level labels call every list that differs from page to page content, "related articles" included. They know
-nothing of comments, advertisements or cookie notices that a crawler's copy of a page lacks."""
-
 
 class SiteLabels:
     """Labels of the units of a site's pages by a site-level method.

@@ -13,7 +13,7 @@ def _save(path, weights, intercept):
     for number, feature in enumerate(NODE_FEATURES):
         weight[:, number] = weights.get(feature, 0.0)
     bounds = np.full((BUCKETS, features), 100.0)
-    LogisticModel(0.5, -bounds, bounds, weight, np.full(BUCKETS, intercept)).save(path)
+    LogisticModel(-bounds, bounds, weight, np.full(BUCKETS, intercept)).save(path)
     return str(path)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from winnow.page.page import Page
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
-from winnow.papers.geometry import PAGE_WIDTH, Geometry
+from winnow.papers.geometry import Geometry
 
 SENTENCE = "A sentence of eight words, one of them Otters. "
 PAGE = f"""
@@ -85,10 +85,10 @@ def boxes(body: str) -> tuple[Page, Geometry, dict[str, int]]:
 
 def test_boxes_are_stacked_in_reading_order_and_the_page_holds_them_all():
     _, geometry, at = boxes("".join(f"<div id=d{k}><p>{ORDINARY * k}</p></div>" for k in range(1, 6)))
-    tops = [geometry.y[at[f"d{k}"]] for k in range(1, 6)]
+    tops = [geometry.top[at[f"d{k}"]] for k in range(1, 6)]
     assert tops == sorted(tops)
-    assert tops[1] == pytest.approx(geometry.y[at["d1"]] + geometry.height[at["d1"]])
-    assert geometry.page_height >= tops[-1] + geometry.height[at["d5"]] - 1e-6
+    assert tops[1] == pytest.approx(geometry.bottom[at["d1"]])
+    assert geometry.page_height >= geometry.bottom[at["d5"]] - 1e-6
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,5 @@ def test_degenerate_pages_have_finite_boxes_and_features(html: str):
     measures = Measures(Page.parse(html))
     assert np.isfinite(node_features(measures)).all()
     geometry = measures.geometry
-    for values in (geometry.x, geometry.y, geometry.width, geometry.height, geometry.area, geometry.centre_distance):
-        assert np.isfinite(values).all()
+    assert np.isfinite([geometry.top, geometry.bottom, geometry.area]).all()
     assert (geometry.area >= 0).all()
-    assert (geometry.x + geometry.width <= PAGE_WIDTH + 1 + 1e-6).all()

@@ -31,7 +31,7 @@ K = len(NODE_FEATURES)
 
 def hand_made(intercepts: list[float]) -> LogisticModel:
     bounds = np.full((BUCKETS, K), 1e6)
-    return LogisticModel(0.5, -bounds, bounds, np.zeros((BUCKETS, K)), np.array(intercepts))
+    return LogisticModel(-bounds, bounds, np.zeros((BUCKETS, K)), np.array(intercepts))
 
 
 def test_the_shipped_model_tells_a_menu_from_a_story():
@@ -61,18 +61,13 @@ def test_hidden_nodes_and_blocks_are_left_out_and_counted_by_those_around_them()
     assert scores.weight[: page.n].tolist() == [{"html": 2, "body": 1, "div": 6}.get(tag, 0) for tag in tags]
 
 
-HEADER = {
-    "name": "logistic",
-    "threshold": 0.5,
-    "features": list(NODE_FEATURES),
-    "area_bounds": [2e4, 1e5, 4e5],
-}
+HEADER = {"name": "logistic", "features": list(NODE_FEATURES), "area_bounds": [2e4, 1e5, 4e5]}
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        *({"name": "other"}, {"features": ["depth"]}, {"area_bounds": [1, 2, 3]}, {"threshold": 2.0}),
+        *({"name": "other"}, {"features": ["depth"]}, {"area_bounds": [1, 2, 3]}),
         *({"weight": np.zeros((BUCKETS, K + 1))}, {"weight": np.full((BUCKETS, K), np.nan)}, {"low": None}),
     ],
 )

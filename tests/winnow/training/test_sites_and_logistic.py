@@ -3,13 +3,12 @@
 import datetime
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from demo.web import generate
 from winnow.papers.page_level import LogisticModel
 from winnow.papers.pages import SitePages
-from winnow.training.logistic import THRESHOLDS, best_threshold, train_logistic
+from winnow.training.logistic import train_logistic
 from winnow.training.report import SITE_LABELS, Trained
 from winnow.training.sites import SiteLabels, find_sites
 from winnow.training.train import train
@@ -38,7 +37,6 @@ def test_training_tells_content_from_template_on_held_out_sites(trained: tuple[T
     assert metrics.auc > 0.8
     assert metrics.content_f_measure > 0.7
     assert isinstance(report.model, LogisticModel)
-    assert 0 < report.model.threshold < 1
 
 
 def test_the_model_card_says_what_the_model_is_made_of(trained: tuple[Trained, Path]):
@@ -115,13 +113,3 @@ def test_too_few_sites_or_sites_without_text_in_common_are_refused(tmp_path: Pat
         train_logistic(find_sites(tmp_path))
     with pytest.raises(ValueError, match="5 or more sites"):
         train_logistic(find_sites(tmp_path)[:4])
-
-
-RAMP = np.linspace(0, 1, len(THRESHOLDS))
-
-
-def test_pages_without_content_are_left_out():
-    nothing = np.full(len(THRESHOLDS), np.nan)
-    assert best_threshold([(0, RAMP), (1, nothing)]) == (THRESHOLDS[-1], 1.0)
-    with pytest.raises(ValueError, match="no page of the sites"):
-        best_threshold([(0, nothing)])
