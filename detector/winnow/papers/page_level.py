@@ -2,7 +2,7 @@
 
 Site-level labels (sections 3 and 5.1), the logistic regressions for four sizes of nodes (section 5.2), and what hidden
 nodes and sections cost the smoother (section 5.3). The smoother itself is :mod:`winnow.smoothing`, the features are in
-:mod:`winnow.papers.element_features`, positions and areas in :mod:`winnow.papers.geometry`.
+:mod:`winnow.papers.element_features`.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class LogisticModel:
         Text blocks have no score of their own and take that of the element around them.
         """
         measures, units = Measures(page), page.n + page.m
-        elements, area = measures.elements, measures.geometry.area
+        elements, area = measures.elements, measures.area
         visible, templateness, penalty = np.zeros(units, bool), np.zeros(units), np.zeros(units)
         visible[elements] = True
         templateness[elements] = self.probability(node_features(measures), area[elements])

@@ -61,7 +61,7 @@ def _page_examples(measures: Measures, label: NDArray[np.float32], site: int, ra
     return Examples(
         values=node_features(measures)[rows],
         label=label[elements[rows]] == 0,
-        area=measures.geometry.area[elements[rows]],
+        area=measures.area[elements[rows]],
         weight=by_text / max(by_text.sum(), 1),
         site=np.full(len(rows), site),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from sklearn.metrics import precision_recall_curve, roc_auc_score
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.models import StoredModel
-    from winnow.page.page import Page
+    from winnow.models.blocks import BlockModel
+    from winnow.papers.page_level import LogisticModel
     from winnow.training.examples import BlockPage
 
 
@@ -49,16 +50,8 @@ class Metrics:
     text_f1: float | None = None
 
 
-class BlockScorer(Protocol):
-    """A model that scores text blocks."""
-
-    def content_probability(self, page: Page) -> NDArray[np.float64]:
-        """float64[m], probability that each block is content."""
-        ...
-
-
 def measure_models(
-    held_out: Iterable[tuple[BlockScorer, Sequence[BlockPage]]], text_f1: float | None = None
+    held_out: Iterable[tuple[BlockModel | LogisticModel, Sequence[BlockPage]]], text_f1: float | None = None
 ) -> Metrics | None:
     """Measure models on pages held out of each, every source with the same weight; ``None`` where there is no label."""
     scored = [(model, page) for model, pages in held_out for page in pages]

@@ -7,7 +7,6 @@ import pytest
 
 from winnow.page.page import Page
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
-from winnow.papers.geometry import Geometry
 
 SENTENCE = "A sentence of eight words, one of them Otters. "
 PAGE = f"""
@@ -78,17 +77,17 @@ def test_words_of_the_title_are_found_in_the_text():
 ORDINARY = "Some words that stand for a sentence of ordinary length in an article. "
 
 
-def boxes(body: str) -> tuple[Page, Geometry, dict[str, int]]:
+def boxes(body: str) -> tuple[Measures, dict[str, int]]:
     page = Page.parse(f"<body>{body}</body>")
-    return page, Measures(page).geometry, {value: index for index, value in page.attribute("id").items()}
+    return Measures(page), {value: index for index, value in page.attribute("id").items()}
 
 
 def test_boxes_are_stacked_in_reading_order_and_the_page_holds_them_all():
-    _, geometry, at = boxes("".join(f"<div id=d{k}><p>{ORDINARY * k}</p></div>" for k in range(1, 6)))
-    tops = [geometry.top[at[f"d{k}"]] for k in range(1, 6)]
+    places, at = boxes("".join(f"<div id=d{k}><p>{ORDINARY * k}</p></div>" for k in range(1, 6)))
+    tops = [places.top[at[f"d{k}"]] for k in range(1, 6)]
     assert tops == sorted(tops)
-    assert tops[1] == pytest.approx(geometry.bottom[at["d1"]])
-    assert geometry.page_height >= geometry.bottom[at["d5"]] - 1e-6
+    assert tops[1] == pytest.approx(places.bottom[at["d1"]])
+    assert places.page_height >= places.bottom[at["d5"]] - 1e-6
 
 
 @pytest.mark.parametrize(
@@ -101,6 +100,5 @@ def test_boxes_are_stacked_in_reading_order_and_the_page_holds_them_all():
 def test_degenerate_pages_have_finite_boxes_and_features(html: str):
     measures = Measures(Page.parse(html))
     assert np.isfinite(node_features(measures)).all()
-    geometry = measures.geometry
-    assert np.isfinite([geometry.top, geometry.bottom, geometry.area]).all()
-    assert (geometry.area >= 0).all()
+    assert np.isfinite([measures.top, measures.bottom, measures.area]).all()
+    assert (measures.area >= 0).all()
