@@ -113,8 +113,6 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(if $(SITES),$(BIN)/python -m benchmarks.sites.site_counts $(SITES))
 	$(if $(GOLD),$(BIN)/winnow evaluate $(GOLD) --pages $(PAGES))
 
-GOLD_FILES := wcxb-dev/gold.jsonl articles/gold.jsonl
-
 docs: $(VENV)/.installed ## the pages and tables of the reference, from the code
 	$(BIN)/python -m docs.reference.api
 	$(BIN)/python -m docs.reference.tables
@@ -123,10 +121,7 @@ docs-site: $(VENV)/.installed ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --site-dir site
 
 model: $(VENV)/.installed ## the weights that the package comes with, from DATA=folder with sites-train/, sites-dev/, sites-gold.jsonl, wcxb-dev/ and articles/
-	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/blocks.npz --folds .winnow/folds \
-		--whole-sites benchmarks/gold/sites.jsonl --folder $(DATA)/sites-dev \
-		$(GOLD_FILES:%=--gold $(DATA)/%) --gold $(DATA)/sites-gold.jsonl --leave-out htmltotext-bench \
-		--sources $(WEIGHTS)/sources/sites.md --sources $(WEIGHTS)/sources/gold.md
+	$(BIN)/python -m benchmarks.accuracy.train_weights $(DATA)
 	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/blocks-self-taught.npz --marks --sources $(WEIGHTS)/sources/sites.md
 	$(BIN)/winnow train $(DATA)/sites-train -o detector/winnow/papers/weights/logistic.npz --model logistic --sources $(WEIGHTS)/sources/sites.md
 

@@ -27,7 +27,7 @@ def main() -> None:
     """Measure, print, and write what was lost."""
     parser = parser_of(__doc__ or "")
     parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
-    parser.add_argument("--models", type=Path, metavar="FOLDS", help="models as `winnow train --folds` writes them")
+    parser.add_argument("--models", type=Path, metavar="FOLDS", help="models as `train_weights` writes them")
     parser.add_argument("--least", type=float, default=0.4, help="share of its words that a page loses (%(default)s)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON lines with both texts of each such page")
     options = parser.parse_args()

@@ -18,13 +18,14 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.shared.common import models_of_folds, parser_of, say
+from benchmarks.shared.marks import marked_sites, read_marks
 from winnow.evidence.marked_articles import with_authors_mark, with_titled_article
 from winnow.evidence.site_counts import Evidence, find_evidence
 from winnow.models import load_model, log_odds
 from winnow.papers.pages import SitePages
 from winnow.site import Site
 from winnow.training.evaluation import GoldPage, read_gold
-from winnow.training.gold import content_fractions, marked_sites, read_marks, registrable_domain
+from winnow.training.gold import content_fractions, registrable_domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -1,10 +1,10 @@
 """Text accuracy on collections that were left out of the training, beside other extractors.
 
-    winnow train SITES --gold GOLD ... -o MODEL --folds FOLDS
+    python -m benchmarks.accuracy.train_weights DATA --folds FOLDS
     python -m benchmarks.accuracy.transfer FOLDS GOLD [GOLD ...] [--sites SITES] [--unit char] [--no-peers] [--rules]
                                            [--curve FILE]
 
-FOLDS has a model without each fold of the sources, as `winnow train --folds` writes them: each page is cleaned by the
+FOLDS has a model without each fold of the sources, as `train_weights` writes them: each page is cleaned by the
 one that has seen neither its site nor, where a gold file has several collections, any page of its collection. Pages of
 sources that no fold has are cleaned by the first model, and must be of sources that taught none. Precision, recall and
 F1 are those of the words of the text, mean over pages; rows that say no other have the default options. The curve draws

@@ -23,23 +23,23 @@ import numpy as np
 import winnow
 from benchmarks.accuracy.site_evidence import SEEN, block_examples, count_others, learn_evidence
 from benchmarks.shared.common import models_of_folds, parser_of, rules_in_turn, say, table, write_json
+from benchmarks.shared.marks import COMMENTS, CONTENT, MAYBE, marked_sites, read_marks
 from benchmarks.shared.peers import peers, trafilatura_recall_text
 from winnow.evidence import site_counts
 from winnow.page.text import WORD
 from winnow.page.tree import prefix_sums, tag_set
 from winnow.site import PageCounts
-from winnow.training.gold import COMMENTS, CONTENT, MAYBE, marked_sites, read_marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from benchmarks.shared.marks import PageMarks
     from winnow import Cleaned
     from winnow.evidence.site_counts import Evidence
     from winnow.models import Model
     from winnow.papers.pages import SitePages
-    from winnow.training.gold import PageMarks
 
     Evidences = dict[str, Evidence]
 
@@ -55,7 +55,7 @@ def main() -> None:  # noqa: C901
     parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
     parser.add_argument("--marks", type=Path, default=Path("benchmarks/gold/sites.jsonl"), metavar="FILE")
     parser.add_argument("--model", help="page-level model (default: the package's own)")
-    parser.add_argument("--models", type=Path, metavar="FOLDS", help="models as `winnow train --folds` writes them")
+    parser.add_argument("--models", type=Path, metavar="FOLDS", help="models as `train_weights` writes them")
     parser.add_argument("--peers", action="store_true", help="other extractors beside it, as far as they are installed")
     parser.add_argument("--rules", action="store_true", help="also without each rule of the decision")
     parser.add_argument("--folds", type=int, metavar="N", help="learn the evidence of the counts on the other folds")

@@ -206,7 +206,7 @@ def models_of_folds(folder: Path) -> Callable[[str], Model]:
     """Return what gives, by its name, the model that has not seen a source; the first for a source of no fold.
 
     Raises:
-        FileNotFoundError: the folder is not as ``winnow train --folds`` writes it.
+        FileNotFoundError: the folder is not as `benchmarks.accuracy.train_weights` writes it.
     """
     fold_of = json.loads((folder / "folds.json").read_text(encoding="utf-8"))
     models = [load_model(folder / f"without-{fold}.npz") for fold in range(max(fold_of.values()) + 1)]

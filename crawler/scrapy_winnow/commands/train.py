@@ -45,10 +45,6 @@ def add_options(parser: CommandParser) -> None:
     add("--model KIND", "blocks or logistic (default: the kind of the package's own)")
     add("--gold FILE", "gold pages, .jsonl or .jsonl.xz, for --model blocks", many=True)
     add("--marks", "learn from pages whose authors mark the article, too, for --model blocks without --gold")
-    add("--whole-sites FILE", "pages of sites whose blocks were marked by hand, as gold pages, for --model blocks")
-    add("--folder DIR", "with --whole-sites: a further folder with these sites, besides SITES_DIR", many=True)
-    add("--leave-out SOURCE", "with --gold: do not learn from the pages of this source", many=True)
-    add("--folds DIR", "with --gold: also write models trained without a fifth of the sources each, to measure with")
     add(
         "--labels METHOD",
         "site-level method that labels them, see winnow site --list (default: %(default)s)",
@@ -63,9 +59,9 @@ def run(options: argparse.Namespace) -> int:
     """Train, write model and card, and print the metrics."""
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
-    names = ("output", "gold", "marks", "whole_sites", "leave_out", "folds", "labels", "seed", "processes")
+    names = ("output", "gold", "marks", "labels", "seed", "processes")
     settings = {name: getattr(options, name) for name in names}
-    settings |= {"model": options.model or DEFAULT_MODEL, "folders": options.folder, "progress": Progress()}
+    settings |= {"model": options.model or DEFAULT_MODEL, "progress": Progress()}
     try:
         from winnow.training.report import describe_metrics
         from winnow.training.train import train

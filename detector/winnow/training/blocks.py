@@ -29,14 +29,13 @@ from winnow.papers.pages import silent
 from winnow.processes import map_in_processes
 from winnow.training.evaluation import page_accuracy
 from winnow.training.examples import label_gold_page, label_marked_site, label_pages, label_site
-from winnow.training.gold import FOLDS, folds, gold_examples, marked_examples, parse_with_copy
+from winnow.training.gold import FOLDS, folds, parse_with_copy
 from winnow.training.networks import train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, Metrics, Trained, measure_models
 from winnow.training.sites import SITE_LEVEL_METHOD, describe_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -67,10 +66,10 @@ def kind_examples(example: GoldExample, model: BlockModel) -> list[KindExample]:
     """Look at a gold page and its copy in another style.
 
     Each is learned with its address and without, as it is known or not, and with its words and without, as it is in a
-    language that was learned or another. Pages of whole sites, whose kinds nobody has written down, and pages without
-    text or above the caps give nothing.
+    language that was learned or another. Pages whose kind nobody has written down, and pages without text or above the
+    caps give nothing.
     """
-    if example.marks is not None:
+    if not example.gold.page_type:
         return []
     kind = KINDS.index(example.gold.page_type) if example.gold.page_type in KINDS else ARTICLE
     scored = [(score_blocks(page, model)[1], page.url) for page in parse_with_copy(example) if page.m]
@@ -258,12 +257,9 @@ of them for the other half."""
 
 def train_blocks(
     sites: Sequence[SitePages],
-    gold: Sequence[Path] = (),
+    gold: Sequence[GoldExample] = (),
     *,
     marks: bool = False,
-    whole_sites: Path | None = None,
-    folders: Sequence[Path] = (),
-    leave_out: Collection[str] = (),
     labels: str = SITE_LEVEL_METHOD,
     seed: int = 0,
     processes: int = 1,
@@ -272,30 +268,24 @@ def train_blocks(
     """Train the ``blocks`` model: without some of the sources, for the metrics, and on all, for the weights.
 
     With gold pages there are a training without each of five folds and a learned decision; without them one training
-    without a fifth. The arguments and errors are those of :func:`winnow.training.train.train`.
+    without a fifth. The other arguments, and the errors, are those of :func:`winnow.training.train.train`.
     """
-    folder = sites[0].folder.parent
-    gold_list = gold_examples(gold, folder, leave_out=leave_out)  # first: what is wrong with it shows early
-    if whole_sites is not None:
-        gold_list += marked_examples([folder, *folders], whole_sites)
     site_pages = label_pages(partial(label_site, labels=labels, seed=seed), sites, processes, progress)
-    gold_pages = label_pages(label_gold_page, gold_list, processes, progress, "gold page")
+    gold_pages = label_pages(label_gold_page, gold, processes, progress, "gold page")
     marked = label_pages(partial(label_marked_site, seed=seed), sites if marks else [], processes, progress, "marks of")
     fit = partial(train_block_model, seed=seed, processes=processes)
-    if gold_list:
+    if gold:
         model, fold_models, fold_of, metrics = cross_validate(
-            gold_list, gold_pages, sites, site_pages, fit, seed=seed, processes=processes, progress=progress
+            gold, gold_pages, sites, site_pages, fit, seed=seed, processes=processes, progress=progress
         )
     else:
         model, metrics = _without_gold(sites, site_pages, marked, fit, seed, progress)
         fold_models, fold_of = [], {}
-    gold_files = [*gold, *([whole_sites] if whole_sites else [])]
     described = describe_labels(labels) + (
         "; what authors have marked as their article, on some pages" if marked else ""
     )
-    if gold_files:
-        names = " and ".join(f"`{file.parent.name}/{file.name}`" for file in gold_files)
-        described = f"gold text of {names}, which people wrote down or marked"
+    if gold:
+        described = "gold text, which people wrote down or marked"
     return Trained(
         model=model,
         sites=len(sites),
@@ -305,7 +295,7 @@ def train_blocks(
         examples=int(sum(page.labelled.sum() for page in [*site_pages, *gold_pages, *marked] if not page.copy)),
         metrics=metrics,
         labels=f"{described}; pages of sites, by what a first model finds with the counts of the whole site",
-        held_out=_BY_FOLDS if gold_files else _BY_A_FIFTH,
+        held_out=_BY_FOLDS if gold else _BY_A_FIFTH,
         fold_models=fold_models,
         fold_of=fold_of,
     )

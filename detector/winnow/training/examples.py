@@ -18,7 +18,7 @@ from winnow.page.text import block_words
 from winnow.papers.pages import silent
 from winnow.processes import map_in_processes
 from winnow.site import Site
-from winnow.training.gold import content_fractions, parse_with_copy
+from winnow.training.gold import parse_with_copy
 from winnow.training.sites import SITE_LEVEL_METHOD, SiteLabels
 
 if TYPE_CHECKING:
@@ -129,8 +129,7 @@ def label_gold_page(example: GoldExample) -> list[BlockPage]:
     """Label the blocks of a gold page, and of a copy of it in another style; there are none of one above the caps."""
     found = []
     for number, page in enumerate(parse_with_copy(example)):
-        texts = page.block_texts()
-        content = example.marks.content(texts) if example.marks else content_fractions(texts, example.gold.text)
+        content = example.content(page.block_texts())
         found.append(replace(block_page(page, content, example.source), copy=number > 0))
     return found
 

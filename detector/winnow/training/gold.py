@@ -1,13 +1,10 @@
-"""Gold pages: labels of text blocks from gold text or marks, how pages are divided into folds, copies in other styles.
+"""Gold pages: labels of text blocks from gold text, how pages are divided into folds, copies in other styles.
 
-A block's label is the fraction of its words that the gold text has, or what a reader has marked it as. Sources, not
-pages, are divided into folds.
+A block's label is the fraction of its words that the gold text has. Sources, not pages, are divided into folds.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,15 +22,12 @@ from winnow.page.page import Page, PageTooLarge
 from winnow.page.text import WORD
 from winnow.page.tree import prefix_sums
 from winnow.training.evaluation import GoldPage, read_gold
-from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from winnow.papers.pages import SitePages
 
 
 def content_fractions(block_texts: Sequence[str], gold_text: str) -> NDArray[np.float64]:
@@ -72,27 +66,25 @@ class GoldExample:
     Attributes:
         source: its site, or its registrable domain; pages of one source are never on both sides of a fold.
         collection: the collection that it is from.
-        marks: of its blocks, where people have marked those instead of writing text down.
     """
 
     gold: GoldPage
     file: Path
     source: str
     collection: str
-    marks: PageMarks | None = None
 
     @property
     def name(self) -> str:
         """ID of the page."""
         return self.gold.page_id
 
+    def content(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """float64[m], fraction of content of each of the page's blocks, by their texts; NaN without a label."""
+        return content_fractions(texts, self.gold.text)
 
-def gold_examples(
-    files: Iterable[Path], sites: Path | None = None, *, leave_out: Collection[str] = ()
-) -> list[GoldExample]:
+
+def gold_examples(files: Iterable[Path], sites: Path | None = None) -> list[GoldExample]:
     """Read gold pages and find their HTML: ``html/ID.html`` beside the file, or the page ID of the folder of sites.
-
-    Pages of the collections (``source`` in the files) to leave out are not among them.
 
     Raises:
         FileNotFoundError: the HTML of a page is not there.
@@ -105,8 +97,6 @@ def gold_examples(
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from error
         for page in pages:
-            if page.source in leave_out:
-                continue
             html = file.parent / "html" / f"{page.page_id}.html"
             source = source_of(page)
             if not html.is_file() and sites is not None and (sites / page.page_id).is_file():
@@ -170,102 +160,6 @@ def deal_folds(sources: Iterable[str], seed: int) -> dict[str, int]:
     """Deal sources into folds of the same size or one more; the same seed and sources give the same folds."""
     names = sorted(set(sources))
     return dict(zip(names, (np.random.default_rng(seed).permutation(len(names)) % FOLDS).tolist(), strict=True))
-
-
-# Pages of whole sites, whose blocks a reader has marked. A line of such a file is a page: its site and file, and of
-# each block a letter and a short hash of its text, so that marks hold on when blocks are cut in another way later. The
-# text of nobody's page is in them.
-
-CONTENT, COMMENTS, MAYBE, TEMPLATE = "comt"
-"""What a block is marked as; what is :data:`MAYBE` can be content or template."""
-
-_CONTENT_OF: Final = {CONTENT: 1.0, TEMPLATE: 0.0}
-_KIND_OF: Final = {"wiki": "documentation", "other": "service"}
-_HASH_DIGITS: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class PageMarks:
-    """What a reader marked on a page of a site: file, kind, and of each block a letter and a hash of its text."""
-
-    site: str
-    page: str
-    kind: str
-    marks: str
-    hashes: tuple[str, ...]
-
-    def of_blocks(self, texts: Sequence[str]) -> str:
-        """Return a letter for each of a page's blocks; :data:`MAYBE` for those that the reader did not see."""
-        left: dict[str, list[str]] = {}
-        for mark, digest in zip(reversed(self.marks), reversed(self.hashes), strict=True):
-            left.setdefault(digest, []).append(mark)
-        return "".join(known.pop() if (known := left.get(hash_block(text))) else MAYBE for text in texts)
-
-    def content(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """float64[m], 1 for blocks of content, 0 for template, NaN for comments and what may be either."""
-        return np.array([_CONTENT_OF.get(letter, np.nan) for letter in self.of_blocks(texts)])
-
-
-def hash_block(text: str) -> str:
-    """Hash the text of a block: eight hexadecimal digits."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_HASH_DIGITS // 2).hexdigest()
-
-
-def read_marks(path: Path) -> list[PageMarks]:
-    """Read marked pages.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: a line is no marked page.
-    """
-    found = []
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                row = json.loads(line)
-                digits = row["blocks"]
-                hashes = tuple(digits[at : at + _HASH_DIGITS] for at in range(0, len(digits), _HASH_DIGITS))
-                marks = PageMarks(row["site"], row["page"], row["kind"], row["marks"], hashes)
-            except (KeyError, TypeError, ValueError) as error:
-                raise ValueError(f"{path}, line {number}: not a marked page ({error!r})") from error
-            if len(marks.marks) != len(hashes):
-                raise ValueError(f"{path}, line {number}: {len(marks.marks)} marks of {len(hashes)} blocks")
-            found.append(marks)
-    return found
-
-
-def marked_sites(
-    folders: Sequence[Path], marks: Sequence[PageMarks]
-) -> Iterator[tuple[SitePages, Mapping[str, PageMarks]]]:
-    """Yield the sites of some folders that have marked pages, with the marks by file.
-
-    Raises:
-        FileNotFoundError: a folder does not exist.
-        ValueError: none of the sites is there.
-    """
-    by_site: dict[str, dict[str, PageMarks]] = {}
-    for each in marks:
-        by_site.setdefault(each.site, {})[each.page] = each
-    sites = [site for folder in folders for site in find_sites(folder) if site.name in by_site]
-    if not sites:
-        raise ValueError(f"none of the {len(by_site)} marked sites is in {', '.join(map(str, folders))}")
-    for site in sites:
-        yield site, by_site[site.name]
-
-
-def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
-    """Take the marked pages of some folders of sites as gold pages, whose text is that of their blocks of content."""
-    found = []
-    for site, marks_of in marked_sites(folders, read_marks(path)):
-        for number, (name, url) in enumerate(zip(site.names, site.urls, strict=True)):
-            marks = marks_of.get(name)
-            if marks is not None:
-                texts = site.read(number).page.block_texts()
-                text = "\n".join(compress(texts, marks.content(texts) == 1))
-                kind = _KIND_OF.get(marks.kind, marks.kind)
-                gold = GoldPage(f"{site.name}/{name}", text, kind, None, url, (), ())
-                found.append(GoldExample(gold, site.folder / name, site.name, "whole sites", marks))
-    return found
 
 
 # Copies of gold pages in the markup of other times: what is learned must not lean on how today's pages are written.

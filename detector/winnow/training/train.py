@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.models import BLOCKS, DEFAULT_MODEL
@@ -11,12 +10,13 @@ from winnow.papers.methods import METHODS
 from winnow.papers.page_level import LOGISTIC
 from winnow.papers.pages import silent
 from winnow.training.blocks import train_blocks
+from winnow.training.gold import gold_examples
 from winnow.training.logistic import train_logistic
 from winnow.training.report import model_card
 from winnow.training.sites import SITE_LEVEL_METHOD, find_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from winnow.papers.pages import Progress
@@ -33,10 +33,6 @@ def train(
     model: str = DEFAULT_MODEL,
     gold: Sequence[Path] = (),
     marks: bool = False,
-    whole_sites: Path | None = None,
-    folders: Sequence[Path] = (),
-    leave_out: Collection[str] = (),
-    folds: Path | None = None,
     labels: str = SITE_LEVEL_METHOD,
     sources: str = "",
     seed: int = 0,
@@ -50,12 +46,8 @@ def train(
         sites_dir: folder of sites, one folder a site.
         output: file to write, ending in ``.npz``.
         model: kind of model, one of :data:`KINDS`.
-        gold: files of gold pages; these and the next four are for models that learn from more than sites.
+        gold: files of gold pages; these and the marks are for models that learn from more than sites.
         marks: learn from the marks of authors on pages of the sites, too; not with gold pages.
-        whole_sites: file of pages whose blocks people have marked.
-        folders: further folders of the sites that these are from.
-        leave_out: collections of the gold files that are not learned from.
-        folds: folder for the models without a fold each, and ``folds.json`` with the fold of each source.
         labels: the site-level method that labels the sites, one of :data:`winnow.papers.methods.METHODS`.
         sources: whom the pages are from, as Markdown for the model card.
         seed: the same seed and the same pages give the same weights.
@@ -68,18 +60,16 @@ def train(
         ImportError: the gold text needs a package that is not installed.
         ValueError: the kind of model or the file name will not do, or sites or gold text are not what it needs.
     """
-    has_gold = bool(gold or whole_sites)
     for is_wrong, why in (
         (model not in KINDS, f"no such kind of model: {model!r}; there are {', '.join(sorted(KINDS))}"),
         (labels not in METHODS, f"no such method: {labels!r}; there are {', '.join(METHODS)}"),
         (output.suffix != ".npz", f"the model's file must end in .npz: {output}"),
         (
-            model == LOGISTIC and has_gold,
+            model == LOGISTIC and bool(gold),
             "the logistic model learns from site-level labels only; it takes no gold text",
         ),
         (marks and model != BLOCKS, f"marks of authors are for the kind {BLOCKS!r}, not {model!r}"),
-        (marks and has_gold, "marks of authors are for models without gold text"),
-        (folds and not has_gold, "models without a fold each are for training with gold text"),
+        (marks and bool(gold), "marks of authors are for models without gold text"),
     ):
         if is_wrong:
             raise ValueError(why)
@@ -88,25 +78,20 @@ def train(
     if model == LOGISTIC:
         trained = train_logistic(sites, **common)
     else:
-        of_people: Any = {"whole_sites": whole_sites, "folders": folders, "leave_out": leave_out}
-        trained = train_blocks(sites, gold, marks=marks, **of_people, **common)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    trained.model.save(output)
-    if folds is not None:
-        folds.mkdir(parents=True, exist_ok=True)
-        for fold, fold_model in enumerate(trained.fold_models):
-            fold_model.save(folds / f"without-{fold}.npz")
-        fold_of = json.dumps(dict(trained.fold_of), indent=1, sort_keys=True)
-        (folds / "folds.json").write_text(fold_of, encoding="utf-8")
+        trained = train_blocks(sites, gold_examples(gold, sites_dir), marks=marks, **common)
     with_gold = "".join(f" --gold {file.parent.name}/{file.name}" for file in gold)
-    with_gold += f" --whole-sites {whole_sites.name}" if whole_sites else ""
-    with_gold += "".join(f" --folder {each.name}" for each in folders)
-    with_gold += "".join(f" --leave-out {name}" for name in leave_out)
     with_gold += " --marks" if marks else ""
     with_labels = f" --labels {labels}" if labels != SITE_LEVEL_METHOD else ""
     command = f"winnow train {sites_dir.name}{with_gold}{with_labels} -o {output.name} --model {model} --seed {seed}"
-    card = model_card(
-        trained, data=sites_dir.name, command=command, date=date or datetime.date.today(), sources=sources
-    )
-    output.with_suffix(".md").write_text(card, encoding="utf-8")
+    write_model(trained, output, data=sites_dir.name, command=command, sources=sources, date=date)
     return trained
+
+
+def write_model(
+    trained: Trained, output: Path, *, data: str, command: str, sources: str, date: datetime.date | None = None
+) -> None:
+    """Write a model, and its card beside it; the arguments are those of :func:`winnow.training.report.model_card`."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    trained.model.save(output)
+    card = model_card(trained, data=data, command=command, date=date or datetime.date.today(), sources=sources)
+    output.with_suffix(".md").write_text(card, encoding="utf-8")

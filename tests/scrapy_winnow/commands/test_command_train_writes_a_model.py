@@ -52,13 +52,6 @@ def test_a_model_and_its_card_are_written_and_the_model_cleans(sites, tmp_path, 
     assert "section number 4" not in text
 
 
-def test_folds_without_gold_text_are_refused_before_hours_of_training_leave_none(sites, tmp_path, capsys):
-    arguments = ["train", str(sites), "-o", str(tmp_path / "m.npz"), "--folds", str(tmp_path / "folds")]
-    assert main(arguments) == 2
-    assert "models without a fold each are for training with gold text" in capsys.readouterr().err
-    assert not (tmp_path / "folds").exists()
-
-
 @pytest.mark.parametrize("package", ["rapidfuzz.distance", "scipy.sparse"])
 def test_a_missing_package_is_named(package, sites, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)

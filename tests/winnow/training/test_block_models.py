@@ -74,7 +74,7 @@ def trained(data: Path) -> Trained:
     with pytest.MonkeyPatch.context() as patch:
         for module in (blocks, gold):
             patch.setattr(module, "FOLDS", FOLDS)
-        return train_blocks(find_sites(data / "sites"), [data / "gold" / "pages.jsonl"], seed=1)
+        return train_blocks(find_sites(data / "sites"), gold_examples([data / "gold" / "pages.jsonl"]), seed=1)
 
 
 def test_learned_features_of_a_source_come_from_the_others(site_pages: list[BlockPage]):
@@ -107,7 +107,7 @@ def test_content_is_found_on_sources_that_were_held_out(trained: Trained):
 def test_the_card_says_which_labels_and_figures_are_which(trained: Trained):
     date = datetime.date(2024, 2, 29)
     card = model_card(trained, data="sites", command="winnow train", date=date, sources="Pages by *Ann*, CC BY 4.0.\n")
-    assert "gold text of `gold/pages.jsonl`" in card
+    assert "gold text, which people wrote down" in card
     assert f"{trained.gold_pages} gold pages" in card
     assert "text after cleaning: word F1" in card
     assert card.count("area under the ROC curve") == 2

@@ -93,14 +93,6 @@ def test_pages_of_sites_are_read_from_the_folder_of_sites(tmp_path: Path):
         gold_examples([file])
 
 
-def test_collections_can_be_left_out(tmp_path: Path):
-    rows: list[dict[str, object]] = [
-        {"id": str(n), "url": f"https://{n}.test/", "source": "ab"[n % 2]} for n in range(6)
-    ]
-    examples = gold_examples([gold_file(tmp_path / "a", rows)], leave_out=["b"])
-    assert [example.gold.page_id for example in examples] == ["0", "2", "4"]
-
-
 def test_every_source_is_in_one_fold_and_a_collection_beside_others_is_held_out_whole(tmp_path: Path):
     one = [{"id": f"o{n}", "url": f"https://www.o{n}.org/", "fold": n % FOLDS} for n in range(20)]
     one += [{"id": "shared", "url": "https://m3.org/", "fold": 4}]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.accuracy.site_evidence import learn_evidence
-from winnow.training.gold import PageMarks, hash_block, read_marks
+from benchmarks.shared.marks import PageMarks, hash_block, read_marks
 
 MARKS = Path(__file__).parents[3] / "benchmarks" / "gold" / "sites.jsonl"
 

@@ -1,0 +1,58 @@
+"""Trains the weights of the package's own model, and models without a fifth of the sources each, to measure with.
+
+    python -m benchmarks.accuracy.train_weights DATA
+
+DATA has `sites-train/`, `sites-dev/`, `sites-gold.jsonl`, `wcxb-dev/` and `articles/`. It learns from the gold pages,
+from pages of whole sites that a reader marked, and from sites with their counts. FOLDS gets `without-0.npz` and so on,
+and `folds.json` with the fold of each source, which `transfer`, `whole_sites` and `lost_pages` read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import Final
+
+from benchmarks.shared.common import say
+from benchmarks.shared.marks import marked_examples
+from winnow.training.blocks import train_blocks
+from winnow.training.gold import gold_examples
+from winnow.training.sites import find_sites
+from winnow.training.train import write_model
+
+_WEIGHTS: Final = Path("detector/winnow/models/weights")
+_MARKS: Final = Path("benchmarks/gold/sites.jsonl")
+_LEFT_OUT: Final = "htmltotext-bench"  # a collection that is measured on
+
+
+def main() -> None:
+    """Train and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, metavar="DATA", help="folder with the data")
+    parser.add_argument("-o", "--output", type=Path, default=_WEIGHTS / "blocks.npz", metavar="MODEL")
+    parser.add_argument("--folds", type=Path, default=Path(".winnow/folds"), metavar="FOLDS")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
+    options = parser.parse_args()
+    folder = options.data / "sites-train"
+    files = [options.data / name for name in ("wcxb-dev/gold.jsonl", "articles/gold.jsonl", "sites-gold.jsonl")]
+    gold = [example for example in gold_examples(files, folder) if example.gold.source != _LEFT_OUT]
+    gold += marked_examples([folder, options.data / "sites-dev"], _MARKS)
+    trained = train_blocks(
+        find_sites(folder),
+        gold,
+        processes=options.processes,
+        progress=lambda done, of, name: say(f"{done:,} of {of:,}: {name}"),
+    )
+    sources = "\n".join((_WEIGHTS / "sources" / name).read_text().strip() for name in ("sites.md", "gold.md"))
+    write_model(trained, options.output, data=folder.name, command="make model", sources=sources)
+    options.folds.mkdir(parents=True, exist_ok=True)
+    for fold, model in enumerate(trained.fold_models):
+        model.save(options.folds / f"without-{fold}.npz")
+    fold_of = json.dumps(dict(trained.fold_of), indent=1, sort_keys=True)
+    (options.folds / "folds.json").write_text(fold_of, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
