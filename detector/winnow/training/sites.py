@@ -70,11 +70,6 @@ def is_page(file: Path) -> bool:
 SITE_LEVEL_METHOD: Final = SiteLevel.name
 """The method whose labels the package's own model learns from."""
 
-SITE_LEVEL: Final = (
-    "site-level, no human ones: template is what at least 10% of a site's pages share, content what one page has"
-)
-"""What model cards say of these labels."""
-
 
 class SiteLabels:
     """Labels of the units of a site's pages by a site-level method.
@@ -106,6 +101,4 @@ class SiteLabels:
 
 def describe_labels(method: str) -> str:
     """What model cards say of the labels of a method."""
-    if method == SITE_LEVEL_METHOD:
-        return SITE_LEVEL
     return f"`{method}`, no human ones: template is what it finds, content what one page has. {summary(method)}"

@@ -123,7 +123,7 @@ def test_sites_alone_are_enough_and_are_calibrated_on_some_held_out_and_the_same
     sites = find_sites(data / "sites")
     report = train_blocks(sites, seed=1, progress=lambda *step: steps.append(step))
     assert list(report.metrics) == [SITE_LABELS]
-    assert (report.gold_pages, report.labels.startswith("site-level, no human ones")) == (0, True)
+    assert (report.gold_pages, report.labels.startswith("`site-level`, no human ones")) == (0, True)
     assert steps == [
         *((1, 3, "site blog"), (2, 3, "site docs"), (3, 3, "site news")),
         *((0, 2, "training for the metrics"), (1, 2, "training for the weights"), (2, 2, "trained")),
