@@ -78,7 +78,8 @@ def word_kinds() -> NDArray[np.int8]:
     Letters outside the basic plane other than Han are separators. Only characters that Unicode gained after 14.0 may
     depend on the version of Python.
     """
-    kinds = np.array([unicodedata.category(chr(code))[0] in "LMN" for code in range(CODES)], np.int8)
+    kinds = np.isin(character_properties()[:CODES] & _KIND, (UNSPACED, LETTER, UPPER, NUMERIC)).astype(np.int8)
+    kinds[[ord(joiner) for joiner in _JOINERS]] = _SEPARATOR
     for begin, end in UNSPACED_SCRIPTS:
         kinds[begin:end] *= _UNSPACED
     kinds[0xD840:0xD8C0] = _UNSPACED  # first halves of Han outside the basic plane
@@ -102,7 +103,8 @@ behind white space, as editors put them into empty paragraphs."""
 NOT_IN_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that lxml refuses to put into a tree, though a page's may hold them."""
 _JOINERS: Final = f"\u00ad{_LETTER_JOINERS}"  # with the soft hyphen: inside a word, never between two
-_IS_WHITE_SPACE: Final = np.uint8(0x08)  # the kind is in the three bits below; core.h has the same numbers
+_KIND: Final = np.uint8(0x07)  # core.h has the same numbers
+_IS_WHITE_SPACE: Final = np.uint8(0x08)
 _IS_DIGIT: Final = np.uint8(0x10)
 _IS_UPPER_CASE: Final = np.uint8(0x20)
 _IS_ALPHANUMERIC: Final = np.uint8(0x40)
@@ -121,11 +123,10 @@ def character_properties() -> NDArray[np.uint8]:
         "Z": SPACE, "C": SPACE, "L": LETTER, "M": LETTER, "N": NUMERIC, "P": OTHER, "S": OTHER,
     }  # fmt: skip
     properties = np.full(0x110000, LETTER, np.uint8)
-    planes = list(map(chr, range(0x20000)))  # nothing above is assigned but Han, tags and private use
-    properties[: len(planes)] = [
-        UPPER if category in {"Lu", "Lt"} else by_category[category[0]]
-        for category in map(unicodedata.category, planes)
-    ]
+    # Nothing above is assigned but Han, tags and private use.
+    categories = list(map(unicodedata.category, map(chr, range(0x20000))))
+    kinds = {name: UPPER if name in {"Lu", "Lt"} else by_category[name[0]] for name in set(categories)}
+    properties[: len(categories)] = np.frombuffer(bytes(map(kinds.__getitem__, categories)), np.uint8)
     for begin, end in UNSPACED_SCRIPTS:
         script = properties[begin:end]
         script[script == LETTER] = UNSPACED
