@@ -17,13 +17,14 @@ from scrapy_winnow import stats
 from scrapy_winnow.cleaner import Cleaner
 from scrapy_winnow.config import Config, ConfigError, unknown_settings
 from scrapy_winnow.item_sources import ItemSources
+from scrapy_winnow.pool import ReadPage
 from scrapy_winnow.storage.clients import memory_advice
 from scrapy_winnow.storage.connection import Connection, problem_at_start
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.index import DuplicateIndex
-from scrapy_winnow.worker import freeze_loaded
+from scrapy_winnow.worker import freeze_loaded, links_of
 from winnow.page.page import PageTooLarge
 from winnow.page.parsing import kind_of_data
 
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.fields import CleanedItem
     from scrapy_winnow.item_sources import ItemSource
-    from winnow import Page
 
 logger = logging.getLogger(__name__)
 
@@ -107,10 +107,13 @@ class Winnow(Component):
             logger.log(level, message, doing, url, stat, exc_info=error)
             self._warned.add(doing)
 
-    def page_of(self, response: Response) -> Page | None:
-        """Return a page for its callback, where it was read in this process to be counted."""
+    def links_of(self, response: Response) -> list[str] | None:
+        """Return where the links of a page lead, as they are written, if it was read to be counted."""
         hashed = self.sources.of(response).hashed
-        return hashed.page if isinstance(hashed, HashedPage) else None
+        if isinstance(hashed, HashedPage):
+            return links_of(hashed.page)
+        self.cleaner.pool.with_links = True  # from now on
+        return hashed.links if isinstance(hashed, ReadPage) else None
 
     async def clean(self, html: str | bytes, source: ItemSource) -> CleanedItem:
         """Clean a page as it was read and counted; one that was not is looked up in the counts of its site."""

@@ -148,10 +148,17 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadPage(HashedUnits):
-    """The fingerprints of a page that a process has read, and may have kept until it is cleaned."""
+    """The fingerprints of a page that a process has read, and may have kept until it is cleaned.
+
+    Attributes:
+        process: the process.
+        number: number of the page there.
+        links: where its links lead; ``None`` where nobody had asked for any page's links by then.
+    """
 
     process: CleaningProcess
     number: int
+    links: list[str] | None
 
 
 class CleaningPool:
@@ -159,6 +166,9 @@ class CleaningPool:
 
     A process that dies is replaced. If several in a row end before they have cleaned a page, as without enough memory,
     no more are started, and one warning says so.
+
+    Attributes:
+        with_links: whether pages are read with their links, which whoever wants them sets.
     """
 
     def __init__(self, size: int, model: str | None, options: CleaningOptions, died: Callable[[], object]) -> None:
@@ -166,6 +176,7 @@ class CleaningPool:
         self._model = model
         self._options = options
         self._on_death = died
+        self.with_links = False
         self._processes: list[CleaningProcess] = []
         self._running: list[asyncio.Task[None]] = []
         self._failures = 0
@@ -193,13 +204,13 @@ class CleaningPool:
         Raises:
             PageTooLarge: the page is above one of the limits.
         """
-        found, process = await self._run(("read", html, url))
+        found, process = await self._run(("read", html, url, self.with_links))
         if found is None or process is None:
             return None
         if isinstance(found[0], str):
             raise PageTooLarge(*found)
-        number, values = found
-        return ReadPage(**values, process=process, number=number)
+        number, values, links = found
+        return ReadPage(**values, process=process, number=number, links=links)
 
     async def clean(
         self,

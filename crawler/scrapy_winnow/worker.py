@@ -22,6 +22,7 @@ from scrapy_winnow.fields import CleaningOptions, clean_item
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from winnow.models import load_model
 from winnow.page.page import Limits, Page, PageTooLarge
+from winnow.page.tree import tag_set
 from winnow.rules import Rule
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ LENGTH: Final = struct.Struct("<I")
 """What a message begins with: the bytes that follow."""
 
 _PART = "\0part"  # a key that no item has
+_LINKS: Final = tag_set("a", "area")
 
 logger = logging.getLogger(__name__)
 
@@ -86,6 +88,12 @@ def freeze_loaded() -> None:
     gc.freeze()
 
 
+def links_of(page: Page) -> list[str]:
+    """Return where the links of a page lead, as they are written and in their order."""
+    is_link = _LINKS[page.tag]
+    return [target for element, target in page.attribute("href").items() if is_link[element]]
+
+
 class Worker:
     """Reads and cleans pages. A page that was read is kept, since it is probably cleaned soon.
 
@@ -98,8 +106,8 @@ class Worker:
         self._kept: dict[int, HashedPage] = {}
         self._pages_read = 0
 
-    def read(self, html: str | bytes, url: str | None) -> tuple[object, ...]:
-        """Return a number and the values of :class:`HashedUnits`, or the arguments of :class:`PageTooLarge`."""
+    def read(self, html: str | bytes, url: str | None, with_links: bool) -> tuple[object, ...]:
+        """Return a number, the values of :class:`HashedUnits` and links, or the arguments of :class:`PageTooLarge`."""
         try:
             page = Page.parse(html, url, limits=self._options.limits)
         except PageTooLarge as error:
@@ -110,7 +118,7 @@ class Worker:
             self._kept[self._pages_read] = hashed
             while sum(kept.page.n + kept.page.m for kept in self._kept.values()) > MAX_KEPT_UNITS:
                 del self._kept[next(iter(self._kept))]
-        return self._pages_read, hashed.values()
+        return self._pages_read, hashed.values(), links_of(page) if with_links else None
 
     def clean(
         self,

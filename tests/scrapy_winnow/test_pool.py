@@ -76,9 +76,15 @@ async def test_the_values_are_those_of_the_crawls_own_process(pool):
         assert cleaned.values == expected.values
         assert cleaned.shingles.tolist() == expected.shingles.tolist()
         read, expected = await pool.read(html, URL), HashedPage.of(Page.parse(html, URL), load_model())
-        assert (read.size, read.contents_id) == (expected.size, expected.contents_id)
+        assert (read.size, read.contents_id, read.links) == (expected.size, expected.contents_id, None)
         for array in ("units", "fingerprints", "masses"):
             assert getattr(read, array).tolist() == getattr(expected, array).tolist()
+
+
+async def test_pages_come_with_their_links_where_these_are_wanted(pool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pool, "with_links", True)
+    read = await pool.read("<link href=/style><a href='/\u00e9a '>1</a><a>2</a><area href=#3><img src=/4>", URL)
+    assert read.links == ["/\u00e9a ", "#3"]
 
 
 async def test_a_model_of_ones_own_is_used(pool, tmp_path: Path):
@@ -99,7 +105,7 @@ async def test_of_the_pages_that_were_read_those_read_last_are_kept(monkeypatch:
     page = Page.parse(HTML)
     monkeypatch.setattr(worker_module, "MAX_KEPT_UNITS", 3 * (page.n + page.m))
     worker = Worker(None, *astuple(OPTIONS))
-    numbers = [worker.read(html, URL)[0] for html in (*[HTML] * 5, HEAVY)]
+    numbers = [worker.read(html, URL, False)[0] for html in (*[HTML] * 5, HEAVY)]
     is_kept = [worker.clean(number, URL, None, None, ()) is not None for number in numbers]
     assert is_kept == [False, False, True, True, True, False]
 

@@ -7,6 +7,7 @@ from scrapy.http import HtmlResponse
 
 from scrapy_winnow.project.feeds import UnbufferedFileStorage
 from scrapy_winnow.project.site import MAX_REQUESTS, new_links, parse_int, shard_of, start_urls
+from scrapy_winnow.worker import links_of
 from tests.scrapy_winnow.web import served
 from winnow import Page
 
@@ -98,8 +99,8 @@ def test_links_are_followed_whatever_else_a_page_has_for_links(is_read):
     body = "<base href='/b/'><a href='/seen#part'>1</a><a href=' ../a b?c=\u00e9#part '>2</a><area href='/d'>"
     body += "<a>3</a><a href='http://[/e'>4</a><a href='/f.PDF'>5</a><a href='mailto:g@h.example'>6</a>"
     response = HtmlResponse("https://h.example/", body=body.encode("cp1252"), encoding="cp1252")
-    page = Page.parse(response.text, response.url) if is_read else None
-    found = new_links(response, "h.example", {"https://h.example/seen"}, page)
+    links = links_of(Page.parse(response.text, response.url)) if is_read else None
+    found = new_links(response, "h.example", {"https://h.example/seen"}, links)
     assert list(found) == ["https://h.example/a%20b?c=%E9", "https://h.example/d"]
 
 

@@ -23,15 +23,12 @@ from w3lib.url import safe_url_string
 from scrapy_winnow.extension import Winnow
 from scrapy_winnow.fields import FIELDS
 from scrapy_winnow.storage.keys import site_of
-from winnow.page.tree import tag_set
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Container, Iterator
+    from collections.abc import AsyncIterator, Container, Iterable, Iterator
 
     from scrapy.http import Response
     from twisted.python.failure import Failure
-
-    from winnow import Page
 
 MAX_LINKS_PER_PAGE: Final = 10
 """Links of a host that are remembered, for each page to store: some lead to no HTML, or nowhere."""
@@ -41,7 +38,6 @@ MAX_REQUESTS: Final = 16
 
 _MAX_LINK_CHARS: Final = 4_096  # longer ones are scripts and pictures, which are not to be kept
 
-_LINKS: Final = tag_set("a", "area")
 _NO_PAGES: Final = tuple(f".{extension}" for extension in IGNORED_EXTENSIONS)
 
 
@@ -121,8 +117,8 @@ class SiteSpider(Spider):
                 yield PageItem(url=response.url, html=response.text)
             max_links = self._pages * (1 + MAX_LINKS_PER_PAGE)
             winnow = self.crawler.get_extension(Winnow)
-            page = winnow.page_of(response) if winnow is not None else None
-            for url in islice(new_links(response, here, state.seen, page), max(max_links - len(state.seen), 0)):
+            links = winnow.links_of(response) if winnow is not None else None
+            for url in islice(new_links(response, here, state.seen, links), max(max_links - len(state.seen), 0)):
                 state.seen.add(url)
                 state.waiting.append((url, depth + 1))
             yield from self._next_requests(here)
@@ -160,19 +156,18 @@ class SiteSpider(Spider):
                 yield Request(url, self.parse, cb_kwargs={"site": site, "depth": depth}, **options)
 
 
-def new_links(response: HtmlResponse, site: str, seen: Container[str], page: Page | None = None) -> Iterator[str]:
+def new_links(
+    response: HtmlResponse, site: str, seen: Container[str], links: Iterable[str | None] | None = None
+) -> Iterator[str]:
     """Yield the addresses of a page's links that stay on its site and were not seen, without fragments.
 
     Scrapy's ``LinkExtractor`` would prepare every link for a request, while nearly all of a page's were seen on others.
-    Where Winnow has read the ``page`` already, Scrapy does not parse it.
+    Where Winnow knows the ``links``, since it has read the page already, Scrapy does not parse it.
     """
     base = get_base_url(response)
     root = urljoin(base, "/")  # from where absolute links lead to the same: they are looked up once for all pages
-    if page is None:
+    if links is None:
         links = (element.get("href") for element in response.selector.root.iter("a", "area"))
-    else:
-        is_link = _LINKS[page.tag]
-        links = (link for element, link in page.attribute("href").items() if is_link[element])
     for link in links:
         if link and not link.startswith("#") and len(link) <= _MAX_LINK_CHARS:
             start = root if link.startswith(("/", "http://", "https://")) else base
