@@ -30,16 +30,17 @@ from winnow.page.hidden import HIDDEN
 from winnow.page.page import DEFAULT_LIMITS, NO_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.tree import TAG_ID, within
 from winnow.page_data import article_in_data
-from winnow.rules import Rules
+from winnow.rules import Rule, Rules
 from winnow.segments import Segment, blocks, segments
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from winnow.evidence.draft import Draft, SiteCounts
     from winnow.models import Model
     from winnow.models.decision import Favor, Scope
     from winnow.output.markdown.blocks import Block
     from winnow.page.hidden import Hidden
-    from winnow.rules import Rule
 
 NOT_HTML: Final = frozenset({"binary", "json", "feed", "xml"})
 
@@ -215,7 +216,7 @@ def clean(
     site: SiteCounts | None = None,
     scope: Scope = "auto",
     favor: Favor = "balanced",
-    rules: Rules | tuple[Rule, ...] = (),
+    rules: Rules | Mapping[str, Any] | Sequence[Mapping[str, Any]] | tuple[Rule, ...] = (),
     hidden: Hidden = "drop",
 ) -> Cleaned:
     r"""Separate the content of a page from its template.
@@ -238,7 +239,7 @@ def clean(
             ``"auto"`` decides by the kind of page.
         favor: ``"precision"`` cuts more: choose it when leftover template hurts more than lost text; ``"recall"`` cuts
             less.
-        rules: CSS selectors of what is always kept or dropped: :class:`winnow.Rules` for sites, or rules for this page.
+        rules: CSS selectors of what is always kept or dropped: :class:`winnow.Rules`, or what they are made of.
         hidden: ``"keep"`` keeps invisible text, see :mod:`winnow.page.hidden`.
 
     Returns:
@@ -246,7 +247,7 @@ def clean(
 
     Raises:
         TypeError: an argument has the wrong type; the message says which types are accepted.
-        ValueError: the site's counts are of another page or model, the model's file is invalid, or ``scope``,
+        ValueError: the site's counts are of another page or model, the model's file or a rule is invalid, or ``scope``,
             ``favor``, ``comments`` or ``hidden`` is unknown.
         LookupError: ``encoding`` is unknown.
         FileNotFoundError: there is no such model.
@@ -264,7 +265,10 @@ def clean(
     page = _page_to_clean(html, url, encoding, limits, model)
     if isinstance(page, Cleaned):
         return page
-    rules = rules.of(page.url) if isinstance(rules, Rules) else rules
+    if site is not None and not hasattr(site, "frequencies"):
+        raise TypeError(f"site must be a winnow.Site, not {_type_name(site)}")
+    if not (isinstance(rules, tuple) and all(isinstance(rule, Rule) for rule in rules)):
+        rules = (rules if isinstance(rules, Rules) else Rules(rules)).of(page.url)  # type: ignore[arg-type]
     switches = {"smooth": smooth, "deduplicate": deduplicate, "tables": tables, "hidden": hidden == "keep"}
     draft = _decide_on_page_or_data(page, model, site, Options(scope, favor, comments, rules=rules, **switches))
     has_comments = draft.comments is not None and comments != "drop"

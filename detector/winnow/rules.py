@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, cast
 
 import numpy as np
@@ -22,7 +23,6 @@ from winnow.page.tree import nearest, run_lengths, sums_in_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from winnow.evidence.draft import Draft
 
@@ -73,14 +73,14 @@ class Rules:
             self.by_site.setdefault(site, []).extend((number, rule) for rule in rules)
 
     @classmethod
-    def read(cls, path: Path) -> Self:
+    def read(cls, path: str | Path) -> Self:
         """Read a file: tables ``[[rules]]`` in TOML, or in JSON a list of objects.
 
         Raises:
             OSError: the file cannot be read.
             ValueError: the file is invalid; the message names the file, and the line or the rule.
         """
-        return cls.parse(path.read_text("utf-8"), path)
+        return cls.parse(Path(path).read_text("utf-8"), Path(path))
 
     @classmethod
     def parse(cls, text: str, path: Path) -> Self:

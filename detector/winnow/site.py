@@ -90,19 +90,19 @@ class Site:
         df = spread_frequencies(page, counted, self._counts.df(fingerprints) + (not known))
         return df, self.pages + (not known)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the counts to a file."""
-        path.write_bytes(_header(self._model) + self._counts.to_bytes())
+        Path(path).write_bytes(_header(self._model) + self._counts.to_bytes())
 
     @classmethod
-    def load(cls, path: Path, budget: int = 20_000, model: Model | str | Path | None = None) -> Self:
+    def load(cls, path: str | Path, budget: int = 20_000, model: Model | str | Path | None = None) -> Self:
         """Read the counts of a site.
 
         Raises:
             FileNotFoundError: there is no such file.
             ValueError: the file holds no counts, is damaged, or its counts are of another version or model.
         """
-        site, packed = cls(budget, model), path.read_bytes()
+        site, packed = cls(budget, model), Path(path).read_bytes()
         header = _header(site._model)
         message = f"{path}: not the counts of a site, damaged, or of another version or model; count the pages again"
         if not packed.startswith(header):

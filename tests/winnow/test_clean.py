@@ -209,6 +209,8 @@ class Response:
         ("x", {"model": "gone.npz"}, FileNotFoundError, r"gone\.npz"),
         ("x", {"scope": "story"}, ValueError, "scope may be auto"),
         ("x", {"favor": "both"}, ValueError, "favor may be balanced"),
+        ("x", {"site": "example.org"}, TypeError, "site must be a winnow.Site, not str"),
+        ("x", {"rules": ".related"}, ValueError, "rules: must be mappings with keep, drop and site"),
     ],
 )
 def test_wrong_arguments_are_errors_that_say_what_is_accepted(

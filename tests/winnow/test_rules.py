@@ -13,7 +13,7 @@ URL = "https://blog.example.org/storm"
 
 
 def clean(*entries: object, url: str | None = URL) -> winnow.Cleaned:
-    return winnow.clean(PAGE, url, rules=winnow.Rules(entries))
+    return winnow.clean(PAGE, url, rules=entries)
 
 
 def test_rules_override_all_other_decisions_and_are_the_reason() -> None:

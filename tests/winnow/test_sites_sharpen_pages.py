@@ -208,8 +208,8 @@ def test_a_site_comes_back_from_its_file_and_counts_each_contents_once(tmp_path:
     for number in range(12):
         site.count(page_of(number), "https://news.example/page")
         assert not site.count(page_of(number), "https://news.example/page")
-    site.save(tmp_path / "site")
-    again = Site.load(tmp_path / "site")
+    site.save(str(tmp_path / "site"))
+    again = Site.load(str(tmp_path / "site"))
     page = Page.parse(page_of(3), "https://news.example/page")
     assert again.pages == 12
     assert np.array_equal(again.frequencies(page)[0], site.frequencies(page)[0])
