@@ -280,16 +280,6 @@ async def test_a_server_that_takes_no_writes_refuses_counts_until_it_does(tcp_se
     assert await counting.count(2) == 2
 
 
-async def test_an_error_of_one_key_leaves_the_breaker_closed_and_is_logged_once(tcp_server, crawl, caplog):
-    counting = crawl(tcp_server().url)
-    await counting.connection.run_commands([("RPUSH", "list", "x")])
-    for _ in range(3):
-        assert await counting.connection.run_commands([("HGET", "list", "x")]) is None
-    assert NEAR_DUPLICATES not in counting.connection._next_probes
-    assert counting.failures == [False] * 3
-    assert caplog.text.count("WRONGTYPE") == 1
-
-
 @pytest.fixture
 def certificate(tmp_path):
     """A self-signed certificate for 127.0.0.1 with its key, in one PEM file."""
