@@ -29,7 +29,7 @@ PLAIN, CODE, FORMULA = "plain", "code", "formula"  # kinds of pieces
 _BREAK: Final = "\\\n"  # within a paragraph
 _BOXES: Final = frozenset({"[ ]", "[x]"})  # at the start of an item
 _DELIMITERS: Final = {"em": "*", "strong": "**", "del": "~~"}  # of emphasis, by its kind
-_SPACES: Final = re.compile(r"[ \t\n\r\f]+")
+_SPACES: Final = re.compile(r"\s+")
 _BARE_ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\x00-\x20<>\\`|\x7f]+")
 _ASCII_BOUNDARIES: Final = frozenset(string.punctuation + " \t\n\f\r")
 
@@ -81,7 +81,7 @@ class Line:
         return "".join([piece.text for piece in self.pieces if piece.kind]).strip()
 
     def add_text(self, text: str) -> None:
-        """Add text; white space counts as in HTML, control characters are dropped outside code."""
+        """Add text; white space of any kind is one space, control characters are dropped outside code."""
         if "  " in text or not text.isprintable():  # line ends and controls are not printable
             text = _SPACES.sub(" ", text)
             if not (self.open_codes or text.isprintable()):
@@ -89,18 +89,15 @@ class Line:
         if self.open_codes:
             self._add_code(text)
             return
-        words = text.strip()
-        if not words:
-            self._add_space(text)
+        if text.startswith(" "):
+            self._add_space()
+        if not (words := text.strip(" ")):
             return
-        begin = 0 if words == text else text.find(words)
-        if begin:
-            self._add_space(text[:begin])
         if self._pending or self.marks:
             self._write_pending()
         self._append(Piece(words, PLAIN))
-        if begin + len(words) < len(text):
-            self._add_space(text[begin + len(words) :])
+        if text.endswith(" "):
+            self._add_space()
 
     def _add_code(self, text: str) -> None:
         if text:
@@ -123,7 +120,7 @@ class Line:
     def add_formula(self, formula: str) -> None:
         """Add a formula with its dollar signs, or a checkbox."""
         if self.pieces and self.pieces[-1].kind == FORMULA:
-            self._add_space(" ")
+            self._add_space()
         self._write_pending()
         self.pieces.append(Piece(formula, FORMULA))
 
@@ -156,9 +153,9 @@ class Line:
         else:
             self.pieces.append(piece)
 
-    def _add_space(self, space: str) -> None:
-        if space and self.pieces and self._pending in {"", " "}:
-            self._pending = space.lstrip(" ") or " "
+    def _add_space(self) -> None:
+        if self.pieces and not self._pending:
+            self._pending = " "
 
     def _write_pending(self) -> None:
         """Write pending white space and marks."""
