@@ -126,8 +126,6 @@ class Line:
 
     def close_mark(self, mark: Mark) -> None:
         """End an open mark."""
-        if mark.kind == "a" and not mark.is_used and mark in self._shown_marks():
-            self._write_pending()
         if mark in self._opened:
             self._close_to(mark)
         self.marks.remove(mark)
