@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from functools import reduce
-from itertools import repeat
-from operator import itemgetter, or_
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -67,22 +65,18 @@ _OTHER_DATE: Final = re.compile(
 )
 _SIDE: Final = tag_set("nav", "footer", "aside")
 _IN_FORM: Final = tag_set("form", "label", "button")
-_DATE, _OTHER_CONTENT, _BYLINE = 1, 2, 4
-_CLASSES: Final = {
-    "date datetime published posted timestamp pubdate datum fecha meta dateline time": _DATE,
+_DATE_CLASSES: Final = "date datetime published posted timestamp pubdate datum fecha meta dateline time byline".split()
+_SIDE_CLASSES: Final = (
     "related recent sidebar footer nav menu archive archives replies review reviews testimonial testimonials"
-    " recommended readmore comment comments reply widget": _OTHER_CONTENT,
-    "author authors autor writer contributor contributors vcard fn": _BYLINE,
-    "byline": _BYLINE | _DATE,
-}
-_KIND_OF_WORD: Final = {word: kind for words, kind in _CLASSES.items() for word in words.split()}
-_BEFORE_AUTHORS: Final = frozenset(  # steps of a path
-    """author authors by contributor contributors profile profiles people staff writer writers journalist journalists
-    autor autores auteur auteurs redacteur""".split()
-)
-
-
-_AUTHOR_STEPS: Final = [f"/{step}/" for step in _BEFORE_AUTHORS]
+    " recommended readmore comment comments reply widget"
+).split()
+_BYLINE_CLASSES: Final = "author authors autor writer contributor contributors vcard fn byline".split()
+_AUTHOR_STEPS: Final = [  # of addresses
+    f"/{step}/"
+    for step in """author authors by contributor contributors profile profiles people staff writer writers journalist
+    journalists autor autores auteur auteurs redacteur""".split()
+]
+_AUTHOR_PAGE: Final = re.compile(rf"(?:{'|'.join(_AUTHOR_STEPS)})[^/?#]+/?\Z")
 
 
 class _Date(NamedTuple):
@@ -153,7 +147,7 @@ def _place_scores(page: Page) -> NDArray[np.float64]:
     block = np.arange(page.m)
     scores = -0.001 * np.minimum(block, 900)
     is_called = np.zeros(len(page.attributes.first), np.int32)
-    is_called[_places_of_class(page, _OTHER_CONTENT)] = 1
+    is_called[_places_of_words(page, _SIDE_CLASSES, "class", "id")] = 1
     # An element that holds most of the page is no side content, whatever its class.
     called = page.attributes.sum_per_element(is_called) > 0
     side = _SIDE.take(page.tag) | (called & (2 * (page.block_end - page.block_begin) < page.m))
@@ -180,7 +174,8 @@ def _stated_dates(page: Page, language: str | None) -> list[tuple[int, str, str]
 @once_per_page
 def _date_blocks(page: Page) -> set[int]:
     """Blocks in ``time`` elements and in elements with a class for dates."""
-    elements = elements_named(page, "time") + page.attributes.elements_with(_places_of_class(page, _DATE))
+    places = _places_of_words(page, _DATE_CLASSES, "class", "id")
+    elements = elements_named(page, "time") + page.attributes.elements_with(places)
     found: set[int] = set()
     for index in elements[: 4 * _MAX_CANDIDATES]:
         begin, end = int(page.block_begin[index]), int(page.block_end[index])
@@ -191,9 +186,9 @@ def _date_blocks(page: Page) -> set[int]:
 def visible_authors(page: Page) -> list[str]:
     """Names by ``rel=author``, class names, links to pages of authors, and lines as "By ..." near the headline."""
     lines, heading, table = page.block_texts(), heading_block(page), page.attributes
-    links = [place for place, value in table.containing(_AUTHOR_STEPS, "href") if _is_author_page(value)]
-    rels = [place for place, value in table.containing(["author"], "rel") if "author" in value.lower().split()]
-    classes = _places_of_class(page, _BYLINE)
+    links = [place for place, value in table.containing(_AUTHOR_STEPS, "href") if _AUTHOR_PAGE.search(value)]
+    rels = _places_of_words(page, ["author"], "rel")
+    classes = _places_of_words(page, _BYLINE_CLASSES, "class", "id")
     marked = [(index, 2.0) for index in table.elements_with(rels)]
     marked += [(index, 1.5) for index in table.elements_with(classes) + table.elements_with(links)]
     in_form, place_scores = within(page, _IN_FORM.take(page.tag)), _place_scores(page)
@@ -219,25 +214,13 @@ def visible_authors(page: Page) -> list[str]:
     return best
 
 
-def _is_author_page(address: str) -> bool:
-    steps = address.removesuffix("/").rsplit("/", maxsplit=2)
-    return len(steps) == 3 and steps[1] in _BEFORE_AUTHORS and steps[2] != "" and not {"?", "#"} & {*steps[2]}
-
-
-@once_per_page
-def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
-    """Place of each distinct class and id with a meaning, and its meanings."""
-    found = []
-    for place, value in page.attributes.containing(_KIND_OF_WORD, "class", "id"):
-        words = value.lower().replace("-", " ").replace("_", " ").split()
-        if kinds := reduce(or_, map(_KIND_OF_WORD.get, words, repeat(0))):
-            found.append((place, kinds))
-    return found
-
-
-def _places_of_class(page: Page, kind: int) -> list[int]:
-    """Places of the distinct classes and ids that have a meaning."""
-    return [place for place, kinds in _kinds_of_classes(page) if kinds & kind]
+def _places_of_words(page: Page, words: list[str], *names: str) -> list[int]:
+    """Places of the distinct attributes with one of some names, such as ``class``, that have one of some words."""
+    return [
+        place
+        for place, value in page.attributes.containing(words, *names)
+        if not set(words).isdisjoint(value.lower().replace("-", " ").replace("_", " ").split())
+    ]
 
 
 @once_per_page
