@@ -37,7 +37,6 @@ def train(
     sources: str = "",
     seed: int = 0,
     processes: int = 1,
-    date: datetime.date | None = None,
     progress: Progress = silent,
 ) -> Trained:
     """Train a model, and write it with its model card (``.md``) beside it.
@@ -52,7 +51,6 @@ def train(
         sources: whom the pages are from, as Markdown for the model card.
         seed: the same seed and the same pages give the same weights.
         processes: worker processes that read pages.
-        date: date on the model card; today's by default.
         progress: called with how many things are done, of how many, and the name of the last one or of the next step.
 
     Raises:
@@ -83,15 +81,13 @@ def train(
     with_gold += " --marks" if marks else ""
     with_labels = f" --labels {labels}" if labels != SITE_LEVEL_METHOD else ""
     command = f"winnow train {sites_dir.name}{with_gold}{with_labels} -o {output.name} --model {model} --seed {seed}"
-    write_model(trained, output, data=sites_dir.name, command=command, sources=sources, date=date)
+    write_model(trained, output, data=sites_dir.name, command=command, sources=sources)
     return trained
 
 
-def write_model(
-    trained: Trained, output: Path, *, data: str, command: str, sources: str, date: datetime.date | None = None
-) -> None:
+def write_model(trained: Trained, output: Path, *, data: str, command: str, sources: str) -> None:
     """Write a model, and its card beside it; the arguments are those of :func:`winnow.training.report.model_card`."""
     output.parent.mkdir(parents=True, exist_ok=True)
     trained.model.save(output)
-    card = model_card(trained, data=data, command=command, date=date or datetime.date.today(), sources=sources)
+    card = model_card(trained, data=data, command=command, date=datetime.date.today(), sources=sources)
     output.with_suffix(".md").write_text(card, encoding="utf-8")
