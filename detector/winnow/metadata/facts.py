@@ -15,7 +15,7 @@ from winnow.metadata.dates import date_in_address, iso_date
 from winnow.metadata.json_ld import json_ld_facts, json_ld_kind, read_offers
 from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, split_names
 from winnow.metadata.visible import element_text, headings, site_names, stated_language, visible_authors, visible_dates
-from winnow.page.addresses import base_address, domain, join_address
+from winnow.page.addresses import base_address, domain, join_address, split_address
 from winnow.page.text import UNSPACED_RUN
 from winnow.page.tree import TAG_ID, elements_named, is_among, named_elements, once_per_page, within
 
@@ -164,7 +164,8 @@ def read_metadata(page: Page, text: str = "") -> Metadata:
         facts["authors"] = people
     base = base_address(page)
     for name in facts.keys() & {"canonical", "image"}:
-        facts[name] = join_address(base, facts[name]) or None
+        address = join_address(base, facts[name])
+        facts[name] = address if address and split_address(address).scheme in {"", "http", "https"} else None
     _add_dates(page, facts, sources)
     _add_language(text, facts, sources)
     return Metadata(**facts, sources=sources)

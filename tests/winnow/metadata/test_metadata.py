@@ -268,6 +268,11 @@ def test_invalid_addresses_are_no_facts_and_take_no_others(url: str | None) -> N
     assert (found.title, found.canonical, found.image) == ("Storm - The Bay", None, None)
 
 
+def test_addresses_of_files_and_data_are_none_of_the_web() -> None:
+    found = facts('<link rel=canonical href="file:///usr/share/a.html"><meta property="og:image" content="data:,x">')
+    assert (found["canonical"], found["image"]) == (None, None)
+
+
 def test_addresses_are_absolute_if_the_base_is_known() -> None:
     head = "<base href=https://cdn.example/x/><link rel=canonical href=storm><meta property=og:image content=i.jpg>"
     found = read_metadata(Page.parse(head))
