@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import logging
 import os
 import signal
@@ -36,6 +37,10 @@ LONGEST: Final = {"training", "test_time_grows_with_the_page.py"}
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONGEST.isdisjoint(item.path.parts))
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # or each collection of garbage visits all that tests have imported
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
