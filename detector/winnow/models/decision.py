@@ -10,13 +10,14 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from math import log1p
+from operator import mul
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, Self, get_args
 
 import numpy as np
 
 from winnow.core import core
 from winnow.features import FEATURE_NAMES, PAGE_FEATURE_NAMES, TABLE_SIZE
-from winnow.models import standardise
+from winnow.models import CLIP
 from winnow.models.files import required_array
 
 if TYPE_CHECKING:
@@ -220,8 +221,8 @@ class KindHead:
 
     def probabilities(self, inputs: KindInputs) -> Floats:
         """float64[len(KINDS)], probability of each kind."""
-        kinds: Floats = standardise(inputs.numbers, self.mean, self.scale) @ self.weight + self.bias
-        core.kind_probabilities(self.tokens, inputs.tokens, kinds)
+        kinds, of_numbers = np.empty(len(KINDS)), (self.mean, self.scale, CLIP, self.weight, self.bias)
+        core.kind_probabilities(inputs.numbers, *of_numbers, self.tokens, inputs.tokens, kinds)
         return kinds
 
 
@@ -298,14 +299,14 @@ class PageDecision:
             return Choice(expected_f1_threshold(templateness, self.words, BETAS[favor]))
         is_article = self.kinds[ARTICLE] if scope == "auto" else float(scope == "article")
         threshold, inputs = self._chosen(templateness, shifted(0.5, favor), is_article, BETAS[favor])
-        confidence = min(max(float(self.learned.confidence @ inputs), 0.0), 1.0)
+        confidence = min(max(sum(map(mul, self.learned.confidence.tolist(), inputs)), 0.0), 1.0)
         return Choice(threshold, confidence, KINDS[self.kinds.index(max(self.kinds))])
 
     def confidence_inputs(self, templateness: Floats, threshold: float) -> Floats:
         """float64[len(CONFIDENCE_INPUTS)], from the scores of the blocks, float64[m], and the threshold."""
-        return self._chosen(templateness, threshold, 1.0)[1]
+        return np.array(self._chosen(templateness, threshold, 1.0, 1.0)[1])
 
-    def _chosen(self, templateness: Floats, even: float, is_article: float, beta: float = 1.0) -> tuple[float, Floats]:
+    def _chosen(self, templateness: Floats, even: float, is_article: float, beta: float) -> tuple[float, list[float]]:
         """Choose between the best threshold and ``even``, which counts ``is_article``; and the inputs of confidence."""
         threshold, *quality, log_words = core.choose_threshold(templateness, self.words, beta, even, is_article)
-        return threshold, np.array([1.0, *quality, self.kinds[ARTICLE], log_words])
+        return threshold, [1.0, *quality, self.kinds[ARTICLE], log_words]

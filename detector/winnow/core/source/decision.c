@@ -6,20 +6,33 @@
 #define MIN_WORDS 0.5      /* blocks without words count a little */
 #define MIN_THRESHOLD 1e-4 /* log-odds are of thresholds as far from 0 and 1 */
 
-/* kind_probabilities(token_weight: float32[size, k], tokens: int64[t], kinds: float64[k]): adds the weights of the tokens to
-   logits, which become probabilities */
+/* kind_probabilities(numbers: float64[d], mean: float64[d], scale: float64[d], clip, weight: float64[d, k],
+                      bias: float64[k], token_weight: float32[size, k], tokens: int64[t], kinds: float64[k])
+
+   Standardised numbers count within `clip`, unknown ones (NaN) nothing. Writes the probabilities of the kinds. */
 PyObject *core_kind_probabilities(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(array_release) Array weight = {0}, tokens = {0}, kinds = {0};
-    double *to, highest, sum = 0;
+    SCOPED(array_release) Array numbers = {0}, mean = {0}, scale = {0}, weight = {0}, bias = {0}, token_weight = {0};
+    SCOPED(array_release) Array tokens = {0}, kinds = {0};
+    double clip, *to, highest, sum = 0;
     Py_ssize_t i, k;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&", in_4, &weight, in_8, &tokens, out_8, &kinds)
-        || !check_arrays(kinds.length > 0 && are_below(&tokens, weight.length / kinds.length))) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&dO&O&O&O&O&", in_8, &numbers, in_8, &mean, in_8, &scale, &clip, in_8, &weight,
+                          in_8, &bias, in_4, &token_weight, in_8, &tokens, out_8, &kinds)
+        || !check_arrays(mean.length == numbers.length && scale.length == numbers.length
+                         && weight.length == numbers.length * kinds.length && bias.length == kinds.length && kinds.length > 0
+                         && are_below(&tokens, token_weight.length / kinds.length))) {
         return NULL;
     }
     to = ITEMS(kinds, double);
+    memcpy(to, ITEMS(bias, double), sizeof *to * (size_t)kinds.length);
+    for (i = 0; i < numbers.length; i++) {
+        double number = (ITEMS(numbers, double)[i] - ITEMS(mean, double)[i]) * ITEMS(scale, double)[i];
+        for (k = 0; k < kinds.length && !isnan(number); k++) {
+            to[k] += smaller(larger(number, -clip), clip) * ITEMS(weight, double)[i * kinds.length + k];
+        }
+    }
     for (i = 0; i < tokens.length; i++) {
-        const float *row = ITEMS(weight, float) + ITEMS(tokens, int64_t)[i] * kinds.length;
+        const float *row = ITEMS(token_weight, float) + ITEMS(tokens, int64_t)[i] * kinds.length;
         for (k = 0; k < kinds.length; k++) {
             to[k] += (double)row[k];
         }
