@@ -20,7 +20,7 @@ from winnow.evidence.main_content import (
 )
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from winnow.evidence.site_counts import adjust_by_site_counts
-from winnow.models.decision import FixedThreshold, shifted
+from winnow.models.decision import Choice, FixedThreshold, shifted
 from winnow.output.tables import in_data_table
 from winnow.output.text import block_texts, conditional_comments
 from winnow.page.attributes import attribute_predicate
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from winnow.evidence.draft import Options, SiteCounts
     from winnow.models import Model, Scores
-    from winnow.models.decision import Choice
     from winnow.page.page import Page
     from winnow.smoothing import SmoothedScores
 
@@ -73,19 +72,17 @@ def smooth_scores(draft: Draft) -> None:
     keeps unless the counts raise its score. A fragment of a page gives the model no context, so only what is almost
     certainly template is cut.
     """
-    draft.smoothed = _smoothed(draft, draft.scores)
-    choice = _choice(draft, draft.smoothed)
+    draft.smoothed, choice = _smooth_and_choose(draft, draft.scores)
     threshold = choice.threshold
     if draft.page_scores is not draft.scores:
-        alone = _smoothed(draft, draft.page_scores)
-        draft.page_threshold = _choice(draft, alone).threshold
+        alone, (draft.page_threshold, *_) = _smooth_and_choose(draft, draft.page_scores)
         is_raised = draft.scores.templateness > draft.page_scores.templateness
         draft.kept_by_page = ((alone.value < draft.page_threshold) & ~is_raised)[draft.page.n :]
         if draft.options.scope == "auto" and not isinstance(draft.scores.decision, FixedThreshold):
             threshold = (threshold + shifted(0.5, draft.options.favor)) / 2
     if draft.page.m <= _MAX_FRAGMENT_BLOCKS and draft.options.favor != "precision":
         threshold = max(threshold, _FRAGMENT_THRESHOLD)
-    draft.choice = choice._replace(threshold=threshold)
+    draft.choice = Choice(threshold, choice.confidence, choice.kind)
 
 
 _MAX_FRAGMENT_BLOCKS: Final = 8
@@ -154,15 +151,14 @@ def estimate_confidence(draft: Draft) -> None:
     The decision's own estimate was learned on pages without counts. With counts, the estimate is a linear function of
     it and of the F1 expected from the adjusted scores, fitted on the labelled pages of whole sites.
     """
-    confidence, kept = draft.choice.confidence, draft.kept
+    choice, kept = draft.choice, draft.kept
     if draft.is_fallback or not kept.any():
-        confidence = 0.0
-    elif confidence is not None and draft.page_scores is not draft.scores:
+        draft.choice = choice._replace(confidence=0.0)
+    elif choice.confidence is not None and draft.page_scores is not draft.scores:
         weight = np.maximum(draft.lengths, 3.0)  # characters stand for words
         content = (1 - draft.smoothed.value[draft.page.n :]) * weight
         expected = float(2 * content.dot(kept) / (weight.dot(kept) + content.sum()))
-        confidence = min(0.359 + 0.448 * confidence + 0.21 * expected, 1.0)
-    draft.choice = draft.choice._replace(confidence=confidence)
+        draft.choice = choice._replace(confidence=min(0.359 + 0.448 * choice.confidence + 0.21 * expected, 1.0))
 
 
 STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
@@ -185,14 +181,11 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
 """The steps from the model's scores to the kept units."""
 
 
-def _smoothed(draft: Draft, scores: Scores) -> SmoothedScores:
-    smoothing = smooth if draft.options.smooth else unsmoothed
+def _smooth_and_choose(draft: Draft, scores: Scores) -> tuple[SmoothedScores, Choice]:
+    options, smoothing = draft.options, smooth if draft.options.smooth else unsmoothed
     if draft.comments is not None:  # so that the threshold is chosen without what is excluded
         excluded = np.append(np.zeros(draft.page.n, bool), draft.comments.excluded)
         scores = scores._replace(templateness=np.where(excluded, 1.0, scores.templateness))
-    return smoothing(draft.page.unit_parent, scores)
-
-
-def _choice(draft: Draft, smoothed: SmoothedScores) -> Choice:
-    choose = draft.scores.decision.choose
-    return choose(smoothed.value[draft.page.n :], scope=draft.options.scope, favor=draft.options.favor)
+    smoothed = smoothing(draft.page.unit_parent, scores)
+    templateness = smoothed.value[draft.page.n :]
+    return smoothed, scores.decision.choose(templateness, scope=options.scope, favor=options.favor)

@@ -25,7 +25,7 @@ def smooth_forest(
 ) -> SmoothedScores:
     """Smooth scores with one weight and penalty for all, or one for each."""
     k = np.shape(score)
-    weights, penalties = np.broadcast_to(np.asarray(weight, np.int64), k), np.broadcast_to(penalty, k)
+    weights, penalties = np.full(k, weight, np.int64), np.full(k, penalty, np.float64)
     scores = Scores(np.asarray(score, float), weights, np.ones(k, bool), penalties, FixedThreshold(0.5))
     return smooth(np.asarray(parent, np.int32), scores)
 
