@@ -293,8 +293,8 @@ def clean(
 def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, options: Options) -> Draft:
     """Decide on a page, or on the article in its JSON if the page itself has almost no text."""
     draft = decide(page, model, site, options)
-    characters = int(draft.lengths[draft.kept].sum())
-    if characters > _MAX_CHARACTERS_WITHOUT_SCRIPTS or not (page.tag == TAG_ID["script"]).any():
+    characters = int(draft.lengths.dot(draft.kept))
+    if characters > _MAX_CHARACTERS_WITHOUT_SCRIPTS or "script" not in page.tag_names:
         return draft
     if article := article_in_data(page, characters):
         with suppress(PageTooLarge):

@@ -127,7 +127,7 @@ class Draft:
         self.comments: CommentPartition | None = None
         self.page_threshold = 0.5
         self.kept_by_page: Flags | None = None
-        self.kept_units: Flags = np.ones(units, bool)
+        self.kept_units: Flags = np.zeros(units, bool)
         self.kept = self.kept_units[page.n :]
         self.is_fallback = False
         self.overruled: NDArray[np.uint8] = np.zeros(units, np.uint8)
@@ -158,8 +158,7 @@ class Draft:
     @property
     def template_share(self) -> float:
         """Fraction of the text's characters that was cut as template, 0..1."""
-        characters = int(self.lengths.sum())
-        left = int(self.lengths[self.kept | self.written_by_readers].sum())
+        left, characters = int(self.lengths.dot(self.kept | self.written_by_readers)), int(self.lengths.sum())
         return (characters - left) / max(characters, 1)
 
     def keep_least_template(self, candidates: Flags) -> None:

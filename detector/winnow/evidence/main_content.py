@@ -174,8 +174,8 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
     """
     copies = np.zeros(len(texts), bool)
     long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= _MIN_COPY_LENGTH]
-    first_block = {texts[block]: block for block in reversed(long)}
-    if len(first_block) < len(long):
+    if len({texts[block] for block in long}) < len(long):  # on few pages
+        first_block = {texts[block]: block for block in reversed(long)}
         repeated = [(block, original) for block in long if (original := first_block[texts[block]]) != block]
         copy, original = page.block_node[np.array(repeated).T]
         structure = nearest(page.parent, tag_set("table", *LISTS).take(page.tag))

@@ -100,10 +100,7 @@ def run_rewrites(page: Page) -> dict[int, str]:
         if element >= behind and (email := decode_email(code)):  # not in another one
             behind, runs = int(page.end[element]), range(page.run_begin[element], page.run_end[element])
             rewrites |= dict.fromkeys(runs[1:], "") | dict.fromkeys(runs[:1], email)
-    omitted = omitted_elements(page)
-    if omitted.any():
-        rewrites |= dict.fromkeys(omitted.take(page.run_node).nonzero()[0].tolist(), "")
-    return rewrites
+    return rewrites | dict.fromkeys(omitted_elements(page).take(page.run_node).nonzero()[0].tolist(), "")
 
 
 @once_per_page
@@ -193,14 +190,12 @@ def plain_text_rewrites(page: Page) -> dict[int, str]:
 @once_per_page
 def checkboxes(page: Page) -> dict[int, str]:
     """``[x]`` or ``[ ]`` by element, for the checkboxes at the beginning of list items."""
-    boxes = np.array(page.attributes.elements_matching(_CHECKBOXES), int)
-    if not boxes.size or "li" not in page.tag_names:
+    if "li" not in page.tag_names or not (found := page.attributes.elements_matching(_CHECKBOXES)):
         return {}
+    boxes = np.array(found)
     item = nearest(page.parent, page.tag == TAG_ID["li"])[boxes]
     is_in_item = (page.tag[boxes] == TAG_ID["input"]) & (item >= 0)
     boxes, item = boxes[is_in_item], item[is_in_item]
-    if not boxes.size:
-        return {}
     visible = prefix_sums(page.has_ink)
     is_first = visible[page.run_begin[boxes]] == visible[page.run_begin[item]]
     is_first &= visible[page.run_end[item]] > visible[page.run_end[boxes]]
