@@ -201,6 +201,8 @@ class EmbeddedServer:
         # Memory that is freed in the background still counts as used, and then all keys would be evicted.
         limit = str(self._max_bytes or 0)
         memory = ["--maxmemory", limit, "--maxmemory-policy", "volatile-lru", "--lazyfree-lazy-eviction", "no"]
+        # A hash that is packed is searched from its beginning for each of a page's nodes.
+        memory += ["--hash-max-listpack-entries", "64"]
         disk = ["--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no"]
         return [str(server_binary()), "--port", "0", "--unixsocketperm", "700", *files, *memory, *disk]
 
