@@ -42,7 +42,7 @@ _MAX_CANDIDATES: Final = 400  # of each kind
 _MAX_BYLINE_RUNS: Final = 40
 _MAX_LABEL_CHARACTERS: Final = 40  # before a date
 _MAX_BLOCKS_BEHIND: Final = 12  # text blocks between the headline and a byline
-_MAX_NAMING: Final = 6  # links, and elements in each of them
+_MAX_NAMING: Final = 6  # links, headings, and elements in each of them
 _DISTANCES: Final = np.array([-8, -4, 0, 7, _MAX_BLOCKS_BEHIND + 1, 2 * _MAX_BLOCKS_BEHIND])
 _NEARNESS: Final = np.array([0.0, 1.0, 2.0, 2.5, 2.0, 1.0, 0.0])  # before, between and from these distances
 _MIN_BYLINE_SCORE: Final = 2.0
@@ -71,6 +71,7 @@ _SIDE_CLASSES: Final = (
     " recommended readmore comment comments reply widget"
 ).split()
 _BYLINE_CLASSES: Final = "author authors autor writer contributor contributors vcard fn byline".split()
+_SITE_NAME: Final = re.compile(r"\b(?:site|menu)-?(?:title|name|logo)\b")
 _AUTHOR_STEPS: Final = [  # of addresses
     f"/{step}/"
     for step in """author authors by contributor contributors profile profiles people staff writer writers journalist
@@ -247,10 +248,11 @@ def heading_block(page: Page) -> int | None:
 
 
 def site_names(page: Page) -> set[str]:
-    """Texts and labels in the first links home, which may name the site."""
+    """Texts and labels that may name the site: those in the first links home, and in headings with a class for it."""
     home, places = join_address(page.url or "", "/"), page.attributes.places_by_value("href")
     homes = ({"/", home, home.removesuffix("/")} - {""}) & places.keys()
-    first = page.attributes.elements_with([places[value] for value in homes])[:_MAX_NAMING]
+    named = [index for index, pairs in named_elements(page, "h1") if _SITE_NAME.search(pairs.get("class", ""))]
+    first = named[:_MAX_NAMING] + page.attributes.elements_with([places[value] for value in homes])[:_MAX_NAMING]
     inner = [at for index in first for at in range(index, min(int(page.end[index]), index + _MAX_NAMING))]
     labels = page.attributes.of_elements(np.array(inner, np.int64), {"alt", "aria-label"})
     found = [element_text(page, index) for index in first] + [text for pairs in labels for _, text in pairs]
@@ -259,11 +261,11 @@ def site_names(page: Page) -> set[str]:
 
 @once_per_page
 def headings(page: Page, *names: str) -> list[str]:
-    """Text of each heading of some names, without headings in others."""
+    """Text of each heading of some names, without headings in others and the site's name."""
     found: list[str] = []
     last_end = 0
-    for index in elements_named(page, *names):
-        if index >= last_end:
+    for index, pairs in named_elements(page, *names):
+        if index >= last_end and not _SITE_NAME.search(f"{pairs.get('id')} {pairs.get('class')}"):
             found.append(element_text(page, index).rstrip("¶§ "))
             last_end = int(page.end[index])
     return [text for text in found if text]

@@ -190,6 +190,7 @@ def test_the_headline_is_without_the_name_of_the_site(title: str, h1: str, headl
     [
         ("Storm - Tides | Bay Watch", "<a href=/><img alt='Bay Watch logo'></a>", "Storm - Tides"),
         ("Storm – Bay Watch", "<a href=https://host.example aria-label='Bay Watch'></a>", "Storm"),
+        ("Storm - The Bay", "<h1 class=menu-title>The Bay</h1>", "Storm"),
         ("Storm | Host", "<h1>Storm hits the coast | Host</h1>", "Storm hits the coast"),
         ("Storm: Bay Watch", "<a href=/>Bay Watch</a>", "Storm: Bay Watch"),
         ("Storm | Bay Watch", "<a href=/bay>Bay Watch</a><a href=/>Bay</a>", "Storm | Bay Watch"),
