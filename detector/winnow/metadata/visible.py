@@ -70,6 +70,7 @@ _SIDE_CLASSES: Final = (
     "related recent sidebar footer nav menu archive archives replies review reviews testimonial testimonials"
     " recommended readmore comment comments reply widget"
 ).split()
+_COMMENT_CLASSES: Final = "comment comments reply".split()
 _BYLINE_CLASSES: Final = "author authors autor writer contributor contributors vcard fn byline".split()
 _SITE_NAME: Final = re.compile(r"\b(?:site|menu)-?(?:title|name|logo)\b")
 _AUTHOR_STEPS: Final = [  # of addresses
@@ -189,7 +190,8 @@ def visible_authors(page: Page) -> list[str]:
     lines, heading, table = page.block_texts(), heading_block(page), page.attributes
     links = [place for place, value in table.containing(_AUTHOR_STEPS, "href") if _AUTHOR_PAGE.search(value)]
     rels = _places_of_words(page, ["author"], "rel")
-    classes = _places_of_words(page, _BYLINE_CLASSES, "class", "id")
+    of_readers = {*_places_of_words(page, _COMMENT_CLASSES, "class", "id")}
+    classes = [at for at in _places_of_words(page, _BYLINE_CLASSES, "class", "id") if at not in of_readers]
     marked = [(index, 2.0) for index in table.elements_with(rels)]
     marked += [(index, 1.5) for index in table.elements_with(classes) + table.elements_with(links)]
     in_form, place_scores = within(page, _IN_FORM.take(page.tag)), _place_scores(page)

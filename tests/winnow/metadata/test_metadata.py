@@ -144,6 +144,7 @@ def test_the_language_decides_the_order_of_day_and_month() -> None:
         ("<p><time datetime=2019-09-03>May 17, 2024</time>", ("", "2024-05-17", None)),
         ("<p>By Lizzie Streit, MS, RDN | Reviewed by Bob Fry", ("Lizzie Streit", None, None)),
         ("<p class=author>Staff Writer<p>yesterday", ("", None, None)),
+        ("<p class=comment-author>Ada Byron", ("", None, None)),
         ("<form><label class=author>Nombre *</label></form><p>© 2024 The News, since 1 May 2001", ("", None, None)),
         ("<p>Text<p>This page was last edited on 8 July 2025, at 12:00.", ("", None, "2025-07-08")),
         ("<p>In a speech to the members on May 17, 2024 the mayor said that all ferries would stay.", ("", None, None)),
