@@ -69,7 +69,11 @@ def smooth(parent: NDArray[np.int32], scores: Scores) -> SmoothedScores:
     [0, 1, 1, 1, 0]
     """
     value, section = np.empty(len(scores.weight)), np.empty(len(scores.weight), np.int32)
-    core.smooth(parent, scores.in_tree, scores.templateness, scores.weight, scores.penalty, value, section)
+    core.smooth(
+        *(parent, np.ascontiguousarray(scores.in_tree, bool)),
+        *(np.ascontiguousarray(scores.templateness, np.float64), np.ascontiguousarray(scores.weight, np.int64)),
+        *(np.ascontiguousarray(scores.penalty, np.float64), value, section),
+    )
     return SmoothedScores(value, section)
 
 

@@ -27,7 +27,7 @@ _MAX_LOGIT: Final = 30.0
 
 
 class Scores(NamedTuple):
-    """Classifier output over the units of a page: its ``n`` elements, then its ``m`` text blocks; contiguous arrays.
+    """Classifier output over the units of a page: its ``n`` elements, then its ``m`` text blocks.
 
     Attributes:
         templateness: float64[n + m] in 0..1, probability that the unit is template.
