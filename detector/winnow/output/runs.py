@@ -225,35 +225,33 @@ def _separated_runs(page: Page) -> dict[int, str]:
     """
     are_touching = page.has_ink[:-1] & page.has_ink[1:]
     are_touching[page.block_run_begin[1:] - 1] = False
-    before = are_touching.nonzero()[0]
-    left, right = page.run_node.take(before), page.run_node.take(before + 1)
-    are_apart = np.zeros(len(before), bool)
+    is_side = _SIDE_BY_SIDE.take(page.tag).take(page.run_node)
+    beside = (are_touching & is_side[:-1] & is_side[1:]).nonzero()[0] + 1
+    beside = beside[page.end.take(page.run_node.take(beside - 1)) <= page.run_node.take(beside)]
+    if beside.size and not page.tag_names.isdisjoint(_CODE):
+        in_code = within(page, is_among(page, elements_named(page, *_CODE)))
+        beside = beside[~in_code.take(page.run_node.take(beside))]
+    found = [run for run in beside.tolist() if _begins_word(run_text(page, run - 1)[-2:], run_text(page, run)[0])]
     custom = [element for element, name in page.unknown_names.items() if "-" in name]
     if custom or "button" in page.tag_names:
         is_box = page.tag == TAG_ID["button"]
         is_box[custom] = True
-        boxes = nearest(page.parent, is_box)
-        are_apart = (boxes[left] != boxes[right]) & (np.minimum(boxes[left], boxes[right]) >= 0)
-    is_side = _SIDE_BY_SIDE.take(page.tag)
-    are_beside = (page.end.take(left) <= right) & is_side.take(left) & is_side.take(right)
-    if not page.tag_names.isdisjoint(_CODE):
-        are_beside &= ~within(page, is_among(page, elements_named(page, *_CODE))).take(right)
-    separated: dict[int, str] = {}
-    chosen = are_apart | are_beside
-    runs = before[chosen] + 1
-    places = runs.tolist(), page.run_offset[runs - 1].tolist(), page.run_offset[runs].tolist()
-    for run, begin, at, is_apart in zip(*places, are_apart[chosen].tolist(), strict=True):
-        last, first = page.text[at - 1], page.text[at]
-        if at - begin == 1 and last.isalpha() and not is_apart:  # an initial, or a letter of a word that moves
-            continue
-        if not (last.isspace() or first.isspace()) and (is_apart or _begins_word(last, first)):
-            separated[run] = f" {run_text(page, run)}"
-    return separated
+        box = nearest(page.parent, is_box).take(page.run_node)
+        apart = (are_touching & (box[:-1] != box[1:]) & (np.minimum(box[:-1], box[1:]) >= 0)).nonzero()[0] + 1
+        borders = ((run, run_text(page, run - 1)[-1], run_text(page, run)[0]) for run in apart.tolist())
+        found += [run for run, last, first in borders if not (last.isspace() or first.isspace())]
+    return {run: f" {run_text(page, run)}" for run in found}
 
 
 def _begins_word(before: str, first: str) -> bool:
-    """Whether a character rather begins a word of its own than continues the text before it."""
-    ends_word = before.isupper() or before.islower() or before.isdigit()
+    """Whether a character rather begins a word of its own than continues the text that ends with two others before it.
+
+    A single letter before it is an initial, or one of a word whose letters move.
+    """
+    if len(before) == 1 and before.isalpha():
+        return False
+    last = before[-1]
+    ends_word = last.isupper() or last.islower() or last.isdigit()
     if first.isupper():
-        return ends_word or before in _WORD_ENDS
+        return ends_word or last in _WORD_ENDS
     return ends_word and (first.isdigit() or first in _CURRENCIES)
