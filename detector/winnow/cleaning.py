@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
+import warnings
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property, partial
@@ -356,6 +358,8 @@ def _check_input(html: object, url: object, encoding: object) -> None:
     """Raise the errors of :func:`clean` for invalid input; the messages say what is expected."""
     if not isinstance(html, Html):
         raise TypeError(f"html must be str, bytes, an lxml tree or a winnow.Page, not {_type_name(html)}")
+    if isinstance(html, str) and len(html) < _MAX_NAME and _NAME.fullmatch(html):
+        warnings.warn(f"{html!r} is taken for HTML: fetch the page, or read the file, and give its bytes", stacklevel=3)
     if url is not None and not isinstance(url, str):
         raise TypeError(f"url must be a str, not {_type_name(url)}")
     if encoding is None:
@@ -366,6 +370,11 @@ def _check_input(html: object, url: object, encoding: object) -> None:
         raise TypeError(f"encoding goes with bytes; html is {_type_name(html)}")
     if resolve_encoding(encoding) is None:
         codecs.lookup(encoding)
+
+
+_MAX_NAME: Final = 500  # characters
+_NAME: Final = re.compile(r"https?://\S+|[^<>\n]+\.html?")
+"""An address or the name of a file."""
 
 
 def check_choice(name: str, chosen: object, choices: tuple[str, ...]) -> None:

@@ -193,6 +193,12 @@ class Response:
     body = b""
 
 
+@pytest.mark.parametrize("name", ["https://example.org/storm", "pages/storm.html"])
+def test_an_address_or_a_file_name_instead_of_html_is_warned_of(name: str) -> None:
+    with pytest.warns(UserWarning, match=f"'{name}' is taken for HTML: fetch the page, or read the file"):
+        assert clean(name).text == name
+
+
 @pytest.mark.parametrize(
     ("page", "arguments", "error", "message"),
     [
