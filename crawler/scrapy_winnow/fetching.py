@@ -1,14 +1,12 @@
 """Read one page for a person: from a file, from standard input, or from the web.
 
-From the web a page is fetched politely: robots.txt, limits of size and time, no private addresses unless asked.
+From the web a page is fetched politely: robots.txt, limits of size and time.
 """
 
 from __future__ import annotations
 
 import http.client
-import ipaddress
 import re
-import socket
 import sys
 import threading
 import urllib.error
@@ -39,9 +37,21 @@ _ADDRESSES_BYTES: Final = 4_096  # that are searched
 
 AGENT: Final = "winnow"
 _USER_AGENT: Final = f"{AGENT} (+https://pypi.org/project/scrapy-winnow/)"
-_TIMEOUT_S: Final = 30.0
+_TIMEOUT_S: Final = 30.0  # of it all
+_CONNECT_TIMEOUT_S: Final = 10.0  # of each address of a name, and between bytes
 _MAX_BYTES: Final = 64_000_000
 _MAX_ROBOTS_BYTES: Final = 512_000
+
+_HANDLERS: Final[tuple[Any, ...]] = (
+    urllib.request.UnknownHandler,
+    urllib.request.HTTPDefaultErrorHandler,
+    urllib.request.HTTPErrorProcessor,
+    urllib.request.HTTPRedirectHandler,
+    urllib.request.ProxyHandler,
+    urllib.request.HTTPHandler,
+    urllib.request.HTTPSHandler,
+)
+"""What opens ``http`` and ``https``, and no files."""
 
 _Thing = TypeVar("_Thing")
 
@@ -102,16 +112,14 @@ def read_page(name: str) -> bytes:
     return html
 
 
-def read_document(
-    name: str, url: str | None = None, *, obey_robots: bool = True, allow_private: bool = False
-) -> Document:
+def read_document(name: str, url: str | None = None, *, obey_robots: bool = True) -> Document:
     """Read a page from a file or standard input, with ``url`` as its address, or from the web.
 
     Raises:
         InputError: see :func:`read_page` and :func:`fetch`.
     """
     if is_address(name):
-        return fetch(name, obey_robots=obey_robots, allow_private=allow_private)
+        return fetch(name, obey_robots=obey_robots)
     return Document("page" if name == STANDARD_INPUT else Path(name).name, url, read_page(name))
 
 
@@ -122,19 +130,19 @@ def parse_readable(pages: Iterable[_Thing], read: Callable[[_Thing], Document]) 
             yield read(each).parse()
 
 
-def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) -> Document:
-    """Fetch one page; redirects are followed, each under the same rules.
+def fetch(url: str, *, obey_robots: bool = True) -> Document:
+    """Fetch one page, by the proxies of the environment; redirects are followed, each under the same rules.
 
     Args:
         url: address, ``http`` or ``https``.
         obey_robots: ask the ``robots.txt`` of each host on the way whether ``winnow`` may fetch the page.
-        allow_private: also connect to addresses that are not on the public internet, and use the proxies of the
-            environment. Without it the address that a name resolves to is checked, and connected to.
 
     Raises:
         InputError: it may not or cannot be fetched, or is too large or too slow.
     """
-    opener = _opener(allow_private)
+    opener = urllib.request.OpenerDirector()
+    for kind in _HANDLERS:
+        opener.add_handler(kind())
     if obey_robots:
         opener.add_handler(_Robots())
     answer: Future[Document] = Future()
@@ -164,25 +172,10 @@ def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) ->
 def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int) -> Document:
     """Read an address; of what is longer, so many bytes and one more."""
     request = urllib.request.Request(url, headers={"User-Agent": _USER_AGENT, "Accept": "text/html,*/*;q=0.5"})  # noqa: S310
-    with opener.open(request, timeout=_TIMEOUT_S) as response:
+    with opener.open(request, timeout=_CONNECT_TIMEOUT_S) as response:
         body = response.read(max_bytes + 1)
         encoding = http_content_type_encoding(response.headers.get("Content-Type"))
         return Document(response.geturl(), response.geturl(), body, encoding)
-
-
-def _opener(allow_private: bool) -> urllib.request.OpenerDirector:
-    """Return what opens ``http`` and ``https`` only."""
-    opener = urllib.request.OpenerDirector()
-    kinds: list[Any] = [
-        urllib.request.UnknownHandler,
-        urllib.request.HTTPDefaultErrorHandler,
-        urllib.request.HTTPErrorProcessor,
-        urllib.request.HTTPRedirectHandler,
-    ]
-    open_kinds = [urllib.request.ProxyHandler, urllib.request.HTTPHandler, urllib.request.HTTPSHandler]
-    for kind in [*kinds, *(open_kinds if allow_private else [_PublicHandler])]:
-        opener.add_handler(kind())
-    return opener
 
 
 class _Robots(urllib.request.BaseHandler):
@@ -215,30 +208,3 @@ class _Robots(urllib.request.BaseHandler):
                 raise InputError(f"robots.txt could not be read: {error}: {where}") from error
             text = b""
         return Protego.parse(text.decode("utf-8", "replace"))
-
-
-def _connect_public(address: tuple[str, int], timeout: float, source: Any = None) -> socket.socket:
-    """Connect to one of the addresses that were checked: a name might resolve to another one afterwards."""
-    found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
-    hosts = [str(host) for *_, (host, *_) in found]
-    for host in hosts:
-        found_ip = ipaddress.ip_address(host.partition("%")[0])
-        ip = getattr(found_ip, "ipv4_mapped", None) or found_ip
-        if not ip.is_global or ip.is_multicast:
-            raise OSError(f"{address[0]} is a private address; --allow-private fetches from it")
-    for host in hosts[:-1]:
-        with suppress(OSError):
-            return socket.create_connection((host, address[1]), timeout / len(hosts), source)
-    return socket.create_connection((hosts[-1], address[1]), timeout / len(hosts), source)
-
-
-class _PublicHandler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
-    """Opens both, and connects to public addresses only."""
-
-    def do_open(self, http_class: Any, req: urllib.request.Request, **options: Any) -> Any:
-        def connect(*args: Any, **more: Any) -> Any:
-            connection = http_class(*args, **more)
-            connection._create_connection = _connect_public
-            return connection
-
-        return super().do_open(connect, req, **options)

@@ -97,7 +97,6 @@ def add_options(parser: CommandParser) -> None:
     add("--keep-copies", "keep text that a page repeats")
     comments: Any = {"choices": ("separate", "include", "drop"), "default": "separate"}
     add("--comments", "comments of readers: apart from the text (default), in it, or nowhere", **comments)
-    add("--allow-private", "also fetch from addresses that are not on the public internet")
     add("--url URL", "address of the page: tells in-site links from others; for a single FILE only")
     add("--encoding NAME", "charset of the pages (default: detected for each)")
     add("--rules FILE", "rules of your own for sites, in TOML or JSON")
@@ -207,7 +206,7 @@ def _count_site(sources: Sequence[Source], model: Model, options: argparse.Names
 
 def _read_source(source: Source, options: argparse.Namespace) -> Document:
     """Read a page; what the options say of it comes before what its server said."""
-    page = read_document(source.name, allow_private=options.allow_private)
+    page = read_document(source.name)
     return page._replace(url=options.url or page.url, encoding=options.encoding or page.encoding)
 
 

@@ -46,7 +46,6 @@ def add_options(parser: CommandParser) -> None:
     add = parser.add
     add("source PAGE_OR_FOLDER", "HTML file, folder of them, WARC file or address")
     add("--url URL", "address of the page, or of the folder")
-    add("--allow-private", "also fetch from addresses that are not on the public internet")
     add("--site", "the pages are of one site: count what they repeat first")
     add("--model MODEL", "model file, or name of a model of the package")
     add("--votes FILE", "file of the votes (default: %(default)s)", default=Path("votes.jsonl"))
@@ -61,10 +60,9 @@ def run(options: argparse.Namespace) -> int:
 
     if missing := missing_peers():
         warn(f"not compared with {', '.join(missing)}: pip install {' '.join(missing)}")
-    manners = {"obey_robots": True, "allow_private": options.allow_private}
     try:
         with report_errors(f"--url {options.url}: " if options.url else ""):
-            documents = Documents(options.source, options.url, **manners)
+            documents = Documents(options.source, options.url, obey_robots=True)
         model = load_model_option(options)
         site = Site(model=model) if options.site else None
         if site is not None:

@@ -46,7 +46,6 @@ class Documents:
         url: address of the page or of the folder. It also selects the host of a WARC file, by default that of the
             first page.
         obey_robots: ask ``robots.txt`` before an address is fetched; by default as little as a browser does.
-        allow_private: also fetch from addresses that are not on the public internet.
 
     Attributes:
         names: of the pages, in the order of their numbers.
@@ -57,14 +56,7 @@ class Documents:
         ValueError: ``url`` cannot be the address of a folder.
     """
 
-    def __init__(
-        self,
-        source: str,
-        url: str | None = None,
-        *,
-        obey_robots: bool = False,
-        allow_private: bool = True,
-    ) -> None:
+    def __init__(self, source: str, url: str | None = None, *, obey_robots: bool = False) -> None:
         self._open: Callable[[int], Document]
         self.is_one_site = True
         if not is_address(source) and source.endswith(_ARCHIVES):
@@ -78,7 +70,7 @@ class Documents:
                 raise InputError("holds no HTML files")
         else:
             self.is_one_site, self.names = False, [source]
-            self._open = lambda _: read_document(source, url, obey_robots=obey_robots, allow_private=allow_private)
+            self._open = lambda _: read_document(source, url, obey_robots=obey_robots)
         self.read = lru_cache(maxsize=4)(self._read)
 
     def __len__(self) -> int:

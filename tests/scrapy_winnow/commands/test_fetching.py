@@ -1,8 +1,7 @@
-"""``winnow clean ADDRESS`` fetches one page as robots.txt allows, and from no private address unless asked."""
+"""``winnow clean ADDRESS`` fetches one page as robots.txt allows."""
 
 import socket
 import threading
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -32,7 +31,7 @@ def clean(web, capsys):
 
 @pytest.mark.parametrize("path", ["/story", "/moved", "/störy"])
 def test_a_page_is_fetched_and_cleaned(path, clean):
-    code, out, _ = clean(path, "--allow-private", "--format", "json")
+    code, out, _ = clean(path, "--format", "json")
     assert code == 0
     assert "The ferries stay" in out
     assert ("/st%C3%B6ry" if "ö" in path else "/story") in out  # the last address is the page's
@@ -41,12 +40,11 @@ def test_a_page_is_fetched_and_cleaned(path, clean):
 @pytest.mark.parametrize(
     ("path", "options", "message"),
     [
-        ("/story", [], "127.0.0.1 is a private address; --allow-private fetches from it"),
-        ("/private/story", ["--allow-private"], "robots.txt does not allow it"),
-        ("/lured", ["--allow-private"], "robots.txt does not allow it"),
-        ("/file", ["--allow-private"], "could not be fetched: "),
-        ("/gone", ["--allow-private"], "could not be fetched: HTTP Error 404"),
-        ("/story", ["--allow-private", "--site"], "one address at a time"),
+        ("/private/story", [], "robots.txt does not allow it"),
+        ("/lured", [], "robots.txt does not allow it"),
+        ("/file", [], "could not be fetched: "),
+        ("/gone", [], "could not be fetched: HTTP Error 404"),
+        ("/story", ["--site"], "one address at a time"),
     ],
 )
 def test_what_may_not_be_fetched_is_refused_with_the_reason(path, options, message, clean, web):
@@ -58,20 +56,20 @@ def test_what_may_not_be_fetched_is_refused_with_the_reason(path, options, messa
 
 def test_a_server_that_cannot_say_what_it_forbids_is_left_alone(clean, web):
     web.pages["/robots.txt"] = (503, {}, b"")
-    assert "robots.txt could not be read" in clean("/story", "--allow-private")[2]
+    assert "robots.txt could not be read" in clean("/story")[2]
     assert web.asked == ["/robots.txt"]
 
 
 def test_of_a_long_robots_txt_the_beginning_is_heeded(clean, web):
     status, headers, rules = web.pages["/robots.txt"]
     web.pages["/robots.txt"] = (status, headers, rules + b"\n# and more" * 90_000)
-    assert "The ferries stay" in clean("/story", "--allow-private")[1]
-    assert "robots.txt does not allow it" in clean("/private/story", "--allow-private")[2]
+    assert "The ferries stay" in clean("/story")[1]
+    assert "robots.txt does not allow it" in clean("/private/story")[2]
 
 
 def test_a_page_that_is_too_large_is_refused(clean, monkeypatch):
     monkeypatch.setattr(fetching, "_MAX_BYTES", 50)
-    assert "is larger than 50 bytes" in clean("/story", "--allow-private")[2]
+    assert "is larger than 50 bytes" in clean("/story")[2]
 
 
 def test_a_server_that_sends_a_byte_now_and_then_is_given_up(monkeypatch):
@@ -89,33 +87,6 @@ def test_a_server_that_sends_a_byte_now_and_then_is_given_up(monkeypatch):
         dripping = threading.Thread(target=drip, args=[server])
         dripping.start()
         with pytest.raises(fetching.InputError, match=r"took longer than 0\.5 s"):
-            fetching.fetch(f"http://127.0.0.1:{server.getsockname()[1]}/", obey_robots=False, allow_private=True)
+            fetching.fetch(f"http://127.0.0.1:{server.getsockname()[1]}/", obey_robots=False)
         is_over.set()
         dripping.join()
-
-
-@pytest.mark.parametrize("address", ["10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fd00::1", "224.0.0.1"])
-def test_no_name_leads_to_a_private_address(address, monkeypatch):
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(family, socket.SOCK_STREAM, 6, "", (address, 80))])
-    with pytest.raises(fetching.InputError, match="is a private address"):
-        fetching.fetch("http://innocent.example/")
-
-
-def test_where_the_first_address_of_a_name_does_not_answer_the_next_one_is_asked(web, monkeypatch):
-    web.pages["/story"] = (200, {}, STORY)
-    tried = []
-
-    def reach_the_last(address, *_):
-        tried.append(address[0])
-        if len(tried) == 1:
-            raise OSError("no route to it")
-        connection = socket.socket()
-        connection.connect(("127.0.0.1", urlsplit(web.url).port))
-        return connection
-
-    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, 80)) for host in ("8.8.8.8", "1.1.1.1")]
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
-    monkeypatch.setattr(socket, "create_connection", reach_the_last)
-    assert fetching.fetch("http://two.example/story", obey_robots=False).html == STORY
-    assert tried == ["8.8.8.8", "1.1.1.1"]
