@@ -197,7 +197,7 @@ def test_names_that_are_not_files_are_explained(clean, tmp_path):
 
 def test_a_page_of_template_only_and_one_above_the_limits_are_kept_with_a_warning(clean, tmp_path):
     menu, large = tmp_path / "menu.html", tmp_path / "large.html"
-    menu.write_text(f"<ul>{MENU}</ul>")
+    menu.write_text(f"<nav><ul>{MENU}</ul></nav><p style='display: none'>The ferries stay in port until Sunday.</p>")
     code, out, err = clean(menu)
     assert code == 0
     assert out.strip()
