@@ -26,6 +26,7 @@ from benchmarks.shared.common import models_of_folds, parser_of, rules_in_turn, 
 from benchmarks.shared.marks import COMMENTS, CONTENT, MAYBE, marked_sites, read_marks
 from benchmarks.shared.peers import peers, trafilatura_recall_text
 from winnow.evidence import site_counts
+from winnow.output.text import block_texts
 from winnow.page.text import WORD
 from winnow.page.tree import prefix_sums, tag_set
 from winnow.site import PageCounts
@@ -80,10 +81,9 @@ def main() -> None:  # noqa: C901
             for name, page in site_pages.items():
                 if name not in pages:
                     continue
-                texts = page.block_texts()
                 words = {letter: Counter[str]() for letter in (CONTENT, COMMENTS, MAYBE)}
-                letters = pages[name].of_blocks(texts)
-                for letter, text in zip(letters, texts, strict=True):
+                letters = pages[name].of_blocks(page.block_texts())
+                for letter, text in zip(letters, block_texts(page), strict=True):
                     words.get(letter, Counter()).update(WORD.findall(text.lower()))
                 if words[CONTENT].total() < 4:
                     continue
