@@ -244,7 +244,7 @@ def _separated_runs(page: Page) -> dict[int, str]:
 
 
 def _begins_word(before: str, first: str) -> bool:
-    """Whether a character rather begins a word of its own than continues the text that ends with two others before it.
+    """Whether a character begins a word of its own, from the last two characters of the text before it.
 
     A single letter before it is an initial, or one of a word whose letters move.
     """
