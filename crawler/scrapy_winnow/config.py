@@ -25,6 +25,7 @@ from w3lib.encoding import resolve_encoding
 from scrapy_winnow.fields import OPTIONAL_FIELDS, WRITTEN_FIELDS
 from scrapy_winnow.storage.clients import check_address
 from scrapy_winnow.storage.evidence import MAX_PAGES
+from scrapy_winnow.storage.keys import MAX_TTL_S
 from winnow.counting import MIN_PAGES
 from winnow.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH
 from winnow.evidence.comments import COMMENTS, Comments
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
 PREFIX: Final = "WINNOW_"
 
 DAY_S: Final = 86_400
-
-MAX_TTL_S: Final = 36_500 * DAY_S
-"""Longest time to live: Redis refuses those that leave its clock."""
 
 MAX_PROCESSES: Final = 2
 """Cleaning processes that one crawl can keep busy: the most that ``WINNOW_PROCESSES = "auto"`` starts."""

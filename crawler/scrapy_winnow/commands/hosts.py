@@ -20,7 +20,7 @@ from scrapy_winnow.commands.common import (
 )
 from scrapy_winnow.fetching import InputError, read_page, reason
 from scrapy_winnow.storage.evidence import HashedPage
-from scrapy_winnow.storage.keys import site_of
+from scrapy_winnow.storage.keys import MAX_TTL_S, site_of
 from winnow import Page, PageTooLarge
 from winnow.counting import THETA
 from winnow.training.sites import page_files
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from scrapy_winnow.storage.hosts import HostRecord, HostRecords
 
 _MAX_SAMPLED: Final = 50
-_MAX_TTL_S: Final = 3_153_600_000  # as of the setting; Redis refuses longer ones when all else is written
 HELP = """\
 show the hosts that were counted; forget, reopen, export or import some
 A host is counting until its labels have stopped changing; then it is settled, its labels are frozen, and its pages cost
@@ -81,8 +80,8 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError(f"--{'forget' if options.forget else 'reopen'} needs a HOST")
     if options.export and len(options.hosts) != 1:
         raise CommandError("--export needs one HOST")
-    if options.import_ and (not options.hosts or not 1 <= options.ttl <= _MAX_TTL_S):
-        raise CommandError(f"--import needs a FILE, and --ttl from 1 to {_MAX_TTL_S}")
+    if options.import_ and (not options.hosts or not 1 <= options.ttl <= MAX_TTL_S):
+        raise CommandError(f"--import needs a FILE, and --ttl from 1 to {MAX_TTL_S}")
     names = [] if options.import_ else [_host_name(host) for host in options.hosts]
     _find_server(options)
     with connect_to(options.redis_url, options.state_dir, create=options.import_) as client:
