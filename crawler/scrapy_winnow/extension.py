@@ -24,7 +24,8 @@ from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.index import DuplicateIndex
-from scrapy_winnow.worker import freeze_loaded, links_of
+from scrapy_winnow.worker import freeze_loaded
+from winnow.page.addresses import links_of
 from winnow.page.page import PageTooLarge
 from winnow.page.parsing import kind_of_data
 

@@ -21,8 +21,8 @@ import numpy as np
 from scrapy_winnow.fields import CleaningOptions, clean_item
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from winnow.models import load_model
+from winnow.page.addresses import links_of
 from winnow.page.page import Limits, Page, PageTooLarge
-from winnow.page.tree import tag_set
 from winnow.rules import Rule
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ LENGTH: Final = struct.Struct("<I")
 """What a message begins with: the bytes that follow."""
 
 _PART = "\0part"  # a key that no item has
-_LINKS: Final = tag_set("a", "area")
 
 logger = logging.getLogger(__name__)
 
@@ -86,12 +85,6 @@ def freeze_loaded() -> None:
     unless it is part of a cycle then.
     """
     gc.freeze()
-
-
-def links_of(page: Page) -> list[str]:
-    """Return where the links of a page lead, as they are written and in their order."""
-    is_link = _LINKS[page.tag]
-    return [target for element, target in page.attribute("href").items() if is_link[element]]
 
 
 class Worker:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from winnow.page.tree import named_elements
+from winnow.page.tree import named_elements, tag_set
 
 if TYPE_CHECKING:
     from winnow.page.page import Page
+
+_LINKS: Final = tag_set("a", "area")
 
 
 def split_address(address: str) -> SplitResult:
@@ -39,3 +41,9 @@ def base_address(page: Page) -> str:
     href = next(filter(str.strip, stated), "")
     base = href and join_address(own, href)
     return base if base and split_address(base).scheme in {"", "http", "https"} else own
+
+
+def links_of(page: Page) -> list[str]:
+    """Return where the links of a page lead, as they are written and in their order."""
+    is_link = _LINKS[page.tag]
+    return [target for element, target in page.attribute("href").items() if is_link[element]]

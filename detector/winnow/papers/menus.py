@@ -12,9 +12,8 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from winnow.page.addresses import base_address, domain, join_address, split_address
+from winnow.page.addresses import base_address, domain, join_address, links_of, split_address
 from winnow.page.page import PageTooLarge
-from winnow.page.tree import tag_set
 from winnow.papers.menu_mapping import THRESHOLD, Equality, Profile, shared_units, template_of
 from winnow.papers.pages import (
     OTHER_SUFFIXES,
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from winnow.papers.pages import SitePage, SitePages
 
 
-_LINKS: Final = tag_set("a", "area")
 _INDEX: Final = frozenset({"index.html", "index.htm", "index.php", "index.xhtml", "index.shtml", "default.htm"})
 
 
@@ -47,9 +45,8 @@ def site_links(page: Page) -> dict[str, str]:
     """
     own, itself, base = domain(page.url or ""), page_key(page.url or ""), base_address(page)
     found: dict[str, str] = {}
-    is_link = _LINKS[page.tag].tolist()
-    for index, href in page.attribute("href").items():
-        address = join_address(base, href).partition("#")[0] if is_link[index] and href else ""
+    for href in filter(None, links_of(page)):
+        address = join_address(base, href).partition("#")[0]
         key = page_key(address)
         if key and key != itself and domain(address) == own:
             found.setdefault(key, address)
