@@ -51,7 +51,7 @@ _CODE_LINES: Final = attribute_predicate("class", parts=("line",))
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
 _WIKI_LINK: Final = re.compile(r"(?:^|\s)(?:(?:mw-)?editsection|mw-cite-backlink)(?:$|\s)")
 _SIDE_BY_SIDE: Final = tag_set("a", "span", "time", "label", "small")
-_CODE: Final = "pre", "code", "kbd", "samp"
+_CODE: Final = tag_set("pre", "code", "kbd", "samp")
 _WORD_ENDS: Final = frozenset(",;!?%)]")
 _CURRENCIES: Final = frozenset("$€£")
 _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
@@ -228,9 +228,8 @@ def _separated_runs(page: Page) -> dict[int, str]:
     is_side = _SIDE_BY_SIDE.take(page.tag).take(page.run_node)
     beside = (are_touching & is_side[:-1] & is_side[1:]).nonzero()[0] + 1
     beside = beside[page.end.take(page.run_node.take(beside - 1)) <= page.run_node.take(beside)]
-    if beside.size and not page.tag_names.isdisjoint(_CODE):
-        in_code = within(page, is_among(page, elements_named(page, *_CODE)))
-        beside = beside[~in_code.take(page.run_node.take(beside))]
+    if beside.size and (is_code := _CODE.take(page.tag)).any():
+        beside = beside[~within(page, is_code).take(page.run_node.take(beside))]
     found = [run for run in beside.tolist() if _begins_word(run_text(page, run - 1)[-2:], run_text(page, run)[0])]
     custom = [element for element, name in page.unknown_names.items() if "-" in name]
     if custom or "button" in page.tag_names:
