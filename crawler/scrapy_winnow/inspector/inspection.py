@@ -85,10 +85,11 @@ class Inspection:
             self.page = document.parse(WIDE_LIMITS)
         self._rules = rules or Rules()
         self.cleaned = lru_cache(maxsize=1)(self._clean)
+        self.evidence = lru_cache(maxsize=1)(self._find_evidence)
         self._attribution = lru_cache(maxsize=2)(self._attribute_scores)
         self._hashed = lru_cache(maxsize=2)(self._hash_page)
 
-    def evidence(self, trial: Trial) -> PageCounts | None:
+    def _find_evidence(self, trial: Trial) -> PageCounts | None:
         """Return what is known of the page after some pages of its site; ``None`` without pages."""
         if self.replay is None or trial.pages < 1 or not self.page.n:
             return None
