@@ -16,13 +16,8 @@ from winnow.fingerprints import UNSEEN
 from winnow.page.tree import IS_BLOCK_LEVEL, once_per_page, tag_set
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Flags, Hashes, Integers
     from winnow.page.page import Page
-
-    Hashes = NDArray[np.uint64]
-    Flags = NDArray[np.bool_]
-    Integers = NDArray[np.int64]
 
 
 WHOLE_PAGE: Final = tag_set("html", "body")

@@ -32,8 +32,7 @@ from winnow.smoothing import smooth, unsmoothed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Flags
     from winnow.evidence.draft import Options, SiteCounts
     from winnow.models import Model, Scores
     from winnow.page.page import Page
@@ -124,7 +123,7 @@ def cut_hidden(draft: Draft) -> None:
     draft.overrule(~seen, Reason.HIDDEN, cut=True)
 
 
-def _has_seen(page: Page, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _has_seen(page: Page, hidden: Flags) -> Flags:
     """bool[m], whether each block has a run that is not hidden (bool[r])."""
     return sums_in_blocks(page, page.has_ink & ~hidden) > 0
 

@@ -21,9 +21,8 @@ from winnow.page.text import character_tokens, word_kinds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
+    from winnow.arrays import Hashes
 
-    Hashes = NDArray[np.uint64]
 
 WINDOW_WORDS: Final = 6
 KEEP: Final = 8

@@ -24,9 +24,8 @@ from winnow.page.tree import TAG_ID, TAG_NAMES, tag_set
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from winnow.arrays import Singles
     from winnow.page.page import Page
-
-    Matrix = NDArray[np.float32]
 
 # ---- Tokens: hashed words of the text and of class, id and role attributes, and features from their learned log-odds.
 #
@@ -66,8 +65,8 @@ class TokenTables:
         words: float32[TABLE_SIZE], for words.
     """
 
-    names: Matrix
-    words: Matrix
+    names: Singles
+    words: Singles
 
 
 # ---- All features of a block.
@@ -204,7 +203,7 @@ _USES: Final = dict.fromkeys(_NAMING, 1) | {"class": 1 | 2, "hidden": 4, "aria-h
 """What attributes are read for, as bits: they name, are a class, hide, hide where true, hide by their style."""
 
 
-def features_of(page: Page, tables: TokenTables) -> tuple[Matrix, Tokens]:
+def features_of(page: Page, tables: TokenTables) -> tuple[Singles, Tokens]:
     """Compute float32[m, len(FEATURE_NAMES)], the features of all blocks, to learn from them and to explain scores."""
     rows = np.empty((page.m, len(FEATURE_NAMES)), np.float32)
     found = core.block_features(*page_arguments(page, tables), rows)

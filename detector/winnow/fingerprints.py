@@ -16,11 +16,8 @@ from winnow.page.text import character_properties, character_tokens
 from winnow.page.tree import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, once_per_page, tag_set
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Hashes
     from winnow.page.page import Page
-
-    Hashes = NDArray[np.uint64]
 
 _LINKS: Final = frozenset("href src action poster data background longdesc cite data-src data-href data-url".split())
 _TEXTS: Final = frozenset("alt title placeholder label value summary aria-label".split())

@@ -18,9 +18,8 @@ import numpy as np
 import xxhash
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from winnow.arrays import Hashes, Integers
 
-    Hashes = NDArray[np.uint64]
 
 BASE: Final = 0x9E3779B97F4A7C13  # the golden ratio's bits, last three made 011: 3 modulo 8
 INVERSE: Final = pow(BASE, -1, 2**64)
@@ -43,7 +42,7 @@ def mix(values: Hashes) -> Hashes:
     return mixed
 
 
-def hash_slices(tokens: Hashes, begin: NDArray[np.int64], end: NDArray[np.int64]) -> Hashes:
+def hash_slices(tokens: Hashes, begin: Integers, end: Integers) -> Hashes:
     """uint64[k], hash of each of k slices ``[begin, end)`` of tokens, equal for equal slices wherever they are."""
     powers, inverses = (
         np.multiply.accumulate(np.append(np.uint64(1), np.full(len(tokens), base, np.uint64)))

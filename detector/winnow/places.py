@@ -29,10 +29,10 @@ from winnow.page.tree import block_lengths, once_per_page
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from winnow.arrays import Flags, Hashes, Integers
     from winnow.models import Model
     from winnow.page.page import Page
 
-    Hashes = NDArray[np.uint64]
 
 CODES: Final = 3
 """Number of codes of a place on a page."""
@@ -52,7 +52,7 @@ class Places(NamedTuple):
     """
 
     of_block: NDArray[np.int32]
-    above: NDArray[np.bool_]
+    above: Flags
     codes: Hashes
 
 
@@ -69,7 +69,7 @@ def find_places(page: Page, model: Model) -> Places:
     return Places(of_block, above[:number], codes[:number])
 
 
-def counted_units(page: Page, model: Model | None) -> tuple[NDArray[np.int64], Hashes, NDArray[np.uint8]]:
+def counted_units(page: Page, model: Model | None) -> tuple[Integers, Hashes, NDArray[np.uint8]]:
     """Return the units of a page that are counted: its leaves in document order, then the codes of its places.
 
     Args:

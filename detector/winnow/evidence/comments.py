@@ -20,11 +20,11 @@ from winnow.page.tree import clickable_blocks, elements_of_blocks, nearest, oute
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from winnow.arrays import Flags
     from winnow.evidence.draft import Draft
     from winnow.models import Scores
     from winnow.page.page import Page
 
-    Flags = NDArray[np.bool_]
 
 NOTHING, COMMENT, THREAD, FORM = range(4)
 """Kind of an element, according to its name."""
@@ -78,7 +78,7 @@ _CONTAINERS: Final = tag_set(
 _CODE: Final = tag_set("pre", "code")
 
 
-def named_comments(page: Page) -> NDArray[np.bool_] | None:
+def named_comments(page: Page) -> Flags | None:
     """bool[m], blocks in elements named like single comments, without code and the forms within; ``None`` for none."""
     table = page.attributes
     if table.matches.keys().isdisjoint(_ALL_POSSIBLE):
@@ -98,7 +98,7 @@ def named_comments(page: Page) -> NDArray[np.bool_] | None:
     return found if found.any() else None
 
 
-def _blocks(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _blocks(page: Page, elements: Flags) -> Flags:
     """bool[m], blocks that begin inside one of these elements."""
     if not elements.any():
         return np.zeros(page.m, bool)
@@ -139,7 +139,7 @@ MAX_FORUM: Final = 0.3
 _MIN_MAIN_WORDS: Final = 10.0  # beside comments: a photo and a sentence
 
 
-def find_comments(page: Page, scores: Scores) -> NDArray[np.bool_] | None:
+def find_comments(page: Page, scores: Scores) -> Flags | None:
     """Find the reader comments beside the main content: bool[m], with their author names, dates and controls.
 
     ``None`` if there are none, as on most pages.
@@ -196,14 +196,14 @@ def partition_comments(draft: Draft) -> None:
     draft.comments = CommentPartition(written, excluded, _thread_sections(page, thread))
 
 
-def _with_headings(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _with_headings(page: Page, comments: Flags) -> Flags:
     """bool[m], the blocks of comments (bool[m]) and the headings right above them."""
     heading = nearest(page.parent, _HEADINGS.take(page.tag))[page.block_node] >= 0
-    above: NDArray[np.bool_] = np.append(comments[1:], False)
+    above: Flags = np.append(comments[1:], False)
     return comments | heading & above
 
 
-def _without_controls(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _without_controls(page: Page, comments: Flags) -> Flags:
     """bool[m], blocks of comments (bool[m]) without their controls: "Reply", "Like", "Report".
 
     A control is a link or button of at most three words whose text occurs at least three times, and at least half as
@@ -222,7 +222,7 @@ def _without_controls(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.boo
     return kept
 
 
-def _thread_sections(page: Page, thread: NDArray[np.bool_]) -> NDArray[np.int32]:
+def _thread_sections(page: Page, thread: Flags) -> NDArray[np.int32]:
     """int32[n + m], root unit of the thread section that each unit belongs to, -1 outside threads.
 
     A block whose element holds other text, too, is a section of its own.

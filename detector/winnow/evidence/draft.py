@@ -13,14 +13,13 @@ from winnow.places import find_places
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from winnow.arrays import Flags, Integers
     from winnow.evidence.comments import CommentPartition, Comments
     from winnow.models import Model, Scores
     from winnow.models.decision import Choice, Favor, Scope
     from winnow.page.page import Page
     from winnow.rules import Rule
     from winnow.smoothing import SmoothedScores
-
-    Flags = NDArray[np.bool_]
 
 
 class Reason(IntEnum):
@@ -44,7 +43,7 @@ _IS_UNWANTED: Final = np.array([reason == Reason.COPY or reason >= Reason.UNWANT
 class SiteCounts(Protocol):
     """Looks up on how many pages of a site the units of a page occur."""
 
-    def frequencies(self, page: Page, model: Model) -> tuple[NDArray[np.int64], int]:
+    def frequencies(self, page: Page, model: Model) -> tuple[Integers, int]:
         """Look up the units of a page that is cleaned with a model.
 
         Returns:
@@ -111,9 +110,9 @@ class Draft:
         self.page = page
         self.options = options
         self.texts = block_texts(page)
-        self.lengths: NDArray[np.int64] = np.fromiter(map(len, self.texts), np.int64, page.m)
-        self.df: NDArray[np.int64] | None = None
-        self.places: NDArray[np.int64] | None = None
+        self.lengths: Integers = np.fromiter(map(len, self.texts), np.int64, page.m)
+        self.df: Integers | None = None
+        self.places: Integers | None = None
         self.pages = 0
         if counts is not None:
             df, self.pages = counts.frequencies(page, model)

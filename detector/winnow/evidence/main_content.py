@@ -34,12 +34,9 @@ from winnow.page.tree import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Flags, Hashes
     from winnow.evidence.draft import Draft
     from winnow.page.page import Page
-
-    Floats = NDArray[np.float64]
 
 _ROLES: Final = tag_set("h1") | tag_set("pre").astype(np.uint8) << 1  # main_content.c has the same bits
 _MAX_CONTROL_WORDS: Final = 3
@@ -156,7 +153,7 @@ def cut_later_copies(draft: Draft) -> None:
             draft.overrule(find_later_copies(draft.page, draft.texts, blocks), Reason.COPY, cut=True)
 
 
-def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
     """Find blocks that are exact copies of an earlier kept block, such as copies for another screen size.
 
     A copy has other tags and classes on its path than the original. A repetition with the same path is intended: the
@@ -190,7 +187,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
     return copies
 
 
-def _path_hashes(page: Page) -> NDArray[np.uint64]:
+def _path_hashes(page: Page) -> Hashes:
     """uint64[n], hash of the tags and classes on the path to each element; all posts of a list are alike."""
     table = page.attributes
     by_first = np.zeros(len(table.first), np.uint64)

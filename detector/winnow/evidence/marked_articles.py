@@ -30,8 +30,7 @@ from winnow.page.tree import block_lengths, elements_named, is_among, sums_over_
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Flags, Floats, Integers, Singles
     from winnow.evidence.draft import Draft
     from winnow.models import Scores
 
@@ -116,7 +115,7 @@ _OF_READERS: Final = re.compile(r"(?i)(?:^|[\s_-])(?:comments?|h-cite|repl(?:y|i
 _READERS_POSSIBLE: Final = attribute_predicate("class", "id", parts=("comment", "h-cite", "repl", "response"))
 
 
-def article_mark(page: Page) -> tuple[NDArray[np.float32], bool] | None:
+def article_mark(page: Page) -> tuple[Singles, bool] | None:
     """Find the mark of a page's only article; ``None`` without one, or if it seems incomplete.
 
     Returns:
@@ -167,7 +166,7 @@ def _outermost(page: Page, elements: list[int]) -> list[int]:
 _BODY_DEPTH: Final = 1  # classes of html and body describe the page, not its comments
 
 
-def _in_body(page: Page, body: str) -> NDArray[np.float32] | None:
+def _in_body(page: Page, body: str) -> Singles | None:
     """Find the blocks of a text: float32[m] as in :func:`article_mark`, ``None`` if the page has too little of it.
 
     A block is part of the text if all its shingles of :data:`_SHINGLE_WORDS` words are, in any order; this takes linear
@@ -192,7 +191,7 @@ def _shingles(words: list[str], length: int) -> Iterator[int]:
     return map(hash, zip(*(words[place:] for place in range(length)), strict=False))
 
 
-def _without_heading(page: Page, content: NDArray[np.float32]) -> NDArray[np.float32]:
+def _without_heading(page: Page, content: Singles) -> Singles:
     """Unlabel main headings outside the mark, since only some authors include them."""
     return np.where(blocks_inside(page, "h1") & (content == 0), np.float32(np.nan), content)
 
@@ -240,7 +239,7 @@ def _cuts_nearly_all(before: Scores, after: Scores) -> bool:
     return bool(mass[after.templateness >= before.threshold].sum() > _NEARLY_ALL * mass.sum())
 
 
-def _log_odds(page: Page, content: NDArray[np.float32]) -> NDArray[np.float64]:
+def _log_odds(page: Page, content: Singles) -> Floats:
     """float64[n + m], log-odds to add; elements entirely elsewhere included, for models that score elements."""
     inside = sums_over_blocks(page, block_lengths(page) * (content == 1))
     holding = (inside >= _MAIN_FRACTION * inside[0]) & (page.block_end - page.block_begin > 1)
@@ -307,7 +306,7 @@ def _headlines(page: Page) -> Mapping[int, float]:
     return shares
 
 
-def _other_articles(page: Page, articles: NDArray[np.int64], headlines: Mapping[int, float]) -> NDArray[np.bool_]:
+def _other_articles(page: Page, articles: Integers, headlines: Mapping[int, float]) -> Flags:
     """bool[n + m], units inside the given articles whose first headline does not match the title."""
     places, shares = np.fromiter(headlines, np.int64), np.append(np.fromiter(headlines.values(), np.float64), 1.0)
     first = np.searchsorted(places, articles)
@@ -316,7 +315,7 @@ def _other_articles(page: Page, articles: NDArray[np.int64], headlines: Mapping[
     return np.concatenate([elements, elements[page.block_node]])
 
 
-def _holds_main_content(page: Page, article: int, scores: Scores, elsewhere: NDArray[np.bool_]) -> bool:
+def _holds_main_content(page: Page, article: int, scores: Scores, elsewhere: Flags) -> bool:
     """Whether an article is long enough and holds most of the text that the model keeps outside the other articles."""
     if not _has_words(page, article, _MIN_ARTICLE_WORDS):
         return False

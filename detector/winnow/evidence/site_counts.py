@@ -17,13 +17,10 @@ from winnow.evidence.draft import Reason
 from winnow.places import CODES, Places, find_places
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Floats, Integers
     from winnow.evidence.draft import Draft
     from winnow.models import Model
     from winnow.page.page import Page
-
-    Floats = NDArray[np.float64]
 
 
 class Evidence(NamedTuple):
@@ -65,8 +62,8 @@ def adjust_by_site_counts(draft: Draft) -> None:
 
 def find_evidence(
     page: Page,
-    df: NDArray[np.int64],
-    places: NDArray[np.int64] | None,
+    df: Integers,
+    places: Integers | None,
     pages: int,
     templateness: Floats,
     model: Model,

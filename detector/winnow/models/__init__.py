@@ -13,13 +13,11 @@ from winnow.core import core
 from winnow.models.files import ModelError, read_model_file
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Flags, Floats, Integers, Singles
     from winnow.models.decision import Decision
     from winnow.page.page import Page
 
-    Floats = NDArray[np.float64]
-    Inputs = TypeVar("Inputs", NDArray[np.float32], NDArray[np.float64])
+    Inputs = TypeVar("Inputs", Singles, Floats)
 
 __all__ = ["DEFAULT_MODEL", "Model", "ModelError", "Scores", "StoredModel", "load_model", "shipped_models"]
 
@@ -38,8 +36,8 @@ class Scores(NamedTuple):
     """
 
     templateness: Floats
-    weight: NDArray[np.int64]
-    in_tree: NDArray[np.bool_]
+    weight: Integers
+    in_tree: Flags
     penalty: Floats
     decision: Decision
 

@@ -33,11 +33,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from winnow.arrays import Floats, Singles
     from winnow.models.files import Arrays
     from winnow.page.page import Page
 
-    Floats = NDArray[np.float64]
-    Matrix = NDArray[np.float32]
 
 UNITS: Final = 64
 """Units of the first layer, of the state in each direction, and of the last layer."""
@@ -58,17 +57,17 @@ class SequenceNetwork:
         last_weight, last_bias: float32[u], float32[1], from the last layer to the logit of content.
     """
 
-    dense_weight: Matrix
-    dense_bias: Matrix
-    input_weight: Matrix
-    input_bias: Matrix
-    state_weight: Matrix
-    state_bias: Matrix
-    output_weight: Matrix
-    output_bias: Matrix
-    page_weight: Matrix
-    last_weight: Matrix
-    last_bias: Matrix
+    dense_weight: Singles
+    dense_bias: Singles
+    input_weight: Singles
+    input_bias: Singles
+    state_weight: Singles
+    state_bias: Singles
+    output_weight: Singles
+    output_bias: Singles
+    page_weight: Singles
+    last_weight: Singles
+    last_bias: Singles
 
     @classmethod
     def stored(cls, arrays: Arrays, inputs: int) -> Self:
@@ -120,7 +119,7 @@ _STEPS: Final = 1 << 13
 """The largest integer that the core makes of a layer's inputs; ``network.c`` has the same number."""
 
 
-def _in_panels(weight: Matrix) -> tuple[NDArray[np.int16], float]:
+def _in_panels(weight: Singles) -> tuple[NDArray[np.int16], float]:
     """int16[..., columns / u, k / 2, u, 2], the columns of float32[..., k, columns] by twos of k; and what one counts.
 
     No sum of products with inputs overflows 32 bits. The cache takes a panel in one stream. Rows begin where its lines
@@ -155,8 +154,8 @@ class BlockModel:
 
     name: ClassVar[str] = BLOCKS
     tables: TokenTables
-    mean: Matrix
-    scale: Matrix
+    mean: Singles
+    scale: Singles
     network: SequenceNetwork
     decision: LearnedDecision | None
     version: str
@@ -173,8 +172,8 @@ class BlockModel:
     def of(
         cls,
         tables: TokenTables,
-        mean: Matrix,
-        scale: Matrix,
+        mean: Singles,
+        scale: Singles,
         network: SequenceNetwork,
         decision: LearnedDecision | None = None,
     ) -> Self:
@@ -217,7 +216,7 @@ class BlockModel:
 
 
 def _arrays(
-    tables: TokenTables, mean: Matrix, scale: Matrix, network: SequenceNetwork, decision: LearnedDecision | None
+    tables: TokenTables, mean: Singles, scale: Singles, network: SequenceNetwork, decision: LearnedDecision | None
 ) -> dict[str, NDArray[Any]]:
     """The arrays as they are stored: tables and network in half precision."""
     names, words = tables.names.astype(np.float16), tables.words.astype(np.float16)
@@ -244,8 +243,8 @@ class Attribution:
     """
 
     names: tuple[str, ...]
-    parts: Matrix
-    values: Matrix
+    parts: Singles
+    values: Singles
 
     def heaviest(self, blocks: Sequence[int], most: int = 6) -> list[tuple[str, float, float | None]]:
         """Return name, mean part and mean value of the features with the largest mean part on these blocks."""

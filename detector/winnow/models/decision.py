@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from winnow.arrays import Floats, Integers, Singles
     from winnow.models.files import Arrays
 
-    Floats = NDArray[np.float64]
 
 Scope = Literal["auto", "article", "page"]
 """What to keep of a page: chosen by its kind, only the main content, or everything except template."""
@@ -182,7 +182,7 @@ class KindInputs(NamedTuple):
     """
 
     numbers: Floats
-    tokens: NDArray[np.int64]
+    tokens: Integers
 
     def with_address(self, url: str | None) -> KindInputs:
         """Return a copy with the inputs of a page's address."""
@@ -217,7 +217,7 @@ class KindHead:
     scale: Floats
     weight: Floats
     bias: Floats
-    tokens: NDArray[np.float32]
+    tokens: Singles
 
     def probabilities(self, inputs: KindInputs) -> Floats:
         """float64[len(KINDS)], probability of each kind."""

@@ -43,9 +43,8 @@ from winnow.page.tree import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from winnow.arrays import Flags, Integers
     from winnow.page.attributes import Pairs
-
-    Flags = NDArray[np.bool_]
 
 _KEPT_TAGS: Final = frozenset(
     """
@@ -253,14 +252,14 @@ def _strip_template(
     return elements, kept_text
 
 
-def _blocks_to_content(page: Page, kept: Flags) -> NDArray[np.int64]:
+def _blocks_to_content(page: Page, kept: Flags) -> Integers:
     """int64[n], blocks that are cut between each element and the nearest block that stays; 0 where none does."""
     if not kept.any():
         return np.zeros(page.n, np.int64)
     block, far, at = np.arange(page.m), 2 * page.m, page.block_begin
     before = np.append(-far, np.maximum.accumulate(np.where(kept, block, -far)))
     after = np.append(np.minimum.accumulate(np.where(kept, block, far)[::-1])[::-1], far)
-    distance: NDArray[np.int64] = np.minimum(at - 1 - before[at], after[at] - at)
+    distance: Integers = np.minimum(at - 1 - before[at], after[at] - at)
     return distance
 
 

@@ -52,14 +52,9 @@ from winnow.papers.pages import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Flags, Floats, Hashes, Integers
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
-
-    Hashes = NDArray[np.uint64]
-    Numbers = NDArray[np.int64]
-    Matrix = NDArray[np.bool_]
 
 
 NOTHING: Final = 1e-9  # bits; a change below is one of rounding
@@ -83,7 +78,7 @@ def dom_paths(page: Page) -> Hashes:
     return np.concatenate([elements, mix(elements[page.block_node] + _TEXT + text_fingerprints(page)[page.n :])])
 
 
-def essential_paths(documents: Sequence[Hashes], least_support: float) -> tuple[Hashes, Matrix]:
+def essential_paths(documents: Sequence[Hashes], least_support: float) -> tuple[Hashes, Flags]:
     """The paths with enough support: uint64[p], ascending, and bool[d, p], which document has which.
 
     ``least_support`` is a fraction of the documents, but never below 2 documents. It is one for all of them: by Kim and
@@ -95,13 +90,13 @@ def essential_paths(documents: Sequence[Hashes], least_support: float) -> tuple[
     return essential, np.array([np.isin(essential, hashes, assume_unique=True) for hashes in once])
 
 
-def template_paths(paths: Hashes, matrix: Matrix, labels: Numbers) -> list[Hashes]:
+def template_paths(paths: Hashes, matrix: Flags, labels: Integers) -> list[Hashes]:
     """Template of each cluster (labels: int64[d]), uint64[t]: paths of more than half of its documents."""
     clusters = (matrix[labels == label] for label in range(labels.max() + 1))
     return [paths[2 * cluster.sum(axis=0) > len(cluster)] for cluster in clusters]
 
 
-def distinct_columns(matrix: Matrix) -> tuple[Numbers, Numbers]:
+def distinct_columns(matrix: Flags) -> tuple[Integers, Integers]:
     """The different columns, int64[d, q] of 0 and 1, and int64[q], how many paths have each."""
     packed = np.packbits(matrix, axis=0)
     _, first, weight = np.unique(packed, axis=1, return_index=True, return_counts=True)
@@ -121,7 +116,7 @@ class Bits:
         documents: number of documents.
     """
 
-    def __init__(self, support: Numbers, weight: Numbers, documents: int) -> None:
+    def __init__(self, support: Integers, weight: Integers, documents: int) -> None:
         counts = np.arange(documents + 1, dtype=np.float64)
         self._times_log = np.zeros(documents + 1)
         self._times_log[1:] = counts[1:] * np.log2(counts[1:])
@@ -132,10 +127,10 @@ class Bits:
         bits = documents.bit_length()
         self._count = _CELL - bits
         below = np.random.default_rng(_SEED).integers(1, 1 << (self._count - bits), documents)
-        self.cells: Numbers = below + (1 << self._count)
+        self.cells: Integers = below + (1 << self._count)
         """int64[d], what each document adds to the cells of the columns that it has."""
 
-    def of(self, cells: Numbers, size: Numbers) -> NDArray[np.float64]:
+    def of(self, cells: Integers, size: Integers) -> Floats:
         """float64[c], bits of each of some clusters; to their sum ``d * log2 d`` is to be added.
 
         Args:
@@ -149,11 +144,11 @@ class Bits:
         exceptions += np.where((some > 0) & (some < of_all), self._share[of_all], 0)
         again = ordered[:, 1:] == ordered[:, :-1]
         np.minimum(exceptions[:, 1:], self._same, out=exceptions[:, 1:], where=again)
-        bits: NDArray[np.float64] = exceptions.sum(axis=1) + (cells > 0) @ self._named - log[size]
+        bits: Floats = exceptions.sum(axis=1) + (cells > 0) @ self._named - log[size]
         return bits
 
 
-def merge_documents(matrix: Matrix) -> Numbers:
+def merge_documents(matrix: Flags) -> Integers:
     """int64[d], clusters of documents, merged as long as the MDL cost falls, numbered by their first documents.
 
     In every step the pair is merged that lowers the cost most; among equals, that of the first documents.
@@ -248,7 +243,7 @@ class Clusters(SiteMethod):
             groups[found].append(number)
         return Learned(len(labels), partial(_label, templates, cluster_of), groups)
 
-    def cluster(self, documents: Sequence[Hashes]) -> tuple[Numbers, list[Hashes]]:
+    def cluster(self, documents: Sequence[Hashes]) -> tuple[Integers, list[Hashes]]:
         """Cluster documents, at least one, each given by uint64 hashes of its paths (:func:`dom_paths`).
 
         Of more than a sample, one drawn at random (always the same) is clustered, and the others go to the cluster

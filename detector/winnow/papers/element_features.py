@@ -41,11 +41,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from winnow.arrays import Flags, Floats, Integers, Singles
     from winnow.page.page import Page
-
-    Floats = NDArray[np.float64]
-    Counts = NDArray[np.int64]
-
 
 _LINK: Final = tag_set("a", "area")
 _NO_ADDRESS: Final = ("#", "javascript:", "mailto:", "tel:", "data:")
@@ -54,7 +51,7 @@ _MIN_WORD_LENGTH: Final = 4  # characters; shorter ones are mostly function word
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
-def find_links(page: Page) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def find_links(page: Page) -> tuple[Flags, Flags]:
     """bool[n] twice, links to other pages, and those of them to the same site; jumps and scripts are none.
 
     Relative links are in-site. Others are when their host is that of the page's address or of its canonical link or,
@@ -77,7 +74,7 @@ def find_links(page: Page) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     return link, in_site
 
 
-def title_words(page: Page) -> Counts:
+def title_words(page: Page) -> Integers:
     """int64[w, r + 1], running totals over the runs of occurrences of the w different words of the title, at most 8."""
     words: dict[str, None] = {}
     for match in _WORD.finditer(page.title.lower()):
@@ -192,16 +189,16 @@ class Measures:
         number[order] = np.arange(page.n) - sorted_parent.searchsorted(sorted_parent)
         self.sibling_number = number[elements]
 
-    def total(self, prefix: Counts) -> Counts:
+    def total(self, prefix: Integers) -> Integers:
         """int64[v], part of a running total over text runs that lies in each subtree."""
         return prefix[self._run_end] - prefix[self._run_begin]
 
-    def count(self, per_element: NDArray[np.generic]) -> Counts:
+    def count(self, per_element: NDArray[np.generic]) -> Integers:
         """int64[v], sums over each subtree of an integer or boolean per element of the page."""
         return slice_sums(per_element, self.elements, self._end)
 
 
-def node_features(measures: Measures) -> NDArray[np.float32]:
+def node_features(measures: Measures) -> Singles:
     """float32[v, len(NODE_FEATURES)], features of the elements ``measures.elements``, all finite."""
     values = np.empty((len(NODE_FEATURES), len(measures.elements)), np.float32)
     for row, compute in zip(values, NODE_FEATURES.values(), strict=True):

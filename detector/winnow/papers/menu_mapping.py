@@ -20,15 +20,11 @@ from winnow.papers.pages import tag_hashes, text_fingerprints
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Flags, Floats, Hashes, Integers
     from winnow.page.page import Page
 
-    Hashes = NDArray[np.uint64]
-    Numbers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Sets = tuple[Hashes, Numbers]
-    IsEqual = Callable[[Numbers, Numbers], NDArray[np.bool_]]
+    Sets = tuple[Hashes, Integers]
+    IsEqual = Callable[[Integers, Integers], Flags]
 
 
 WIDTH: Final = 8  # classes and other attributes of an element that are looked at
@@ -58,13 +54,13 @@ class Profile:
     identifier: Hashes
     classes: Sets
     others: Sets
-    children: Numbers
+    children: Integers
     position: Floats
-    child: Numbers
-    child_begin: Numbers
+    child: Integers
+    child_begin: Integers
     text: Hashes
     content: Hashes
-    characters: Numbers
+    characters: Integers
 
     @classmethod
     def of(cls, page: Page) -> Self:
@@ -162,8 +158,8 @@ class Equality:
         """Return what compares elements of two pages: int64[k] numbers of each, bool[k] whether they are equal."""
         likeness = _likeness(one, other)
 
-        def is_equal(nodes: Numbers, others: Numbers) -> NDArray[np.bool_]:
-            equal: NDArray[np.bool_] = one.tag[nodes] == other.tag[others]
+        def is_equal(nodes: Integers, others: Integers) -> Flags:
+            equal: Flags = one.tag[nodes] == other.tag[others]
             where = np.flatnonzero(equal & ~_FRAME[one.page.tag[nodes]])
             equal[where] = likeness(nodes[where], others[where]) >= self.threshold
             return equal
@@ -171,11 +167,11 @@ class Equality:
         return is_equal
 
 
-def _likeness(one: Profile, other: Profile) -> Callable[[Numbers, Numbers], Floats]:
+def _likeness(one: Profile, other: Profile) -> Callable[[Integers, Integers], Floats]:
     """Return what gives float64[k] weighted means of the likenesses of k pairs of elements, whatever their tags."""
     classes, attributes = _jaccard(one.classes, other.classes), _jaccard(one.others, other.others)
 
-    def likeness(nodes: Numbers, others: Numbers) -> Floats:
+    def likeness(nodes: Integers, others: Integers) -> Floats:
         near = 1 - np.abs(one.position[nodes] - other.position[others])
         total, weight = _OF_POSITION * near, np.full(len(nodes), _OF_POSITION)
         first, second = one.identifier[nodes], other.identifier[others]
@@ -194,7 +190,7 @@ def _likeness(one: Profile, other: Profile) -> Callable[[Numbers, Numbers], Floa
     return likeness
 
 
-def _jaccard(one: Sets, other: Sets) -> Callable[[Numbers, Numbers], Floats]:
+def _jaccard(one: Sets, other: Sets) -> Callable[[Integers, Integers], Floats]:
     """Return what gives float64[k] Jaccard coefficients of the sets of k pairs of elements, -1 where both are empty."""
     (rows, index), (other_rows, other_index) = one, other
     shared = np.zeros((len(rows), len(other_rows)), np.int64)
@@ -215,7 +211,7 @@ def _jaccard(one: Sets, other: Sets) -> Callable[[Numbers, Numbers], Floats]:
 _MAX_PAIRS_AT_ONCE: Final = 1 << 20  # pairs of elements compared in one step, to bound the memory
 
 
-def template_of(key_page: Profile, pages: Sequence[Profile], equality: Equality) -> NDArray[np.bool_]:
+def template_of(key_page: Profile, pages: Sequence[Profile], equality: Equality) -> Flags:
     """bool[n + m], template of a key page (definition 3.3): what it shares with each of other pages; none without."""
     template = np.full(len(key_page.content), bool(pages))
     for page in pages:
@@ -223,7 +219,7 @@ def template_of(key_page: Profile, pages: Sequence[Profile], equality: Equality)
     return template
 
 
-def shared_units(one: Profile, other: Profile, equality: Equality) -> NDArray[np.bool_]:
+def shared_units(one: Profile, other: Profile, equality: Equality) -> Flags:
     """bool[n + m], units of one page that are mapped to some of the other's, or that it has elsewhere.
 
     What counts wherever it stands counts with the elements around it.
@@ -240,14 +236,14 @@ def shared_units(one: Profile, other: Profile, equality: Equality) -> NDArray[np
     return np.concatenate([subtree_sums(page, elements) > 0, shared[page.n :]])
 
 
-def mapped_units(one: Profile, other: Profile, equality: Equality) -> NDArray[np.bool_]:
+def mapped_units(one: Profile, other: Profile, equality: Equality) -> Flags:
     """bool[n + m], the elements and blocks of one page that are mapped to some of the other's."""
     nodes, others = mapped_pairs(one, other, equality)
     mapped = is_among(one.page, nodes)
     return np.concatenate([mapped, _mapped_texts(one, other, nodes, others)])
 
 
-def mapped_pairs(one: Profile, other: Profile, equality: Equality) -> tuple[Numbers, Numbers]:
+def mapped_pairs(one: Profile, other: Profile, equality: Equality) -> tuple[Integers, Integers]:
     """All pairs of mapped elements, int64[k] of each page.
 
     Cost: a comparison for each pair of children of mapped elements; a list of a thousand items against another of as
@@ -265,12 +261,12 @@ def mapped_pairs(one: Profile, other: Profile, equality: Equality) -> tuple[Numb
 
 
 def _equal_children(
-    one: Profile, nodes: Numbers, other: Profile, others: Numbers, equal: IsEqual
-) -> tuple[Numbers, Numbers]:
+    one: Profile, nodes: Integers, other: Profile, others: Integers, equal: IsEqual
+) -> tuple[Integers, Integers]:
     width = other.children[others]
     number = one.children[nodes] * width
     group = np.cumsum(number) // _MAX_PAIRS_AT_ONCE
-    found: list[tuple[Numbers, Numbers]] = []
+    found: list[tuple[Integers, Integers]] = []
     for begin, end in pairwise(np.searchsorted(group, np.append(np.unique(group), group[-1] + 1)).tolist()):
         each = np.repeat(np.arange(begin, end), number[begin:end])
         first = np.cumsum(number[begin:end]) - number[begin:end]
@@ -282,7 +278,7 @@ def _equal_children(
     return np.concatenate([pair[0] for pair in found]), np.concatenate([pair[1] for pair in found])
 
 
-def _mapped_texts(one: Profile, other: Profile, nodes: Numbers, others: Numbers) -> NDArray[np.bool_]:
+def _mapped_texts(one: Profile, other: Profile, nodes: Integers, others: Integers) -> Flags:
     """bool[m], blocks of one page whose text a block has that belongs to an element mapped to theirs."""
     order = np.argsort(other.text, kind="stable")
     begin = np.searchsorted(other.text[order], one.text)

@@ -28,11 +28,9 @@ from winnow.papers.pages import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Flags
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
-
 
 _INDEX: Final = frozenset({"index.html", "index.htm", "index.php", "index.xhtml", "index.shtml", "default.htm"})
 
@@ -124,7 +122,7 @@ class MenuSearch:
         self._profiles: dict[int, Profile] = {}  # by place
         self._to: dict[int, int] = {}  # by place: bits of the places that a loaded page links to
         self._mutual: dict[int, int] = {}  # by place: bits of the loaded pages that it exchanges links with
-        self._shared: dict[str, NDArray[np.bool_]] = {}  # of the key page with each page, as far as it was asked
+        self._shared: dict[str, Flags] = {}  # of the key page with each page, as far as it was asked
 
     @property
     def satisfied(self) -> bool:
@@ -173,7 +171,7 @@ class MenuSearch:
         by_all = int(np.logical_and.reduce(shared).sum())
         return bool(np.mean([by_all / max(1, int(each.sum())) for each in shared]) >= _AGREEMENT)
 
-    def template(self) -> NDArray[np.bool_]:
+    def template(self) -> Flags:
         """bool[n + m], the units of the key page that all pages found have, too; none where none was found."""
         return template_of(self.key_page, list(self.found.values()), self.equality)
 

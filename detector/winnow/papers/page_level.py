@@ -28,13 +28,9 @@ from winnow.smoothing import smooth
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Flags, Floats, Integers, Singles
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -79,9 +75,7 @@ class SiteLevel(SiteMethod):
 _HTML_FRACTION: Final = 0.85
 
 
-def site_level_templates(
-    page: Page, df: Integers, pages: int, theta: float = THETA, min_df: int = MIN_DF
-) -> NDArray[np.bool_]:
+def site_level_templates(page: Page, df: Integers, pages: int, theta: float = THETA, min_df: int = MIN_DF) -> Flags:
     """Label the units of a page that are template according to its site.
 
     A unit is template if it is countable and occurs on at least ``theta`` of the pages; so is everything inside it, and
@@ -139,7 +133,7 @@ LOGISTIC: Final = "logistic"
 BUCKETS: Final = len(AREA_BOUNDS) + 1
 
 
-def bucket_of(area: Floats) -> NDArray[np.int64]:
+def bucket_of(area: Floats) -> Integers:
     """int64, number of the regression for nodes of each area in px², 0 to 3."""
     return np.asarray(AREA_BOUNDS).searchsorted(area, side="right")
 
@@ -192,7 +186,7 @@ class LogisticModel:
         """float64[m], probability that each block is content, by the smoothed scores."""
         return 1 - smooth(page.unit_parent, self.score(page)).value[page.n :]
 
-    def probability(self, values: NDArray[np.float32], area: Floats) -> Floats:
+    def probability(self, values: Singles, area: Floats) -> Floats:
         """float64[rows], probability of template for float32[rows, k] features and float64[rows] areas in px²."""
         bucket = bucket_of(area)
         logit = np.empty(len(values))

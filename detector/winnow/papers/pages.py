@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Hashes = NDArray[np.uint64]
-    Positions = NDArray[np.int64]
+    from winnow.arrays import Flags, Hashes, Integers
 
 
 Progress: TypeAlias = "Callable[[int, int, str], object]"
@@ -211,8 +210,8 @@ class Labels(NamedTuple):
             ``None`` where the method has no rule for them, so that training takes what no other page of the site has.
     """
 
-    template: NDArray[np.bool_]
-    content: NDArray[np.bool_] | None = None
+    template: Flags
+    content: Flags | None = None
 
 
 class Learned(NamedTuple):
@@ -251,7 +250,7 @@ class Detagged:
         self.codes = np.full(int(self.place[-1]) + 1 if len(self.place) else 0, ord(" "), np.dtype("<u4"))
         self.codes[self.place] = codes[ink]
 
-    def slices(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> tuple[Positions, Positions]:
+    def slices(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> tuple[Integers, Integers]:
         """int64[k] twice, where the text of k slices of runs begins and ends; white space around it does not count."""
         before = np.searchsorted(self.run, np.arange(self._runs + 1))
         first, behind = before[begin], before[end]
@@ -278,7 +277,7 @@ def tag_hashes(page: Page) -> Hashes:
 _TAG_LENGTH: Final = np.array([len("<></>") + 2 * len(name) for name in TAG_NAMES], np.int64)
 
 
-def markup_length(page: Page) -> Positions:
+def markup_length(page: Page) -> Integers:
     """int64[n], characters of each element's tags and attributes as HTML source."""
     table, tags = page.attributes, _TAG_LENGTH[page.tag]
     for element, unknown in page.unknown_names.items():
@@ -290,7 +289,7 @@ def markup_length(page: Page) -> Positions:
     return tags + table.sum_per_element(attributes)
 
 
-def html_lengths(page: Page) -> tuple[Positions, Positions]:
+def html_lengths(page: Page) -> tuple[Integers, Integers]:
     """Characters of HTML: int64[n], of each element's tags and attributes; int64[r], of each run of text.
 
     Blank runs and the elements that no reader sees have none.
@@ -320,7 +319,7 @@ def text_fingerprints(page: Page) -> Hashes:
     return hashes
 
 
-def count_hashes(pages: SitePages, hashes_of: Callable[[Page], Hashes]) -> tuple[Hashes, Positions, int]:
+def count_hashes(pages: SitePages, hashes_of: Callable[[Page], Hashes]) -> tuple[Hashes, Integers, int]:
     """Count hashes on all pages with different text: the different ones, the pages that have each, and those counted.
 
     Raises:
@@ -331,7 +330,7 @@ def count_hashes(pages: SitePages, hashes_of: Callable[[Page], Hashes]) -> tuple
     return *np.unique(np.concatenate(found), return_counts=True), len(found)
 
 
-def whole_elements(page: Page, shared: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def whole_elements(page: Page, shared: Flags) -> Flags:
     """bool[n + m], elements that are template with all they hold, given the units that pages share; blocks stay.
 
     A shared element is template when all blocks in it are shared: the element around a page's content is shared, too.
@@ -344,7 +343,7 @@ def whole_elements(page: Page, shared: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.concatenate([np.append(whole, False)[around], blocks])
 
 
-def blocks_of_runs(page: Page, share: NDArray[np.float64 | np.bool_]) -> NDArray[np.bool_]:
+def blocks_of_runs(page: Page, share: NDArray[np.float64 | np.bool_]) -> Flags:
     """bool[m], blocks more than half of whose characters are chosen: of each run a share (float64[r] or bool[r]).
 
     White space does not count.
@@ -353,5 +352,5 @@ def blocks_of_runs(page: Page, share: NDArray[np.float64 | np.bool_]) -> NDArray
     whole = prefix_sums(length)
     chosen = np.concatenate([[0.0], np.cumsum(length * share)])
     begin, end = page.block_run_begin, page.block_run_end
-    most: NDArray[np.bool_] = 2 * (chosen[end] - chosen[begin]) > whole[end] - whole[begin]
+    most: Flags = 2 * (chosen[end] - chosen[begin]) > whole[end] - whole[begin]
     return most

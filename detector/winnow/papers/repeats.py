@@ -29,26 +29,24 @@ from winnow.papers.pages import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from winnow.arrays import Flags, Hashes, Integers
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
 
-    Hashes = NDArray[np.uint64]
-    Positions = NDArray[np.int64]
 
-
-def _covered(begin: Positions, end: Positions, length: int) -> NDArray[np.bool_]:
+def _covered(begin: Integers, end: Integers, length: int) -> Flags:
     """bool[length], which places some of the slices ``[begin, end)`` cover."""
     change = np.bincount(begin, minlength=length + 1) - np.bincount(end, minlength=length + 1)
-    inside: NDArray[np.bool_] = np.cumsum(change[:length]) > 0
+    inside: Flags = np.cumsum(change[:length]) > 0
     return inside
 
 
 class Events(NamedTuple):
     """A page as ``2 * n + r`` events: int64[n] places where elements open and close, int64[r] of runs of text."""
 
-    opens: Positions
-    closes: Positions
-    runs: Positions
+    opens: Integers
+    closes: Integers
+    runs: Integers
 
     @classmethod
     def of(cls, page: Page) -> Events:
@@ -155,7 +153,7 @@ class NodeHashes(SiteMethod):
         inside = _covered(begin, end, events.number)
         return Labels(np.concatenate([inside[events.opens], blocks_of_runs(page, inside[events.runs])]))
 
-    def _joined(self, template: Hashes, page: Page, events: Events) -> tuple[Positions, Positions]:
+    def _joined(self, template: Hashes, page: Page, events: Events) -> tuple[Integers, Integers]:
         """First event of each coalesced template, and the event behind its last one."""
         known = np.isin(template_hashes(page, events), template)
         parent = np.concatenate([page.parent, page.run_node])

@@ -13,12 +13,9 @@ from winnow.page.tree import subtree_sums, tag_set, within
 from winnow.papers.pages import Detagged, Labels, Learned, SiteMethod, blocks_of_runs, count_hashes, parameter
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Hashes, Integers
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
-
-    Hashes = NDArray[np.uint64]
 
 
 BLOCK_TAGS: Final = tag_set(
@@ -86,7 +83,7 @@ class SiteIndependentBlocks(SiteMethod):
         inside = [within(page, chosen) for chosen in (is_template, is_unique)]
         return Labels(*(np.concatenate([each, blocks_of_runs(page, each[page.run_node])]) for each in inside))
 
-    def blocks(self, page: Page) -> tuple[NDArray[np.int64], Hashes]:
+    def blocks(self, page: Page) -> tuple[Integers, Hashes]:
         """Segment a page.
 
         Returns:

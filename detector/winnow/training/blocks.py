@@ -37,14 +37,10 @@ from winnow.training.sites import SITE_LEVEL_METHOD, describe_labels
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Floats
     from winnow.papers.pages import Progress, SitePages
     from winnow.training.examples import BlockPage
     from winnow.training.gold import GoldExample
-
-    Floats = NDArray[np.float64]
-
 
 _STRENGTH: Final = 0.2  # inverse of the regularisation of kinds; this and the next two were chosen on the folds of WCXB
 _TOLERANCE: Final = 1e-3  # of their fit; with less, they are no better

@@ -27,12 +27,11 @@ if TYPE_CHECKING:
     from lxml import etree
     from numpy.typing import NDArray
 
+    from winnow.arrays import Flags, Floats, Singles
     from winnow.features import Tokens
     from winnow.models import Model
     from winnow.papers.pages import Progress, SitePages
     from winnow.training.gold import GoldExample
-
-    Floats = NDArray[np.float64]
 
 
 PAGES_PER_SITE: Final = 20
@@ -54,24 +53,24 @@ class BlockPage:
     source: str
     page: Page
     tokens: Tokens
-    words: NDArray[np.float64]
-    label: NDArray[np.float32]
+    words: Floats
+    label: Singles
     copy: bool = False
 
     @property
-    def labelled(self) -> NDArray[np.bool_]:
+    def labelled(self) -> Flags:
         """bool[m], which blocks have a label."""
         return ~np.isnan(self.label)
 
     @property
-    def mass(self) -> NDArray[np.float64]:
+    def mass(self) -> Floats:
         """float64[m], part of each block in its page: half by its words, half by their root; adds up to 1."""
         by_root, by_words = (part / max(float(part.sum()), 1e-9) for part in (np.sqrt(self.words), self.words))
         mass: Floats = (by_root + by_words) / 2
         return mass
 
     @property
-    def labelled_mass(self) -> NDArray[np.float64]:
+    def labelled_mass(self) -> Floats:
         """float64[m], the mass of blocks with a label, 0 of others."""
         return np.where(self.labelled, self.mass, 0.0)
 

@@ -19,12 +19,10 @@ from winnow.training.sites import SITE_LEVEL_METHOD, SiteLabels, describe_labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Flags, Floats, Integers, Singles
     from winnow.papers.pages import Progress, SitePages
     from winnow.training.examples import BlockPage
 
-    Floats = NDArray[np.float64]
 
 PAGES_PER_SITE: Final = 30
 EXAMPLES_PER_PAGE: Final = 100
@@ -45,14 +43,14 @@ class Examples(NamedTuple):
         site: int64[e], number of the site.
     """
 
-    values: NDArray[np.float32]
-    label: NDArray[np.bool_]
+    values: Singles
+    label: Flags
     area: Floats
     weight: Floats
-    site: NDArray[np.int64]
+    site: Integers
 
 
-def _page_examples(measures: Measures, label: NDArray[np.float32], site: int, random: np.random.Generator) -> Examples:
+def _page_examples(measures: Measures, label: Singles, site: int, random: np.random.Generator) -> Examples:
     """Pick up to 100 labelled elements of a page; their weights add up to 1."""
     elements = measures.elements
     rows = np.flatnonzero(~np.isnan(label[elements]))
@@ -120,7 +118,7 @@ def train_logistic(
     )
 
 
-def fit(examples: Examples, chosen: NDArray[np.bool_]) -> LogisticModel:
+def fit(examples: Examples, chosen: Flags) -> LogisticModel:
     """Fit the four regressions to the chosen examples (bool[e]).
 
     Where those of one size are all of one kind, as large ones of few sites may be, the next sizes are taken in.
@@ -145,9 +143,7 @@ def fit(examples: Examples, chosen: NDArray[np.bool_]) -> LogisticModel:
     return LogisticModel(low, high, weight, intercept)
 
 
-def _rows_of_both_kinds(
-    template: NDArray[np.bool_], chosen: NDArray[np.bool_], distance: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _rows_of_both_kinds(template: Flags, chosen: Flags, distance: Integers) -> Integers:
     """Rows of the chosen examples nearest in size that include template and content."""
     for reach in range(BUCKETS):
         rows = np.flatnonzero(chosen & (distance <= reach))

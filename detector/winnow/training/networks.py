@@ -30,12 +30,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from winnow.arrays import Floats, Singles
     from winnow.papers.pages import SitePages
     from winnow.training.examples import BlockPage
-
-    Matrix = NDArray[np.float32]
-    Floats = NDArray[np.float64]
-
 
 _SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every table entry
 _MAX_VOTES: Final = 15.0  # pages that a source of gold pages counts for at most
@@ -145,14 +142,14 @@ def learn_tables(pages: Sequence[BlockPage], weight: Floats) -> TokenTables:
     return TokenTables(_log_odds(names), _log_odds(words))
 
 
-def stacked_token_features(pages: Sequence[BlockPage], weight: Floats, *, seed: int) -> list[Matrix]:
+def stacked_token_features(pages: Sequence[BlockPage], weight: Floats, *, seed: int) -> list[Singles]:
     """float32[m, k] of every page, all features, the learned ones from tables that have not seen its source.
 
     As in the stacked model of the site-independent template blocks paper, section 4.1.
     """
     fold_of = deal_folds((page.source for page in pages), seed)
     fold = np.array([fold_of[page.source] for page in pages])
-    matrices: list[Matrix] = [np.zeros((0, 0), np.float32)] * len(pages)
+    matrices: list[Singles] = [np.zeros((0, 0), np.float32)] * len(pages)
     for number in np.unique(fold).tolist():
         seen = fold != number
         tables = learn_tables(list(compress(pages, seen)), weight[seen])
@@ -173,7 +170,7 @@ def _add_votes(table: Floats, weight: float, token: NDArray[np.integer], mass: F
     table[:, entries] += weight * np.stack([votes, strength - votes])
 
 
-def _log_odds(votes: Floats) -> Matrix:
+def _log_odds(votes: Floats) -> Singles:
     """float32[TABLE_SIZE] from float64[2, TABLE_SIZE] votes for and against, 0 for what was never seen."""
     prior = votes[0].sum() / max(votes.sum(), 1e-12)
     odds = (votes[0] + _SMOOTHING * prior + 1e-9) / (votes[1] + _SMOOTHING * (1 - prior) + 1e-9)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Matrix = NDArray[np.float32]
+    from winnow.arrays import Singles
+
 
 EPOCHS: Final = 8
 MIN_STEPS: Final = 500  # where pages are few, in more passes over them
@@ -44,13 +45,13 @@ class SequencePage(NamedTuple):
         copy: whether it is the page before in other markup; a pass sees one of them.
     """
 
-    inputs: Matrix
-    target: Matrix
-    weight: Matrix
+    inputs: Singles
+    target: Singles
+    weight: Singles
     copy: bool
 
 
-def mean_and_scale(rows: NDArray[np.floating[Any]]) -> tuple[Matrix, Matrix]:
+def mean_and_scale(rows: NDArray[np.floating[Any]]) -> tuple[Singles, Singles]:
     """float32[k] twice, means of float[n, k] and inverse standard deviations, for ``standardise``."""
     return rows.mean(axis=0).astype(np.float32), (1 / (rows.std(axis=0) + 1e-3)).astype(np.float32)
 
@@ -100,7 +101,7 @@ def _passes(groups: Sequence[Sequence[SequencePage]], random: np.random.Generato
     return (order[begin : begin + _PAGES_PER_STEP] for begin in begins)
 
 
-def _padded(pages: Sequence[SequencePage], random: np.random.Generator) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+def _padded(pages: Sequence[SequencePage], random: np.random.Generator) -> tuple[Singles, Singles, Singles, Singles]:
     """float32[pages, t, k], three times float32[pages, t]: inputs, target, weight, and 1 where there is a block."""
     longest = max(len(page.inputs) for page in pages)
     t = next((length for length in _LENGTHS if length >= longest), _LENGTHS[-1])
@@ -115,7 +116,7 @@ def _padded(pages: Sequence[SequencePage], random: np.random.Generator) -> tuple
     return inputs, target, weight, there
 
 
-def _random_weights(k: int, random: np.random.Generator) -> dict[str, Matrix]:
+def _random_weights(k: int, random: np.random.Generator) -> dict[str, Singles]:
     """Weights of a network, each layer as strong as the one before it (He et al. 2015)."""
     weights = {}
     gains = {"dense": 2, "input": 1, "state": 1, "output": 2, "page": 1, "last": 1}

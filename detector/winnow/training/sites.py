@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from winnow.arrays import Singles
     from winnow.papers.pages import SitePage
-
 
 _PAGE_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml", ".shtml"})
 _SNIFFED: Final = 1_024  # bytes
@@ -88,7 +86,7 @@ class SiteLabels:
                 self._learned = METHODS[method]().learn(self._pages)
             self.numbers = self._site_level.groups[0]
 
-    def pages(self, numbers: Iterable[int]) -> Iterator[tuple[SitePage, NDArray[np.float32]]]:
+    def pages(self, numbers: Iterable[int]) -> Iterator[tuple[SitePage, Singles]]:
         """Read pages with their labels, float32[n + m]: 1 for content, 0 for template, NaN for neither."""
         for read in map(self._pages.read, numbers):
             labels = self._learned.label(read)
