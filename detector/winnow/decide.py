@@ -44,12 +44,6 @@ def decide(page: Page, model: Model, counts: SiteCounts | None, options: Options
 
     If nothing were left of the page with the site's counts, they are ignored.
 
-    Args:
-        page: the page.
-        model: page-level model.
-        counts: counts of the page's site, if any.
-        options: the caller's options.
-
     Raises:
         ValueError: the counts are those of another page.
     """

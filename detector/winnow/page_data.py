@@ -40,12 +40,7 @@ _TAG: Final = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]*)?>")
 
 
 def article_in_data(page: Page, visible_characters: int = 0) -> str:
-    """Return the article in a page's JSON as an HTML document; "" without one.
-
-    Args:
-        page: the page.
-        visible_characters: characters of text in its elements; the article must have more than twice as many.
-    """
+    """Return the article in a page's JSON as an HTML document; "" unless it is twice as long as what is visible."""
     article, max_characters = "", max(_MIN_CHARACTERS, 2 * visible_characters)
     left, values_left = _MAX_CHARACTERS, iter(range(_MAX_VALUES))
     for document in _documents(page):

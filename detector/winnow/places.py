@@ -72,9 +72,7 @@ def find_places(page: Page, model: Model) -> Places:
 def counted_units(page: Page, model: Model | None) -> tuple[Integers, Hashes, NDArray[np.uint8]]:
     """Return the units of a page that are counted: its leaves in document order, then the codes of its places.
 
-    Args:
-        page: the page.
-        model: page-level model; without one, places are not counted.
+    Without a model, places are not counted.
 
     Returns:
         int64[k], index among the n + m units followed by q * CODES codes; uint64[k], fingerprint; uint8[k], characters

@@ -142,11 +142,7 @@ _MIN_MAIN_WORDS: Final = 10.0  # beside comments: a photo and a sentence
 def find_comments(page: Page, scores: Scores) -> Flags | None:
     """Find the reader comments beside the main content: bool[m], with their author names, dates and controls.
 
-    ``None`` if there are none, as on most pages.
-
-    Args:
-        page: the page.
-        scores: scores of its units, which say what is main content, and whether the page is a forum.
+    ``None`` if there are none, as on most pages. The scores say what is main content, and whether the page is a forum.
     """
     comments = named_comments(page)
     if comments is None:
@@ -223,13 +219,9 @@ def _without_controls(page: Page, comments: Flags) -> Flags:
 
 
 def _thread_sections(page: Page, thread: Flags) -> NDArray[np.int32]:
-    """int32[n + m], root unit of the thread section that each unit belongs to, -1 outside threads.
+    """int32[n + m], root unit of the section that each unit belongs to, by the blocks of threads (bool[m]), -1 outside.
 
     A block whose element holds other text, too, is a section of its own.
-
-    Args:
-        page: the page.
-        thread: bool[m], blocks of threads.
     """
     root = outermost(page.parent, elements_of_blocks(page, thread))
     of_block = root[page.block_node]

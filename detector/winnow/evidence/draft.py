@@ -69,14 +69,7 @@ class Options(NamedTuple):
 class Draft:
     """The decision on a page, changed by the steps of :data:`winnow.decide.STEPS` in order.
 
-    Args:
-        page: the page.
-        model: page-level model.
-        counts: counts of the page's site, if any.
-        options: the caller's options.
-
     Attributes:
-        model: the model.
         texts: text of each of the m blocks.
         lengths: int64[m], characters of each block.
         df: int64[n + m], pages of the site that contain each unit; ``None`` if nothing was counted.
@@ -194,13 +187,7 @@ class Draft:
         return np.where(self.overruled, self.overruled, found)
 
     def overrule(self, units: Flags, reason: Reason, *, cut: bool) -> None:
-        """Cut or keep units whatever their scores are.
-
-        Args:
-            units: bool[n + m] or, for text blocks only, bool[m].
-            reason: the reason recorded for them.
-            cut: true to cut, false to keep.
-        """
+        """Cut or keep units whatever their scores are: bool[n + m] or, for text blocks only, bool[m]."""
         chosen = units.nonzero()[0]
         if not len(chosen):
             return

@@ -154,20 +154,12 @@ def cut_later_copies(draft: Draft) -> None:
 
 
 def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
-    """Find blocks that are exact copies of an earlier kept block, such as copies for another screen size.
+    """bool[m], kept blocks (bool[m]) of at least 40 characters that are exact copies of an earlier one.
 
     A copy has other tags and classes on its path than the original. A repetition with the same path is intended: the
     refrain of a song, what several functions of a manual or posts of a list have in common. So is a repetition within a
     table or list, and a line of code. What a list or table announces stays where it stands in full, below: the headings
     of a table of contents.
-
-    Args:
-        page: the page.
-        texts: text of each block, in reading order.
-        kept: bool[m], blocks that are content.
-
-    Returns:
-        bool[m], kept blocks of at least 40 characters with the text of an earlier kept block.
     """
     copies = np.zeros(len(texts), bool)
     long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= _MIN_COPY_LENGTH]

@@ -220,10 +220,6 @@ def with_authors_mark(page: Page, scores: Scores) -> Scores:
 
     The scores stay unchanged without a mark, on a forum, where only the first post is marked, and if the marked element
     holds almost nothing of what the model keeps, since it is then a teaser.
-
-    Args:
-        page: the page.
-        scores: scores of the page-level model.
     """
     mark = article_mark(page)
     if mark is None or (scores.decision.forum or 0.0) > MAX_FORUM:
@@ -271,10 +267,6 @@ def with_titled_article(page: Page, scores: Scores) -> Scores:
 
     The scores stay unchanged if the titled article is short, or does not hold most of the text kept outside the others:
     then all of them are parts of one article.
-
-    Args:
-        page: the page.
-        scores: scores of the page-level model.
     """
     elements = elements_named(page, "article")
     if len(elements) < 2 or not page.title:
