@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.truth.hand_truth import HandTruth, f1, letters, marked_sites
 from winnow.page.page import Page, PageTooLarge
-from winnow.papers.menus import AGREEING, PAPER, VARIANTS, Menus, page_key, site_links
+from winnow.papers.menus import AGREEING, PAPER, VARIANTS, Menus, MenuSearch, page_key, site_links
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -109,7 +109,7 @@ def measured(pages: SitePages, read: SitePage, truth: HandTruth) -> dict[str, Re
     results: dict[str, Result] = {}
     for variant in VARIANTS:
         begin = time.process_time()
-        search = Menus(variant).search(read.page, load, numbers)
+        search = MenuSearch(read.page, Menus(variant), load, numbers)
         template = search.template() if search.found else everything
         seconds = time.process_time() - begin
         effort = {"pages": len(search.found), "loaded": search.loaded, "seconds": seconds}

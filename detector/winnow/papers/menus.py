@@ -96,6 +96,8 @@ class MenuSearch:
     Args:
         key_page: the page to start from; its ``url`` has to be known.
         method: the parameters.
+        load: gives the page at an address, its ``url`` where it was found at last, or ``None`` for what cannot be
+            loaded; a page that another address has led to, or of another domain, counts as none.
         known: keys of the pages that can be loaded, where that is known beforehand; links to others are left alone.
 
     Attributes:
@@ -104,7 +106,9 @@ class MenuSearch:
         loaded: pages loaded, the key page included.
     """
 
-    def __init__(self, key_page: Page, method: Menus, known: Container[str] | None = None) -> None:
+    def __init__(
+        self, key_page: Page, method: Menus, load: Callable[[str], Page | None], known: Container[str] | None = None
+    ) -> None:
         links = [(key, address) for key, address in site_links(key_page).items() if known is None or key in known]
         agreeing = method.variant == AGREEING
         if agreeing:
@@ -123,25 +127,17 @@ class MenuSearch:
         self._to: dict[int, int] = {}  # by place: bits of the places that a loaded page links to
         self._mutual: dict[int, int] = {}  # by place: bits of the loaded pages that it exchanges links with
         self._shared: dict[str, Flags] = {}  # of the key page with each page, as far as it was asked
+        for place, (_, link) in enumerate(self._links):
+            if self.satisfied:
+                break
+            self.loaded += 1
+            if (page := load(link)) is not None:
+                self._add(place, page)
 
     @property
     def satisfied(self) -> bool:
         """Whether the subdigraph has the size asked for, or is of pages that agree."""
         return len(self.found) >= self._size
-
-    def run(self, load: Callable[[str], Page | None]) -> None:
-        """Search to the end; ``load`` gives the page at an address, its ``url`` where it was found at last.
-
-        It gives ``None`` for what cannot be loaded; a page that another address has led to, or of another domain,
-        counts as none.
-        """
-        for place, (_, link) in enumerate(self._links):
-            if self.satisfied:
-                return
-            self.loaded += 1
-            page = load(link)
-            if page is not None:
-                self._add(place, page)
 
     def _add(self, place: int, page: Page) -> None:
         address = page_key(page.url or "")
@@ -234,14 +230,6 @@ class Menus(SiteMethod):
     most_pages: int = parameter(MAX_PAGES, "pages to load at most, the key page and another at least", "pages", least=2)
     key_page: str = parameter("", "name or address of the page to start from; the front page when empty")
 
-    def search(
-        self, key_page: Page, load: Callable[[str], Page | None], known: Container[str] | None = None
-    ) -> MenuSearch:
-        """Search from a key page to the end; ``load`` gives the page at an address, ``None`` where there is none."""
-        search = MenuSearch(key_page, self, known)
-        search.run(load)
-        return search
-
     def learn(self, pages: SitePages) -> Learned:
         """Find pages that link to each other, from the key page or from the first page that has such links.
 
@@ -254,7 +242,7 @@ class Menus(SiteMethod):
             key_page = _page(pages, number)
             if key_page is None:
                 continue
-            search = self.search(key_page, lambda address: _page(pages, numbers[page_key(address)]), numbers)
+            search = MenuSearch(key_page, self, lambda address: _page(pages, numbers[page_key(address)]), numbers)
             found = {number: search.key_page} | {numbers[key]: profile for key, profile in search.found.items()}
             if best is None or len(found) >= len(best[1]):
                 best = search, found

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.sites.html_pages import HtmlPages
 from winnow.page.page import Page
 from winnow.papers.menu_mapping import Equality, Profile, mapped_units, template_of
-from winnow.papers.menus import PAPER, Menus, site_links
+from winnow.papers.menus import PAPER, Menus, MenuSearch, site_links
 from winnow.papers.methods import METHODS
 from winnow.papers.pages import SiteError
 
@@ -198,7 +198,7 @@ def _search(topology, size):
         links = topology[address[-1]]
         return None if links is None else _linked_page(address, *links)
 
-    return Menus(PAPER, size).search(_linked_page("http://a.example/key", *topology), load)
+    return MenuSearch(_linked_page("http://a.example/key", *topology), Menus(PAPER, size), load)
 
 
 @settings(max_examples=25, deadline=None)
@@ -235,7 +235,7 @@ def _of(name, html):
 def test_pages_that_do_not_agree_are_compared_with_more():
     foot = "<div><p>The letters of the harbour</p></div>"
     site = {f"http://a.example/{name}": _of(name, MENU + foot * (name != "b")) for name in ("", "a", "b", "c", "key")}
-    search = Menus().search(site["http://a.example/key"], site.get)
+    search = MenuSearch(site["http://a.example/key"], Menus(), site.get)
     assert list(search.found) == ["a.example/a", "a.example/b", "a.example/c", "a.example"]
     texts = site["http://a.example/key"].block_texts()
     kept = search.template()[-len(texts) :]
