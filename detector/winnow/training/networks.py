@@ -23,7 +23,7 @@ from winnow.models import standardise
 from winnow.models.blocks import BlockModel
 from winnow.training.examples import label_pages, label_site_by_counts
 from winnow.training.gold import deal_folds
-from winnow.training.sequences import SequencePage, fit_sequence, mean_and_scale
+from winnow.training.sequences import SequencePage, fit_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +93,8 @@ def fit_block_model(
     if len({label > 0.5 for page in pages for label in page.label[page.labelled_mass > 0].tolist()}) < 2:
         raise ValueError("the pages give no labels of both kinds: content and template")
     matrices, tables = stacked_token_features(pages, weight, seed=seed), learn_tables(pages, weight)
-    mean, scale = mean_and_scale(np.concatenate(matrices[: len(gold)] or matrices))
+    rows = np.concatenate(matrices[: len(gold)] or matrices)
+    mean, scale = rows.mean(axis=0).astype(np.float32), (1 / (rows.std(axis=0) + 1e-3)).astype(np.float32)
     inputs = [
         SequencePage(
             inputs=standardise(matrix, mean, scale),

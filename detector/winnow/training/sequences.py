@@ -20,8 +20,6 @@ from winnow.models.blocks import ARRAY_NAMES, SequenceNetwork
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from winnow.arrays import Singles
 
 
@@ -49,11 +47,6 @@ class SequencePage(NamedTuple):
     target: Singles
     weight: Singles
     copy: bool
-
-
-def mean_and_scale(rows: NDArray[np.floating[Any]]) -> tuple[Singles, Singles]:
-    """float32[k] twice, means of float[n, k] and inverse standard deviations, for ``standardise``."""
-    return rows.mean(axis=0).astype(np.float32), (1 / (rows.std(axis=0) + 1e-3)).astype(np.float32)
 
 
 def fit_sequence(pages: Sequence[SequencePage], dropout: float, seed: int) -> SequenceNetwork:
