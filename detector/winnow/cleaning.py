@@ -327,7 +327,10 @@ def _read_page(html: Html, url: str | None, encoding: str | None, limits: Limits
         return html
     if isinstance(html, str | bytes):
         return Page.parse(html, url, encoding=encoding, limits=limits)
-    return Page.from_tree(_root(html), url, limits=limits)
+    root = html.getroot() if isinstance(html, etree._ElementTree) else html
+    if root is None:
+        raise TypeError("html is an lxml ElementTree without a root")
+    return Page.from_tree(root, url, limits=limits)
 
 
 def _data_parsed_as_html(page: Page) -> str | None:
@@ -345,13 +348,6 @@ def _data_parsed_as_html(page: Page) -> str | None:
 
 
 _FIRST_ELEMENTS: Final = 4  # html, body, p, and an element in it
-
-
-def _root(tree: etree._Element | etree._ElementTree) -> etree._Element:
-    root = tree.getroot() if isinstance(tree, etree._ElementTree) else tree
-    if root is None:
-        raise TypeError("html is an lxml ElementTree without a root")
-    return root
 
 
 def _check_input(html: object, url: object, encoding: object) -> None:

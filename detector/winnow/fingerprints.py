@@ -81,7 +81,7 @@ FINGERPRINT_VERSION: Final = 1
 UNSEEN: Final = tag_set("head", "script", "style", "template", "link", "meta", "base", "title")
 """Look-up table over tag ids: subtrees that the fingerprints of the elements around them ignore."""
 
-_TAG_TOKEN: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
+TAG_TOKENS: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
 _CLOSE: Final = hash_text("</>")
 _BLOCK: Final = hash_text("block")
 
@@ -110,6 +110,6 @@ def _tokens_and_fingerprints(page: Page) -> tuple[Hashes, Hashes]:
     core.node_fingerprints(
         *(page.arrays, table.arrays, "\n".join(table.names), kinds, _LISTS, _place_of(page)),
         *(page.utf8, page.run_offset, character_properties(), character_tokens()),
-        *(_TAG_TOKEN, IS_BLOCK_LEVEL, UNSEEN, BASE, INVERSE, _CLOSE, _BLOCK, TAG_ID["input"], tokens, hashes),
+        *(TAG_TOKENS, IS_BLOCK_LEVEL, UNSEEN, BASE, INVERSE, _CLOSE, _BLOCK, TAG_ID["input"], tokens, hashes),
     )
     return tokens, hashes

@@ -133,26 +133,22 @@ def load_model(name_or_path: str | Path | None = None) -> StoredModel:
         FileNotFoundError: there is neither a model of that name nor such a file.
         ModelError: the file is not a model, is damaged, or is of a kind or version that this package cannot use.
     """
-    return _default_model() if name_or_path is None else _load_file(_find_file(str(name_or_path)))
+    return _default_model() if name_or_path is None else _load_named(str(name_or_path))
 
 
 @cache
 def _default_model() -> StoredModel:
-    return _load_file(_find_file(DEFAULT_MODEL))
+    return _load_named(DEFAULT_MODEL)
 
 
-def _load_file(file: Path) -> StoredModel:
-    status = file.stat()
-    return _load(file, status.st_mtime_ns, status.st_size)
-
-
-def _find_file(name: str) -> Path:
+def _load_named(name: str) -> StoredModel:
     shipped_files = [folder / f"{name}.npz" for folder in _WEIGHTS] if Path(name).name == name else []
     file = next(filter(Path.is_file, [*shipped_files, Path(name)]), None)
     if file is None:
         shipped = ", ".join(shipped_models()) or "none"
         raise FileNotFoundError(f"no model named {name!r} and no such file; shipped with the package: {shipped}")
-    return file.absolute()
+    status = file.stat()
+    return _load(file.absolute(), status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=8)

@@ -285,12 +285,8 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
 def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     """Score the blocks of a page; and the inputs of its kind, without its address. Elements have even scores."""
     units, numbers = page.n + page.m, np.full(len(KIND_INPUTS), np.nan)
-    templateness, words, weight, in_tree = (
-        np.empty(units),
-        np.empty(page.m),
-        np.empty(units, int),
-        np.empty(units, bool),
-    )
+    templateness, words = np.empty(units), np.empty(page.m)
+    weight, in_tree = np.empty(units, int), np.empty(units, bool)
     tokens = core.score_blocks(
         *page_arguments(page, model.tables),
         *((model.mean, model.scale, *model.network.panels), CLIP, PROPERTY_COLUMNS),

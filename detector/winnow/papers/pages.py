@@ -13,7 +13,7 @@ from urllib.parse import quote, urljoin
 
 import numpy as np
 
-from winnow.fingerprints import UNSEEN
+from winnow.fingerprints import TAG_TOKENS, UNSEEN
 from winnow.hashing import hash_slices, hash_text, mix
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.text import CODES, character_tokens
@@ -263,12 +263,9 @@ class Detagged:
         return self.codes.tobytes().decode("utf-32-le", "surrogatepass")
 
 
-_TAG_TOKEN: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
-
-
 def tag_hashes(page: Page) -> Hashes:
     """uint64[n], hash of each element's tag."""
-    hashes: Hashes = _TAG_TOKEN[page.tag]
+    hashes: Hashes = TAG_TOKENS[page.tag]
     for index, name in page.unknown_names.items():
         hashes[index] ^= np.uint64(hash_text(name))
     return hashes
