@@ -32,24 +32,17 @@ _KINDS: Final = (1 * IS_BLOCK_LEVEL + 2 * _MEDIA + 4 * UNSEEN + 8 * WHOLE_PAGE).
 
 
 def countable(page: Page) -> Flags:
-    """Tell which units are worth counting.
+    """bool[n + m], which units are worth counting, elements first.
 
     All text blocks are. Not counted are: the whole page (``html``, ``body``); what no reader sees (``head``, scripts,
     styles and everything inside); elements without text, image, frame or form control; and inline elements that are
     part of a line (``<em>not</em>`` in a paragraph, one of many links in a sentence), since words recur in content.
-
-    Returns:
-        bool[n + m], elements first.
     """
     return _countable_and_leaves(page)[0]
 
 
 def leaves(page: Page) -> Flags:
-    """Tell which units are leaves: all text blocks, and countable elements without text and without such elements.
-
-    Returns:
-        bool[n + m], elements first.
-    """
+    """bool[n + m], which units are leaves: all text blocks, and countable elements without text and such elements."""
     return _countable_and_leaves(page)[1]
 
 
@@ -94,7 +87,7 @@ _KEPT_FRACTION: Final = 0.9  # of the budget, when rare entries are dropped
 
 
 def frequency_estimates(seen: Integers, missed: Integers, pages: int) -> Integers:
-    """Estimate document frequencies from incomplete counts.
+    """int64, estimates of document frequencies from incomplete counts: between ``seen`` and ``seen + missed``.
 
     A fingerprint that may be on :data:`THETA` of the pages is assumed to be, so that every one that is gets reported;
     unless more than half of its pages would be guessed. For all others the pages seen are returned, which is nearly
@@ -104,9 +97,6 @@ def frequency_estimates(seen: Integers, missed: Integers, pages: int) -> Integer
         seen: pages counted that have each fingerprint.
         missed: maximum number of pages with it that can have been forgotten.
         pages: pages counted.
-
-    Returns:
-        int64, between ``seen`` and ``seen + missed``.
     """
     most = np.minimum(seen + missed, pages)
     may_be_template = (most >= THETA * pages) & (seen >= THETA * pages / 2)
@@ -175,11 +165,7 @@ class LossyCounts:
         return True
 
     def df(self, fingerprints: Hashes) -> Integers:
-        """Estimate the number of pages that have each fingerprint, see :func:`frequency_estimates`.
-
-        Returns:
-            int64, shaped like the argument; 0 for fingerprint 0.
-        """
+        """int64, estimated number of pages that have each fingerprint, 0 for 0: see :func:`frequency_estimates`."""
         found = [self._entries.get(fingerprint, (0, 0)) for fingerprint in fingerprints.ravel().tolist()]
         seen, missed = np.array(found, np.int64).reshape(-1, 2).T
         return frequency_estimates(seen, missed, self.pages).reshape(fingerprints.shape)

@@ -87,15 +87,12 @@ _BLOCK: Final = hash_text("block")
 
 
 def node_fingerprints(page: Page) -> Hashes:
-    """Hash the markup and content of every unit: tags, attributes, text and children.
+    """uint64[n + m], hash of the markup and content of every unit, elements first: tags, attributes, text and children.
 
     Attributes are as in :func:`attribute_tokens`, but for what users type into a control. Case is folded, digits are
     kept, white space collapses, and the border of a text block counts as some. Comments, white space and the subtrees
     of :data:`UNSEEN` change nothing in the elements around them. A block is the inline markup between two borders of
-    block-level elements, under the name of its element.
-
-    Returns:
-        uint64[n + m], elements first; 0 for elements of :data:`UNSEEN` and inside them.
+    block-level elements, under the name of its element. Elements of :data:`UNSEEN` and inside them have 0.
     """
     return _tokens_and_fingerprints(page)[1]
 

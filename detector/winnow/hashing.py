@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 BASE: Final = 0x9E3779B97F4A7C13  # the golden ratio's bits, last three made 011: 3 modulo 8
 INVERSE: Final = pow(BASE, -1, 2**64)
-_SHIFTS: Final = (np.uint64(30), np.uint64(27), np.uint64(31))
-_FACTORS: Final = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 def hash_text(text: str) -> int:
@@ -34,12 +32,9 @@ def hash_text(text: str) -> int:
 
 def mix(values: Hashes) -> Hashes:
     """Apply the finaliser of splitmix64 elementwise: a bijection that spreads every bit over all bits."""
-    mixed = values ^ (values >> _SHIFTS[0])
-    mixed *= _FACTORS[0]
-    mixed ^= mixed >> _SHIFTS[1]
-    mixed *= _FACTORS[1]
-    mixed ^= mixed >> _SHIFTS[2]
-    return mixed
+    mixed = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
 
 
 def hash_slices(tokens: Hashes, begin: Integers, end: Integers) -> Hashes:

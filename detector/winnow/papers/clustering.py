@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from winnow.hashing import hash_text, mix
+from winnow.hashing import BASE, hash_text, mix
 from winnow.page.tree import path_sums
 from winnow.papers.pages import (
     Labels,
@@ -62,7 +62,6 @@ NOTHING: Final = 1e-9  # bits; a change below is one of rounding
 _SHARED: Final = 2  # documents that have a path in common
 _CELL: Final = 63  # bits of a cell
 _SEED: Final = 0
-_STEP: Final = np.uint64(0x9E3779B97F4A7C13)
 _TEXT: Final = np.uint64(hash_text("#text"))
 
 
@@ -73,7 +72,7 @@ def dom_paths(page: Page) -> Hashes:
     text. Attributes and places among siblings are no part of it: the items of a list share a path, and so do elements
     whose classes name the page or its topic.
     """
-    step = mix(tag_hashes(page) + page.depth.astype(np.uint64) * _STEP)
+    step = mix(tag_hashes(page) + page.depth.astype(np.uint64) * BASE)
     elements = path_sums(page, step)  # the steps of a path in any order
     return np.concatenate([elements, mix(elements[page.block_node] + _TEXT + text_fingerprints(page)[page.n :])])
 

@@ -76,7 +76,7 @@ _HTML_FRACTION: Final = 0.85
 
 
 def site_level_templates(page: Page, df: Integers, pages: int, theta: float = THETA, min_df: int = MIN_DF) -> Flags:
-    """Label the units of a page that are template according to its site.
+    """bool[n + m], the units of a page that are template according to its site, elements first.
 
     A unit is template if it is countable and occurs on at least ``theta`` of the pages; so is everything inside it, and
     so are elements with over 85% of their HTML (tags, attributes and text, in characters) in such units (section 5.1),
@@ -90,9 +90,6 @@ def site_level_templates(page: Page, df: Integers, pages: int, theta: float = TH
         pages: pages of the host that were counted.
         theta: minimum fraction of pages (0.10 in section 5.1).
         min_df: minimum number of pages, whatever ``theta`` is.
-
-    Returns:
-        bool[n + m], elements first.
     """
     repeated = countable(page) & (df >= max(theta * pages, min_df))
     elements = within(page, repeated[: page.n])

@@ -297,13 +297,10 @@ def html_lengths(page: Page) -> tuple[Integers, Integers]:
 
 @once_per_page
 def text_fingerprints(page: Page) -> Hashes:
-    """Hash the text of every unit, without markup.
+    """uint64[n + m], hash of the text of every unit, without markup, elements first; 0 for units without text.
 
     Case is folded, digits are kept, and white space collapses, also across runs. The border of a text block counts as
     white space, white space at either end of a unit does not count.
-
-    Returns:
-        uint64[n + m], elements first; 0 for units without text.
     """
     detagged = Detagged(page)
     borders = (page.run_begin, page.block_run_begin), (page.run_end, page.block_run_end)

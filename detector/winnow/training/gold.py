@@ -180,11 +180,9 @@ _KEPT: Final = frozenset(
     )
 )
 _OF_META: Final = frozenset({"name", "property"})
-_CONTAINERS: Final = frozenset(
-    (
-        *("article", "aside", "details", "figcaption", "figure", "footer", "header", "hgroup", "main"),
-        *("nav", "section", "summary"),
-    )
+_OLDER: Final = {"time": "span"} | dict.fromkeys(
+    "article aside details figcaption figure footer header hgroup main nav section summary".split(),  # noqa: SIM905
+    "div",
 )
 
 
@@ -209,12 +207,8 @@ def restyle(page: Page, style: Style) -> etree._Element:
     root = elements[0]
     for element in elements:
         _remove_names(element)
-    if style != "unnamed":
-        for element in elements:
-            if element.tag in _CONTAINERS:
-                element.tag = "div"
-            elif element.tag == "time":
-                element.tag = "span"
+        if style != "unnamed" and element.tag in _OLDER:
+            element.tag = _OLDER[element.tag]
     if style == "tables":
         chance = np.random.default_rng(len(elements)).random(len(elements))
         for element in compress(elements, chance < _TABLES):
