@@ -7,6 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.winnow.chosen import by_id, tags_of, texts_of
 from winnow.counting import THETA, LossyCounts, countable, frequency_estimates, leaves, spread_frequencies
 from winnow.fingerprints import node_fingerprints
 from winnow.page.page import Page
@@ -17,7 +18,7 @@ from winnow.papers.page_level import site_level_templates
 def counted_in(html: str) -> set[str]:
     """Names of the counted elements (``name.class`` where there is a class)."""
     page = Page.parse(html)
-    chosen = [element for element, yes in zip(page.elements, countable(page), strict=False) if yes]
+    chosen = [page.elements[number] for number in np.flatnonzero(countable(page)[: page.n])]
     return {".".join(filter(None, [element.tag, element.get("class")])) for element in chosen}
 
 
@@ -103,13 +104,9 @@ def test_no_block_level_element_is_on_more_pages_than_its_leaves(bodies: list[st
         assert (reduced[~countable(page)] == 0).all()
 
 
-def _names(page: Page, chosen: np.ndarray) -> list[str]:
-    return [element.tag for element, yes in zip(page.elements, chosen, strict=False) if yes]
-
-
 def test_the_innermost_of_nested_elements_around_a_picture_is_the_leaf() -> None:
     page = Page.parse("<div><a href=/><img></a></div><form><input><button></button></form><p>text <img></p>")
-    assert _names(page, leaves(page)) == ["img", "input", "button", "img"]
+    assert tags_of(page, leaves(page)) == ["img", "input", "button", "img"]
     assert leaves(page)[page.n :].all()
 
 
@@ -118,16 +115,9 @@ def test_an_element_is_as_frequent_as_the_rarest_of_its_leaves() -> None:
     df = np.zeros(page.n + page.m, np.int64)
     df[leaves(page)] = [3, 7, 5, 9]  # the picture, then a, b and c
     found = spread_frequencies(page, np.arange(len(df)), df)
-    assert dict(zip([element.tag for element in page.elements], found.tolist(), strict=False)) == {
-        "html": 0,
-        "head": 0,
-        "body": 0,
-        "div": 3,
-        "ul": 5,
-        "li": 5,
-        "img": 3,
-        "p": 9,
-    }
+    tags = [element.tag for element in page.elements]
+    assert tags == ["html", "head", "body", "div", "ul", "li", "li", "img", "p"]
+    assert found[: page.n].tolist() == [0, 0, 0, 3, 5, 7, 5, 3, 9]
     assert found[page.n :].tolist() == [7, 5, 9]
 
 
@@ -241,18 +231,13 @@ def site(pages: int) -> tuple[list[Page], LossyCounts]:
     return parsed, counts
 
 
-def labelled_texts(page: Page, label: np.ndarray) -> list[str]:
-    return [text for text, yes in zip(page.block_texts(), label[page.n :], strict=True) if yes]
-
-
 def test_menus_and_footers_are_template() -> None:
     parsed, counts = site(40)
     for page in parsed:
         label = site_level_templates(page, counts.df(node_fingerprints(page)), counts.pages)
         footer = "All rights reserved by the publisher of it, Imprint"
-        assert labelled_texts(page, label) == ["Site", *NAMES, footer]
-        by_id = {i: bool(label[index]) for index, i in page.attribute("id").items()}
-        assert by_id == {"top": True, "main": False, "foot": True}
+        assert texts_of(page, label) == ["Site", *NAMES, footer]
+        assert by_id(page, label) == {"top": True, "main": False, "foot": True}
         assert not label[:3].any()
 
 
@@ -268,8 +253,7 @@ def test_an_element_most_of_whose_html_is_repeated_is_template_but_not_what_it_d
     page = Page.parse("<div><ul>" + "<li>An entry of a menu</li>" * 12 + "</ul><p>visitor 1234</p></div>")
     df = np.where([True] * 4 + [True] * 13 + [False] + [True] * 12 + [False], 50, 1)
     label = site_level_templates(page, df * countable(page) * (np.arange(len(df)) != 3), 100)
-    names = [element.tag for element, yes in zip(page.elements, label, strict=False) if yes]
-    assert names == ["div", "ul", *["li"] * 12]
+    assert tags_of(page, label) == ["div", "ul", *["li"] * 12]
     assert label[page.n :].tolist() == [True] * 12 + [False]
 
 
@@ -278,7 +262,7 @@ def test_an_element_of_much_repeated_markup_and_little_repeated_text_is_not_temp
     page = Page.parse(f"<div><p>{icons}</p><p>The few words of this page</p></div>")
     df = np.concatenate([np.where([element.tag == "img" for element in page.elements], 50, 1), [1]])
     label = site_level_templates(page, df, 100)
-    assert [element.tag for element, yes in zip(page.elements, label, strict=False) if yes] == ["p", *["img"] * 20]
+    assert tags_of(page, label) == ["p", *["img"] * 20]
 
 
 def reference(page: Page, df: np.ndarray, pages: int) -> list[bool]:

@@ -6,13 +6,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from winnow.features import (
-    FEATURE_NAMES,
-    LEVELS,
-    TABLE_SIZE,
-    TokenTables,
-    features_of,
-)
+from winnow.features import FEATURE_NAMES, LEVELS, TABLE_SIZE, TokenTables, features_of
 from winnow.models import load_model
 from winnow.models.blocks import score_blocks
 from winnow.models.decision import KIND_INPUTS
@@ -120,9 +114,7 @@ def test_each_level_holds_more_blocks_until_the_root_repeats():
 
 
 def test_extra_wrappers_leave_what_containers_say_of_their_text():
-    endings = (
-        *("share of page", "link share", "sentence ends per word", "commas per word", "log blocks", "log characters"),
-    )
+    endings = "share of page", "link share", "sentence ends per word", "commas per word", "log blocks", "log characters"
     columns = [k for k, name in enumerate(FEATURE_NAMES) if name.startswith("container ") and name.endswith(endings)]
     assert len(columns) == LEVELS * len(endings)
     assert np.array_equal(features(PLAIN)[0][:, columns], features(WRAPPED)[0][:, columns])

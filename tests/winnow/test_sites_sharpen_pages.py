@@ -43,6 +43,14 @@ def page_of(number: int, *, story: str = "", beside: str = "") -> str:
     )
 
 
+def site_of(*pages: str) -> Site:
+    """A site that has counted these pages, at the addresses 0, 1 and so on."""
+    site = Site()
+    for number, page in enumerate(pages):
+        site.count(page, f"https://news.example/{number}")
+    return site
+
+
 @pytest.mark.parametrize("pages", [2, 3, 9, 10, 11, 40, 200])
 def test_the_more_pages_repeat_a_block_the_more_it_is_template(pages: int) -> None:
     block = [adjusted(df, pages)[-1] for df in range(1, pages + 1)]
@@ -57,20 +65,15 @@ def test_units_that_are_not_counted_and_elements_that_are_unique_keep_their_scor
 
 
 def test_the_first_page_of_a_site_is_cleaned_as_if_alone() -> None:
-    site = Site()
-    site.count(page_of(1), "https://news.example/1")
-    alone = winnow.clean(page_of(1), url="https://news.example/1")
-    assert winnow.clean(page_of(1), url="https://news.example/1", site=site).text == alone.text
+    page, url = page_of(1), "https://news.example/0"
+    assert winnow.clean(page, url, site=site_of(page)).text == winnow.clean(page, url).text
 
 
 def test_what_the_site_repeats_is_cut_even_from_the_midst_of_content() -> None:
     notice = "<p>Write to the editors if you have seen more of it than we did, or come to see us on the quay.</p>"
-    site = Site()
     pages = [page_of(number, beside=notice) for number in range(30)]
-    for number, page in enumerate(pages):
-        assert site.count(page, f"https://news.example/{number}")
     assert "Write to the editors" in winnow.clean(pages[3], url="https://news.example/3").text
-    cleaned = winnow.clean(pages[3], url="https://news.example/3", site=site)
+    cleaned = winnow.clean(pages[3], url="https://news.example/3", site=site_of(*pages))
     assert "Write to the editors" not in cleaned.text
     assert "It was said on day 3 and 2." in cleaned.text
     (notice_section,) = [section for section in cleaned.removed if "Write to the editors" in section.text]
@@ -126,12 +129,9 @@ def test_a_page_of_which_the_counts_would_leave_nothing_decides_alone() -> None:
 def test_cells_that_other_pages_repeat_are_not_cut_out_of_a_table() -> None:
     rows = "".join(f"<tr><td>Basin {basin}<td>In stock<td>{basin} metres" for basin in range(9))
     table = f"<table><tr><th>Name<th>Availability<th>Depth{rows}</table>"
-    site = Site()
-    for number in range(30):
-        unique = table.replace("metres", f"metres on day {number}").replace("Basin", f"Basin of day {number},")
-        site.count(page_of(number, beside=unique), f"https://news.example/{number}")
-    unique = table.replace("metres", "metres on day 4").replace("Basin", "Basin of day 4,")
-    text = winnow.clean(page_of(4, beside=unique), url="https://news.example/4", site=site).text
+    tables = [table.replace("metres", f"metres on day {n}").replace("Basin", f"Basin of day {n},") for n in range(30)]
+    pages = [page_of(number, beside=own) for number, own in enumerate(tables)]
+    text = winnow.clean(pages[4], url="https://news.example/4", site=site_of(*pages)).text
     assert text.count("In stock") == 9
     assert "Availability" in text
 
@@ -142,10 +142,7 @@ def test_the_headline_that_the_title_repeats_stays_wherever_it_stands() -> None:
         headline = f"<h1>Day {number} in the harbour</h1>"
         menu = f"<body><div class='breadcrumb nav menu'><a href=/>Home</a> {headline} </div>"
         pages.append(page_of(number).replace(headline, "").replace("<body>", menu))
-    site = Site()
-    for number, page in enumerate(pages):
-        site.count(page, f"https://news.example/{number}")
-    cleaned = winnow.clean(pages[3], url="https://news.example/3", site=site)
+    cleaned = winnow.clean(pages[3], url="https://news.example/3", site=site_of(*pages))
     assert cleaned.text.startswith("Day 3 in the harbour\n")
     assert "Home" not in cleaned.text
     assert cleaned.confidence is not None
@@ -165,10 +162,7 @@ def test_a_product_keeps_its_name_and_price_whatever_the_others_cost() -> None:
             f"<form><button>Add to cart</button></form><p>{about}</p><aside><h2>Related</h2>{cards}</aside>"
         )
 
-    site = Site()
-    for number in range(12):
-        site.count(lamp(number), f"https://shop.example/{number}")
-    lines = winnow.clean(lamp(3), url="https://shop.example/3", site=site).text.split("\n")
+    lines = winnow.clean(lamp(3), url="https://news.example/3", site=site_of(*map(lamp, range(12)))).text.split("\n")
     assert lines[0] == "Lamp 3"
     assert lines.count("$79.00") == 1
     assert not {"Add to cart", "Related"}.intersection(lines)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.sites.html_pages import HtmlPages
+from tests.winnow.chosen import texts_of
 from winnow.page.page import Page
 from winnow.papers.menu_mapping import Equality, Profile, mapped_units, template_of
 from winnow.papers.menus import PAPER, Menus, MenuSearch, site_links
@@ -45,11 +46,6 @@ def _site(stories=12):
     return pages
 
 
-def _kept_texts(pages, number, template):
-    page = pages.read(number).page
-    return {text for text, chosen in zip(page.block_texts(), template[page.n :].tolist(), strict=True) if chosen}
-
-
 TEMPLATE = {*(f"To {section}" for section in SECTIONS), "The paper of the harbour"}
 
 
@@ -64,7 +60,8 @@ def test_the_template_is_found_from_the_pages_of_the_menu(parameters, key_page, 
     assert [pages.names[number][22:-5] for number in learned.groups[0]] == [key_page, *menu]
     assert learned.pages == len(menu) + 1
     for number in range(len(pages)):
-        assert _kept_texts(pages, number, learned.label(pages.read(number)).template) == TEMPLATE
+        read = pages.read(number)
+        assert {*texts_of(read.page, learned.label(read).template)} == TEMPLATE
 
 
 def test_the_key_page_can_be_named():
@@ -237,6 +234,4 @@ def test_pages_that_do_not_agree_are_compared_with_more():
     site = {f"http://a.example/{name}": _of(name, MENU + foot * (name != "b")) for name in ("", "a", "b", "c", "key")}
     search = MenuSearch(site["http://a.example/key"], Menus(), site.get)
     assert list(search.found) == ["a.example/a", "a.example/b", "a.example/c", "a.example"]
-    texts = site["http://a.example/key"].block_texts()
-    kept = search.template()[-len(texts) :]
-    assert [text for text, chosen in zip(texts, kept, strict=True) if not chosen] == ["The letters of the harbour"]
+    assert texts_of(site["http://a.example/key"], ~search.template()) == ["The letters of the harbour"]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks.sites.html_pages import HtmlPages
+from tests.winnow.chosen import tags_of
 from winnow.page.page import Page
 from winnow.papers.methods import METHODS, labelled_pages, method, summary
 from winnow.papers.pages import Labels, Learned, SiteError, SiteMethod, SitePage, SitePages, parameter, whole_elements
@@ -111,7 +112,7 @@ def _template(html, shared_texts, not_shared=()):
     blocks = [text in shared_texts for text in page.block_texts()]
     template = whole_elements(page, np.array(elements + blocks))
     assert template[page.n :].tolist() == blocks
-    return [element.tag for element, chosen in zip(page.elements, template.tolist(), strict=False) if chosen]
+    return tags_of(page, template)
 
 
 PAGE = "<body><nav><img><ul><li>Home<li>News</ul></nav><main><img><p>story</p><h4>Share</h4></main></body>"

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.sites.html_pages import HtmlPages
+from tests.winnow.chosen import by_id, texts_of
 from winnow.papers.pages import SitePages
 from winnow.papers.repeats import NodeHashes, TextWindows
 
@@ -26,16 +27,14 @@ def site(*pages: bytes) -> SitePages:
 
 def template_texts(pages: SitePages, chosen: NodeHashes | TextWindows, number: int = 0) -> list[str]:
     read = pages.read(number)
-    label = chosen.learn(pages).label(read).template
-    return [text for text, yes in zip(read.page.block_texts(), label[read.page.n :], strict=True) if yes]
+    return texts_of(read.page, chosen.learn(pages).label(read).template)
 
 
 def test_nodes_that_all_pages_have_are_template_and_others_are_not() -> None:
     pages = site(*(document(k) for k in range(8)))
     read = pages.read(0)
     label = NodeHashes().learn(pages).label(read).template
-    by_id = {name: bool(label[number]) for number, name in read.page.attribute("id").items()}
-    assert by_id == {"menu": True, "foot": True, "main": False}
+    assert by_id(read.page, label) == {"menu": True, "foot": True, "main": False}
     assert template_texts(pages, NodeHashes()) == ["Home", "News", "Shop", "All rights reserved"]
 
 

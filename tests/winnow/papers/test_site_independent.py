@@ -1,6 +1,7 @@
 """Site-independent blocks: which are template, and which content."""
 
 from benchmarks.sites.html_pages import HtmlPages
+from tests.winnow.chosen import by_id
 from winnow.page.page import Page
 from winnow.papers.pages import SitePages
 from winnow.papers.site_independent import SiteIndependentBlocks
@@ -21,17 +22,13 @@ def site(*pages: bytes) -> SitePages:
     return HtmlPages.of([(f"https://example.org/{k}", html) for k, html in enumerate(pages)])
 
 
-def named(page: Page, chosen) -> dict[str, bool]:
-    return {name: bool(chosen[number]) for number, name in page.attribute("id").items()}
-
-
 def test_repeated_blocks_are_template_and_unique_ones_content() -> None:
     pages = site(*(document(k) for k in range(10)))
     read = pages.read(3)
     labels = SiteIndependentBlocks().learn(pages).label(read)
-    assert named(read.page, labels.template) == {"foot": True, "around": False, "story": False}
+    assert by_id(read.page, labels.template) == {"foot": True, "around": False, "story": False}
     assert labels.content is not None
-    assert named(read.page, labels.content) == {"foot": False, "around": True, "story": True}
+    assert by_id(read.page, labels.content) == {"foot": False, "around": True, "story": True}
     blocks = slice(read.page.n, None)
     assert labels.template[blocks].tolist() == [True, False, False]
     assert labels.content[blocks].tolist() == [False, True, True]
@@ -42,8 +39,8 @@ def test_blocks_of_a_few_pages_are_neither_and_keep_what_is_around_them_from_bei
     read = pages.read(0)
     labels = SiteIndependentBlocks().learn(pages).label(read)
     assert labels.content is not None
-    assert named(read.page, labels.template) == {"foot": True, "around": False, "pair": False, "story": False}
-    assert named(read.page, labels.content) == {"foot": False, "around": False, "pair": False, "story": True}
+    assert by_id(read.page, labels.template) == {"foot": True, "around": False, "pair": False, "story": False}
+    assert by_id(read.page, labels.content) == {"foot": False, "around": False, "pair": False, "story": True}
 
 
 def texts_of_blocks(html: str, **parameters: object) -> list[str]:
