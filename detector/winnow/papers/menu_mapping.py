@@ -224,7 +224,8 @@ def shared_units(one: Profile, other: Profile, equality: Equality) -> Flags:
 
     What counts wherever it stands counts with the elements around it.
     """
-    shared = mapped_units(one, other, equality)
+    nodes, others = mapped_pairs(one, other, equality)
+    shared = np.concatenate([is_among(one.page, nodes), _mapped_texts(one, other, nodes, others)])
     if equality.least_characters is None:
         return shared
     page = one.page
@@ -234,13 +235,6 @@ def shared_units(one: Profile, other: Profile, equality: Equality) -> Flags:
     elements = shared[: page.n].copy()
     elements[page.block_node[shared[page.n :]]] = True
     return np.concatenate([subtree_sums(page, elements) > 0, shared[page.n :]])
-
-
-def mapped_units(one: Profile, other: Profile, equality: Equality) -> Flags:
-    """bool[n + m], the elements and blocks of one page that are mapped to some of the other's."""
-    nodes, others = mapped_pairs(one, other, equality)
-    mapped = is_among(one.page, nodes)
-    return np.concatenate([mapped, _mapped_texts(one, other, nodes, others)])
 
 
 def mapped_pairs(one: Profile, other: Profile, equality: Equality) -> tuple[Integers, Integers]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.sites.html_pages import HtmlPages
 from tests.winnow.chosen import texts_of
 from winnow.page.page import Page
-from winnow.papers.menu_mapping import Equality, Profile, mapped_units, template_of
+from winnow.papers.menu_mapping import Equality, Profile, shared_units, template_of
 from winnow.papers.menus import PAPER, Menus, MenuSearch, site_links
 from winnow.papers.methods import METHODS
 from winnow.papers.pages import SiteError
@@ -139,7 +139,7 @@ def _recursive_etdm(one, other, equal):
 def test_the_mapping_is_that_of_the_recursion(one, other, threshold):
     first, second = _tree_page(one), _tree_page(other)
     equal = Equality(threshold)
-    mapped = mapped_units(Profile.of(first), Profile.of(second), equal)
+    mapped = shared_units(Profile.of(first), Profile.of(second), equal)
     assert set(np.flatnonzero(mapped).tolist()) == _recursive_etdm(first, second, equal)
 
 

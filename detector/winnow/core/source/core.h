@@ -205,6 +205,8 @@ static inline double larger(double a, double b)
     return a > b ? a : b;
 }
 
+#define MIN_WORDS 0.5 /* of a block in what decides on its page: those without words count a little */
+
 #define MAX_LOGIT 30.0 /* of a probability; winnow.models has the same number */
 
 /* Log-odds of a probability, which is kept so far from 0 and 1. */

@@ -3,7 +3,6 @@
 
 #include "page.h"
 
-#define MIN_WORDS 0.5      /* blocks without words count a little */
 #define MIN_THRESHOLD 1e-4 /* log-odds are of thresholds as far from 0 and 1 */
 
 /* kind_probabilities(numbers: float64[d], mean: float64[d], scale: float64[d], clip, weight: float64[d, k],

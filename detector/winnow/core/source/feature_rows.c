@@ -12,25 +12,17 @@ static uint32_t last_of(Span line)
     return at < line.end ? next_character(&at, line.end) : 0;
 }
 
-static int ends_sentence(uint32_t code)
-{
-    switch (code) {
-    case '.': case '!': case '?': case '"': case ')':
-    case 0xBB: case 0x61F: case 0x6D4: case 0x964: case 0x2019: case 0x201D: case 0x2026: case 0x3002: case 0xFF01: case 0xFF1F:
-        return 1;
-    default:
-        return 0;
-    }
-}
+static const uint32_t sentence_ends[] = {'.', '!', '?', '"', ')', 0xBB, 0x61F, 0x6D4, 0x964, 0x2019, 0x201D, 0x2026, 0x3002,
+                                         0xFF01, 0xFF1F, 0};
+static const uint32_t commas[] = {',', ';', ':', 0x60C, 0x3001, 0xFF0C, 0xFF1A, 0xFF1B, 0};
 
-static int is_comma(uint32_t code)
+/* Whether a character is among some; a zero ends them. */
+static int is_among(uint32_t code, const uint32_t *characters)
 {
-    switch (code) {
-    case ',': case ';': case ':': case 0x60C: case 0x3001: case 0xFF0C: case 0xFF1A: case 0xFF1B:
-        return 1;
-    default:
-        return 0;
+    while (*characters && *characters != code) {
+        characters++;
     }
+    return *characters != 0;
 }
 
 enum { BORDERS = 5, FIRST_BORDER = 13 }; /* features of the first and last characters */
@@ -45,8 +37,8 @@ void read_borders(Features *f)
         unsigned first = line.begin < line.end ? next_property(f->properties, &line) : 0;
         int is_upper = (first & IS_UPPER_CASE) != 0, is_number = (first & IS_DIGIT) != 0;
         int is_symbol = (first & IS_ALPHANUMERIC) == 0;
-        f->blocks[b].borders = (uint8_t)(is_upper | is_number << 1 | is_symbol << 2 | ends_sentence(last) << 3
-                                         | is_comma(last) << 4);
+        f->blocks[b].borders = (uint8_t)(is_upper | is_number << 1 | is_symbol << 2 | is_among(last, sentence_ends) << 3
+                                         | is_among(last, commas) << 4);
     }
 }
 

@@ -2,8 +2,6 @@
    all features is made: the network asks for those of a few blocks at a time. */
 #include "block_features.h"
 
-#define MIN_WORDS 0.5 /* blocks without words count a little */
-
 enum { COLUMNS, TEMPLATENESS, WORDS_OF, WEIGHT, IN_TREE, KIND_INPUTS, ARRAYS };
 
 /* What a call holds. */
