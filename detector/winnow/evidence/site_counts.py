@@ -61,12 +61,7 @@ def adjust_by_site_counts(draft: Draft) -> None:
 
 
 def find_evidence(
-    page: Page,
-    df: Integers,
-    places: Integers | None,
-    pages: int,
-    templateness: Floats,
-    model: Model,
+    page: Page, df: Integers, places: Integers | None, pages: int, templateness: Floats, model: Model
 ) -> tuple[Floats, Floats]:
     """Compute the inputs of :class:`Evidence`, and what they add to the log-odds of template.
 

@@ -17,13 +17,7 @@ import numpy as np
 from winnow.core import core
 from winnow.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of, page_arguments
 from winnow.models import BLOCKS, CLIP, Scores, log_odds
-from winnow.models.decision import (
-    KIND_INPUTS,
-    PROPERTY_COLUMNS,
-    KindInputs,
-    LearnedDecision,
-    PageDecision,
-)
+from winnow.models.decision import KIND_INPUTS, PROPERTY_COLUMNS, KindInputs, LearnedDecision, PageDecision
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.page.tree import once_per_page
 

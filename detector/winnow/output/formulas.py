@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
 _CLASSES: Final = attribute_predicate(
-    "class",
-    parts=("katex", "mwe-math", "mathjax", "mjx-chtml", "math-container", "arithmatex", "math "),
+    "class", parts=("katex", "mwe-math", "mathjax", "mjx-chtml", "math-container", "arithmatex", "math ")
 )
 _CONTAINER: Final = re.compile(
     r"(?:^|\s)(?:katex(?:-display)?|mwe-math-element|MathJax(?:_Display|_Preview|_SVG|_SVG_Display|_CHTML)?|"

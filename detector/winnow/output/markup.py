@@ -17,13 +17,7 @@ import numpy as np
 from winnow.core import core
 from winnow.output.attributes import attributes_to_write, with_languages
 from winnow.output.formulas import Formula, find_formulas, formula_positions, tex_in_text
-from winnow.output.runs import (
-    checkboxes,
-    code_line_elements,
-    is_code_line,
-    run_rewrites,
-    shown_elements,
-)
+from winnow.output.runs import checkboxes, code_line_elements, is_code_line, run_rewrites, shown_elements
 from winnow.output.tables import data_tables, is_callout, layout_tables
 from winnow.page.page import NO_LIMITS, Page
 from winnow.page.tree import (

@@ -15,15 +15,7 @@ import numpy as np
 from winnow.page.addresses import base_address, domain, join_address, links_of, split_address
 from winnow.page.page import PageTooLarge
 from winnow.papers.menu_mapping import THRESHOLD, Equality, Profile, shared_units, template_of
-from winnow.papers.pages import (
-    OTHER_SUFFIXES,
-    Labels,
-    Learned,
-    SiteError,
-    SiteMethod,
-    parameter,
-    whole_elements,
-)
+from winnow.papers.pages import OTHER_SUFFIXES, Labels, Learned, SiteError, SiteMethod, parameter, whole_elements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
