@@ -231,12 +231,7 @@ def _density(kind: str, unit: str) -> Callable[[Measures], Floats]:
 
 def _share(sums: str) -> Callable[[Measures], Floats]:
     """Share of the page's total that is in the subtree."""
-
-    def compute(m: Measures) -> Floats:
-        values: Floats = getattr(m, sums)
-        return values / max(int(values[0]), 1)
-
-    return compute
+    return lambda m: getattr(m, sums) / max(int(getattr(m, sums)[0]), 1)
 
 
 def _divergence(m: Measures) -> Floats:

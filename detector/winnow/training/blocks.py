@@ -277,11 +277,8 @@ def train_blocks(
     else:
         model, metrics = _without_gold(sites, site_pages, marked, fit, seed, progress)
         fold_models, fold_of = [], {}
-    described = describe_labels(labels) + (
-        "; what authors have marked as their article, on some pages" if marked else ""
-    )
-    if gold:
-        described = "gold text, which people wrote down or marked"
+    of_marks = "; what authors have marked as their article, on some pages" if marked else ""
+    described = "gold text, which people wrote down or marked" if gold else describe_labels(labels) + of_marks
     return Trained(
         model=model,
         sites=len(sites),

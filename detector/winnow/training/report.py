@@ -81,9 +81,7 @@ def measure_models(
         precision, recall, _ = precision_recall_curve(template, score, sample_weight=weight)
         recall_at_precision_90 = float(recall[precision >= 0.90].max())
     return Metrics(
-        content_f_measure=float(np.mean([np.mean(each) for each in f_measures.values()]))
-        if f_measures
-        else float("nan"),
+        content_f_measure=float(np.mean([np.mean(each) for each in f_measures.values()] or [np.float64("nan")])),
         auc=auc,
         content_precision=share(~template, ~cut),
         content_recall=share(~cut, ~template),

@@ -132,14 +132,10 @@ static PyModuleDef_Slot slots[] = {
 
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
-    "winnow.core._compiled",
-    "Scans of pages in C.",
-    0,
-    methods,
-    slots,
-    NULL,
-    NULL,
-    NULL,
+    .m_name = "winnow.core._compiled",
+    .m_doc = "Scans of pages in C.",
+    .m_methods = methods,
+    .m_slots = slots,
 };
 
 PyMODINIT_FUNC PyInit__compiled(void)
