@@ -42,7 +42,7 @@ def countable(page: Page) -> Flags:
 
 
 def leaves(page: Page) -> Flags:
-    """bool[n + m], which units are leaves: all text blocks, and countable elements without text and such elements."""
+    """bool[n + m], the leaves: all text blocks, and countable elements with neither text nor such elements."""
     return _countable_and_leaves(page)[1]
 
 

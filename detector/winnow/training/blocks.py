@@ -146,12 +146,8 @@ _UNREGULARISED: Final = 1e6
 def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float, float]:
     """Find scale and shift of a network's logits, ``scale * logit - shift``, that make its scores most likely.
 
-    A scale below 1 makes a network less certain, a shift above 0 makes more of a page template.
-
-    Args:
-        model: whose networks they are for.
-        pages: of sources that it has not seen. Every source counts the same, and every page of one; without labels of
-            both kinds nothing is changed.
+    A scale below 1 makes a network less certain, a shift above 0 makes more of a page template. The model has not seen
+    the sources of the pages; each counts the same, and each page of one. Without labels of both kinds nothing changes.
     """
     scored = [page for page in pages if page.labelled_mass.sum() > 0]
     number = Counter(page.source for page in scored)
