@@ -230,10 +230,9 @@ class Clusters(SiteMethod):
         known: dict[int, int] = {}  # place of a document by the hash of its text
         for read in pages.read_all():
             key = int(text_fingerprints(read.page)[0])
-            if key not in known:
-                known[key] = len(documents)
+            document_of[read.number] = known.setdefault(key, len(documents))
+            if len(known) > len(documents):
                 documents.append(np.unique(dom_paths(read.page)))
-            document_of[read.number] = known[key]
         check_enough(pages, len(known.keys() - {0}))
         labels, templates = self.cluster(documents)
         cluster_of = {number: int(labels[document]) for number, document in document_of.items()}

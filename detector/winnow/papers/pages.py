@@ -314,14 +314,15 @@ def text_fingerprints(page: Page) -> Hashes:
 
 
 def count_hashes(pages: SitePages, hashes_of: Callable[[Page], Hashes]) -> tuple[Hashes, Integers, int]:
-    """Count hashes on all pages with different text: the different ones, the pages that have each, and those counted.
+    """Count hashes but 0 on all pages with different text: the different ones, the pages with each, and those counted.
 
     Raises:
         SiteError: there are fewer than two.
     """
     found = [np.unique(hashes_of(read.page)) for read in pages.distinct()]
     check_enough(pages, len(found))
-    return *np.unique(np.concatenate(found), return_counts=True), len(found)
+    hashes = np.concatenate(found)
+    return *np.unique(hashes[hashes != 0], return_counts=True), len(found)
 
 
 def whole_elements(page: Page, shared: Flags) -> Flags:

@@ -132,13 +132,7 @@ class NodeHashes(SiteMethod):
         Raises:
             SiteError: there are fewer than two.
         """
-
-        def hashes_of(page: Page) -> Hashes:
-            hashes = template_hashes(page, Events.of(page))
-            known: Hashes = hashes[hashes != 0]
-            return known
-
-        hashes, counts, distinct = count_hashes(pages, hashes_of)
+        hashes, counts, distinct = count_hashes(pages, lambda page: template_hashes(page, Events.of(page)))
         frequent = counts >= max(self.least, self.least_share * distinct)
         return Learned(distinct, partial(self._label, hashes[frequent]))
 
