@@ -14,7 +14,7 @@ import urllib.request
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from urllib.parse import urljoin
 
 from protego import Protego
@@ -41,17 +41,6 @@ _TIMEOUT_S: Final = 30.0  # of it all
 _CONNECT_TIMEOUT_S: Final = 10.0  # of each address of a name, and between bytes
 _MAX_BYTES: Final = 64_000_000
 _MAX_ROBOTS_BYTES: Final = 512_000
-
-_HANDLERS: Final[tuple[Any, ...]] = (
-    urllib.request.UnknownHandler,
-    urllib.request.HTTPDefaultErrorHandler,
-    urllib.request.HTTPErrorProcessor,
-    urllib.request.HTTPRedirectHandler,
-    urllib.request.ProxyHandler,
-    urllib.request.HTTPHandler,
-    urllib.request.HTTPSHandler,
-)
-"""What opens ``http`` and ``https``, and no files."""
 
 _Thing = TypeVar("_Thing")
 
@@ -140,11 +129,7 @@ def fetch(url: str, *, obey_robots: bool = True) -> Document:
     Raises:
         InputError: it may not or cannot be fetched, or is too large or too slow.
     """
-    opener = urllib.request.OpenerDirector()
-    for kind in _HANDLERS:
-        opener.add_handler(kind())
-    if obey_robots:
-        opener.add_handler(_Robots())
+    opener = urllib.request.build_opener(*([_Robots()] if obey_robots else []))
     answer: Future[Document] = Future()
 
     def work() -> None:
