@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import shtab
 
 from scrapy_winnow.commands import clean, compare, dedup, evaluate, hosts, inspect, report, site, train, warc
-from scrapy_winnow.commands.common import FAILED, INTERRUPTED, CommandError, CommandParser, warn
+from scrapy_winnow.commands.common import FAILED, INTERRUPTED, USAGE, CommandError, CommandParser, warn
 from winnow import core, load_model
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except CommandError as error:
         warn(str(error))
-        return error.code
+        return USAGE
     except BrokenPipeError:
         # The reader has gone, as with "| head". What is left to flush at exit goes nowhere, quietly.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -35,11 +35,7 @@ _Thing = TypeVar("_Thing")
 
 
 class CommandError(Exception):
-    """Ends a command with a message for the user and an exit code."""
-
-    def __init__(self, message: str, code: int = USAGE) -> None:
-        self.code = code
-        super().__init__(message)
+    """Ends a command with a message for the user and the exit code of wrong usage."""
 
 
 def warn(message: str) -> None:

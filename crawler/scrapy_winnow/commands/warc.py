@@ -103,9 +103,10 @@ def run(options: argparse.Namespace) -> int:
             if archive_run.is_resumed:
                 warn("resuming the run that was stopped")
             summary = archive_run.run()
-    except BrokenProcessPool as error:
-        remedy = "" if STANDARD_INPUT in sources else ": start the same command again to resume"
-        raise CommandError(f"a process died (out of memory?){remedy}", FAILED) from error
+    except BrokenProcessPool:
+        if STANDARD_INPUT not in sources:
+            warn("this run is resumed when the same command is started again")
+        raise
     _report(summary)
     return FAILED if summary.broken or summary.failed else 0
 
