@@ -55,17 +55,10 @@ def open_store(address: str) -> tuple[Any, str]:
 
 
 def open_source(source: str, begin: int = 0, read_bytes: int = READ_BYTES) -> IO[bytes]:
-    """Open an archive at an offset.
+    """Open an archive at an offset; where that fails, stores raise any kind of error.
 
-    Args:
-        source: path or address.
-        begin: the offset, in bytes.
-        read_bytes: bytes requested from a server at a time; 0 requests the whole file at once, for servers that ignore
-            ranges. Then everything before the offset is read, too.
-
-    Raises:
-        ValueError: see :func:`open_store`.
-        OSError: it cannot be opened; stores may raise other errors, too.
+    ``read_bytes`` are requested from a server at a time; 0 requests the whole file at once, for servers that ignore
+    ranges. Then everything before the offset is read, too.
     """
     store, path = open_store(source)
     stream: IO[bytes] = store.open(path, "rb", block_size=read_bytes)
@@ -137,9 +130,6 @@ def _is_about_access(error: Exception) -> bool:
 
 class Destination:
     """A folder on this machine, or in a store such as S3; a file appears there when it is complete.
-
-    Args:
-        output: path or address of the folder.
 
     Attributes:
         work: folder of this run's unfinished work: ``.winnow`` in the output or, where that is an address, a folder

@@ -88,18 +88,10 @@ def _read_shard(files: list[Path], shard: int) -> Iterator[pa.RecordBatch]:
 def count_hosts(
     files: list[Path], folder: Path, progress: Callable[[str, int, int, int], object] = lambda *_: None
 ) -> int:
-    """Count the leaves of all hosts, and write the counts for :class:`HostCounts`.
+    """Count the leaves of all hosts in files of :class:`LeafWriter`, for :class:`HostCounts`; return how many hosts.
 
     As in a crawl, a page that was fetched again counts once, and so do pages with the same contents at several
     addresses. Leaves that are on one page only are not stored: a leaf that is not found has that count.
-
-    Args:
-        files: those of the :class:`LeafWriter` of each archive.
-        folder: where the counts are written.
-        progress: takes the name of this step, the shards that are done, their number, and 0.
-
-    Returns:
-        Number of hosts.
     """
     hosts = 0
     for shard in range(_SHARDS):
@@ -178,11 +170,7 @@ class StreamCounts:
 
     A page counts once, with the contents that it has first, and so do equal contents at several addresses. A host keeps
     as many fingerprints as in a crawl, with the same bound on the error; after ``MAX_HOST_PAGES`` its counts stay as
-    they are. The same pages in the same order give the same counts.
-
-    Args:
-        database: holds the hosts that are not in memory; the caller commits.
-        max_held: fingerprints and addresses in memory, about.
+    they are. The same pages in the same order give the same counts. The caller commits to the database.
     """
 
     def __init__(self, database: sqlite3.Connection, max_held: int = MAX_HELD) -> None:

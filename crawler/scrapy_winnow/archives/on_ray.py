@@ -80,7 +80,7 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
     Args:
         pages: with columns ``url`` and ``html`` (bytes, or text), and, where they are known, ``charset``, ``date`` and
             ``record_id``.
-        options: model, favor, scope, rules and optional columns; the rest is ignored.
+        options: format, processes and ray are ignored.
 
     Returns:
         A dataset with the columns of ``winnow warc --format parquet`` without ``duplicate_of``, and with ``error``,

@@ -67,25 +67,18 @@ _PAGES: Final = WarcRecordType.response | WarcRecordType.resource | WarcRecordTy
 
 
 class ArchiveStream:
-    """Reads the bytes of an archive; holds those of the last record, to resume after a damaged one.
+    """Reads the bytes of a :class:`Part`; holds those of the last record, to resume after a damaged one.
 
-    A source that breaks down is opened again at the same offset, unless it is standard input.
-
-    Args:
-        source: path, address that fsspec opens, or ``-`` for standard input.
-        begin: offset to begin at, in bytes.
-        record_start: how records begin; by default as the first one does that is read.
-
-    Attributes:
-        record_start: how records begin, one of :data:`_RECORD_STARTS`; ``None`` for none of them.
+    A source that breaks down is opened again at the same offset, unless it is standard input. Offsets are those in the
+    archive, in bytes. Records begin with ``record_start``, by default as the first one does that is read.
     """
 
-    def __init__(self, source: str, begin: int = 0, record_start: bytes | None = None) -> None:
-        self._source = source
+    def __init__(self, part: Part) -> None:
+        self._source = part.source
         self._read_bytes = READ_BYTES
         self._held = bytearray()
-        self._held_at = self._place = begin
-        self.record_start = record_start
+        self._held_at = self._place = part.begin
+        self.record_start = part.record_start
         self._opened: IO[bytes] | None = self._open()
 
     def _open(self) -> IO[bytes]:
@@ -101,7 +94,7 @@ class ArchiveStream:
         self._opened = None
 
     def tell(self) -> int:
-        """Return the offset in the archive, in bytes."""
+        """Return the offset of what is read next."""
         return self._place
 
     def read(self, size: int) -> bytes:
@@ -191,11 +184,7 @@ class Part:
 
 
 def split_archives(sources: Iterable[str]) -> dict[str, list[Part]]:
-    """Split long archives whose records are compressed one by one, here or on servers that serve ranges.
-
-    Returns:
-        The parts of each archive, in their order; one part where it is short or cannot be split.
-    """
+    """Split long archives whose records are compressed one by one, here or on servers that serve ranges."""
     names = list(sources)
     with ThreadPoolExecutor(_PROBES_AT_ONCE) as threads:
         sizes = list(threads.map(size_of, names))
@@ -215,7 +204,7 @@ def split_archive(source: str, size: int, length: int) -> list[Part]:
 def _find_record_start(source: str, size: int) -> bytes | None:
     """Return how a record begins, if records are compressed one by one and the archive can be read from any offset."""
     try:
-        with closing(ArchiveStream(source)) as stream:
+        with closing(ArchiveStream(Part(source))) as stream:
             places = {record.stream_pos for record in islice(stream.records(), 3)}
             if stream.record_start == _PLAIN or len(places) < 3 or not all(map(stream.begins_record, places)):
                 return None
@@ -227,16 +216,7 @@ def _find_record_start(source: str, size: int) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedPage:
-    """One response of an archive.
-
-    Attributes:
-        url: its address.
-        host: name of its site, as in a crawl.
-        html: its body, decompressed.
-        charset: that of the HTTP header, or of a resource, if there is one.
-        date: when it was fetched, as the archive has it.
-        record_id: ``WARC-Record-ID`` of the record.
-    """
+    """One response of an archive, decompressed, with the ``WARC-Date`` and ``WARC-Record-ID`` of its record."""
 
     url: str
     host: str
@@ -265,7 +245,7 @@ class ArchiveReader:
     def __iter__(self) -> Iterator[ArchivedPage]:
         """Go through the pages; damaged records are skipped, and :attr:`broken` describes the first."""
         try:
-            with closing(ArchiveStream(self.part.source, self.part.begin, self.part.record_start)) as stream:
+            with closing(ArchiveStream(self.part)) as stream:
                 yield from self._read_pages(stream)
         except Exception as error:  # every file system raises its own kinds
             self._note_broken(describe(error))
@@ -349,8 +329,7 @@ def _reason_in_headers(record: WarcRecord) -> str | None:
 def _read_body(record: WarcRecord, max_bytes: int) -> bytes:
     """Read a body decoded as its headers say, or as it is where that is not true: some crawlers decode, and keep them.
 
-    Raises:
-        OSError: it is neither.
+    It is an ``OSError`` where it is neither.
     """
     body: bytes = record.reader.read(max_bytes)
     names = ("Content-Encoding", "Transfer-Encoding") if record.is_http_parsed else ()
@@ -366,14 +345,9 @@ def _read_body(record: WarcRecord, max_bytes: int) -> bytes:
 
 
 def find_truncation(last: bytes, place: int) -> str | None:
-    """Check that an archive is complete; fastwarc takes a truncated file for one that has ended.
+    """Return what is wrong with the end of an archive, from its last record on; the readers of zstd and lz4 notice.
 
-    Args:
-        last: the archive from its last record on.
-        place: offset of that record in the archive, in bytes as they are stored.
-
-    Returns:
-        What is wrong, or ``None`` for a complete archive, or one of a kind whose reader notices (zstd, lz4).
+    fastwarc takes a truncated file for one that has ended.
     """
     if last.startswith(_GZIP):
         return find_gzip_truncation(io.BytesIO(last), place)

@@ -65,17 +65,7 @@ def hash_page(archived: ArchivedPage, options: Options) -> HashedPage | str | No
 def clean_page(
     archived: ArchivedPage, hashed: HashedPage | str | None, evidence: SiteEvidence | None, options: Options
 ) -> Row | str:
-    """Clean a page.
-
-    Args:
-        archived: the page.
-        hashed: what :func:`hash_page` returned.
-        evidence: the counts of its host; ``None`` if it was not counted.
-        options: how it is cleaned.
-
-    Returns:
-        Its row, or why it could not be cleaned.
-    """
+    """Clean a page that :func:`hash_page` has hashed; return its row, or why it could not be cleaned."""
     if isinstance(hashed, str):
         return hashed
     switches = {"favor": options.favor, "scope": options.scope}
@@ -102,7 +92,6 @@ def _write_json_lines(path: Path, rows: Iterator[Row], _: frozenset[str]) -> Non
 
 
 def _write_parquet(path: Path, rows: Iterator[Row], outputs: frozenset[str]) -> None:
-    """Write one Parquet file, zstd-compressed, with the schema of :func:`parquet_schema`."""
     schema = parquet_schema(outputs)
     with parquet.ParquetWriter(path, schema, compression="zstd") as table:
         while group := list(islice(rows, _PARQUET_ROWS)):

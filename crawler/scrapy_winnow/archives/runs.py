@@ -57,16 +57,9 @@ _ARCHIVE_SUFFIXES: Final = (".gz", ".zst", ".zstd", ".lz4", ".warc", ".wet", ".w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of a run.
+    """The options of a run, as of ``winnow warc``.
 
-    Attributes:
-        format: one of :data:`scrapy_winnow.archives.rows.FORMATS`.
-        model: name or file of the page-level model; ``None`` for the default one.
-        favor, scope: as of :func:`winnow.clean`.
-        rules: the user's rules for sites.
-        outputs: optional columns, as in ``WINNOW_OUTPUTS``.
-        processes: how many work here.
-        ray: address of a Ray cluster for two passes, ``""`` for the default one; ``None`` works on this machine.
+    ``outputs`` are the columns of ``--with``; ``ray`` is ``""`` for the default cluster, ``None`` for this machine.
     """
 
     format: str = "jsonl"
@@ -84,7 +77,6 @@ class Summary:
     """The result of a run, or of a part of an archive.
 
     Attributes:
-        pages, hosts, duplicates: how many.
         skipped: responses that are not pages, by reason.
         failed: pages that could not be counted or cleaned, by error.
         broken: what is wrong with each archive that could not be read to its end.
@@ -116,10 +108,7 @@ class Summary:
 
 
 class Run(ABC):
-    """A run over archives into a folder, which can be resumed with the same arguments after it was stopped.
-
-    Args:
-        output: path or address of the folder; it is made if need be.
+    """A run over archives into a folder or address, which can be resumed with the same arguments after it was stopped.
 
     Attributes:
         is_resumed: whether an earlier run, which was stopped, has left unfinished work here.
@@ -195,12 +184,7 @@ class Run(ABC):
         """Clean the archives, and write each."""
 
     def _write(self, source: str, parts: Iterable[tuple[Path, Summary]]) -> None:
-        """Write the clean pages of an archive; its file appears when whole.
-
-        Args:
-            source: the archive.
-            parts: for each of its parts a file of rows, one JSON object a line, and what is to be added to the summary.
-        """
+        """Write the clean pages of an archive, from a file of JSON lines and a summary for each of its parts."""
         suffix, write_rows = FORMATS[self._options.format]
         with self._destination.open_file(f"{self._names[source]}{suffix}") as file:
             write_rows(file, self._mark_duplicates(parts), self._options.outputs)
@@ -366,19 +350,7 @@ def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Op
 
 
 def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | str]:
-    """Clean pages, each with what its host had counted when it came.
-
-    Args:
-        pages: in their order.
-        counts: those of the pages before, to which each page is added.
-        options: how they are cleaned, and in how many processes; the rows do not depend on that number.
-
-    Yields:
-        For each page, in that order, its row, or why it could not be cleaned.
-
-    Raises:
-        BrokenProcessPool: a process died.
-    """
+    """Clean pages, each with what its host had counted when it came; yield as :func:`clean_counted`, in their order."""
     if options.processes == 1:
         for page in pages:
             hashed = hash_page(page, options)
