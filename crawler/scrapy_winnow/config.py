@@ -224,13 +224,7 @@ def _processes(value: object) -> int:
 
 
 class Setting(NamedTuple):
-    """A row of the table.
-
-    Attributes:
-        default: value if none is set.
-        check: converts a value to the right type, or raises ``ValueError``.
-        unit: unit of the values.
-    """
+    """A row of the table; ``check`` converts a value to the right type, or raises ``ValueError``."""
 
     default: object
     check: Callable[[object], object]
@@ -361,11 +355,7 @@ class Config:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
-        """Read and check the settings.
-
-        Raises:
-            ConfigError: settings have values that cannot work; the message names all of them.
-        """
+        """Read and check the settings, or raise :class:`ConfigError`."""
         values: dict[str, Any] = {}
         problems = []
         for name in SETTINGS:
@@ -390,11 +380,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
 
 
 def checked_setting(settings: BaseSettings, name: str) -> Any:
-    """Return the value of one setting with the right type.
-
-    Raises:
-        ValueError: the value cannot work.
-    """
+    """Return the value of one setting with the right type, or raise a ``ValueError`` that says what is wrong."""
     setting = SETTINGS[name]
     try:
         return setting.check(settings.get(name, setting.default))

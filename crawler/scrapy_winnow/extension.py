@@ -62,8 +62,7 @@ class Winnow(Component):
     """What one crawl needs for cleaning; it is opened and closed with the spider.
 
     Attributes:
-        counts: the node counts; ``None`` without Redis or when site evidence is off.
-        duplicates: the near-duplicate index; ``None`` without Redis or when it is off.
+        counts, duplicates: ``None`` without Redis or when they are off.
         on_cleaned: functions that are called with the address and the values of each item that was cleaned.
         before_close: functions that are awaited before the connection is closed, with the address of Redis or ``None``.
     """

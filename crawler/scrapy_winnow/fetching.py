@@ -46,16 +46,11 @@ _Thing = TypeVar("_Thing")
 
 
 class InputError(Exception):
-    """A page or file that cannot be used; the message says why."""
+    """A page or file that cannot be read or used; the message says why."""
 
 
 class Document(NamedTuple):
-    """One page as it was served.
-
-    Attributes:
-        name: its address, or the path of its file within a folder.
-        encoding: charset of the HTTP header, where there was one.
-    """
+    """One page as it was served: its address, or the path of its file in a folder, and the charset of its header."""
 
     name: str
     url: str | None
@@ -80,11 +75,7 @@ def reason(error: Exception) -> str:
 
 
 def read_page(name: str) -> bytes:
-    """Read the bytes of a page from a file, or from standard input.
-
-    Raises:
-        InputError: the file cannot be read, is empty, or holds something other than text.
-    """
+    """Read the bytes of a page from a file, or from standard input."""
     if not name:
         raise InputError("no such file or directory (its name is empty)")
     try:
@@ -102,11 +93,7 @@ def read_page(name: str) -> bytes:
 
 
 def read_document(name: str, url: str | None = None, *, obey_robots: bool = True) -> Document:
-    """Read a page from a file or standard input, with ``url`` as its address, or from the web.
-
-    Raises:
-        InputError: see :func:`read_page` and :func:`fetch`.
-    """
+    """Read a page from a file or standard input, with ``url`` as its address, or from the web."""
     if is_address(name):
         return fetch(name, obey_robots=obey_robots)
     return Document("page" if name == STANDARD_INPUT else Path(name).name, url, read_page(name))
@@ -122,12 +109,7 @@ def parse_readable(pages: Iterable[_Thing], read: Callable[[_Thing], Document]) 
 def fetch(url: str, *, obey_robots: bool = True) -> Document:
     """Fetch one page, by the proxies of the environment; redirects are followed, each under the same rules.
 
-    Args:
-        url: address, ``http`` or ``https``.
-        obey_robots: ask the ``robots.txt`` of each host on the way whether ``winnow`` may fetch the page.
-
-    Raises:
-        InputError: it may not or cannot be fetched, or is too large or too slow.
+    With ``obey_robots`` the ``robots.txt`` of each host on the way is asked whether ``winnow`` may fetch the page.
     """
     opener = urllib.request.build_opener(*([_Robots()] if obey_robots else []))
     answer: Future[Document] = Future()

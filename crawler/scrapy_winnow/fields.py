@@ -25,21 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """A cleaned page, from which the values of fields are computed.
-
-    Attributes:
-        evidence: the counts of its site; ``None`` without counts.
-        shingles: uint64, of the clean text, ascending.
-    """
+    """A cleaned page with the counts of its site and the shingles of its text, from which fields are computed."""
 
     cleaned: Cleaned
     evidence: SiteEvidence | None
     shingles: NDArray[np.uint64]
-
-    @property
-    def label_source(self) -> str:
-        """``"site"`` if the counts of the site took part in the decision, else ``"page"``."""
-        return "site" if self.evidence is not None and self.evidence.pages >= MIN_PAGES else "page"
 
     def values(self, outputs: Collection[str] = ()) -> dict[str, object]:
         """Return the values of the fields that are always written, and of those in ``outputs``, by field name."""
@@ -51,13 +41,7 @@ class Outcome:
 
 
 class ItemField(NamedTuple):
-    """A field of items.
-
-    Attributes:
-        name: default name, which ``WINNOW_FIELD_NAMES`` can change.
-        value: computes the value; ``None`` for what only the near-duplicate index knows.
-        optional: written only if ``WINNOW_OUTPUTS`` names it.
-    """
+    """A field of items, and what computes its value; ``None`` for what only the near-duplicate index knows."""
 
     name: str
     value: Callable[[Outcome], object] | None
@@ -71,10 +55,10 @@ FIELDS: Final = (
     ItemField("template_share", lambda o: round(o.cleaned.template_share, 4)),
     ItemField("confidence", lambda o: None if o.cleaned.confidence is None else round(o.cleaned.confidence, 4)),
     ItemField("kind", lambda o: o.cleaned.kind),
-    ItemField("label_source", lambda o: o.label_source),
+    ItemField("label_source", lambda o: "site" if o.evidence and o.evidence.pages >= MIN_PAGES else "page"),
     ItemField("label_version", lambda o: o.cleaned.model_version),
-    ItemField("evidence_pages", lambda o: o.evidence.pages if o.evidence is not None else 0),
-    ItemField("site_label_version", lambda o: o.evidence.label_version if o.evidence is not None else 0),
+    ItemField("evidence_pages", lambda o: o.evidence.pages if o.evidence else 0),
+    ItemField("site_label_version", lambda o: o.evidence.label_version if o.evidence else 0),
     ItemField("status", lambda o: o.cleaned.status),
     ItemField("shingles", lambda o: [f"{shingle:016x}" for shingle in o.shingles[:KEEP].tolist()]),
     ItemField("duplicate_of", None),
@@ -109,13 +93,7 @@ class CleanedItem:
 
 @dataclass(frozen=True, slots=True)
 class CleaningOptions:
-    """The options for all pages of a crawl.
-
-    Attributes:
-        outputs: names of the optional fields to compute.
-        sketch: number of shingles of the clean text to compute.
-        switches: further arguments of :func:`winnow.clean`, by name.
-    """
+    """The options for all pages of a crawl; ``switches`` are further arguments of :func:`winnow.clean`, by name."""
 
     limits: Limits = DEFAULT_LIMITS
     outputs: tuple[str, ...] = ()
@@ -132,11 +110,7 @@ def clean_item(
     options: CleaningOptions,
     rules: tuple[Rule, ...] = (),
 ) -> CleanedItem:
-    """Clean a page for an item, with the counts of its site where they are known.
-
-    Raises:
-        ValueError: the counts are those of another page.
-    """
+    """Clean a page for an item, with the counts of its site where they are known."""
     site = None
     if hashed is not None and evidence is not None:
         html = html if isinstance(html, Page) else Page.parse(html, url, limits=options.limits)

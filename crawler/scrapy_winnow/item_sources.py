@@ -35,17 +35,7 @@ _NO_RULES: Final = Rules()
 
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
-    """The options of one request; ``docs/reference/settings.md`` has their table.
-
-    Attributes:
-        count: count the page for its site.
-        clean: clean the items of the page.
-        site: site that the page counts for; by default that of its address.
-        url: address of the page, if the response has another one.
-        drop_duplicates: drop near-duplicates; by default as ``WINNOW_DROP_DUPLICATES``.
-        model: name or file of another model than the crawl's.
-        rules: rules besides those of the crawl; ``None`` for no rules at all.
-    """
+    """The options of one request; ``docs/reference/settings.md`` has their table, ``None`` are no rules at all."""
 
     count: bool = True
     clean: bool = True

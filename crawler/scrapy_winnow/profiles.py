@@ -102,14 +102,7 @@ def _name(tag: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedPart:
-    """An element that many pages of a site have.
-
-    Attributes:
-        selector: CSS selector that finds it on its page, and on others with the same structure.
-        pages: how many of the counted pages have it.
-        characters: of its text.
-        text: the beginning of it.
-    """
+    """An element that many pages of a site have: where it is on them, on how many, and the beginning of its text."""
 
     selector: str
     pages: int
@@ -181,11 +174,7 @@ def dump_profile(host: str, labels: Labels, template: Sequence[RepeatedPart], sa
 
 
 def load_profile(text: str) -> tuple[str, Labels]:
-    """Return the host of a profile, and its labels.
-
-    Raises:
-        ValueError: it is not a profile, is damaged, or has fingerprints of another version.
-    """
+    """Return the host of a profile, and its labels; raise a ``ValueError`` where it is none."""
     try:
         return _labels_in(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:

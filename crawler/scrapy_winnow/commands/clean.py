@@ -108,12 +108,7 @@ def add_options(parser: CommandParser) -> None:
 
 
 class Source(NamedTuple):
-    """A page to clean.
-
-    Attributes:
-        name: file, or ``-`` for standard input.
-        stem: its path in the output without suffix: the file's name, or the path below the folder that was given.
-    """
+    """A page to clean, and its path in the output without suffix: its file's name, or the path in the folder given."""
 
     name: str
     stem: str

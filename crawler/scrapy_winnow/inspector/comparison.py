@@ -87,15 +87,12 @@ def find_extractors(model: Model, site: Site | None = None) -> dict[str, Extract
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The text of a page by one extractor.
+    """The text of a page by one extractor, or what it raised.
 
     Attributes:
         spans: pieces of the text, each after its mark: ``some`` (not all extractors have the words), ``only`` (no
             other has them) or ``""``.
-        words: number of words.
         only: number of words that no other extractor has.
-        milliseconds: from the decoded HTML to the text.
-        error: what the extractor raised, or "".
     """
 
     spans: Spans
@@ -167,12 +164,7 @@ def _marked(
 
 
 class Comparison:
-    """The pages that are compared, as a view of the server.
-
-    Args:
-        votes: the file of votes: ``page``, ``url``, ``vote``, and ``between`` which texts.
-        blind: names are hidden, and columns in random order, until the page has a vote.
-    """
+    """The pages that are compared, as a view of the server; of ``blind`` ones without a vote names are hidden."""
 
     def __init__(
         self, documents: Documents, extractors: dict[str, Extractor], votes: LinesFile, blind: bool = False

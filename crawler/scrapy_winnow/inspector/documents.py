@@ -47,10 +47,6 @@ class Documents:
             first page.
         obey_robots: ask ``robots.txt`` before an address is fetched; by default as little as a browser does.
 
-    Attributes:
-        names: of the pages, in the order of their numbers.
-        is_one_site: whether they are the pages of a site rather than a single page.
-
     Raises:
         InputError: there is nothing to inspect.
         ValueError: ``url`` cannot be the address of a folder.
@@ -84,11 +80,7 @@ class Documents:
 
 
 def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
-    """Read the first pages of one host from a WARC file.
-
-    Raises:
-        InputError: there are none, the file cannot be read, or the package for such files is not installed.
-    """
+    """Read the first pages of one host from a WARC file."""
     try:
         from scrapy_winnow.archives.reading import ArchiveReader, Part  # noqa: PLC0415  (of the extra [archives])
     except ImportError as error:
@@ -108,11 +100,7 @@ def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
 
 
 class FolderReplay:
-    """Counts the pages of a folder, in an order that is random but always the same.
-
-    Attributes:
-        pages: how many pages can be counted at most, the inspected page included.
-    """
+    """Counts up to so many ``pages`` of a folder, in an order that is random but always the same."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -146,9 +134,7 @@ class FolderReplay:
 class CountedReplay:
     """The counts of a host by a crawl, as they are now and scaled to fewer pages; it is used as :class:`FolderReplay`.
 
-    Args:
-        labels: the counts of the host.
-        contents: ids of the contents of the pages that were counted, 8 bytes each; unknown once the host has settled.
+    ``contents`` are the ids of the contents of the pages that were counted; unknown once the host has settled.
     """
 
     def __init__(self, labels: Labels, contents: frozenset[bytes]) -> None:
@@ -207,13 +193,7 @@ class RulesFile:
 class LinesFile:
     """A file with a JSON object a line about each page; one about a page that has a line already replaces it.
 
-    Args:
-        path: the file, which need not exist.
-        key: what names the page in each object.
-        value: what else each object must have.
-
-    Attributes:
-        rows: the objects by name of their page.
+    It need not exist. Each object names its page under ``key`` and must have a ``value``; ``rows`` has them by page.
 
     Raises:
         ValueError: a line of the existing file is not such an object.
@@ -252,13 +232,7 @@ class GoldFile(LinesFile):
         super().__init__(path, "id", "gold_text")
 
     def save(self, inspection: Inspection, trial: Trial, marks: dict[int, str]) -> None:
-        """Save a page as it was cleaned, with the marked blocks corrected.
-
-        Args:
-            inspection: the page.
-            trial: the settings that it was cleaned with.
-            marks: ``content`` or ``template``, by number of block.
-        """
+        """Save a page as it was cleaned, with the blocks corrected that are marked ``content`` or ``template``."""
         text, texts = inspection.cleaned(trial).text, list[str]()
         if (draft := inspection.draft(trial)) is not None:
             kept, texts = draft.kept.copy(), draft.texts

@@ -87,7 +87,7 @@ class Inspection:
         self.cleaned = lru_cache(maxsize=1)(self._clean)
         self.evidence = lru_cache(maxsize=1)(self._find_evidence)
         self._attribution = lru_cache(maxsize=2)(self._attribute_scores)
-        self._hashed = lru_cache(maxsize=2)(self._hash_page)
+        self._hashed = lru_cache(maxsize=2)(lambda model: HashedPage.of(self.page, load_model(model)))
 
     def _find_evidence(self, trial: Trial) -> PageCounts | None:
         """Return what is known of the page after some pages of its site; ``None`` without pages."""
@@ -96,9 +96,6 @@ class Inspection:
         hashed = self._hashed(trial.model)
         df, pages = self.replay.count(hashed, min(trial.pages, self.replay.pages), trial.model)
         return PageCounts(hashed.frequencies(self.page, df), pages)
-
-    def _hash_page(self, model_name: str | None) -> HashedPage:
-        return HashedPage.of(self.page, load_model(model_name))
 
     def _clean(self, trial: Trial) -> Cleaned:
         """Clean the page under some settings; :attr:`cleaned` keeps the last result."""
@@ -161,9 +158,7 @@ class Inspection:
 def list_sections(draft: Draft, kind: NDArray[np.int64]) -> tuple[list[dict[str, Any]], list[int]]:
     """Return the sections that have text, in the order of their first blocks, and the number of each block's section.
 
-    Args:
-        draft: the decision on the page.
-        kind: int64[m], kind of each block.
+    ``kind`` is int64[m], the kind of each block.
     """
     page, section = draft.page, draft.smoothed.section[draft.page.n :]
     roots, first, section_of = np.unique(section, return_index=True, return_inverse=True)

@@ -27,12 +27,9 @@ _MAX_OPEN: Final = 3  # pages
 
 @dataclass(eq=False)
 class Inspector:
-    """The pages under inspection; the last few stay in memory.
+    """The pages under inspection, of which the last few stay in memory.
 
-    Attributes:
-        first: the settings that a page is shown with at first.
-        models: names or paths of models to choose from, that of ``first`` before the others.
-        page: returns a page by its number.
+    They are shown with the settings of ``first`` at first; its model is the first of the ``models`` to choose from.
     """
 
     documents: Documents

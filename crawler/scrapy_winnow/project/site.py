@@ -99,13 +99,7 @@ class SiteSpider(Spider):
             yield Request(url, errback=self.failed, dont_filter=True)
 
     def parse(self, response: Response, site: str | None = None, depth: int = 0) -> Iterator[Any]:
-        """Yield the page, and requests for links that stay on its site.
-
-        Args:
-            response: a page of the site, or whatever a link led to.
-            site: the site that the link was found on; ``None`` for a start address, which may lead to any.
-            depth: links from the start address to it.
-        """
+        """Yield the page, and requests for links that stay on its site; a start address may lead to any."""
         here = site_of(response.url)
         if site is not None:
             self._site(site).requests -= 1
@@ -191,11 +185,7 @@ def _resolve(base: str, link: str, encoding: str) -> tuple[str, str | None]:
 
 
 def start_urls(url: str | None, urls_file: str | None) -> list[str]:
-    """Return the addresses to start from, one per argument or line, each once.
-
-    Raises:
-        ValueError: there is no address, one of them is not an HTTP address, or the file cannot be read.
-    """
+    """Return the addresses to start from, one per argument or line, each once."""
     found = [_checked(url, "-a url")] if url else []
     if urls_file:
         try:
@@ -211,15 +201,7 @@ def start_urls(url: str | None, urls_file: str | None) -> list[str]:
 
 
 def shard_of(urls: list[str], shard: str | None) -> list[str]:
-    """Return the addresses of one shard, so that N crawls share a file of addresses; a host is in one shard only.
-
-    Args:
-        urls: all addresses, from :func:`start_urls`.
-        shard: ``K/N``, K from 0 to N - 1; without it all addresses are returned.
-
-    Raises:
-        ValueError: the shard is not of that form.
-    """
+    """Return the addresses of one shard, ``K/N``, so that N crawls share a file; a host is in one shard only."""
     if shard is None:
         return urls
     number, _, count = shard.partition("/")

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_SECRET: Final = frozenset({"WINNOW_REDIS_URL"})
 _PACKAGES: Final = ("scrapy-winnow", "Scrapy", "lxml", "numpy", "redis")
 _MAX_HOSTS: Final = 1_000
 _TIMEOUT_S: Final = 10.0
@@ -92,7 +91,7 @@ class CrawlReport(Component):
             logger.info("The report has no counts of hosts: %s", error, extra=log)
         record.stats = self._crawler.stats.get_stats()
         record.settings = {
-            name: "(set)" if name in _SECRET else str(settings.get(name))
+            name: "(set)" if name == "WINNOW_REDIS_URL" else str(settings.get(name))  # it may hold a password
             for name, setting in SETTINGS.items()
             if settings.get(name, setting.default) not in (setting.default, "")
         }

@@ -36,17 +36,7 @@ _MAX_NUMBER: Final = 1e9  # of a field; NaN is not below it
 
 
 class PageRecord(NamedTuple):
-    """One page that was cleaned.
-
-    Attributes:
-        seconds: since the crawl began; -1 where unknown.
-        template_share: fraction of the text that was cut, 0 to 1.
-        status: the item's, such as ``cleaned``, ``fallback`` or ``too_large``.
-        source: ``page`` or ``site``.
-        evidence_pages: pages of the site that had been counted.
-        duplicate_of: address of the document that it repeats, if any.
-        confidence: expected F1 of its text; ``None`` where unknown.
-    """
+    """One page that was cleaned, by its fields; ``seconds`` are those since the crawl began, -1 where unknown."""
 
     url: str
     host: str
@@ -97,7 +87,6 @@ class CrawlRecord:
         pages: in the order in which they were cleaned, at most :data:`MAX_PAGES`.
         settings: the ``WINNOW_*`` settings that are not the default.
         errors: messages of errors, and how often each was logged.
-        samples: some pages of each host, with their HTML.
         inspect_options: options with which ``winnow inspect`` cleans a page as the crawl did; "" where unknown.
     """
 
