@@ -224,12 +224,7 @@ class Winnow(Component):
 
 
 def winnow_of(crawler: Crawler) -> Winnow:
-    """Return the crawl's extension, for the components that need it.
-
-    Raises:
-        CannotStartError: the extension is not enabled, although Winnow is.
-        NotConfigured: Winnow is not enabled, or the crawl may go on without it.
-    """
+    """Return the crawl's extension, for the components that need it; without one it raises as :func:`config_of`."""
     winnow = crawler.get_extension(Winnow)
     if winnow is None:
         config_of(crawler)

@@ -38,11 +38,7 @@ def is_address(name: str) -> bool:
 
 
 def open_store(address: str) -> tuple[Any, str]:
-    """Return the fsspec file system of an address, and the path there.
-
-    Raises:
-        ValueError: the kind of address is unknown, or its package is not installed.
-    """
+    """Return the fsspec file system of an address, and the path there, or raise a ``ValueError`` that says why not."""
     scheme = urlsplit(address).scheme
     try:
         store, path = url_to_fs(address)

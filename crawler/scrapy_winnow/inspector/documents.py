@@ -171,11 +171,7 @@ class RulesFile:
         self.rules = Rules.read(path) if path.exists() else Rules()
 
     def add(self, site: str | None, selector: str, *, keep: bool) -> None:
-        """Add a rule at the end, and leave the rest of the file as it is; ``None`` stands for all sites.
-
-        Raises:
-            ValueError: the file would be invalid, and stays as it is.
-        """
+        """Add a rule at the end, unless that would make the file invalid; ``None`` stands for all sites."""
         rule = ({"site": site} if site else {}) | {"keep" if keep else "drop": selector}
         text = self.path.read_text("utf-8") if self.path.exists() else ""
         if self.path.suffix == ".json":

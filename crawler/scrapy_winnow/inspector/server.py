@@ -53,9 +53,6 @@ class InspectorServer(ThreadingHTTPServer):
 
     It answers only requests with its own address as host and its random token in the path, so that no other page in the
     same browser can talk to it, whatever DNS says.
-
-    Raises:
-        OSError: the port is taken.
     """
 
     def __init__(self, view: Inspector | Comparison, port: int = 0) -> None:
