@@ -6,12 +6,9 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
 from scrapy_winnow import Addon
-from scrapy_winnow.extension import Winnow
-from scrapy_winnow.middleware import CountNodes
 from scrapy_winnow.pipeline import CleanItems
 from scrapy_winnow.project import settings as project
 
-COMPONENTS = {"EXTENSIONS": Winnow, "SPIDER_MIDDLEWARES": CountNodes, "ITEM_PIPELINES": CleanItems}
 MANUAL = {
     "EXTENSIONS": {"scrapy_winnow.extension.Winnow": 0},
     "SPIDER_MIDDLEWARES": {"scrapy_winnow.middleware.CountNodes": 45},
@@ -27,8 +24,8 @@ def _with_addon(settings: dict) -> Settings:
 
 def _resolved(settings: Settings) -> dict:
     """All settings, with components as the classes in the order in which Scrapy will use them."""
-    values = {name: value for name, value in settings.copy_to_dict().items() if name not in COMPONENTS}
-    for name in COMPONENTS:
+    values = {name: value for name, value in settings.copy_to_dict().items() if name not in MANUAL}
+    for name in MANUAL:
         read = getattr(settings, "get_component_priority_dict_with_base", None) or settings.getwithbase  # of 2.14
         components = read(name)
         values[name] = [load_object(path) for path in build_component_list(components)]
@@ -39,7 +36,7 @@ def test_the_addon_and_the_manual_configuration_give_the_same_settings():
     assert _resolved(_with_addon({})) == _resolved(Settings(MANUAL))
 
 
-@pytest.mark.parametrize("name", COMPONENTS)
+@pytest.mark.parametrize("name", MANUAL)
 @pytest.mark.parametrize("order", [7, None])
 def test_what_the_user_says_of_a_component_wins(name, order):
     settings = _with_addon({name: {next(iter(MANUAL[name])): order}})
@@ -52,7 +49,7 @@ def test_the_addon_adds_to_the_users_components_and_changes_nothing_else():
     assert settings["USER_AGENT"] == "mine"
     plain = Settings().copy_to_dict()
     changed = {name for name, value in _with_addon({}).copy_to_dict().items() if plain.get(name) != value}
-    assert changed == {*COMPONENTS}
+    assert changed == {*MANUAL}
 
 
 def test_the_projects_own_settings_are_all_known_to_scrapy_or_to_us():

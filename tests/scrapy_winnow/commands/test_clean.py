@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from scrapy_winnow.commands import main
-from winnow import Page, Site
 
 MENU = "".join(f"<li><a href=/{name}>{name} and all about it</a>" for name in ("Weather", "Sport", "Culture", "Travel"))
 STORY = "<h1>Storm warning</h1>" + "".join(
@@ -230,18 +229,6 @@ def test_a_closed_pipe_ends_the_command_quietly(model, page):
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(240) == 1
-
-
-def test_the_pages_of_a_site_are_counted_with_the_model_that_cleans_them(mirror, model, tmp_path):
-    for name in (model, "blocks"):
-        assert main(["clean", "--site", "--site-file", str(tmp_path / "counts"), "--model", name, str(mirror)]) == 0
-        site = Site(model=name)
-        for file in sorted(mirror.rglob("*")):
-            if file.is_file() and file.suffix != ".css":
-                site.count(Page.parse(file.read_bytes()))
-        site.save(tmp_path / "expected")
-        assert (tmp_path / "counts").read_bytes() == (tmp_path / "expected").read_bytes()
-        (tmp_path / "counts").unlink()
 
 
 def test_segments_are_a_table_or_json(clean, page):

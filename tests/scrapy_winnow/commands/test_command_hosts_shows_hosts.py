@@ -10,7 +10,6 @@ import redis
 from scrapy_winnow.commands import main
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
-from scrapy_winnow.storage.hosts import HostRecords
 from scrapy_winnow.storage.keys import host_keys
 
 TEMPLATE = np.arange(1, 13, dtype=np.uint64)
@@ -91,17 +90,6 @@ def test_a_prefix_with_signs_of_a_pattern_is_taken_to_the_letter(redis_url, pref
     count_pages(redis_url, f"{prefix}axx", shop=1)
     assert main(["hosts", "--redis-url", redis_url, "--prefix", f"{prefix}[a]*\\d", "--json"]) == 0
     assert set(_json(capsys.readouterr().out)) == {"news.example"}
-
-
-def test_many_hosts_are_looked_up_some_hundreds_at_a_time(redis_url, prefix, monkeypatch):
-    count_pages(redis_url, prefix, news=2)
-    with redis.Redis.from_url(redis_url) as client:
-        opened, pipeline = [], client.pipeline
-        monkeypatch.setattr(client, "pipeline", lambda **how: opened.append(pipeline(**how)) or opened[-1])
-        names = [f"{number}.example" for number in range(1200)]
-        found = HostRecords(client, prefix).named([*names, "news.example"])
-        assert [record.host for record in found] == ["news.example"]
-    assert len(opened) == 3
 
 
 def test_damaged_keys_hide_no_other_host(hosts, redis_url, prefix):
