@@ -7,7 +7,7 @@ import gzip
 import sys
 import time
 import zlib
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -195,17 +195,17 @@ def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool =
     from scrapy_winnow.storage.clients import CLIENT_ERRORS, blocking_client, check_address
     from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 
-    if state_dir is None and (problem := check_address(str(url))):
-        raise CommandError(f"the address of Redis {problem}")
-    server = None if state_dir is None else EmbeddedServer(state_dir)
-    if server is not None and not server.has_data and not create:
-        raise CommandError(f"no private server has stored data in {server.folder}")
-    limits = {"socket_timeout": _REDIS_TIMEOUT_S, "socket_connect_timeout": _REDIS_TIMEOUT_S}
     try:
-        with (
-            nullcontext() if server is None else server,
-            blocking_client(str(url) if server is None else server.url, **limits) as client,
-        ):
+        with ExitStack() as stack:
+            if state_dir is not None:
+                server = EmbeddedServer(state_dir)
+                if not (server.has_data or create):
+                    raise CommandError(f"no private server has stored data in {server.folder}")
+                url = stack.enter_context(server).url
+            elif problem := check_address(str(url)):
+                raise CommandError(f"the address of Redis {problem}")
+            limits = {"socket_timeout": _REDIS_TIMEOUT_S, "socket_connect_timeout": _REDIS_TIMEOUT_S}
+            client = stack.enter_context(blocking_client(str(url), **limits))
             client.ping()
             yield client
     except CLIENT_ERRORS as error:

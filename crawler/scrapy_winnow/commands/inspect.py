@@ -16,14 +16,7 @@ from scrapy_winnow.commands.common import (
     write_output,
 )
 from scrapy_winnow.fetching import InputError
-from scrapy_winnow.inspector.documents import (
-    CountedReplay,
-    Documents,
-    FolderReplay,
-    GoldFile,
-    Replay,
-    RulesFile,
-)
+from scrapy_winnow.inspector.documents import CountedReplay, Documents, FolderReplay, GoldFile, Replay, RulesFile
 from scrapy_winnow.storage.keys import host_keys, site_of
 from winnow import load_model
 

@@ -5,14 +5,7 @@ import numpy as np
 import pytest
 
 from scrapy_winnow.fetching import Document, InputError
-from scrapy_winnow.inspector.documents import (
-    CountedReplay,
-    Documents,
-    FolderReplay,
-    GoldFile,
-    LinesFile,
-    gold_name,
-)
+from scrapy_winnow.inspector.documents import CountedReplay, Documents, FolderReplay, GoldFile, LinesFile, gold_name
 from scrapy_winnow.inspector.inspection import Inspection, Trial
 from scrapy_winnow.inspector.inspector import Inspector
 from scrapy_winnow.storage.evidence import HashedPage
