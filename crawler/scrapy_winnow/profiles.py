@@ -102,7 +102,7 @@ def _name(tag: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedPart:
-    """An element that many pages of a site have: where it is on them, on how many, and the beginning of its text."""
+    """An element that many pages of a site have: its CSS selector, on how many it is, the beginning of its text."""
 
     selector: str
     pages: int

@@ -164,7 +164,7 @@ def _marked(
 
 
 class Comparison:
-    """The pages that are compared, as a view of the server; of ``blind`` ones without a vote names are hidden."""
+    """The pages that are compared, as a view of the server; ``blind`` hides names until there is a vote."""
 
     def __init__(
         self, documents: Documents, extractors: dict[str, Extractor], votes: LinesFile, blind: bool = False

@@ -82,10 +82,9 @@ def describe_page(page: Page, *, load_assets: bool) -> dict[str, Any]:
     }
 
 
-def has_doctype(html: str | bytes) -> bool:
+def has_doctype(html: bytes) -> bool:
     """Whether a page has a doctype, without which a browser uses quirks mode."""
-    start = html[:_LOOKED_AT].encode() if isinstance(html, str) else html[:_LOOKED_AT]
-    return b"<!doctype" in start.lower()
+    return b"<!doctype" in html[:_LOOKED_AT].lower()
 
 
 def _safe_attributes(
