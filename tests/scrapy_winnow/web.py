@@ -15,13 +15,11 @@ class Web:
     Attributes:
         pages: paths to (status, headers, body).
         asked: the paths that were asked for.
-        on_request: called with the path of a request before it is answered, in a thread of its own.
     """
 
     def __init__(self) -> None:
         self.pages: dict[str, tuple[int, dict[str, str], bytes]] = {}
         self.asked: list[str] = []
-        self.on_request: Callable[[str], object] = lambda _: None
         self._due: list[tuple[int, Callable[[], object]]] = []
         self._held: list[tuple[int, threading.Event]] = []
         self._lock = threading.Lock()
@@ -32,7 +30,6 @@ class Web:
 
             def do_GET(self) -> None:
                 web._note(self.path)
-                web.on_request(self.path)
                 status, headers, body = web.pages.get(self.path, (404, {}, b"<html><body>no such page"))
                 self.send_response(status)
                 for name, value in {"Content-Type": "text/html; charset=utf-8", **headers}.items():
@@ -80,13 +77,8 @@ class Web:
         self.pages[path] = (status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
         return self.url + path
 
-    def add_articles(self, count: int, story: str = "story") -> list[str]:
-        """Add pages of one template, each with a text of its own and a link to the next; return their addresses.
-
-        Args:
-            count: how many.
-            story: class names of the element that holds the text.
-        """
+    def add_articles(self, count: int) -> list[str]:
+        """Add pages of one template, each with a text of its own and a link to the next; return their addresses."""
         words = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter"]
         for number in range(count):
             chance = random.Random(number)
@@ -95,7 +87,7 @@ class Web:
                 f"/{number}",
                 f"<html><head><title>Story {number}</title></head><body>"
                 "<div class=menu><ul><li><a href=/0>Front page</a></li><li><a href=/about>About us</a></li></ul></div>"
-                f"<div class='{story}'><h1>Story {number}</h1>{text}</div>"
+                f"<div class=story><h1>Story {number}</h1>{text}</div>"
                 f"<p><a href=/{number + 1}>Next story, number {number + 1}</a></p>"
                 "<div class=foot><p>Copyright of the harbour news, all rights are reserved.</p></div></body></html>",
             )
