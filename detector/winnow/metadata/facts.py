@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from winnow.metadata.dates import date_in_address, iso_date
 from winnow.metadata.json_ld import json_ld_facts, json_ld_kind, read_offers
-from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, split_names
+from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, seen_text, split_names
 from winnow.metadata.visible import element_text, headings, site_names, stated_language, visible_authors, visible_dates
 from winnow.page.addresses import base_address, domain, join_address, split_address
 from winnow.page.text import UNSPACED_RUN
@@ -331,7 +331,7 @@ def _visible_facts(page: Page, known: Facts) -> Facts:
     """Facts that readers see: the language and the heading, the byline and the dates as far as they are not known."""
     facts: Facts = {"language": stated_language(page)}
     if "headline" not in known:
-        facts["headline"] = page.title or next(iter(headings(page, "h1")), None)
+        facts["headline"] = seen_text(page.title) or next(iter(headings(page, "h1")), None)
     if _names_no_person(known):
         facts["authors"] = visible_authors(page)
     if not known.keys() >= set(_DATES):

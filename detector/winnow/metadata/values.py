@@ -9,6 +9,7 @@ from html import unescape
 from typing import Any, Final
 
 from winnow.metadata.dates import is_month
+from winnow.page.text import UNSEEN_CHARACTERS
 
 MAX_VALUES: Final = 20  # authors or tags
 _MAX_NAME_CHARACTERS: Final = 80
@@ -84,7 +85,12 @@ def clean_text(value: object) -> str | None:
     """Text without markup, with normalised white space, also if it was escaped twice; ``None`` for no text."""
     if not isinstance(value, str):
         return None
-    return " ".join(_TAG.sub(" ", unescape_text(unescape_text(value))).split()) or None
+    return seen_text(_TAG.sub(" ", unescape_text(unescape_text(value)))) or None
+
+
+def seen_text(text: str) -> str:
+    """Text as readers see it: without soft hyphens and the like, and with normalised white space."""
+    return " ".join(UNSEEN_CHARACTERS.sub("", text).split())
 
 
 def as_list(value: Any) -> list[Any]:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from winnow.metadata.dates import dates_in, iso_date
-from winnow.metadata.values import names_in_byline
+from winnow.metadata.values import names_in_byline, seen_text
 from winnow.page.addresses import join_address
 from winnow.page.tree import (
     TAG_ID,
@@ -299,8 +300,10 @@ def _spaced_text(page: Page, index: int) -> str:
 
 
 def element_text(page: Page, index: int) -> str:
-    """Text of an element; "" if it is too long for a fact, since thousands of such elements may be nested."""
+    """Text of an element, its lines separated by spaces; "" if it is too long: thousands may be nested."""
     begin, end = int(page.run_begin[index]), int(page.run_end[index])
     if page.run_offset[end] - page.run_offset[begin] > _MAX_FACT_CHARACTERS:
         return ""
-    return " ".join(page.text[page.run_offset[begin] : page.run_offset[end]].split())
+    lines = page.block_run_begin[page.block_begin[index] : page.block_end[index]]
+    bounds = page.run_offset[[begin, *lines[lines > begin], end]].tolist()
+    return seen_text(" ".join(page.text[at:behind] for at, behind in pairwise(bounds)))

@@ -206,6 +206,19 @@ def test_the_end_of_a_headline_that_links_home_or_the_address_show_as_the_name_o
     assert read_metadata(page).headline == headline
 
 
+@pytest.mark.parametrize(
+    ("h1", "headline"),
+    [
+        ("Remote<br>Jobs", "Remote Jobs"),
+        ("<span>Uses of Interface<br>java.util.List</span>", "Uses of Interface java.util.List"),
+        ("<div>Storm</div><div>What is to come</div>", "Storm What is to come"),
+        ("Home As&shy;sis&shy;tance", "Home Assistance"),
+    ],
+)
+def test_lines_of_a_heading_are_separated_and_words_have_no_soft_hyphens(h1: str, headline: str) -> None:
+    assert read_metadata(Page.parse(f"<p>Before</p><h1>{h1}</h1><p>Behind</p>")).headline == headline
+
+
 def test_people_replace_user_names_and_the_outlet_and_cited_names_are_turned_around() -> None:
     by = "<h1>Storm hits the coast</h1><p>By Ada Byron"
     for declared in ("adabyron", "The Harbour News", "admin"):
