@@ -151,7 +151,7 @@ def read_metadata(page: Page, text: str = "") -> Metadata:
                 continue
             value = iso_date(stated, language) if name in _DATES else stated
             if name == "language" and value:
-                value = next(iter(_LANGUAGE.findall(value)), None)
+                value = next(iter(_LANGUAGE.findall(value)), "").replace("_", "-")
             if value:
                 facts[name], sources[name] = value, source
     site = facts.get("site_name") or ""

@@ -332,9 +332,15 @@ def test_a_text_that_cannot_be_english_is_not_though_the_page_says_so() -> None:
 
 @pytest.mark.parametrize(
     ("stated", "language"),
-    [("English (United States), en-US", "en-US"), ("sv, en", "sv"), ("English", "da"), ("utf-8", "da")],
+    [
+        ("English (United States), en-US", "en-US"),
+        ("sv, en", "sv"),
+        ("en_US", "en-US"),
+        ("English", "da"),
+        ("utf-8", "da"),
+    ],
 )
-def test_what_is_no_code_of_a_language_is_passed_over(stated: str, language: str) -> None:
+def test_codes_of_languages_are_written_in_one_way_and_what_is_none_is_passed_over(stated: str, language: str) -> None:
     html = f"<html lang=da><meta http-equiv=content-language content='{stated}'>"
     assert read_metadata(Page.parse(html)).language == language
 
