@@ -49,6 +49,7 @@ _BEHIND_NAME: Final = re.compile(
     r"|,? (?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b",
     re.IGNORECASE,
 )
+_WEEKDAY: Final = re.compile(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?[.,]?", re.IGNORECASE)
 _BETWEEN_NAMES: Final = re.compile(
     r" ?(?:,|;|\||&|\band\b|\bund\b|\bet\b|\by\b|\boch\b|\bog\b|\be\b|\bwith\b) |[、，；]| / ", re.IGNORECASE
 )
@@ -62,14 +63,14 @@ _ROLES: Final = frozenset(
     """staff writer writers editor editors reporter reporters correspondent contributor contributors contributing
     senior guest author authors admin administrator editorial team desk newsroom by chief columnist columnists
     journalist press the name nombre 名前 имя имя: jméno user webmaster root redaktion redaktor redacción redação
-    redazione rédaction nom web content anonymous unknown publisher owner moderator default none null""".split()
+    redazione rédaction nom web content anonymous unknown publisher owner moderator default none null written""".split()
 )
 _NO_NAMES: Final = frozenset(
     """read more share comment comments view all posts post follow subscribe sign log home about contact us click here
     this that our your we you how what why when where which best top new news blog article articles story stories
     search menu skip page website email e-mail name* published updated category categories tags in on for with from
     and reply leave see learn minutes min next previous copyright terms privacy policy free print save
-    advertisement""".split()
+    advertisement phone message status""".split()
 )
 
 
@@ -110,7 +111,7 @@ def person_names(value: Any) -> list[str]:
 
 def split_names(text: str) -> list[str]:
     """Split a declared text into names, without addresses, numbers, roles, credentials and too long texts."""
-    parts = [part.strip(" *※:") for part in _BETWEEN_NAMES.split(_DECLARED_PREFIX.sub("", text))]
+    parts = [part.strip(" *※:,") for part in _BETWEEN_NAMES.split(_DECLARED_PREFIX.sub("", text))]
     return [
         part
         for number, part in enumerate(parts)
@@ -135,7 +136,7 @@ def names_in_byline(text: str, *, needs_prefix: bool) -> tuple[list[str], bool]:
 
 
 def _people(text: str) -> list[str]:
-    found = map(_drop_month, split_names(_BEHIND_NAME.split(text, maxsplit=1)[0]))
+    found = map(_drop_date, split_names(_BEHIND_NAME.split(text, maxsplit=1)[0]))
     return [name for name in found if _is_name(name)]
 
 
@@ -165,12 +166,12 @@ def _is_role(text: str) -> bool:
     return "admin" in words or all(word in _ROLES for word in words)
 
 
-def _drop_month(text: str) -> str:
-    """Drop the month at the end of a name that stood before a date."""
+def _drop_date(text: str) -> str:
+    """Drop the month at the end of a name that stood before a date; "" for a month or a day of the week alone."""
     words = text.split()
-    while len(words) > 1 and is_month(words[-1].strip(".,")):
+    while words and is_month(words[-1].strip(".,")):
         words.pop()
-    return " ".join(words)
+    return "" if len(words) == 1 and _WEEKDAY.fullmatch(words[0]) else " ".join(words)
 
 
 def keywords(value: Any) -> list[str]:
