@@ -108,10 +108,11 @@ class Line:
             self._last_code = self.open_codes[0]
 
     def add_image(self, source: str, description: str, caption: str) -> None:
-        """Add an image."""
+        """Add an image; a caption that repeats its description is left out."""
         self._write_pending()
-        described = escape_text(" ".join(CONTROLS.sub("", description).split()), brackets=True)
-        self.pieces.append(Piece(f"![{described}]({write_address(source)}{write_title(caption)})"))
+        words = " ".join(CONTROLS.sub("", description).split())
+        title = "" if _is_same(caption, words) else write_title(caption)
+        self.pieces.append(Piece(f"![{escape_text(words, brackets=True)}]({write_address(source)}{title})"))
 
     def add_line_break(self) -> None:
         """Add a line break, unless at the end of a paragraph."""
@@ -206,8 +207,10 @@ def _write_pieces(pieces: list[Piece]) -> str:
             text = "["
             links.append(index)
         else:
-            text = f"]({write_address(mark.href or '')}{write_title(mark.title)})"
             begin = links.pop()
+            words = "".join([inner.text for inner in pieces[begin:index] if inner.kind])
+            title = "" if _is_same(mark.title, words) else write_title(mark.title)
+            text = f"]({write_address(mark.href or '')}{title})"
             if _is_autolink(pieces[begin : index + 1]):
                 written[begin], written[begin + 1], text = "<", str(mark.href), ">"
         written.append(text)
@@ -233,6 +236,11 @@ def _write_piece(pieces: list[Piece], index: int, written: list[str], *, in_link
     if text.endswith("!") and following.mark is not None and following.mark.kind == "a" and following.opens:  # an image
         text = f"{text[:-1]}\\!"
     return text
+
+
+def _is_same(title: str, text: str) -> bool:
+    """Whether a title only repeats a text."""
+    return title.lower().split() == text.lower().split()
 
 
 def _is_autolink(pieces: list[Piece]) -> bool:
