@@ -127,13 +127,23 @@ def test_a_title_is_written_unless_it_repeats_the_text_of_its_link_or_the_descri
     )
 
 
+def test_a_link_around_several_blocks_is_in_its_heading_else_in_its_first_text_else_around_its_picture() -> None:
+    card = "<a href=/a><img src=/i><p>New</p>{}<p>$5</p></a>"
+    assert to_markdown(card.format("<h3>Ship</h3>")) == "![](/i)\n\nNew\n\n### [Ship](/a)\n\n$5"
+    assert to_markdown(card.format("<p>Ship</p>")) == "![](/i)\n\n[New](/a)\n\nShip\n\n$5"
+    assert to_markdown("<a href=/a><div><img src=/i></div></a>") == "[![](/i)](/a)"
+    assert to_markdown("<table><tr><th>A<th>B<tr><td><a href=/a><p>New</p><h3>Ship</h3></a><td>$5</table>") == (
+        "| A | B |\n| --- | --- |\n| New<br>[**Ship**](/a) | $5 |"
+    )
+
+
 @pytest.mark.parametrize(
     ("html", "markdown"),
     [
         ("<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>", r"\<script>alert(1)\</script>"),
         ("<p># x</p><p>1. y</p><p>+ z</p><p>* a</p><p>- b</p>", "\\# x\n\n1\\. y\n\n\\+ z\n\n\\* a\n\n\\- b"),
         ("<p>snake_case, 2 * 3, ~5 and C:\\dir</p>", "snake_case, 2 * 3, ~5 and C:\\dir"),
-        ("<a href=/a><h3>Title</h3><p>Words</p></a>", "### [Title](/a)\n\n[Words](/a)"),
+        ("<a href=/a><h3>Title</h3><p>Words</p></a>", "### [Title](/a)\n\nWords"),
         ("<dl><dt>Term</dt><dd>Meaning</dd></dl>", "**Term**\n\nMeaning"),
         ("<details><summary>More</summary><p>Inside</p></details>", "**More**\n\nInside"),
         ("<p>from $5 to $6, $5-$7</p>", "from $5 to $6, $5-$7"),

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
+from winnow.output.markdown.blocks import HEADING, PARAGRAPH
 from winnow.output.markdown.escaping import (
     CONTROLS,
     escape_lines,
@@ -41,6 +42,7 @@ class Mark:
     kind: str  # em, strong, del or a
     href: str | None = None  # target of a link; None for an anchor
     title: str = ""
+    waits_for: str = ""  # of a link around several blocks: a heading, or a text; "" for anything
     is_used: bool = False
 
 
@@ -109,7 +111,7 @@ class Line:
 
     def add_image(self, source: str, description: str, caption: str) -> None:
         """Add an image; a caption that repeats its description is left out."""
-        self._write_pending()
+        self._write_pending(is_text=False)
         words = " ".join(CONTROLS.sub("", description).split())
         title = "" if _is_same(caption, words) else write_title(caption)
         self.pieces.append(Piece(f"![{escape_text(words, brackets=True)}]({write_address(source)}{title})"))
@@ -124,6 +126,11 @@ class Line:
             self._add_space()
         self._write_pending()
         self.pieces.append(Piece(formula, FORMULA))
+
+    def free_links(self) -> None:
+        """Let the open links begin, at a heading."""
+        for mark in self.marks:
+            mark.waits_for = ""
 
     def close_mark(self, mark: Mark) -> None:
         """End an open mark."""
@@ -156,23 +163,29 @@ class Line:
         if self.pieces and not self._pending:
             self._pending = " "
 
-    def _write_pending(self) -> None:
-        """Write pending white space and marks."""
+    def _write_pending(self, *, is_text: bool = True) -> None:
+        """Write pending white space and marks before a text or an image."""
         if self._pending:
             self._append(Piece(self._pending, PLAIN if self._pending != _BREAK else ""))
             self._pending = ""
-        for mark in self._shown_marks() if len(self._opened) < len(self.marks) else ():
+        for mark in self._shown_marks(is_text=is_text) if len(self._opened) < len(self.marks) else ():
             if mark not in self._opened:
                 mark.is_used = True
                 self._opened.append(mark)
                 self.pieces.append(Piece("", "", mark, opens=True))
 
-    def _shown_marks(self) -> list[Mark]:
-        """Return the open marks that are written: no link without a target, and none within another of its kind."""
+    def _shown_marks(self, *, is_text: bool) -> list[Mark]:
+        """Return the open marks that are written: none within another of its kind, and of links those with a target.
+
+        A link around several blocks is written in one of them only.
+        """
         shown: dict[str, Mark] = {}
         for mark in self.marks:
-            if mark.kind != "a" or mark.href is not None:
-                shown.setdefault(mark.kind, mark)
+            if mark.kind == "a" and mark not in self._opened:
+                is_waiting = mark.waits_for == HEADING or (mark.waits_for == PARAGRAPH and not is_text)
+                if mark.href is None or mark.is_used or is_waiting:
+                    continue
+            shown.setdefault(mark.kind, mark)
         return list(shown.values())
 
     def _close_to(self, mark: Mark) -> None:

@@ -191,6 +191,9 @@ class _Writer:
         if self._heading and target and target.startswith("#"):
             target = None  # a heading that leads to itself
         mark = Mark(_MARKS.get(self._markup.names[item], "strong"), target, attributes.get("title", ""))
+        if target and not self._heading and self._markup.has_inside(item, *_BLOCKS):
+            has_heading, has_text = self._markup.has_inside(item, *_LEVELS), self._markup.text(item).strip()
+            mark.waits_for = HEADING if has_heading else PARAGRAPH if has_text else ""
         self._line.marks.append(mark)
         self._at_end_of(item, partial(self._line.close_mark, mark))
 
@@ -226,10 +229,12 @@ class _Writer:
         if name == "pre":
             self._add_code(item)
             return self._markup.ends[item]
-        if name in _LEVELS and not self._cells:
-            self._heading = _LEVELS[name]
-            self._at_end_of(item, self._end_heading)
-            return item + 1
+        if name in _LEVELS:
+            self._line.free_links()
+            if not self._cells:
+                self._heading = _LEVELS[name]
+                self._at_end_of(item, self._end_heading)
+                return item + 1
         self._open_block_of(name, item)
         self._at_end_of(item, None)
         return item + 1
