@@ -112,6 +112,12 @@ def test_a_sign_next_to_a_letter_loses_its_emphasis() -> None:
     )
 
 
+def test_pictures_have_no_emphasis() -> None:
+    assert to_markdown("<p><b><img src=/i></b>Ada, <i><a href=/a><img src=/j></a> and</i> <b><img src=/k></b>") == (
+        "![](/i)Ada, *[![](/j)](/a) and* ![](/k)"
+    )
+
+
 def test_punctuation_leaves_emphasis_that_a_letter_touches() -> None:
     assert to_markdown("<p><b>财经网：</b>去年<b><i>（二、</i></b>三<del>“四”</del>五") == (
         "**财经网**：去年（**_二_**、三“~~四~~”五"

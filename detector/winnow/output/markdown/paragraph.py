@@ -307,9 +307,10 @@ def _choose_delimiters(pieces: list[Piece]) -> dict[Mark, str]:
         taken = {characters[other] for other in outer}
         if last.mark is not None and not last.opens:  # emphasis ends where this one begins
             taken.add(characters.get(last.mark, ""))
-        has_only_signs = not any(character.isalnum() for inner in pieces[index:end] for character in inner.text)
-        if has_only_signs and not is_free:
-            characters[mark] = ""  # around a ™, the letter before it would become a reference
+        inside = [inner for inner in pieces[index:end] if inner.kind]
+        has_only_signs = not any(character.isalnum() for inner in inside for character in inner.text)
+        if not inside or (has_only_signs and not is_free):
+            characters[mark] = ""  # around pictures, or around a ™: the letter before it would become a reference
         elif "*" in taken and ((is_free and "_" not in taken) or not _between_letters(pieces, index, end)):
             characters[mark] = "_" if "_" not in taken else ""
         outer.append(mark)
