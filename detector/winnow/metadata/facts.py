@@ -356,8 +356,10 @@ def _visible_headline(page: Page, declared: str, site: str) -> str | None:
         overlap = common, common / max(len(words), 1), len(text)
         if overlap > best_overlap and 0 < 2 * common >= len(words):
             best, best_overlap = text, overlap
-    if best is None and len(candidates) == 1 and len(words := set(candidates[0].lower().split())) > 1:
-        return candidates[0] if words.intersection(f"{declared} {page.title}".lower().split()) else None
+    if best is None and len(candidates) == 1:
+        words = set(candidates[0].lower().split())
+        is_likely = len(words) > 1 and not words.isdisjoint(f"{declared} {page.title}".lower().split())
+        return candidates[0] if is_likely or _letters_of(candidates[0]) == _letters_of(parts[0]) else None
     return best
 
 

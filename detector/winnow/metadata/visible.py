@@ -269,7 +269,8 @@ def headings(page: Page, *names: str) -> list[str]:
     last_end = 0
     for index, pairs in named_elements(page, *names):
         if index >= last_end and not _SITE_NAME.search(f"{pairs.get('id')} {pairs.get('class')}"):
-            found.append(element_text(page, index).rstrip("¶§ "))
+            text = element_text(page, index).rstrip("¶§ ")
+            found.append(text if text in page.title else text.rstrip("# "))  # not "C#"
             last_end = int(page.end[index])
     return [text for text in found if text]
 

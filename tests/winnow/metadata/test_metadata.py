@@ -210,6 +210,13 @@ def test_the_end_of_a_headline_that_links_home_or_the_address_show_as_the_name_o
     assert read_metadata(page).headline == headline
 
 
+def test_the_only_heading_is_the_headline_if_the_title_begins_with_it_though_it_is_one_word() -> None:
+    head = "<title>{} - Encyclopedia</title><meta property=og:title content='Marine mammals of the order Cetacea'>"
+    assert read_metadata(Page.parse(f"{head.format('Whale')}<h1>Whale <a href='#whale'>#</a></h1>")).headline == "Whale"
+    assert read_metadata(Page.parse(f"{head.format('C#')}<h1>C#</h1>")).headline == "C#"
+    assert read_metadata(Page.parse(f"{head.format('Whale')}<h1>Menu</h1>")).headline != "Menu"
+
+
 @pytest.mark.parametrize(
     ("h1", "headline"),
     [
