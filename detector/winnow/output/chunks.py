@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.output.markdown.blocks import HEADING, LIST, PARAGRAPH, RULE, stack_blocks
@@ -47,8 +47,9 @@ class Chunk:
 def make_chunks(blocks: list[Block], max_words: int = 300) -> list[Chunk]:
     """Cut a page into pieces.
 
-    A piece never continues after a heading. Tables and code stay whole, whatever their length; longer lists are cut
-    between items and longer paragraphs between sentences. Rules are left out.
+    A piece never continues after a heading. If all items of a list with bullets have headings, each is a section, and
+    written without its bullet. Tables and code stay whole, whatever their length; longer lists are cut between items
+    and longer paragraphs between sentences. Rules are left out.
 
     Args:
         blocks: its Markdown, see :func:`winnow.output.markdown.writer.write_blocks`.
@@ -61,7 +62,20 @@ def make_chunks(blocks: list[Block], max_words: int = 300) -> list[Chunk]:
         raise ValueError(f"max_words must be at least 1, not {max_words}")
     chunks: list[Chunk] = []
     headings: list[tuple[int, str]] = []
-    shown = [block for block in blocks if block.kind != RULE]
+    for has_sections, group in groupby(blocks, lambda block: bool(block.sections)):
+        if has_sections:  # the headings of an item end with it
+            for section in chain.from_iterable(block.sections for block in group):
+                _add_chunks(chunks, section, headings, max_words)
+        else:
+            headings = _add_chunks(chunks, group, headings, max_words)
+    return chunks
+
+
+def _add_chunks(
+    chunks: list[Chunk], blocks: Iterable[Block], headings: list[tuple[int, str]], max_words: int
+) -> list[tuple[int, str]]:
+    """Add the pieces of some blocks below some headings, each with its level; return the headings at their end."""
+    shown = (block for block in blocks if block.kind != RULE)
     for is_heading, group in groupby(shown, lambda block: block.kind == HEADING):
         if is_heading:
             for block in group:
@@ -72,7 +86,7 @@ def make_chunks(blocks: list[Block], max_words: int = 300) -> list[Chunk]:
         for text in _pack(pieces, "\n\n", max_words):
             titles = [title for _, title in headings if title]
             chunks.append(Chunk(text, titles, len(chunks), _count_half_words(text) // 2))
-    return chunks
+    return headings
 
 
 def _split_block(block: Block, max_words: int) -> Iterator[str]:

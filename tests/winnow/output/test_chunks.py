@@ -32,6 +32,18 @@ def test_headings_are_plain_text_and_neither_pictures_nor_rules_are_chunks() -> 
     assert [chunk.text_with_headings for chunk in chunks_of(html)] == ["On C# <T>\n\nOne.", "On C# <T>\n\nTwo."]
 
 
+def test_items_of_a_list_are_sections_if_all_have_headings_with_something_below() -> None:
+    html = """<h1>Guide</h1><ul><li><h2>First</h2><p>One.<ul><li>a<li>b</ul><li>New<h2>Second</h2>
+        <ul><li><h3>Deep</h3>Two.</ul></ul><p>End.<ul><li><h2>Third</h2>c<li>d</ul><ol><li><h2>Step</h2>Three.</ol>
+        <ul><li><h2>Nothing below</h2></ul>"""
+    assert [(chunk.headings, chunk.text) for chunk in chunks_of(html)] == [
+        (["Guide", "First"], "One.\n\n- a\n- b"),
+        (["Guide", "Second"], "New"),
+        (["Guide", "Second", "Deep"], "Two."),
+        (["Guide"], "End.\n\n- ## Third\n  c\n- d\n\n1. ## Step\n   Three.\n\n- ## Nothing below"),
+    ]
+
+
 def test_code_stays_whole_and_long_lists_and_paragraphs_are_split_between_items_and_sentences() -> None:
     chunks = chunks_of(PAGE, 15)
     assert [chunk.words for chunk in chunks if "x = 1" in chunk.text] == [len(["```", "x", "=", "1"]) + 121]

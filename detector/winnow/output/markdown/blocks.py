@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from winnow.output.tables import MAX_PLACES, parse_span, place_cells
@@ -26,6 +27,7 @@ _MAY_FOLLOW_DIRECTLY: Final = {
 }
 """Kinds of blocks that need no empty line before them in a tight list; see also :attr:`Block.interrupts`."""
 
+_TEXT_LEVEL: Final = 7  # below all headings
 _CLOSING: Final = re.compile(r"(^|\s)(#+)\Z")
 _BOLD: Final = re.compile(r"\*\*[^*]+\*\*")
 _FENCE: Final = re.compile(r"^ *(`{3,})", re.MULTILINE)
@@ -41,6 +43,7 @@ class Block:
     marker: str = ""  # of a list: "-" or "*", or "." or ")" behind its numbers
     interrupts: bool = False  # of a list: may follow the line of a paragraph directly
     title: str = ""  # of a heading: its text without markup
+    sections: Sequence[Sequence[Block]] = ()  # of a list with bullets, see _sections
 
 
 @dataclass(eq=False, slots=True)
@@ -100,7 +103,23 @@ def _write_list(frame: Frame) -> Block:
         lines.append(bullet + content[0] if content[0] else bullet.rstrip())
         lines += [" " * len(bullet) + line if line else "" for line in content[1:]]
     first = frame.items[0]
-    return Block(LIST, lines, marker, bool(first.blocks) and (not frame.is_ordered or first.number == 1))
+    can_interrupt = bool(first.blocks) and (not frame.is_ordered or first.number == 1)
+    return Block(LIST, lines, marker, can_interrupt, sections=() if frame.is_ordered else _sections(frame.items))
+
+
+def _sections(items: list[Frame]) -> list[list[Block]]:
+    """What each item of a list holds, its heading first, if all of them have headings with something below."""
+    sections = []
+    for item in items:
+        parts = [part for block in item.blocks for part in (chain(*block.sections) if block.sections else [block])]
+        if (first := next((at for at, part in enumerate(parts) if part.kind == HEADING), None)) is None:
+            return []
+        parts.insert(0, parts.pop(first))  # often behind a picture
+        levels = [part.lines[0].index(" ") if part.kind == HEADING else _TEXT_LEVEL for part in parts]
+        if any(below <= level < _TEXT_LEVEL for level, below in pairwise([*levels, 0])):
+            return []
+        sections.append(parts)
+    return sections
 
 
 class Cell(NamedTuple):
