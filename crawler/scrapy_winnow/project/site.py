@@ -159,13 +159,15 @@ def new_links(
     Where Winnow knows the ``links``, since it has read the page already, Scrapy does not parse it.
     """
     base = get_base_url(response)
-    root = urljoin(base, "/")  # from where absolute links lead to the same: they are looked up once for all pages
+    # From where links lead to the same: so they are looked up once for all pages of a site, or of a folder.
+    root, folder, encoding = urljoin(base, "/"), urljoin(base, "."), response.encoding
     if links is None:
         links = (element.get("href") for element in response.selector.root.iter("a", "area"))
     for link in links:
         if link and not link.startswith("#") and len(link) <= _MAX_LINK_CHARS:
-            start = root if link.startswith(("/", "http://", "https://")) else base
-            url, its_site = _resolve(start, link, response.encoding)
+            is_absolute = link.startswith(("/", "http://", "https://"))
+            start = root if is_absolute else folder if link[0].isalnum() or link[0] == "." else base
+            url, its_site = _resolve(start, link, encoding)
             if its_site == site and url not in seen:
                 yield url
 
