@@ -90,17 +90,20 @@ class CommandBatches:
         self._waiting: dict[str, list[Call]] = {}
         self._sending: set[asyncio.Task[None]] = set()
 
-    async def run_script(self, script: Script, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
-        """Run a script, soon and with all that waits, and return its reply.
+    async def run_script(
+        self, script: Script, keys: Sequence[str | bytes], arguments: Sequence[Any], *, can_wait: bool = False
+    ) -> Any:
+        """Run a script, soon and with all that waits, and return its reply; it may wait itself as commands do.
 
         Raises:
             redis.RedisError: the server refused this call, or could not be reached.
         """
+        wait = MAX_WAIT_S if can_wait else 0.0
         server, arguments = self._server_of(keys[0]), (len(keys), *keys, *arguments)
         try:
-            (reply,) = await self._enqueue(server, [("EVALSHA", script.sha, *arguments)])
+            (reply,) = await self._enqueue(server, [("EVALSHA", script.sha, *arguments)], wait)
         except NoScriptError:  # the server has forgotten it, or never had it
-            (reply,) = await self._enqueue(server, [("EVAL", script.source, *arguments)])
+            (reply,) = await self._enqueue(server, [("EVAL", script.source, *arguments)], wait)
         return reply
 
     async def run_commands(self, commands: Sequence[Command]) -> list[Any]:

@@ -127,9 +127,12 @@ class Connection:
         """Do some work with the client and return its result, or ``None`` when that fails or Redis is unreachable."""
         return await self._call(lambda: run_with_timeout(work(self._client), self._timeout), purpose)
 
-    async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[Any]) -> Any | None:
-        """Run a script for the counts and return its reply, or ``None``; see :class:`~.batches.CommandBatches`."""
-        return await self._call(lambda: self._batches.run_script(script, keys, arguments), COUNTS)
+    async def run(
+        self, script: Script, keys: Sequence[str | bytes], arguments: Sequence[Any], purpose: str = COUNTS
+    ) -> Any | None:
+        """Run a script and return its reply, or ``None``; see :class:`~.batches.CommandBatches`."""
+        can_wait = purpose != COUNTS  # a page needs its counts to be cleaned
+        return await self._call(lambda: self._batches.run_script(script, keys, arguments, can_wait=can_wait), purpose)
 
     async def run_commands(self, commands: Sequence[Command]) -> list[Any] | None:
         """Run commands for near-duplicates and return their replies, or ``None`` when one of them fails."""

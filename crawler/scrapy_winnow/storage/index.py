@@ -1,8 +1,9 @@
-"""The near-duplicate index in Redis, on one server or a cluster: plain keys with an expiry, and no scripts.
+"""The near-duplicate index in Redis, on one server or a cluster: plain keys with an expiry.
 
 Two kinds of keys, see :func:`scrapy_winnow.storage.keys.index_key`: what an original is found by, which holds the id of
 the original, and the original itself. What is known around a document is fetched,
-:class:`winnow.duplicates.MemoryIndex` decides, and what changed is written.
+:class:`winnow.duplicates.MemoryIndex` decides, and what changed is written. Most documents have nothing in common with
+any other: where the keys are on one server, a script enters these at once.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import time
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Final
 
+from scrapy_winnow.storage.batches import Script
+from scrapy_winnow.storage.connection import NEAR_DUPLICATES
 from scrapy_winnow.storage.keys import index_key, original_key
 from winnow.duplicates import KEEP, Document, MemoryIndex, Verdict, document_id, make_document
 
@@ -35,6 +38,8 @@ _ATTEMPTS: Final = 4
 _RENEWALS: Final = 8
 """The expiry of an original that is met is renewed when this part of its life is over."""
 
+_ENTER_NEW: Final = Script.load("enter_new")
+
 _HEAD: Final = struct.Struct(">I?H")
 """An original: when it was written, in seconds; whether its sketch is complete; bytes of the sketch. Sketch and address
 follow."""
@@ -45,10 +50,10 @@ class DuplicateIndex:
     """The index of :class:`winnow.duplicates.MemoryIndex` in Redis, shared by all processes with the same prefix.
 
     Deciding takes a round trip to look up what a document may repeat, one for the originals found, and one to enter it
-    if it repeats none; in each of them a server gets one pipeline. Keys are only written where there are none. When
-    another process has written some of them meanwhile the document is decided again, so of two near-duplicates that
-    come at the same moment one becomes the original. Calls may be repeated: a document that is entered already gets the
-    same verdict.
+    if it repeats none; in each of them a server gets one pipeline. On one server the first enters a document itself
+    that shares no key with any other. Keys are only written where there are none. When another process has written some
+    of them meanwhile the document is decided again, so of two near-duplicates that come at the same moment one becomes
+    the original. Calls may be repeated: a document that is entered already gets the same verdict.
 
     Args:
         ttl: seconds that a document is remembered after it was last met.
@@ -75,10 +80,10 @@ class DuplicateIndex:
         verdict = Verdict()
         for _ in range(_ATTEMPTS):
             window = _Window(self.keep, self.min_resemblance)
-            if not await self._fetch(window, name, document):
+            if not await self._fetch(window, name, document, enter=enter):
                 return None
             verdict = window.decide(name, document, enter=enter)
-            commands = self._writes(window, verdict) if enter else []
+            commands = self._writes(window, verdict) if enter and not window.is_entered else []
             if not commands:
                 break
             replies = await self.connection.run_commands(commands)
@@ -88,27 +93,34 @@ class DuplicateIndex:
                 break
         return verdict
 
-    async def _fetch(self, window: _Window, name: bytes, document: Document) -> bool:
+    async def _fetch(self, window: _Window, name: bytes, document: Document, *, enter: bool) -> bool:
         """Fetch the originals that a document may repeat; ``False`` when Redis is unreachable."""
         keys = set(document.keys)
-        if not await self._fetch_parts(window, {name}, keys):
+        enters = enter and bool(keys) and not self.connection.is_cluster
+        if not await self._fetch_parts(window, {name}, keys, document if enters else None):
             return False
         replaced = {key for known in window.documents.values() for key in known.keys}
         return await self._fetch_parts(window, {*window.holders.values()} - {name}, replaced - keys)
 
-    async def _fetch_parts(self, window: _Window, names: set[bytes], keys: set[bytes]) -> bool:
+    async def _fetch_parts(
+        self, window: _Window, names: set[bytes], keys: set[bytes], new: Document | None = None
+    ) -> bool:
+        """Fetch originals and holders of keys; if there are none, enter the document whose name and keys they are."""
         wanted = [original_key(self.prefix, name) for name in names]
         wanted += [index_key(self.prefix, key) for key in keys]
         if not wanted:
             return True
-        in_cluster = self.connection.is_cluster
-        commands = [("GET", key) for key in wanted] if in_cluster else [("MGET", *wanted)]  # one command is faster
-        replies = await self.connection.run_commands(commands)
-        if replies is None:
-            return False
-        values = replies if in_cluster else replies[0]
-        window.add(zip(names, values, strict=False), zip(keys, values[len(names) :], strict=True))
-        return True
+        if new is not None:
+            entry = (_pack(new, int(time.time())), *names, self.ttl)
+            values = await self.connection.run(_ENTER_NEW, wanted, entry, NEAR_DUPLICATES)
+            window.is_entered = values == []
+        elif self.connection.is_cluster:
+            values = await self.connection.run_commands([("GET", key) for key in wanted])
+        else:  # one command is faster
+            (values,) = await self.connection.run_commands([("MGET", *wanted)]) or [None]
+        if values:
+            window.add(zip(names, values, strict=False), zip(keys, values[len(names) :], strict=True))
+        return values is not None
 
     def _writes(self, window: _Window, verdict: Verdict) -> list[Command]:
         """The commands that make the index what the window has become, and renew an original that was met."""
@@ -135,13 +147,14 @@ class DuplicateIndex:
 
 
 class _Window(MemoryIndex):
-    """The part of the index around a document, and what it was when it was fetched."""
+    """The part of the index around a document, what it was when it was fetched, and whether that has entered it."""
 
     def __init__(self, keep: int, min_resemblance: float | None) -> None:
         super().__init__(keep=keep, min_resemblance=min_resemblance)
         self.known: dict[bytes, Document] = {}
         self.written: dict[bytes, int] = {}
         self.held: dict[bytes, bytes] = {}
+        self.is_entered = False
 
     def add(
         self, originals: Iterable[tuple[bytes, bytes | None]], holders: Iterable[tuple[bytes, bytes | None]]

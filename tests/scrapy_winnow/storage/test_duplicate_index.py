@@ -13,6 +13,7 @@ from scrapy_winnow.storage import index as stored
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.index import DuplicateIndex
 from scrapy_winnow.storage.keys import index_key, original_key
+from tests.scrapy_winnow.round_trips import counted_round_trips
 from winnow.duplicates import MemoryIndex, Verdict, document_id
 
 
@@ -166,6 +167,15 @@ async def test_of_copies_that_come_to_many_workers_at_the_same_moment_one_is_the
         assert {verdict.duplicate_of for verdict in again} == {None, *originals}
     for connection in connections:
         await connection.close()
+
+
+async def test_a_document_that_shares_nothing_with_others_is_entered_in_one_round_trip(connection, prefix):
+    index = DuplicateIndex(connection, prefix)
+    await index.find(url("a"), STORY)  # the script is loaded
+    with counted_round_trips() as trips:
+        assert (await index.find(url("b"), OTHER)).duplicate_of is None
+    assert len(trips) == 1
+    assert (await index.find(url("c"), OTHER)).duplicate_of == url("b")
 
 
 async def test_documents_are_forgotten_in_time_unless_they_are_met(connection, prefix, monkeypatch):
