@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from w3lib.url import canonicalize_url
 
 from winnow.core import core
 from winnow.hashing import BASE, INVERSE
@@ -155,6 +154,8 @@ def make_document(url: str, hashes: Hashes, keep: int = KEEP) -> Document:
 
 def document_id(url: str) -> bytes:
     """Return the 8-byte id of a document: a hash of its canonical address; an invalid one is hashed as it is."""
+    from w3lib.url import canonicalize_url  # noqa: PLC0415  (it loads HTTP and e-mail, and cleaning processes need it not)
+
     try:
         address = canonicalize_url(url)
     except (UnicodeError, ValueError):

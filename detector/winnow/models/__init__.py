@@ -153,7 +153,7 @@ def _load_named(name: str) -> StoredModel:
 
 @lru_cache(maxsize=8)
 def _load(file: Path, _modified: int, _size: int) -> StoredModel:
-    header, _ = read_model_file(file)
+    header, _ = read_model_file(file, only_header=True)
     name = str(header.get("name"))
     if name not in _KINDS:
         raise ModelError(f"{file}: unknown kind of model: {name!r}")

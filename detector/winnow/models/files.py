@@ -40,15 +40,15 @@ def write_model_file(path: Path, header: Mapping[str, object], arrays: Mapping[s
         np.savez_compressed(stream, allow_pickle=False, **{_HEADER: encoded}, **dict(sorted(arrays.items())))
 
 
-def read_model_file(path: Path) -> tuple[dict[str, Any], Arrays]:
-    """Read a model's header and arrays.
+def read_model_file(path: Path, *, only_header: bool = False) -> tuple[dict[str, Any], Arrays]:
+    """Read a model's header and arrays, or the header and no arrays.
 
     Raises:
         FileNotFoundError: there is no such file.
         ModelError: the file is not a model of this format, or is damaged.
     """
     try:
-        arrays = _read_arrays(path)
+        arrays = _read_arrays(path, only_header)
         header = json.loads(arrays.pop(_HEADER).tobytes())
     except FileNotFoundError:
         raise
@@ -60,12 +60,12 @@ def read_model_file(path: Path) -> tuple[dict[str, Any], Arrays]:
     return header, arrays
 
 
-def _read_arrays(path: Path) -> Arrays:
+def _read_arrays(path: Path, only_header: bool) -> Arrays:
     with zipfile.ZipFile(path) as archive:
         if sum(member.file_size for member in archive.infolist()) > _MAX_BYTES:
             raise ValueError(f"larger than {_MAX_BYTES:,} bytes")
     with np.load(path, allow_pickle=False) as stored:
-        return {name: stored[name] for name in stored.files}
+        return {name: stored[name] for name in ([_HEADER] if only_header else stored.files)}
 
 
 def required_array(arrays: Arrays, name: str, *shape: int) -> NDArray[np.float64]:
