@@ -1,9 +1,11 @@
 """``scrapy crawl site``: one site or many, in-site links only, robots obeyed, a budget of pages per host."""
 
 import resource
+from urllib.parse import urljoin
 
 import pytest
 from scrapy.http import HtmlResponse
+from w3lib.url import safe_url_string
 
 from scrapy_winnow.project.feeds import UnbufferedFileStorage
 from scrapy_winnow.project.site import MAX_REQUESTS, new_links, parse_int, shard_of, start_urls
@@ -102,6 +104,13 @@ def test_links_are_followed_whatever_else_a_page_has_for_links(is_read):
     links = links_of(Page.parse(response.text, response.url)) if is_read else None
     found = new_links(response, "h.example", {"https://h.example/seen"}, links)
     assert list(found) == ["https://h.example/a%20b?c=%E9", "https://h.example/d"]
+
+
+@pytest.mark.parametrize("page", ["https://h.example/f/one;v?q=1", "https://h.example/f/two", "https://h.example/"])
+def test_relative_links_lead_from_each_page_where_they_would_in_a_browser(page):
+    links = ["next", "./next?x=1", "../up", "..", "a/b", ".hidden", "?page=2", ";p", "é", "https:next"]
+    found = new_links(HtmlResponse(page, body=b"", encoding="utf-8"), "h.example", set(), links)
+    assert list(found) == [safe_url_string(urljoin(page, link)) for link in links]
 
 
 @pytest.mark.parametrize("pages", [0, -1, "many", "", "1.5"])
