@@ -374,15 +374,19 @@ def _matches(
     """Effects of rules of a sheet that hide some elements, those that they apply to, and ``True``."""
     possible = []
     for selector, style in rules:
-        effect, names = EFFECTS[style], _NAME.findall(selector)
+        parts, names = _compounds(selector), _NAME.findall(selector)
         is_revealed = _WITHOUT_SCRIPTS.search(selector) or (names and _REVEALED.search(names[-1]))
-        if (effect.way or effect.is_white) and not is_revealed and len(names) <= _MAX_NAMES:
-            possible.append((selector, names, style))
+        if not parts or is_revealed or len(names) > _MAX_NAMES:
+            continue
+        if (effect := EFFECTS[style]).way or effect.is_white:
+            possible.append((parts, names, style))
+    if not possible:
+        return
     places = _places_of_names(page, {name for _, names, _ in possible for name in names}, present)
-    text = sheet.decode(errors="replace") if possible else ""
+    text = sheet.decode(errors="replace")
     shows = cache(lambda begin, end: _SHOWING.search(text, begin, end) is not None)
-    for selector, names, style in possible:
-        chosen = _chosen(page, selector, places)
+    for parts, names, style in possible:
+        chosen = _chosen(page, parts, places)
         if (chosen & holding).any() and not (names and _is_shown_elsewhere(text, shows, names[-1], style)):
             yield EFFECTS[style], chosen.nonzero()[0].tolist(), True
 
@@ -399,21 +403,22 @@ def _places_of_names(page: Page, names: set[str], present: Flags) -> dict[str, N
     return {name: np.array(found, np.intp) for name, found in places.items()}
 
 
-def _chosen(page: Page, selector: str, places: dict[str, NDArray[np.intp]]) -> Flags:
-    """bool[n], what a selector of simple parts chooses, nothing for another; a child is taken for any descendant.
+def _compounds(selector: str) -> list[re.Match[str]]:
+    """The parts of a selector of simple parts, nothing for another; a child is taken for any descendant."""
+    parts = list(map(_COMPOUND.fullmatch, selector.replace(">", " ").split()))
+    return [part for part in parts if part] if len(parts) <= _MAX_PARTS and all(parts) else []
+
+
+def _chosen(page: Page, parts: list[re.Match[str]], places: dict[str, NDArray[np.intp]]) -> Flags:
+    """bool[n], what the parts of a selector choose.
 
     Args:
         page: the page.
-        selector: the selector.
+        parts: the parts.
         places: places of attributes by the names that they have.
     """
-    parts, chosen = selector.replace(">", " ").split(), np.ones(page.n, bool)
-    if not 0 < len(parts) <= _MAX_PARTS:
-        return ~chosen
-    for part in parts:
-        compound = _COMPOUND.fullmatch(part)
-        if compound is None:
-            return np.zeros(page.n, bool)
+    chosen = np.ones(page.n, bool)
+    for compound in parts:
         chosen = within(page, chosen)
         if compound[1]:
             chosen &= page.tag == TAG_ID.get(compound[1].lower(), -1)
