@@ -143,6 +143,7 @@ def keep_structures_whole(draft: Draft) -> None:
 _MIN_COPY_LENGTH: Final = 40  # shorter blocks may repeat legitimately: names, prices, one-word answers
 _OF_A_POST: Final = re.compile(r"(?:^|\s)(?:(?:post|node)-\d+|odd|even)(?:\s|$)")
 """Classes that tell the posts of a list apart."""
+_PARTS_OF_POSTS: Final = ("post-", "node-", "odd", "even")  # one of which each of them has
 
 
 def cut_later_copies(draft: Draft) -> None:
@@ -183,7 +184,9 @@ def _path_hashes(page: Page) -> Hashes:
     """uint64[n], hash of the tags and classes on the path to each element; all posts of a list are alike."""
     table = page.attributes
     by_first = np.zeros(len(table.first), np.uint64)
-    for classes, place in table.places_by_value("class").items():
-        by_first[place] = 0 if _OF_A_POST.search(classes) else place + 1
+    places = table.place[table.name_of == table.names.get("class", -1)]
+    by_first[places] = places + 1
+    posts = table.containing(_PARTS_OF_POSTS, "class")
+    by_first[[place for place, classes in posts if _OF_A_POST.search(classes)]] = 0
     tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)
     return path_sums(page, mix(depth << np.uint64(48) | tag << np.uint64(32) | table.sum_per_element(by_first)))
