@@ -51,7 +51,7 @@ def data_tables(page: Page) -> list[int]:
     """Data tables in document order, none of which is in another.
 
     A data table has at least two rows and columns and no nested table, and its cells hold values, not parts of a page:
-    at least half of them if the table has a head, otherwise all.
+    at least half of them if the table has a head, otherwise nearly all, with most of its text.
     """
     if "table" not in page.tag_names:
         return []

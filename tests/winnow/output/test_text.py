@@ -64,6 +64,8 @@ def test_spans_of_millions_of_cells_are_ignored(spans: str) -> None:
         ("<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>", False),
         ("<table><tr><td>x<td><table><tr><th>a<th>b<tr><td>c<td>d</table><tr><td>y<td>z</table>", True),
         ("<table><tr><td>a</td></tr><tr><td>b</td></tr></table>", False),
+        ("<table><tr><td><h4>Fruit</h4><td>Price<tr><td>Fig<td>1<tr><td>Pear<td>2</table>", True),
+        ("<table><tr><td>A<td>B<td>C<td>D<tr><td>E<td><h1>F</h1>G<br>H<br>I<br>J<br>K</table>", False),
     ],
 )
 def test_tables_that_lay_out_a_page_dissolve(html: str, is_data: bool) -> None:

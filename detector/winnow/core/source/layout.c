@@ -6,10 +6,11 @@ enum { LIST, ITEM, CELL, TABLE, ROW, CODE, AROUND, PARAGRAPH = AROUND, LINE_BREA
 #define HAS_ROLE(roles, role) ((roles) >> (role) & 1u)
 
 enum { MAX_BLOCKS_PER_VALUE = 2 }; /* a cell with more text blocks holds no single value */
+enum { VALUES_PER_PART = 5 };      /* cells with text per cell with a part of a page, at least, where a table has no head */
 
 typedef struct {
-    int32_t around[AROUND];           /* the outermost list and the innermost others, maybe itself; -1 for none */
-    int32_t cells, heavy_cells, rows; /* in it */
+    int32_t around[AROUND]; /* the outermost list and the innermost others, maybe itself; -1 for none */
+    int32_t cells, filled_cells, heavy_cells, heavy_blocks, rows; /* in it */
     uint8_t has_head, has_columns, has_table, is_heavy;
 } Element;
 
@@ -43,6 +44,7 @@ static void count_part(Element *elements, const PageArrays *page, int32_t i, uin
     }
     if (HAS_ROLE(roles, CELL)) {
         table->cells++;
+        table->filled_cells += blocks_in(page, i) > 0;
         if (row >= 0 && elements[row].around[TABLE] >= 0) { /* broken markup may have its rows around its table */
             Element *of_row = &elements[elements[row].around[TABLE]];
             of_row->rows += !elements[row].cells;
@@ -52,8 +54,18 @@ static void count_part(Element *elements, const PageArrays *page, int32_t i, uin
     while (is_heavy && cell >= 0 && !elements[cell].is_heavy && elements[cell].around[TABLE] >= 0) {
         elements[cell].is_heavy = 1;
         elements[elements[cell].around[TABLE]].heavy_cells++;
+        elements[elements[cell].around[TABLE]].heavy_blocks += blocks_in(page, cell);
         cell = cell ? elements[page->parent[cell]].around[CELL] : -1;
     }
+}
+
+/* Whether the cells of a table hold values, but for a few with parts of a page: more if it has a head, otherwise fewer, and
+   not most of its text. */
+static int holds_values(const PageArrays *page, int32_t table, const Element *counts)
+{
+    return counts->has_head ? 2 * counts->heavy_cells <= counts->cells
+                            : VALUES_PER_PART * counts->heavy_cells <= counts->filled_cells
+                                  && 2 * counts->heavy_blocks <= blocks_in(page, table);
 }
 
 /* data_tables(page, roles: uint32[tags], rows: int32[n]), of zeros: writes how many rows each element has that is a data
@@ -82,7 +94,7 @@ PyObject *core_data_tables(PyObject *Py_UNUSED(module), PyObject *arguments)
     for (i = 0; i < (int32_t)page.n; i++) {
         const Element *table = &elements[i];
         if (table->rows > 1 && table->has_columns && !table->has_table && table->around[CODE] < 0
-            && (table->has_head ? 2 * table->heavy_cells <= table->cells : !table->heavy_cells)) {
+            && holds_values(&page, i, table)) {
             ITEMS(rows, int32_t)[i] = table->rows;
         }
     }
