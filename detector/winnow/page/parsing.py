@@ -8,6 +8,7 @@ guessed as Firefox does (chardetng): one of the encodings of the web, windows-12
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from email.parser import BytesParser
 from typing import Final, cast
 
@@ -212,10 +213,25 @@ def parse_prepared(html: bytes) -> etree._Element:
     return root if root is not None else etree.fromstring(b"<html/>", parser=parser)
 
 
+_C1_CONTROL: Final = re.compile(rb"\xc2[\x80-\x9f]")
+_MISREAD: Final = re.compile(rb"(?:\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]){1,3})++|\xc2[\x80-\x9f]")
+"""Characters that were once read as Latin-1 and written as UTF-8: of UTF-8, or one of windows-1252."""
+
+
+def _read_again(found: re.Match[bytes]) -> bytes:
+    """Write characters that were misread as what they were, if they were any: nothing shows the controls instead."""
+    read = found[0].decode().encode("latin-1")
+    for encoding in ("utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            return read.decode(encoding).encode()
+    return found[0]
+
+
 def prepare(html: str | bytes, encoding: str | None = None) -> tuple[bytes, bool]:
     """Return a document in UTF-8 for a parser, and whether its elements are nested so that HTML5 parsers become slow.
 
-    Tags of frames are left out, and what the head holds for browsers without scripts; ``<iframe/>`` gets an end.
+    Tags of frames are left out, and what the head holds for browsers without scripts; ``<iframe/>`` gets an end. In a
+    document with control characters from U+0080 to U+009F, which show nothing, text that was misread is mended.
 
     Args:
         html: the document. NUL characters are dropped, as parsel does.
@@ -223,5 +239,7 @@ def prepare(html: str | bytes, encoding: str | None = None) -> tuple[bytes, bool
     """
     text = html if isinstance(html, str) else decoded(html, encoding)[1]
     body = cast("bytes", html) if text is None else text.encode("utf-8", "replace")
+    if _C1_CONTROL.search(body):
+        body = _MISREAD.sub(_read_again, body)
     found: tuple[bytes, bool] = core.scan_tags(body.replace(b"\x00", b"").strip(), MAX_ATTRIBUTES, SEED)
     return found

@@ -24,6 +24,21 @@ def test_latin_1_means_windows_1252_as_in_browsers() -> None:
     assert decode(b"\x93x\x94", "iso-8859-1") == "“x”"
 
 
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("\x93It\x92s late\x94", "“It’s late”"),
+        ("You\xe2\x80\x99re late, Zo\xc3\xab \xf0\x9f\x98\x80\xe2\x80\xa6", "You’re late, Zoë 😀…"),
+        ("caf\xe9 \x97 «5 à 7»", "café — «5 à 7»"),
+        ("ä\xb8\x81 \x81", "丁 \x81"),
+        ("Ã© is two letters", "Ã© is two letters"),
+    ],
+)
+def test_characters_that_show_nothing_are_read_as_what_they_were(text: str, seen: str) -> None:
+    for html in (f"<p>{text}</p>", f"<p>{text}</p>".encode()):
+        assert Page.parse(html).block_texts() == [seen]
+
+
 def test_pages_converted_to_utf8_are_read_so_whatever_their_meta_still_says() -> None:
     text = "人民网北京九月九日电：共享单车这门生意还能做多久"
     html = f"<html><head><meta charset='gb2312'></head><body><p>{text}</p></body></html>"
