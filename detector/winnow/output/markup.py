@@ -224,8 +224,8 @@ def _strip_template(
     if formulas := find_formulas(page).by_element:
         kept, block_of = np.append(kept_blocks, False), formula_positions(page).block
         media[[formula for formula in formulas if kept[block_of.get(formula, -1)]]] = True
-    for box in checkboxes(page):
-        media[box] = kept_runs[page.parent[box]] > 0
+    if boxes := list(checkboxes(page)):  # often in a label without text
+        media[boxes] = kept_runs[nearest(page.parent, page.tag == TAG_ID["li"])[boxes]] > 0
     has_content = (kept_runs > 0) | (subtree_sums(page, media) > 0)
 
     elements = seen & has_content

@@ -193,6 +193,13 @@ def test_fences_inside_code_do_not_end_it() -> None:
     assert to_markdown("<pre>```\nx\n````</pre>") == "`````\n```\nx\n````\n`````"
 
 
+def test_a_checkbox_in_a_label_of_its_own_stands_before_the_text_of_its_item() -> None:
+    item = "<li><div><label><input type=checkbox{}><span></span></label><div>{}</div></div>"
+    found = write(f"<ul>{item.format('', '300 g butter')}{item.format(' checked', '5 eggs')}</ul>")
+    assert found.markdown.split("\n") == ["- [ ] 300 g butter", "- [x] 5 eggs"]
+    assert found.text.split("\n") == ["[ ] 300 g butter", "[x] 5 eggs"]
+
+
 def test_tables_get_a_head_and_keep_alignment_lists_breaks_and_code_in_their_cells() -> None:
     markdown = to_markdown("<table><tr><td>a<td align=right>1<tr><td>b<td align=right>2</table>")
     assert markdown.split("\n") == ["|  |  |", "| --- | --: |", "| a | 1 |", "| b | 2 |"]

@@ -73,6 +73,11 @@ class Line:
         return any(mark.kind == "a" and not mark.is_used for mark in self.marks)
 
     @property
+    def is_box(self) -> bool:
+        """Whether there is only the checkbox of an item yet."""
+        return len(self.pieces) == 1 and self.pieces[0].kind == FORMULA and self.pieces[0].text in _BOXES
+
+    @property
     def ends_with_break(self) -> bool:
         """Whether the last piece is a line break."""
         return self._pending == _BREAK

@@ -312,7 +312,9 @@ class _Writer:
         return not is_long and not self._markup.has_inside(item, "h1", "h2", "h3")
 
     def _end_paragraph(self) -> None:
-        """End the paragraph, which is not empty."""
+        """End the paragraph, which is not empty; a checkbox waits for the text of its item."""
+        if self._line.is_box:
+            return
         # The garbage collector skips a tuple of texts; its passes over a long page hold up all threads.
         lines = tuple(self._line.finish(begins_line=not self._cells).split("\n"))
         self._frames[-1].blocks.append(Block(PARAGRAPH, lines))
