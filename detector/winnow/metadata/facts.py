@@ -242,8 +242,10 @@ def _detect_language(text: str) -> str | None:
         import py3langid  # noqa: PLC0415  (its model loads slowly, and most pages state their language)
     except ImportError:
         return None
-    language = str(py3langid.classify(text)[0])
-    return language if language != "zxx" else None  # no language: numbers and names
+    languages = [str(language) for language, _ in py3langid.rank(text)]
+    if languages[0] == "zxx":  # no language: numbers and names
+        return None
+    return next(language for language in languages if len(language) == 2)  # not pcm or wuu, which are near en and zh
 
 
 @once_per_page

@@ -335,6 +335,18 @@ def test_the_language_of_the_text_is_detected_if_the_page_does_not_state_it() ->
     assert (found.language, found.sources["language"]) == ("de", "text")
 
 
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("CO-103 Key Blank. $1.80. PRICE GROUP C. Key Blank for CCL Corbin Cabinet Locks", "en"),
+        ("我和小锅涮羊肉\n\n12 September 2010 Categoried in 同学, 旅行, 明明 1 Preview : 82 , Read : 861", "zh"),
+    ],
+)
+def test_a_short_text_is_in_no_dialect_or_creole(text: str, language: str) -> None:
+    pytest.importorskip("py3langid")
+    assert read_metadata(Page.parse(f"<p>{text}"), text).language == language
+
+
 def test_a_text_that_cannot_be_english_is_not_though_the_page_says_so() -> None:
     pytest.importorskip("py3langid")
     text = "Шторм дойдёт до побережья вечером, и паромы останутся в гавани до воскресенья."
