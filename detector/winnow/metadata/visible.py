@@ -20,6 +20,7 @@ import numpy as np
 from winnow.metadata.dates import dates_in, iso_date
 from winnow.metadata.values import names_in_byline, seen_text
 from winnow.page.addresses import join_address
+from winnow.page.text import UNSEEN_CHARACTERS
 from winnow.page.tree import (
     TAG_ID,
     block_lengths,
@@ -130,7 +131,7 @@ def _find_dates(page: Page) -> list[_Date]:
             label = lines[block - 1]
         rest = len(line) - (end - begin)
         line_score = 1.0 if rest <= 25 else 0.0 if rest <= 60 else -0.8 if at <= 24 else -3.0
-        found.append(_Date(value, block, label.lower(), line_score))
+        found.append(_Date(value, block, UNSEEN_CHARACTERS.sub("", label).lower(), line_score))
         visible.setdefault(block, []).append(date.fromisoformat(value))
     for block, value, label in _stated_dates(page, language):
         day = date.fromisoformat(value[:10])

@@ -328,6 +328,10 @@ def test_an_image_that_json_ld_names_is_looked_up() -> None:
         assert facts(f'<script type="application/ld+json">{json.dumps({"@graph": graph})}</script>')["image"] == address
 
 
+def test_the_label_of_a_date_is_read_without_soft_hyphens() -> None:
+    assert facts("<h1>Grants</h1><p>Dead&shy;line to apply: 1 March 2024</p><p>Text.</p>")["published"] is None
+
+
 def test_the_language_of_the_text_is_detected_if_the_page_does_not_state_it() -> None:
     pytest.importorskip("py3langid")
     text = "Der Sturm erreicht am Abend die Küste, und die Fähren bleiben bis Sonntag im Hafen."
