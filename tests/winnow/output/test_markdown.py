@@ -200,6 +200,11 @@ def test_a_checkbox_in_a_label_of_its_own_stands_before_the_text_of_its_item() -
     assert found.text.split("\n") == ["[ ] 300 g butter", "[x] 5 eggs"]
 
 
+@pytest.mark.parametrize("bold", ["<strong>Visas</strong> and <i>money</i>", "<b>Visas and <i>money</i></b>"])
+def test_bold_text_in_a_heading_is_written_as_the_rest_of_it(bold: str) -> None:
+    assert to_markdown(f"<h2>{bold}</h2><p><b>a</b></p>") == "## Visas and *money*\n\n**a**"
+
+
 def test_tables_get_a_head_and_keep_alignment_lists_breaks_and_code_in_their_cells() -> None:
     markdown = to_markdown("<table><tr><td>a<td align=right>1<tr><td>b<td align=right>2</table>")
     assert markdown.split("\n") == ["|  |  |", "| --- | --: |", "| a | 1 |", "| b | 2 |"]

@@ -69,7 +69,8 @@ def to_markdown(html: str) -> str:
 
     * a cell that spans rows or columns is in the first of them, the others are empty; in a cell, every block and line
       takes a line of its own (``<br>``); a table without a head gets an empty one; layout tables are dissolved,
-    * terms of a definition list and summaries are paragraphs in bold, captions are paragraphs,
+    * terms of a definition list and summaries are paragraphs in bold, captions are paragraphs, and bold text in a
+      heading is written as the rest of it,
     * superscript and subscript digits and signs are those of Unicode (``10⁶``), other text is written as it is,
     * formulas are TeX between dollar signs.
 
@@ -191,6 +192,8 @@ class _Writer:
         if self._heading and target and target.startswith("#"):
             target = None  # a heading that leads to itself
         mark = Mark(_MARKS.get(self._markup.names[item], "strong"), target, attributes.get("title", ""))
+        if self._heading and mark.kind == "strong":
+            return  # as headings are anyway
         if target and not self._heading and self._markup.has_inside(item, *_BLOCKS):
             has_heading, has_text = self._markup.has_inside(item, *_LEVELS), self._markup.text(item).strip()
             mark.waits_for = HEADING if has_heading else PARAGRAPH if has_text else ""
