@@ -54,6 +54,8 @@ _SIDE_BY_SIDE: Final = tag_set("a", "span", "time", "label", "small")
 _CODE: Final = tag_set("pre", "code", "kbd", "samp")
 _WORD_ENDS: Final = frozenset(",;!?%)]")
 _CURRENCIES: Final = frozenset("$€£")
+_PRICE: Final = re.compile(r"[$€£]\s?\d{1,3}(?:,?\d{3})*\Z")
+_MAX_PRICE_BLOCK: Final = 40  # characters; in a sentence raised digits are a note
 _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
 _PLACES: Final = attribute_predicate("href", parts=("#",))
 _SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ behind a heading, ↩ behind a footnote
@@ -91,8 +93,9 @@ def run_rewrites(page: Page) -> dict[int, str]:
     * Elements of :func:`omitted_elements` are left out.
     * Invisible characters are not written; mail addresses that Cloudflare hides are.
     * A space separates elements that styles show apart, see :func:`_separated_runs`.
+    * Raised cents get a point: no search for a price finds "$13⁶⁵".
     """
-    rewrites = _separated_runs(page)
+    rewrites = _separated_runs(page) | _raised_cents(page)
     for run in page.has_unseen.nonzero()[0].tolist():
         rewrites[run] = UNSEEN_CHARACTERS.sub("", run_text(page, run, rewrites))
     behind = 0
@@ -240,6 +243,21 @@ def _separated_runs(page: Page) -> dict[int, str]:
         borders = ((run, run_text(page, run - 1)[-1], run_text(page, run)[0]) for run in apart.tolist())
         found += [run for run, last, first in borders if not (last.isspace() or first.isspace())]
     return {run: f" {run_text(page, run)}" for run in found}
+
+
+def _raised_cents(page: Page) -> dict[int, str]:
+    """A point before two digits in a ``sup`` of their own behind the dollars, euros or pounds of a short text."""
+    found: dict[int, str] = {}
+    for element in elements_named(page, "sup") if not _CURRENCIES.isdisjoint(page.text) else ():
+        run = int(page.run_begin[element])
+        cents = run_text(page, run).strip() if page.run_end[element] == run + 1 else ""
+        if len(cents) == 2 and cents.isdecimal():
+            block = int(page.block_run_begin.searchsorted(run, "right")) - 1
+            runs = page.block_run_begin[block], run, page.block_run_end[block]
+            begin, at, end = page.run_offset.take(runs).tolist()
+            if end - begin <= _MAX_PRICE_BLOCK and _PRICE.search(page.text[begin:at]):
+                found[run] = f".{cents}"
+    return found
 
 
 def _begins_word(before: str, first: str) -> bool:
