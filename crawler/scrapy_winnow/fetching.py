@@ -6,6 +6,7 @@ From the web a page is fetched politely: robots.txt, limits of size and time.
 from __future__ import annotations
 
 import http.client
+import json
 import re
 import sys
 import threading
@@ -34,6 +35,7 @@ CRAWL_SITE: Final = "SCRAPY_SETTINGS_MODULE=scrapy_winnow.project.settings scrap
 
 _ADDRESSES: Final = re.compile(rb"\s*https?://[^\s<>]+(?:\s+https?://[^\s<>]+)*\s*(?:\S{0,8})?")
 _ADDRESSES_BYTES: Final = 4_096  # that are searched
+_GZIP: Final = b"\x1f\x8b"
 
 AGENT: Final = "winnow"
 _USER_AGENT: Final = f"{AGENT} (+https://pypi.org/project/scrapy-winnow/)"
@@ -87,9 +89,27 @@ def read_page(name: str) -> bytes:
     if _ADDRESSES.fullmatch(html[:_ADDRESSES_BYTES]):
         raise InputError(f"is a list of addresses; {CRAWL_SITE} -a urls_file=FILE crawls and cleans them")
     if is_binary(html):
-        hint = "; winnow warc cleans archives" if ".warc" in Path(name).suffixes else ""
-        raise InputError(f"is a binary file, not HTML{hint}")
+        hint = "is a binary file, not HTML"
+        if ".warc" in Path(name).suffixes:
+            hint += "; winnow warc cleans archives"
+        elif html.startswith(_GZIP):
+            hint = "is compressed: unpack it with gunzip first"
+        raise InputError(hint)
+    if _is_json_lines(html):
+        raise InputError('is JSON lines, not HTML: in Python, winnow.clean(row["html"], row["url"]) cleans a row')
     return html
+
+
+def _is_json_lines(html: bytes) -> bool:
+    """Whether a document is JSON objects, one a line, as of a crawl."""
+    first, _, rest = html.lstrip().partition(b"\n")
+    if not (first.startswith(b"{") and rest.lstrip().startswith(b"{")):
+        return False
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def read_document(name: str, url: str | None = None, *, obey_robots: bool = True) -> Document:

@@ -218,6 +218,7 @@ class CleanItems(Component):
         if not has_content or any(problem not in {None, _MISSING, _HELD} for problem in problems.values()):
             self._winnow.count(stats.ITEMS_WITHOUT_FIELD)
         if has_content:
+            self._tell_of_absent_outputs(type(adapter.item), problems)
             self._winnow.count(_STATUS_STATS[cleaned.status])
         return has_content
 
@@ -229,6 +230,17 @@ class CleanItems(Component):
             "Items of %s go on without their clean text: the field %s. WINNOW_FIELD_NAMES can name another",
             *(kind.__qualname__, " and ".join(sorted(reasons))),
         )
+
+    def _tell_of_absent_outputs(self, kind: type, problems: dict[str, str | None]) -> None:
+        """Say, once for each kind of item, which fields were asked for that it does not declare."""
+        names = self._config.field_names
+        if absent := sorted(repr(names[name]) for name in self._config.outputs if problems.get(name) == _MISSING):
+            self._winnow.warn_once(
+                (kind, "outputs"),
+                "Items of %s do not get what WINNOW_OUTPUTS asks for: the class does not declare %s",
+                *(kind.__qualname__, ", ".join(absent)),
+                level=logging.INFO,
+            )
 
 
 def _fill_field(adapter: ItemAdapter, field: str, value: object) -> str | None:

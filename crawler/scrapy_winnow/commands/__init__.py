@@ -38,7 +38,11 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code: 0, 1 when some input failed, 2 for wrong usage."""
-    options = make_parser().parse_args(arguments)
+    parser = make_parser()
+    if not (sys.argv[1:] if arguments is None else arguments):
+        parser.print_help(sys.stderr)
+        return USAGE
+    options = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="replace")
     try:
@@ -59,13 +63,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def make_parser() -> argparse.ArgumentParser:
+def make_parser() -> CommandParser:
     """Return the parser of all commands."""
     style: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter}
-    parser = argparse.ArgumentParser("winnow", description=_DESCRIPTION, epilog=_EPILOG, **style)
+    parser = CommandParser("winnow", description=_DESCRIPTION, epilog=_EPILOG, **style)
     parser.add_argument("--version", nargs=0, action=_Version, help="print the versions of Winnow, model and lxml")
     shtab.add_argument_to(parser, help="print what completes commands and options in this shell, and exit")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=CommandParser)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (clean, inspect, compare, site, warc, train, evaluate, dedup, hosts, report):
         summary, _, epilog = command.HELP.partition("\n")
         command_parser = commands.add_parser(

@@ -140,8 +140,12 @@ def run(options: argparse.Namespace) -> int:
                 write(source, content)
         except BrokenPipeError:
             raise
-        except (InputError, OSError) as error:
+        except InputError as error:
             warnings.append(reason(error))
+            code = FAILED
+        except OSError as error:
+            where = error.filename or options.output or "standard output"
+            warnings.append(f"cannot be written to {where}: {reason(error)}")
             code = FAILED
         for warning in warnings:
             warn(f"{source.name}: {warning}")
@@ -214,10 +218,10 @@ def _clean_source(
         cleaned = clean(page.html, page.url, encoding=page.encoding, **model_switches(options), **switches)
     except (InputError, LookupError, OSError, ValueError) as error:  # of codecs, too: a page may declare any
         return None, [reason(error)]
-    warnings = []
     if cleaned.passed_through in NOT_HTML:
-        warnings.append(f"is no HTML ({cleaned.passed_through})")
-    elif cleaned.passed_through:
+        return None, [f"is no HTML ({cleaned.passed_through})"]
+    warnings = []
+    if cleaned.passed_through:
         warnings.append(f"too large ({cleaned.passed_through}); all its text is kept")
     if cleaned.hint:
         warnings.append(cleaned.hint)
@@ -262,8 +266,7 @@ def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> Writ
         return lambda _, content: sys.stdout.write(content)
     path, written = Path(options.output), set[Path]()
     read = {Path(source.name).resolve() for source in sources}
-    is_folder = has_many or options.output.endswith("/") or path.is_dir() or Path(options.files[0]).is_dir()
-    is_folder = is_folder and not (options.format == "json" and options.output.endswith(_ONE_FILE_SUFFIXES))
+    is_folder = _is_folder(options, has_many=has_many)
     if not is_folder and not path.parent.is_dir():
         raise CommandError(f"-o: no such folder: {path.parent}")
     if is_folder:
@@ -284,3 +287,20 @@ def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> Writ
         written.add(file)
 
     return write
+
+
+def _is_folder(options: argparse.Namespace, *, has_many: bool) -> bool:
+    """Whether ``-o`` is a folder, which the name of a file does not become by mistake."""
+    path = Path(options.output)
+    if options.output.endswith("/") or path.is_dir():
+        return True
+    if not (has_many or Path(options.files[0]).is_dir()):
+        return False
+    if options.output.endswith(_ONE_FILE_SUFFIXES):
+        if options.format != "json":
+            raise CommandError(f"-o {path}: add --format json, or name a folder")
+        return False
+    if path.suffix in _SUFFIXES.values():
+        lines = f"--format json -o {path.stem}.jsonl"
+        raise CommandError(f"-o {path}: several FILEs go into a folder, -o {path.stem}/, or a file of lines, {lines}")
+    return True

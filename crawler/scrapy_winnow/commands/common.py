@@ -8,8 +8,9 @@ import sys
 import time
 import zlib
 from contextlib import ExitStack, contextmanager
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from scrapy_winnow.fetching import reason
 from winnow import Rules, load_model
@@ -65,6 +66,8 @@ def open_input(name: str) -> Iterator[BufferedReader | gzip.GzipFile]:
     try:
         with gzip.open(name) if name.endswith(".gz") else open(file, "rb", closefd=name != "-") as opened:
             yield opened
+    except IsADirectoryError as error:
+        raise CommandError(f"{name} is a folder: give its files, as in {name.rstrip('/')}/*.jsonl.gz") from error
     except (OSError, EOFError, zlib.error) as error:
         raise CommandError(f"{Path(name).resolve()}: {reason(error)}") from error
 
@@ -76,14 +79,20 @@ def write_output(file: Path, content: str) -> None:
 
 
 class CommandParser(argparse.ArgumentParser):
-    """The parser of one command."""
+    """The parser of one command, or of all."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments, and refuse others with the usage of this command rather than that of all."""
+        """Parse arguments, and refuse others in the name of this command rather than that of all."""
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            meant = get_close_matches(unknown[0].partition("=")[0], self._option_string_actions, 1, 0.8)
+            hint = f"; did you mean {meant[0]}?" if meant else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return options, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """End with the message in one line: a usage of ten lines above it hides it."""
+        self.exit(USAGE, f"{self.prog}: error: {message}\n{self.prog} --help has all options, and examples\n")
 
     def add(
         self,
@@ -144,7 +153,7 @@ def load_model_option(options: argparse.Namespace) -> Model:
 
 def load_rules(path: Path | None) -> Rules:
     """Load the file of ``--rules``."""
-    with report_errors("--rules: "):
+    with report_errors(f"--rules {path}: "):
         return Rules() if path is None else Rules.read(path)
 
 

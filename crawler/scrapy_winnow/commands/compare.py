@@ -68,7 +68,9 @@ def run(options: argparse.Namespace) -> int:
         if site is not None:
             for page in parse_readable(with_progress(range(len(documents)), "pages counted"), documents.read):
                 site.count(page)
-        extractors = find_extractors(model, site)
+        extractors, failed = find_extractors(model, site)
+        for name, error in failed.items():
+            warn(f"not compared with {name}, which fails: {error}")
         with report_errors(f"--votes {options.votes}: "):
             votes = LinesFile(options.votes, "page", "vote")
         comparison = Comparison(documents, extractors, votes, options.blind)

@@ -109,12 +109,13 @@ def _find_server(options: argparse.Namespace) -> None:
             settings = get_project_settings()
             options.redis_url = checked_setting(settings, "WINNOW_REDIS_URL")
             options.prefix = options.prefix or checked_setting(settings, "WINNOW_REDIS_PREFIX")
-            if options.redis_url is None and inside_project():
-                options.state_dir = checked_setting(settings, "WINNOW_STATE_DIR")
+            folder = checked_setting(settings, "WINNOW_STATE_DIR")
+            if options.redis_url is None and (inside_project() or folder.is_dir()):  # of `scrapy runspider`
+                options.state_dir = folder
         except Exception as error:  # the project's own code
             raise CommandError(f"the settings of the project cannot be read: {error}") from error
         if options.redis_url is None and options.state_dir is None:
-            raise CommandError("not inside a Scrapy project: give --redis-url or --state-dir")
+            raise CommandError("neither a Scrapy project nor .scrapy/winnow is here: give --redis-url or --state-dir")
     options.prefix = options.prefix or "winnow"
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _FORMATS: Final = {"text": ".txt", "html": "", "labels": ".json"}  # with the suffix of their files
 HELP = """\
-clean the pages of one site by what they repeat, by a site-level method without a model
+clean the pages of one site by a site-level method alone; winnow clean --site uses the model as well
 DIR holds the pages of one site, HTML files anywhere below it. The method learns from all of them what the site repeats,
 and labels each. With -o, what is left of page a/b.html is written to OUT/text/a/b.html.txt, OUT/html/a/b.html and
 OUT/labels/a/b.html.json; without, there is only the table.

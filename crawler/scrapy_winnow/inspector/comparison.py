@@ -72,17 +72,19 @@ def missing_peers() -> list[str]:
     return [name for name, (module, _) in _PEERS.items() if find_spec(module) is None]
 
 
-def find_extractors(model: Model, site: Site | None = None) -> dict[str, Extractor]:
-    """Return Winnow and the other extractors that are installed, with default options, each after a first page."""
+def find_extractors(model: Model, site: Site | None = None) -> tuple[dict[str, Extractor], dict[str, str]]:
+    """Return Winnow and the other extractors that are installed, with default options, each after a first page.
+
+    Those that fail at that, as where a package of theirs is missing, are apart, with what they say.
+    """
 
     def winnow(html: str, url: str | None) -> str:
         return clean(html, url, model=model, site=site).text
 
     absent = missing_peers()
     found = {"winnow": winnow} | {name: peer for name, (_, peer) in _PEERS.items() if name not in absent}
-    for extractor in found.values():
-        _extract(extractor, _WARM_UP, None)
-    return found
+    failed = {name: error for name, extractor in found.items() if (error := _extract(extractor, _WARM_UP, None)[2])}
+    return {name: extractor for name, extractor in found.items() if name not in failed}, failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def _extract(extractor: Extractor, html: str, url: str | None) -> tuple[str, flo
     try:
         text = extractor(html, url)
     except Exception as raised:  # whatever another package raises
-        error = f"{type(raised).__name__}: {raised}"[:200]
+        error = " ".join(f"{type(raised).__name__}: {raised}".split())[:200]
     return text, 1000 * (time.perf_counter() - begin), error
 
 

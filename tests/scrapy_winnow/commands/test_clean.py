@@ -151,6 +151,9 @@ def test_links_images_and_tables_can_be_left_out(switch, before, after, clean, t
         (b"\x89PNG\r\n\x1a\n\x00\x00", "is a binary file"),
         (b"%PDF-1.7\n", "is a binary file"),
         (b"https://host.example/a\nhttps://host.example/b\n", "is a list of addresses"),
+        (b"\x1f\x8b\x08\x00\x00\x00\x00\x00", "is compressed: unpack it with gunzip first"),
+        (b'{"url": "http://a.example/"}\n{"url": "http://b.example/"}\n', "is JSON lines, not HTML"),
+        (b'{"url": "http://a.example/"}', "is no HTML (json)"),
         (None, "no such file or directory"),
     ],
 )
@@ -164,6 +167,13 @@ def test_files_that_are_not_pages_are_named_and_the_others_cleaned(content, mess
     assert message in err
     assert "Storm warning" in out
     assert clean("--format", "segments", bad, page)[0] == 1
+
+
+def test_output_that_cannot_be_written_is_named(clean, page, tmp_path):
+    absent = tmp_path / "absent"
+    absent.symlink_to(tmp_path / "gone" / "file")
+    code, _, err = clean(page, "-o", absent)
+    assert (code, err) == (1, f"winnow: {page}: cannot be written to {absent}: no such file or directory\n")
 
 
 @pytest.mark.parametrize("options", [[], ["--site"]])

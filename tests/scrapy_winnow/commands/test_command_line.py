@@ -17,20 +17,31 @@ PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour unt
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["clean"], ["nonsense"], ["clean", "--format", "pdf", "x"], ["train", "x"], ["evaluate", "x"]],
+    [["clean"], ["nonsense"], ["clean", "--format", "pdf", "x"], ["train", "x"], ["evaluate", "x"]],
 )
 def test_wrong_usage_ends_with_exit_code_2(arguments, capsys):
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 2
-    assert "usage: winnow" in capsys.readouterr().err
+    error, where = capsys.readouterr().err.splitlines()
+    assert error.startswith("winnow")
+    assert where.endswith(" --help has all options, and examples")
 
 
-def test_unknown_options_are_named_with_the_usage_of_their_command(capsys):
-    for command in ("clean", "site menus"):
+def test_without_a_command_there_is_the_help(capsys):
+    assert main([]) == 2
+    assert "curl -s https://host.example/ | winnow clean" in capsys.readouterr().err
+
+
+def test_unknown_options_are_named_with_their_command_and_the_option_that_is_like_them(capsys):
+    for command, option, meant in (
+        ("clean", "--colour red", ""),
+        ("clean", "--favour=recall", "; did you mean --favor?"),
+        ("site menus", "--formats text", "; did you mean --format?"),
+    ):
         with pytest.raises(SystemExit):
-            main([*command.split(), "page.html", "--colour", "red"])
-        assert f"winnow {command}: error: unrecognized arguments: --colour red" in capsys.readouterr().err
+            main([*command.split(), "page.html", *option.split()])
+        assert f"winnow {command}: error: unrecognized arguments: {option}{meant}\n" in capsys.readouterr().err
 
 
 WRONG_USE = {
@@ -43,15 +54,18 @@ WRONG_USE = {
     "clean --site -": "reads each page twice",
     "clean --site-file absent page.html": "--site-file absent: no such file",
     "clean --site-file page.html page.html": "not the counts of a site",
-    "clean --rules absent page.html": "--rules: no such file",
+    "clean --rules absent page.html": "--rules absent: no such file",
+    "clean sites/full -o out.txt": "-o out.txt: several FILEs go into a folder, -o out/",
+    "clean sites/full -o out.jsonl": "-o out.jsonl: add --format json",
     "dedup items.jsonl --sketch 7": "--sketch: from 8 to 1024",
     "dedup items.jsonl --resemblance 2": "--resemblance: above 0 and at most 1",
     "dedup items.jsonl -o /absent/folder/out": "-o /absent/folder/out: no such file or directory",
+    "dedup sites": "sites is a folder: give its files, as in sites/*.jsonl.gz",
     "dedup absent.jsonl": "absent.jsonl: no such file or directory",
     "evaluate nothing.jsonl --pages .": "nothing.jsonl: there is no page in it",
     "evaluate list.jsonl --pages .": "list.jsonl: line 1 is not",
     "evaluate gold.jsonl --pages . --fold 7": "gold.jsonl: no page of fold 7",
-    "hosts": "not inside a Scrapy project: give --redis-url or --state-dir",
+    "hosts": "neither a Scrapy project nor .scrapy/winnow is here: give --redis-url or --state-dir",
     "hosts --redis-url redis://u:se/cret@a.example": "port from 0 to 65535; in a password / ? # @ [ and : have to be",
     "hosts --redis-url redis://a.example?colour=red": "has options that a client does not take",
     "hosts https://[broken": "neither a host nor the address of a page",

@@ -15,6 +15,11 @@ def crawled(shared_web, start_crawls):
         "odd dropped": {"item": "odd", "WINNOW_DROP_DUPLICATES": True},
         "roomless": {"item": "roomless", **without_html},
         "forbidding": {"item": "forbidding", **without_html},
+        "undeclared": {
+            "item": "item",
+            "WINNOW_OUTPUTS": ["metadata", "markdown"],
+            "WINNOW_FIELD_NAMES": {"markdown": "md"},
+        },
         "misnamed": {"item": "dict", "WINNOW_HTML_FIELD": "htlm", "WINNOW_HTML_FEILD": "html"},
     }
     cases = {name: {"urls": urls[:1], "with_html": True, **case} for name, case in cases.items()}
@@ -57,6 +62,13 @@ def test_an_item_that_takes_no_text_keeps_its_html(crawled, kind):
     log = crawled[kind].log
     assert (
         log.count(f"{kind.capitalize()}Item go on without their clean text: the field 'text' {why}. WINNOW_FIELD") == 1
+    )
+
+
+def test_an_output_that_the_class_does_not_declare_is_said_once(crawled):
+    (line,) = crawled["undeclared"].lines("WINNOW_OUTPUTS asks for")
+    assert line.endswith(
+        "Items of ScrapyItem do not get what WINNOW_OUTPUTS asks for: the class does not declare 'md', 'metadata'"
     )
 
 

@@ -9,6 +9,7 @@ from playwright.sync_api import Page as Tab
 from playwright.sync_api import expect
 
 from scrapy_winnow.commands import main
+from scrapy_winnow.inspector import comparison
 from scrapy_winnow.inspector.comparison import Comparison, find_extractors, missing_peers, whole_text
 from scrapy_winnow.inspector.documents import Documents, LinesFile
 from scrapy_winnow.inspector.server import InspectorServer
@@ -17,7 +18,7 @@ from winnow import load_model
 
 
 def _comparison(site: Path, votes: Path, **extractors: Any) -> Comparison:
-    everyone = find_extractors(load_model()) | extractors
+    everyone = find_extractors(load_model())[0] | extractors
     return Comparison(Documents(str(site)), everyone, LinesFile(votes, "page", "vote"), blind=bool(extractors))
 
 
@@ -90,6 +91,22 @@ def test_the_terminal_has_a_table_for_each_page_that_can_be_read(
     votes.write_text("{}")
     assert main(["compare", str(site), "--votes", str(votes), "--terminal"]) == 2
     assert f"--votes {votes}: line 1 is not a JSON object" in capsys.readouterr().err
+
+
+def test_an_extractor_that_fails_at_once_is_left_out_with_its_reason(
+    site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_html: str, _url: str | None) -> str:
+        raise ImportError("lxml.html.clean is apart now.\nInstall it.")
+
+    monkeypatch.setitem(comparison._PEERS, "trafilatura", ("json", fail))
+    assert main(["compare", str(site), "--terminal"]) == 0
+    out, err = capsys.readouterr()
+    assert "trafilatura" not in out
+    said = (
+        "winnow: not compared with trafilatura, which fails: ImportError: lxml.html.clean is apart now. Install it.\n"
+    )
+    assert err.count(said) == 1
 
 
 def test_all_text_of_a_page_above_the_limits_is_shown() -> None:
