@@ -180,11 +180,13 @@ class Winnow(Component):
 
         raw = total(stats.ITEMS_WITHOUT_HTML, stats.ITEMS_NOT_HTML, stats.ITEMS_WITHOUT_FIELD, stats.ITEMS_FAILED)
         if raw and not total(*stats.ITEMS_DONE):
+            has_no_html = raw == total(stats.ITEMS_WITHOUT_HTML)
             logger.log(
-                logging.WARNING if raw == total(stats.ITEMS_WITHOUT_HTML) else logging.ERROR,
-                "None of the %d items of this crawl was cleaned; WINNOW_HTML_FIELD names the field with their HTML, "
+                logging.WARNING if has_no_html else logging.ERROR,
+                "None of the %d items of this crawl was cleaned; %s, "
                 "WINNOW_ENABLED = False switches Winnow off (docs/troubleshooting.md#nothing-happens-at-all)",
                 raw,
+                "WINNOW_HTML_FIELD names the field with their HTML" if has_no_html else "the stats winnow/items/... say why",
             )
 
     async def close(self) -> None:

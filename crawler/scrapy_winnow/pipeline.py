@@ -141,6 +141,11 @@ class CleanItems(Component):
             return None
         if not isinstance(html, str | bytes):
             winnow.count(stats.ITEMS_NOT_HTML)
+            winnow.warn_once(
+                (type(html), "not html"),
+                "Items with %s in the field %r go on as they are: give text or bytes, as response.text",
+                *(type(html).__name__, config.html_field),
+            )
             return None
         if config.encoding is not None and isinstance(html, bytes):
             html = decode(html, config.encoding)

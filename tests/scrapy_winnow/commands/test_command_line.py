@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_winnow.commands import main
+from scrapy_winnow.storage.embedded import EmbeddedServer
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
 
 PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour until Sunday noon.</p></body></html>"
@@ -174,3 +175,12 @@ def test_the_server_is_that_of_the_project_around(tmp_path, redis_url, prefix, f
         "",
         "winnow: the settings of the project cannot be read: WINNOW_REDIS_PREFIX must not be empty\n",
     )
+
+
+def test_outside_a_project_the_server_is_that_of_runspider(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
+    with EmbeddedServer(tmp_path / ".scrapy" / "winnow") as server:
+        count_pages(server.url, "winnow", news=2)
+    assert main(["hosts", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["host"] == "news.example"

@@ -66,6 +66,11 @@ def test_an_item_without_html_goes_on_as_it_is(crawled, kind, stat):
     assert set(item) <= {"url", "html"}
 
 
+def test_html_of_another_type_is_named_with_what_is_wanted(crawled):
+    (line,) = crawled["number"].lines("Items with int in the field 'html'")
+    assert line.endswith("go on as they are: give text or bytes, as response.text")
+
+
 def test_items_of_the_same_page_come_out_alike(crawled):
     first, second = crawled["twice"].items
     assert first == second
