@@ -186,7 +186,9 @@ class Winnow(Component):
                 "None of the %d items of this crawl was cleaned; %s, "
                 "WINNOW_ENABLED = False switches Winnow off (docs/troubleshooting.md#nothing-happens-at-all)",
                 raw,
-                "WINNOW_HTML_FIELD names the field with their HTML" if has_no_html else "the stats winnow/items/... say why",
+                "WINNOW_HTML_FIELD names the field with their HTML"
+                if has_no_html
+                else "the stats winnow/items/... say why",
             )
 
     async def close(self) -> None:

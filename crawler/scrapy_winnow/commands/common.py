@@ -92,7 +92,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with the message in one line: a usage of ten lines above it hides it."""
-        self.exit(USAGE, f"{self.prog}: error: {message}\n{self.prog} --help has all options, and examples\n")
+        self.exit(USAGE, f"{self.prog}: error: {message}\n{self.prog} --help has all options\n")
 
     def add(
         self,

@@ -26,7 +26,7 @@ def test_wrong_usage_ends_with_exit_code_2(arguments, capsys):
     assert ended.value.code == 2
     error, where = capsys.readouterr().err.splitlines()
     assert error.startswith("winnow")
-    assert where.endswith(" --help has all options, and examples")
+    assert where.endswith(" --help has all options")
 
 
 def test_without_a_command_there_is_the_help(capsys):
