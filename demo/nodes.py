@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterable
 
-_SELECTOR = re.compile(r"(?=[.#])")
 _SLOT = re.compile(r"\{(\d*(?::[^{}]*)?)\}")
 VOID_TAGS = frozenset({"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "wbr"})
 RAW_TEXT_TAGS = frozenset({"script", "style"})
@@ -52,26 +51,22 @@ def el(tag: str, /, *children: Child, template: bool | None = None, **attributes
     """Build an element.
 
     Args:
-        tag: The element's name, and after it its classes and id as selectors write them: ``div.box#news``.
+        tag: The element's name, and after it its classes as selectors write them: ``div.box``.
         *children: Nodes and strings; None is left out.
         template: True for template, False for content, None for whatever the parent is.
         **attributes: ``class_`` means ``class``, ``data_nonce`` means ``data-nonce``; None is left out.
     """
-    name, *parts = _SELECTOR.split(tag)
-    classes = " ".join(part[1:] for part in parts if part[:1] == ".")
-    pairs = [("class", classes)] if classes else []
-    pairs += [("id", part[1:]) for part in parts if part[:1] == "#"]
+    name, *classes = tag.split(".")
+    pairs = [("class", " ".join(classes))] if classes else []
     pairs += [
         (name.rstrip("_").replace("_", "-"), str(value)) for name, value in attributes.items() if value is not None
     ]
     return Node(name, pairs, template=template).add(*children)
 
 
-def items(
-    tag: str, children: Iterable[Child], /, *, template: bool | None = None, **attributes: str | int | None
-) -> Node:
+def items(tag: str, children: Iterable[Child]) -> Node:
     """Build a list with an item for each child."""
-    return el(tag, *(el("li", child) for child in children), template=template, **attributes)
+    return el(tag, *(el("li", child) for child in children))
 
 
 def markup(template: str, *values: object) -> Node:

@@ -1,11 +1,7 @@
-"""Serves the demo web over real HTTP on loopback, each host on a port of its own.
-
-``python -m demo.server`` generates the web and serves it until it is stopped; `DemoWeb` does so as a context manager.
-"""
+"""Serves the demo web over real HTTP on loopback, each host on a port of its own: `DemoWeb`, a context manager."""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import json
@@ -65,14 +61,14 @@ class DemoWeb:
             RuntimeError: Where the server does not come up.
         """
         self.sites = generate(self.folder, self._seed, self._pages)
-        command = [sys.executable, "-m", "demo.server", "--folder", str(self.folder.resolve()), "--until-stdin-closes"]
+        command = [sys.executable, "-m", "demo.server", str(self.folder.resolve())]
         self._server = subprocess.Popen(  # noqa: S603 - our own module, by the running interpreter
             command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         if self._server.stdout is None or not (line := self._server.stdout.readline()):
             self.close()
             raise RuntimeError("the demo web's server did not start; its message is above")
-        self.urls = json.loads(line)["urls"]
+        self.urls = json.loads(line)
         self._host_by_netloc = {urlsplit(url).netloc: name for name, url in self.urls.items()}
         return self
 
@@ -162,7 +158,8 @@ def _answer(resource: Resource) -> tuple[bytes, bytes]:
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n", resource.body
 
 
-async def _serve(folder: Path, *, until_stdin_closes: bool) -> None:
+async def _serve(folder: Path) -> None:
+    """Serve what lies in a folder until standard input closes; print the addresses of the hosts as JSON first."""
     loop = asyncio.get_running_loop()
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -177,32 +174,11 @@ async def _serve(folder: Path, *, until_stdin_closes: bool) -> None:
             server = await loop.create_server(partial(Connection, answers, log), LOOPBACK, 0)
             stack.callback(server.close)
             urls[name] = f"http://{LOOPBACK}:{server.sockets[0].getsockname()[1]}/"
-        sys.stdout.write(json.dumps({"folder": str(folder), "urls": urls}) + "\n")
+        sys.stdout.write(json.dumps(urls) + "\n")
         sys.stdout.flush()
-        if until_stdin_closes:
-            loop.add_reader(sys.stdin, stopped.set)
+        loop.add_reader(sys.stdin, stopped.set)
         await stopped.wait()
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Serve the demo web until stopped; the first line on stdout is JSON with the hosts' URLs."""
-    parser = argparse.ArgumentParser(prog="python -m demo.server", description=main.__doc__)
-    parser.add_argument(
-        "--folder", type=Path, help="serve what lies there instead of generating into a temporary folder"
-    )
-    parser.add_argument("--seed", type=int, default=DEFAULT_SEED)
-    parser.add_argument("--pages", type=int, default=DEFAULT_PAGES, help="content pages per host (default %(default)s)")
-    parser.add_argument(
-        "--until-stdin-closes", action="store_true", help="stop when the process that started this ends"
-    )
-    options = parser.parse_args(arguments)
-    with contextlib.ExitStack() as stack:
-        folder = options.folder
-        if folder is None:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="winnow-demo-")))
-            generate(folder, options.seed, options.pages)
-        asyncio.run(_serve(folder, until_stdin_closes=options.until_stdin_closes))
-
-
 if __name__ == "__main__":
-    main()
+    asyncio.run(_serve(Path(sys.argv[1])))

@@ -35,7 +35,7 @@ def build_site(name: str, seed: int = DEFAULT_SEED, pages: int = DEFAULT_PAGES) 
     if pages < LEAST_PAGES:
         raise ValueError(f"a demo host needs {LEAST_PAGES} content pages at least, not {pages}")
     site = Site(name, random.Random(f"{seed}/{name}"))
-    BUILDERS[name](site, pages)
+    BUILDERS[name](site, pages).build()
     return site
 
 

@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from demo.hosts.parts import (
-    STORY_ID,
-    STORY_PARAGRAPHS,
-    STORY_TITLE,
-    Host,
-    Link,
-    a,
-    chunks,
-    listed,
-    moment,
-    others,
-    paragraph,
-    slug,
-    token,
-    unique_titles,
-)
+from demo.hosts.parts import STORY_ID, STORY_TITLE, Host, Link, a, chunks, listed, slug, told_story, unique_titles
 from demo.nodes import Node, el, items, markup
 from demo.prose import Prose
 
@@ -31,16 +16,7 @@ if TYPE_CHECKING:
 POLISH_POSTS = 4
 CATEGORIES = ("Soups", "Bread", "Journeys", "Preserves", "Letters")
 TAGS = [
-    "winter",
-    "market",
-    "slow",
-    "five ingredients",
-    "train",
-    "neighbours",
-    "failures",
-    "picnic",
-    "stock",
-    "yeast",
+    *("winter", "market", "slow", "five ingredients", "train", "neighbours", "failures", "picnic", "stock", "yeast"),
     "foraging",
 ]
 PROMOTIONS = (
@@ -91,7 +67,7 @@ class Blog(Host):
         rng, number = self.rng, self.links.index(link)
         bound = self.bound.get(link.title)
         if link.title == STORY_TITLE:
-            self._entry(link, category, [el("p", text) for text in STORY_PARAGRAPHS], comments=1, story=STORY_ID)
+            self._entry(link, category, told_story(), comments=1, story=STORY_ID)
         elif bound is None:
             body = [el("p", self.polish.paragraph("sentence", 1, 3)) for _ in range(rng.randint(4, 7))]
             self._entry(link, category, body, comments=0, declared="nowhere", language="pl")
@@ -102,7 +78,7 @@ class Blog(Host):
         rng, prose = self.rng, self.prose
         out = [el("p", prose.say("opening", bound) + " " + prose.say("sentence", bound))]
         for _ in range(rng.randint(3, 8)):
-            out.append(paragraph(rng, prose.paragraph("sentence", 1, 4, bound), self.links))
+            out.append(self.paragraph(prose.paragraph("sentence", 1, 4, bound), self.links))
             if rng.random() < 0.15:
                 figure = """
                     <figure class=wp-block-image>
@@ -118,14 +94,14 @@ class Blog(Host):
         return out
 
     def _entry(self, link: Link, category: str, text: list[Node], *, comments: int, **writing: Unpack[Writing]) -> None:
-        rng, when = self.rng, moment(self.rng)
+        rng, when = self.rng, self.moment()
         shares = [
             markup("<li><a href=/login?share={}&amp;nb={}>{0}</a></li>", name, rng.randrange(2))
             for name in ("Twitter", "Print", "Email")
         ]
         related = [
-            markup("<p>{}<span> {:%B %d, %Y}</span></p>", a(other), moment(rng))
-            for other in others(rng, self.links, 3, link)
+            markup("<p>{}<span> {:%B %d, %Y}</span></p>", a(other), self.moment())
+            for other in self.others(self.links, 3, link)
         ]
         article = markup(
             """
@@ -156,7 +132,7 @@ class Blog(Host):
             article,
             self._turn(link),
             markup(discussion, heading, link.title, said) if said else None,
-            markup(form, token(rng, 10)),
+            markup(form, self.token(10)),
         )
         self.publish(link.path, "article", _TITLE.format(link.title), main, category, **writing)
 
@@ -181,7 +157,7 @@ class Blog(Host):
             <div class=comment-author><b class=fn>{0}</b><span class=says> says:</span></div>
             <div class=comment-metadata>{1:%B %d, %Y at %I:%M %p}</div><p>{2}</p>
             <a class=comment-reply-link href=/login?replytocom={3} template>Reply</a></li>""",
-            *(prose.raw(f"{reader} [last]"), moment(rng), prose.say("comment"), rng.randrange(9999)),
+            *(prose.raw(f"{reader} [last]"), self.moment(), prose.say("comment"), rng.randrange(9999)),
             rng.randrange(99999),
         )
         if rng.random() < 0.3:
@@ -193,7 +169,7 @@ class Blog(Host):
         entry = """
             <article class=post><h2 class=entry-title>{}</h2><p>{:%B %d, %Y}</p>
             <div class=entry-summary><p>{}</p></div></article>"""
-        entries = [markup(entry, a(link), moment(self.rng), self.prose.say("sentence")) for link in links]
+        entries = [markup(entry, a(link), self.moment(), self.prose.say("sentence")) for link in links]
         title = f"Category: {category}" if category else "Latest posts"
         older = markup("<nav class=navigation><a href={}>Older posts</a></nav>", more) if more else None
         main = markup("<div><h1 class=page-title content>{}</h1><div content>{}</div>{}</div>", title, entries, older)
@@ -203,7 +179,7 @@ class Blog(Host):
         rng = self.rng
         style = "<link rel=stylesheet href=/static/site.css?ver=6.{}.{}>"
         script = '<script>window._wpemojiSettings = {"source": "{}"};</script>'
-        return [markup(style, rng.randint(1, 9), rng.randint(1, 9)), markup(script, token(rng, 8))]
+        return [markup(style, rng.randint(1, 9), rng.randint(1, 9)), markup(script, self.token(8))]
 
     def _frame(self, main: Node, active: str) -> Node:
         rng = self.rng
@@ -214,11 +190,11 @@ class Blog(Host):
             )
             for number, name in enumerate(CATEGORIES)
         ]
-        recent = listed(others(rng, self.links, 5))
+        recent = listed(self.others(self.links, 5))
         cloud = [el("a.tag-cloud-link", name, href="/") for name in rng.sample(TAGS, 7)]
         talk = [
             markup("<li><span>{}</span> on {}</li>", self.prose.raw("[first]"), a(link))
-            for link in others(rng, self.links, 3)
+            for link in self.others(self.links, 3)
         ]
         return markup(
             """
@@ -239,10 +215,5 @@ class Blog(Host):
             <footer id=colophon><p>Proudly powered by butter.</p><ul>{7}</ul>
             <p class=site-info>Cached {8:%Y-%m-%d %H:%M:%S}, {9} queries</p></footer></body>""",
             *(menu, main, recent, talk, rng.choice(PROMOTIONS), rng.randrange(99), cloud, listed(self.extras)),
-            *(moment(rng), rng.randint(20, 90), rng.randrange(9999)),
+            *(self.moment(), rng.randint(20, 90), rng.randrange(9999)),
         )
-
-
-def build(site: Site, pages: int) -> None:
-    """Add the blog's pages, ``pages`` of them posts."""
-    Blog(site, pages).build()

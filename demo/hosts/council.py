@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from demo.hosts.parts import (
-    STORY_ID,
-    STORY_PARAGRAPHS,
-    STORY_TITLE,
-    Host,
-    Link,
-    a,
-    chunks,
-    moment,
-    others,
-    paragraph,
-    slug,
-    token,
-    unique_titles,
-)
+from demo.hosts.parts import STORY_ID, STORY_TITLE, Host, Link, a, chunks, slug, told_story, unique_titles
 from demo.nodes import Node, el, items, markup
 
 if TYPE_CHECKING:
@@ -71,7 +57,7 @@ class Council(Host):
         number = self.links.index(link)
         bound = self.bound.get(link.title)
         if link.title == STORY_TITLE:
-            return self._page(link, area, [el("p", text) for text in STORY_PARAGRAPHS], story=STORY_ID)
+            return self._page(link, area, told_story(), story=STORY_ID)
         if bound is None:
             return self._page(link, area, self._minutes())
         # The pages written before the server was renewed carry the old code page.
@@ -80,10 +66,10 @@ class Council(Host):
 
     def _guidance(self, bound: dict[str, str], *, pounds: bool) -> list[Node]:
         rng, prose = self.rng, self.prose
-        out = [paragraph(rng, prose.paragraph("sentence", 1, 4, bound), self.links) for _ in range(rng.randint(2, 5))]
+        out = [self.paragraph(prose.paragraph("sentence", 1, 4, bound), self.links) for _ in range(rng.randint(2, 5))]
         for _ in range(rng.randint(0, 3)):
             out.append(markup("<p><b>{}</b></p>", prose.fill("[question]", bound)))
-            out.append(paragraph(rng, prose.paragraph("sentence", 1, 3, bound)))
+            out.append(self.paragraph(prose.paragraph("sentence", 1, 3, bound)))
         if pounds or rng.random() < 0.5:
             row = "<tr><td>{}</td><td align=right>£{}.{}</td></tr>"
             rows = [
@@ -111,8 +97,8 @@ class Council(Host):
         ]
 
     def _page(self, link: Link, area: str, text: list[Node], **writing: Unpack[Writing]) -> None:
-        rng, when = self.rng, moment(self.rng)
-        see = [markup("<div>\u00bb {}</div>", a(other)) for other in others(rng, self.links, 3, link)]
+        rng, when = self.rng, self.moment()
+        see = [markup("<div>\u00bb {}</div>", a(other)) for other in self.others(self.links, 3, link)]
         cell = markup(
             """
             <td valign=top width=70%>
@@ -137,7 +123,7 @@ class Council(Host):
     def _head(self) -> list[Node]:
         return [
             el("meta", name="generator", content="PageWright 3.1"),
-            el("meta", name="build", content=token(self.rng, 12)),
+            el("meta", name="build", content=self.token(12)),
         ]
 
     def _frame(self, main: Node, active: str) -> Node:
@@ -166,12 +152,7 @@ class Council(Host):
             <tr><td colspan=3><hr><center>{7}</center>
             <center>\u00a9 Westmarch District Council, Priory House, Westmarch. Telephone 01632 960 100.</center>
             <center>Page last generated {8:%d/%m/%Y %H:%M:%S}</center></td></tr></table></body>""",
-            *(menu, rng.choice(NOTICES), token(rng, 48), main),
-            *([el("div", a(link)) for link in others(rng, self.links, 4)], rng.randint(20, 900), moment(rng)),
-            *([markup("<span>{} | </span>", a(link)) for link in self.extras], moment(rng), token(rng, 8)),
+            *(menu, rng.choice(NOTICES), self.token(48), main),
+            *([el("div", a(link)) for link in self.others(self.links, 4)], rng.randint(20, 900), self.moment()),
+            *([markup("<span>{} | </span>", a(link)) for link in self.extras], self.moment(), self.token(8)),
         )
-
-
-def build(site: Site, pages: int) -> None:
-    """Add the council's pages, ``pages`` of them documents."""
-    Council(site, pages).build()

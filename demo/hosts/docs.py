@@ -6,7 +6,7 @@ import posixpath
 from html import escape
 from typing import TYPE_CHECKING
 
-from demo.hosts.parts import Host, Link, a, chunks, listed, moment, paragraph, slug, token, unique_titles
+from demo.hosts.parts import Host, Link, a, chunks, listed, slug, unique_titles
 from demo.nodes import Node, el, items, markup
 from demo.prose import Prose, read_grammar
 
@@ -88,7 +88,7 @@ class Docs(Host):
             title = prose.fill("[section]")
             section = el("section", self._heading("h2", title), id=f"{slug(title)}-{rng.randrange(99)}")
             section.add(
-                *(paragraph(rng, prose.paragraph("sentence", 2, 4), self.order) for _ in range(rng.randint(1, 3)))
+                *(self.paragraph(prose.paragraph("sentence", 2, 4), self.order) for _ in range(rng.randint(1, 3)))
             )
             main.add(section.add(self._extra()))
         self.publish(link.path, "article", f"{link.title} \u2014 Tidepool 4.2", main, link, link.path, broken=broken)
@@ -140,7 +140,7 @@ class Docs(Host):
 
     def _head(self) -> list[Node]:
         return [
-            el("link", rel="stylesheet", href=f"/static/site.css?digest={token(self.rng, 40)}"),
+            el("link", rel="stylesheet", href=f"/static/site.css?digest={self.token(40)}"),
             el("script", "document.documentElement.classList.add('js');"),
         ]
 
@@ -176,11 +176,11 @@ class Docs(Host):
             <footer><p>\u00a9 Copyright 2019\u20132026, Tidepool contributors.</p>
             <p>Last updated on {10:%b %d, %Y at %H:%M:%S}. Revision <code>{11}</code>.</p><ul>{12}</ul></footer>
             </div></body>""",
-            *(menu, rng.choice(SPONSORS), token(rng, 8), self.ja[0].path, self.zh[0].path),
+            *(menu, rng.choice(SPONSORS), self.token(8), self.ja[0].path, self.zh[0].path),
             *(current.title if current else "Contents", escape(path), main),
             markup(turn % ("prev", "Previous"), before.title, before.path) if before else None,
             markup(turn % ("next", "Next"), after.title, after.path) if after else None,
-            *(moment(rng), token(rng, 7), listed(self.extras)),
+            *(self.moment(), self.token(7), listed(self.extras)),
         )
 
     @staticmethod
@@ -188,8 +188,3 @@ class Docs(Host):
         kind = "current reference internal" if link == current else "reference internal"
         href = posixpath.relpath(link.path, posixpath.dirname(path))
         return markup('<li class=toctree-l2><a href={} class="{}">{}</a></li>', href, kind, link.title)
-
-
-def build(site: Site, pages: int) -> None:
-    """Add the documentation's pages, ``pages`` of them in all languages together."""
-    Docs(site, pages).build()

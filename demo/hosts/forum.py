@@ -5,20 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from demo.hosts.parts import (
-    STORY_ID,
-    STORY_PARAGRAPHS,
-    STORY_TITLE,
-    Host,
-    Link,
-    a,
-    chunks,
-    listed,
-    moment,
-    others,
-    token,
-    unique_titles,
-)
+from demo.hosts.parts import STORY_ID, STORY_TITLE, Host, Link, a, chunks, listed, told_story, unique_titles
 from demo.nodes import Node, el, items, markup
 
 if TYPE_CHECKING:
@@ -63,7 +50,7 @@ class Forum(Host):
         rng, raw = self.rng, self.prose.raw
         signature = self.prose.draw("signature") if rng.random() < 0.5 else None
         name, rank, posts = raw("[handle]").replace(" ", "_"), raw("[rank]"), rng.randint(2, 9000)
-        return Member(name, rank, posts, f"{moment(rng):%d %b} {rng.randint(2006, 2025)}", raw("[place]"), signature)
+        return Member(name, rank, posts, f"{self.moment():%d %b} {rng.randint(2006, 2025)}", raw("[place]"), signature)
 
     def build(self) -> None:
         """Add every page of the forum."""
@@ -90,9 +77,7 @@ class Forum(Host):
             <li class=row><dl><dt>{}<br>{}</dt><dd class=topics>{} Topics</dd>
             <dd class=lastpost>Last post {:%a %b %d, %Y %I:%M %p}</dd></dl></li>"""
         rows = [
-            markup(
-                row, a(board, class_="forumtitle"), self.prose.say("detail"), self.rng.randint(9, 90), moment(self.rng)
-            )
+            markup(row, a(board, class_="forumtitle"), self.prose.say("detail"), self.rng.randint(9, 90), self.moment())
             for board in boards
         ]
         main = markup('<div class=forabg><ul class="topiclist forums" content>{}</ul></div>', rows)
@@ -104,7 +89,7 @@ class Forum(Host):
         rows = [
             markup(
                 *(row, a(link, class_="topictitle"), rng.choice(self.members).name),
-                *(rng.randint(1, 60), rng.randint(40, 9000), moment(rng)),
+                *(rng.randint(1, 60), rng.randint(40, 9000), self.moment()),
             )
             for link in links
         ]
@@ -120,7 +105,7 @@ class Forum(Host):
         posts: list[Node] = []
         story = STORY_ID if link.title == STORY_TITLE else None
         if story:
-            posts.append(self._post(link, [el("p", text) for text in STORY_PARAGRAPHS]))
+            posts.append(self._post(link, told_story()))
             posts.append(self._post(link, [el("p", prose.say("thanks", {"thing": "kettle", "part": "spout"}))]))
         else:
             bound = self.bound[link.title]
@@ -130,8 +115,8 @@ class Forum(Host):
             posts += [self._reply(link, bound) for _ in range(rng.randint(2, 9))]
             posts.append(self._post(link, [el("p", prose.say("thanks", bound))]))
         similar = [
-            markup("<li>{} \u00bb {:%d %b %Y}</li>", a(other), moment(rng))
-            for other in others(rng, self.links, 4, link)
+            markup("<li>{} \u00bb {:%d %b %Y}</li>", a(other), self.moment())
+            for other in self.others(self.links, 4, link)
         ]
         main = markup(
             """
@@ -171,7 +156,7 @@ class Forum(Host):
             <div class=content content>{11}</div>{12}</div>
             <div class=back2top><a href=#wrap title=Top>Top</a></div></div></div>""",
             *(number, 1 + number % 2, who.name, who.rank, who.posts, who.joined, who.place, link.title, link.path),
-            *(token(rng), moment(rng), body, signature),
+            *(self.token(), self.moment(), body, signature),
         )
 
     def _pager(self, more: str | None) -> Node:
@@ -180,7 +165,7 @@ class Forum(Host):
             <div class="action-bar bar-top"><a class=button href=/login?sid={}>Post Reply</a>
             <form action=/private/search><input type=search name=keywords><button>Search</button>
             <input type=hidden name=sid value={}></form><div>{}</div></div>"""
-        tokens = token(rng), token(rng)
+        tokens = self.token(), self.token()
         following = el("a", "Next", href=more) if more else f"{rng.randint(3, 40)} posts \u2022 Page 1 of 1"
         return markup(bar, *tokens, following)
 
@@ -188,7 +173,7 @@ class Forum(Host):
         return [el("link", rel="stylesheet", href=f"/static/site.css?assets_version={self.rng.randint(1, 99)}")]
 
     def _frame(self, main: Node, active: str) -> Node:
-        rng, now = self.rng, moment(self.rng)
+        rng, now = self.rng, self.moment()
         tabs = [
             markup(
                 '<li class="tab{}"><a href=/viewforum.php?f={}>{}</a></li>',
@@ -214,11 +199,6 @@ class Forum(Host):
             <p>Powered by a forum software \u00a9 the group. All times are UTC.</p>
             <p>Time: {:.3f}s | Queries: {} | {} MiB</p></div></body>""",
             *(tabs, el("li", active) if active else None, now, rng.choice(NOTICES), main, online),
-            *(rng.randint(2, 60), token(rng, 40), listed(self.extras)),
+            *(rng.randint(2, 60), self.token(40), listed(self.extras)),
             *(rng.uniform(0.02, 0.5), rng.randint(9, 40), rng.randint(2, 9)),
         )
-
-
-def build(site: Site, pages: int) -> None:
-    """Add the forum's pages, ``pages`` of them topics."""
-    Forum(site, pages).build()

@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from demo.hosts.parts import (
-    STORY_ID,
-    STORY_PARAGRAPHS,
-    STORY_TITLE,
-    Host,
-    Link,
-    a,
-    chunks,
-    listed,
-    moment,
-    others,
-    paragraph,
-    slug,
-    token,
-    unique_titles,
-)
+from demo.hosts.parts import STORY_ID, STORY_TITLE, Host, Link, a, chunks, listed, slug, told_story, unique_titles
 from demo.nodes import Node, el, items, markup
 from demo.prose import Prose
 
@@ -79,7 +64,7 @@ class News(Host):
             if bound is not None:
                 self._article(link, self._story(bound), broken=number % 9 == 4)
             elif link.title == STORY_TITLE:
-                self._article(link, [el("p", text) for text in STORY_PARAGRAPHS], story=STORY_ID)
+                self._article(link, told_story(), story=STORY_ID)
             else:
                 body = [el("p", self.french.paragraph("sentence", 1, 3)) for _ in range(self.rng.randint(4, 8))]
                 self._article(link, body, charset="windows-1252", declared="header", language="fr")
@@ -93,10 +78,10 @@ class News(Host):
         out = [el("p.standfirst", prose.say("lead", bound) + " " + prose.say("sentence", bound))]
         for number in range(rng.randint(4, 11)):
             name = "quote" if number % 3 == 1 else "sentence"
-            out.append(paragraph(rng, prose.paragraph(name, 1, 1 if name == "quote" else 3, bound), self.links))
+            out.append(self.paragraph(prose.paragraph(name, 1, 1 if name == "quote" else 3, bound), self.links))
             if rng.random() < 0.15:
                 out.append(el("h2", prose.fill("[subhead]", bound)))
-                out.append(paragraph(rng, prose.paragraph("sentence", 2, 4, bound)))
+                out.append(self.paragraph(prose.paragraph("sentence", 2, 4, bound)))
             if rng.random() < 0.08:
                 out.append(markup("<blockquote><p>{}</p></blockquote>", prose.say("quote", bound)))
             if rng.random() < 0.07:
@@ -104,17 +89,17 @@ class News(Host):
         return [*out, el("p", prose.say("closing", bound))]
 
     def _article(self, link: Link, body: list[Node], **writing: Unpack[Writing]) -> None:
-        rng, when = self.rng, moment(self.rng)
+        rng, when = self.rng, self.moment()
         picture = markup(
             """
             <div class=art-img><img src=/static/picture.png?v={} width=640 height=400 alt="{}">
             <span>{}</span></div>""",
-            *(token(rng, 8), link.title),
+            *(self.token(8), link.title),
             self.prose.fill("[caption]", {"body": "the board", "critic": self.prose.raw("[person]")}),
         )
         share = "<a class=shr href=https://{}.example/share?u={} rel=nofollow>{}</a>"
         shares = [
-            markup(share, name.lower(), token(rng, 12), name) for name in ("Facebook", "Mastodon", "WhatsApp", "Email")
+            markup(share, name.lower(), self.token(12), name) for name in ("Facebook", "Mastodon", "WhatsApp", "Email")
         ]
         article = markup(
             """
@@ -125,8 +110,8 @@ class News(Host):
             <div class=ad-slot data-slot=mpu-{8} data-nonce={9}>Advertisement</div>
             <div class=txt content>{10}</div>
             <div class="related box" template><div class=hd>Related stories</div><ul>{0}</ul></div></div>""",
-            *(listed(others(rng, self.links, 4, link)), self.prose.raw("[person]"), link.title, when, shares, picture),
-            *(body[:3], token(rng, 6), rng.randrange(9), token(rng), body[3:]),
+            *(listed(self.others(self.links, 4, link)), self.prose.raw("[person]"), link.title, when, shares, picture),
+            *(body[:3], self.token(6), rng.randrange(9), self.token(), body[3:]),
         )
         self.publish(link.path, "article", _TITLE.format(link.title), article, self.section_of[link.path], **writing)
 
@@ -147,13 +132,13 @@ class News(Host):
     def _head(self) -> list[Node]:
         rng = self.rng
         return [
-            el("meta", name="csrf-token", content=token(rng)),
-            el("link", rel="stylesheet", href=f"/static/site.css?v={token(rng, 10)}"),
-            el("script", f"var page = {{ts: {rng.randrange(10**9)}, n: '{token(rng)}'}};", nonce=token(rng, 16)),
+            el("meta", name="csrf-token", content=self.token()),
+            el("link", rel="stylesheet", href=f"/static/site.css?v={self.token(10)}"),
+            el("script", f"var page = {{ts: {rng.randrange(10**9)}, n: '{self.token()}'}};", nonce=self.token(16)),
         ]
 
     def _frame(self, main: Node, active: str) -> Node:
-        rng, when = self.rng, moment(self.rng)
+        rng, when = self.rng, self.moment()
         menu = [
             el("li", el("a", name, href=self._section_path(name, 0)), class_="active" if name == active else None)
             for name in SECTIONS
@@ -183,13 +168,8 @@ class News(Host):
             <p>\u00a9 2026 The Saltby Courier Ltd. All rights reserved. Registered in England.</p>
             <p class=built>Page built {5:%a %d %b %Y %H:%M:%S} GMT in {6:.3f} s</p></div>
             <script>track('{16}')</script></body>""",
-            *([a(link) for link in others(rng, self.links, 2)], listed(others(rng, self.links, 5)), token(rng)),
+            *([a(link) for link in self.others(self.links, 2)], listed(self.others(self.links, 5)), self.token()),
             *(rng.choice(PROMOTIONS), listed(self.extras), when, rng.uniform(0.01, 0.4)),
-            *(token(rng, 16), rng.randrange(40), when, rng.randint(-2, 24), token(rng, 8), menu, active or "News"),
-            *(main, rng.randrange(10**6), token(rng), token(rng, 20)),
+            *(self.token(16), rng.randrange(40), when, rng.randint(-2, 24), self.token(8), menu, active or "News"),
+            *(main, rng.randrange(10**6), self.token(), self.token(20)),
         )
-
-
-def build(site: Site, pages: int) -> None:
-    """Add the newspaper's pages, ``pages`` of them articles."""
-    News(site, pages).build()

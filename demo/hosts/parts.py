@@ -11,7 +11,6 @@ from demo.prose import Prose, read_grammar
 from demo.site import Writing, pdf, png
 
 if TYPE_CHECKING:
-    import random
     from collections.abc import Callable, Sequence
 
     from demo.site import Site
@@ -37,25 +36,9 @@ def a(link: Link, *, class_: str | None = None) -> Node:
     return el("a", link.title, href=link.path, class_=class_)
 
 
-def token(rng: random.Random, length: int = 32) -> str:
-    """Return a nonce, as they stand in forms and attributes."""
-    return f"{rng.getrandbits(4 * length):0{length}x}"
-
-
-def moment(rng: random.Random) -> datetime:
-    """Return some time in the demo web's year."""
-    return _EPOCH + timedelta(seconds=rng.randrange(250 * 86400))
-
-
 def slug(title: str, limit: int = 48) -> str:
     """Return a title as it stands in a URL."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:limit].strip("-")
-
-
-def others(rng: random.Random, links: Sequence[T], count: int, but: T | None = None) -> list[T]:
-    """Return a sample of links without the page's own."""
-    rest = [link for link in links if link != but]
-    return rng.sample(rest, min(count, len(rest)))
 
 
 def listed(links: Sequence[Link]) -> list[Node]:
@@ -80,20 +63,9 @@ def unique_titles(count: int, draw: Callable[[], str]) -> list[str]:
     return list(titles)
 
 
-def paragraph(rng: random.Random, text: str, links: Sequence[Link] = ()) -> Node:
-    """Return a paragraph with now and then an emphasis or a link to another page of the host."""
-    words = text.split(" ")
-    node = el("p")
-    if len(words) < 12 or rng.random() < 0.55:
-        return node.add(text)
-    begin = rng.randrange(3, len(words) - 6)
-    end = begin + rng.randint(1, 3)
-    phrase = " ".join(words[begin:end])
-    if links and rng.random() < 0.6:
-        inner = el("a", phrase, href=rng.choice(links).path)
-    else:
-        inner = el(rng.choice(("em", "strong", "b", "i")), phrase)
-    return node.add(" ".join(words[:begin]) + " ", inner, " " + " ".join(words[end:]))
+def told_story() -> list[Node]:
+    """Return the paragraphs of the story that several hosts carry."""
+    return [el("p", text) for text in STORY_PARAGRAPHS]
 
 
 class Host:
@@ -119,6 +91,38 @@ class Host:
     def _head(self) -> list[Node]:
         """Return what the head of a page has besides its title."""
         raise NotImplementedError
+
+    def build(self) -> None:
+        """Add every page of the host."""
+        raise NotImplementedError
+
+    def token(self, length: int = 32) -> str:
+        """Return a nonce, as they stand in forms and attributes."""
+        return f"{self.rng.getrandbits(4 * length):0{length}x}"
+
+    def moment(self) -> datetime:
+        """Return some time in the demo web's year."""
+        return _EPOCH + timedelta(seconds=self.rng.randrange(250 * 86400))
+
+    def others(self, links: Sequence[T], count: int, but: T | None = None) -> list[T]:
+        """Return a sample of links without the page's own."""
+        rest = [link for link in links if link != but]
+        return self.rng.sample(rest, min(count, len(rest)))
+
+    def paragraph(self, text: str, links: Sequence[Link] = ()) -> Node:
+        """Return a paragraph with now and then an emphasis or a link to another page of the host."""
+        rng, words = self.rng, text.split(" ")
+        node = el("p")
+        if len(words) < 12 or rng.random() < 0.55:
+            return node.add(text)
+        begin = rng.randrange(3, len(words) - 6)
+        end = begin + rng.randint(1, 3)
+        phrase = " ".join(words[begin:end])
+        if links and rng.random() < 0.6:
+            inner = el("a", phrase, href=rng.choice(links).path)
+        else:
+            inner = el(rng.choice(("em", "strong", "b", "i")), phrase)
+        return node.add(" ".join(words[:begin]) + " ", inner, " " + " ".join(words[end:]))
 
     def new_title(self, pattern: str, **slots: str) -> str:
         """Draw a title and the phrases that its page holds to."""

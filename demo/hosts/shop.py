@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from demo.hosts.parts import Host, Link, a, chunks, listed, moment, others, paragraph, slug, token, unique_titles
+from demo.hosts.parts import Host, Link, a, chunks, listed, slug, unique_titles
 from demo.nodes import Node, el, items, markup
 from demo.prose import read_grammar
 
@@ -75,7 +75,7 @@ class Shop(Host):
             self._journal(link)
 
     def _card(self, link: Link) -> Node:
-        rng, nonce = self.rng, token(self.rng, 10)
+        rng, nonce = self.rng, self.token(10)
         return markup(
             """
             <li class="product type-product post-{5} instock"><a href={3}>
@@ -106,7 +106,7 @@ class Shop(Host):
             rng.choice(("In stock", "Only 2 left", "Dispatched within 24 hours")),
         )
         features = [
-            paragraph(rng, prose.paragraph("feature", 1, 4, bound), self.products) for _ in range(rng.randint(2, 6))
+            self.paragraph(prose.paragraph("feature", 1, 4, bound), self.products) for _ in range(rng.randint(2, 6))
         ]
         if rng.random() < 0.4:
             features.append(items("ul", (prose.say("feature", bound) for _ in range(rng.randint(2, 4)))))
@@ -124,7 +124,7 @@ class Shop(Host):
             <ul class="products columns-4">{5}</ul></section></div>""",
             *(link.title, summary, features, specifications),
             markup(comments, len(reviews), link.title, reviews) if reviews else None,
-            *([self._card(other) for other in others(rng, self.products, 4, link)], rng.randint(100, 9999)),
+            *([self._card(other) for other in self.others(self.products, 4, link)], rng.randint(100, 9999)),
         )
         crumbs = [Link("/", "Home"), Link(self._department_path(department, 0), department), link]
         self.publish(link.path, "article", _TITLE.format(link.title), main, department, crumbs, broken=broken)
@@ -136,7 +136,7 @@ class Shop(Host):
             """
             <li class=review><strong>{}</strong> \u2013 <time>{:%d/%m/%Y}</time>
             <div class=description><p>{}</p></div></li>""",
-            *(prose.raw("[first] [last]"), moment(rng), text),
+            *(prose.raw("[first] [last]"), self.moment(), text),
         )
 
     def _basket(self) -> Node:
@@ -146,12 +146,12 @@ class Shop(Host):
             <input type=number name=quantity value=1><input type=hidden name=_wpnonce value={0}>
             <button type=submit>Add to basket</button>
             <p>14 days to change your mind. Read about <a href=/>delivery and returns</a>.</p></form>""",
-            token(self.rng),
+            self.token(),
         )
 
     def _journal(self, link: Link) -> None:
-        rng, prose, when = self.rng, self.prose, moment(self.rng)
-        text = [paragraph(rng, prose.paragraph("journal", 1, 3), self.products) for _ in range(rng.randint(4, 8))]
+        rng, prose, when = self.rng, self.prose, self.moment()
+        text = [self.paragraph(prose.paragraph("journal", 1, 3), self.products) for _ in range(rng.randint(4, 8))]
         text.insert(2, items("ol", (prose.say("journal") for _ in range(rng.randint(3, 5)))))
         article = markup(
             """
@@ -159,7 +159,7 @@ class Shop(Host):
             <div class=entry content>{}</div>
             <div><h3>Mentioned in this story</h3><ul class=products>{}</ul></div></article>""",
             *(link.title, when, prose.raw("[first]"), text),
-            [self._card(other) for other in others(rng, self.products, 3)],
+            [self._card(other) for other in self.others(self.products, 3)],
         )
         crumbs = [Link("/", "Home"), Link("/journal/", "Journal"), link]
         self.publish(link.path, "article", _TITLE.format(link.title), article, "Journal", crumbs)
@@ -183,9 +183,9 @@ class Shop(Host):
     def _head(self) -> list[Node]:
         return [
             el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-            el("link", rel="stylesheet", href=f"/static/site.css?ver={token(self.rng, 6)}"),
+            el("link", rel="stylesheet", href=f"/static/site.css?ver={self.token(6)}"),
             el("style", ".price { color: #373 }"),
-            el("script", f'var wc = {{"ajax": "/wc", "nonce": "{token(self.rng, 10)}"}};'),
+            el("script", f'var wc = {{"ajax": "/wc", "nonce": "{self.token(10)}"}};'),
         ]
 
     def _frame(self, main: Node, active: str, crumbs: list[Link]) -> Node:
@@ -202,7 +202,7 @@ class Shop(Host):
         trail += [el("li.breadcrumb-item.active", crumbs[-1].title)] if crumbs else []
         viewed = [
             markup("<li>{} <span>{}</span></li>", a(link), self.price[link.path])
-            for link in others(rng, self.products, 3)
+            for link in self.others(self.products, 3)
         ]
         return markup(
             """
@@ -221,13 +221,8 @@ class Shop(Host):
             <div><h5>Newsletter</h5><p>Ten letters a year, none of them shouting.</p>
             <form><input type=email><input type=hidden value={8}><button>Join</button></form></div>
             <p>\u00a9 2009\u20132026 Fernhill Outdoor. Prices include VAT. Updated {9:%H:%M:%S}.</p></footer></body>""",
-            *(rng.choice(PROMOTIONS), rng.randint(0, 3), token(rng, 16), menu),
+            *(rng.choice(PROMOTIONS), rng.randint(0, 3), self.token(16), menu),
             markup("<nav><ol class=breadcrumb>{}</ol></nav>", trail) if trail else None,
-            *(main, viewed, listed(self.extras), token(rng), moment(rng), rng.randrange(9999)),
+            *(main, viewed, listed(self.extras), self.token(), self.moment(), rng.randrange(9999)),
             [markup("<li><label><input type=checkbox>{}</label></li>", name) for name in FILTERS],
         )
-
-
-def build(site: Site, pages: int) -> None:
-    """Add the shop's pages, ``pages`` of them products and journal entries."""
-    Shop(site, pages).build()
