@@ -1,6 +1,6 @@
 """Facts about pages: headline, authors, dates, language and image, next to trafilatura and htmldate.
 
-    python -m benchmarks.accuracy.metadata GOLD PAGES_DIR [--marked benchmarks/gold/facts.jsonl] [--no-peers]
+    python -m benchmarks.accuracy.metadata GOLD PAGES_DIR [--marked benchmarks/gold/facts.jsonl]
 
 With ``--marked``, authors and dates are those that were marked by hand, and headlines the titles of the gold file.
 Without, what at least two of JSON-LD, OpenGraph, microdata and other ``meta`` elements say, and none contradicts, is
@@ -20,10 +20,11 @@ import json
 import re
 from collections import Counter, defaultdict
 from datetime import datetime
+from pathlib import Path
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.shared.common import html_files, installed, parser_of, shown, spread, table, write_json
+from benchmarks.shared.common import html_files, installed, parser_of, shown, table, write_json
 from winnow.metadata import read_metadata
 from winnow.metadata.dates import iso_date
 from winnow.metadata.facts import SOURCES
@@ -33,7 +34,6 @@ from winnow.page.parsing import decode
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     Facts = dict[str, Any]
     Extractor = Callable[[str, str | None], Facts]
@@ -67,21 +67,16 @@ def _htmldate(html: str, url: str | None) -> Facts:
 def main() -> None:
     """Read every page with every extractor and print the table."""
     parser = parser_of(__doc__)
-    parser.add_argument("gold", metavar="GOLD", help="gold pages, .jsonl, or a folder of pages")
-    parser.add_argument("pages", nargs="?", metavar="PAGES_DIR", help="folder with their HTML, <id>.html")
-    parser.add_argument("--marked", metavar="FILE", help="facts marked by hand")
-    parser.add_argument("--sample", type=int, metavar="N", help="so many pages only, evenly spread")
-    parser.add_argument("--no-peers", action="store_true", help="Winnow alone")
-    parser.add_argument("--wrong", metavar="FACT", help="print what Winnow gets wrong of this fact")
+    parser.add_argument("gold", type=Path, metavar="GOLD", help="gold pages, .jsonl, or a folder of pages")
+    parser.add_argument("pages", type=Path, nargs="?", metavar="PAGES_DIR", help="folder with their HTML, <id>.html")
+    parser.add_argument("--marked", type=Path, metavar="FILE", help="facts marked by hand")
     options = parser.parse_args()
-    extractors: dict[str, Extractor] = {"Winnow": _winnow}
-    if not options.no_peers:
-        peers = {"trafilatura": _trafilatura, "htmldate": _htmldate}
-        extractors |= {name: peers[name] for name in installed(*peers)}
+    peers = {"trafilatura": _trafilatura, "htmldate": _htmldate}
+    extractors: dict[str, Extractor] = {"Winnow": _winnow} | {name: peers[name] for name in installed(*peers)}
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     seconds: dict[str, float] = defaultdict(float)
     pages = 0
-    for page_id, url, file, marked in shown(list(_pages(options)), "pages"):
+    for url, file, marked in shown(list(_pages(options)), "pages"):
         html = decode(file.read_bytes())
         right = marked or _agreed(Page.parse(html, url))
         if not right:
@@ -100,8 +95,6 @@ def main() -> None:
             for fact in right.keys() & set(FACTS):
                 hits, answered, stated = compare(fact, found.get(fact), right[fact])
                 counts[extractor].update({f"{fact} hits": hits, f"{fact} answered": answered, f"{fact}": stated})
-                if extractor == "Winnow" and options.wrong == fact and not hits == answered == stated:
-                    print(f"{page_id}: {found.get(fact)!r} for {right[fact]!r} ({found['sources'].get(fact)}) {url}")
     rows = []
     for name, counted in counts.items():
         cells = [_ratios(counted[f"{fact} hits"], counted[f"{fact} answered"], counted[fact]) for fact in FACTS]
@@ -116,25 +109,22 @@ def _ratios(hits: int, answered: int, stated: int) -> str:
     return f"{hits / answered:.3f} / {hits / stated:.3f}" if hits else "-"
 
 
-def _pages(options: argparse.Namespace) -> Iterator[tuple[str, str | None, Path, Facts | None]]:
-    """Yield the name, address and file of each page, and what was marked of it."""
-    from pathlib import Path  # noqa: PLC0415
-
+def _pages(options: argparse.Namespace) -> Iterator[tuple[str | None, Path, Facts | None]]:
+    """Yield the address and file of each page, and what was marked of it."""
     if options.pages is None:
-        for file in html_files(Path(options.gold), options.sample):
-            yield str(file), None, file, None
+        yield from ((None, file, None) for file in html_files(options.gold))
         return
     marked: dict[str, Facts] = {}
     if options.marked:
-        with Path(options.marked).open(encoding="utf-8") as lines:
+        with options.marked.open(encoding="utf-8") as lines:
             marked = {facts["page"]: facts for facts in map(json.loads, lines)}
-    with Path(options.gold).open(encoding="utf-8") as lines:
+    with options.gold.open(encoding="utf-8") as lines:
         gold = [page for page in map(json.loads, lines) if not marked or page["id"] in marked]
-    for page in spread(gold, options.sample):
+    for page in gold:
         facts = marked.get(page["id"])
         if facts and page.get("title"):
             facts["headline"] = page["title"]
-        yield page["id"], page.get("url"), Path(options.pages) / f"{page['id']}.html", facts
+        yield page.get("url"), options.pages / f"{page['id']}.html", facts
 
 
 def _agreed(page: Page) -> Facts:

@@ -25,7 +25,7 @@ from benchmarks.shared.common import models_of_folds, parser_of, rules_in_turn, 
 from benchmarks.shared.peers import peers, trafilatura_precision_text, trafilatura_recall_text
 from winnow import clean
 from winnow.models import ModelError
-from winnow.models.decision import BETAS, FAVORS, SCOPES, SHIFTS
+from winnow.models.decision import BETAS, FAVORS, SHIFTS
 from winnow.training.evaluation import mean_accuracy, page_accuracy
 from winnow.training.gold import gold_examples
 
@@ -53,7 +53,6 @@ def main() -> None:
     parser.add_argument("gold", type=Path, nargs="+", metavar="GOLD", help="gold pages; HTML in html/ beside them")
     parser.add_argument("--sites", type=Path, metavar="SITES", help="folder of sites, for gold of their pages")
     parser.add_argument("--unit", choices=("word", "char"), default="word", help="char where words have no spaces")
-    parser.add_argument("--scope", choices=SCOPES, default="auto", help="what is wanted (%(default)s)")
     parser.add_argument("--rules", action="store_true", help="also without each rule of the decision")
     parser.add_argument("--curve", type=Path, metavar="FILE", help="draw precision over recall there, as SVG")
     parser.add_argument("--no-peers", action="store_true", help="Winnow alone")
@@ -89,7 +88,7 @@ def _extractors(model_of: Callable[[str], Model], options: Namespace) -> dict[st
     """Winnow by what is favoured, points of its curve, and the other extractors, by name."""
 
     def winnow(html: bytes, example: GoldExample, favor: Favor) -> str:
-        return clean(html, example.gold.url, model=model_of(example.source), scope=options.scope, favor=favor).text
+        return clean(html, example.gold.url, model=model_of(example.source), favor=favor).text
 
     def on_curve(html: bytes, example: GoldExample, strength: float) -> str:
         before = BETAS["balanced"], SHIFTS["balanced"]

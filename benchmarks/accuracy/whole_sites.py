@@ -55,22 +55,19 @@ def main() -> None:  # noqa: C901
     parser = parser_of(__doc__ or "")
     parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
     parser.add_argument("--marks", type=Path, default=Path("benchmarks/gold/sites.jsonl"), metavar="FILE")
-    parser.add_argument("--model", help="page-level model (default: the package's own)")
     parser.add_argument("--models", type=Path, metavar="FOLDS", help="models as `train_weights` writes them")
     parser.add_argument("--peers", action="store_true", help="other extractors beside it, as far as they are installed")
     parser.add_argument("--rules", action="store_true", help="also without each rule of the decision")
     parser.add_argument("--folds", type=int, metavar="N", help="learn the evidence of the counts on the other folds")
-    parser.add_argument("--only", nargs="+", metavar="SITE", help="these sites only")
     options = parser.parse_args()
-    default = winnow.load_model(options.model)
+    default = winnow.load_model()
     others = peers() if options.peers else {}
     if "trafilatura" in others:
         others["trafilatura, recall"] = trafilatura_recall_text
     f1: dict[str, dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
     holes: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     try:
-        marks = [page for page in read_marks(options.marks) if not options.only or page.site in options.only]
-        sites = list(marked_sites(options.sites, marks))
+        sites = list(marked_sites(options.sites, read_marks(options.marks)))
         model_of = models_of_folds(options.models) if options.models else lambda _: default
         evidence = _evidence_by_site(sites, model_of, options.folds) if options.folds else {}
         for site, pages in sites:

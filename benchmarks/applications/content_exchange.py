@@ -10,21 +10,20 @@ from __future__ import annotations
 import copy
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from lxml import etree
 
-from benchmarks.shared.common import say, spread
+from benchmarks.shared.common import say
 from winnow.counting import LossyCounts
 from winnow.output.text import block_texts
 from winnow.papers.pages import text_fingerprints
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -41,7 +40,6 @@ MOST_WORDS: Final = 400
 """Words of a text that are put into a page; it ends with the paragraph that reaches them."""
 
 _LEAST_OWN: Final = 30  # words
-_STYLES: Final = ("p", "div", "br")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -49,13 +47,11 @@ class Frame:
     """A page of a site and the element whose content is exchanged.
 
     Attributes:
-        site: name of the site.
         url: address of the page.
         root: its tree; it is not changed.
         slot: number of the element in document order, comments counted.
     """
 
-    site: str
     url: str
     root: etree._Element
     slot: int
@@ -79,20 +75,13 @@ class Frame:
         return html
 
 
-def add_frame_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the folder of sites and what is taken of it."""
-    parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
-    parser.add_argument("--site", nargs="+", metavar="NAME", help="these sites only (default: all that have slots)")
-    parser.add_argument("--seed", type=int, default=0, help="picks pages, texts and pairs (default: %(default)s)")
-
-
-def frames_by_site(options: argparse.Namespace, least: int) -> dict[str, list[Frame]]:
+def frames_by_site(folder: Path, least: int) -> dict[str, list[Frame]]:
     """Find the pages with a slot, by site; sites with fewer than ``least`` of them are left out.
 
     Ends the program where no site is left.
     """
     try:
-        sites = [site for site in find_sites(options.sites) if options.site is None or site.name in options.site]
+        sites = find_sites(folder)
     except (OSError, ValueError) as error:
         sys.exit(str(error))
     found: dict[str, list[Frame]] = {}
@@ -101,7 +90,7 @@ def frames_by_site(options: argparse.Namespace, least: int) -> dict[str, list[Fr
         say(f"{site.name}: {len(frames)} of {len(site)} pages have a slot")
         if len(frames) >= least:
             found[site.name] = frames
-    return found or sys.exit(f"{options.sites}: no site has {least} pages with a slot")
+    return found or sys.exit(f"{folder}: no site has {least} pages with a slot")
 
 
 def frames_of(site: SitePages) -> Iterator[Frame]:
@@ -110,7 +99,7 @@ def frames_of(site: SitePages) -> Iterator[Frame]:
         slot = slot_of(page, own)
         if slot is not None:
             nodes = list(page.elements[0].iter())
-            yield Frame(site.name, page.url or "", page.elements[0], nodes.index(page.elements[slot]))
+            yield Frame(page.url or "", page.elements[0], nodes.index(page.elements[slot]))
 
 
 def _own_blocks(site: SitePages) -> Iterator[tuple[Page, NDArray[np.bool_]]]:
@@ -125,11 +114,7 @@ def _own_blocks(site: SitePages) -> Iterator[tuple[Page, NDArray[np.bool_]]]:
 
 
 def slot_of(page: Page, own: NDArray[np.bool_]) -> int | None:
-    """Find the slot of a page.
-
-    Args:
-        page: the page.
-        own: bool[m], the blocks that no other page of the site has.
+    """Find the slot of a page, of whose blocks no other page has those that are ``own`` (bool[m]).
 
     Returns:
         index of the element, ``None`` where the page has too little text of its own or nothing around it.
@@ -142,11 +127,6 @@ def slot_of(page: Page, own: NDArray[np.bool_]) -> int | None:
         return None
     candidates = np.flatnonzero(fits)
     return int(candidates[page.depth[candidates].argmax()])
-
-
-def style_of(site_number: int) -> str:
-    """Mark-up of the paragraphs on a site: every site has its own way."""
-    return _STYLES[site_number % len(_STYLES)]
 
 
 def shortened(text: str, most_words: int = MOST_WORDS) -> list[str]:
@@ -169,8 +149,3 @@ def mistyped(paragraphs: Sequence[str], rate: float, random: np.random.Generator
         stay = random.random(len(words)) >= rate
         kept.append(" ".join(word for word, stays in zip(words, stay, strict=True) if stays) or paragraph)
     return kept
-
-
-def chosen(things: Sequence[str], number: int, random: np.random.Generator) -> list[str]:
-    """So many of the things, in random order."""
-    return spread([things[index] for index in random.permutation(len(things)).tolist()], number)

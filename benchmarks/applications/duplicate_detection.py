@@ -19,20 +19,14 @@ from __future__ import annotations
 
 import sys
 from itertools import combinations
+from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from benchmarks.applications.content_exchange import (
-    add_frame_arguments,
-    chosen,
-    frames_by_site,
-    mistyped,
-    shortened,
-    style_of,
-)
-from benchmarks.shared.common import parser_of, percent, say, share_interval, table, write_json
+from benchmarks.applications.content_exchange import frames_by_site, mistyped, shortened
+from benchmarks.shared.common import parser_of, say, spread, table, write_json
 from benchmarks.shared.peers import trafilatura_text
 from winnow import clean, load_model
 from winnow.counting import LossyCounts, countable
@@ -66,6 +60,9 @@ GROUP: Final = 5
 
 _MIN_WORDS: Final = 100
 _ERRORS: Final = 0.002
+_MOST_TEXTS: Final = 90  # of a group
+_STYLES: Final = ("p", "div", "br")  # of the paragraphs: every site has its own way
+_Z: Final = 1.959964
 
 Shingles = dict[tuple[str, int], "NDArray[np.uint64]"]
 """By site and number of text."""
@@ -83,18 +80,16 @@ class Rates(NamedTuple):
 def main() -> None:
     """Build the set, clean it in every way, compare the pairs, print the table."""
     parser = parser_of(__doc__ or "")
-    add_frame_arguments(parser)
+    parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
     parser.add_argument("gold", type=Path, metavar="GOLD", help="gold pages whose texts are used, .jsonl or .jsonl.xz")
-    parser.add_argument("--type", default="article", metavar="TYPE", help="page type of the texts (default: article)")
-    parser.add_argument("--texts", type=int, default=90, metavar="N", help="most texts of a group (default: 90)")
     parser.add_argument("--model", nargs="+", default=[None], metavar="MODEL", help="models (default: the package's)")
     options = parser.parse_args()
 
-    random = np.random.default_rng(options.seed)
-    texts = _texts(options.gold, options.type)
-    frames = frames_by_site(options, least=40)
+    random = np.random.default_rng(0)
+    texts = _texts(options.gold)
+    frames = frames_by_site(options.sites, least=40)
     groups = _groups(list(frames), random)
-    placed = place(frames, groups, texts, options.texts, random)
+    placed = place(frames, groups, texts, random)
     pairs = _pairs(groups, placed, random)
     say(f"{len(texts):,} texts, {sum(map(len, placed.values())):,} pages, {len(pairs[0]):,} pairs of either kind")
 
@@ -120,8 +115,8 @@ def main() -> None:
 _OF_MODEL: Final = frozenset(method for method in METHODS if method.startswith("PAGELEVEL") or method == "combined")
 
 
-def _texts(gold: Path, page_type: str) -> list[list[str]]:
-    """Texts of one page type, cut to paragraphs of about 400 words; near-duplicates among them are left out."""
+def _texts(gold: Path) -> list[list[str]]:
+    """Texts of articles, cut to paragraphs of about 400 words; near-duplicates among them are left out."""
     try:
         pages = read_gold(gold)
     except (OSError, ValueError) as error:
@@ -129,12 +124,12 @@ def _texts(gold: Path, page_type: str) -> list[list[str]]:
     texts: list[list[str]] = []
     seen: set[int] = set()
     for page in pages:
-        paragraphs = shortened(page.text) if page.page_type == page_type else []
+        paragraphs = shortened(page.text) if page.page_type == "article" else []
         own = set(shingles("\n".join(paragraphs)).tolist())
         if sum(len(paragraph.split()) for paragraph in paragraphs) >= _MIN_WORDS and not own & seen:
             seen |= own
             texts.append(paragraphs)
-    return texts or sys.exit(f"{gold}: no page of type {page_type} has {_MIN_WORDS} words")
+    return texts or sys.exit(f"{gold}: no article has {_MIN_WORDS} words")
 
 
 def _groups(sites: list[str], random: np.random.Generator) -> list[list[str]]:
@@ -147,7 +142,6 @@ def place(
     frames: Mapping[str, Sequence[Frame]],
     groups: Sequence[Sequence[str]],
     texts: Sequence[list[str]],
-    most: int,
     random: np.random.Generator,
 ) -> dict[str, list[tuple[int, bytes, str]]]:
     """Put texts into the pages of their groups' sites: number of the text, HTML and address, by site."""
@@ -155,14 +149,15 @@ def place(
     names = sorted(frames)
     placed: dict[str, list[tuple[int, bytes, str]]] = {}
     for group in groups:
-        number = min(most, len(order), *(len(frames[site]) for site in group))
+        number = min(_MOST_TEXTS, len(order), *(len(frames[site]) for site in group))
         own, order = order[:number], order[number:]
         for site in group:
             of_site = {frame.url: frame for frame in frames[site]}
-            style = style_of(names.index(site))
+            style = _STYLES[names.index(site) % len(_STYLES)]
+            shuffled = [sorted(of_site)[index] for index in random.permutation(len(of_site)).tolist()]
             placed[site] = [
                 (text, of_site[url].filled(mistyped(texts[text], _ERRORS, random), style), url)
-                for text, url in zip(own, chosen(sorted(of_site), number, random), strict=True)
+                for text, url in zip(own, spread(shuffled, number), strict=True)
             ]
     return placed
 
@@ -191,24 +186,22 @@ def _rates(of_pages: Shingles, duplicates: Sequence[Any], others: Sequence[Any])
 
 def _row(rates: Rates) -> list[str]:
     shares = ((rates.found, rates.duplicates), (rates.parted, rates.others))
-    return [percent(hits / max(of, 1), share_interval(hits, of)) for hits, of in shares]
+    return [_percent(hits, of) for hits, of in shares]
 
 
-def cleaned_texts(
-    pages: Sequence[tuple[bytes, str]], model: Model, methods: Sequence[str] = METHODS
-) -> Iterator[dict[str, str]]:
-    """Clean all pages of one site in every way.
+def _percent(hits: int, of: int) -> str:
+    """A share and its 95% interval by Wilson's score: ``76.0 (75.1-76.9)``."""
+    share, square = hits / of, _Z * _Z
+    centre = (share + square / (2 * of)) / (1 + square / of)
+    half = _Z * sqrt(share * (1 - share) / of + square / (4 * of * of)) / (1 + square / of)
+    return f"{100 * share:.1f} ({100 * max(centre - half, 0):.1f}-{100 * min(centre + half, 1):.1f})"
+
+
+def cleaned_texts(pages: Sequence[tuple[bytes, str]], model: Model, methods: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Clean all pages of one site, given by HTML and address, in every way; yield the texts of each page by method.
 
     SITELEVEL cuts what at least 10% of these pages share and nothing else. *combined* is what a crawl does at its end:
     the model's scores, moved by the counts of these pages.
-
-    Args:
-        pages: HTML and address of each page.
-        model: page-level model.
-        methods: those of :data:`METHODS` that are wanted.
-
-    Yields:
-        the texts of one page by method.
     """
     counts = LossyCounts(sys.maxsize)
     for number, (html, url) in enumerate(pages):

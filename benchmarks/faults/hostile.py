@@ -137,15 +137,8 @@ def main() -> int:
         row = found.get(name, {"status": "LOST", "seconds": 0.0, "still": 0.0, "megabytes": 0.0})
         too_much = row["seconds"] > MOST_SECONDS or row["still"] > MOST_STILL or row["megabytes"] > MOST_MEGABYTES
         bad |= int(too_much or row["status"] == "LOST")
-        lines.append(
-            [
-                name,
-                len(body),
-                row["status"],
-                *(f"{row[key]:.2f}" for key in ("seconds", "still")),
-                round(row["megabytes"]),
-            ]
-        )
+        seconds = [f"{row[key]:.2f}" for key in ("seconds", "still")]
+        lines.append([name, len(body), row["status"], *seconds, round(row["megabytes"])])
     print(table(["page", "bytes", "status", "seconds", "stood still, s", "memory, MB"], lines))
     print(f"\nceilings: {MOST_SECONDS:g} s, {MOST_STILL:g} s, {MOST_MEGABYTES:,} MB")
     write_json(options, found)

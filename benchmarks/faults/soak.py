@@ -118,7 +118,7 @@ def _report(options: argparse.Namespace, disturbed: Crawl, quiet: Crawl, urls: l
     errors = {
         name: sum(_errors(worker.items.with_name("log")) for worker in crawl.workers) for name, crawl in crawls.items()
     }
-    nodes, differing = _differing(disturbed, quiet, urls)
+    nodes, differing = counts_differing(disturbed, quiet, urls)
     rows: list[list[object]] = [
         ["pages, hosts", *([f"{len(urls):,}, {options.hosts}"] * 2)],
         ["pages without an item", *(each.missing for each in stored.values())],
@@ -153,19 +153,8 @@ def _report(options: argparse.Namespace, disturbed: Crawl, quiet: Crawl, urls: l
     return int(any(fails.values()))
 
 
-def _differing(disturbed: Crawl, quiet: Crawl, urls: list[str]) -> tuple[int, int]:
-    hosts = sorted({str(site_of(url)) for url in urls})
-    with (
-        disturbed.server as one,
-        quiet.server as other,
-        redis.Redis.from_url(one.url) as here,
-        redis.Redis.from_url(other.url) as there,
-    ):
-        return counts_differing(here, there, hosts)
-
-
 def _largest(samples: Samples) -> float:
-    return max(max(sample["workers"], default=0.0) for sample in samples)
+    return max((max(sample["workers"], default=0.0) for sample in samples), default=0.0)
 
 
 def _errors(log: Path) -> int:
@@ -223,16 +212,16 @@ def uncounted(client: redis.Redis, urls: Sequence[str]) -> list[str]:
     return [url for url in urls if page_id_of(fingerprint(Request(url))) not in counted[str(site_of(url))]]
 
 
-def counts_differing(here: redis.Redis, there: redis.Redis, hosts: Sequence[str]) -> tuple[int, int]:
-    """Nodes that are counted, and those whose counts differ between two servers; a host's pages count as a node."""
+def counts_differing(disturbed: Crawl, quiet: Crawl, urls: Sequence[str]) -> tuple[int, int]:
+    """Nodes that are counted, and those whose counts differ between two crawls; a host's pages count as a node."""
     nodes = differing = 0
-    for host in hosts:
-        state = host_keys("winnow", host).state
-        one, other = (
-            counted_nodes(client, host) | {b"pages": client.hget(state, "pages") or b"0"} for client in (here, there)
-        )
-        nodes += len(one.keys() | other.keys())
-        differing += sum(one.get(key) != other.get(key) for key in one.keys() | other.keys())
+    with disturbed.server as here, quiet.server as there:
+        clients = [redis.Redis.from_url(server.url) for server in (here, there)]
+        for host in {str(site_of(url)) for url in urls}:
+            state = host_keys("winnow", host).state
+            one, other = (counted_nodes(each, host) | {b"pages": each.hget(state, "pages") or b"0"} for each in clients)
+            nodes += len(one.keys() | other.keys())
+            differing += sum(one.get(key) != other.get(key) for key in one.keys() | other.keys())
     return nodes, differing
 
 
@@ -241,14 +230,7 @@ def memory_growth(samples: Samples) -> float:
     last = samples[-1]["pages"]
 
     def largest(begin: float, end: float) -> float:
-        return max(
-            (
-                max(sample["workers"], default=0.0)
-                for sample in samples
-                if begin * last <= sample["pages"] <= end * last
-            ),
-            default=0.0,
-        )
+        return _largest([sample for sample in samples if begin * last <= sample["pages"] <= end * last])
 
     before = largest(0.25, 0.5)
     return largest(0.75, 1) / before if before else float("nan")

@@ -31,8 +31,7 @@ import numpy as np
 
 from benchmarks.shared.common import parser_of, shown, table, write_json
 from benchmarks.shared.counting import MAX_PAGES, SETTLE_AFTER, bytes_of, counts_on
-from benchmarks.shared.servers import Server, script_calls
-from scrapy_winnow.config import SETTINGS
+from benchmarks.shared.servers import Server
 from scrapy_winnow.stats import PAGES_COUNTED, PAGES_SETTLED
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.hosts import HostRecords
@@ -65,13 +64,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 10, 50, 100], metavar="N", help="processes")
     parser.add_argument("--pace", type=float, default=5.0, metavar="X", help="pages a second of each (%(default)s)")
     parser.add_argument("--seconds", type=float, default=40.0, metavar="S", help="length of each run (%(default)s)")
-    parser.add_argument(
-        "--timeout",
-        type=float,
-        default=float(str(SETTINGS["WINNOW_REDIS_TIMEOUT"].default)),
-        metavar="S",
-        help="as WINNOW_REDIS_TIMEOUT (%(default)s)",
-    )
+    parser.add_argument("--timeout", type=float, default=0.5, metavar="S", help="as WINNOW_REDIS_TIMEOUT (%(default)s)")
     options = parser.parse_args()
     with Server(None, *_SERVER) as server:
         if options.what == "settled":
@@ -110,16 +103,20 @@ async def meet_settled(server: Server, hosts: int) -> Row:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for turn in range(_ROUNDS):
         if turn == 1:
-            calls, begun = script_calls(server.client), time.process_time()
+            calls, begun = _script_calls(server), time.process_time()
         for host in range(hosts):
             name, page_id, leaves = page_of(host, turn)
             assert await counts.count(name, page_id, leaves, masses=_MASSES) is not None
     pages = hosts * (_ROUNDS - 1)
-    row = {"settled hosts": hosts, "calls a page": (script_calls(server.client) - calls) / pages}
+    row = {"settled hosts": hosts, "calls a page": (_script_calls(server) - calls) / pages}
     row["milliseconds of the worker a page"] = 1000 * (time.process_time() - begun) / pages
     row["growth of the worker, MB"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1000
     await connection.close()
     return row
+
+
+def _script_calls(server: Server) -> int:
+    return int(server.info("commandstats").get("cmdstat_evalsha", {"calls": 0})["calls"])
 
 
 async def count_by_turns(server: Server, hosts: int, pages: int) -> list[Row]:

@@ -1,4 +1,4 @@
-"""What the benchmarks share: arguments, pages of a folder, progress, tables, intervals, memory of processes."""
+"""What the benchmarks share: arguments, pages of a folder, progress, tables, memory of processes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,10 @@ import sys
 import time
 from contextlib import contextmanager
 from importlib.util import find_spec
-from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import numpy as np
-
 from winnow import decide, load_model
-from winnow.training.evaluation import GoldPage, read_gold
 from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
@@ -25,8 +21,6 @@ if TYPE_CHECKING:
 
 
 _EVERY: Final = 2.0  # seconds
-_Z: Final = 1.959964
-_DRAWS: Final = 2_000
 _Thing = TypeVar("_Thing")
 
 
@@ -46,33 +40,6 @@ def parser_of(doc: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as JSON, too")
     return parser
-
-
-def add_gold_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the gold file, the folder of its pages, and the choice among them."""
-    parser.add_argument("gold", type=Path, metavar="GOLD", help="gold pages, .jsonl or .jsonl.xz")
-    parser.add_argument("pages", type=Path, metavar="PAGES_DIR", help="folder with their HTML, <id>.html")
-    parser.add_argument("--fold", type=int, metavar="K", help="the pages of this fold only")
-    parser.add_argument("--sample", type=int, metavar="N", help="so many pages only, evenly spread")
-
-
-def gold_pages(options: argparse.Namespace) -> list[tuple[GoldPage, bytes]]:
-    """Read the gold pages that the options of `add_gold_arguments` choose, with their HTML.
-
-    Ends the program where there are none, or where a file is missing.
-    """
-    try:
-        chosen = [page for page in read_gold(options.gold) if options.fold in {None, page.fold}]
-        chosen = spread(chosen, options.sample)
-        read = [(page, _html_of(page, options.pages)) for page in chosen]
-    except (OSError, ValueError) as error:
-        sys.exit(f"{options.gold}: {error}")
-    return read or sys.exit(f"{options.gold}: no page of fold {options.fold}")
-
-
-def _html_of(page: GoldPage, folder: Path) -> bytes:
-    file = folder / page.page_id
-    return (file if file.is_file() else folder / f"{page.page_id}.html").read_bytes()
 
 
 def html_files(folder: Path, sample: int | None = None) -> list[Path]:
@@ -157,49 +124,6 @@ def process_megabytes(field: str, process: int | str = "self") -> float:
     except OSError:
         return 0.0
     return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith(f"{field}:")), 0.0)
-
-
-def peak_growth(work: Callable[[], object]) -> float:
-    """Return how much memory the process took at most while it did the work, above what it had before, in MB."""
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the high-water mark starts anew
-    before = process_megabytes("VmRSS")
-    work()
-    return process_megabytes("VmHWM") - before
-
-
-def share_interval(hits: int, of: int) -> tuple[float, float]:
-    """95% interval of a share by Wilson's score; (0, 1) of nothing."""
-    if of == 0:
-        return 0.0, 1.0
-    share, square = hits / of, _Z * _Z
-    centre = (share + square / (2 * of)) / (1 + square / of)
-    half = _Z * sqrt(share * (1 - share) / of + square / (4 * of * of)) / (1 + square / of)
-    return max(centre - half, 0.0), min(centre + half, 1.0)
-
-
-def mean_interval(values: Sequence[float], seed: int = 0, groups: Sequence[str] | None = None) -> tuple[float, float]:
-    """95% interval of a mean by drawing the values again, 2,000 times; the same for the same seed.
-
-    Args:
-        values: what the mean is of.
-        seed: of the drawing.
-        groups: a name for each value; those of one group, such as the pages of a domain, are drawn together.
-    """
-    drawn = np.asarray(values, np.float64)
-    if not len(drawn):
-        return 0.0, 1.0
-    random = np.random.default_rng(seed)
-    _, group = np.unique(np.arange(len(drawn)) if groups is None else np.asarray(groups), return_inverse=True)
-    sums, sizes = np.bincount(group, drawn), np.bincount(group)
-    picks = (random.integers(0, len(sums), len(sums)) for _ in range(_DRAWS))
-    means = [sums[pick].sum() / sizes[pick].sum() for pick in picks]
-    low, high = np.quantile(means, (0.025, 0.975))
-    return float(low), float(high)
-
-
-def percent(value: float, interval: tuple[float, float]) -> str:
-    """``76.0 (75.1-76.9)``, in percent."""
-    return f"{100 * value:.1f} ({100 * interval[0]:.1f}-{100 * interval[1]:.1f})"
 
 
 def models_of_folds(folder: Path) -> Callable[[str], Model]:

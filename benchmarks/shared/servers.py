@@ -21,7 +21,7 @@ import redis
 from scrapy_winnow.storage.embedded import server_binary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 SLOTS: Final = 16_384
@@ -164,14 +164,12 @@ class Server:
         return int(self.info("memory")["used_memory"])
 
 
-def script_calls(client: redis.Redis) -> int:
-    """Return how many script calls a server has worked on."""
-    calls: Any = client.info("commandstats")
-    return int(calls.get("cmdstat_evalsha", {"calls": 0})["calls"])
-
-
 def start_cluster(stack: ExitStack, folder: Path, *options: str) -> list[Server]:
-    """Start three servers that share the slots, each with some options; they end with the stack."""
+    """Start three servers that share the slots, each with some options; they end with the stack.
+
+    Raises:
+        RuntimeError: they have not found each other in time.
+    """
     buses = [stack.enter_context(ReservedPort()).number for _ in range(3)]
     servers = [
         Server(folder / f"node-{number}", "--cluster-enabled", "yes", "--cluster-port", str(bus), *options)
@@ -179,31 +177,16 @@ def start_cluster(stack: ExitStack, folder: Path, *options: str) -> list[Server]
     ]
     for server in servers:
         stack.enter_context(server)
-    share_slots([(server.port, bus) for server, bus in zip(servers, buses, strict=True)])
+    for number, server in enumerate(servers):
+        server.do("CLUSTER", "ADDSLOTSRANGE", str(SLOTS * number // 3), str(SLOTS * (number + 1) // 3 - 1))
+        if number:
+            server.do("CLUSTER", "MEET", "127.0.0.1", str(servers[0].port), str(buses[0]))
+    _wait_until(lambda: all(map(_knows_all, servers)), "the servers have not found each other")
     return servers
 
 
-def share_slots(ports: Sequence[tuple[int, int]]) -> None:
-    """Divide the slots among servers that were started with ``--cluster-enabled``, and wait until each knows of all.
-
-    Args:
-        ports: port of each server, and that of its bus.
-
-    Raises:
-        RuntimeError: they have not found each other in time.
-    """
-    with ExitStack() as stack:
-        clients = [stack.enter_context(redis.Redis(port=port)) for port, _ in ports]
-        for number, client in enumerate(clients):
-            first, last = SLOTS * number // len(ports), SLOTS * (number + 1) // len(ports) - 1
-            client.execute_command("CLUSTER", "ADDSLOTSRANGE", first, last)
-            if number:
-                client.execute_command("CLUSTER", "MEET", "127.0.0.1", *ports[0])
-        for client in clients:
-            _wait_until(
-                lambda: b"cluster_state:ok" in client.execute_command("CLUSTER", "INFO", NEVER_DECODE=True),  # noqa: B023
-                "the servers have not found each other",
-            )
+def _knows_all(server: Server) -> bool:
+    return b"cluster_state:ok" in server.client.execute_command("CLUSTER", "INFO", NEVER_DECODE=True)  # type: ignore[operator]
 
 
 @contextmanager

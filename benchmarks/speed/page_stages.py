@@ -3,12 +3,11 @@
     python -m benchmarks.speed.page_stages [PAGES_DIR] [--sample 200] [--repeat 3] [--model NAME|FILE]
 
 Without a folder the pages are those of the demo web. Every stage runs --repeat times on a page newly parsed, and the
-fastest run counts, in processor time. It starts with empty memos, as on the first page of a site, unless the row says
-that the names of the site's elements and its links are known. A row has the median over pages of its milliseconds,
-their mean, and the median of its ratio to lxml's parse of the same page in UTF-8, whatever parses it for Winnow; all
-extractors get bytes, and find out the charset. Below it the
+fastest run counts, in processor time. It starts with empty memos, as on the first page of a site. A row has the median
+over pages of its milliseconds, their mean, and the median of its ratio to lxml's parse of the same page in UTF-8,
+whatever parses it for Winnow; all extractors get bytes, and find out the charset. Below it the
 memory of the page nearest to 5,000 elements: the most that Python allocated at once, and the growth of the process, its
-tree included; and the growth for three pages made of 90,000 elements, the worst that the default limits let through.
+tree included; and that for three pages made of 90,000 elements, the worst that the default limits let through.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lxml import etree
 from threadpoolctl import threadpool_limits
 
-from benchmarks.shared.common import html_files, parser_of, peak_growth, say, shown, table, write_json
+from benchmarks.shared.common import html_files, parser_of, process_megabytes, say, shown, table, write_json
 from benchmarks.shared.peers import peers
 from demo.web import generate
 from winnow import Page, PageTooLarge, clean, load_model
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from winnow.cleaning import Cleaned
     from winnow.models import Model
 
 NODES: Final = 5_000
@@ -49,7 +47,6 @@ PARSE: Final = "lxml parse"
 READ: Final = "HTML to arrays"
 WHOLE: Final = "Winnow, arrays to text"
 EVERYTHING: Final = "Winnow, HTML to text"
-KNOWN: Final = "{}, names known"
 WORST: Final = {
     "paragraphs": "<body>" + "<p>x" * 89_990,
     "lists of links": "<body>" + "<li class='a b'><a href='/x'>A link</a><p>and some words, more." * 29_990,
@@ -156,23 +153,17 @@ def _stages(html: bytes, url: str, model: Model) -> dict[str, float]:
     names = (PARSE, READ, "fingerprint", "features and score", "smooth", "decide", "strip to text")
     stages = {name: end - begin for name, begin, end in zip(names, marks, marks[1:], strict=False)}
 
-    page = Page.parse(html, url)
+    _forget()
     start = thread_time()
-    node_fingerprints(page)
-    stages[KNOWN.format("fingerprint")] = thread_time() - start
-    everything, cleaned = _timed_clean(html, url, model)
-    stages[KNOWN.format(EVERYTHING)] = everything
+    cleaned = clean(html, url, model=model)
+    stages[EVERYTHING] = thread_time() - start
+    stages[WHOLE] = stages[EVERYTHING] - stages[READ]
     start = thread_time()
     _ = cleaned.html
     written = thread_time()
     _ = cleaned.markdown
     stages["clean HTML, on request"] = written - start
     stages["Markdown, on request"] = thread_time() - written
-    _forget()
-    everything, _ = _timed_clean(html, url, model)
-    stages[WHOLE] = everything - stages[READ]
-    stages["the same and fingerprints"] = stages[WHOLE] + stages["fingerprint"]
-    stages[EVERYTHING] = everything
     return stages
 
 
@@ -186,12 +177,6 @@ def _forget() -> None:
 def _memos() -> list[Memo[Any, Any]]:
     """Find the memos, once: a search through all objects would leave nothing of the page in the processor's caches."""
     return [each for each in gc.get_objects() if isinstance(each, Memo)]
-
-
-def _timed_clean(html: bytes, url: str, model: Model) -> tuple[float, Cleaned]:
-    start = thread_time()
-    cleaned = clean(html, url, model=model)
-    return thread_time() - start, cleaned
 
 
 def _file_of_size(files: list[Path]) -> Path:
@@ -231,7 +216,10 @@ def _growth_of(html: str | bytes | Path, name: str | None) -> float:
     model = load_model(name)
     clean("<p>something</p>" * 100, model=model)
     source = html.read_bytes() if isinstance(html, Path) else html
-    return peak_growth(lambda: clean(source, model=model))
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the high-water mark starts anew
+    before = process_megabytes("VmRSS")
+    clean(source, model=model)
+    return process_megabytes("VmHWM") - before
 
 
 if __name__ == "__main__":

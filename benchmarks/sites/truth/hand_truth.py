@@ -94,11 +94,9 @@ def read_marks(file: Path = FIRST) -> list[MarkedPage]:
     return [MarkedPage(**{**row, "marks": tuple(Mark(**mark) for mark in row["marks"])}) for row in rows]
 
 
-def marked_sites(
-    folders: Sequence[Path], every: int = 1
-) -> Iterator[tuple[MarkedPage, SitePages, SitePage, HandTruth]]:
+def marked_sites(folders: Sequence[Path]) -> Iterator[tuple[MarkedPage, SitePages, SitePage, HandTruth]]:
     """Yield marked pages whose sites one of the folders has: the pages of the site, the marked one, and its truth."""
-    for of in read_marks()[::every]:
+    for of in read_marks():
         folder = next((folder / of.site for folder in folders if (folder / of.site).is_dir()), None)
         if folder is None:
             say(f"{of.site} is in none of the folders")

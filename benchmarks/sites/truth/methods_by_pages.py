@@ -23,9 +23,6 @@ from winnow.papers.methods import METHODS
 from winnow.papers.pages import SiteError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from winnow.page.page import Page
     from winnow.papers.pages import SitePages
 
 NUMBERS: Final = (2, 5, 10, 20, 100)
@@ -37,13 +34,11 @@ def main() -> None:
     """Measure and print."""
     parser = parser_of(__doc__ or "")
     parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="each N-th site only")
-    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     figures: Figures = defaultdict(list)
-    for of, pages, read, truth in marked_sites(options.sites, options.every):
+    for of, pages, read, truth in marked_sites(options.sites):
         say(of.site)
-        measure(pages, read.number, truth, figures, options.seed)
+        measure(pages, read.number, truth, figures)
     rows = []
     for name in METHODS:
         row: list[object] = [name]
@@ -56,9 +51,9 @@ def main() -> None:
     write_json(options, {f"{name}, {number}": values for (name, number), values in figures.items()})
 
 
-def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures, seed: int) -> None:
+def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures) -> None:
     """Add the F1 of characters and of nodes of one site, by method and number of pages."""
-    others = np.random.default_rng(seed).permutation([number for number in range(len(pages)) if number != place])
+    others = np.random.default_rng(0).permutation([number for number in range(len(pages)) if number != place])
     kept = KeptPages.of(pages.subset([place, *others.tolist()[: max(NUMBERS) - 1]]))
     page = kept.read(0).page
     for number in NUMBERS:
@@ -75,14 +70,9 @@ def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures, se
                     continue
             except SiteError:
                 continue
-            figures[name, number].append(compared(page, found, truth))
-
-
-def compared(page: Page, found: NDArray[np.bool_], truth: HandTruth) -> tuple[float, float]:
-    """F1 of the characters of template blocks, and of template nodes."""
-    ones = np.ones(page.n + page.m, np.int64)
-    text, nodes = (f1(found & truth.known, truth.template & truth.known, weight) for weight in (letters(page), ones))
-    return text, nodes
+            weights = letters(page), np.ones(page.n + page.m, np.int64)
+            text, nodes = (f1(found & truth.known, truth.template & truth.known, weight) for weight in weights)
+            figures[name, number].append((text, nodes))
 
 
 if __name__ == "__main__":
