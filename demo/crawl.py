@@ -32,12 +32,7 @@ class CrawlFiles:
         self.urls, self.state = folder / "hosts.txt", folder / "state"
 
 
-def crawl(
-    urls: Collection[str],
-    files: CrawlFiles,
-    pages: int,
-    progress: Callable[[float], None],
-) -> float:
+def crawl(urls: Collection[str], files: CrawlFiles, pages: int, progress: Callable[[float], None]) -> float:
     """Crawl hosts with cleaning on.
 
     Args:

@@ -79,13 +79,13 @@ def main() -> int:
         _IMAGES.mkdir(exist_ok=True)
         with _served(sites / "news") as server:
             tab = _opened(browser, f"{server.url}?page={_STORY}")
-            _slide(tab, "seen", 40)
+            move_slider(tab, "seen", 40)
             tab.locator("#panel li.template").first.click()
             tab.wait_for_selector("#card .weights")
             _save(tab, _IMAGES / "inspector.png")
             tab = _opened(browser, f"{server.url}?page={_STORY}", dark=True)
             tab.click("#pin")
-            _slide(tab, "threshold", 0.1)
+            move_slider(tab, "threshold", 0.1)
             tab.click("#tab-Text")
             _save(tab, _IMAGES / "inspector-compare.png")
         _save(_greyed(browser, options.folder / "web"), _IMAGES / "greyed.png")
@@ -123,7 +123,8 @@ def _greyed(browser: Browser, folder: Path) -> Page:
         return tab
 
 
-def _slide(tab: Page, control: str, value: float) -> None:
+def move_slider(tab: Page, control: str, value: float | str) -> None:
+    """Move a slider of the inspector, or choose, and wait for the answer."""
     tab.evaluate(
         "([id, value]) => { const slider = document.getElementById(id); slider.value = value;"
         " slider.dispatchEvent(new Event('input')); }",

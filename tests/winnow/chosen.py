@@ -1,8 +1,15 @@
-"""What some units of a page are, for tests of labels: bool[n] or bool[n + m], elements first."""
+"""What some units of a page are (bool[n] or bool[n + m], elements first), and sites in memory, for tests of labels."""
 
 import numpy as np
 
+from benchmarks.sites.html_pages import HtmlPages
 from winnow.page.page import Page
+from winnow.papers.pages import SitePages
+
+
+def site_of(*pages: str) -> SitePages:
+    """A site of these pages, at the addresses 0, 1 and so on."""
+    return HtmlPages.of([(f"https://a.example/{number}", html.encode()) for number, html in enumerate(pages)])
 
 
 def tags_of(page: Page, chosen: np.ndarray) -> list[str]:

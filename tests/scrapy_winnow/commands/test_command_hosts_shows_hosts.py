@@ -20,14 +20,7 @@ def count_pages(url, prefix, **pages):
 
     async def run():
         connection = Connection(url, timeout=60)
-        counts = NodeCounts(
-            connection,
-            prefix=prefix,
-            budget=1000,
-            max_pages=1000,
-            ttl=1000,
-            settle_after=32,
-        )
+        counts = NodeCounts(connection, prefix=prefix, budget=1000, max_pages=1000, ttl=1000, settle_after=32)
         for host, number in pages.items():
             for page in range(number):
                 nodes = np.append(TEMPLATE, np.uint64(100 + page))

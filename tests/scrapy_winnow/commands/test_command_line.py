@@ -17,8 +17,7 @@ PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour unt
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["clean"], ["nonsense"], ["clean", "--format", "pdf", "x"], ["train", "x"], ["evaluate", "x"]],
+    "arguments", [["clean"], ["nonsense"], ["clean", "--format", "pdf", "x"], ["train", "x"], ["evaluate", "x"]]
 )
 def test_wrong_usage_ends_with_exit_code_2(arguments, capsys):
     with pytest.raises(SystemExit) as ended:

@@ -11,6 +11,7 @@ from urllib.parse import urljoin, urlsplit
 
 from playwright.sync_api import Page as Tab
 
+from demo.screenshots import move_slider
 from scrapy_winnow.inspector.documents import Documents, FolderReplay, GoldFile
 from scrapy_winnow.inspector.inspector import Inspector
 from scrapy_winnow.inspector.server import InspectorServer
@@ -73,9 +74,4 @@ def opened(tab: Tab, url: str) -> None:
 def slide(tab: Tab, control: str, value: float | str) -> None:
     """Move a slider, or choose and wait for the answer."""
     tab.evaluate("delete document.documentElement.dataset.answered")
-    tab.evaluate(
-        "([id, value]) => { const slider = document.getElementById(id); slider.value = value;"
-        " slider.dispatchEvent(new Event('input')); }",
-        [control, value],
-    )
-    tab.wait_for_selector("html[data-answered]", state="attached")
+    move_slider(tab, control, value)

@@ -92,10 +92,7 @@ def test_a_page_is_counted_by_its_leaves():
     assert hashed.masses.tolist() == [0, 4, 8, 255, 0, 7]
     df = hashed.frequencies(hashed.page, np.array([9, 5, 7, 1, 3, 2]))
     elements = {element.tag: count for element, count in zip(page.elements, df.tolist(), strict=False)}
-    assert elements == {
-        "html": 0,
-        "head": 0,
-        "body": 0,
+    assert {name: count for name, count in elements.items() if count} == {
         "div": 9,
         "a": 5,
         "img": 9,

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from benchmarks.sites.html_pages import HtmlPages
 from tests.winnow.chosen import texts_of
+from tests.winnow.papers.test_clustering import WORDS
 from winnow.page.page import Page
 from winnow.papers.menu_mapping import Equality, Profile, shared_units, template_of
 from winnow.papers.menus import PAPER, Menus, MenuSearch, site_links
 from winnow.papers.methods import METHODS
 from winnow.papers.pages import SiteError
 
-WORDS = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter", "garden"]
 SECTIONS = ["news", "sport", "culture", "letters", "weather", "harbour"]
 
 

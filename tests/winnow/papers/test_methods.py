@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import ClassVar
@@ -10,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from benchmarks.sites.html_pages import HtmlPages
-from tests.winnow.chosen import tags_of
+from tests.winnow.chosen import site_of, tags_of
 from winnow.page.page import Page
 from winnow.papers.methods import METHODS, labelled_pages, method, summary
 from winnow.papers.pages import Labels, Learned, SiteError, SiteMethod, SitePage, SitePages, parameter, whole_elements
@@ -34,12 +32,8 @@ class LongBlocks(SiteMethod):
         return Labels(np.concatenate([np.zeros(read.page.n, bool), long]))
 
 
-def site(htmls: Sequence[str]) -> SitePages:
-    return HtmlPages.of([(f"https://a.example/{k}", html.encode()) for k, html in enumerate(htmls)])
-
-
 def test_what_is_no_template_comes_out_as_text_html_and_json() -> None:
-    (page,) = labelled_pages(site(["<p>long text</p><p>abc</p>"]), LongBlocks())
+    (page,) = labelled_pages(site_of("<p>long text</p><p>abc</p>"), LongBlocks())
     assert page.text == "abc"
     assert "abc" in page.html
     assert "long" not in page.html
@@ -51,7 +45,7 @@ def test_what_is_no_template_comes_out_as_text_html_and_json() -> None:
 
 def test_progress_tells_of_every_page_of_every_pass() -> None:
     told: list[tuple[int, int, str]] = []
-    pages = site(["<p>a", "<p>b"])
+    pages = site_of("<p>a", "<p>b")
     pages.progress = lambda *what: told.append(what)
     list(labelled_pages(pages, LongBlocks()))
     names = ["https://a.example/0", "https://a.example/1"]
@@ -81,7 +75,7 @@ def test_names_of_files_and_folders_that_are_no_text_are_parts_of_addresses(tmp_
 
 
 def test_copies_and_pages_without_text_are_left_out_of_learning() -> None:
-    pages = site(["<p>same  text", "<div>same\ntext</div>", "<img>", "<p>other"])
+    pages = site_of("<p>same  text", "<div>same\ntext</div>", "<img>", "<p>other")
     assert [read.number for read in pages.distinct()] == [0, 3]
     assert [read.number for read in pages.read_all()] == [0, 1, 2, 3]
 
@@ -90,12 +84,10 @@ def test_copies_and_pages_without_text_are_left_out_of_learning() -> None:
 def test_every_method_says_what_it_is_and_refuses_a_site_of_one_page(name: str) -> None:
     kind = METHODS[name]
     assert kind.name == name
-    assert summary(name).endswith(".")
-    for heading in ("Paper:", "Cost:", "When to use:"):
-        assert heading in (kind.__doc__ or ""), heading
+    assert summary(name)
     assert all(each.metadata["description"] for each in fields(kind))
     with pytest.raises(SiteError):
-        METHODS[name]().learn(site(["<p>the only page</p>"]))
+        METHODS[name]().learn(site_of("<p>the only page</p>"))
 
 
 def test_unknown_methods_and_parameters_are_named() -> None:

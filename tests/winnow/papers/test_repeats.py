@@ -6,23 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.sites.html_pages import HtmlPages
-from tests.winnow.chosen import by_id, texts_of
+from tests.winnow.chosen import by_id, site_of, texts_of
 from winnow.papers.pages import SitePages
 from winnow.papers.repeats import NodeHashes, TextWindows
 
 MENU = "<ul id=menu><li><a href=/>Home</a><li><a href=/news>News</a><li><a href=/shop>Shop</a></ul>"
 
 
-def document(k: int, menu: str = MENU, date: str = "") -> bytes:
+def document(k: int, menu: str = MENU, date: str = "") -> str:
     return (
         f"<html><body>{menu}{date}<div id=foot>All rights reserved</div>"
         f"<div id=main><h1>Story {k}</h1><p>Text that only page {k} has.</div></body></html>"
-    ).encode()
-
-
-def site(*pages: bytes) -> SitePages:
-    return HtmlPages.of([(f"https://example.org/{k}", html) for k, html in enumerate(pages)])
+    )
 
 
 def template_texts(pages: SitePages, chosen: NodeHashes | TextWindows, number: int = 0) -> list[str]:
@@ -31,7 +26,7 @@ def template_texts(pages: SitePages, chosen: NodeHashes | TextWindows, number: i
 
 
 def test_nodes_that_all_pages_have_are_template_and_others_are_not() -> None:
-    pages = site(*(document(k) for k in range(8)))
+    pages = site_of(*(document(k) for k in range(8)))
     read = pages.read(0)
     label = NodeHashes().learn(pages).label(read).template
     assert by_id(read.page, label) == {"menu": True, "foot": True, "main": False}
@@ -40,19 +35,19 @@ def test_nodes_that_all_pages_have_are_template_and_others_are_not() -> None:
 
 def test_the_lower_threshold_grows_with_the_pages() -> None:
     some = [document(k, menu=MENU if k < 5 else "") for k in range(20)]
-    assert "Home" in template_texts(site(*some), NodeHashes(least_share=0.25, least=1))
-    assert "Home" not in template_texts(site(*some), NodeHashes(least_share=0.26, least=1))
+    assert "Home" in template_texts(site_of(*some), NodeHashes(least_share=0.25, least=1))
+    assert "Home" not in template_texts(site_of(*some), NodeHashes(least_share=0.26, least=1))
 
 
 def test_a_node_counts_once_on_a_page() -> None:
-    pages = site(*(document(k, menu="<p>twice</p><p>twice</p>" if k < 3 else "") for k in range(8)))
+    pages = site_of(*(document(k, menu="<p>twice</p><p>twice</p>" if k < 3 else "") for k in range(8)))
     assert "twice" not in template_texts(pages, NodeHashes(least=4))
     assert "twice" in template_texts(pages, NodeHashes(least=3))
 
 
 @pytest.mark.parametrize(("gap", "joined"), [(26, True), (25, False)])
 def test_siblings_are_joined_across_small_gaps(gap: int, joined: bool) -> None:
-    pages = site(*(document(k, date=f"<em class=date>{k:04}</em>") for k in range(8)))  # 26 with quotes
+    pages = site_of(*(document(k, date=f"<em class=date>{k:04}</em>") for k in range(8)))  # 26 with quotes
     assert ("0001" in template_texts(pages, NodeHashes(gap=gap), 1)) == joined
 
 
@@ -69,30 +64,30 @@ def own_text(seed: int, words: int = 60) -> str:
     return " ".join("".join(choice.choices("abcdefghij", k=choice.randint(3, 9))) for _ in range(words))
 
 
-def notice_page(k: int, notice: str = LICENCE) -> bytes:
+def notice_page(k: int, notice: str = LICENCE) -> str:
     return (
         f"<body><div class=c{k}><b>{notice[:30]}</b>{notice[30:]}</div>"
         f"<p>{own_text(k)}</p><p>{own_text(k + 500)}<br>Short</p></body>"
-    ).encode()
+    )
 
 
 def test_repeated_text_is_template_whatever_its_markup() -> None:
-    varied = [notice_page(k).replace(b"<b>", f"<i id={k}>".encode()) if k % 2 else notice_page(k) for k in range(8)]
-    pages = site(*varied)
+    varied = [notice_page(k).replace("<b>", f"<i id={k}>") if k % 2 else notice_page(k) for k in range(8)]
+    pages = site_of(*varied)
     for number in range(8):
         assert template_texts(pages, windows(), number) == [LICENCE]
 
 
 @pytest.mark.parametrize(("least", "found"), [(6, True), (7, False)])
 def test_a_fragment_has_to_occur_so_often_in_the_sample(least: int, found: bool) -> None:
-    pages = site(*(notice_page(k, LICENCE if k < 6 else own_text(k + 100, 15)) for k in range(12)))
+    pages = site_of(*(notice_page(k, LICENCE if k < 6 else own_text(k + 100, 15)) for k in range(12)))
     assert (LICENCE in template_texts(pages, windows(least=least))) == found
 
 
 @pytest.mark.parametrize(("window", "found"), [(92, True), (93, True), (94, False)])
 def test_fragments_are_as_long_as_the_window(window: int, found: bool) -> None:
     assert len(LICENCE) == 92  # and a space behind it
-    pages = site(*(notice_page(k) for k in range(8)))
+    pages = site_of(*(notice_page(k) for k in range(8)))
     assert (LICENCE in template_texts(pages, windows(window=window))) == found
 
 
@@ -102,5 +97,5 @@ def test_any_repeated_text_is_found_and_nothing_else(shared: str, count: int) ->
     shared = " ".join(shared.split())
     if len(shared) < 33:
         return
-    sources = [f"<p>{own_text(k)}</p><p><b>{shared}</b></p><p>{own_text(k + 99)}</p>".encode() for k in range(count)]
-    assert template_texts(site(*sources), windows()) == [shared]
+    sources = [f"<p>{own_text(k)}</p><p><b>{shared}</b></p><p>{own_text(k + 99)}</p>" for k in range(count)]
+    assert template_texts(site_of(*sources), windows()) == [shared]

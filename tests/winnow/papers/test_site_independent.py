@@ -1,9 +1,7 @@
 """Site-independent blocks: which are template, and which content."""
 
-from benchmarks.sites.html_pages import HtmlPages
-from tests.winnow.chosen import by_id
+from tests.winnow.chosen import by_id, site_of
 from winnow.page.page import Page
-from winnow.papers.pages import SitePages
 from winnow.papers.site_independent import SiteIndependentBlocks
 
 NOTICE = "All articles of this paper may be printed for private use only."
@@ -14,16 +12,12 @@ def story(k: int) -> str:
     return f"<div id=story><ul><li>Story number {k} of the year was about the harbour</li><li>{k} short</li></ul></div>"
 
 
-def document(k: int, inside: str = "") -> bytes:
-    return f"<body><div id=foot><small>{NOTICE}</small></div><div id=around>{inside}{story(k)}</div></body>".encode()
-
-
-def site(*pages: bytes) -> SitePages:
-    return HtmlPages.of([(f"https://example.org/{k}", html) for k, html in enumerate(pages)])
+def document(k: int, inside: str = "") -> str:
+    return f"<body><div id=foot><small>{NOTICE}</small></div><div id=around>{inside}{story(k)}</div></body>"
 
 
 def test_repeated_blocks_are_template_and_unique_ones_content() -> None:
-    pages = site(*(document(k) for k in range(10)))
+    pages = site_of(*(document(k) for k in range(10)))
     read = pages.read(3)
     labels = SiteIndependentBlocks().learn(pages).label(read)
     assert by_id(read.page, labels.template) == {"foot": True, "around": False, "story": False}
@@ -35,7 +29,7 @@ def test_repeated_blocks_are_template_and_unique_ones_content() -> None:
 
 
 def test_blocks_of_a_few_pages_are_neither_and_keep_what_is_around_them_from_being_content() -> None:
-    pages = site(*(document(k, f"<div id=pair>{PAIR}</div>" if k < 2 else "") for k in range(50)))
+    pages = site_of(*(document(k, f"<div id=pair>{PAIR}</div>" if k < 2 else "") for k in range(50)))
     read = pages.read(0)
     labels = SiteIndependentBlocks().learn(pages).label(read)
     assert labels.content is not None

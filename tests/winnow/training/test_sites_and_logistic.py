@@ -50,15 +50,8 @@ def test_the_same_pages_and_seed_give_the_same_bytes_in_one_process_or_two(
     sites: Path, trained: tuple[Trained, Path], tmp_path: Path
 ):
     steps: list[tuple[int, int, str]] = []
-    train(
-        sites,
-        output=tmp_path / "logistic.npz",
-        model="logistic",
-        labels="text-windows",
-        seed=1,
-        processes=2,
-        progress=lambda done, total, name: steps.append((done, total, name)),
-    )
+    how = {"model": "logistic", "labels": "text-windows", "seed": 1, "processes": 2}
+    train(sites, output=tmp_path / "logistic.npz", progress=lambda *step: steps.append(step), **how)
     for suffix in (".npz", ".md"):
         assert (tmp_path / "logistic").with_suffix(suffix).read_bytes() == trained[1].with_suffix(suffix).read_bytes()
     assert steps == [(number + 1, 6, f"site {site.name}") for number, site in enumerate(find_sites(sites))]
