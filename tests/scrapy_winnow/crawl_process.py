@@ -6,6 +6,7 @@ import gc
 import json
 import sys
 import warnings
+from pathlib import Path
 
 import attrs
 import pydantic
@@ -130,6 +131,8 @@ MAKERS = {
     "raw": lambda response: {"url": response.url, "raw": response.text, "text": "mine", "status": 200},
     "number": lambda response: {"url": response.url, "html": 7},
     "none": lambda response: {"url": response.url},
+    "linked": lambda response: [{"link": f"https://shop.example/{n}", "html": response.text} for n in range(2)],
+    "unwanted": lambda response: {"url": response.url, "html": response.text, "winnow": False},
     "nameless": lambda response: {"html": response.text},
     "loaded": lambda response: load(response, ItemLoader, item={}),
     "loaded to a dataclass": lambda response: load(response, FirstLoader, item=DataclassItem("", "")),
@@ -194,6 +197,18 @@ class FedSpider(PlannedSpider):
 
 
 CALLBACKS = {"generator": PlannedSpider, "list": ListSpider, "errback": ErrbackSpider, "fed": FedSpider}
+
+
+class FailingListener:
+    """Fails with each item that was cleaned, as what writes to a full disk does."""
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        def listen():
+            crawler.get_extension(Winnow).on_cleaned.append(lambda *_: Path("/no such folder/file").touch())
+
+        crawler.signals.connect(listen, scrapy.signals.spider_opened, weak=False)
+        return cls()
 
 
 class LosingPipeline:

@@ -3,12 +3,13 @@ from pathlib import Path
 import pytest
 
 import winnow
+from tests.winnow.test_comments import BLOG_POST, SAID
 
 STORY = "A story that is told in many words, and some more of it, too. " * 4
 PAGE = f"""<body><nav><a href=/>Home</a> <a href=/b>Blog</a></nav><main><h1>A storm</h1><p>{STORY}</p>
 <div class=related><h2>Read on</h2><p>{STORY.upper()}</p><img src=/r.png>
 <p class=note>A note of the author, to be kept.</p></div>
-<p>By <span class=long>an author of whom much is said</span></p><p>{STORY[::-1]}</p></main></body>"""
+<p><b>By</b> <span class=long>an author of whom much is said</span></p><p>{STORY[::-1]}</p></main></body>"""
 URL = "https://blog.example.org/storm"
 
 
@@ -30,6 +31,12 @@ def test_rules_override_all_other_decisions_and_are_the_reason() -> None:
         ("/html/body/main/div", "rule: .related"),
         ("/html/body/main/p[2]/#text[1]", "rule: span.long"),
     ]
+
+
+def test_what_is_kept_is_content_though_a_reader_wrote_it_and_a_block_goes_by_most_of_its_text() -> None:
+    assert SAID[0][2] in winnow.clean(BLOG_POST, rules={"keep": ".comment"}).text
+    assert "By an author" in clean({"drop": "main > p > b"}).text
+    assert "By an author" not in clean({"drop": "span.long"}).text
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,12 @@ def test_content_is_written_in_each_format(kind, start, clean, page):
     assert "Sport" not in out
 
 
+def test_a_page_is_read_from_standard_input(clean, page, monkeypatch):
+    with Path(page).open() as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert clean("-")[1].startswith("Storm warning\n\nWinds")
+
+
 def test_several_files_get_headings_or_a_folder_and_none_is_overwritten(clean, page, tmp_path):
     assert clean(page, page)[1].count(f"==> {page} <==\nStorm warning") == 2
     assert clean(page, "-o", tmp_path / "one.txt")[0] == 0

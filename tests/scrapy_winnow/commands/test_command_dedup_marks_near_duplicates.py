@@ -54,6 +54,14 @@ def test_near_duplicates_are_dropped_over_several_files(items, tmp_path, capsys)
     assert output.err == "winnow: 8 documents, 4 near-duplicates, 4 of them dropped; not documents: 2 lines\n"
 
 
+def test_copies_of_fewer_than_thirty_words_and_those_with_text_of_their_own_are_not_dropped(items, capsys):
+    texts = STORY[: STORY.index("word29")], f"{STORY} {STORY}", f"{STORY} {STORY} {OTHER}"
+    rows = [{"url": f"http://{place}.example/", "text": text} for place, text in enumerate([texts[0], *texts])]
+    items.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert main(["dedup", str(items), "--drop"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 4
+
+
 def test_texts_and_addresses_may_have_other_names(items, tmp_path, capsys):
     items.write_text(items.read_text().replace('"url"', '"address"').replace('"text"', '"body"'))
     assert main(["dedup", str(items), "--url-field", "address", "--text-field", "body"]) == 0

@@ -21,13 +21,6 @@ def crawled(shared_web, start_crawls, tmp_path_factory):
         *(web.add("/file", b"\x00\x01", Content_Type="application/octet-stream"), web.add("/empty", b"")),
         *(web.add("/moved", b"", status=302, Location="/0"), web.url + "/gone", "data:text/html,<p>words</p>"),
     ]
-    late = "It came after the end of the document, and browsers show it all the same, which is why it is kept here."
-    after_the_end = [
-        web.add(
-            f"/late{n}", f"<html><body><h1>Story {n}</h1><p>{late} {n}.</p></body></html><p>{late} Really, {n}.</p>"
-        )
-        for n in range(3)
-    ]
     web.pages["/broken"] = (404, *web.pages["/0"][1:])
     broken = {"urls": [web.url + "/broken"], "callback": "errback"}
     copies = [web.add(path, f"<h1>Story</h1><p>{STORY}</p>") for path in ("/told", "/told-again")]
@@ -51,7 +44,6 @@ def crawled(shared_web, start_crawls, tmp_path_factory):
         "repeated": {"urls": urls + urls[:5]},
         "one by one": {"urls": urls, "WINNOW_OUTPUTS": "clean_html,markdown,segments", "CONCURRENT_REQUESTS": 1},
         "others": {"urls": [urls[0], *others]},
-        "after the end": {"urls": after_the_end},
         "left alone": {**few, "meta": {"winnow": False}},
         "off": {**few, "custom_settings": {"WINNOW_ENABLED": False}},
         "in threads": {"urls": urls[:9], "WINNOW_SITE_EVIDENCE": False, "WINNOW_THREAD_TAGS": 0},
@@ -67,6 +59,7 @@ def crawled(shared_web, start_crawls, tmp_path_factory):
         "of a site and replaced": {**replaced, "meta": {"winnow": {"site": "news.example"}}},
         "error page": broken,
         "error page left alone": {**broken, "meta": {"winnow": False}},
+        "full disk": {"urls": urls[:2], "EXTENSIONS": {"__main__.FailingListener": 900}},
         "no such model": {"urls": urls[:1], "meta": {"winnow": {"model": "no-such"}}},
         "dropped": {"urls": copies, "CONCURRENT_REQUESTS": 1, "meta": {"winnow": {"drop_duplicates": True}}},
         **{f"rules {processes}": {**ruled, "WINNOW_PROCESSES": processes} for processes in (0, 1)},
@@ -190,6 +183,13 @@ def test_a_model_that_is_not_there_costs_no_item(crawled):
     assert [item["url"] for item in crawled["no such model"].items] == crawled["no such model"].urls
 
 
+def test_a_step_after_cleaning_that_fails_is_counted_and_said_once_and_the_items_go_on(crawled):
+    result = crawled["full disk"]
+    assert result.winnow_stats["winnow/items/incomplete"] == 2
+    assert all("Story" in item["text"] for item in result.items)
+    assert len(result.lines("Could not fill the fields")) == 1
+
+
 def test_near_duplicates_are_dropped_on_request(crawled):
     assert crawled["dropped"].winnow_stats.get("winnow/items/dropped") == 1
     assert len(crawled["dropped"].items) == 1
@@ -202,11 +202,6 @@ def test_rules_are_those_of_the_crawl_of_the_request_and_none_for_an_item_that_w
     assert ruled == [STORY, "This is the end of it."]
     assert unruled[0] == "Storm"
     assert all("winnow" not in item for item in items)
-
-
-def test_text_after_the_end_of_a_document_is_cleaned_alike_with_counts(crawled):
-    result = crawled["after the end"]
-    assert all(f"Really, {n}." in result.item(url)["text"] for n, url in enumerate(result.urls))
 
 
 def test_near_duplicates_are_marked_and_on_a_setting_dropped_if_they_have_no_text_of_their_own(web, start_crawls):

@@ -4,8 +4,14 @@ import pytest
 
 from scrapy_winnow import Content
 from scrapy_winnow.fields import WRITTEN_FIELDS
+from tests.winnow.test_clean import SWITCHED
+from winnow import clean
 
 RUSSIAN = "Это довольно длинный русский текст, и кодировка его названа неверно."
+COMMENT = "<div class=comment><p>So it was, and I was there with my kids all night.</p></div>"
+WITH_ALL = SWITCHED.replace("</article>", f"<p hidden>Nobody sees it.</p></article>{COMMENT}")
+OFF = dict.fromkeys(("deduplicate", "tables", "images", "links"), False)
+SWITCHES = {"hidden": "keep", "comments": "include", **OFF}
 KINDS = [*("dict", "dataclass", "attrs", "pydantic", "item"), *("frozen dataclass", "frozen attrs", "frozen pydantic")]
 
 
@@ -19,7 +25,13 @@ def crawled(shared_web, start_crawls):
         **{kind: {"item": kind} for kind in KINDS},
         **{f"{kind} without html": {"item": kind, "WINNOW_KEEP_HTML": False} for kind in KINDS},
         "raw": {"item": "raw", "WINNOW_HTML_FIELD": "raw", "WINNOW_FIELD_NAMES": names},
-        **{kind: {"item": kind} for kind in ("number", "none", "twice")},
+        **{kind: {"item": kind} for kind in ("number", "none", "twice", "unwanted")},
+        "linked": {"item": "linked", "WINNOW_URL_FIELD": "link"},
+        "switched": {
+            "urls": [shared_web.add("/all", WITH_ALL)],
+            "WINNOW_OUTPUTS": "markdown",
+            **{f"WINNOW_{name.upper()}": value for name, value in SWITCHES.items()},
+        },
     }
     outputs = {"WINNOW_OUTPUTS": "markdown,metadata", "WINNOW_LINKS": False}
     cases["content"] = {"item": "content", **outputs}
@@ -69,6 +81,25 @@ def test_an_item_without_html_goes_on_as_it_is(crawled, kind, stat):
 def test_html_of_another_type_is_named_with_what_is_wanted(crawled):
     (line,) = crawled["number"].lines("Items with int in the field 'html'")
     assert line.endswith("go on as they are: give text or bytes, as response.text")
+
+
+def test_an_item_that_wants_none_of_it_goes_on_as_it_is(crawled):
+    assert crawled["unwanted"].winnow_stats == {"winnow/pages/counted": 1, "winnow/items/opted_out": 1}
+    assert [set(item) for item in crawled["unwanted"].items] == [{"url", "html"}]
+
+
+def test_the_address_of_an_item_may_be_in_another_field(crawled):
+    first, second = crawled["linked"].items
+    assert {first.get("duplicate_of"), second.get("duplicate_of")} < {None, first["link"], second["link"]}
+    assert first.get("duplicate_of") != second.get("duplicate_of")
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_what_is_content_is_as_each_of_the_settings_says(crawled, name):
+    (item,) = crawled["switched"].items
+    others = {other: value for other, value in SWITCHES.items() if other != name}
+    assert item["markdown"] == clean(WITH_ALL, item["url"], **SWITCHES).markdown
+    assert item["markdown"] != clean(WITH_ALL, item["url"], **others).markdown
 
 
 def test_items_of_the_same_page_come_out_alike(crawled):
