@@ -8,7 +8,6 @@ from benchmarks.sites.truth.hand_truth import (
     StaleTruthError,
     hand_truth,
     marked,
-    read_marks,
 )
 from winnow.page.page import Page
 
@@ -43,13 +42,3 @@ def test_a_changed_page_is_noticed():
     other = Page.parse(HTML.replace(b"deep", b"blue"))
     with pytest.raises(StaleTruthError, match="not what was marked"):
         hand_truth(other, HTML, of)
-
-
-def test_what_is_kept_of_the_marked_pages_is_no_text():
-    pages = read_marks()
-    assert len({page.site for page in pages}) == len(pages) >= 40
-    assert len({page.genre for page in pages}) >= 8
-    assert len({page.language for page in pages}) >= 6
-    for page in pages:
-        assert any(mark.kind == CONTENT for mark in page.marks)
-        assert all(mark.path.startswith("/html") and len(mark.digest) == 16 for mark in page.marks)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from demo.hosts import BUILDERS
-from demo.hosts.parts import DISALLOWED
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,16 +52,3 @@ def test_items_lie_where_the_demo_says_and_have_text_and_no_error(demo: tuple[st
     assert all(item["status"] in {"cleaned", "empty", "fallback"} for item in items)
     assert sum(item["status"] == "empty" for item in items) == len(BUILDERS), "the empty page of each host"
     assert " ERROR: " not in (folder / "crawl.log").read_text(encoding="utf-8")
-
-
-def test_robots_txt_is_obeyed(demo: tuple[str, Path]) -> None:
-    for name in BUILDERS:
-        asked = (demo[1] / "web" / f"{name}.access.log").read_text(encoding="utf-8").splitlines()
-        assert "/robots.txt" in asked
-        assert not [path for path in asked if path.startswith((DISALLOWED, "/login", "/cart"))]
-
-
-def test_it_says_how_to_go_on_with_a_site_of_ones_own(demo: tuple[str, Path]) -> None:
-    assert "crawl site -a url=https://example.org/" in demo[0]
-    assert 'ADDONS = {"scrapy_winnow.Addon": 500}' in demo[0]
-    assert "pages per second" in demo[0]

@@ -1,11 +1,10 @@
-import importlib
-
 import pytest
 from scrapy.settings import Settings, default_settings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
 from scrapy_winnow import Addon
+from scrapy_winnow.config import SETTINGS
 from scrapy_winnow.pipeline import CleanItems
 from scrapy_winnow.project import settings as project
 
@@ -53,7 +52,6 @@ def test_the_addon_adds_to_the_users_components_and_changes_nothing_else():
 
 
 def test_the_projects_own_settings_are_all_known_to_scrapy_or_to_us():
-    config = importlib.import_module("scrapy_winnow.config")
-    known = {*vars(default_settings), *config.SETTINGS, "REMOTE_CONTROL_ENABLED"}  # that of Scrapy 2.19
+    known = {*vars(default_settings), *SETTINGS, "REMOTE_CONTROL_ENABLED"}  # that of Scrapy 2.19
     assert {name for name in vars(project) if name.isupper()} <= known
     assert project.ROBOTSTXT_OBEY is True

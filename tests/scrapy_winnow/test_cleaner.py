@@ -1,8 +1,6 @@
 """Pages are cleaned where that suits the event loop: heavy ones in a thread, all of them in processes where asked."""
 
 import asyncio
-import os
-import signal
 import sys
 from dataclasses import asdict
 
@@ -71,19 +69,6 @@ async def test_the_crawls_own_process_lends_a_hand_where_many_pages_wait():
     await cleaner.pool.close()
     assert [page.values["text"] for page in cleaned] == [f"Page {n} has a few words of its own." for n in range(100)]
     assert counted == ["winnow/items/in_process"] * _MAX_PAGES_IN_HAND
-
-
-async def test_a_page_that_a_process_dies_of_stays_in_the_crawls_own():
-    counted = []
-    cleaner = Cleaner(Config.from_settings(Settings({"WINNOW_PROCESSES": 1})), counted.append)
-    await ready(cleaner)
-    html = "<p>A page that kills."
-    os.kill(cleaner.pool._processes[0].pid, signal.SIGKILL)
-    hashed = await cleaner.read(html, "http://a/")
-    assert isinstance(hashed, HashedPage)
-    assert (await cleaner.clean(html, "http://a/", hashed, None)).status == "cleaned"
-    await cleaner.pool.close()
-    assert set(counted) <= {"winnow/processes/died"}
 
 
 async def test_what_is_too_large_is_not_read():

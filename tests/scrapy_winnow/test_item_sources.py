@@ -1,6 +1,4 @@
 import asyncio
-import gc
-import weakref
 
 import pytest
 from scrapy import Request
@@ -42,15 +40,6 @@ async def test_what_comes_of_a_request_that_an_item_task_schedules_has_another_s
     source = sources.enter(response)
     assert await asyncio.create_task(schedule()) == (source, None, source)
     assert await schedule() == (source, source, source), "the task that calls the callback begins those of the items"
-
-
-async def test_nothing_outlives_its_response() -> None:
-    sources, response = ItemSources(print), _response()
-    alive = weakref.ref(sources.enter(response)), weakref.ref(response)
-    del response
-    gc.collect()
-    assert [each() for each in alive] == [None, None]
-    assert sources.current() is None
 
 
 @pytest.mark.parametrize(("value", "is_on"), [(False, False), (0, False), ("no", False), (True, True), (None, True)])

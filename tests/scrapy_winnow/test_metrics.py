@@ -1,18 +1,14 @@
 """``WINNOW_METRICS`` of a crawl under way, over real HTTP."""
 
-import asyncio
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 from urllib.error import URLError
 
 import yaml
 
-from scrapy_winnow import metrics
-from scrapy_winnow.metrics import HEARTBEAT, METRICS, CrawlMetrics
+from scrapy_winnow.metrics import HEARTBEAT, METRICS
 from tests.scrapy_winnow.waiting import SECONDS, figures, until
 
 RECIPE = Path(__file__).parents[2] / "deploy" / "kubernetes.yaml"
@@ -41,20 +37,3 @@ def test_a_crawl_under_way_is_seen_by_prometheus_and_by_the_probe_of_kubernetes(
     assert [subprocess.run([sys.executable, "-c", each], check=False).returncode for each in (program, hung)] == [0, 1]
     goes_on.set()
     assert len(crawling.results()[0].items) == 8
-
-
-async def test_the_end_of_the_server_does_not_hold_the_event_loop(address, monkeypatch):
-    host, _, port = address.rpartition(":")
-    monkeypatch.setattr(metrics, "config_of", lambda _: SimpleNamespace(metrics=(host, int(port))))
-    crawler = SimpleNamespace(signals=SimpleNamespace(connect=lambda *_: None))
-    served = CrawlMetrics(crawler)
-    await served.open()
-    turned, end = threading.Event(), served._server.shutdown
-
-    def shut_down():
-        assert turned.wait(SECONDS), "the loop has stood still"
-        end()
-
-    served._server.shutdown = shut_down
-    asyncio.get_running_loop().call_later(0.01, turned.set)
-    await served.close()

@@ -94,13 +94,6 @@ async def test_a_model_of_ones_own_is_used(pool, tmp_path: Path):
     assert cleaned.values["label_version"] == model.version
 
 
-async def test_many_pages_at_once_all_come_back(pool):
-    pages = [HTML.replace("A story", f"Story {number}") for number in range(60)]
-    cleaned = await asyncio.gather(*(pool.clean(html, URL) for html in pages))
-    assert [page.values["title"] for page in cleaned] == [f"Story {number}" for number in range(60)]
-    assert not pool.is_busy
-
-
 async def test_of_the_pages_that_were_read_those_read_last_are_kept(monkeypatch: pytest.MonkeyPatch):
     page = Page.parse(HTML)
     monkeypatch.setattr(worker_module, "MAX_KEPT_UNITS", 3 * (page.n + page.m))
@@ -172,12 +165,6 @@ async def test_a_page_that_is_cancelled_while_it_waits_holds_up_no_other(pool):
     for page in [heavy, *waiting[:11]]:
         page.cancel()
     assert (await waiting[11]).status == "cleaned"
-
-
-async def test_a_task_that_cannot_be_sent_leaves_the_results_of_others_where_they_belong(pool):
-    with pytest.raises(TypeError):
-        await pool.clean(HTML, URL, model=object())
-    assert (await pool.clean(HTML.replace("A story", "Another"), URL)).values["title"] == "Another"
 
 
 async def test_results_in_pieces_reach_their_tasks_and_one_that_makes_no_sense_gives_the_others_up():

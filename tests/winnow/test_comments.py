@@ -84,12 +84,6 @@ def test_sections_of_comments_are_neither_content_nor_removed() -> None:
     assert not any(segment in cleaned.removed for segment in said)
 
 
-def test_a_page_without_comments_has_none() -> None:
-    cleaned = clean(page_of(STORY))
-    assert not cleaned.comments
-    assert not any(segment.comment for segment in cleaned.segments)
-
-
 def test_a_dated_list_of_other_stories_without_names_is_no_thread() -> None:
     assert not clean(page_of(STORY + thread())).comments
 

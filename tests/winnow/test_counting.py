@@ -47,11 +47,6 @@ def test_parts_of_a_line_are_not_counted_and_whole_lines_are() -> None:
     assert counted_in("<div>a<span>b<p>c</p>d</span></div>") == {"div", "p"}
 
 
-def test_all_blocks_are_counted() -> None:
-    page = Page.parse("<p>a<br>b</p><div>c</div>")
-    assert countable(page)[page.n :].tolist() == [True] * 3
-
-
 # ---- Counts of the leaves give the labels that counts of all units would give
 
 
@@ -126,13 +121,6 @@ def test_a_leaf_that_was_not_counted_gives_no_count_to_elements_around_it() -> N
     df = np.zeros(page.n + page.m, np.int64)
     df[page.n] = 4
     assert spread_frequencies(page, np.arange(len(df)), df)[2] == 0
-
-
-def test_a_page_without_leaves_is_no_special_case() -> None:
-    page = Page.parse("")
-    assert not countable(page).any()
-    assert not leaves(page).any()
-    assert spread_frequencies(page, np.zeros(0, np.int64), np.zeros(0, np.int64)).tolist() == [0] * (page.n + page.m)
 
 
 # ---- Lossy counting against exact counts: bounded memory, and the promised error in any order of pages

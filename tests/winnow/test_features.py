@@ -11,6 +11,7 @@ from winnow.models import load_model
 from winnow.models.blocks import score_blocks
 from winnow.models.decision import KIND_INPUTS
 from winnow.page.page import Page
+from winnow.page.text import TextTotals, text_totals
 
 SMALL = """<html><head><title>Red boats</title></head><body>
 <div id="menu"><a href="/a">Home</a> <a href="/b">News today</a></div>
@@ -173,3 +174,21 @@ def test_log_odds_are_summed_by_words_and_along_the_path_of_names(seed):
         [name["a"] + own, min(0, name["a"], own), max(0, name["a"], own), own], abs=1e-6
     )
     assert rows[1, 4:].tolist() == [0] * 8
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "commas", "sentence_ends"),
+    [
+        *(
+            ("我们去北京、上海。", 3, 1, 1),
+            ("これは本です！", 3, 0, 1),
+            ("مرحبا، كيف حالك؟", 3, 1, 1),
+            ("नमस्ते दुनिया।", 2, 0, 1),
+        ),
+        *(("สวัสดีครับ", 5, 0, 0), ("한국어 문장입니다.", 2, 0, 1), ("naïve co-operation can\u00adnot", 3, 0, 0)),
+        ("𠀀𠀁 and 😀", 3, 0, 0),
+    ],
+)
+def test_words_and_punctuation_are_found_in_every_script(text: str, words: int, commas: int, sentence_ends: int):
+    counts = TextTotals(*text_totals(Page.parse(f"<p>{text}</p>")).T)
+    assert (counts.words[-1], counts.commas[-1], counts.sentence_ends[-1]) == (words, commas, sentence_ends)

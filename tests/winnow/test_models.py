@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import winnow
 from tests.winnow.chosen import tags_of
-from winnow.cleaning import clean
 from winnow.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of
 from winnow.models import CLIP, load_model, log_odds, shipped_models
 from winnow.models.blocks import ARRAY_NAMES, UNITS, BlockModel, SequenceNetwork, attribute_scores
@@ -231,17 +230,6 @@ def test_only_elements_where_the_text_branches_are_in_the_tree(model: BlockModel
     assert tags_of(page, in_tree) == ["html", "div"]
     assert in_tree[page.n :].all()
     assert np.isfinite(smooth(page.unit_parent, model.score(page)).value).all()
-
-
-@pytest.mark.parametrize("html", ["", "<html>", "<!-- -->", "<p> </p>", "<p>x</p>", "<svg><title>x</title></svg>"])
-def test_pages_with_next_to_nothing_are_scored(html: str, model: BlockModel):
-    page = Page.parse(html)
-    scores = model.score(page)
-    assert len(scores.templateness) == page.n + page.m
-    assert np.isfinite(scores.templateness).all()
-    assert clean(html, model=model).text.strip() in {"", "x"}
-    if not page.m:
-        assert scores.threshold == 0.5
 
 
 # ---- The threshold that the scores themselves expect to be best

@@ -16,7 +16,8 @@ from winnow.page.page import Page
 from winnow.smoothing import SmoothedScores, smooth, unsmoothed
 
 SCALE = 2**26
-DEEPEST_TREE_OF_LXML = 2047
+
+
 Case = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]
 
 
@@ -219,15 +220,6 @@ def test_thirty_thousand_nodes_are_consistent_and_right(reach: float) -> None:
     check_answer(of_few_scores, *dynamic_program(*of_few_scores))
 
 
-def test_a_long_chain_above_a_hundred_thousand_leaves_ends_in_time() -> None:
-    n = 100_000
-    parent = np.minimum(np.arange(-1, n - 1), DEEPEST_TREE_OF_LXML - 1)
-    score = np.random.default_rng(12).random(n)
-    smoothed = smooth_forest(parent, score)
-    check_consistency(smoothed, parent)
-    assert section_starts(smoothed).sum() > n // 2
-
-
 GOOD: dict[str, Any] = {"parent": [-1, 0, 0], "score": [0.1, 0.5, 0.9], "weight": [1, 1, 1], "penalty": [0.1, 0.1, 0.1]}
 
 
@@ -249,9 +241,6 @@ def test_what_cannot_be_smoothed_is_refused(name: str, value: Any, message: str)
         smooth_forest(**{**GOOD, name: value})
 
 
-HTML = "<div><ul><li>a<li>b<li>c</ul><p>story</p></div><p>more</p>"
-
-
 def scores_of(
     page: Page, templateness: list[float], visible: list[bool] | None = None, penalty: float = 0.01
 ) -> Scores:
@@ -259,25 +248,6 @@ def scores_of(
     shown = np.ones(count, bool) if visible is None else np.array(visible)
     weight = np.ones(count, np.int64)
     return Scores(np.array(templateness), weight, shown, np.full(count, penalty), FixedThreshold(0.5))
-
-
-def test_values_never_fall_from_parent_to_child_and_sections_are_connected() -> None:
-    page = Page.parse(HTML)
-    units = page.n + page.m
-
-    @settings(max_examples=25)
-    @given(
-        st.lists(st.sampled_from([0.0, 0.2, 0.5, 0.8, 1.0]), min_size=units, max_size=units),
-        st.lists(st.booleans(), min_size=units, max_size=units),
-        st.sampled_from([0.0, 0.1, 1.0]),
-    )
-    def check(templateness: list[float], visible: list[bool], gamma: float) -> None:
-        smoothed = smooth(page.unit_parent, scores_of(page, templateness, visible, gamma))
-        check_consistency(smoothed, page.unit_parent)
-        hidden = np.flatnonzero(~np.array(visible[1:])) + 1
-        assert (smoothed.section[hidden] == smoothed.section[page.unit_parent[hidden]]).all()
-
-    check()
 
 
 def test_hidden_units_hand_their_descendants_to_the_nearest_visible_ancestor() -> None:

@@ -9,14 +9,12 @@ import redis.crc
 from benchmarks.shared.servers import SLOTS
 from scrapy_winnow import stats
 from scrapy_winnow.commands import main
-from scrapy_winnow.storage import batches
 from scrapy_winnow.storage.connection import NEAR_DUPLICATES, Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
-from scrapy_winnow.storage.keys import host_keys, index_key, original_key
-from tests.scrapy_winnow.round_trips import counted_round_trips
+from scrapy_winnow.storage.keys import host_keys, index_key
 from tests.scrapy_winnow.waiting import SECONDS
-from winnow.duplicates import document_id, make_document
+from winnow.duplicates import make_document
 
 HOSTS = [f"{letter}.example" for letter in "abcdefgh"]
 NODES = np.arange(1, 40, dtype=np.uint64)
@@ -65,34 +63,6 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
     assert verdict.duplicate_of == "http://a.example/"
     assert NEAR_DUPLICATES not in connection._next_probes
     await connection.close()
-
-
-async def test_look_ups_go_along_with_the_counts_that_go_to_the_same_server(
-    cluster, cluster_servers, prefix, monkeypatch
-):
-    monkeypatch.setattr(batches, "MAX_WAIT_S", 0.5)  # longer than a busy machine takes for a turn of the loop
-    counts = NodeCounts(cluster, prefix=prefix, budget=4000, max_pages=1024, ttl=1000)
-    index = DuplicateIndex(cluster, prefix)
-    shingles = np.arange(1, 17, 2, dtype=np.uint64) << np.uint64(16)
-    places = {redis.crc.key_slot(host_keys(counts.prefix, host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
-
-    async def page(number):
-        return await counts.count(places[0], bytes([number] * 8), NODES)
-
-    await asyncio.gather(page(0), index.find("http://a.example/", shingles, enter=False))  # scripts are loaded
-    looked_up = [index_key(prefix, key) for key in make_document("http://b.example/", shingles).keys]
-    looked_up.append(original_key(prefix, document_id("http://b.example/")))
-    concerned = {0, *(redis.crc.key_slot(key) * 3 // SLOTS for key in looked_up)}
-    ports = sorted(cluster_servers[place].port for place in concerned)
-    for number in range(1, 4):
-        with counted_round_trips() as trips:
-            looked = asyncio.create_task(index.find("http://b.example/", shingles, enter=False))
-            await asyncio.sleep(0)
-            assert (await page(number)).pages == number + 1
-            assert (await looked).duplicate_of is None
-        if sorted(trips) == ports:
-            return
-    assert sorted(trips) == ports
 
 
 async def test_the_calls_that_a_crawl_begins_with_all_reach_their_servers(cluster, cluster_servers, prefix):

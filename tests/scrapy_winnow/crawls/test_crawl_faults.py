@@ -13,10 +13,6 @@ from tests.scrapy_winnow.waiting import figures, until
 PAGES = 30
 
 
-def _read(file):
-    return file.read_text() if file.exists() else ""
-
-
 def _warnings(crawled):
     """All but the advice on a limit of the memory, which the servers of these tests have not."""
     return [line for line in crawled.lines("] WARNING:") if "set maxmemory" not in line]
@@ -122,15 +118,14 @@ def test_the_private_server_is_started_stopped_and_remembers(web, start_crawls, 
 
 
 def test_a_private_server_that_is_killed_is_started_again(web, start_crawls, tmp_path):
-    state = tmp_path / "state"
-    killed = []
+    state, killed = tmp_path / "state", []
 
     def kill():
         killed.append((state / "server.pid").read_text())
         os.kill(int(killed[0]), signal.SIGKILL)
 
     def wait_until_it_is_back():
-        until(lambda: _read(state / "server.pid") not in {"", *killed})
+        until(lambda: (file := state / "server.pid").exists() and file.read_text() not in {"", *killed})
         is_back.set()
 
     web.do_at(10, kill)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from scrapy_winnow.storage.batches import Script
-from scrapy_winnow.storage.connection import COUNTS, NEAR_DUPLICATES, Connection
+from scrapy_winnow.storage.connection import COUNTS, Connection
 from tests.scrapy_winnow.round_trips import counted_round_trips
 
 ECHO = Script("return ARGV[1]")
@@ -67,19 +67,3 @@ async def test_a_call_that_is_refused_spoils_no_other_and_scripts_that_the_serve
         assert await asyncio.gather(*calls) == [b"0", None, b"2"]
         assert COUNTS not in connection._next_probes
         await connection.call(lambda client: client.script_flush())
-
-
-@pytest.mark.parametrize("purpose", [COUNTS, NEAR_DUPLICATES])
-async def test_calls_to_a_server_that_hangs_are_given_up_together(tcp_server, purpose: str):
-    server = tcp_server()
-    connection = Connection(server.url, timeout=0.3)
-    server.freeze()
-    look = [("ECHO", "x")]
-    calls = [connection.run(ECHO, KEYS, []) if purpose == COUNTS else connection.run_commands(look) for _ in range(3)]
-    async with asyncio.timeout(60):
-        assert await asyncio.gather(*calls) == [None] * 3
-        assert purpose in connection._next_probes
-        while connection._batches._sending:  # noqa: ASYNC110 - nobody waits for them any more
-            await asyncio.sleep(0.01)
-    server.thaw()
-    await connection.close()

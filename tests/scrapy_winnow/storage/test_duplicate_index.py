@@ -220,12 +220,6 @@ async def test_values_of_others_cost_their_own_documents_and_no_more(connection,
     assert (await index.find(url("b"), STORY)).duplicate_of == url("a")
 
 
-async def test_without_redis_there_is_no_verdict():
-    connection = Connection("redis://127.0.0.1:1/", timeout=60)
-    assert await DuplicateIndex(connection, "test").find(url("a"), STORY) is None
-    await connection.close()
-
-
 async def test_a_long_address_is_cut_and_stays_its_own(connection, prefix):
     index = DuplicateIndex(connection, prefix)
     long = [f"data:text/html,{'a' * 300_000}{number}" for number in range(2)]

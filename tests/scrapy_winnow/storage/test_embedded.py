@@ -138,12 +138,6 @@ def test_where_the_path_of_the_socket_is_too_long_it_is_named_from_the_working_f
         assert client.get("page") == b"1"
 
 
-def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(EmbeddedServerError, match=r"cannot use the state folder .*WINNOW_STATE_DIR"):
-        EmbeddedServer(tmp_path / "file" / "state").start()
-
-
 def test_a_server_that_cannot_read_its_data_is_a_clear_error_and_leaves_nothing_running(tmp_path):
     with EmbeddedServer(tmp_path) as server, _client(server) as client:
         client.set("page", 1)

@@ -202,9 +202,8 @@ def test_on_a_forum_the_mark_of_the_first_post_moves_nothing() -> None:
         json_ld("\ud800 \udfff " + " ".join(STORY)),
         json_ld(["articleBody", None, {"articleBody": 1}]),
         json_ld("The ferry was late.") * 20_000,
-        "<script type='application/ld+json'>{\"articleBody\": " + "9" * 100_000 + "}</script>",
     ],
-    ids=["deep", "surrogates", "no text", "many", "large number"],
+    ids=["deep", "surrogates", "no text", "many"],
 )
 def test_hostile_json_hangs_nothing_and_changes_nothing(head: str) -> None:
     assert all(holds(clean(page_of(head=head)), STORY))

@@ -120,14 +120,6 @@ def test_text_after_the_root_of_a_part_does_not_belong_to_it() -> None:
     assert Page.from_tree(root.find(".//p")).runs == ["in"]
 
 
-def test_mixed_content_falls_into_blocks_at_block_level_elements_and_line_breaks() -> None:
-    page = Page.parse(
-        "<div>one <b>bold</b> word<br>two<ul><li>three</ul> four <!-- x -->five<script>six()</script></div>"
-    )
-    assert page.block_texts() == ["one bold word", "two", "three", "four five"]
-    assert [page.elements[i].tag for i in page.block_node] == ["div", "div", "li", "div"]
-
-
 def test_the_title_is_that_of_the_page_and_not_that_of_a_drawing() -> None:
     svg = "<svg><title>Icon</title></svg>"
     assert Page.parse(f"<body>{svg}<p>x").title == ""

@@ -29,23 +29,10 @@ def test_lone_surrogates_do_not_stop_the_parser() -> None:
     assert Page.parse("<p>a\ud800b</p>").block_texts() == ["a?b"]
 
 
-def test_of_duplicate_attributes_the_first_holds() -> None:
-    assert Page.parse("<p class=a class=b id=x ID=y>t").attributes[3] == [("class", "a"), ("id", "x")]
-
-
 def test_predicates_are_refused_where_they_are_defined_when_their_parts_are_too_many_for_the_core() -> None:
     with pytest.raises(RuntimeError, match="more than 32 attribute predicates, or 64 parts"):
         attribute_predicate("class", parts=[f"part-{number}" for number in range(65)])
     assert clean("<p class=part-1>It is cleaned all the same.").text
-
-
-def test_attributes_are_searched_again_where_a_search_did_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Page.parse(f"<p>{'Storm ' * 20}<p style='display:none'>wind")
-    monkeypatch.setattr("winnow.page.attributes.core", None)
-    with pytest.raises(AttributeError):
-        clean(page)
-    monkeypatch.undo()
-    assert "wind" not in clean(page).text
 
 
 def test_rules_for_other_pages_keep_none_of_this_one_from_hiding_text() -> None:
@@ -79,11 +66,6 @@ def test_pages_above_a_cap_say_which() -> None:
             Page.parse(html, limits=limits)
         assert (caught.value.reason, caught.value.size, caught.value.limit) == (reason, size, limit)
         Page.parse(html, limits=UNLIMITED)
-
-
-def test_fifty_megabytes_of_one_tag_are_turned_away_before_they_are_parsed() -> None:
-    with pytest.raises(PageTooLarge, match="50,000,000 bytes"):
-        Page.parse(b"<div>" * 10_000_000)
 
 
 def test_fifty_megabytes_of_one_tag_do_no_harm_without_the_cap() -> None:
@@ -159,11 +141,6 @@ def test_the_tree_of_a_page_whose_head_has_content_is_not_changed() -> None:
     before = etree.tostring(root)
     assert Page.from_tree(root).block_texts() == ["Storm"]
     assert etree.tostring(root) == before
-
-
-def test_scripts_after_the_end_change_nothing() -> None:
-    html = "<html><body><p>first</p></body></html>"
-    assert Page.parse(f"{html}<!-- a --><script>b</script>\n").runs == Page.parse(html).runs
 
 
 def test_a_page_of_frames_is_what_it_says_to_those_without_frames() -> None:

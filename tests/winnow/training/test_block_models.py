@@ -1,6 +1,5 @@
 """Sites alone, or sites and gold text, become a model that finds the content of sites it has not seen."""
 
-import datetime
 import json
 import subprocess
 import sys
@@ -32,7 +31,7 @@ from winnow.training.examples import (
 )
 from winnow.training.gold import gold_examples
 from winnow.training.networks import fit_block_model, learn_tables, stacked_token_features, train_block_model
-from winnow.training.report import GOLD_LABELS, SITE_LABELS, Trained, model_card
+from winnow.training.report import GOLD_LABELS, SITE_LABELS, Trained
 from winnow.training.sequences import SequencePage, fit_sequence
 from winnow.training.sites import find_sites
 
@@ -102,18 +101,6 @@ def test_content_is_found_on_sources_that_were_held_out(trained: Trained):
         assert metrics.content_f_measure > 0.5
     assert trained.metrics[GOLD_LABELS].text_f1 > 0.6
     assert trained.metrics[SITE_LABELS].text_f1 is None
-
-
-def test_the_card_says_which_labels_and_figures_are_which(trained: Trained):
-    date = datetime.date(2024, 2, 29)
-    card = model_card(trained, data="sites", command="winnow train", date=date, sources="Pages by *Ann*, CC BY 4.0.\n")
-    assert "gold text, which people wrote down" in card
-    assert f"{trained.gold_pages} gold pages" in card
-    assert "text after cleaning: word F1" in card
-    assert card.count("area under the ROC curve") == 2
-    assert "even odds on articles" in card
-    assert card.endswith("## Sources of the training data\n\nPages by *Ann*, CC BY 4.0.\n")
-    assert "nan" not in card
 
 
 def test_sites_alone_are_enough_and_are_calibrated_on_some_held_out_and_the_same_seed_gives_the_same_bytes(

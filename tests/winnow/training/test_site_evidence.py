@@ -9,15 +9,6 @@ import pytest
 from benchmarks.accuracy.site_evidence import learn_evidence
 from benchmarks.shared.marks import PageMarks, hash_block, read_marks
 
-MARKS = Path(__file__).parents[3] / "benchmarks" / "gold" / "sites.jsonl"
-
-
-def test_the_marks_of_the_project_are_of_many_sites_and_hold_no_text() -> None:
-    pages = read_marks(MARKS)
-    assert len(pages) >= 420
-    assert len({page.site for page in pages}) >= 42
-    assert {letter for page in pages for letter in page.marks} == set("comt")
-
 
 def test_marks_follow_the_text_of_blocks() -> None:
     texts = ["Home", "A story", "Home", "Its end"]
