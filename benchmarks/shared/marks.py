@@ -31,6 +31,9 @@ CONTENT, COMMENTS, MAYBE, TEMPLATE = "comt"
 """What a block is marked as; what is :data:`MAYBE` can be content or template."""
 
 _CONTENT_OF: Final = {CONTENT: 1.0, TEMPLATE: 0.0}
+_KIND_OF: Final = {"wiki": "documentation", "other": ""}
+"""Kinds of the model by what readers called a page, where they are not the same; "" for none."""
+
 _HASH_DIGITS: Final = 8
 
 
@@ -105,7 +108,7 @@ def marked_sites(
 
 @dataclass(frozen=True, slots=True)
 class MarkedExample(GoldExample):
-    """A marked page as a gold page, whose kind is not known."""
+    """A marked page as a gold page."""
 
     marks: PageMarks
 
@@ -123,6 +126,7 @@ def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
             if marks is not None:
                 texts = site.read(number).page.block_texts()
                 text = "\n".join(compress(texts, marks.content(texts) == 1))
-                gold = GoldPage(f"{site.name}/{name}", text, "", None, url, (), ())
+                kind = _KIND_OF.get(marks.kind, marks.kind)
+                gold = GoldPage(f"{site.name}/{name}", text, kind, None, url, (), ())
                 found.append(MarkedExample(gold, site.folder / name, site.name, "whole sites", marks))
     return found
