@@ -15,12 +15,8 @@ WORDS = (
 HTML = "text/html; charset=utf-8"
 BOATS = (
     "<h1>Boats</h1>"
-    + "".join(
-        f"<div><a href=/{n}><h3>Boat {n} of the harbour</h3></a><p>Price {n}00 pounds, as new, with sails.</p></div>"
-        for n in range(12)
-    )
-    + "<p>We are a family business and have sold boats for many years. </p>"
-    + f"<ul>{''.join(f'<li><a href=/{n}>Department {n}</a></li>' for n in range(9))}</ul>"
+    + "".join(f"<div><a href=/{n}>Boat {n}</a></div>" for n in range(12))
+    + f"<ul>{''.join(f'<li><a href=/d{n}>Department {n}</a></li>' for n in range(9))}</ul>"
 )
 """A page that is cut otherwise in each scope and with each favor."""
 

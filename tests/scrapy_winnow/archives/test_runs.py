@@ -73,15 +73,15 @@ def test_neither_the_order_of_pages_nor_the_number_of_processes_changes_a_row(cl
 
 
 @pytest.mark.parametrize(
-    ("scope", "others", "passes"),
+    ("scope", "favor", "others", "passes"),
     [
-        ("article", {"favor": "precision"}, ["-j", 1]),
-        ("page", {"scope": "page"}, ["-j", 2]),
-        ("page", {"scope": "page"}, ["-j", 1, "--one-pass"]),
+        ("article", "balanced", {}, ["-j", 1]),
+        ("page", "precision", {"scope": "page"}, ["-j", 2]),
+        ("page", "precision", {"scope": "page"}, ["-j", 1, "--one-pass"]),
     ],
 )
-def test_pages_are_cut_by_the_favor_scope_and_rules_that_are_asked_for(scope, others, passes, stories, tmp_path):
-    shop, how = "http://shop.example/", {"favor": "precision", "scope": scope}
+def test_pages_are_cut_by_the_favor_scope_and_rules_that_are_asked_for(scope, favor, others, passes, stories, tmp_path):
+    shop, how = "http://shop.example/", {"favor": favor, "scope": scope}
     archive = write_archive(tmp_path / "all.warc.gz", [(shop, BOATS), *stories[:8]])
     (tmp_path / "rules.toml").write_text('[[rules]]\nsite = "north.example"\ndrop = "h1"\n')
     options = ["--favor", how["favor"], "--scope", how["scope"], "--rules", tmp_path / "rules.toml"]

@@ -116,10 +116,10 @@ def test_lines_that_another_one_writes_meanwhile_stay(tmp_path: Path) -> None:
 
 
 def test_gold_of_code_with_odd_line_ends_is_read_again(tmp_path: Path) -> None:
-    inspection = _inspection(story(3).replace("</article>", "<pre>one\u2028two\x85three</pre></article>"))
+    inspection = _inspection(story(3).replace("</p>", "</p><pre>one\u2028two\u2029three</pre>", 1))
     GoldFile(tmp_path / "gold.jsonl").save(inspection, Trial(), {})
     (row,) = GoldFile(tmp_path / "gold.jsonl").rows.values()
-    assert "one\u2028two\x85three" in row["gold_text"]
+    assert "one\u2028two\u2029three" in row["gold_text"]
 
 
 def test_gold_of_a_page_without_marks_is_its_text(tmp_path: Path) -> None:
