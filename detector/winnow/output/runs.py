@@ -248,7 +248,7 @@ def _separated_runs(page: Page) -> dict[int, str]:
 def _raised_cents(page: Page) -> dict[int, str]:
     """A point before two digits in a ``sup`` of their own behind the dollars, euros or pounds of a short text."""
     found: dict[int, str] = {}
-    for element in elements_named(page, "sup") if not _CURRENCIES.isdisjoint(page.text) else ():
+    for element in elements_named(page, "sup"):
         run = int(page.run_begin[element])
         cents = run_text(page, run).strip() if page.run_end[element] == run + 1 else ""
         if len(cents) == 2 and cents.isdecimal():

@@ -213,8 +213,9 @@ def parse_prepared(html: bytes) -> etree._Element:
     return root if root is not None else etree.fromstring(b"<html/>", parser=parser)
 
 
-_C1_CONTROL: Final = re.compile(rb"\xc2[\x80-\x9f]")
-_MISREAD: Final = re.compile(rb"(?:\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]){1,3})++|\xc2[\x80-\x9f]")
+_MISREAD: Final = re.compile(
+    rb"[\xc2\xc3](?:(?<=\xc2)[\x80-\x9f]|(?<=\xc3)[\x82-\xb4](?:\xc2[\x80-\xbf]){1,3}+(?:\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]){1,3}+)*+)"
+)
 """Characters that were once read as Latin-1 and written as UTF-8: of UTF-8, or one of windows-1252."""
 
 
@@ -239,7 +240,7 @@ def prepare(html: str | bytes, encoding: str | None = None) -> tuple[bytes, bool
     """
     text = html if isinstance(html, str) else decoded(html, encoding)[1]
     body = cast("bytes", html) if text is None else text.encode("utf-8", "replace")
-    if _C1_CONTROL.search(body):
+    if core.has_controls(body):
         body = _MISREAD.sub(_read_again, body)
     found: tuple[bytes, bool] = core.scan_tags(body.replace(b"\x00", b"").strip(), MAX_ATTRIBUTES, SEED)
     return found

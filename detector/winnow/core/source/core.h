@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; winnow.core expects the same number. */
-#define CORE_VERSION 34
+#define CORE_VERSION 35
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -256,6 +256,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(find_breaks, "Breaks between blocks, for winnow.output.text.") \
     DO(join_items, "Elements and texts in document order, for winnow.output.markup.") \
     DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
+    DO(has_controls, "Whether a text has control characters beyond ASCII, for winnow.page.parsing.") \
     DO(count_continuations, "Bytes that continue characters of UTF-8, for winnow.page.parsing.") \
     DO(scan_tags, "A document mended for parsers, and the work that nesting makes, for winnow.page.parsing.") \
     DO(node_fingerprints, "Tokens of attributes and fingerprints of units, for winnow.fingerprints.") \

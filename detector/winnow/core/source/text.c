@@ -55,6 +55,21 @@ static int are_eight_ascii(Span text)
     return text.end - text.begin >= 8 && (memcpy(&eight, text.begin, 8), (eight & EACH(0x80)) == 0);
 }
 
+/* has_controls(bytes) -> whether a text in UTF-8 has characters from U+0080 to U+009F */
+PyObject *core_has_controls(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Span text;
+    if (!PyArg_ParseTuple(arguments, "O&", in_bytes, &text)) {
+        return NULL;
+    }
+    while ((text.begin = memchr(text.begin, 0xC2, (size_t)(text.end - text.begin))) != NULL && ++text.begin < text.end) {
+        if (*text.begin < 0xA0) {
+            Py_RETURN_TRUE;
+        }
+    }
+    Py_RETURN_FALSE;
+}
+
 /* count_continuations(bytes) -> how many bytes continue characters of UTF-8; -1 for what is not UTF-8 */
 PyObject *core_count_continuations(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
