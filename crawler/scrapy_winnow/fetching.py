@@ -15,7 +15,7 @@ import urllib.request
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urljoin
 
 from protego import Protego
@@ -43,6 +43,17 @@ _TIMEOUT_S: Final = 30.0  # of it all
 _CONNECT_TIMEOUT_S: Final = 10.0  # of each address of a name, and between bytes
 _MAX_BYTES: Final = 64_000_000
 _MAX_ROBOTS_BYTES: Final = 512_000
+
+_HANDLERS: Final[tuple[Any, ...]] = (
+    urllib.request.UnknownHandler,
+    urllib.request.HTTPDefaultErrorHandler,
+    urllib.request.HTTPErrorProcessor,
+    urllib.request.HTTPRedirectHandler,
+    urllib.request.ProxyHandler,
+    urllib.request.HTTPHandler,
+    urllib.request.HTTPSHandler,
+)
+"""What opens ``http`` and ``https``, and no files."""
 
 _Thing = TypeVar("_Thing")
 
@@ -131,7 +142,11 @@ def fetch(url: str, *, obey_robots: bool = True) -> Document:
 
     With ``obey_robots`` the ``robots.txt`` of each host on the way is asked whether ``winnow`` may fetch the page.
     """
-    opener = urllib.request.build_opener(*([_Robots()] if obey_robots else []))
+    opener = urllib.request.OpenerDirector()
+    for kind in _HANDLERS:
+        opener.add_handler(kind())
+    if obey_robots:
+        opener.add_handler(_Robots())
     answer: Future[Document] = Future()
 
     def work() -> None:
