@@ -213,8 +213,9 @@ def parse_prepared(html: bytes) -> etree._Element:
     return root if root is not None else etree.fromstring(b"<html/>", parser=parser)
 
 
-_MISREAD: Final = re.compile(
-    rb"[\xc2\xc3](?:(?<=\xc2)[\x80-\x9f]|(?<=\xc3)[\x82-\xb4](?:\xc2[\x80-\xbf]){1,3}+(?:\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]){1,3}+)*+)"
+_BEHIND_C3: Final = rb"[\x82-\xb4](?:\xc2[\x80-\xbf]){1,3}+"  # a character of UTF-8 whose bytes were written as UTF-8
+_MISREAD: Final = re.compile(  # it begins with a set of bytes, which is searched several times as fast
+    rb"[\xc2\xc3](?:(?<=\xc2)[\x80-\x9f]|(?<=\xc3)" + _BEHIND_C3 + rb"(?:\xc3" + _BEHIND_C3 + rb")*+)"
 )
 """Characters that were once read as Latin-1 and written as UTF-8: of UTF-8, or one of windows-1252."""
 
