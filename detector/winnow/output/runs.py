@@ -53,8 +53,8 @@ _WIKI_LINK: Final = re.compile(r"(?:^|\s)(?:(?:mw-)?editsection|mw-cite-backlink
 _SIDE_BY_SIDE: Final = tag_set("a", "span", "time", "label", "small")
 _CODE: Final = tag_set("pre", "code", "kbd", "samp")
 _WORD_ENDS: Final = frozenset(",;!?%)]")
-_CURRENCIES: Final = frozenset("$€£")
-_PRICE: Final = re.compile(r"[$€£]\s?\d{1,3}(?:,?\d{3})*\Z")
+_CURRENCIES: Final = "$€£"
+_PRICE: Final = re.compile(rf"[{_CURRENCIES}]\s?\d{{1,3}}(?:,?\d{{3}})*\Z")
 _MAX_PRICE_BLOCK: Final = 40  # characters; in a sentence raised digits are a note
 _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
 _PLACES: Final = attribute_predicate("href", parts=("#",))
