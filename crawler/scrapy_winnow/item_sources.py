@@ -35,7 +35,7 @@ _NO_RULES: Final = Rules()
 
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
-    """The options of one request; ``docs/reference/settings.md`` has their table, ``None`` are no rules at all."""
+    """The options of one request, see ``docs/reference/settings.md``; ``rules=None`` takes all rules away."""
 
     count: bool = True
     clean: bool = True

@@ -410,13 +410,7 @@ def _compounds(selector: str) -> list[re.Match[str]]:
 
 
 def _chosen(page: Page, parts: list[re.Match[str]], places: dict[str, NDArray[np.intp]]) -> Flags:
-    """bool[n], what the parts of a selector choose.
-
-    Args:
-        page: the page.
-        parts: the parts.
-        places: places of attributes by the names that they have.
-    """
+    """bool[n], what the parts of a selector choose; ``places`` are those of attributes by the names that they have."""
     chosen = np.ones(page.n, bool)
     for compound in parts:
         chosen = within(page, chosen)

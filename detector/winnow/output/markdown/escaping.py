@@ -56,7 +56,8 @@ _ENTITY: Final = re.compile(r"&(?=#[0-9]+;|#[xX][0-9a-fA-F]+;|[a-zA-Z][a-zA-Z0-9
 def escape_text(text: str, *, brackets: bool = False, dollars: bool = False) -> str:
     """Escape inline markup in text with normalised white space, as if white space were around it.
 
-    ``brackets`` escapes all of them, which would end a link or an image, ``dollars`` their signs: :func:`has_formula`.
+    With ``brackets`` all square brackets are escaped, which would end a link or an image; with ``dollars`` also dollar
+    signs, see :func:`has_formula`.
     """
     if _MAY_BE_MARKUP.search(text):
         text = (_WITH_BRACKETS if brackets else _ANYWHERE).sub(r"\\\g<0>", text)
