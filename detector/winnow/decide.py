@@ -16,7 +16,6 @@ from winnow.evidence.main_content import (
     keep_headline,
     keep_parts_of_main_content,
     keep_product,
-    keep_structures_whole,
 )
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from winnow.evidence.site_counts import adjust_by_site_counts
@@ -164,7 +163,6 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     keep_parts_of_main_content,
     keep_headline,
     keep_product,
-    keep_structures_whole,
     cut_hidden,
     cut_later_copies,
     cut_unwanted,

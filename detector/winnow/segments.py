@@ -28,7 +28,7 @@ _LANDMARKS: Final = tag_set("nav", "header", "footer", "aside")
 _REASONS: Final = {
     reason: reason.name.lower().replace("_", " ") for reason in Reason if reason not in {Reason.SCORE, Reason.UNWANTED}
 }
-_REASONS_TO_KEEP: Final = frozenset({"site", "main content", "structure"})
+_REASONS_TO_KEEP: Final = frozenset({"site", "main content"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class Segment:
             comment), ``"site"`` (the counts of the site changed the decision), ``"author"`` (outside the article that
             the author marks or titles the page after, otherwise kept), ``"landmark"`` (inside ``nav``, ``header``,
             ``footer`` or ``aside``), ``"links"`` (most of its text is links) or ``"model"`` (its score alone). For
-            content: ``"site"``, ``"main content"`` (belongs to kept content) or ``"structure"`` if its score alone
-            would have cut it, else empty. ``"rule: SELECTOR"`` for one of the user's :class:`winnow.Rules`.
+            content: ``"site"`` or ``"main content"`` (belongs to kept content) if its score alone would have cut it,
+            else empty. ``"rule: SELECTOR"`` for one of the user's :class:`winnow.Rules`.
         characters: characters of :attr:`text`.
         text: text of the section without nested sections, one line per text block.
     """

@@ -6,12 +6,11 @@
     site: "most of its text is on other pages of the site", landmark: "it lies in a nav, header, footer or aside",
     links: "most of its text is links", copy: "the page has the same text before it",
     author: "the author marks another part of the page as the article",
-    hidden: "a reader of the page does not see it", structure: "with the table or list it is in",
+    hidden: "a reader of the page does not see it",
     leftover: "it is left over from a conditional comment", model: "by its score alone", "": "kept",
   };
   const KEPT = {
     site: "since few pages of the site have it", "main content": "as part of the main content",
-    structure: "with the table or list it is in",
   };
   const { tree } = data, flags = document.documentElement.dataset;
   const [blockFrom, blockTo] = tree.blockRuns, [firstBlock, lastBlock] = tree.blocks;

@@ -79,8 +79,7 @@ reasons:
   leftover   it is left over from a conditional comment
   rule       a rule of --rules
   model      its score alone
-Content that its score alone would have cut has a reason, too: main content (it belongs to it), structure (of a table,
-list or code that stays as a whole) or rule.
+Content that its score alone would have cut has a reason, too: main content (it belongs to it) or rule.
 """
 
 

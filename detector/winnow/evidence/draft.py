@@ -29,11 +29,10 @@ class Reason(IntEnum):
     AUTHOR = 1  # outside the element that the author marks as the article, or not in the article with the page's title
     SITE = 2  # the counts of the site
     MAIN_CONTENT = 3  # belongs to main content that is kept
-    STRUCTURE = 4  # part of a table, list or code that is kept or cut as a whole
-    COPY = 5  # repeats content before it
-    UNWANTED = 6  # leftovers of markup, controls of comments, tables where none are wanted
-    RULE = 7  # the user's own rule for the site
-    HIDDEN = 8  # nobody sees it
+    COPY = 4  # repeats content before it
+    UNWANTED = 5  # leftovers of markup, controls of comments, tables where none are wanted
+    RULE = 6  # the user's own rule for the site
+    HIDDEN = 7  # nobody sees it
 
 
 # Copies, controls, leftovers, what is hidden or decided by rules: none of it counts as a comment.

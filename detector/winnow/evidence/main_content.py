@@ -1,4 +1,4 @@
-"""Overrules scores by structure: keeps parts of the main content, keeps structures whole, and cuts copies."""
+"""Overrules scores by structure: keeps parts of the main content, and cuts copies."""
 
 from __future__ import annotations
 
@@ -19,13 +19,10 @@ from winnow.page.attributes import attribute_predicate
 from winnow.page.text import WORD
 from winnow.page.tree import (
     LISTS,
-    clickable_blocks,
-    elements_named,
     is_among,
     linked_runs,
     nearest,
     path_sums,
-    slice_sums,
     sums_in_blocks,
     tag_set,
     within,
@@ -39,8 +36,6 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
 _ROLES: Final = tag_set("h1") | tag_set("pre").astype(np.uint8) << 1  # main_content.c has the same bits
-_MAX_CONTROL_WORDS: Final = 3
-_WHOLE_FRACTION: Final = 0.7  # kept fraction of a structure's text from which it is kept whole
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
 _PRODUCT_POSSIBLE: Final = attribute_predicate("content", "itemtype", parts=("product",))
@@ -117,27 +112,6 @@ def _are_like_title(draft: Draft, headings: list[int]) -> list[bool]:
     words_of = (WORD.findall(draft.texts[block].lower()) for block in headings)
     least = _MIN_SHARE_OF_TITLE
     return [bool(title) and sum(map(title.__contains__, words)) >= least * max(len(words), 1) for words in words_of]
-
-
-def keep_structures_whole(draft: Draft) -> None:
-    """Keep data tables, lists and definition lists whole if most of their text is kept.
-
-    A single cell, header row or item has little evidence of its own and repeats on other pages. Links and buttons of
-    few words are still cut: "Reply", "Add to cart". Later steps may cut parts of a kept structure for other reasons
-    than the score.
-    """
-    page, kept = draft.page, draft.kept
-    if draft.df is None or page.tag_names.isdisjoint(("table", *LISTS)):
-        return
-    structures = np.array([*data_tables(page), *elements_named(page, *LISTS)], int)
-    blocks = page.block_begin[structures], page.block_end[structures]
-    inside, kept_inside = slice_sums(draft.lengths, *blocks), slice_sums(draft.lengths * kept, *blocks)
-    whole = structures[(kept_inside >= _WHOLE_FRACTION * inside) & (kept_inside < inside)]
-    if len(whole):
-        found = within(page, is_among(page, whole))[page.block_node] & ~kept
-        for block in (found & clickable_blocks(page)).nonzero()[0].tolist():
-            found[block] = len(draft.texts[block].split(None, _MAX_CONTROL_WORDS)) > _MAX_CONTROL_WORDS
-        draft.overrule(found, Reason.STRUCTURE, cut=False)
 
 
 _MIN_COPY_LENGTH: Final = 40  # shorter blocks may repeat legitimately: names, prices, one-word answers
