@@ -196,8 +196,11 @@ def _safe_value(name: str, value: str, base: str) -> str | None:
         return f"mailto:{mail}" if mail else None
     if value.startswith(_ABSOLUTE):  # as most are
         return value
-    is_safe = name in _ADDRESSES and value.strip() and is_safe_address(value, image=name in {"src", "poster"})
+    is_safe = name in _ADDRESSES and value.strip(_NOWHERE) and is_safe_address(value, image=name in {"src", "poster"})
     return _resolve(value, base) if is_safe else None
+
+
+_NOWHERE: Final = "# \t\r\n"  # an address of these alone leads nowhere
 
 
 def _safe_sources(srcset: str, base: str) -> str | None:

@@ -27,6 +27,7 @@ from winnow.page.tree import (
     is_among,
     named_elements,
     nearest,
+    prefix_sums,
     runs_of_blocks,
     subtree_sums,
     sums_over_runs,
@@ -200,7 +201,7 @@ def _strip_template(
     that has any text keeps some of it: the icon of a menu entry goes with the entry, the picture of a gallery stays.
     Logos and buttons, with a whole menu between them and the text that stays, are cut as well, and so are tracking
     pixels, icons to share the page and what is in ``noscript``: copies of pictures that scripts load. Line breaks stay
-    behind text that stays, and cells in rows of data tables that stay.
+    behind text that stays, rules between such texts, one between two, and cells in rows of data tables that stay.
     """
     kept_blocks = ~template[page.n :]
     kept_text, all_text = runs_of_blocks(page, kept_blocks), runs_of_blocks(page, np.ones(page.m, bool))
@@ -238,6 +239,9 @@ def _strip_template(
     last_text = np.maximum.accumulate(np.where(all_text, np.arange(1, len(all_text) + 1), 0))
     after_kept = np.append(False, kept_text)[np.append(0, last_text)[page.run_begin]]
     elements |= in_kept & seen & _BREAKS[page.tag] & after_kept
+    rules = np.flatnonzero(elements & (page.tag == TAG_ID["hr"]))
+    texts_before = prefix_sums(kept_text)[page.run_begin[rules]]
+    elements[rules[np.diff(texts_before, append=kept_text.sum()) == 0]] = False
     elements |= in_kept & seen & _CELLS[page.tag] & ~is_layout
     elements |= in_kept & _MEDIA_PARTS[page.tag] | media
     elements &= ~is_layout | has_content

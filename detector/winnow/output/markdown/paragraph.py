@@ -30,6 +30,7 @@ PLAIN, CODE, FORMULA = "plain", "code", "formula"  # kinds of pieces
 _BREAK: Final = "\\\n"  # within a paragraph
 _BOXES: Final = frozenset({"[ ]", "[x]"})  # at the start of an item
 _DELIMITERS: Final = {"em": "*", "strong": "**", "del": "~~"}  # of emphasis, by its kind
+_MAX_LEAD: Final = 4  # words
 _SPACES: Final = re.compile(r"\s+")
 _BARE_ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\x00-\x20<>\\`|\x7f]+")
 _ASCII_BOUNDARIES: Final = frozenset(string.punctuation + " \t\n\f\r")
@@ -227,7 +228,7 @@ def _write_pieces(pieces: list[Piece]) -> str:
         else:
             begin = links.pop()
             words = "".join([inner.text for inner in pieces[begin:index] if inner.kind])
-            title = "" if _is_same(mark.title, words) else write_title(mark.title)
+            title = "" if _repeats(mark.title, words) else write_title(mark.title)
             text = f"]({write_address(mark.href or '')}{title})"
             if _is_autolink(pieces[begin : index + 1]):
                 written[begin], written[begin + 1], text = "<", str(mark.href), ">"
@@ -259,6 +260,14 @@ def _write_piece(pieces: list[Piece], index: int, written: list[str], *, in_link
 def _is_same(title: str, text: str) -> bool:
     """Whether a title only repeats a text."""
     return title.lower().split() == text.lower().split()
+
+
+def _repeats(title: str, text: str) -> bool:
+    """Whether the title of a link repeats its text, behind a few words such as "Permanent Link to"."""
+    said, words = text.lower().split(), title.lower().split()
+    lead = words[: len(words) - len(said)]
+    is_short = bool(said) and len(lead) <= _MAX_LEAD and "".join(lead).isalpha()
+    return [*lead, *said] == words and (not lead or is_short)
 
 
 def _is_autolink(pieces: list[Piece]) -> bool:
