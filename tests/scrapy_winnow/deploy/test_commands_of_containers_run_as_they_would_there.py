@@ -138,7 +138,7 @@ def _crawled(container, tmp_path, urls, command, environment, items):
     if container.is_closed:
         os.chown(tmp_path / "data" / items, USER, USER)
     settings = ["-s", "AUTOTHROTTLE_ENABLED=0", "-s", "WINNOW_REDIS_TIMEOUT=60"]
-    done = container.run(["scrapy", *command, *settings], {"PYTHONUNBUFFERED": "1", **environment})
+    done = container.run([*command, *settings], {"PYTHONUNBUFFERED": "1", **environment})
     assert done.returncode == 0, done.stderr
     lines = (tmp_path / "data" / items).read_text().splitlines()
     assert json.loads(lines[0]) == {"url": "whole"}  # and behind it what was broken off is gone
@@ -149,7 +149,7 @@ def test_a_pod_crawls_its_shard_with_the_least_rights(valkey, container, urls, t
     _, job = yaml.safe_load_all((ROOT / "deploy" / "kubernetes.yaml").read_text())
     (crawl,) = job["spec"]["template"]["spec"]["containers"]
     (index,) = [number for number in range(8) if shard_of(urls, f"{number}/8")]
-    command = [part.replace("$(JOB_COMPLETION_INDEX)", str(index)) for part in crawl["args"]]
+    command = [part.replace("$(JOB_COMPLETION_INDEX)", str(index)) for part in crawl["command"] + crawl["args"]]
     (variable,) = crawl["env"]
     secret = f"redis://winnow:{PASSWORD}@127.0.0.1:{valkey}/0"
     items, log = _crawled(container, tmp_path, urls, command, {variable["name"]: secret}, f"items-{index}.jsonl")
@@ -167,6 +167,28 @@ def test_a_pod_crawls_its_shard_with_the_least_rights(valkey, container, urls, t
     with Redis(port=valkey, username="winnow", password=PASSWORD) as client:
         (host,) = HostRecords(client, "winnow").all()
         assert host.pages == PAGES
+
+
+@pytest.mark.parametrize(
+    ("ends", "code"),
+    [("exit 0", 0), ("exit 1", 1), ("kill -9 $$", 137), ("kill -TERM $PPID; while :; do sleep 0.1; done", 143)],
+)
+def test_a_pod_that_is_told_to_end_fails_so_that_its_shard_is_gone_on_with(tmp_path, ends, code):
+    _, job = yaml.safe_load_all((ROOT / "deploy" / "kubernetes.yaml").read_text())
+    (crawl,) = job["spec"]["template"]["spec"]["containers"]
+    scrapy = tmp_path / "scrapy"
+    scrapy.write_text(f"#!/bin/sh\ntrap 'echo ended; exit 0' TERM\necho $# $1\n{ends}\n")
+    scrapy.chmod(0o755)
+    done = subprocess.run(
+        [*crawl["command"], "crawl", "a b"],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+    assert done.returncode == code
+    assert done.stdout.split() == ["2", "crawl", *["ended"] * (code == 143)]
 
 
 def test_the_server_of_the_recipe_lets_nobody_in_but_its_user_and_the_probe(valkey, compose):
@@ -190,7 +212,7 @@ def test_the_crawls_of_compose_share_their_counts(valkey, compose, container, ur
     service = compose["services"]["crawl-0"]
     assert service["read_only"] is True
     pattern = re.compile(r"\$\{(\w+)(?::[?-]([^}]*))?\}")
-    command = [pattern.sub(lambda found: found[2], part) for part in service["command"]]
+    command = ["scrapy", *(pattern.sub(lambda found: found[2], part) for part in service["command"])]
     number = next(number for number in range(2) if shard_of(urls, f"{number}/2"))
     command = [part.replace("shard=0/2", f"shard={number}/2") for part in command]
     url = pattern.sub(PASSWORD, service["environment"]["WINNOW_REDIS_URL"])
