@@ -23,7 +23,8 @@ PAGES_REPEATED: Final = _stat("pages/repeated")
 """pages that had been counted before, at this address or with the same contents at another, or came after
 `WINNOW_HOST_PAGES`"""
 PAGES_UNCOUNTED: Final = _stat("pages/uncounted")
-"""pages not counted because Redis was unreachable, site evidence is off or there were `WINNOW_DOMAIN_HOSTS` before"""
+"""pages not counted because Redis was unreachable or refused, site evidence is off or there were `WINNOW_DOMAIN_HOSTS`
+before"""
 PAGES_READ: Final = _stat("pages/read")
 """pages whose counts were read only (`WINNOW_READ_ONLY`)"""
 PAGES_SKIPPED: Final = _stat("pages/skipped")
