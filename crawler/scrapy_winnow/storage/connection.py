@@ -36,6 +36,9 @@ NEAR_DUPLICATES: Final = "near-duplicates"
 _JITTER: Final = 0.2
 """Fraction of the interval that a probe comes earlier or later, so that workers do not come all at once."""
 
+_REFUSAL_INTERVAL_S: Final = 3_600.0
+"""Time before a kind of refusal is logged again: crawls last for weeks, and logs are rotated."""
+
 _LOST: Final = (exceptions.ConnectionError, exceptions.TimeoutError, RedisClusterException, OSError, RuntimeError)
 """What no server has answered; ``RuntimeError`` is for an embedded one that does not start."""
 
@@ -84,7 +87,8 @@ class Connection:
     that is open calls return at once; every ``retry_interval`` a single one goes through as a probe, and the first that
     succeeds closes the breaker. So an outage holds a page up by ``timeout`` when it begins, and after that one page per
     ``retry_interval`` by as much. There is one warning when an outage begins and one line when it ends. A server that
-    refuses a command, as one that is full refuses writes, fails that call and no other; each kind is logged once.
+    refuses a command, as one that is full refuses writes, fails that call and no other; each kind is logged
+    once an hour.
 
     Args:
         url: see :func:`~scrapy_winnow.storage.clients.asynchronous_client`, with credentials; it is never logged.
@@ -121,7 +125,7 @@ class Connection:
         self._batches = CommandBatches(self._client, timeout, in_cluster=self.is_cluster)
         self._reviving: asyncio.Future[object] | None = None
         self._next_probes: dict[str, float] = {}  # of the purposes whose breaker is open: when, monotonic, in seconds
-        self._refusals: set[tuple[str, str]] = set()
+        self._refusals: dict[tuple[str, str], float] = {}  # kinds that were logged: until when, monotonic, in seconds
 
     async def call(self, work: Callable[[Redis], Awaitable[T]], purpose: str = COUNTS) -> T | None:
         """Do some work with the client and return its result, or ``None`` when that fails or Redis is unreachable."""
@@ -202,11 +206,12 @@ class Connection:
     def _note_refusal(self, purpose: str, error: Exception) -> None:
         self._on_failure(False)
         kind = (purpose, str(error).partition(" ")[0] or type(error).__name__)
-        if kind not in self._refusals:
-            self._refusals.add(kind)
+        now = time.monotonic()
+        if now >= self._refusals.get(kind, 0.0):
+            self._refusals[kind] = now + _REFUSAL_INTERVAL_S
             logger.warning(
                 "Redis refused a command for %s (%s: %s): its result is missing. Errors of this kind are logged once "
-                "(docs/operators.md#when-redis-fails)",
+                "an hour (docs/operators.md#when-redis-fails)",
                 *(purpose, type(error).__name__, error),
             )
 

@@ -280,6 +280,14 @@ async def test_a_server_that_takes_no_writes_refuses_counts_until_it_does(tcp_se
     assert await counting.count(2) == 2
 
 
+async def test_a_server_that_refuses_for_long_is_logged_again(tcp_server, crawl, caplog, monkeypatch):
+    monkeypatch.setattr(connection_module, "_REFUSAL_INTERVAL_S", 0.0)
+    counting = crawl(tcp_server("--maxmemory", "1kb").url)
+    for times in (1, 2):
+        assert await counting.count(1) is None
+        assert caplog.text.count("Redis refused a command for site evidence (") == times
+
+
 @pytest.fixture
 def certificate(tmp_path):
     """A self-signed certificate for 127.0.0.1 with its key, in one PEM file."""
