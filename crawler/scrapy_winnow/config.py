@@ -391,7 +391,7 @@ def checked_setting(settings: BaseSettings, name: str) -> Any:
 
 
 def unknown_settings(settings: BaseSettings) -> list[str]:
-    """Return a message for each unknown setting with our prefix, with the setting that may be meant."""
+    """Return a message for each setting with our prefix that is unknown, with the one meant, or that nobody reads."""
     unknown = sorted(name for name in settings if str(name).startswith(PREFIX) and name not in SETTINGS)
     problems = []
     for name in unknown:
@@ -399,4 +399,5 @@ def unknown_settings(settings: BaseSettings) -> list[str]:
         if (output := name.removeprefix(PREFIX).lower()) in OPTIONAL_FIELDS:
             similar = [f'WINNOW_OUTPUTS = ["{output}"]']
         problems.append(f"there is no setting {name}" + (f"; did you mean {similar[0]}?" if similar else ""))
-    return problems
+    unread = sorted((SETTINGS.keys() & os.environ) - {"WINNOW_REDIS_URL", *settings})
+    return [*problems, *(f"{name} of the environment has no effect: give -s {name}=VALUE" for name in unread)]

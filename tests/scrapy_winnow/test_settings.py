@@ -21,6 +21,13 @@ def test_a_setting_that_does_not_exist_is_named_with_the_one_that_may_be_meant(n
     assert similar is None or problem.endswith(f"did you mean {similar}?")
 
 
+def test_a_setting_in_the_environment_that_nobody_reads_is_named(monkeypatch):
+    for name in ("WINNOW_REDIS_URL", "WINNOW_METRICS", "WINNOW_PROCESSES", "WINNOW_PASSWORD"):
+        monkeypatch.setenv(name, "2")
+    (problem,) = unknown_settings(Settings({"WINNOW_PROCESSES": 2}))  # as a project does that reads it itself
+    assert problem == "WINNOW_METRICS of the environment has no effect: give -s WINNOW_METRICS=VALUE"
+
+
 def test_settings_from_the_command_line_are_text():
     config = _config(
         WINNOW_KEEP_HTML="False",
