@@ -18,7 +18,7 @@ from scrapy_winnow.cleaner import Cleaner
 from scrapy_winnow.config import Config, ConfigError, unknown_settings
 from scrapy_winnow.item_sources import ItemSources
 from scrapy_winnow.pool import ReadPage
-from scrapy_winnow.storage.clients import memory_advice
+from scrapy_winnow.storage.clients import memory_advice, without_secrets
 from scrapy_winnow.storage.connection import Connection, problem_at_start
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
@@ -213,6 +213,8 @@ class Winnow(Component):
             self._closing.push_async_callback(asyncio.to_thread, server.stop)
             url, revive = server.url, partial(asyncio.to_thread, server.start)
         self._redis_url = url
+        where = f"the private server of {config.state_dir}" if revive else f"Redis at {without_secrets(url)}"
+        logger.info("Winnow uses %s", where)
         return Connection(
             url,
             timeout=config.redis_timeout,

@@ -2,6 +2,7 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_winnow.config import Config, ConfigError, unknown_settings
+from scrapy_winnow.storage.clients import without_secrets
 
 
 def _config(**settings) -> Config:
@@ -26,6 +27,19 @@ def test_a_setting_in_the_environment_that_nobody_reads_is_named(monkeypatch):
         monkeypatch.setenv(name, "2")
     (problem,) = unknown_settings(Settings({"WINNOW_PROCESSES": 2}))  # as a project does that reads it itself
     assert problem == "WINNOW_METRICS of the environment has no effect: give -s WINNOW_METRICS=VALUE"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://user:p%40ss@host:6379/1?ssl_ca_certs=x", "redis://host:6379/1"),
+        ("unix://:secret@/run/redis.sock", "unix:///run/redis.sock"),
+        ("redis+sentinel://u:p@a:1,b:2/master/0?sentinel_password=secret", "redis+sentinel://a:1,b:2/master/0"),
+        *(("redis://user:12?34@host/0", "(set)"), ("redis://host/0?password=se@cret", "(set)")),
+    ],
+)
+def test_an_address_is_shown_without_what_may_be_secret(url, shown):
+    assert without_secrets(url) == shown
 
 
 def test_settings_from_the_command_line_are_text():

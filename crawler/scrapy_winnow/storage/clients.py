@@ -67,6 +67,13 @@ def is_cluster(url: str) -> bool:
     return _split(url)[0] == _CLUSTER
 
 
+def without_secrets(url: str) -> str:
+    """Return an address without its user, password and options, for a log."""
+    # An @ behind a ? may be in a password whose ? was not percent-encoded.
+    found = re.fullmatch(r"([^/]*//)(?:[^?]*@)?([^?@]*)(?:\?[^@]*)?", url)
+    return found[1] + found[2] if found else "(set)"
+
+
 def check_address(url: str) -> str | None:
     """Return what is wrong with an address, to be written after the name of its setting; ``None`` if nothing is.
 

@@ -77,6 +77,7 @@ def test_each_trouble_is_one_warning_that_names_it_and_no_secret(taking_no_count
     assert len(_warnings(log)) == sum(reasons.values())
     assert {reason: len(log.lines(reason)) for reason in reasons} == reasons
     assert "secret" not in log.log
+    assert log.lines("Winnow uses Redis at redis://127.0.0.1:1")
 
 
 def test_redis_is_killed_in_the_middle_and_comes_back(web, start_crawls, tcp_server):
@@ -110,6 +111,7 @@ def test_the_private_server_is_started_stopped_and_remembers(web, start_crawls, 
     plan = _plan(web, "", WINNOW_STATE_DIR=str(tmp_path / "state"), WINNOW_REDIS_PREFIX="same", WINNOW_REDIS_TIMEOUT=60)
     (first,) = start_crawls(plan).results()
     assert first.winnow_stats["winnow/pages/counted"] == PAGES
+    assert first.lines(f"Winnow uses the private server of {tmp_path / 'state'}")
     assert not (tmp_path / "state" / "server.pid").exists()
     (second,) = start_crawls(plan).results()
     assert second.winnow_stats["winnow/pages/repeated"] == PAGES
