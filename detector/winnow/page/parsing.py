@@ -245,5 +245,5 @@ def prepare(html: str | bytes, encoding: str | None = None) -> tuple[bytes, bool
     if core.has_controls(body):
         for misread in _MISREAD:
             body = misread.sub(_read_again, body)
-    found: tuple[bytes, bool] = core.scan_tags(body.replace(b"\x00", b"").strip(), MAX_ATTRIBUTES, SEED)
+    found: tuple[bytes, bool] = core.scan_tags(body.replace(b"\x00", b""), MAX_ATTRIBUTES, SEED)
     return found

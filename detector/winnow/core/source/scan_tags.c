@@ -18,6 +18,7 @@ enum { NOT_NESTED = 1, FORMATTING = 2, FOREIGN = 4, RAW = 8, FRAME = 16, NOSCRIP
 /* Characters below 64, as bits: those that end a name, those that end that of an attribute, and white space. */
 #define BIT(c) (UINT64_C(1) << (c))
 #define SPACES (BIT(' ') | BIT('\t') | BIT('\n') | BIT('\f') | BIT('\r'))
+#define BLANKS (SPACES | BIT('\v')) /* as bytes.strip has them */
 #define ENDS (SPACES | BIT('/') | BIT('>'))
 
 static inline int is_among(uint64_t characters, char c)
@@ -110,29 +111,52 @@ static void count_tags_of_text(Nesting *nesting, const char *at, const char *end
     }
 }
 
+/* A text to be put in the place of what lies between two places. */
+typedef struct {
+    const char *begin, *end, *text;
+} Change;
+
 typedef struct {
     const char *at, *end;
     const char *head_end; /* what is for browsers without scripts is left out up to here */
     int is_closed;        /* a slash at the end of the last tag */
     int has_frames;       /* has come: noframes is no text then */
     int failed;           /* no memory */
-    const char *kept;     /* what follows has not been copied to `changed` */
-    Bytes changed;
+    Change *changes;
+    size_t count, capacity; /* of changes; the latter in bytes */
 } Reader;
 
-/* Put a text in the place of what lies between two places. */
 static void replace(Reader *html, const char *begin, const char *end, const char *text)
 {
-    Bytes *to = &html->changed;
-    size_t kept = (size_t)(begin - html->kept), added = strlen(text), used = to->used + kept + added;
-    if (used >= to->capacity && reserve(&to->data, &to->capacity, used + 1) < 0) {
+    size_t wanted = sizeof(Change) * (html->count + 1);
+    if (wanted > html->capacity && reserve(&html->changes, &html->capacity, wanted) < 0) {
         html->failed = 1;
         return;
     }
-    memcpy(to->data + to->used, html->kept, kept);
-    memcpy(to->data + to->used + kept, text, added);
-    to->used = used;
-    html->kept = end;
+    html->changes[html->count++] = (Change){begin, end, text};
+}
+
+/* Copy the document with its changes; NULL with an exception. */
+static PyObject *changed(const Reader *html, const char *begin)
+{
+    Py_ssize_t size = html->end - begin;
+    PyObject *copy;
+    char *to;
+    size_t k;
+    for (k = 0; k < html->count; k++) {
+        size += (Py_ssize_t)strlen(html->changes[k].text) - (html->changes[k].end - html->changes[k].begin);
+    }
+    copy = PyBytes_FromStringAndSize(NULL, size);
+    to = copy ? PyBytes_AsString(copy) : NULL;
+    for (k = 0; k < html->count && to != NULL; k++) {
+        const Change *change = &html->changes[k];
+        size_t kept = (size_t)(change->begin - begin), added = strlen(change->text);
+        memcpy(to, begin, kept);
+        memcpy(to + kept, change->text, added);
+        to += kept + added;
+        begin = change->end;
+    }
+    return copy;
 }
 
 /* Skip to a character, or to the end. */
@@ -311,26 +335,30 @@ static void skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting *nestin
     }
 }
 
-/* scan_tags(html, max_attributes, seed) -> bytes, `html` itself if nothing was to be changed; whether the nesting of its
-             elements may make an HTML5 parser slow */
+/* scan_tags(html, max_attributes, seed) -> bytes, without white space around them, `html` itself if nothing was to be changed;
+             whether the nesting of its elements may make an HTML5 parser slow */
 PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(free_memory) Nesting *nesting = NULL;
     Reader html = {0};
     PyObject *given, *found;
     char *begin;
-    Py_ssize_t size, max_attributes;
+    Py_ssize_t size, given_size, max_attributes;
     unsigned long long seed;
     int is_hard;
     if (!PyArg_ParseTuple(arguments, "SnK", &given, &max_attributes, &seed)
-        || PyBytes_AsStringAndSize(given, &begin, &size) < 0) {
+        || PyBytes_AsStringAndSize(given, &begin, &given_size) < 0) {
         return NULL;
     }
     if ((nesting = calloc(1, sizeof *nesting)) == NULL) {
         return PyErr_NoMemory();
     }
     nesting->seed = seed;
-    html.at = html.kept = begin;
+    for (size = given_size; size > 0 && is_among(BLANKS, begin[size - 1]); size--) {
+    }
+    for (; size > 0 && is_among(BLANKS, *begin); begin++, size--) {
+    }
+    html.at = begin;
     html.end = begin + size;
     Py_BEGIN_ALLOW_THREADS
     html.head_end = find_tag(begin, html.end, "body");
@@ -338,14 +366,12 @@ PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
     for (skip_to(&html, '<'); html.at < html.end && !html.failed; skip_to(&html, '<')) {
         skip_markup(&html, max_attributes, nesting);
     }
-    if (html.kept != begin) {
-        replace(&html, html.end, html.end, "");
+    if (html.count || size < given_size) {
+        replace(&html, html.end, html.end, ""); /* what is before is kept */
     }
     Py_END_ALLOW_THREADS
-    found = html.failed ? PyErr_NoMemory()
-            : html.kept == begin ? Py_NewRef(given)
-                                 : PyBytes_FromStringAndSize(html.changed.data, (Py_ssize_t)html.changed.used);
-    free(html.changed.data);
+    found = html.failed ? PyErr_NoMemory() : html.count ? changed(&html, begin) : Py_NewRef(given);
+    free(html.changes);
     is_hard = nesting->tags > FEW_TAGS && (nesting->steps > MOST_STEPS || nesting->reopened > MOST_REOPENED);
     return found ? Py_BuildValue("NO", found, is_hard ? Py_True : Py_False) : NULL;
 }
