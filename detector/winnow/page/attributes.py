@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -150,16 +150,10 @@ class AttributeTable:
         pair_of = dict(zip(used.tolist(), pairs if change is None else map(change, pairs), strict=True))
         return list(map(pair_of.__getitem__, numbers.tolist()))
 
-    @cached_property
-    def _bytes(self) -> str:
-        """The values, joined, with one character for each byte."""
-        return self.data.decode("latin-1")
-
     def strings(self, numbers: NDArray[np.int64]) -> list[str]:
         """Values of distinct attributes, by their numbers."""
         bounds = zip(self.value_begin[numbers].tolist(), self.value_begin[numbers + 1].tolist(), strict=True)
-        values = (self._bytes[begin:end] for begin, end in bounds)
-        return [value if value.isascii() else value.encode("latin-1").decode() for value in values]
+        return [self.data[begin:end].decode() for begin, end in bounds]
 
     def places_by_value(self, name: str) -> dict[str, int]:
         """Place of the first attribute with this name, by value."""
