@@ -20,7 +20,7 @@ from winnow.page.text import UNSPACED_RUN
 from winnow.page.tree import TAG_ID, elements_named, is_among, named_elements, once_per_page, within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from winnow.page.page import Page
 
@@ -251,8 +251,12 @@ def _detect_language(text: str) -> str | None:
 @once_per_page
 def _metas(page: Page) -> dict[str, list[str]]:
     """Contents of the ``meta`` elements by their names in lower case."""
+    return _contents(pairs for _, pairs in named_elements(page, "meta"))
+
+
+def _contents(metas: Iterable[dict[str, str]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for _, pairs in named_elements(page, "meta"):
+    for pairs in metas:
         name = pairs.get("property") or pairs.get("name") or pairs.get("http-equiv") or ""
         if name and (content := clean_text(pairs.get("content"))):
             found.setdefault(name.lower(), []).append(content)
@@ -278,7 +282,9 @@ def declared_kind(page: Page) -> str | None:
 
 def _stated_kinds(page: Page) -> Iterator[str | None]:
     yield json_ld_kind(page)
-    metas = _metas(page)
+    stated = page.attributes.containing(("og:type", "generator"), "property", "name", "http-equiv")
+    elements = page.attributes.elements_with([place for place, _ in stated])
+    metas = _contents(dict(page.attributes[place]) for place in elements if page.tag[place] == TAG_ID["meta"])
     yield from metas.get("og:type", [])
     yield next(iter(metas.get("generator", [""])[0].lower().split()), None)  # the software
 
