@@ -103,7 +103,7 @@ def cut_hidden(draft: Draft) -> None:
     if draft.options.hidden:
         return
     page = draft.page
-    hidden = hidden_runs(page, draft.kept if draft.comments is None else draft.kept | draft.written_by_readers)
+    hidden = hidden_runs(page, draft.content)
     if not hidden.any():
         return
     if not (draft.kept & _has_seen(page, hidden)).any():

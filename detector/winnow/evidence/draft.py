@@ -147,9 +147,14 @@ class Draft:
         return written
 
     @property
+    def content(self) -> Flags:
+        """bool[m], blocks that are kept, and those of comments."""
+        return self.kept if self.comments is None else self.kept | self.written_by_readers
+
+    @property
     def template_share(self) -> float:
         """Fraction of the text's characters that was cut as template, 0..1."""
-        left, characters = int(self.lengths.dot(self.kept | self.written_by_readers)), int(self.lengths.sum())
+        left, characters = int(self.lengths.dot(self.content)), int(self.lengths.sum())
         return (characters - left) / max(characters, 1)
 
     def keep_least_template(self, candidates: Flags) -> None:
