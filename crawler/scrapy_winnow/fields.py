@@ -60,7 +60,7 @@ FIELDS: Final = (
     ItemField("evidence_pages", lambda o: o.evidence.pages if o.evidence else 0),
     ItemField("site_label_version", lambda o: o.evidence.label_version if o.evidence else 0),
     ItemField("status", lambda o: o.cleaned.status),
-    ItemField("shingles", lambda o: [f"{shingle:016x}" for shingle in o.shingles[:KEEP].tolist()]),
+    ItemField("shingles", lambda o: o.shingles[:KEEP].astype(">u8").tobytes().hex(" ", 8).split()),
     ItemField("duplicate_of", None),
     ItemField("clean_html", lambda o: o.cleaned.html, optional=True),
     ItemField("markdown", lambda o: o.cleaned.markdown, optional=True),
