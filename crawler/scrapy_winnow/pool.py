@@ -209,8 +209,8 @@ class CleaningPool:
             return None
         if isinstance(found[0], str):
             raise PageTooLarge(*found)
-        number, values, links = found
-        return ReadPage(**values, process=process, number=number, links=links)
+        number, links, *values = found
+        return ReadPage(*(*values, process, number, links))
 
     async def clean(
         self,
@@ -227,8 +227,8 @@ class CleaningPool:
             The result of :func:`scrapy_winnow.fields.clean_item`; ``None`` if it raises an error, or no process has
             answered.
         """
-        counts = evidence and (evidence.df, evidence.pages, evidence.label_version)
-        arguments = (url, counts, model, tuple(map(tuple, rules)))
+        counts = (None, 0, 0) if evidence is None else (evidence.df, evidence.pages, evidence.label_version)
+        arguments = (url, *counts, model, tuple(map(tuple, rules)))
         found = None
         if read is not None:
             found = await read.process.run(("clean", read.number, *arguments))

@@ -37,7 +37,7 @@ MAX_KEPT_UNITS: Final = 1 << 14
 LENGTH: Final = struct.Struct("<I")
 """What a message begins with: the bytes that follow."""
 
-_PART = "\0part"  # a key that no item has
+_LONG: Final = 256  # characters; shorter texts stay in the head
 
 logger = logging.getLogger(__name__)
 
@@ -47,32 +47,36 @@ def pack(message: Sequence[object] | None) -> bytes:
 
     JSON would take longer for a page than parsing it does.
     """
-    parts = bytearray()
-
-    def part(value: str | bytes | NDArray[Any]) -> object:
-        begin, kind = len(parts), value.dtype.str if isinstance(value, np.ndarray) else type(value).__name__
-        parts.extend(value.encode("utf-8", "surrogatepass") if isinstance(value, str) else bytes(value))
-        return {_PART: (begin, len(parts), kind)}
-
-    values = message and [part(value) if isinstance(value, str) else value for value in message]
-    head = json.dumps(values, default=part, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return b"".join((LENGTH.pack(LENGTH.size + len(head) + len(parts)), LENGTH.pack(len(head)), head, parts))
+    values, kinds, parts = list(message or ()), [], []
+    for place, value in enumerate(values):
+        if isinstance(value, np.ndarray):
+            kind, data = value.dtype.str, value.tobytes()
+        elif isinstance(value, str) and len(value) > _LONG:
+            kind, data = "str", value.encode("utf-8", "surrogatepass")
+        elif isinstance(value, bytes):
+            kind, data = "bytes", value
+        else:
+            continue
+        values[place] = None
+        kinds.append((place, len(data), kind))
+        parts.append(data)
+    head = json.dumps((None if message is None else values, kinds), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    size = LENGTH.size + len(head) + sum(map(len, parts))
+    return b"".join((LENGTH.pack(size), LENGTH.pack(len(head)), head, *parts))
 
 
 def unpack(body: bytes) -> Any:
     """Return the message that follows a length; its tuples have become lists. Nothing is ever executed."""
-    end_of_head = LENGTH.size + LENGTH.unpack_from(body)[0]
-
-    def build(values: dict[str, Any]) -> object:
-        if _PART not in values:
-            return values
-        begin, end, kind = values[_PART]
-        data = body[end_of_head + begin : end_of_head + end]
+    end = LENGTH.size + LENGTH.unpack_from(body)[0]
+    values, kinds = json.loads(body[LENGTH.size : end].decode("utf-8", "surrogatepass"))
+    for place, size, kind in kinds:
+        begin, end = end, end + size
+        data = body[begin:end]
         if kind == "str":
-            return data.decode("utf-8", "surrogatepass")
-        return data if kind == "bytes" else np.frombuffer(data, kind)
-
-    return json.loads(body[LENGTH.size : end_of_head].decode("utf-8", "surrogatepass"), object_hook=build)
+            values[place] = data.decode("utf-8", "surrogatepass")
+        else:
+            values[place] = data if kind == "bytes" else np.frombuffer(data, kind)
+    return values
 
 
 @cache
@@ -100,7 +104,7 @@ class Worker:
         self._pages_read = 0
 
     def read(self, html: str | bytes, url: str | None, with_links: bool) -> tuple[object, ...]:
-        """Return a number, the values of :class:`HashedUnits` and links, or the arguments of :class:`PageTooLarge`."""
+        """Return a number, links and the values of :class:`HashedUnits`, or the arguments of :class:`PageTooLarge`."""
         try:
             page = Page.parse(html, url, limits=self._options.limits)
         except PageTooLarge as error:
@@ -111,13 +115,15 @@ class Worker:
             self._kept[self._pages_read] = hashed
             while sum(kept.page.n + kept.page.m for kept in self._kept.values()) > MAX_KEPT_UNITS:
                 del self._kept[next(iter(self._kept))]
-        return self._pages_read, hashed.values(), links_of(page) if with_links else None
+        return self._pages_read, links_of(page) if with_links else None, *hashed.values()
 
     def clean(
         self,
         page: int | str | bytes,
         url: str | None,
-        counts: tuple[NDArray[np.int64], int, int] | None,
+        df: NDArray[np.int64] | None,
+        pages: int,
+        label_version: int,
         model: str | None,
         rules: tuple[tuple[str, bool], ...],
     ) -> tuple[object, ...] | None:
@@ -126,7 +132,9 @@ class Worker:
         Args:
             page: HTML, or the number of a page that was read.
             url: address of the page.
-            counts: ``df``, ``pages`` and ``label_version`` of the :class:`SiteEvidence`.
+            df: that of the :class:`SiteEvidence`, if there is any.
+            pages: the same.
+            label_version: the same.
             model: another model than the crawl's.
             rules: the values of each :class:`Rule`.
         """
@@ -134,10 +142,10 @@ class Worker:
         if isinstance(page, int):
             if (hashed := self._kept.pop(page, None)) is None:
                 return None
-        elif counts is not None:
+        elif df is not None:
             hashed = HashedPage.of(Page.parse(page, url, limits=self._options.limits), self._model)
-        if counts is not None:
-            evidence = SiteEvidence(*counts)
+        if df is not None:
+            evidence = SiteEvidence(df, pages, label_version)
         html = cast("str | bytes", page) if hashed is None else hashed.page
         page_model = self._model if model is None else load_model(model)
         page_rules = tuple(Rule(*rule) for rule in rules)

@@ -99,7 +99,7 @@ async def test_of_the_pages_that_were_read_those_read_last_are_kept(monkeypatch:
     monkeypatch.setattr(worker_module, "MAX_KEPT_UNITS", 3 * (page.n + page.m))
     worker = Worker(None, *astuple(OPTIONS))
     numbers = [worker.read(html, URL, False)[0] for html in (*[HTML] * 5, HEAVY)]
-    is_kept = [worker.clean(number, URL, None, None, ()) is not None for number in numbers]
+    is_kept = [worker.clean(number, URL, None, 0, 0, None, ()) is not None for number in numbers]
     assert is_kept == [False, False, True, True, True, False]
 
 

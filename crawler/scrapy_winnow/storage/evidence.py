@@ -79,9 +79,9 @@ class HashedUnits:
             raise ValueError(f"the page has {page.n + page.m} units, its counts are of {self.size}")
         return spread_frequencies(page, self.units, df)
 
-    def values(self) -> dict[str, Any]:
-        """Return the attributes of this class by name, to be sent to another process."""
-        return {each.name: getattr(self, each.name) for each in fields(HashedUnits)}
+    def values(self) -> tuple[Any, ...]:
+        """Return the attributes of this class in their order, to be sent to another process."""
+        return tuple(getattr(self, each.name) for each in fields(HashedUnits))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +106,7 @@ class HashedPage(HashedUnits):
 
     def __reduce__(self) -> tuple[type[HashedUnits], tuple[Any, ...]]:
         """Leave the page out of what another process gets: it is read there again where it is wanted."""
-        return HashedUnits, tuple(self.values().values())
+        return HashedUnits, self.values()
 
 
 def look_up(keys: NDArray[np.uint64], values: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[Any]:
