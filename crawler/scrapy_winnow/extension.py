@@ -62,6 +62,7 @@ class Winnow(Component):
     """What one crawl needs for cleaning; it is opened and closed with the spider.
 
     Attributes:
+        count: adds one to a stat of :mod:`scrapy_winnow.stats`.
         counts, duplicates: ``None`` without Redis or when they are off.
         on_cleaned: functions that are called with the address and the values of each item that was cleaned.
         before_close: functions that are awaited before the connection is closed, with the address of Redis or ``None``.
@@ -70,6 +71,7 @@ class Winnow(Component):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self.config = config_of(crawler)
+        self.count: Callable[[str], object] = crawler.stats.inc_value  # to look it up takes longer than to count
         self.cleaner = Cleaner(self.config, self.count)
         self.sources = ItemSources(self.warn_once)
         self.counts: NodeCounts | None = None
@@ -82,10 +84,6 @@ class Winnow(Component):
         crawler.signals.connect(self.sources.leave, signals.request_scheduled)
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
-
-    def count(self, stat: str) -> None:
-        """Add one to a stat of :mod:`scrapy_winnow.stats`."""
-        self._crawler.stats.inc_value(stat)
 
     def warn_once(self, about: Hashable, message: str, *args: object, level: int = logging.WARNING) -> None:
         """Log a message, the first time that there is one about this."""
