@@ -51,7 +51,7 @@ _CODE_LINES: Final = attribute_predicate("class", parts=("line",))
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
 _WIKI_LINK: Final = re.compile(r"(?:^|\s)(?:(?:mw-)?editsection|mw-cite-backlink)(?:$|\s)")
 _SIDE_BY_SIDE: Final = tag_set("a", "span", "time", "label", "small")
-_CODE: Final = tag_set("pre", "code", "kbd", "samp")
+_CODE: Final = ("pre", "code", "kbd", "samp")
 _WORD_ENDS: Final = frozenset(",;!?%)]")
 _CURRENCIES: Final = "$€£"
 _PRICE: Final = re.compile(rf"[{_CURRENCIES}]\s?\d{{1,3}}(?:,?\d{{3}})*\Z")
@@ -226,23 +226,24 @@ def _separated_runs(page: Page) -> dict[int, str]:
     Apart are buttons, unknown elements, and links, dates and spans side by side of which the second begins a word with
     a capital letter or a digit: "Tony Barbone" and "Chief Officer". Other spans may be parts of one word.
     """
-    are_touching = page.has_ink[:-1] & page.has_ink[1:]
-    are_touching[page.block_run_begin[1:] - 1] = False
-    is_side = _SIDE_BY_SIDE.take(page.tag).take(page.run_node)
-    beside = (are_touching & is_side[:-1] & is_side[1:]).nonzero()[0] + 1
-    beside = beside[page.end.take(page.run_node.take(beside - 1)) <= page.run_node.take(beside)]
-    if beside.size and (is_code := _CODE.take(page.tag)).any():
-        beside = beside[~within(page, is_code).take(page.run_node.take(beside))]
-    found = [run for run in beside.tolist() if _begins_word(run_text(page, run - 1)[-2:], run_text(page, run)[0])]
+    runs = page.is_joined.nonzero()[0]
+    if not runs.size:
+        return {}
+    before, node = page.run_node.take(runs - 1), page.run_node.take(runs)
+    is_side = _SIDE_BY_SIDE.take(page.tag)
+    are_apart = is_side.take(before) & is_side.take(node) & (page.end.take(before) <= node)
+    if are_apart.any():
+        if code := elements_named(page, *_CODE):
+            are_apart &= ~within(page, is_among(page, code)).take(node)
+        beside = runs[are_apart]
+        bounds = zip(*(page.run_offset.take(each).tolist() for each in (beside - 1, beside)), strict=True)
+        are_apart[are_apart] = [_begins_word(page.text[max(begin, at - 2) : at], page.text[at]) for begin, at in bounds]
     custom = [element for element, name in page.unknown_names.items() if "-" in name]
     if custom or "button" in page.tag_names:
-        is_box = page.tag == TAG_ID["button"]
-        is_box[custom] = True
-        box = nearest(page.parent, is_box).take(page.run_node)
-        apart = (are_touching & (box[:-1] != box[1:]) & (np.minimum(box[:-1], box[1:]) >= 0)).nonzero()[0] + 1
-        borders = ((run, run_text(page, run - 1)[-1], run_text(page, run)[0]) for run in apart.tolist())
-        found += [run for run, last, first in borders if not (last.isspace() or first.isspace())]
-    return {run: f" {run_text(page, run)}" for run in found}
+        box = nearest(page.parent, is_among(page, custom + elements_named(page, "button")))
+        around, own = box.take(before), box.take(node)
+        are_apart |= (around != own) & (np.minimum(around, own) >= 0)
+    return {run: f" {run_text(page, run)}" for run in runs[are_apart].tolist()}
 
 
 def _raised_cents(page: Page) -> dict[int, str]:

@@ -102,6 +102,7 @@ class Page:
         run_offset: int64[r + 1], where each run begins, in characters.
         has_ink: bool[r], whether each run is not blank.
         has_unseen: bool[r], whether it contains :data:`winnow.page.text.UNSEEN_CHARACTERS`.
+        is_joined: bool[r], whether there is no white space between it and the run before it in its block.
         run_node: int32[r], the element a run belongs to.
         run_begin, run_end: int32[n], slice of the runs inside each subtree.
         block_node: int32[m], nearest block-level element around each block.
@@ -131,6 +132,7 @@ class Page:
     run_offset: NDArray[np.int64]
     has_ink: NDArray[np.bool_]
     has_unseen: NDArray[np.bool_]
+    is_joined: NDArray[np.bool_]
     run_node: Indices
     run_begin: Indices
     run_end: Indices

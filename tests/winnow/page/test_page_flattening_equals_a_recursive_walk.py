@@ -85,6 +85,8 @@ def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._El
         zip(page.block_node.tolist(), page.block_run_begin.tolist(), page.block_run_end.tolist(), strict=True)
     )
     assert blocks == walk.blocks()
+    joined = [(run, page.runs[run - 1][-1] + page.runs[run][0]) for _, b, e in blocks for run in range(b + 1, e)]
+    assert page.is_joined.nonzero()[0].tolist() == [run for run, around in joined if len("".join(around.split())) == 2]
     for i in range(page.n):
         inside = [b for b, (_, begin, _) in enumerate(blocks) if page.run_begin[i] <= begin < page.run_end[i]]
         assert inside == list(range(page.block_begin[i], page.block_end[i])) or not inside

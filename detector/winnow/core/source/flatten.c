@@ -15,6 +15,7 @@
     DO(int32_t, run_node, runs[i].node, r) \
     DO(uint8_t, has_ink, runs[i].has_ink, r) \
     DO(uint8_t, has_unseen, runs[i].has_unseen, r) \
+    DO(uint8_t, is_joined, runs[i].is_joined, r) \
     DO(int32_t, block_node, blocks[i].node, m) \
     DO(int32_t, block_run_begin, blocks[i].run_begin, m) \
     DO(int32_t, block_run_end, blocks[i].run_end, m) \

@@ -80,7 +80,7 @@ typedef struct {
 typedef struct {
     int64_t offset; /* in characters */
     int32_t node;
-    uint8_t has_ink, has_unseen;
+    uint8_t has_ink, has_unseen, is_joined;
 } Run;
 
 typedef struct {

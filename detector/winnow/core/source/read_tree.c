@@ -131,10 +131,20 @@ static int begins_with_ink(const Flat *flat, const void *element)
     return is_text(flat->tree, at);
 }
 
+/* Whether there is no white space around a place within a text. */
+static int is_in_word(const unsigned char *at, const unsigned char *end, const uint8_t *properties)
+{
+    Span behind = {at, end}, before = {at - 1, end};
+    while ((*before.begin & 0xC0) == 0x80) {
+        before.begin--;
+    }
+    return !((next_property(properties, &before) | next_property(properties, &behind)) & WHITE_SPACE);
+}
+
 /* End the current run, if there is one. */
 static int end_run(Flat *flat)
 {
-    const unsigned char *at;
+    const unsigned char *at, *begin;
     int64_t characters = 0;
     int is_ascii;
     Span text;
@@ -150,8 +160,8 @@ static int end_run(Flat *flat)
     run = &flat->runs[flat->r++];
     run->node = flat->current;
     run->has_ink = (uint8_t)has_ink(text, flat->properties);
-    run->has_unseen = 0;
-    for (at = text.begin; at < text.end; at++) {
+    run->has_unseen = run->is_joined = 0;
+    for (at = begin = text.begin; at < text.end; at++) {
         characters += (*at & 0xC0) != 0x80;
     }
     is_ascii = characters == text.end - text.begin;
@@ -166,6 +176,9 @@ static int end_run(Flat *flat)
     if (flat->last_border != flat->border) {
         flat->last_border = flat->border;
         flat->blocks[flat->m++] = (Block){flat->elements[flat->current].container, (int32_t)flat->r - 1, 0};
+    }
+    else {
+        run->is_joined = run[-1].has_ink && is_in_word(begin, text.end, flat->properties);
     }
     flat->blocks[flat->m - 1].run_end = (int32_t)flat->r;
     return READ;
