@@ -98,12 +98,10 @@ class Formulas:
 @once_per_page
 def find_formulas(page: Page) -> Formulas:
     """Find the formulas of a page; most pages have none."""
-    table, custom = page.attributes, page.unknown_names
+    table, custom, nothing = page.attributes, page.unknown_names, Formulas({}, {}, np.zeros(page.n, bool))
     is_marked = not (_POSSIBLE.isdisjoint(table.matches) and table.names.keys().isdisjoint(_TEX_ATTRIBUTES))
     if not (is_marked or "math" in page.tag_names or "mjx-container" in custom.values()):
-        return Formulas({}, {}, np.zeros(page.n, bool))
-    roots = table.elements_matching(_CLASSES, _CONTAINER)
-    roots += [element for element, name in custom.items() if name == "mjx-container"]
+        return nothing
     emoji = [place for place, value in table.matching(_PICTURES) if _EMOJI.search(value) and "/" not in value]
     pictures = table.elements_matching(_PICTURES, _TEX_PICTURE)
     found = _tex_of_maths(page) if "math" in page.tag_names else {}
@@ -121,6 +119,10 @@ def find_formulas(page: Page) -> Formulas:
         if page.tag[element] == TAG_ID["script"] and (tex := _clean_tex(page.raw_text(element))):
             found[element] = Formula(tex, _is_display(page, element))
     found = {element: formula for element, formula in sorted(found.items()) if formula.tex}
+    if not found:
+        return nothing
+    roots = table.elements_matching(_CLASSES, _CONTAINER)
+    roots += [element for element, name in custom.items() if name == "mjx-container"]
     return _choose_forms(page, found, outermost(page.parent, is_among(page, [*roots, *found])))
 
 

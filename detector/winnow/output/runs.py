@@ -149,12 +149,10 @@ def _labelled(page: Page, elements: list[int], pattern: re.Pattern[str]) -> list
     if not elements:
         return []
     chosen = np.array(elements)
-    begin, end = (page.run_offset.take(bound.take(chosen)).tolist() for bound in (page.run_begin, page.run_end))
-    return [
-        element
-        for element, at, behind in zip(elements, begin, end, strict=True)
-        if behind - at <= _MAX_LABEL and pattern.fullmatch(page.text[at:behind].strip())
-    ]
+    begin, end = (page.run_offset.take(bound.take(chosen)) for bound in (page.run_begin, page.run_end))
+    short = ((begin < end) & (end - begin <= _MAX_LABEL)).nonzero()[0]
+    bounds = zip(*(each.take(short).tolist() for each in (chosen, begin, end)), strict=True)
+    return [element for element, at, behind in bounds if pattern.fullmatch(page.text[at:behind].strip())]
 
 
 def decode_email(code: str) -> str:
@@ -198,6 +196,8 @@ def checkboxes(page: Page) -> dict[int, str]:
     boxes = np.array(found)
     item = nearest(page.parent, page.tag == TAG_ID["li"])[boxes]
     is_in_item = (page.tag[boxes] == TAG_ID["input"]) & (item >= 0)
+    if not is_in_item.any():
+        return {}
     boxes, item = boxes[is_in_item], item[is_in_item]
     visible = prefix_sums(page.has_ink)
     is_first = visible[page.run_begin[boxes]] == visible[page.run_begin[item]]

@@ -49,6 +49,7 @@ _CONDITIONAL_COMMENT: Final = re.compile(
     r"(?=.*(?:-->|<!--|\[(?:if |endif\])))(?:\[(?:if [^\]]{1,60}|endif)\]|<!|--+|>| )++"
 )
 _COMMENT_STARTS: Final = frozenset("<[-")
+_COMMENT_SIGNS: Final = ("-->", "<!--", "[if ", "[endif]")  # one of which is in every such text
 
 
 @once_per_page
@@ -150,6 +151,8 @@ def _merged_texts(
     is_whole = has_lines & (cut == 0) & ~in_data_table(page)[pre]
     if hidden is not None:
         is_whole &= slice_sums(hidden, page.run_begin[pre], page.run_end[pre]) == 0
+    if not is_whole.any():
+        return found
     is_code = within(page, is_among(page, pre[is_whole])) & shown_elements(page)
     elements, runs = is_code.nonzero()[0], is_code.take(page.run_node).nonzero()[0]
     markup = join_items(page, elements, page.attributes.of_elements(elements), runs)
@@ -173,9 +176,9 @@ def visible_text(page: Page) -> str:
 def conditional_comments(together: str, texts: Sequence[str]) -> list[int]:
     """Numbers of the texts, white space normalised, that are nothing but borders of conditional comments.
 
-    ``together`` is any text that has all their characters.
+    ``together`` is any text that has all their words.
     """
-    if not ("<" in together or ">" in together or "[" in together):  # one of which is in every such text
+    if not any(sign in together for sign in _COMMENT_SIGNS):
         return []
     return [
         number
