@@ -293,6 +293,8 @@ uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned cha
 
 void core_prepare_crc32(void);
 
+void core_keep_memory(void);
+
 /* The logarithms that features are looked up in. */
 void core_prepare_features(void);
 

@@ -116,6 +116,7 @@ static PyMethodDef methods[] = {FUNCTIONS(METHOD){NULL, NULL, 0, NULL}};
 
 static int execute(PyObject *module)
 {
+    core_keep_memory();
     core_prepare_crc32();
     core_prepare_features();
     core_prepare_network();
