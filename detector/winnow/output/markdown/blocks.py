@@ -43,6 +43,7 @@ class Block:
     marker: str = ""  # of a list: "-" or "*", or "." or ")" behind its numbers
     interrupts: bool = False  # of a list: may follow the line of a paragraph directly
     title: str = ""  # of a heading: its text without markup
+    link: str = ""  # of a heading: where its first link leads
     sections: Sequence[Sequence[Block]] = ()  # of a list with bullets, see _sections
 
 

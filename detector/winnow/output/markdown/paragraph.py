@@ -12,7 +12,7 @@ import re
 import string
 import unicodedata
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Final
 
 from winnow.output.markdown.blocks import HEADING, PARAGRAPH
@@ -87,6 +87,12 @@ class Line:
     def plain_text(self) -> str:
         """The text of the paragraph, without markup and pictures."""
         return "".join([piece.text for piece in self.pieces if piece.kind]).strip()
+
+    @property
+    def link(self) -> str:
+        """Where the first link that is no picture leads; "" for none."""
+        begun = (one.mark for one, two in pairwise(self.pieces) if one.opens and (two.kind or two.mark))
+        return next((mark.href for mark in begun if mark and mark.href), "")
 
     def add_text(self, text: str) -> None:
         """Add text; white space of any kind is one space, control characters are dropped outside code."""

@@ -325,8 +325,9 @@ class _Writer:
     def _end_heading(self) -> None:
         level, self._heading = self._heading, 0
         if self._line.pieces:
-            title = self._line.plain_text
-            self._add_block(Block(HEADING, [write_heading(level, self._line.finish(begins_line=False))], title=title))
+            title, link = self._line.plain_text, self._line.link
+            lines = [write_heading(level, self._line.finish(begins_line=False))]
+            self._add_block(Block(HEADING, lines, title=title, link=link))
 
     def _add_block(self, block: Block) -> None:
         self._ensure_item()
