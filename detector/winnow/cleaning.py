@@ -24,7 +24,7 @@ from winnow.models import load_model
 from winnow.models.decision import FAVORS, SCOPES
 from winnow.output.chunks import Chunk, make_chunks
 from winnow.output.html import write_html
-from winnow.output.markdown.blocks import stack_blocks
+from winnow.output.markdown.blocks import HEADING, stack_blocks
 from winnow.output.markdown.writer import write_blocks
 from winnow.output.markup import Markup, make_markup
 from winnow.output.text import join_blocks, visible_text
@@ -162,10 +162,13 @@ class Cleaned:
     def chunks(self, max_words: int = 300) -> list[Chunk]:
         """Cut the content into pieces for retrieval with their headings, see :func:`winnow.output.chunks.make_chunks`.
 
+        If the content has no heading of level 1, all pieces are below the headline that :attr:`metadata` has.
+
         Raises:
             ValueError: ``max_words`` is not above 0.
         """
-        return make_chunks(self._markdown_blocks, max_words)
+        has_title = any(block.kind == HEADING and block.lines[0].startswith("# ") for block in self._markdown_blocks)
+        return make_chunks(self._markdown_blocks, max_words, "" if has_title else self.metadata.headline or "")
 
     def to_dict(self, *further: str) -> dict[str, Any]:
         """Return the plain attributes, and others by name, as a dictionary that JSON can hold.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from winnow.output.markdown.blocks import HEADING, LIST, PARAGRAPH, RULE, stack_blocks
+from winnow.output.markdown.blocks import HEADING, LIST, PARAGRAPH, QUOTE, RULE, TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,15 +24,17 @@ class Chunk:
 
     Attributes:
         text: Markdown of the piece, without the headings above it.
-        headings: headings above it, from the top one down, as plain text.
+        headings: headings above it, from the top one down, as plain text; the first may be the title of the page.
         index: position among the pieces of the page, from 0.
         words: number of words.
+        link: where the last heading with a link leads, such as to the page of an item of a listing; "" for nowhere.
     """
 
     text: str
     headings: list[str]
     index: int
     words: int
+    link: str = ""
 
     @property
     def text_with_headings(self) -> str:
@@ -44,65 +46,91 @@ class Chunk:
         return asdict(self)
 
 
-def make_chunks(blocks: list[Block], max_words: int = 300) -> list[Chunk]:
+def make_chunks(blocks: list[Block], max_words: int = 300, title: str = "") -> list[Chunk]:
     """Cut a page into pieces.
 
-    A piece never continues after a heading. If all items of a list with bullets have headings, each is a section, and
-    written without its bullet. Tables and code stay whole, whatever their length; longer lists are cut between items
-    and longer paragraphs between sentences. Rules are left out.
+    A piece never continues after a heading with text below. Headings without are text of the heading above them, and
+    written as in the Markdown. If all items of a list with bullets have headings, each is a section, and written
+    without its bullet. Code stays whole, whatever its length; longer lists are cut between items, tables between rows,
+    with the head above each piece, quotations between paragraphs and paragraphs between sentences. Rules are left out.
 
     Args:
         blocks: its Markdown, see :func:`winnow.output.markdown.writer.write_blocks`.
         max_words: maximum number of words of a piece, above 0.
+        title: what all pieces are below, unless it is one of the headings; "" for nothing.
 
     Raises:
         ValueError: ``max_words`` is not above 0.
     """
     if max_words < 1:
         raise ValueError(f"max_words must be at least 1, not {max_words}")
+    outline = list(_outline(blocks))
+    top = "" if title in {block.title for _, block in outline} else title
     chunks: list[Chunk] = []
-    headings: list[tuple[int, str]] = []
-    for has_sections, group in groupby(blocks, lambda block: bool(block.sections)):
-        if has_sections:  # the headings of an item end with it
-            for section in chain.from_iterable(block.sections for block in group):
-                _add_chunks(chunks, section, headings, max_words)
-        else:
-            headings = _add_chunks(chunks, group, headings, max_words)
+    for above, section in _sections(outline):
+        titles = list(filter(None, [top, *(heading.title for heading in above)]))
+        link = next((heading.link for heading in reversed(above) if heading.link), "")
+        pieces = (piece for block in section for piece in _split_block(block, max_words))
+        for text in _pack(pieces, "\n\n", max_words):
+            chunks.append(Chunk(text, list(titles), len(chunks), _count_half_words(text) // 2, link))
     return chunks
 
 
-def _add_chunks(
-    chunks: list[Chunk], blocks: Iterable[Block], headings: list[tuple[int, str]], max_words: int
-) -> list[tuple[int, str]]:
-    """Add the pieces of some blocks below some headings, each with its level; return the headings at their end."""
-    shown = (block for block in blocks if block.kind != RULE)
-    for is_heading, group in groupby(shown, lambda block: block.kind == HEADING):
-        if is_heading:
-            for block in group:
-                level = block.lines[0].index(" ")
-                headings = [*(above for above in headings if above[0] < level), (level, block.title)]
-            continue
-        pieces = (piece for block in group for piece in _split_block(block, max_words))
-        for text in _pack(pieces, "\n\n", max_words):
-            titles = [title for _, title in headings if title]
-            chunks.append(Chunk(text, titles, len(chunks), _count_half_words(text) // 2))
-    return headings
+def _outline(blocks: Iterable[Block]) -> Iterator[tuple[tuple[Block, ...], Block]]:
+    """Yield all blocks but rules, each with the headings that it is below, and a heading with itself as the last."""
+    above: tuple[Block, ...] = ()
+    for block in blocks:
+        for section in block.sections or [[block]]:
+            inner = above
+            for part in section:
+                if part.kind == HEADING:
+                    level = part.lines[0].index(" ")
+                    inner = (*(heading for heading in inner if heading.lines[0].index(" ") < level), part)
+                if part.kind != RULE:
+                    yield inner, part
+        if not block.sections:  # else the headings of an item end with it
+            above = inner
+
+
+def _sections(outline: Sequence[tuple[tuple[Block, ...], Block]]) -> list[tuple[tuple[Block, ...], list[Block]]]:
+    """Gather the blocks below the same headings; headings without text below are blocks as others."""
+    with_text = {heading for above, block in outline if block.kind != HEADING for heading in above}
+    shown = [pair for pair in outline if pair[1] not in with_text and (pair[1].kind != HEADING or pair[1].title)]
+    sections: list[tuple[tuple[Block, ...], list[Block]]] = []
+    for above, group in groupby(shown, lambda pair: tuple(heading for heading in pair[0] if heading in with_text)):
+        section = [block for _, block in group]
+        if sections and [block.kind for block in section] == [HEADING]:  # often a name below what was said
+            sections[-1][1].extend(section)
+        else:
+            sections.append((above, section))
+    return sections
 
 
 def _split_block(block: Block, max_words: int) -> Iterator[str]:
     """Yield the Markdown of a block, cut into parts if it is too long."""
-    text = "\n".join(stack_blocks([block]))
-    if _count_half_words(text) // 2 <= max_words or block.kind not in {LIST, PARAGRAPH}:
+    text = "\n".join(block.lines)
+    if _count_half_words(text) // 2 <= max_words:
         yield text
         return
-    joint, parts = ("\n", _split_items(block.lines)) if block.kind == LIST else ("", _split_sentences(text))
-    yield from filter(None, map(str.strip, _pack(parts, joint, max_words)))
+    joint, parts, head = "\n", [text], ""
+    if block.kind == LIST:
+        parts = _split_items(block.lines)
+    elif block.kind == PARAGRAPH:
+        joint, parts = "", _split_sentences(text)
+    elif block.kind == QUOTE and "```" not in text:  # code may have empty lines
+        joint, parts = "\n>\n", text.split("\n>\n")
+    elif block.kind == TABLE:
+        top = "\n".join([*block.lines[:2], ""])
+        room = max_words - _count_half_words(top) // 2
+        if 2 * room >= max_words:  # else the head would be most of each part
+            parts, head, max_words = [*block.lines[2:]], top, room
+    yield from (head + part for part in map(str.strip, _pack(parts, joint, max_words)) if part)
 
 
 def _pack(parts: Iterable[str], joint: str, max_words: int) -> Iterator[str]:
     """Join successive parts up to a number of words; a part with more words stays whole."""
     waiting: list[str] = []
-    half_words = 0
+    half_words, between = 0, _count_half_words(joint)
     for part in parts:
         added = _count_half_words(part)
         half_words += added
@@ -113,6 +141,7 @@ def _pack(parts: Iterable[str], joint: str, max_words: int) -> Iterator[str]:
             waiting.clear()
             half_words = added
         waiting.append(part)
+        half_words += between
     if waiting:
         yield joint.join(waiting)
 

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import winnow
 from winnow.output.chunks import Chunk, make_chunks
 from winnow.output.markdown import to_markdown
 from winnow.output.markdown.writer import write_blocks
@@ -44,6 +45,58 @@ def test_items_of_a_list_are_sections_if_all_have_headings_with_something_below(
     ]
 
 
+def test_headings_without_text_below_are_text_of_the_heading_above_them() -> None:
+    html = """<h1>Shop</h1><p>New.<h2>Hats</h2><h3><a href="/h/1">Bowler</a></h3><h3>Fez</h3><h2>Shoes</h2><hr>
+        <h2><img src="/i.png" alt="x"></h2><h2>Coats</h2><p>Warm."""
+    assert [(chunk.headings, chunk.text) for chunk in chunks_of(html)] == [
+        (["Shop"], "New.\n\n## Hats\n\n### [Bowler](/h/1)\n\n### Fez\n\n## Shoes"),
+        (["Shop", "Coats"], "Warm."),
+    ]
+    assert [chunk.text for chunk in chunks_of("<h1>Shop</h1>" + "<h2>A hat</h2>" * 5, 6)] == [
+        "# Shop\n\n## A hat",
+        *["## A hat\n\n## A hat"] * 2,
+    ]
+
+
+def test_a_lone_heading_without_text_below_ends_the_piece_before_it() -> None:
+    html = "<h1>Shop</h1><h2>What they say</h2><p>So good.</p><h3>Ann</h3><h2>Visit</h2><p>Us.</p><h1>Comments</h1>"
+    assert [(chunk.headings, chunk.text) for chunk in chunks_of(html)] == [
+        (["Shop", "What they say"], "So good.\n\n### Ann"),
+        (["Shop", "Visit"], "Us.\n\n# Comments"),
+    ]
+
+
+def test_a_piece_knows_where_the_last_heading_with_a_link_leads() -> None:
+    html = """<h1>Shop</h1><p>New.<h2><a href="/big.png"><img src="/i.png"></a> <a href="/h/1"><em>Hat</em></a>, see
+        <a href="/more">more</a></h2><p>20 euros.<h3>Sizes</h3><p>All.<a href="/h/2"><h2>Shoe</h2><p>9 euros.</p></a>"""
+    assert [chunk.link for chunk in chunks_of(html)] == ["", "/h/1", "/h/1", "/h/2"]
+
+
+def test_the_title_is_above_all_headings_unless_it_is_one_of_them() -> None:
+    blocks = write_blocks(read_markup("<p>Intro.<h2>First</h2><p>One."))
+    assert [chunk.headings for chunk in make_chunks(blocks, title="Guide")] == [["Guide"], ["Guide", "First"]]
+    assert [chunk.headings for chunk in make_chunks(blocks, title="First")] == [[], ["First"]]
+
+
+def test_long_quotations_are_split_between_paragraphs_unless_they_hold_code() -> None:
+    quotation = f"<blockquote><p>{SENTENCE}<p>a<br>b<ul><li>c<li>d</ul><p>{SENTENCE}</blockquote>"
+    fox = f"> {SENTENCE.strip()}"
+    assert [chunk.text for chunk in chunks_of(quotation, 15)] == [f"{fox}\n>\n> a\\\n> b", "> - c\n> - d", fox]
+    assert len(chunks_of(quotation.replace("<ul>", "<pre>x\n\ny</pre>"), 15)) == 1
+    assert chunks_of(f"<blockquote>{'<p>a b c' * 90}</blockquote>", 40)[0].words <= 40
+
+
+def test_long_tables_are_split_between_rows_with_the_head_above_each_piece() -> None:
+    rows = "".join(f"<tr><td>item {n}<td>{n}" for n in range(9))
+    html = f"<table><tr><th>Name<th>No.{rows}</table>"
+    chunks = chunks_of(html, 30)
+    assert [chunk.text.split("\n", 2)[:2] for chunk in chunks] == [["| Name | No. |", "| --- | --- |"]] * len(chunks)
+    assert "\n".join(chunk.text.split("\n", 2)[2] for chunk in chunks) == to_markdown(html).split("\n", 2)[2]
+    assert len(chunks) > 2
+    assert all(chunk.words <= 30 for chunk in chunks)
+    assert len(chunks_of(html, 19)) == 1  # the head would be most of each piece
+
+
 def test_code_stays_whole_and_long_lists_and_paragraphs_are_split_between_items_and_sentences() -> None:
     chunks = chunks_of(PAGE, 15)
     assert [chunk.words for chunk in chunks if "x = 1" in chunk.text] == [len(["```", "x", "=", "1"]) + 121]
@@ -65,3 +118,11 @@ def test_chunks_of_no_words_are_an_error_and_an_empty_page_has_none() -> None:
     assert chunks_of("") == []
     with pytest.raises(ValueError, match="at least 1"):
         chunks_of(PAGE, 0)
+
+
+def test_the_headline_is_above_the_chunks_of_a_page_without_a_heading_of_level_1() -> None:
+    story = "<p>Winds of up to 130 km/h are expected on the coast tonight, and the ferries stay in the harbour.</p>" * 3
+    page = winnow.clean(f"<title>Storm warning</title><main>{story}<h2>Ferries</h2>{story}</main>")
+    assert [chunk.headings for chunk in page.chunks()] == [["Storm warning"], ["Storm warning", "Ferries"]]
+    page = winnow.clean(f"<title>Storm warning</title><main>{story}<h1>A storm</h1>{story}</main>")
+    assert [chunk.headings for chunk in page.chunks()] == [[], ["A storm"]]
