@@ -9,7 +9,7 @@ from html import unescape
 from typing import Any, Final
 
 from winnow.metadata.dates import is_month
-from winnow.page.text import UNSEEN_CHARACTERS
+from winnow.page.text import UNSEEN_CHARACTERS, UNSPACED_RUN
 
 MAX_VALUES: Final = 20  # authors or tags
 _MAX_NAME_CHARACTERS: Final = 80
@@ -53,7 +53,8 @@ _WEEKDAY: Final = re.compile(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur
 _BETWEEN_NAMES: Final = re.compile(
     r" ?(?:,|;|\||&|\band\b|\bund\b|\bet\b|\by\b|\boch\b|\bog\b|\be\b|\bwith\b) |[、，；]| / ", re.IGNORECASE
 )
-_BETWEEN_KEYWORDS: Final = re.compile("[,;，；]")
+_BETWEEN_KEYWORDS: Final = re.compile("[,;，；、،|]")
+_MIN_SPACED_KEYWORDS: Final = 3  # in scripts without spaces; fewer may be a headline
 _CREDENTIAL: Final = re.compile(r"[A-Z][A-Za-z.]{0,5}[®.]?")
 _USER_NAME: Final = re.compile(r"[a-z0-9_.-]+")
 _PARTICLES: Final = frozenset(
@@ -175,10 +176,12 @@ def _drop_date(text: str) -> str:
 
 
 def keywords(value: Any) -> list[str]:
-    """Split keywords: a list of several, or one text with commas or semicolons."""
+    """Split keywords: a list of several, or one text with commas or the like, in Chinese also with spaces alone."""
     parts = as_list(value)
     if len(parts) == 1:
         parts = _BETWEEN_KEYWORDS.split(clean_text(parts[0]) or "")
+    if len(parts) == 1 and sum(map(bool, map(UNSPACED_RUN.search, parts[0].split()))) >= _MIN_SPACED_KEYWORDS:
+        parts = parts[0].split()
     return list(dict.fromkeys(filter(None, map(clean_text, parts))))[:MAX_VALUES]
 
 

@@ -262,6 +262,9 @@ def test_offers_of_products_are_read() -> None:
         ('<meta property="article:tag" content="Books,Best books,R&amp;amp;D">', ["Books", "Best books", "R&D"]),
         ('<meta property="article:tag" content="Marriage, Civil"><meta property="article:tag" content="Law">', None),
         ('<meta name=keywords content="以色列；停火;谈判，哈马斯">', ["以色列", "停火", "谈判", "哈马斯"]),
+        ("<meta name=keywords content='以色列 停火 IMF 谈判'>", ["以色列", "停火", "IMF", "谈判"]),
+        ("<meta name=keywords content='停火谈判 ChatGPT 以色列'>", ["停火谈判 ChatGPT 以色列"]),
+        ("<meta name=keywords content='اخبار، اسلام آباد|T-Shirts'>", ["اخبار", "اسلام آباد", "T-Shirts"]),
     ],
 )
 def test_one_text_may_have_all_tags(head: str, tags: list[str] | None) -> None:
