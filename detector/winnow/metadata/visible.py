@@ -74,6 +74,7 @@ _SIDE_CLASSES: Final = (
 ).split()
 _COMMENT_CLASSES: Final = "comment comments reply".split()
 _BYLINE_CLASSES: Final = "author authors autor writer contributor contributors vcard fn byline".split()
+_LABEL: Final = re.compile(r"^(?:Title|Thread): ?")  # before a headline
 _SITE_NAME: Final = re.compile(r"\b(?:site|menu)-?(?:title|name|logo)\b")
 _AUTHOR_STEPS: Final = [  # of addresses
     f"/{step}/"
@@ -271,7 +272,7 @@ def headings(page: Page, *names: str) -> list[str]:
     for index, pairs in named_elements(page, *names):
         if index >= last_end and not _SITE_NAME.search(f"{pairs.get('id')} {pairs.get('class')}"):
             text = element_text(page, index).rstrip("¶§ ")
-            found.append(text if text in page.title else text.rstrip("# "))  # not "C#"
+            found.append(text if text in page.title else _LABEL.sub("", text.rstrip("# ")))  # not "C#"
             last_end = int(page.end[index])
     return [text for text in found if text]
 

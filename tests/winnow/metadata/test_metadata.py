@@ -169,6 +169,8 @@ def test_dates_and_names_in_comments_and_other_articles_are_not_those_of_the_pag
         ("News: Storm hits the coast", "Storm hits the coast", "Storm hits the coast"),
         ("Storm hits the coast - Handbook", "Handbook</h1><h2>Storm hits the Coast", "Storm hits the Coast"),
         ("Storm hits the coast", "The storm</h1><h1>Storm hits the coast¶", "Storm hits the coast"),
+        ("[7] Storm hits the coast", "<b>Title:</b>Storm hits the coast", "Storm hits the coast"),
+        ("Thread: A storm of tweets", "Thread: A storm of tweets", "Thread: A storm of tweets"),
         ("Storm hits the coast | Opinion", "<svg><title>Logo</title></svg>", "Storm hits the coast | Opinion"),
         ("台风登陆东海岸_新闻频道_港口网", "台风登陆东海岸", "台风登陆东海岸"),
         ("台风登陆东海岸，新闻发布会通稿", "新闻中心", "台风登陆东海岸，新闻发布会通稿"),
