@@ -70,6 +70,7 @@ _AUTHORS: Final = """author byl citation_author dc.creator dcterms.creator parse
     article:author_name"""
 _BETWEEN_PARTS: Final = re.compile(r"( (?:[|–—•·»«›‹~*-]|::) | ?[|»«] ?|: )")
 
+_LISTINGS: Final = frozenset({"archive", "paged", "search-results", "page-taxonomy"})  # classes of ``body``
 _MAX_NAMES: Final = 200  # elements with itemprop="name"
 _MIN_LANGUAGE_CHARACTERS: Final = 40
 _MAX_LANGUAGE_CHARACTERS: Final = 4_000
@@ -336,10 +337,16 @@ def _microdata_facts(page: Page) -> Facts:
 
 
 def _visible_facts(page: Page, known: Facts) -> Facts:
-    """Facts that readers see: the language and the heading, the byline and the dates as far as they are not known."""
+    """Facts that readers see: the language and the heading, the byline and the dates as far as they are not known.
+
+    Bylines and dates on a page that calls itself a listing are those of its entries.
+    """
     facts: Facts = {"language": stated_language(page)}
     if "headline" not in known:
         facts["headline"] = seen_text(page.title) or next(iter(headings(page, "h1")), None)
+    classes = {name for _, pairs in named_elements(page, "body") for name in pairs.get("class", "").split()}
+    if not classes.isdisjoint(_LISTINGS) and "single" not in classes:
+        return facts
     if _names_no_person(known):
         facts["authors"] = visible_authors(page)
     if not known.keys() >= set(_DATES):
