@@ -156,13 +156,9 @@ def read_metadata(page: Page, text: str = "") -> Metadata:
             if value:
                 facts[name], sources[name] = value, source
     site = facts.get("site_name") or ""
-    if "headline" in facts:
-        facts["headline"] = _without_site(facts["headline"], site, page)
-        if visible := _visible_headline(page, facts["headline"], site):
-            facts["headline"], sources["headline"] = visible, "markup"
-        facts["headline"] = _without_site(facts["headline"], site, page, is_chosen=True)
     if people := [name for name in facts.get("authors", []) if not _is_site(name, site, page.url)]:
         facts["authors"] = people
+    _add_site_and_headline(page, facts, sources)
     base = base_address(page)
     for name in facts.keys() & {"canonical", "image"}:
         address = join_address(base, facts[name])
@@ -170,6 +166,20 @@ def read_metadata(page: Page, text: str = "") -> Metadata:
     _add_dates(page, facts, sources)
     _add_language(text, facts, sources)
     return Metadata(**facts, sources=sources)
+
+
+def _add_site_and_headline(page: Page, facts: Facts, sources: dict[str, str]) -> None:
+    """Choose the headline, without the name of the site; add this name from the title if none is declared."""
+    site = facts.get("site_name") or ""
+    names = {site, *site_names(page)}
+    in_title, _ = _part_and_rest(page.title, names, page.url)
+    if "headline" in facts:
+        _, declared = _part_and_rest(facts["headline"], {site}, page.url, is_split_by_colon=True)
+        if visible := _visible_headline(page, declared, {site, in_title}):
+            declared, sources["headline"] = visible, "markup"
+        _, facts["headline"] = _part_and_rest(declared, names, page.url)
+    if in_title and not site:
+        facts["site_name"], sources["site_name"] = in_title, "markup"
 
 
 def _add_language(text: str, facts: Facts, sources: dict[str, str]) -> None:
@@ -216,15 +226,14 @@ def _names_no_person(facts: Facts) -> bool:
     return all(is_user_name(name) or _is_site(name, site, None) for name in authors)
 
 
-def _without_site(title: str, site: str, page: Page, *, is_chosen: bool = False) -> str:
-    """Return a title without the name of the site at its end or beginning; the chosen one only behind a bar or dash."""
+def _part_and_rest(title: str, names: set[str], url: str | None, *, is_split_by_colon: bool = False) -> tuple[str, str]:
+    """The last or first part of a title that is one of the site's names, and the rest; "" and the title for none."""
     parts = _BETWEEN_PARTS.split(title)
-    if len(parts) < 3 or (is_chosen and parts[-2] == ": "):
-        return title
-    for part, rest in ((parts[-1], parts[:-2]), (parts[0], parts[2:]))[: 1 if is_chosen else 2]:
-        if any(_is_site(part, name, page.url) for name in [site, *(site_names(page) if is_chosen else [])]):
-            return "".join(rest).strip() or title
-    return title
+    ends = ((parts[-1], parts[-2], parts[:-2]), (parts[0], parts[1], parts[2:])) if len(parts) > 2 else ()
+    for part, between, rest in ends:
+        if (is_split_by_colon or between != ": ") and any(_is_site(part, name, url) for name in names):
+            return part, "".join(rest).strip() or title
+    return "", title
 
 
 def _is_site(text: str, site: str, url: str | None) -> bool:
@@ -354,10 +363,10 @@ def _visible_facts(page: Page, known: Facts) -> Facts:
     return facts
 
 
-def _visible_headline(page: Page, declared: str, site: str) -> str | None:
+def _visible_headline(page: Page, declared: str, site: set[str]) -> str | None:
     """The ``h1`` with most words in common with the declared headline, at least half of its own; else the only one."""
     declared_words = _words(declared)
-    candidates = [text for text in headings(page, "h1") if _letters_of(text) != _letters_of(site)]
+    candidates = [text for text in headings(page, "h1") if _letters_of(text) not in map(_letters_of, site)]
     parts = _BETWEEN_PARTS.split(page.title)
     is_long = len(parts[0].split()) > 2
     if len(parts) > 2 and _letters_of(parts[-1]) in map(_letters_of, candidates or parts[-1:] * is_long):

@@ -261,7 +261,7 @@ def site_names(page: Page) -> set[str]:
     inner = [at for index in first for at in range(index, min(int(page.end[index]), index + _MAX_NAMING))]
     labels = page.attributes.of_elements(np.array(inner, np.int64), {"alt", "aria-label"})
     found = [element_text(page, index) for index in first] + [text for pairs in labels for _, text in pairs]
-    return {text.lower().removesuffix("logo") for text in found}
+    return {text.lower().removesuffix("logo") for text in found} - {"home"}
 
 
 @once_per_page

@@ -162,6 +162,18 @@ def test_dates_and_names_in_comments_and_other_articles_are_not_those_of_the_pag
 
 
 @pytest.mark.parametrize(
+    "classes", ["archive tag", "home paged", "search-results", "page-taxonomy", "single paged", "blog"]
+)
+def test_a_page_that_calls_itself_a_listing_has_no_date_or_author_of_its_entries(classes: str) -> None:
+    html = f"<title>Storms</title><body class='{classes}'><h1>Storms</h1><p>By Ada Byron | May 17, 2024<p>A storm came."
+    found = read_metadata(Page.parse(html))
+    is_article = classes in {"single paged", "blog"}
+    assert (found.authors, found.published) == ((["Ada Byron"], "2024-05-17") if is_article else ([], None))
+    stated = "<meta property=article:published_time content=2026-05-17>"
+    assert read_metadata(Page.parse(stated + html)).published == "2026-05-17"
+
+
+@pytest.mark.parametrize(
     ("title", "h1", "headline"),
     [
         ("Storm hits the coast | The Harbour News", "The Harbour News", "Storm hits the coast"),
@@ -190,15 +202,38 @@ def test_the_headline_is_without_the_name_of_the_site(title: str, h1: str, headl
         ("Storm | Host", "<h1>Storm hits the coast | Host</h1>", "Storm hits the coast"),
         ("Storm: Bay Watch", "<a href=/>Bay Watch</a>", "Storm: Bay Watch"),
         ("Storm | Bay Watch", "<a href=/bay>Bay Watch</a><a href=/>Bay</a>", "Storm | Bay Watch"),
-        ("Bay Watch | Tides", "<a href=/>Bay Watch</a>", "Bay Watch | Tides"),
+        ("Bay Watch » Tides", "<h1><a href=/>Bay Watch</a></h1>", "Tides"),
+        ("The sea of Bay | Bay Sea", "<h1><a href=/>Bay Sea</a></h1>", "The sea of Bay"),
+        ("Tides of Host | Bay", "<h1>Tides</h1><a href=/>Home</a>", "Tides"),
         ("| Bay Watch", "<a href=/>Bay Watch</a>", "| Bay Watch"),
     ],
 )  # fmt: skip
-def test_the_end_of_a_headline_that_links_home_or_the_address_show_as_the_name_of_the_site_is_left_out(
+def test_an_end_of_a_headline_that_links_home_or_the_address_show_as_the_name_of_the_site_is_left_out(
     title: str, body: str, headline: str
 ) -> None:
     page = Page.parse(f"<title>{title}</title>{body}<p>Waves", "https://host.example/a")
     assert read_metadata(page).headline == headline
+
+
+@pytest.mark.parametrize(
+    ("title", "head", "site", "source"),
+    [
+        ("Storm | Bay Watch", "", "Bay Watch", "markup"),
+        ("Bay Watch » Archive » Storm", "", "Bay Watch", "markup"),
+        ("Storm - Harbour Host", "<base href=/>", None, None),
+        ("Storm - Host", "", "Host", "markup"),
+        ("Home - The Bay", "", None, None),
+        ("Storm: Bay Watch", "", None, None),
+        ("Storm | Bay Watch", "<meta property=og:site_name content='The Bay'>", "The Bay", "opengraph"),
+        ("Storm", "", None, None),
+    ],
+)
+def test_the_end_of_the_title_that_links_home_or_the_address_show_names_a_site_that_declares_no_name(
+    title: str, head: str, site: str | None, source: str | None
+) -> None:
+    html = f"<title>{title}</title>{head}<body><a href=/>Bay Watch</a><a href=/>Home</a><p>Waves"
+    found = read_metadata(Page.parse(html, "https://host.example/a"))
+    assert (found.site_name, found.sources.get("site_name")) == (site, source)
 
 
 def test_the_only_heading_is_the_headline_if_the_title_begins_with_it_though_it_is_one_word() -> None:
