@@ -24,7 +24,7 @@ from winnow.models import load_model
 from winnow.models.decision import FAVORS, SCOPES
 from winnow.output.chunks import Chunk, make_chunks
 from winnow.output.html import write_html
-from winnow.output.markdown.blocks import HEADING, stack_blocks
+from winnow.output.markdown.blocks import stack_blocks
 from winnow.output.markdown.writer import write_blocks
 from winnow.output.markup import Markup, make_markup
 from winnow.output.text import join_blocks, visible_text
@@ -167,7 +167,7 @@ class Cleaned:
         Raises:
             ValueError: ``max_words`` is not above 0.
         """
-        has_title = any(block.kind == HEADING and block.lines[0].startswith("# ") for block in self._markdown_blocks)
+        has_title = any(block.level == 1 for block in self._markdown_blocks)
         return make_chunks(self._markdown_blocks, max_words, "" if has_title else self.metadata.headline or "")
 
     def to_dict(self, *further: str) -> dict[str, Any]:

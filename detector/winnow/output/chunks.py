@@ -84,8 +84,7 @@ def _outline(blocks: Iterable[Block]) -> Iterator[tuple[tuple[Block, ...], Block
             inner = above
             for part in section:
                 if part.kind == HEADING:
-                    level = part.lines[0].index(" ")
-                    inner = (*(heading for heading in inner if heading.lines[0].index(" ") < level), part)
+                    inner = (*(heading for heading in inner if heading.level < part.level), part)
                 if part.kind != RULE:
                     yield inner, part
         if not block.sections:  # else the headings of an item end with it

@@ -42,6 +42,7 @@ class Block:
     lines: Sequence[str]  # without indentation
     marker: str = ""  # of a list: "-" or "*", or "." or ")" behind its numbers
     interrupts: bool = False  # of a list: may follow the line of a paragraph directly
+    level: int = 0  # of a heading: 1 to 6
     title: str = ""  # of a heading: its text without markup
     link: str = ""  # of a heading: where its first link leads
     sections: Sequence[Sequence[Block]] = ()  # of a list with bullets, see _sections
@@ -116,7 +117,7 @@ def _sections(items: list[Frame]) -> list[list[Block]]:
         if (first := next((at for at, part in enumerate(parts) if part.kind == HEADING), None)) is None:
             return []
         parts.insert(0, parts.pop(first))  # often behind a picture
-        levels = [part.lines[0].index(" ") if part.kind == HEADING else _TEXT_LEVEL for part in parts]
+        levels = [part.level or _TEXT_LEVEL for part in parts]
         if any(below <= level < _TEXT_LEVEL for level, below in pairwise([*levels, 0])):
             return []
         sections.append(parts)

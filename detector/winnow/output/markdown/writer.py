@@ -325,9 +325,9 @@ class _Writer:
     def _end_heading(self) -> None:
         level, self._heading = self._heading, 0
         if self._line.pieces:
-            title, link = self._line.plain_text, self._line.link
-            lines = [write_heading(level, self._line.finish(begins_line=False))]
-            self._add_block(Block(HEADING, lines, title=title, link=link))
+            heading = Block(HEADING, [], level=level, title=self._line.plain_text, link=self._line.link)
+            heading.lines = [write_heading(level, self._line.finish(begins_line=False))]
+            self._add_block(heading)
 
     def _add_block(self, block: Block) -> None:
         self._ensure_item()
