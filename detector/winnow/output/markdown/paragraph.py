@@ -30,7 +30,7 @@ PLAIN, CODE, FORMULA = "plain", "code", "formula"  # kinds of pieces
 _BREAK: Final = "\\\n"  # within a paragraph
 _BOXES: Final = frozenset({"[ ]", "[x]"})  # at the start of an item
 _DELIMITERS: Final = {"em": "*", "strong": "**", "del": "~~"}  # of emphasis, by its kind
-_MAX_LEAD: Final = 4  # words
+_MAX_LEAD: Final = 4  # words before what the title of a link repeats
 _SPACES: Final = re.compile(r"\s+")
 _BARE_ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\x00-\x20<>\\`|\x7f]+")
 _ASCII_BOUNDARIES: Final = frozenset(string.punctuation + " \t\n\f\r")
@@ -125,7 +125,7 @@ class Line:
         """Add an image; a caption that repeats its description is left out."""
         self._write_pending(is_text=False)
         words = " ".join(CONTROLS.sub("", description).split())
-        title = "" if _is_same(caption, words) else write_title(caption)
+        title = "" if _repeats(caption, words) else write_title(caption)
         self.pieces.append(Piece(f"![{escape_text(words, brackets=True)}]({write_address(source)}{title})"))
 
     def add_line_break(self) -> None:
@@ -234,7 +234,7 @@ def _write_pieces(pieces: list[Piece]) -> str:
         else:
             begin = links.pop()
             words = "".join([inner.text for inner in pieces[begin:index] if inner.kind])
-            title = "" if _repeats(mark.title, words) else write_title(mark.title)
+            title = "" if _repeats(mark.title, words, _MAX_LEAD) else write_title(mark.title)
             text = f"]({write_address(mark.href or '')}{title})"
             if _is_autolink(pieces[begin : index + 1]):
                 written[begin], written[begin + 1], text = "<", str(mark.href), ">"
@@ -263,17 +263,12 @@ def _write_piece(pieces: list[Piece], index: int, written: list[str], *, in_link
     return text
 
 
-def _is_same(title: str, text: str) -> bool:
-    """Whether a title only repeats a text."""
-    return title.lower().split() == text.lower().split()
-
-
-def _repeats(title: str, text: str) -> bool:
-    """Whether the title of a link repeats its text, behind a few words such as "Permanent Link to"."""
+def _repeats(title: str, text: str, max_lead: int = 0) -> bool:
+    """Whether a title only repeats a text, behind at most so many words such as "Permanent Link to"."""
     said, words = text.lower().split(), title.lower().split()
-    lead = words[: len(words) - len(said)]
-    is_short = bool(said) and len(lead) <= _MAX_LEAD and "".join(lead).isalpha()
-    return [*lead, *said] == words and (not lead or is_short)
+    lead = len(words) - len(said)
+    is_led = bool(said) and "".join(words[: max(lead, 0)]).isalpha()
+    return 0 <= lead <= max_lead and words[lead:] == said and (not lead or is_led)
 
 
 def _is_autolink(pieces: list[Piece]) -> bool:
