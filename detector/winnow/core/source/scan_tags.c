@@ -146,9 +146,11 @@ static PyObject *changed(const Reader *html, const char *begin)
     for (k = 0; k < html->count; k++) {
         size += (Py_ssize_t)strlen(html->changes[k].text) - (html->changes[k].end - html->changes[k].begin);
     }
-    copy = PyBytes_FromStringAndSize(NULL, size);
-    to = copy ? PyBytes_AsString(copy) : NULL;
-    for (k = 0; k < html->count && to != NULL; k++) {
+    if ((copy = PyBytes_FromStringAndSize(NULL, size)) == NULL) {
+        return NULL;
+    }
+    to = PyBytes_AsString(copy);
+    for (k = 0; k < html->count; k++) {
         const Change *change = &html->changes[k];
         size_t kept = (size_t)(change->begin - begin), added = strlen(change->text);
         memcpy(to, begin, kept);
@@ -156,6 +158,7 @@ static PyObject *changed(const Reader *html, const char *begin)
         to += kept + added;
         begin = change->end;
     }
+    memcpy(to, begin, (size_t)(html->end - begin));
     return copy;
 }
 
@@ -366,11 +369,10 @@ PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
     for (skip_to(&html, '<'); html.at < html.end && !html.failed; skip_to(&html, '<')) {
         skip_markup(&html, max_attributes, nesting);
     }
-    if (html.count || size < given_size) {
-        replace(&html, html.end, html.end, ""); /* what is before is kept */
-    }
     Py_END_ALLOW_THREADS
-    found = html.failed ? PyErr_NoMemory() : html.count ? changed(&html, begin) : Py_NewRef(given);
+    found = html.failed                              ? PyErr_NoMemory()
+            : html.count || size < given_size ? changed(&html, begin)
+                                               : Py_NewRef(given);
     free(html.changes);
     is_hard = nesting->tags > FEW_TAGS && (nesting->steps > MOST_STEPS || nesting->reopened > MOST_REOPENED);
     return found ? Py_BuildValue("NO", found, is_hard ? Py_True : Py_False) : NULL;
