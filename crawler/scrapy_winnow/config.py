@@ -391,7 +391,7 @@ def checked_setting(settings: BaseSettings, name: str) -> Any:
 
 
 def unknown_settings(settings: BaseSettings) -> list[str]:
-    """Return a message for each setting with our prefix that is unknown, with the one meant, or that nobody reads."""
+    """Return a message for each setting that does not exist, and each in the environment, where it has no effect."""
     unknown = sorted(name for name in settings if str(name).startswith(PREFIX) and name not in SETTINGS)
     problems = []
     for name in unknown:

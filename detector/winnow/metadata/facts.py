@@ -294,7 +294,7 @@ def _stated_kinds(page: Page) -> Iterator[str | None]:
     yield json_ld_kind(page)
     stated = page.attributes.containing(("og:type", "generator"), "property", "name", "http-equiv")
     elements = page.attributes.elements_with([place for place, _ in stated])
-    metas = _contents(dict(page.attributes[place]) for place in elements if page.tag[place] == TAG_ID["meta"])
+    metas = _contents(dict(page.attributes[element]) for element in elements if page.tag[element] == TAG_ID["meta"])
     yield from metas.get("og:type", [])
     yield next(iter(metas.get("generator", [""])[0].lower().split()), None)  # the software
 
@@ -363,10 +363,10 @@ def _visible_facts(page: Page, known: Facts) -> Facts:
     return facts
 
 
-def _visible_headline(page: Page, declared: str, site: set[str]) -> str | None:
+def _visible_headline(page: Page, declared: str, names: set[str]) -> str | None:
     """The ``h1`` with most words in common with the declared headline, at least half of its own; else the only one."""
     declared_words = _words(declared)
-    candidates = [text for text in headings(page, "h1") if _letters_of(text) not in map(_letters_of, site)]
+    candidates = [text for text in headings(page, "h1") if _letters_of(text) not in map(_letters_of, names)]
     parts = _BETWEEN_PARTS.split(page.title)
     is_long = len(parts[0].split()) > 2
     if len(parts) > 2 and _letters_of(parts[-1]) in map(_letters_of, candidates or parts[-1:] * is_long):

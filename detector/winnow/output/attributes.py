@@ -30,6 +30,7 @@ _PLAIN: Final = frozenset(
     """.split()
 )
 _ADDRESSES: Final = frozenset({"href", "src", "cite", "poster"})
+_NOWHERE: Final = "# \t\r\n"  # an address of these alone leads nowhere
 _WRITTEN: Final = _PLAIN | _ADDRESSES | {"srcset"}
 _LAZY_SOURCES: Final = (
     "data-src data-lazy-src data-original data-lazy data-actualsrc data-hi-res-src data-full-url data-echo data-image "
@@ -198,9 +199,6 @@ def _safe_value(name: str, value: str, base: str) -> str | None:
         return value
     is_safe = name in _ADDRESSES and value.strip(_NOWHERE) and is_safe_address(value, image=name in {"src", "poster"})
     return _resolve(value, base) if is_safe else None
-
-
-_NOWHERE: Final = "# \t\r\n"  # an address of these alone leads nowhere
 
 
 def _safe_sources(srcset: str, base: str) -> str | None:
