@@ -223,8 +223,8 @@ PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
     return result_of(&flat);
 }
 
-/* Have glibc keep what a page frees for the next one: to give it back and to be given it anew, zeroed, takes a tenth of the time
-   of a page. Where the user has said what is kept, nothing is changed. */
+/* Have glibc keep what a page frees for the next one: to give it back and to be given it anew, zeroed, takes a twentieth of the
+   time of a page. Where the user has said what is kept, nothing is changed. */
 void core_keep_memory(void)
 {
 #ifdef __GLIBC__
