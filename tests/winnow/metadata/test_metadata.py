@@ -194,46 +194,31 @@ def test_the_headline_is_without_the_name_of_the_site(title: str, h1: str, headl
 
 
 @pytest.mark.parametrize(
-    ("title", "body", "headline"),
+    ("title", "body", "headline", "site"),
     [
-        ("Storm - Tides | Bay Watch", "<a href=/><img alt='Bay Watch logo'></a>", "Storm - Tides"),
-        ("Storm – Bay Watch", "<a href=https://host.example aria-label='Bay Watch'></a>", "Storm"),
-        ("Storm - The Bay", "<h1 class=menu-title>The Bay</h1>", "Storm"),
-        ("Storm | Host", "<h1>Storm hits the coast | Host</h1>", "Storm hits the coast"),
-        ("Storm: Bay Watch", "<a href=/>Bay Watch</a>", "Storm: Bay Watch"),
-        ("Storm | Bay Watch", "<a href=/bay>Bay Watch</a><a href=/>Bay</a>", "Storm | Bay Watch"),
-        ("Bay Watch » Tides", "<h1><a href=/>Bay Watch</a></h1>", "Tides"),
-        ("The sea of Bay | Bay Sea", "<h1><a href=/>Bay Sea</a></h1>", "The sea of Bay"),
-        ("Tides of Host | Bay", "<h1>Tides</h1><a href=/>Home</a>", "Tides"),
-        ("| Bay Watch", "<a href=/>Bay Watch</a>", "| Bay Watch"),
+        ("Storm - Tides | Bay Watch", "<a href=/><img alt='Bay Watch logo'></a>", "Storm - Tides", "Bay Watch"),
+        ("Storm – Bay", "<a href=https://host.example aria-label='Bay'></a>", "Storm", "Bay"),
+        ("Storm - The Bay", "<h1 class=menu-title>The Bay</h1>", "Storm", "The Bay"),
+        ("Storm | Host", "<h1>Storm hits the coast | Host</h1>", "Storm hits the coast", "Host"),
+        ("Storm - Harbour Host", "<a href=/>Host</a>", "Storm - Harbour Host", None),
+        ("Storm: Bay Watch", "<a href=/>Bay Watch</a>", "Storm: Bay Watch", None),
+        ("Storm | Bay Watch", "<a href=/bay>Bay Watch</a><a href=/>Bay</a>", "Storm | Bay Watch", None),
+        ("Bay Watch » Tides", "<h1><a href=/>Bay Watch</a></h1>", "Tides", "Bay Watch"),
+        ("The sea of Bay | Bay Sea", "<h1><a href=/>Bay Sea</a></h1>", "The sea of Bay", "Bay Sea"),
+        ("Tides of Host | Bay", "<h1>Tides</h1><a href=/>Home</a>", "Tides", None),
+        ("Home - The Bay", "<a href=/>Home</a>", "Home - The Bay", None),
+        ("| Bay Watch", "<a href=/>Bay Watch</a>", "| Bay Watch", "Bay Watch"),
     ],
 )  # fmt: skip
-def test_an_end_of_a_headline_that_links_home_or_the_address_show_as_the_name_of_the_site_is_left_out(
-    title: str, body: str, headline: str
+def test_an_end_of_a_title_that_links_home_or_the_address_show_as_the_name_of_the_site_is_this_name_and_no_headline(
+    title: str, body: str, headline: str, site: str | None
 ) -> None:
-    page = Page.parse(f"<title>{title}</title>{body}<p>Waves", "https://host.example/a")
-    assert read_metadata(page).headline == headline
-
-
-@pytest.mark.parametrize(
-    ("title", "head", "site", "source"),
-    [
-        ("Storm | Bay Watch", "", "Bay Watch", "markup"),
-        ("Bay Watch » Archive » Storm", "", "Bay Watch", "markup"),
-        ("Storm - Harbour Host", "<base href=/>", None, None),
-        ("Storm - Host", "", "Host", "markup"),
-        ("Home - The Bay", "", None, None),
-        ("Storm: Bay Watch", "", None, None),
-        ("Storm | Bay Watch", "<meta property=og:site_name content='The Bay'>", "The Bay", "opengraph"),
-        ("Storm", "", None, None),
-    ],
-)
-def test_the_end_of_the_title_that_links_home_or_the_address_show_names_a_site_that_declares_no_name(
-    title: str, head: str, site: str | None, source: str | None
-) -> None:
-    html = f"<title>{title}</title>{head}<body><a href=/>Bay Watch</a><a href=/>Home</a><p>Waves"
-    found = read_metadata(Page.parse(html, "https://host.example/a"))
-    assert (found.site_name, found.sources.get("site_name")) == (site, source)
+    page = f"<title>{title}</title>{body}<p>Waves"
+    found = read_metadata(Page.parse(page, "https://host.example/a"))
+    assert (found.headline, found.site_name) == (headline, site)
+    assert found.sources.get("site_name") == (site and "markup")
+    declared = read_metadata(Page.parse(f"<meta property=og:site_name content=Own>{page}", "https://host.example/a"))
+    assert (declared.site_name, declared.sources["site_name"]) == ("Own", "opengraph")
 
 
 def test_the_only_heading_is_the_headline_if_the_title_begins_with_it_though_it_is_one_word() -> None:
