@@ -155,8 +155,8 @@ def read_metadata(page: Page, text: str = "") -> Metadata:
                 value = next(iter(_LANGUAGE.findall(value)), "").replace("_", "-")
             if value:
                 facts[name], sources[name] = value, source
-    site = facts.get("site_name") or ""
-    if people := [name for name in facts.get("authors", []) if not _is_site(name, site, page.url)]:
+    outlet = {facts.get("site_name", "")}
+    if people := [name for name in facts.get("authors", []) if not _is_site(name, outlet, page.url)]:
         facts["authors"] = people
     _add_site_and_headline(page, facts, sources)
     base = base_address(page)
@@ -170,7 +170,7 @@ def read_metadata(page: Page, text: str = "") -> Metadata:
 
 def _add_site_and_headline(page: Page, facts: Facts, sources: dict[str, str]) -> None:
     """Choose the headline, without the name of the site; add this name from the title if none is declared."""
-    site = facts.get("site_name") or ""
+    site = facts.get("site_name", "")
     names = {site, *site_names(page)}
     in_title, _ = _part_and_rest(page.title, names, page.url)
     if "headline" in facts:
@@ -222,8 +222,8 @@ def _are_apart(day: str, other: str) -> bool:
 
 def _names_no_person(facts: Facts) -> bool:
     """Whether the authors found, if any, are user names or the outlet: a byline of people replaces them."""
-    authors, site = facts.get("authors", []), facts.get("site_name") or ""
-    return all(is_user_name(name) or _is_site(name, site, None) for name in authors)
+    outlet = {facts.get("site_name", "")}
+    return all(is_user_name(name) or _is_site(name, outlet, None) for name in facts.get("authors", []))
 
 
 def _part_and_rest(title: str, names: set[str], url: str | None, *, is_split_by_colon: bool = False) -> tuple[str, str]:
@@ -231,15 +231,15 @@ def _part_and_rest(title: str, names: set[str], url: str | None, *, is_split_by_
     parts = _BETWEEN_PARTS.split(title)
     ends = ((parts[-1], parts[-2], parts[:-2]), (parts[0], parts[1], parts[2:])) if len(parts) > 2 else ()
     for part, between, rest in ends:
-        if (is_split_by_colon or between != ": ") and any(_is_site(part, name, url) for name in names):
+        if (is_split_by_colon or between != ": ") and _is_site(part, names, url):
             return part, "".join(rest).strip() or title
     return "", title
 
 
-def _is_site(text: str, site: str, url: str | None) -> bool:
-    """Whether a text is the name of the site, or of its host."""
-    name = _letters_of(text)
-    return bool(name) and (name == _letters_of(site) or (len(name) > 3 and name in _letters_of(domain(url or ""))))
+def _is_site(text: str, names: set[str], url: str | None) -> bool:
+    """Whether a text is one of the site's names, or of its host."""
+    own = _letters_of(text)
+    return bool(own) and (own in map(_letters_of, names) or (len(own) > 3 and own in _letters_of(domain(url or ""))))
 
 
 def _letters_of(text: str) -> str:
