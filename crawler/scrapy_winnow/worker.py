@@ -132,9 +132,9 @@ class Worker:
         Args:
             page: HTML, or the number of a page that was read.
             url: address of the page.
-            df: that of the :class:`SiteEvidence`, if there is any.
-            pages: the same.
-            label_version: the same.
+            df: attribute of the :class:`SiteEvidence`; ``None`` without counts.
+            pages: another one; 0 without counts.
+            label_version: the last one, likewise.
             model: another model than the crawl's.
             rules: the values of each :class:`Rule`.
         """

@@ -9,7 +9,6 @@ import warnings
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property, partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -168,8 +167,7 @@ class Cleaned:
         Raises:
             ValueError: ``max_words`` is not above 0.
         """
-        sections = chain.from_iterable(block.sections or [[block]] for block in self._markdown_blocks)
-        has_title = any(block.level == 1 for block in chain.from_iterable(sections))
+        has_title = any(part.level == 1 for block in self._markdown_blocks for part in block.parts)
         return make_chunks(self._markdown_blocks, max_words, "" if has_title else self.metadata.headline or "")
 
     def to_dict(self, *further: str) -> dict[str, Any]:

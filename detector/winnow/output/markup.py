@@ -239,9 +239,10 @@ def _strip_template(
     last_text = np.maximum.accumulate(np.where(all_text, np.arange(1, len(all_text) + 1), 0))
     after_kept = np.append(False, kept_text)[np.append(0, last_text)[page.run_begin]]
     elements |= in_kept & seen & _BREAKS[page.tag] & after_kept
-    rules = np.flatnonzero(elements & (page.tag == TAG_ID["hr"]))
-    texts_before = prefix_sums(kept_text)[page.run_begin[rules]]
-    elements[rules[np.diff(texts_before, append=kept_text.sum()) == 0]] = False
+    if "hr" in page.tag_names:
+        rules = np.flatnonzero(elements & (page.tag == TAG_ID["hr"]))
+        texts_before = prefix_sums(kept_text)[page.run_begin[rules]]
+        elements[rules[np.diff(texts_before, append=kept_text.sum()) == 0]] = False
     elements |= in_kept & seen & _CELLS[page.tag] & ~is_layout
     elements |= in_kept & _MEDIA_PARTS[page.tag] | media
     elements &= ~is_layout | has_content

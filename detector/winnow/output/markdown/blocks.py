@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from winnow.output.tables import MAX_PLACES, parse_span, place_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 PARAGRAPH, HEADING, RULE, CODE, QUOTE, LIST, TABLE = "paragraph", "heading", "rule", "code", "quote", "list", "table"
 DOCUMENT, ITEM, CELL = "document", "item", "cell"  # further kinds of frames
@@ -46,6 +46,11 @@ class Block:
     title: str = ""  # of a heading: its text without markup
     link: str = ""  # of a heading: where its first link leads
     sections: Sequence[Sequence[Block]] = ()  # of a list with bullets, see _sections
+
+    @property
+    def parts(self) -> Iterable[Block]:
+        """The blocks of its sections, or itself where it has none."""
+        return chain(*self.sections) if self.sections else (self,)
 
 
 @dataclass(eq=False, slots=True)
@@ -113,7 +118,7 @@ def _sections(items: list[Frame]) -> list[list[Block]]:
     """What each item of a list holds, its heading first, if all of them have headings with something below."""
     sections = []
     for item in items:
-        parts = [part for block in item.blocks for part in (chain(*block.sections) if block.sections else [block])]
+        parts = [part for block in item.blocks for part in block.parts]
         if (first := next((at for at, part in enumerate(parts) if part.kind == HEADING), None)) is None:
             return []
         parts.insert(0, parts.pop(first))  # often behind a picture
