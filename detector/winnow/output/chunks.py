@@ -98,8 +98,8 @@ def _sections(outline: Sequence[tuple[tuple[Block, ...], Block]]) -> list[tuple[
     sections: list[tuple[tuple[Block, ...], list[Block]]] = []
     for above, group in groupby(shown, lambda pair: tuple(heading for heading in pair[0] if heading in with_text)):
         section = [block for _, block in group]
-        if sections and [block.kind for block in section] == [HEADING]:  # often a name below what was said
-            sections[-1][1].extend(section)
+        if sections and [block.kind for block in section] == [HEADING]:
+            sections[-1][1].extend(section)  # alone, such as the name below a testimonial
         else:
             sections.append((above, section))
     return sections
