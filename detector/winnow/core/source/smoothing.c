@@ -53,6 +53,7 @@ typedef struct {
 
     int64_t *a, *b;    /* size: changes of the node that is being solved */
     uint64_t *touched; /* bits: where there are any */
+    uint64_t *words;   /* bits: which numbers of `touched` have any */
     Piece *pieces;     /* size */
     Change *changes;
     Region *regions;
@@ -65,7 +66,7 @@ static int allocate(Forest *forest, Py_ssize_t k)
 {
     size_t units = (size_t)k;
     char *at = forest->memory = malloc((units + 1) * (sizeof(Ranked) + sizeof(Piece) + 5 * 8 + 8 * 4 + 1) + 64);
-    char *zeros = forest->zeros = calloc(2 * (units + 1) + units / 64 + 1, 8);
+    char *zeros = forest->zeros = calloc(2 * (units + 1) + units / 64 + 1 + units / 4096 + 1, 8);
     if (at == NULL || zeros == NULL) {
         return -1;
     }
@@ -89,6 +90,7 @@ static int allocate(Forest *forest, Py_ssize_t k)
     CARVE(zeros, forest->a, units + 1);
     CARVE(zeros, forest->b, units + 1);
     CARVE(zeros, forest->touched, units / 64 + 1);
+    CARVE(zeros, forest->words, units / 4096 + 1);
     return 0;
 }
 
@@ -170,6 +172,7 @@ static inline void touch(Forest *forest, int32_t at, int64_t a, int64_t b)
     forest->a[at] += a;
     forest->b[at] += b;
     forest->touched[at / 64] |= (uint64_t)1 << at % 64;
+    forest->words[at / 4096] |= (uint64_t)1 << at / 64 % 64;
 }
 
 static int pass_on(Forest *forest, int32_t unit, int32_t at, int64_t a, int64_t b)
@@ -205,7 +208,7 @@ static int add_region(Forest *forest, int32_t begin, int32_t end, int32_t target
 static Py_ssize_t sum_up(Forest *forest, Py_ssize_t unit)
 {
     int64_t a = 0, b = 0, weight = forest->weight[unit], pull = weight * forest->X[forest->index[unit]];
-    Py_ssize_t count = 0, word, words = (forest->size + 63) / 64;
+    Py_ssize_t count = 0, group;
     int32_t i, next;
     touch(forest, 0, pull, -weight);
     touch(forest, forest->index[unit], -2 * pull, 2 * weight); /* at its own score its distance turns to rising */
@@ -216,17 +219,22 @@ static Py_ssize_t sum_up(Forest *forest, Py_ssize_t unit)
         change->next = forest->unused;
         forest->unused = i;
     }
-    for (word = 0; word < words; word++) {
-        uint64_t bits = forest->touched[word];
-        forest->touched[word] = 0;
-        for (; bits; bits &= bits - 1) {
-            int32_t at = (int32_t)(64 * word + __builtin_ctzll(bits));
-            if (forest->a[at] || forest->b[at] || !at) {
-                a += forest->a[at];
-                b += forest->b[at];
-                forest->pieces[count++] = (Piece){a, b, at};
+    for (group = 0; 4096 * group < forest->size; group++) { /* a unit touches few of the scores */
+        uint64_t words = forest->words[group];
+        forest->words[group] = 0;
+        for (; words; words &= words - 1) {
+            Py_ssize_t word = 64 * group + __builtin_ctzll(words);
+            uint64_t bits = forest->touched[word];
+            forest->touched[word] = 0;
+            for (; bits; bits &= bits - 1) {
+                int32_t at = (int32_t)(64 * word + __builtin_ctzll(bits));
+                if (forest->a[at] || forest->b[at] || !at) {
+                    a += forest->a[at];
+                    b += forest->b[at];
+                    forest->pieces[count++] = (Piece){a, b, at};
+                }
+                forest->a[at] = forest->b[at] = 0;
             }
-            forest->a[at] = forest->b[at] = 0;
         }
     }
     return count;
