@@ -9,6 +9,7 @@ MathJax, a script of TeX, a picture with a description. One of them is chosen, t
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -325,21 +326,17 @@ def formula_positions(page: Page) -> FormulaPositions:
     has_others = sums_in_blocks(page, page.has_ink & ~is_replaced) > 0
     block_element = nearest(page.parent, IS_BLOCK_LEVEL[page.tag])
 
-    def elements_begun(run: int) -> int:
-        return int(np.searchsorted(page.run_begin, run, side="right"))
-
     for element, formula in formulas.by_element.items():
         first, parent = formulas.first[element], int(block_element[page.parent[element]])
         begin, end = page.run_begin[first], page.run_end[element]
-        at = int(np.searchsorted(glyphs, begin))
-        following = int(np.searchsorted(visible, end))
+        at, following = bisect_left(glyphs, begin), bisect_left(visible, end)
         ahead = int(visible[following]) if following < len(visible) else page.r
         behind = int(visible[following - 1]) if following else -1
         if at < len(glyphs) and glyphs[at] < max(end, page.run_end[first]) and has_others[_block_of(page, glyphs[at])]:
             run, how = int(glyphs[at]), INSTEAD
-        elif _is_in_line(page, parent, ahead, int(page.end[element]), elements_begun(ahead)):
+        elif _is_in_line(page, parent, ahead, int(page.end[element]), bisect_right(page.run_begin, ahead)):
             run, how = ahead, BEFORE
-        elif _is_in_line(page, parent, behind, elements_begun(behind), first):
+        elif _is_in_line(page, parent, behind, bisect_right(page.run_begin, behind), first):
             run, how = behind, BEHIND
         else:
             found.block[element] = block = max(_block_of(page, behind), 0)
@@ -360,5 +357,5 @@ def _is_in_line(page: Page, parent: int, run: int, begin: int, end: int) -> bool
 
 def _block_of(page: Page, run: int) -> int:
     """The block of a run; -1 if it has none."""
-    block = int(np.searchsorted(page.block_run_end, run, side="right"))
+    block = bisect_right(page.block_run_end, run)
     return block if run >= 0 and block < page.m and page.block_run_begin[block] <= run else -1

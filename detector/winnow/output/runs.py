@@ -6,6 +6,7 @@ Plain text has signs for what only markup says.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from contextlib import suppress
 from itertools import compress
 from types import MappingProxyType
@@ -253,7 +254,7 @@ def _raised_cents(page: Page) -> dict[int, str]:
         run = int(page.run_begin[element])
         cents = run_text(page, run).strip() if page.run_end[element] == run + 1 else ""
         if len(cents) == 2 and cents.isdecimal():
-            block = int(page.block_run_begin.searchsorted(run, "right")) - 1
+            block = bisect_right(page.block_run_begin, run) - 1
             runs = page.block_run_begin[block], run, page.block_run_end[block]
             begin, at, end = page.run_offset.take(runs).tolist()
             if end - begin <= _MAX_PRICE_BLOCK and _PRICE.search(page.text[begin:at]):

@@ -12,7 +12,7 @@ import re
 import string
 import unicodedata
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
 from typing import Final
 
 from winnow.output.markdown.blocks import HEADING, PARAGRAPH
@@ -109,7 +109,7 @@ class Line:
             return
         if self._pending or self.marks:
             self._write_pending()
-        self._append(Piece(words, PLAIN))
+        self.pieces.append(Piece(words, PLAIN))
         if text.endswith(" "):
             self._add_space()
 
@@ -118,7 +118,7 @@ class Line:
             self._write_pending()
             if self._last_code != self.open_codes[0] and self.pieces and self.pieces[-1].kind == CODE:
                 self.pieces.append(Piece(" ", PLAIN))  # between elements that touch
-            self._append(Piece(text, CODE))
+            self.pieces.append(Piece(text, CODE))
             self._last_code = self.open_codes[0]
 
     def add_image(self, source: str, description: str, caption: str) -> None:
@@ -157,19 +157,11 @@ class Line:
         """
         if self._opened:
             self._close_to(self._opened[0])
-        pieces, self.pieces, self._pending = self.pieces, [], ""
+        pieces, self.pieces, self._pending = _joined(self.pieces), [], ""
         if not begins_line:
             return _write_pieces(pieces)
         box = pieces[0].text if pieces[0].kind == FORMULA and pieces[0].text in _BOXES else ""
         return box + escape_lines(_write_pieces(pieces).removeprefix(box))
-
-    def _append(self, piece: Piece) -> None:
-        """Append a piece; text that follows text, and code that follows code, continues it."""
-        last = self.pieces[-1] if self.pieces else None
-        if last is not None and last.kind == piece.kind and piece.kind in {PLAIN, CODE}:
-            last.text += piece.text
-        else:
-            self.pieces.append(piece)
 
     def _add_space(self) -> None:
         if self.pieces and not self._pending:
@@ -178,7 +170,7 @@ class Line:
     def _write_pending(self, *, is_text: bool = True) -> None:
         """Write pending white space and marks before a text or an image."""
         if self._pending:
-            self._append(Piece(self._pending, PLAIN if self._pending != _BREAK else ""))
+            self.pieces.append(Piece(self._pending, PLAIN if self._pending != _BREAK else ""))
             self._pending = ""
         for mark in self._shown_marks(is_text=is_text) if len(self._opened) < len(self.marks) else ():
             if mark not in self._opened:
@@ -203,6 +195,17 @@ class Line:
     def _close_to(self, mark: Mark) -> None:
         while mark in self._opened:
             self.pieces.append(Piece("", "", self._opened.pop()))
+
+
+def _joined(pieces: list[Piece]) -> list[Piece]:
+    """Make text that follows text, and code that follows code, one piece."""
+    joined: list[Piece] = []
+    for kind, group in groupby(pieces, lambda piece: piece.kind):
+        if kind in {PLAIN, CODE}:
+            joined.append(Piece("".join([piece.text for piece in group]), kind))
+        else:
+            joined.extend(group)
+    return joined
 
 
 def _write_pieces(pieces: list[Piece]) -> str:
