@@ -99,7 +99,7 @@ def make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[i
                 path=path,
                 tag=_tag_name(page, root) if root < page.n else "#text",
                 score=float(draft.smoothed.value[root]),
-                kept=not draft.template[root],
+                kept=bool(draft.kept_units[root]),
                 template=bool(template[root]),
                 comment=bool(comments[root]),
                 reason=shown_reason,
