@@ -150,7 +150,7 @@ class Page:
     ) -> Page:
         """Parse HTML the way browsers do, and flatten it; of what is not HTML only :attr:`data` is known.
 
-        A document whose elements are nested so that an HTML5 parser would take quadratic time is parsed by lxml.
+        A document whose nesting or names would take an HTML5 parser quadratic time is parsed by lxml.
 
         Args:
             html: the document, or MHTML as browsers save it; bytes are decoded by BOM, ``encoding``, ``meta``, or what

@@ -231,7 +231,7 @@ def _read_again(found: re.Match[bytes]) -> bytes:
 
 
 def prepare(html: str | bytes, encoding: str | None = None) -> tuple[bytes, bool]:
-    """Return a document in UTF-8 for a parser, and whether its elements are nested so that HTML5 parsers become slow.
+    """Return a document in UTF-8 for a parser, and whether its elements are such that HTML5 parsers become slow.
 
     Tags of frames are left out, and what the head holds for browsers without scripts; ``<iframe/>`` gets an end. In a
     document with control characters from U+0080 to U+009F, which show nothing, text that was misread is mended.

@@ -72,6 +72,9 @@ def test_what_is_for_browsers_without_scripts_does_not_end_the_page_or_its_head(
         # and what is mended hides none
         "<noscript><script></noscript>" + "<div>" * 30_000 + "<body>",
         "<noscript></noscript><iframe src=x/><!--<iframe--/>-->" + "<div>" * 30_000,
+        # names without number
+        "".join(f"<x{n}></x{n}>" for n in range(12_000)),
+        "".join(f"<p a b x{n}=1>" for n in range(20_000)),
     ],
     ids=lambda html: html[:30],
 )
@@ -81,7 +84,12 @@ def test_documents_that_would_take_long_are_parsed_by_lxml(html: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "html", ["<ul>" + "<li>x" * 50_000, "<p>" + "<b>x</b><br>" * 50_000, "<svg>" + "<path/>" * 9_000]
+    "html",
+    [
+        *("<ul>" + "<li>x" * 50_000, "<p>" + "<b>x</b><br>" * 50_000, "<svg>" + "<path/>" * 9_000),
+        "".join(f"<p a b x{n % 9_000}=1>" for n in range(30_000)),
+    ],
+    ids=lambda html: html[:30],
 )
 def test_long_documents_are_no_such(html: str) -> None:
     assert not prepare(html)[1]

@@ -1,6 +1,6 @@
 /* Looks through the tags of a document before it is parsed, in one pass: mends what would hide contents, cuts attributes beyond
-   a limit, for which parsers take quadratic time, and estimates how much work the nesting of elements makes for an HTML5
-   parser. It reads tags, comments and raw text as the HTML standard and libxml2 from 2.14 on do; what is changed is changed
+   a limit, for which parsers take quadratic time, and estimates how much work the nesting of elements, and names without
+   number, make for an HTML5 parser. It reads tags, comments and raw text as the HTML standard and libxml2 from 2.14 on do; what is changed is changed
    between tags, so that parsers read the rest as it was read here. */
 #include "core.h"
 
@@ -11,6 +11,9 @@ enum {
     SLOTS = 1024,
     MOST_NAMES = 512,
     LONGEST_NAME = 16,       /* what is longer counts by its beginning */
+    FEW_ATTRIBUTES = 20000,  /* those behind them are told apart by name, and so are tags beyond the most above */
+    MOST_DIFFERENT = 10000,  /* names: each is looked for among all before it */
+    HASHES = 1 << 15,
 };
 
 enum { NOT_NESTED = 1, FORMATTING = 2, FOREIGN = 4, RAW = 8, FRAME = 16, NOSCRIPT = 32 };
@@ -33,12 +36,29 @@ typedef struct {
     int kind;
 } Named;
 
-/* How much work the tags so far may make. Names beyond the most that are told apart share one, whose end tags end nothing. */
+/* How much work the tags so far may make. Names of tags beyond the most that are told apart share one, whose end tags end nothing. */
 typedef struct {
-    uint64_t seed, tags, names, depth, unclosed, foreign, steps, reopened;
+    uint64_t seed, tags, names, depth, unclosed, foreign, steps, reopened, attributes, different;
     int has_foreign; /* a drawing or formula has begun */
     Named slots[SLOTS], others;
+    uint64_t *hashes; /* of names that were told apart; NULL until one is to be */
 } Nesting;
+
+/* Count a name of which there may be very many, if it is new. */
+static void count_name(Nesting *nesting, const char *begin, const char *end)
+{
+    uint64_t hash = hash_of((Span){(const unsigned char *)begin, (const unsigned char *)end}, nesting->seed) | 1, slot;
+    if (nesting->different > MOST_DIFFERENT || (!nesting->hashes && !(nesting->hashes = calloc(HASHES, sizeof hash)))) {
+        return;
+    }
+    for (slot = hash / 2 % HASHES; nesting->hashes[slot]; slot = (slot + 1) % HASHES) {
+        if (nesting->hashes[slot] == hash) {
+            return;
+        }
+    }
+    nesting->hashes[slot] = hash;
+    nesting->different++;
+}
 
 /* The kind of a name between spaces. */
 static int kind_of(const char *word)
@@ -58,7 +78,7 @@ static Named *read_name(Nesting *nesting, const char **at, const char *end)
     char word[LONGEST_NAME + 3] = " ";
     uint64_t numbers[LONGEST_NAME / 8];
     size_t length = 0, slot;
-    const char *c = *at;
+    const char *begin = *at, *c = begin;
     Named *found;
     for (; c < end && !is_among(ENDS, *c); c++) {
         if (length < LONGEST_NAME) {
@@ -73,8 +93,14 @@ static Named *read_name(Nesting *nesting, const char **at, const char *end)
             return &nesting->slots[slot];
         }
     }
-    found = nesting->names < MOST_NAMES ? &nesting->slots[slot] : &nesting->others;
-    nesting->names += found != &nesting->others;
+    if (nesting->names < MOST_NAMES) {
+        nesting->names++;
+        found = &nesting->slots[slot];
+    }
+    else {
+        count_name(nesting, begin, c);
+        found = &nesting->others;
+    }
     memcpy(found->name, numbers, sizeof numbers);
     word[length + 1] = ' ';
     found->kind = kind_of(word);
@@ -178,9 +204,9 @@ static const char *skip_spaces(const char *at, const char *end)
 }
 
 /* Skip to the end of a tag whose name has been read; returns where its attributes exceed the limit, or NULL. */
-static const char *skip_attributes(Reader *html, Py_ssize_t max_attributes)
+static const char *skip_attributes(Reader *html, Nesting *nesting, Py_ssize_t max_attributes)
 {
-    const char *at = html->at, *end = html->end, *many = NULL;
+    const char *at = html->at, *end = html->end, *many = NULL, *name;
     html->is_closed = 0;
     while (at < end && *at != '>') {
         if (is_among(ENDS, *at)) {
@@ -190,9 +216,13 @@ static const char *skip_attributes(Reader *html, Py_ssize_t max_attributes)
         if (max_attributes-- == 0) {
             many = at;
         }
+        name = at;
         do { /* an equals sign may begin a name */
             at++;
         } while (at < end && !is_among(ENDS | BIT('='), *at));
+        if (++nesting->attributes > FEW_ATTRIBUTES) {
+            count_name(nesting, name, at);
+        }
         at = skip_spaces(at, end);
         if (at == end || *at != '=') {
             continue;
@@ -284,7 +314,7 @@ static const char *find_tag(const char *at, const char *end, const char *name)
 static void skip_tag(Reader *html, Py_ssize_t max_attributes, Nesting *nesting, const char *begin, int is_end)
 {
     Named *named = read_name(nesting, &html->at, html->end);
-    const char *many = skip_attributes(html, max_attributes), *after = html->at + (html->at < html->end);
+    const char *many = skip_attributes(html, nesting, max_attributes), *after = html->at + (html->at < html->end);
     if (named->kind & FRAME && (html->has_frames |= !(named->kind & RAW))) {
         replace(html, begin, after, ""); /* what is said to browsers without frames is read: all that old pages have */
         return;
@@ -339,10 +369,11 @@ static void skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting *nestin
 }
 
 /* scan_tags(html, max_attributes, seed) -> bytes, without white space around them, `html` itself if nothing was to be changed;
-             whether the nesting of its elements may make an HTML5 parser slow */
+             whether the nesting or names of its elements may make an HTML5 parser slow */
 PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(free_memory) Nesting *nesting = NULL;
+    SCOPED(free_memory) uint64_t *hashes = NULL;
     Reader html = {0};
     PyObject *given, *found;
     char *begin;
@@ -370,10 +401,12 @@ PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
         skip_markup(&html, max_attributes, nesting);
     }
     Py_END_ALLOW_THREADS
+    hashes = nesting->hashes;
     found = html.failed                              ? PyErr_NoMemory()
             : html.count || size < given_size ? changed(&html, begin)
                                                : Py_NewRef(given);
     free(html.changes);
-    is_hard = nesting->tags > FEW_TAGS && (nesting->steps > MOST_STEPS || nesting->reopened > MOST_REOPENED);
+    is_hard = nesting->different > MOST_DIFFERENT
+              || (nesting->tags > FEW_TAGS && (nesting->steps > MOST_STEPS || nesting->reopened > MOST_REOPENED));
     return found ? Py_BuildValue("NO", found, is_hard ? Py_True : Py_False) : NULL;
 }
