@@ -11,9 +11,9 @@ enum {
     SLOTS = 1024,
     MOST_NAMES = 512,
     LONGEST_NAME = 16,       /* what is longer counts by its beginning */
-    FEW_ATTRIBUTES = 20000,  /* those behind them are told apart by name, and so are tags beyond the most above */
-    MOST_DIFFERENT = 10000,  /* names: each is looked for among all before it */
-    HASHES = 1 << 15,
+    FEW_ATTRIBUTES = 10000,  /* those behind them are told apart by name, and so are tags beyond the most above */
+    MOST_DIFFERENT = 5000,   /* names: each is looked for among all before it */
+    HASHES = 1 << 14,
 };
 
 enum { NOT_NESTED = 1, FORMATTING = 2, FOREIGN = 4, RAW = 8, FRAME = 16, NOSCRIPT = 32 };
