@@ -270,6 +270,6 @@ class CleaningPool:
             if self._failures == _MAX_FAILURES:
                 logger.warning(
                     "%d cleaning processes in a row ended without having cleaned a page; there will be no others, and "
-                    "the crawl's own process cleans what they cannot (docs/reference/settings.md#processes)",
+                    "the crawl's own process cleans what they cannot. Look at memory, or set WINNOW_PROCESSES = 0",
                     _MAX_FAILURES,
                 )

@@ -58,7 +58,16 @@ _PERMANENT: Final = (
     (r"Unknown (?:\w+ )?command called from", "lacks a command", "use Valkey, or Redis from version 6.2 on"),
     (r"unknown command .SENTINEL", "is no Sentinel", "name the Sentinels, whose port is 26379, or use redis://"),
     (r"mode sentinel", "is a Sentinel", "use redis+sentinel:// or rediss+sentinel://, with the name of the master"),
-    (r"AuthenticationError|NOAUTH|WRONGPASS|password", "refused the password", "check user and password"),
+    (
+        r"HELLO must be called|NOAUTH",
+        "wants a password",
+        "set WINNOW_REDIS_URL to redis://:PASSWORD@HOST:PORT, best in the environment",
+    ),
+    (
+        r"AuthenticationError|WRONGPASS|password",
+        "refused the password",
+        "check user and password; where there is no user, a colon comes first, as in redis://:PASSWORD@HOST:PORT",
+    ),
     (
         r"NoPermissionError|NOPERM",
         "refused a command",
@@ -71,6 +80,7 @@ _PERMANENT: Final = (
     (r"closed by server|reset by peer", "closed the connection at once", "if the port is for TLS, use rediss://"),
     (r"cluster (?:support|mode)|Cluster mode", "is no cluster", "use redis:// or rediss://, or give its user +cluster"),
     (r"MovedError|MOVED", "is a server of a cluster", "use redis+cluster:// or rediss+cluster://"),
+    (r"InvalidResponse: Protocol error", "is not what answers there", "check host and port"),
 )
 """Errors that no retry cures: words of the error or its type, what Redis does, what helps."""
 
@@ -187,8 +197,7 @@ class Connection:
             self._schedule_probe(purpose, 0.0 if self._revive is not None else self._retry_interval)
             logger.log(
                 logging.WARNING if begins_outage else logging.DEBUG,
-                "Redis %s (%s: %s): the crawl goes on without %s and tries again every %g s "
-                "(docs/operators.md#when-redis-fails)",
+                "Redis %s (%s: %s): the crawl goes on without %s and tries again every %g s; no item is lost",
                 trouble,
                 type(error).__name__,
                 str(error) or f"no answer in {self._timeout:g} s",
@@ -210,8 +219,8 @@ class Connection:
         if now >= self._refusals.get(kind, 0.0):
             self._refusals[kind] = now + _REFUSAL_INTERVAL_S
             logger.warning(
-                "Redis refused a command for %s (%s: %s): its result is missing. Errors of this kind are logged once "
-                "an hour (docs/operators.md#when-redis-fails)",
+                "Redis refused a command for %s (%s: %s): its result is missing, no item is lost. Errors of this kind "
+                "are logged once an hour",
                 *(purpose, type(error).__name__, error),
             )
 
@@ -228,14 +237,14 @@ def problem_at_start(url: str, prefix: str, timeout: float) -> str | None:
             # A server without TLS waits for the end of what it takes for a command.
             with suppress(OSError, *CLIENT_ERRORS):
                 _try_commands(re.sub(r"(?<=[?&])ssl_[^&]*&?", "", url).replace("rediss", "redis", 1), prefix, timeout)
-                return _permanent_problem(RedisError(f"SSL: {error}"))
+                return permanent_problem(RedisError(f"SSL: {error}"))
         if re.search("closed by server|reset by peer|EOF occurred", str(error)):
             try:  # to tell a port for TLS from a proxy whose server is down
                 options = f"{'&' if '?' in url else '?'}ssl_cert_reqs=none"
                 _try_commands(re.sub(r"^redis\b", "rediss", url) + options, prefix, timeout)
             except (*CLIENT_ERRORS, OSError, TypeError):
                 return None
-        return _permanent_problem(error)
+        return permanent_problem(error)
     return None
 
 
@@ -257,7 +266,8 @@ def _try_commands(url: str, prefix: str, timeout: float) -> None:
         client.evalsha(_PROBE.sha, 1, key)
 
 
-def _permanent_problem(error: Exception) -> str | None:
+def permanent_problem(error: Exception) -> str | None:
+    """Say what is wrong where no retry cures an error, and what to do; ``None`` for other errors."""
     message = f"{type(error).__name__}: {error}"[:500]
     found = (f"Redis {what}: {to_do} ({message})" for words, what, to_do in _PERMANENT if re.search(words, message))
     return next(found, None)

@@ -349,7 +349,7 @@ async def _tunnel(port, certificate=None, tls_port=None):
 @pytest.mark.parametrize(
     ("options", "address", "said"),
     [
-        (["--requirepass", "secret"], "redis://{}", "refused the password"),
+        (["--requirepass", "secret"], "redis://{}", "wants a password: set WINNOW_REDIS_URL to"),
         (["--requirepass", "secret"], "redis://:wrong@{}", "refused the password"),
         (["--user", "a", "on", ">secret", "~*", "+@read"], "redis://a:secret@{}", "refused a command"),
         (["--user", "a", "on", ">secret", "~else:*", "+@all"], "redis://a:secret@{}", "refused a command"),
@@ -383,6 +383,18 @@ def test_a_server_without_tls_is_told_from_one_that_does_not_answer(tcp_server, 
     monkeypatch.setattr(connection_module, "_try_commands", soon_given_up)
     problem = problem_at_start(f"rediss://127.0.0.1:{tcp_server().port}?ssl_cert_reqs=none&db=0", "winnow", timeout=60)
     assert "does not speak TLS" in problem
+
+
+async def test_a_server_that_speaks_something_else_is_said_at_the_start():
+    async def answer(reader, writer):
+        await reader.read(65536)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        url = f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        problem = await asyncio.to_thread(problem_at_start, url, "winnow", 60)
+    assert "is not what answers there: check host and port" in problem
 
 
 async def test_tls_works_with_user_and_password_and_where_it_does_not_fit_it_is_said_at_the_start(
