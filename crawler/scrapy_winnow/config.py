@@ -128,9 +128,10 @@ def _field_names(value: object) -> Mapping[str, str | None]:
     try:
         names: Mapping[str, object] = BaseSettings({"value": value}).getdict("value")
     except (TypeError, ValueError) as error:
-        raise ValueError(f"must map {', '.join(known)} to field names: {error}") from error
+        raise ValueError(f'must map names of fields to yours, as {{"text": "body"}}: {error}') from error
     if unknown := set(names) - set(known):
-        raise ValueError(f"may map {', '.join(known)}; not {', '.join(sorted(map(str, unknown)))}")
+        wrong = ", ".join(sorted(map(str, unknown)))
+        raise ValueError(f'must map {", ".join(known)} to names of yours, as {{"text": "body"}}; not {wrong}')
     found: dict[str, str | None] = {}
     for key in known:
         name = names.get(key, key)
@@ -390,8 +391,11 @@ def checked_setting(settings: BaseSettings, name: str) -> Any:
         raise ValueError(f"{name}: {error}") from error
 
 
-def unknown_settings(settings: BaseSettings) -> list[str]:
-    """Return a message for each setting that does not exist, and each in the environment, where it has no effect."""
+def unknown_settings(settings: BaseSettings, spider: object) -> list[str]:
+    """Return a message for each setting that does not exist, or stands where it has no effect.
+
+    That is in the environment, or among the attributes and ``-a`` arguments of the spider.
+    """
     unknown = sorted(name for name in settings if str(name).startswith(PREFIX) and name not in SETTINGS)
     problems = []
     for name in unknown:
@@ -400,4 +404,7 @@ def unknown_settings(settings: BaseSettings) -> list[str]:
             similar = [f'WINNOW_OUTPUTS = ["{output}"]']
         problems.append(f"there is no setting {name}" + (f"; did you mean {similar[0]}?" if similar else ""))
     unread = sorted((SETTINGS.keys() & os.environ) - {"WINNOW_REDIS_URL", *settings})
-    return [*problems, *(f"{name} of the environment has no effect: give -s {name}=VALUE" for name in unread)]
+    problems += [f"{name} of the environment has no effect: give -s {name}=VALUE" for name in unread]
+    misplaced = (name for name in SETTINGS if hasattr(spider, name))
+    where = "belongs in its custom_settings, or give -s"
+    return problems + [f"{name} of the spider has no effect: it {where} {name}=VALUE" for name in misplaced]

@@ -133,7 +133,7 @@ class Winnow(Component):
         try:
             await self._open()
         except EmbeddedServerError as error:
-            logger.warning("The crawl goes on without site evidence: %s (docs/operators.md#when-redis-fails)", error)
+            logger.warning("The crawl goes on without site evidence: %s", error)
             self._redis_failed(begins=True)
         except Exception:
             self.counts = self.duplicates = None
@@ -173,20 +173,20 @@ class Winnow(Component):
             logger.warning("%s", advice)
 
     def _warn_if_nothing_was_cleaned(self) -> None:
-        def total(*names: str) -> int:
-            return sum(self._crawler.stats.get_value(name, 0) for name in names)
-
-        raw = total(stats.ITEMS_WITHOUT_HTML, stats.ITEMS_NOT_HTML, stats.ITEMS_WITHOUT_FIELD, stats.ITEMS_FAILED)
-        if raw and not total(*stats.ITEMS_DONE):
-            has_no_html = raw == total(stats.ITEMS_WITHOUT_HTML)
+        number_of, field = partial(self._crawler.stats.get_value, default=0), self.config.html_field
+        reasons = {
+            stats.ITEMS_WITHOUT_HTML: f"have nothing in {field!r}: set WINNOW_HTML_FIELD to their field",
+            stats.ITEMS_NOT_HTML: f"have no HTML in {field!r}: give response.text of a page",
+            stats.ITEMS_WITHOUT_FIELD: "have no room for the text: declare a field, or name one in WINNOW_FIELD_NAMES",
+            stats.ITEMS_FAILED: "could not be cleaned: their first error is above",
+        }
+        raw = {name: number for name in reasons if (number := number_of(name))}
+        if raw and not any(map(number_of, stats.ITEMS_DONE)):
             logger.log(
-                logging.WARNING if has_no_html else logging.ERROR,
-                "None of the %d items of this crawl was cleaned; %s, "
-                "WINNOW_ENABLED = False switches Winnow off (docs/troubleshooting.md#nothing-happens-at-all)",
-                raw,
-                "WINNOW_HTML_FIELD names the field with their HTML"
-                if has_no_html
-                else "the stats winnow/items/... say why",
+                logging.WARNING if raw.keys() == {stats.ITEMS_WITHOUT_HTML} else logging.ERROR,
+                "None of the %d items of this crawl was cleaned; %s. WINNOW_ENABLED = False switches Winnow off",
+                sum(raw.values()),
+                "; ".join(f"{number} {reasons[name]}" for name, number in raw.items()),
             )
 
     async def close(self) -> None:
@@ -264,7 +264,7 @@ def config_of(crawler: Crawler) -> Config:
 
 
 def _checked_config(crawler: Crawler) -> Config:
-    for unknown in unknown_settings(crawler.settings):
+    for unknown in unknown_settings(crawler.settings, crawler.spider or crawler.spidercls):
         logger.warning("Winnow: %s", unknown)
     problems = [] if is_asyncio_available() else [_NO_ASYNCIO]
     try:
@@ -284,7 +284,7 @@ def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:
     """Log what is wrong and end the crawl, or with ``WINNOW_REQUIRED`` off log it once more at the end."""
     _configs[crawler] = None
     reasons = "".join(f"\n  * {problem}" for problem in problems)
-    logger.error("Winnow cannot start:%s\n  (docs/reference/settings.md)", reasons)
+    logger.error("Winnow cannot start:%s", reasons)
     if not _is_on(crawler, "WINNOW_REQUIRED"):
 
         def log_again() -> None:

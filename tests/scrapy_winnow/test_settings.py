@@ -1,4 +1,5 @@
 import pytest
+from scrapy import Spider
 from scrapy.settings import Settings
 
 from scrapy_winnow.config import Config, ConfigError, unknown_settings
@@ -17,7 +18,7 @@ def _config(**settings) -> Config:
     ],
 )
 def test_a_setting_that_does_not_exist_is_named_with_the_one_that_may_be_meant(name, similar):
-    (problem,) = unknown_settings(Settings({name: 1}))
+    (problem,) = unknown_settings(Settings({name: 1}), None)
     assert problem.startswith(f"there is no setting {name}")
     assert similar is None or problem.endswith(f"did you mean {similar}?")
 
@@ -25,8 +26,17 @@ def test_a_setting_that_does_not_exist_is_named_with_the_one_that_may_be_meant(n
 def test_a_setting_in_the_environment_that_nobody_reads_is_named(monkeypatch):
     for name in ("WINNOW_REDIS_URL", "WINNOW_METRICS", "WINNOW_PROCESSES", "WINNOW_PASSWORD"):
         monkeypatch.setenv(name, "2")
-    (problem,) = unknown_settings(Settings({"WINNOW_PROCESSES": 2}))  # as a project does that reads it itself
+    (problem,) = unknown_settings(Settings({"WINNOW_PROCESSES": 2}), None)  # as a project does that reads it itself
     assert problem == "WINNOW_METRICS of the environment has no effect: give -s WINNOW_METRICS=VALUE"
+
+
+def test_a_setting_that_is_an_attribute_or_argument_of_the_spider_is_named():
+    class Stories(Spider):
+        WINNOW_SCOPE = "page"
+
+    named = unknown_settings(Settings(), Stories(name="stories", WINNOW_FAVOR="recall"))
+    for problem, name in zip(named, ["WINNOW_SCOPE", "WINNOW_FAVOR"], strict=True):
+        assert problem.startswith(f"{name} of the spider has no effect: it belongs in its custom_settings")
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,8 @@ def test_a_field_that_no_item_has_is_said_at_the_first_item_and_at_the_end(crawl
     assert "'url', 'html'" in line
     nothing = result.lines("None of the 1 items of this crawl was cleaned")
     assert len(nothing) == 3, "that of the crawls whose items take no text, in the same log, as well"
+    assert sum("1 have nothing in 'htlm': set WINNOW_HTML_FIELD" in each for each in nothing) == 1
+    assert sum("1 have no room for the text: declare a field" in each for each in nothing) == 2
     (line,) = result.lines("there is no setting WINNOW_HTML_FEILD")
     assert "did you mean WINNOW_HTML_FIELD?" in line
 
