@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import json
 import sys
 import time
 import zlib
-from contextlib import ExitStack, contextmanager
+from codecs import BOM_UTF8
+from contextlib import ExitStack, contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
@@ -70,6 +72,18 @@ def open_input(name: str) -> Iterator[BufferedReader | gzip.GzipFile]:
         raise CommandError(f"{name} is a folder: give its files, as in {name.rstrip('/')}/*.jsonl.gz") from error
     except (OSError, EOFError, zlib.error) as error:
         raise CommandError(f"{Path(name).resolve()}: {reason(error)}") from error
+
+
+def json_rows(opened: BufferedReader | gzip.GzipFile) -> Iterator[Any]:
+    """Yield the values of JSON lines, or of one JSON array; ``None`` for half a line, as a killed crawl leaves one."""
+    if opened.peek(64).removeprefix(BOM_UTF8).lstrip()[:1] == b"[":
+        yield from json.load(opened)
+        return
+    for line in filter(bytes.strip, opened):
+        row = None
+        with suppress(ValueError, RecursionError):
+            row = json.loads(line)
+        yield row
 
 
 def write_output(file: Path, content: str) -> None:
@@ -198,6 +212,39 @@ def with_progress(things: Sequence[_Thing], what: str) -> Iterator[_Thing]:
         progress(done, len(things))
 
 
+def add_server_options(parser: CommandParser) -> None:
+    """Add the choice of the server that holds what crawls have counted."""
+    server = parser.add_mutually_exclusive_group()
+    schemes = "redis://, rediss://, unix://, redis+cluster:// or redis+sentinel://"
+    default = "(default: WINNOW_REDIS_URL, of the environment or of the project)"
+    parser.add("--redis-url URL", f"Redis that crawls count in, {schemes} {default}", group=server)
+    folder = "folder of a private server that crawls count in (default: WINNOW_STATE_DIR of the project)"
+    parser.add("--state-dir DIR", folder, group=server)
+    parser.add(
+        "--prefix PREFIX", "first part of every key (default: winnow, or with the server of the project its own)"
+    )
+
+
+def find_server(options: argparse.Namespace) -> bool:
+    """Fill in the server and the prefix that were not given, as a crawl here finds them; return if there is one."""
+    if options.redis_url is None and options.state_dir is None:
+        from scrapy.utils.project import get_project_settings, inside_project
+
+        from scrapy_winnow.config import checked_setting
+
+        try:
+            settings = get_project_settings()
+            options.redis_url = checked_setting(settings, "WINNOW_REDIS_URL")
+            options.prefix = options.prefix or checked_setting(settings, "WINNOW_REDIS_PREFIX")
+            folder = checked_setting(settings, "WINNOW_STATE_DIR")
+            if options.redis_url is None and (inside_project() or folder.is_dir()):  # of `scrapy runspider`
+                options.state_dir = folder
+        except Exception as error:  # the project's own code
+            raise CommandError(f"the settings of the project cannot be read: {error}") from error
+    options.prefix = options.prefix or "winnow"
+    return options.redis_url is not None or options.state_dir is not None
+
+
 @contextmanager
 def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool = False) -> Iterator[Redis]:
     """Connect to the server at an address, or to the private one of a folder, which is started if need be."""
@@ -218,6 +265,8 @@ def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool =
             client.ping()
             yield client
     except CLIENT_ERRORS as error:
-        raise CommandError(f"Redis: {error}") from error
+        from scrapy_winnow.storage.connection import permanent_problem
+
+        raise CommandError(permanent_problem(error) or f"Redis: {error}") from error
     except EmbeddedServerError as error:
         raise CommandError(str(error)) from error

@@ -12,8 +12,10 @@ from scrapy_winnow.commands.common import (
     FAILED,
     CommandError,
     CommandParser,
+    add_server_options,
     connect_to,
     counted,
+    find_server,
     report_errors,
     warn,
     write_output,
@@ -54,12 +56,7 @@ def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add
     add("hosts HOST", "host or address of a page (default: all hosts)", nargs="*")
-    server = parser.add_mutually_exclusive_group()
-    schemes = "redis://, rediss://, unix://, redis+cluster:// or redis+sentinel://"
-    default = "(default: WINNOW_REDIS_URL, of the environment or of the project)"
-    add("--redis-url URL", f"{schemes} {default}", group=server)
-    add("--state-dir DIR", "folder of the private server (default: WINNOW_STATE_DIR of the project)", group=server)
-    add("--prefix PREFIX", "first part of every key (default: winnow, or with the server of the project its own)")
+    add_server_options(parser)
     add("--json", "write one JSON object a host")
     what = parser.add_mutually_exclusive_group()
     add("--forget", "delete the counts and labels of each HOST", group=what)
@@ -83,7 +80,8 @@ def run(options: argparse.Namespace) -> int:
     if options.import_ and (not options.hosts or not 1 <= options.ttl <= MAX_TTL_S):
         raise CommandError(f"--import needs a FILE, and --ttl from 1 to {MAX_TTL_S}")
     names = [] if options.import_ else [_host_name(host) for host in options.hosts]
-    _find_server(options)
+    if not find_server(options):
+        raise CommandError("neither a Scrapy project nor .scrapy/winnow is here: give --redis-url or --state-dir")
     with connect_to(options.redis_url, options.state_dir, create=options.import_) as client:
         records = HostRecords(client, options.prefix)
         if options.export:
@@ -96,27 +94,6 @@ def run(options: argparse.Namespace) -> int:
     for name in sorted(unknown):
         warn(f"{name}: no such host was counted")
     return FAILED if unknown else 0
-
-
-def _find_server(options: argparse.Namespace) -> None:
-    """Fill in the server and the prefix that were not given, as a crawl of the project finds them."""
-    if options.redis_url is None and options.state_dir is None:
-        from scrapy.utils.project import get_project_settings, inside_project
-
-        from scrapy_winnow.config import checked_setting
-
-        try:
-            settings = get_project_settings()
-            options.redis_url = checked_setting(settings, "WINNOW_REDIS_URL")
-            options.prefix = options.prefix or checked_setting(settings, "WINNOW_REDIS_PREFIX")
-            folder = checked_setting(settings, "WINNOW_STATE_DIR")
-            if options.redis_url is None and (inside_project() or folder.is_dir()):  # of `scrapy runspider`
-                options.state_dir = folder
-        except Exception as error:  # the project's own code
-            raise CommandError(f"the settings of the project cannot be read: {error}") from error
-        if options.redis_url is None and options.state_dir is None:
-            raise CommandError("neither a Scrapy project nor .scrapy/winnow is here: give --redis-url or --state-dir")
-    options.prefix = options.prefix or "winnow"
 
 
 def _host_name(host: str) -> str:

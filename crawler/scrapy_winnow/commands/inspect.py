@@ -10,7 +10,9 @@ from scrapy_winnow.commands.common import (
     CommandError,
     CommandParser,
     add_model_options,
+    add_server_options,
     connect_to,
+    find_server,
     report_errors,
     warn,
     write_output,
@@ -42,7 +44,8 @@ examples:
   winnow inspect mirror/host.example                        all pages of a site, with a slider for the pages seen
   winnow inspect page.html --site mirror/host.example
   winnow inspect crawl.warc.gz --url https://host.example/   the pages of one host of a WARC file
-  winnow inspect https://host.example/story --state-dir .scrapy/winnow      with what a crawl has counted
+  winnow inspect https://host.example/story                 in a project: with what its crawls have counted
+  winnow inspect https://host.example/story --pages 0       and without
   winnow inspect mirror/host.example --collect gold.jsonl   mark what is wrong: your own gold set
   winnow train sites/ --gold gold.jsonl -o mine.npz         and train with it
   winnow inspect page.html --model mine.npz
@@ -58,10 +61,7 @@ def add_options(parser: CommandParser) -> None:
     add("--site DIR", "pages of the same site (default: PAGE, if it holds several)")
     add("--pages N", "pages of the site counted at first (default: all that a crawl has counted, else 0)", type=int)
     add("--page N", "number or name of the first page of a folder to show", default="1")
-    counted = parser.add_mutually_exclusive_group()
-    add("--redis-url URL", "use what crawls have counted in this Redis", group=counted)
-    add("--state-dir DIR", "use what the private server of a project has counted", group=counted)
-    add("--prefix PREFIX", "first part of every key there (default: %(default)s)", default="winnow")
+    add_server_options(parser)
     add("--rules FILE", "apply the rules of this file, and write those that are clicked into it")
     add("--collect FILE", "save corrections as gold pages in this .jsonl file")
     add("--load-assets", "let the page load its images, fonts and style sheets")
@@ -123,7 +123,7 @@ def _open_inspector(options: argparse.Namespace) -> Inspector:
 
 
 def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | None:
-    """Return the counts in Redis if one is given, else those of the other pages of the site, if there are any."""
+    """Return the counts in Redis if one is given, else of the other pages of the site, else of the project here."""
     if options.redis_url is not None or options.state_dir is not None:
         return _read_counts(options, documents)
     if options.site is not None:
@@ -134,23 +134,38 @@ def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | 
         if not documents.is_one_site:
             raise CommandError(f"--site: neither a folder nor a WARC file: {options.site}")
     elif not documents.is_one_site:
-        return None
+        return _read_own_counts(options, documents)
     return FolderReplay(documents)
+
+
+def _read_own_counts(options: argparse.Namespace, documents: Documents) -> Replay | None:
+    """Return what the crawls of the project here have counted of the host of a page, if they have."""
+    if site_of(documents.read(0).url or "") is None:
+        return None
+    try:
+        return _read_counts(options, documents) if find_server(options) else None
+    except CommandError as error:
+        warn(f"without the counts of a crawl: {error}")
+        return None
 
 
 def _read_counts(options: argparse.Namespace, documents: Documents) -> Replay | None:
     """Return what a crawl has counted of the host of the first page."""
+    from scrapy_winnow.storage.clients import without_secrets
     from scrapy_winnow.storage.hosts import HostRecords
 
     with connect_to(options.redis_url, options.state_dir) as client:
         host = site_of(documents.read(0).url or "")
         if host is None:
             raise CommandError("the counts are those of a host: give the page's address with --url")
-        labels = HostRecords(client, options.prefix).labels_of(host, every=True)
-        ids: Any = client.get(host_keys(options.prefix, host).guard) or b""
+        prefix = options.prefix or "winnow"
+        labels = HostRecords(client, prefix).labels_of(host, every=True)
+        ids: Any = client.get(host_keys(prefix, host).guard) or b""
+    where = without_secrets(options.redis_url) if options.redis_url else options.state_dir
     if labels is None:
-        warn(f"no page of {host} has been counted there")
+        warn(f"no page of {host} has been counted in {where}")
         return None
+    warn(f"with what {where} has counted of {host}; --pages 0 shows the page alone")
     return CountedReplay(labels, frozenset(ids[at : at + 8] for at in range(0, len(ids), 8)))
 
 

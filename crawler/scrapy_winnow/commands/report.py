@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from codecs import BOM_UTF8
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy_winnow.commands.common import (
     CommandError,
     CommandParser,
+    add_server_options,
     connect_to,
     counted,
+    find_server,
+    json_rows,
     open_input,
     report_errors,
     warn,
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 
 HELP = """\
 write the results of a crawl as one self-contained HTML file
-Give the items of a crawl (JSON lines or one JSON array), and for what was counted of its hosts the folder of its
-private server (.scrapy/winnow in a project) or its Redis. A crawl with WINNOW_REPORT writes the report itself, and adds
+Give the items of a crawl (JSON lines or one JSON array). What was counted of its hosts is read from the server of the
+project here, or from the one that is given. A crawl with WINNOW_REPORT writes the report itself, and adds
 the results of its requests, its errors, its speed over time and the template of each host, from some of its pages.
 
 examples:
   winnow report items.jsonl
-  winnow report items.jsonl .scrapy/winnow -o report.html
+  winnow report items.jsonl --state-dir my-project/.scrapy/winnow -o report.html
   winnow report items.jsonl --redis-url redis://localhost:6379/0
 """
 
@@ -42,8 +43,7 @@ def add_options(parser: CommandParser) -> None:
     add = parser.add
     add("sources FILE", "items, also compressed (.gz), or folder of the private server", nargs="*", type=Path)
     add("-o --output OUT", "file to write (default: %(default)s)", type=Path, default=Path("report.html"))
-    add("--redis-url URL", "read the hosts from this Redis, as WINNOW_REDIS_URL")
-    add("--prefix PREFIX", "first part of every key (default: %(default)s)", default="winnow")
+    add_server_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -58,11 +58,17 @@ def run(options: argparse.Namespace) -> int:
     record = CrawlRecord(title=f"Crawl of {files[0].stem}")
     for file in files:
         _read_source(record, file)
-    state = next((source for source in options.sources if source.is_dir()), None)
-    if state is not None or options.redis_url:
-        names = dict.fromkeys(page.host for page in record.pages)
-        with connect_to(options.redis_url, state) as client:
-            record.hosts = {host.host: host for host in HostRecords(client, options.prefix).named(names)}
+    options.state_dir = next((source for source in options.sources if source.is_dir()), options.state_dir)
+    is_given = bool(options.state_dir or options.redis_url)
+    try:
+        if find_server(options):
+            names = dict.fromkeys(page.host for page in record.pages)
+            with connect_to(options.redis_url, options.state_dir) as client:
+                record.hosts = {host.host: host for host in HostRecords(client, options.prefix).named(names)}
+    except CommandError as error:
+        if is_given:
+            raise
+        warn(f"without what was counted of the hosts: {error}")
     if not record.pages:
         raise CommandError("nothing to report: no items of Winnow there")
     write_output(options.output, render_report(record))
@@ -75,11 +81,9 @@ def _read_source(record: CrawlRecord, source: Path) -> None:
 
     unused = 0
     with report_errors(f"{source}: "), open_input(str(source)) as opened:
-        start = opened.peek(64).removeprefix(BOM_UTF8).lstrip()[:1]
-        if not start:
+        if not opened.peek(64).removeprefix(BOM_UTF8).strip():
             raise CommandError(f"{source}: is empty")
-        items = json.load(opened) if start == b"[" else map(_item_in, filter(bytes.strip, opened))
-        for item in items:
+        for item in json_rows(opened):
             page = page_record(item, -1.0) if isinstance(item, dict) else None
             if page is None:
                 unused += 1
@@ -87,10 +91,3 @@ def _read_source(record: CrawlRecord, source: Path) -> None:
                 record.add(page)
     if unused:
         warn(f"{source}: {counted(unused, 'item')} without an address or the fields of Winnow")
-
-
-def _item_in(line: bytes) -> object:
-    """Return the item in a line of JSON; ``None`` for half a line, as a crawl that was killed leaves one."""
-    with suppress(ValueError, RecursionError):
-        return json.loads(line)
-    return None

@@ -183,3 +183,29 @@ def test_outside_a_project_the_server_is_that_of_runspider(tmp_path, monkeypatch
         count_pages(server.url, "winnow", news=2)
     assert main(["hosts", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["host"] == "news.example"
+    Path("items.jsonl").write_text('{"url": "https://news.example/", "status": "cleaned", "text": "Rain"}')
+    assert main(["report", "items.jsonl"]) == 0
+    assert re.search(r"<b>news\.example</b>.*?counted</th><td>2 pages", Path("report.html").read_text(), re.DOTALL)
+    Path("page.html").write_text(PAGE)
+    for host, said in {
+        "news": "with what .scrapy/winnow has counted of news.example; --pages 0 shows the page alone",
+        "other": "no page of other.example has been counted in .scrapy/winnow",
+    }.items():
+        assert main(["inspect", "page.html", "--url", f"https://{host}.example/", "-o", "inspected.html"]) == 0
+        assert said in capsys.readouterr().err
+
+
+def test_reports_and_the_inspector_go_on_without_a_server_of_the_project_that_does_not_answer(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
+    monkeypatch.setenv("WINNOW_REDIS_URL", f"unix://{tmp_path}/absent.sock")
+    Path("items.jsonl").write_text('{"url": "https://news.example/", "status": "cleaned", "text": "Rain"}')
+    Path("page.html").write_text(PAGE)
+    assert main(["report", "items.jsonl"]) == 0
+    assert main(["inspect", "page.html", "--url", "https://news.example/", "-o", "inspected.html"]) == 0
+    said = capsys.readouterr().err
+    assert "without what was counted of the hosts: Redis: " in said
+    assert "without the counts of a crawl: Redis: " in said
+    assert main(["report", "items.jsonl", "--redis-url", f"unix://{tmp_path}/absent.sock"]) == 2
