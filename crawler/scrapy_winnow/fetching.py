@@ -36,6 +36,7 @@ CRAWL_SITE: Final = "SCRAPY_SETTINGS_MODULE=scrapy_winnow.project.settings scrap
 _ADDRESSES: Final = re.compile(rb"\s*https?://[^\s<>]+(?:\s+https?://[^\s<>]+)*\s*(?:\S{0,8})?")
 _ADDRESSES_BYTES: Final = 4_096  # that are searched
 _GZIP: Final = b"\x1f\x8b"
+_WARC: Final = b"WARC/"
 
 AGENT: Final = "winnow"
 _USER_AGENT: Final = f"{AGENT} (+https://pypi.org/project/scrapy-winnow/)"
@@ -99,10 +100,10 @@ def read_page(name: str) -> bytes:
         raise InputError("is empty")
     if _ADDRESSES.fullmatch(html[:_ADDRESSES_BYTES]):
         raise InputError(f"is a list of addresses; {CRAWL_SITE} -a urls_file=FILE crawls and cleans them")
-    if is_binary(html):
+    if is_binary(html) or html.startswith(_WARC):
         hint = "is a binary file, not HTML"
-        if ".warc" in Path(name).suffixes:
-            hint += "; winnow warc cleans archives"
+        if html.startswith(_WARC) or ".warc" in Path(name).suffixes:
+            hint = "is an archive (WARC), not HTML: winnow warc cleans archives"
         elif html.startswith(_GZIP):
             hint = "is compressed: unpack it with gunzip first"
         raise InputError(hint)

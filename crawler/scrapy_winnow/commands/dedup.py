@@ -8,7 +8,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from scrapy_winnow.commands.common import FAILED, CommandError, CommandParser, counted, open_input, warn
+from scrapy_winnow.commands.common import (
+    FAILED,
+    CommandError,
+    CommandParser,
+    counted,
+    json_rows,
+    open_input,
+    report_errors,
+    warn,
+)
 from scrapy_winnow.fetching import reason
 from winnow.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH, MemoryIndex, shingles
 
@@ -21,10 +30,10 @@ if TYPE_CHECKING:
 
 HELP = """\
 mark the documents in files that nearly repeat an earlier one
-Each line of a FILE is a JSON object with the address and the clean text of a document, as crawls and `winnow warc`
-write them. The lines come out in their order with three more fields: "duplicate_of", the address of the earlier
-document that this one repeats, or null; "resemblance", the estimated fraction of windows of 6 words that both have;
-"cluster", the same for all documents with one text.
+Each line of a FILE, or each member of a JSON array, is an object with the address and the clean text of a document, as
+crawls and `winnow warc` write them. They come out as lines, in their order, with three more fields: "duplicate_of", the
+address of the earlier document that this one repeats, or null; "resemblance", the estimated fraction of windows of 6
+words that both have; "cluster", the same for all documents with one text.
 
 1,000,000 different texts are remembered; then the one that was not met for longest is forgotten.
 
@@ -39,7 +48,7 @@ examples:
 def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add
-    add("files FILE", "JSON lines, also compressed (.gz), or - for standard input", nargs="+")
+    add("files FILE", "JSON lines or one JSON array, also compressed (.gz), or - for standard input", nargs="+")
     add("-o --output OUT", "file to write (default: standard output)", type=Path)
     add("--drop", "leave out what has nearly all its text in common")
     add("--url-field NAME", "field with the address (default: %(default)s)", default="url")
@@ -104,12 +113,11 @@ def _output(options: argparse.Namespace) -> Iterator[IO[str]]:
 def _documents(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], str, NDArray[np.uint64]] | None]:
     """Yield the object, address and shingles of the document in each line of the files; ``None`` for other lines."""
     for name in options.files:
-        with open_input(name) as file:
-            for line in filter(bytes.strip, file):
+        with report_errors(f"{name}: "), open_input(name) as file:
+            for row in json_rows(file):
                 try:
-                    row = json.loads(line)
                     url, text = row[options.url_field], row[options.text_field]
-                except (ValueError, LookupError, TypeError, RecursionError):
+                except (LookupError, TypeError):
                     url = text = None
                 is_document = isinstance(url, str) and isinstance(text, str)
                 yield (row, url, shingles(text, keep=options.sketch)) if is_document else None

@@ -156,6 +156,7 @@ def test_links_images_and_tables_can_be_left_out(switch, before, after, clean, t
         (b" \n\t", "is empty"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "is a binary file"),
         (b"%PDF-1.7\n", "is a binary file"),
+        (b"WARC/1.0\r\nWARC-Type: response\r\n", "is an archive (WARC), not HTML: winnow warc cleans archives"),
         (b"https://host.example/a\nhttps://host.example/b\n", "is a list of addresses"),
         (b"\x1f\x8b\x08\x00\x00\x00\x00\x00", "is compressed: unpack it with gunzip first"),
         (b'{"url": "http://a.example/"}\n{"url": "http://b.example/"}\n', "is JSON lines, not HTML"),

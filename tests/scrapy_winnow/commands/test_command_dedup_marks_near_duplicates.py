@@ -40,6 +40,16 @@ def test_lines_come_out_in_their_order_with_three_more_fields(items, tmp_path, c
     assert (rows["d"]["cluster"], rows["d"]["title"]) == (None, "Ü")
 
 
+def test_the_array_of_a_json_feed_is_read_as_well_and_a_broken_one_is_named(items, tmp_path, capsys):
+    array = tmp_path / "items.json"
+    array.write_text(f"[\n{items.read_text().strip().replace(chr(10), ',' + chr(10))}\n]")
+    assert main(["dedup", str(array)]) == 0
+    assert list(_rows(capsys.readouterr().out)) == ["a", "b", "c", "d"]
+    array.write_text(array.read_text()[:-30])
+    assert main(["dedup", str(array)]) == 2
+    assert f"{array}: " in capsys.readouterr().err
+
+
 def test_near_duplicates_are_dropped_over_several_files(items, tmp_path, capsys):
     again = items.read_text().replace("example", "elsewhere") + "no JSON\n[1]\n"
     (tmp_path / "again.jsonl.gz").write_bytes(gzip.compress(again.encode()))
