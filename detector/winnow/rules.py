@@ -64,7 +64,8 @@ class Rules:
         if isinstance(entries, Mapping):
             entries = [entries]
         if not isinstance(entries, list | tuple):
-            raise ValueError(f"{source}: must be mappings with keep, drop and site, not {entries!r}")  # noqa: TRY004
+            what = "mappings with keep, drop and site, or what Rules.read reads from a file"
+            raise ValueError(f"{source}: must be {what}, not {entries!r}")  # noqa: TRY004
         for number, entry in enumerate(entries, 1):
             try:
                 site, rules = _read_entry(entry)

@@ -37,14 +37,17 @@ class Site:
     >>> for number in range(5):
     ...     page = f"<p>Menu of the site</p><p>Article {number} is on this page and on no other one.</p>"
     ...     _ = site.count(page, f"https://example.org/{number}")
-    >>> site.pages
-    5
+    >>> site
+    <Site of 5 pages>
     >>> page = winnow.clean(page, url="https://example.org/4", site=site)
     """
 
     def __init__(self, budget: int = 20_000, model: Model | str | Path | None = None) -> None:
         self._model = load_model(model) if model is None or isinstance(model, str | Path) else model
         self._counts = LossyCounts(budget)
+
+    def __repr__(self) -> str:
+        return f"<Site of {self.pages:,} pages>"
 
     @property
     def pages(self) -> int:

@@ -8,7 +8,7 @@ from scrapy.http import HtmlResponse
 from w3lib.url import safe_url_string
 
 from scrapy_winnow.project.feeds import UnbufferedFileStorage
-from scrapy_winnow.project.site import MAX_REQUESTS, new_links, parse_int, shard_of, start_urls
+from scrapy_winnow.project.site import MAX_REQUESTS, SiteSpider, new_links, parse_int, shard_of, start_urls
 from scrapy_winnow.worker import links_of
 from tests.scrapy_winnow.web import served
 from winnow import Page
@@ -157,6 +157,13 @@ def test_shards_part_the_hosts_among_them():
     assert all(hosts)
     assert sum(map(len, hosts)) == 30
     assert shard_of(urls, None) == shard_of(urls, "0/1") == urls
+
+
+def test_a_shard_without_a_host_says_so(caplog):
+    SiteSpider(url="https://example.org/", shard="0/2")
+    SiteSpider(url="https://example.org/", shard="1/2")
+    (record,) = caplog.records
+    assert record.getMessage() == "Nothing to crawl: all of the hosts given are in other shards than 0/2"
 
 
 @pytest.mark.parametrize("shard", ["", "4/4", "1", "a/b", "-1/4", "1/0"])

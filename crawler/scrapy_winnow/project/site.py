@@ -88,6 +88,8 @@ class SiteSpider(Spider):
         self.state = {}  # replaced by Scrapy with that of an earlier run, where JOBDIR is set
         self._pages = parse_int("pages", pages)
         self._start_urls = shard_of(start_urls(url, urls_file), shard)
+        if not self._start_urls:
+            self.logger.warning("Nothing to crawl: all of the hosts given are in other shards than %s", shard)
 
     async def start(self) -> AsyncIterator[Request]:
         """Request the addresses given, also those that an earlier run of the same job has fetched."""
