@@ -1,11 +1,9 @@
-"""The site-level methods side by side on the demo web: template found, pages needed, and time.
+"""The site-level methods side by side on the demo web: template found, and time.
 
 The truth is that of the generator of the demo web (exact). Each method learns from at most --pages pages of a site
 (menus from those it finds by links), and --tested pages are labelled. "Text" is precision, recall and F1 of template by
 characters of blocks, "node" by elements that hold text; they are summed over the pages of a site, and averaged over
-sites. "Pages needed" is the least of 2, 5, 10, 20, 40 and --pages pages to learn from that give new pages at least 0.95
-of the text F1 of the last, the median of sites; for menus, the pages loaded. Time is learning and labelling, for each
-page, in parses of the same pages.
+sites. Time is learning and labelling, for each page, in parses of the same pages.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -24,7 +22,7 @@ from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.page.tree import elements_of_blocks
 from winnow.papers.methods import METHODS
-from winnow.papers.pages import SiteError, SitePages, blocks_of_runs
+from winnow.papers.pages import SitePages, blocks_of_runs
 
 if TYPE_CHECKING:
     import argparse
@@ -39,9 +37,6 @@ if TYPE_CHECKING:
     Units = NDArray[np.bool_]
 
 MENUS: Final = "menus"
-STEPS: Final = (2, 5, 10, 20, 40)
-ENOUGH: Final = 0.95
-_UNKNOWN: Final = -1  # number of a page that was not learned from
 
 
 def main() -> None:
@@ -50,14 +45,13 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD")
     parser.add_argument("--pages", type=int, default=60, metavar="N", help="pages of each site (default: %(default)s)")
     parser.add_argument("--tested", type=int, default=12, metavar="N", help="of them, labelled (default: %(default)s)")
-    parser.add_argument("--sites", type=int, metavar="N", help="so many sites only")
     parser.add_argument("--seed", type=int, default=1, help="picks pages, and is that of the demo web")
     options = parser.parse_args()
-    sites = list(demo_sites(options.pages, options.seed))[: options.sites]
+    sites = list(demo_sites(options.pages, options.seed))
     rows = [_row(name, sites, options) for name in options.methods]
     headings = ["", *(f"{kind} {figure}" for kind in ("text", "node") for figure in ("P", "R", "F1"))]
-    print(table([*headings, "sites", "pages needed", "parses"], [_cells(row) for row in rows]))
-    cells = [[row["method"], *(row["by_site"].get(site.name) for site in sites)] for row in rows]
+    print(table([*headings, "parses"], [[row["method"], *row["figures"], f"{row['parses']:.1f}"] for row in rows]))
+    cells = [[row["method"], *(row["by_site"][site.name] for site in sites)] for row in rows]
     print("\n" + table(["text F1", *(site.name for site in sites)], cells))
     write_json(options, {row["method"]: row for row in rows})
 
@@ -65,39 +59,20 @@ def main() -> None:
 def _row(name: str, sites: Sequence[DemoSite], options: argparse.Namespace) -> dict[str, Any]:
     """Measure one method on all sites."""
     by_site: dict[str, float] = {}
-    figures, needed, parses = [], [], []
+    figures, parses = [], []
     for site in sites:
         say(f"{name}: {site.name}")
         part = site if name == MENUS else site.bounded(options.pages, options.seed)
-        try:
-            overlap, times_parse, learned_from = _measured(name, part, options)
-        except SiteError as error:
-            say(f"{name}: {site.name}: {error}")
-            continue
+        overlap, times_parse = _measured(name, part, options)
         parses.append(times_parse)
         figures.append([*overlap.figures("text"), *overlap.figures("node")])
         by_site[site.name] = figures[-1][2]
-        if name == MENUS:
-            needed.append(learned_from)
-        else:
-            needed.append(_needed(name, part, options))
-    return {
-        "method": name,
-        "figures": np.mean(figures, axis=0).tolist() if figures else [None] * 6,
-        "sites": len(figures),
-        "needed": float(np.median([each for each in needed if each])) if any(needed) else None,
-        "parses": float(np.median(parses)) if parses else None,
-        "by_site": by_site,
-    }
+    means = np.mean(figures, axis=0).tolist()
+    return {"method": name, "figures": means, "parses": float(np.median(parses)), "by_site": by_site}
 
 
-def _cells(row: dict[str, Any]) -> list[object]:
-    parses, needed = row["parses"], row["needed"]
-    return [row["method"], *row["figures"], row["sites"], needed and f"{needed:.0f}", parses and f"{parses:.1f}"]
-
-
-def _measured(name: str, site: DemoSite, options: argparse.Namespace) -> tuple[Overlap, float, int]:
-    """What a method finds on a site, its time for a page in parses of it, and how many pages it learned from."""
+def _measured(name: str, site: DemoSite, options: argparse.Namespace) -> tuple[Overlap, float]:
+    """What a method finds on a site, and its time for a page in parses of it."""
     pages = site.pages
     tested = range(0, len(pages), max(len(pages) // options.tested, 1))
     truths = {number: site.truth(read) for number, read in ((number, pages.read(number)) for number in tested)}
@@ -115,28 +90,7 @@ def _measured(name: str, site: DemoSite, options: argparse.Namespace) -> tuple[O
         read = pages.read(number)
         overlap.add(read.page, learned.label(read).template, truths[number])
     seconds += (time.perf_counter() - begin) / len(tested)
-    return overlap, seconds / parse, learned.pages
-
-
-def _needed(name: str, site: DemoSite, options: argparse.Namespace) -> int | None:
-    """Pages that a method has to learn from, to find nearly what it finds with all of them."""
-    kept = KeptPages.of(site.pages)
-    order = np.random.default_rng(options.seed).permutation(len(kept)).tolist()
-    new = [kept.read(number)._replace(number=_UNKNOWN) for number in order[-options.tested :]]
-    truths = [site.truth(read) for read in new]
-    steps = [*(step for step in STEPS if step < len(order)), len(order)]
-    found: dict[int, float] = {}
-    for step in steps:
-        try:
-            learned = METHODS[name]().learn(kept.subset(sorted(order[:step])))
-        except SiteError:
-            continue
-        overlap = Overlap()
-        for read, truth in zip(new, truths, strict=True):
-            overlap.add(read.page, learned.label(read).template, truth)
-        found[step] = overlap.figures("text")[2]
-    last = found.get(steps[-1])
-    return next((step for step, f1 in found.items() if last and f1 >= ENOUGH * last), None)
+    return overlap, seconds / parse
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,22 +136,6 @@ def demo_sites(pages: int, seed: int) -> Iterator[DemoSite]:
         ]
         runs = {base + path: truth.runs for path, truth in site.truth.items()}
         yield DemoSite(name, HtmlPages.of(served), runs)
-
-
-class KeptPages(SitePages):
-    """Pages of a site that stay in memory with their trees, to learn from them again and again."""
-
-    @classmethod
-    def of(cls, pages: SitePages) -> Self:
-        """Read all pages."""
-        kept: Any = [pages.read(number) for number in range(len(pages))]
-        return cls(pages.names, pages.urls, kept)
-
-    def read(self, number: int) -> SitePage:
-        """One of the pages."""
-        kept: Any = self.files[number]
-        read: SitePage = kept._replace(number=number)
-        return read
 
 
 class Overlap(Counter[str]):

@@ -12,18 +12,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
 from benchmarks.shared.common import parser_of, say, table, write_json
-from benchmarks.sites.site_methods import KeptPages
 from benchmarks.sites.truth.hand_truth import HandTruth, f1, letters, marked_sites
 from winnow.papers.methods import METHODS
-from winnow.papers.pages import SiteError
+from winnow.papers.pages import SiteError, SitePages
 
 if TYPE_CHECKING:
-    from winnow.papers.pages import SitePages
+    from winnow.papers.pages import SitePage
 
 NUMBERS: Final = (2, 5, 10, 20, 100)
 MENUS: Final = "menus"
@@ -73,6 +72,22 @@ def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures) ->
             weights = letters(page), np.ones(page.n + page.m, np.int64)
             text, nodes = (f1(found & truth.known, truth.template & truth.known, weight) for weight in weights)
             figures[name, number].append((text, nodes))
+
+
+class KeptPages(SitePages):
+    """Pages of a site that stay in memory with their trees, to learn from them again and again."""
+
+    @classmethod
+    def of(cls, pages: SitePages) -> Self:
+        """Read all pages."""
+        kept: Any = [pages.read(number) for number in range(len(pages))]
+        return cls(pages.names, pages.urls, kept)
+
+    def read(self, number: int) -> SitePage:
+        """One of the pages."""
+        kept: Any = self.files[number]
+        read: SitePage = kept._replace(number=number)
+        return read
 
 
 if __name__ == "__main__":
