@@ -21,7 +21,7 @@ import sys
 from itertools import combinations
 from math import sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -68,15 +68,6 @@ Shingles = dict[tuple[str, int], "NDArray[np.uint64]"]
 """By site and number of text."""
 
 
-class Rates(NamedTuple):
-    """Duplicate pairs that are near-duplicates, of how many; non-duplicate pairs that are none, of how many."""
-
-    found: int
-    duplicates: int
-    parted: int
-    others: int
-
-
 def main() -> None:
     """Build the set, clean it in every way, compare the pairs, print the table."""
     parser = parser_of(__doc__ or "")
@@ -106,10 +97,11 @@ def main() -> None:
             say(f"{done} of {len(placed)} sites cleaned")
         for method, of_pages in found.items():
             label = f"{method}, {name or model.name}" if method in _OF_MODEL else method
-            figures[label] = rates = _rates(of_pages, *pairs)
-            rows.append([label, *_row(rates)])
+            same, different = ([near_duplicates(of_pages[one], of_pages[other]) for one, other in of] for of in pairs)
+            figures[label] = {"found": sum(same), "parted": different.count(False), "pairs": len(same)}
+            rows.append([label, _percent(sum(same), len(same)), _percent(different.count(False), len(different))])
     print(table(["text compared", "duplicates found, %", "non-duplicates parted, %"], rows))
-    write_json(options, {name: rates._asdict() for name, rates in figures.items()})
+    write_json(options, figures)
 
 
 _OF_MODEL: Final = frozenset(method for method in METHODS if method.startswith("PAGELEVEL") or method == "combined")
@@ -176,17 +168,6 @@ def _pairs(
     ]
     drawn = random.permutation(len(same_site))[: len(duplicates)]
     return duplicates, [same_site[index] for index in drawn.tolist()]
-
-
-def _rates(of_pages: Shingles, duplicates: Sequence[Any], others: Sequence[Any]) -> Rates:
-    found = sum(near_duplicates(of_pages[one], of_pages[other]) for one, other in duplicates)
-    parted = sum(not near_duplicates(of_pages[one], of_pages[other]) for one, other in others)
-    return Rates(found, len(duplicates), parted, len(others))
-
-
-def _row(rates: Rates) -> list[str]:
-    shares = ((rates.found, rates.duplicates), (rates.parted, rates.others))
-    return [_percent(hits, of) for hits, of in shares]
 
 
 def _percent(hits: int, of: int) -> str:

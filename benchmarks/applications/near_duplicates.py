@@ -189,7 +189,29 @@ class _LookUps(_Winnow):
         return asyncio.run(look_up())
 
 
-class _Datasketch:
+class _Queried:
+    """A way that is asked for what is near a text, and takes in what is near nothing."""
+
+    label: str
+    near: Callable[[Any], Sequence[Any]]
+    add: Callable[[str, Any], object]
+
+    def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
+        found = []
+        for document, own in documents:
+            near = self.near(own)
+            if not near:
+                self.add(document.url, own)
+            found.append(list(map(str, near)))
+        return found
+
+
+def _windows(text: str) -> list[str]:
+    words = text.split()
+    return [" ".join(words[at : at + 6]) for at in range(max(1, len(words) - 5))]
+
+
+class _Datasketch(_Queried):
     """datasketch's MinHashLSH over the same windows of 6 words, in memory or on Redis."""
 
     def __init__(self, threshold: float, redis: SplitResult | None = None) -> None:
@@ -200,28 +222,18 @@ class _Datasketch:
         if redis is not None:
             about = {"host": redis.hostname, "port": redis.port}
             storage = {"type": "redis", "basename": f"lsh-{time.time_ns()}".encode(), "redis": about}
-        self._index = MinHashLSH(threshold=threshold, num_perm=PERMUTATIONS, storage_config=storage)
+        index = MinHashLSH(threshold=threshold, num_perm=PERMUTATIONS, storage_config=storage)
+        self.near, self.add = index.query, index.insert
 
     def hashed(self, text: str) -> Any:
         from datasketch import MinHash  # noqa: PLC0415
 
-        words = text.split()
-        windows = {" ".join(words[at : at + 6]).encode() for at in range(max(1, len(words) - 5))}
         own = MinHash(num_perm=PERMUTATIONS)
-        own.update_batch(windows)
+        own.update_batch({window.encode() for window in _windows(text)})
         return own
 
-    def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
-        found = []
-        for document, own in documents:
-            near = self._index.query(own)
-            if not near:
-                self._index.insert(document.url, own)
-            found.append([str(url) for url in near])
-        return found
 
-
-class _Simhash:
+class _Simhash(_Queried):
     """The package simhash, over the same windows."""
 
     def __init__(self, distance: int) -> None:
@@ -229,22 +241,13 @@ class _Simhash:
 
         logging.getLogger("simhash").setLevel(logging.ERROR)
         self.label = f"simhash, in memory, distance {distance}"
-        self._index = SimhashIndex([], k=distance)
+        index = SimhashIndex([], k=distance)
+        self.near, self.add = index.get_near_dups, index.add
 
     def hashed(self, text: str) -> Any:
-        from simhash import Simhash as Hash  # noqa: PLC0415
+        from simhash import Simhash  # noqa: PLC0415
 
-        words = text.split()
-        return Hash([" ".join(words[at : at + 6]) for at in range(max(1, len(words) - 5))])
-
-    def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
-        found = []
-        for document, own in documents:
-            near = self._index.get_near_dups(own)
-            if not near:
-                self._index.add(document.url, own)
-            found.append(list(near))
-        return found
+        return Simhash(_windows(text))
 
 
 _WORDS: Final = 20_000

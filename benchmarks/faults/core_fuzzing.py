@@ -16,6 +16,7 @@ import os
 import random
 import subprocess
 import sys
+import sysconfig
 import time
 from contextlib import suppress
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
@@ -79,16 +80,11 @@ def main() -> None:
             "ASAN_OPTIONS": "detect_leaks=0",  # Python leaves much behind when it ends
             "OMP_NUM_THREADS": "1",
         }
-        sys.exit(
-            subprocess.run(
-                [sys.executable, "-m", __spec__.name, *sys.argv[1:]], env=environment, check=False
-            ).returncode
-        )
+        command = [sys.executable, "-m", __spec__.name, *sys.argv[1:]]
+        sys.exit(subprocess.run(command, env=environment, check=False).returncode)
 
 
 def _compiled(folder: Path) -> Path:
-    import sysconfig  # noqa: PLC0415  (of the outer process alone)
-
     library = folder / "_compiled.abi3.so"
     source = Path(core.__file__).parent / "source"
     files = sorted(map(str, source.rglob("*.c")))

@@ -68,7 +68,8 @@ def _fuzz(target: str, seconds: int, *, keep: bool) -> bool:
         for number, data in enumerate(kept(target)):
             (folder / "corpus" / f"{number:03}").write_bytes(data)
         limits = [f"-max_total_time={seconds}", f"-max_len={_LONGEST}", f"-artifact_prefix={folder}/", "-timeout=60"]
-        done = _run(target, *limits, str(folder / "corpus"))
+        command = [sys.executable, "-c", _INSIDE.format(target=target), *limits, str(folder / "corpus")]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         print(f"{target}: {_statistics(done.stderr)}")
         for file in sorted(path for path in folder.iterdir() if path.is_file()):
             print(f"{target}: {file.name}: {base64.b64encode(file.read_bytes()).decode()}")
@@ -76,11 +77,6 @@ def _fuzz(target: str, seconds: int, *, keep: bool) -> bool:
         if keep and done.returncode == 0:  # what reached something new is in the folder, too
             _keep(target, [file.read_bytes() for file in (folder / "corpus").iterdir()])
         return done.returncode == 0
-
-
-def _run(target: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", _INSIDE.format(target=target), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
 
 
 def _statistics(output: str) -> str:

@@ -18,7 +18,6 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -110,7 +109,7 @@ def _shares(web: Path, workers: int) -> list[list[str]]:
 
 def _report(options: argparse.Namespace, disturbed: Crawl, quiet: Crawl, urls: list[str], missed: int) -> int:
     crawls = {"disturbed": disturbed, "undisturbed": quiet}
-    stored = {name: Stored.of(crawl, urls) for name, crawl in crawls.items()}
+    missing, extra = zip(*(missing_and_extra(crawl, urls) for crawl in crawls.values()), strict=True)
     truth = options.folder / "web" / "truth.jsonl"
     f1 = {name: text_f1(crawl, truth) for name, crawl in crawls.items()}
     samples = {name: samples_of(crawl) for name, crawl in crawls.items()}
@@ -121,8 +120,8 @@ def _report(options: argparse.Namespace, disturbed: Crawl, quiet: Crawl, urls: l
     nodes, differing = counts_differing(disturbed, quiet, urls)
     rows: list[list[object]] = [
         ["pages, hosts", *([f"{len(urls):,}, {options.hosts}"] * 2)],
-        ["pages without an item", *(each.missing for each in stored.values())],
-        ["items too many", *(each.too_many for each in stored.values())],
+        ["pages without an item", *missing],
+        ["items too many", *extra],
         [
             "workers killed -9; Redis killed -9",
             *(f"{sum(c.progress.kills)}; {c.progress.restarts}" for c in crawls.values()),
@@ -140,8 +139,8 @@ def _report(options: argparse.Namespace, disturbed: Crawl, quiet: Crawl, urls: l
     if options.plot:
         _draw(options.plot, samples)
     fails = {
-        "a page is missing": any(each.missing for each in stored.values()),
-        "a page is there twice": any(each.too_many for each in stored.values()),
+        "a page is missing": any(missing),
+        "a page is there twice": any(extra),
         "counts differ": differing > 0,
         "the text F1 differs": abs(f1["disturbed"] - f1["undisturbed"]) > F1_TOLERANCE,
         "memory grows": growth > MOST_GROWTH,
@@ -175,18 +174,10 @@ def _draw(file: Path, samples: dict[str, Samples]) -> None:
             axes.legend(frameon=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+def missing_and_extra(crawl: Crawl, urls: Sequence[str]) -> tuple[int, int]:
     """Pages of the web that have no item, and items beyond the first of a page or of no page at all."""
-
-    missing: int
-    too_many: int
-
-    @classmethod
-    def of(cls, crawl: Crawl, urls: Sequence[str]) -> Stored:
-        """Look through the items of all workers."""
-        found = Counter(url for worker in crawl.workers for url in urls_of(worker.items))
-        return cls(len(set(urls) - found.keys()), found.total() - len(found.keys() & set(urls)))
+    found = Counter(url for worker in crawl.workers for url in urls_of(worker.items))
+    return len(set(urls) - found.keys()), found.total() - len(found.keys() & set(urls))
 
 
 def text_f1(crawl: Crawl, truth: Path) -> float:

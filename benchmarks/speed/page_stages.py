@@ -94,7 +94,7 @@ def _measure(options: argparse.Namespace) -> None:
                 f"HTML to text, {faster:.2f} times as fast as {peer} by the median over pages, {of_means:.2f} by means."
             )
             figures[f"times_as_fast_as_{peer}"] = {"median": faster, "of_means": of_means}
-    figures["memory"] = memory = _memory(_file_of_size(html_files(options.pages)), options.model)
+    figures["memory"] = memory = _memory(html_files(options.pages), options.model)
     print(
         f"\nMemory of a page of {memory['nodes']:,} elements: {memory['python_mb']:.1f} MB of Python"
         f" objects and arrays at most, the process grew by {memory['process_mb']:.1f} MB."
@@ -179,17 +179,14 @@ def _memos() -> list[Memo[Any, Any]]:
     return [each for each in gc.get_objects() if isinstance(each, Memo)]
 
 
-def _file_of_size(files: list[Path]) -> Path:
-    """Return the file whose page comes nearest to 5,000 elements, judged by its start tags."""
-    return min(files, key=lambda file: abs(_tags(file.read_bytes()) - NODES))
+def _memory(files: list[Path], model: str | None) -> dict[str, float]:
+    """Measure the page that comes nearest to 5,000 elements by its start tags, in processes of its own."""
 
+    def start_tags(file: Path) -> int:
+        html = file.read_bytes()
+        return html.count(b"<") - html.count(b"</") - html.count(b"<!")
 
-def _tags(html: bytes) -> int:
-    return html.count(b"<") - html.count(b"</") - html.count(b"<!")
-
-
-def _memory(file: Path, model: str | None) -> dict[str, float]:
-    """Measure a page in processes of its own."""
+    file = min(files, key=lambda file: abs(start_tags(file) - NODES))
     python_mb, nodes = _apart(_python_peak, file, model)
     return {"nodes": nodes, "python_mb": python_mb, "process_mb": _apart(_growth_of, file, model)}
 
