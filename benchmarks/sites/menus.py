@@ -44,8 +44,8 @@ class Result(NamedTuple):
     f1: float
     strict: float
     text: float
-    pages: int
-    loaded: int
+    pages: float
+    loaded: float
     seconds: float
 
 
@@ -111,34 +111,22 @@ def measured(pages: SitePages, read: SitePage, truth: HandTruth) -> dict[str, Re
         begin = time.process_time()
         search = MenuSearch(read.page, Menus(variant), load, numbers)
         template = search.template() if search.found else everything
-        seconds = time.process_time() - begin
-        effort = {"pages": len(search.found), "loaded": search.loaded, "seconds": seconds}
-        results[variant] = compared(read.page, truth, template, linked, **effort)
-    results["the key page alone"] = compared(read.page, truth, everything, linked, pages=0, loaded=1, seconds=0.0)
+        effort = len(search.found), search.loaded, time.process_time() - begin
+        results[variant] = compared(read.page, truth, template, linked, *effort)
+    results["the key page alone"] = compared(read.page, truth, everything, linked, 0, 1, 0.0)
     return results
 
 
-def compared(
-    page: Page, truth: HandTruth, template: NDArray[np.bool_], linked: int, *, pages: int, loaded: int, seconds: float
-) -> Result:
-    """Compare a template with the truth."""
+def compared(page: Page, truth: HandTruth, template: NDArray[np.bool_], linked: int, *effort: float) -> Result:
+    """Compare a template with the truth; ``effort`` is pages, those loaded, and seconds."""
     one = np.ones(page.n + page.m, np.int64)
     known, wanted = truth.known, truth.template & truth.known
     both, mine, there = (int((units & known).sum()) for units in (template & wanted, template, wanted))
-    return Result(
-        linked=linked,
-        nodes=int(known.sum()),
-        template=there,
-        retrieved=mine,
-        recall=both / max(1, there),
-        precision=both / max(1, mine),
-        f1=f1(template & known, wanted, one),
-        strict=f1(template & (known | truth.own), wanted | truth.own, one),
-        text=f1(template & known, wanted, letters(page)),
-        pages=pages,
-        loaded=loaded,
-        seconds=seconds,
-    )
+    by_nodes = f1(template & known, wanted, one)
+    strict = f1(template & (known | truth.own), wanted | truth.own, one)
+    by_text = f1(template & known, wanted, letters(page))
+    recall, precision = both / max(1, there), both / max(1, mine)
+    return Result(linked, int(known.sum()), there, mine, recall, precision, by_nodes, strict, by_text, *effort)
 
 
 if __name__ == "__main__":

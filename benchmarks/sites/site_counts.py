@@ -17,7 +17,6 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urldefrag, urljoin
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from scrapy_winnow.storage.keys import host_keys
 from scrapy_winnow.storage.settled import SettledHost
 from winnow.counting import LossyCounts, countable
 from winnow.fingerprints import node_fingerprints
+from winnow.papers.menus import page_key, site_links
 from winnow.papers.page_level import site_level_templates
 from winnow.training.sites import find_sites
 
@@ -175,29 +175,20 @@ def read_site(site: SitePages) -> list[CountedPage]:
 def by_links(pages: Sequence[CountedPage]) -> list[int]:
     """Order the pages of a site as a crawl finds them: breadth first, by links, from the one nearest to the root."""
     urls = [str(page.hashed.page.url) for page in pages]
-    number = {name: at for at, url in enumerate(urls) for name in (url, url.removesuffix("index.html"))}
+    number = {page_key(url): at for at, url in enumerate(urls)}
     order: list[int] = []
     waiting: deque[int] = deque()
     found: set[int] = set()
-    for start in sorted(
-        range(len(pages)), key=lambda at: (urls[at].count("/"), "index" not in urls[at], len(urls[at]))
-    ):
+    starts = sorted(range(len(pages)), key=lambda at: (urls[at].count("/"), "index" not in urls[at], len(urls[at])))
+    for start in starts:
         waiting.append(start)
         while waiting:
             at = waiting.popleft()
             if at not in found:
                 found.add(at)
                 order.append(at)
-                links = pages[at].hashed.page.attribute("href").values()
-                waiting.extend(number[to] for to in (_target(urls[at], link) for link in links) if to in number)
+                waiting.extend(number[to] for to in site_links(pages[at].hashed.page) if to in number)
     return order
-
-
-def _target(url: str, link: str) -> str:
-    try:
-        return urldefrag(urljoin(url, link.strip())).url
-    except ValueError:
-        return ""
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
     python -m benchmarks.sites.site_teachers SITES_DIR GOLD PAGES_DIR
 
-A page-level model is trained by each method's labels on --taught-sites sites, and cleans gold pages. Intervals are of
-95%, by domains; the last is of the difference from the first of the methods.
+A page-level model is trained by each method's labels on up to --taught-sites sites, ten pages of each, of which forty
+are counted, and cleans gold pages. Intervals are of 95%, by domains; the last is of the difference from the first of
+the methods.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ from winnow.training.sites import find_sites
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+COUNTED, TAUGHT = 40, 10
+"""Pages of a site that a method counts, and those that a model learns from."""
+
+SEED = 1
+
 
 def main() -> None:
     """Train a model by each method's labels, clean the gold pages with it, and print the table."""
@@ -36,9 +42,6 @@ def main() -> None:
     parser.add_argument("pages", type=Path, metavar="PAGES_DIR", help="folder with their HTML, <id>.html")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD")
     parser.add_argument("--taught-sites", type=int, default=60, metavar="N", help="sites (default: %(default)s)")
-    parser.add_argument("--counted", type=int, default=40, metavar="N", help="pages of each counted (%(default)s)")
-    parser.add_argument("--taught-pages", type=int, default=10, metavar="N", help="learned from (%(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="picks sites and pages")
     options = parser.parse_args()
     try:
         sites = find_sites(options.sites)
@@ -46,19 +49,19 @@ def main() -> None:
         gold = [(page, (options.pages / f"{page.page_id}.html").read_bytes()) for page in pages]
     except (OSError, ValueError) as error:
         sys.exit(str(error))
-    chosen = np.random.default_rng(options.seed).permutation(len(sites))[: options.taught_sites]
-    some = [sites[number].subset(spread(range(len(sites[number])), options.counted)) for number in sorted(chosen)]
+    chosen = np.random.default_rng(SEED).permutation(len(sites))[: options.taught_sites]
+    some = [sites[number].subset(spread(range(len(sites[number])), COUNTED)) for number in sorted(chosen)]
     rows: dict[str, dict[str, Any]] = {}
     domains = [source_of(page) for page in pages]
     first = None
     for name in options.methods:
         say(f"{name}: labels of {len(some)} sites")
-        label = partial(label_site, labels=name, pages_per_site=options.taught_pages, seed=options.seed)
+        label = partial(label_site, labels=name, pages_per_site=TAUGHT, seed=SEED)
         examples = label_pages(label, some)
         if not examples:
             say(f"{name}: no labels")
             continue
-        model = fit_block_model([], examples, seed=options.seed, dropout=DROPOUT_WITHOUT_GOLD)
+        model = fit_block_model([], examples, seed=SEED, dropout=DROPOUT_WITHOUT_GOLD)
         labels = np.concatenate([page.label[page.labelled] for page in examples])
         accuracies = [
             page_accuracy(clean(html, page.url, model=model).text, page) for page, html in shown(gold, "gold pages")
