@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from rich.console import Console
 
 import winnow
-from demo.crawl import CrawlFiles, crawl
+from demo.crawl import crawl
 from demo.report import host_table, is_twin, read_items
 from demo.server import DemoWeb
 from demo.web import DEFAULT_SEED
@@ -40,19 +40,18 @@ def main() -> int:
     if folder.exists() and (folder / "hosts.txt").exists():
         shutil.rmtree(folder)  # what the last demo left; nothing else has its list of hosts
     folder.mkdir(parents=True, exist_ok=True)
-    files = CrawlFiles(folder)
     _say(f"Writing a web of six hosts with {options.pages} content pages each into {_short(folder / 'web')} ...")
     with DemoWeb(folder / "web", options.seed, options.pages) as web:
         _say("Serving it on loopback and crawling it with: scrapy crawl site -a urls_file=hosts.txt -O items.jsonl")
         try:
-            seconds = crawl(web.urls.values(), files, options.pages + _LISTINGS, _progress(web))
+            seconds = crawl(web.urls.values(), folder, options.pages + _LISTINGS, _progress(web))
         except RuntimeError as error:
             sys.stderr.write(f"\nThe crawl failed: {error}\n")
             return 1
         except KeyboardInterrupt:
             sys.stderr.write("\nStopped.\n")
             return 130
-        items = read_items(files.items)
+        items = read_items(folder / "items.jsonl")
         _say("\n")
         Console(width=_TABLE_WIDTH, color_system=None).print(host_table(web, items))
         _say("* Fraction of its words, over the later half of a host's pages; the web was written with the truth.")
@@ -61,10 +60,10 @@ def main() -> int:
         _show_page(web, items)
     scrapy = _short(Path(sys.executable).with_name("scrapy"))
     _say(
-        f"\nItems: {_short(files.items)}   Log: {_short(files.log)}\n"
+        f"\nItems: {_short(folder / 'items.jsonl')}   Log: {_short(folder / 'crawl.log')}\n"
         f"On a site of your own:  {scrapy} crawl site -a url=https://example.org/ -a pages=50 -O items.jsonl\n"
         'In a project of your own:  ADDONS = {"scrapy_winnow.Addon": 500}\n'
-        f"The report of this crawl, open it in a browser:  {files.report}"
+        f"The report of this crawl, open it in a browser:  {folder / 'report.html'}"
     )
     return 0
 

@@ -17,27 +17,15 @@ _POLL_SECONDS = 0.2
 _ELAPSED = re.compile(r"'elapsed_time_seconds': ([\d.]+)")
 
 
-class CrawlFiles:
-    """Where a crawl leaves things.
-
-    Attributes:
-        items: The cleaned items, one JSON object a line, in the order they were stored.
-        log, report: Scrapy's log, and the report of the crawl.
-        urls: The addresses to start from.
-        state: The private server's data.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.items, self.log, self.report = folder / "items.jsonl", folder / "crawl.log", folder / "report.html"
-        self.urls, self.state = folder / "hosts.txt", folder / "state"
-
-
-def crawl(urls: Collection[str], files: CrawlFiles, pages: int, progress: Callable[[float], None]) -> float:
+def crawl(urls: Collection[str], folder: Path, pages: int, progress: Callable[[float], None]) -> float:
     """Crawl hosts with cleaning on.
+
+    The folder gets the cleaned items (``items.jsonl``), Scrapy's log (``crawl.log``), the report (``report.html``), the
+    addresses to start from (``hosts.txt``), and the private server's data (``state``).
 
     Args:
         urls: Where to start, one address per host.
-        files: Where to leave items, log and state.
+        folder: Where to leave all of it.
         pages: Most pages per host.
         progress: Called several times a second with the seconds since the start.
 
@@ -47,11 +35,12 @@ def crawl(urls: Collection[str], files: CrawlFiles, pages: int, progress: Callab
     Raises:
         RuntimeError: Where Scrapy fails; the message has the end of its log.
     """
-    files.urls.write_text("".join(f"{url}\n" for url in urls), encoding="utf-8")
-    command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"urls_file={files.urls}", "-a", f"pages={pages}"]
-    command += ["-O", str(files.items), "-s", f"LOG_FILE={files.log}", "-s", "LOG_LEVEL=INFO"]
-    command += ["-s", f"WINNOW_STATE_DIR={files.state}", "-s", "WINNOW_REDIS_URL="]
-    command += ["-s", f"WINNOW_REPORT={files.report}"]
+    starts, items, log_file = folder / "hosts.txt", folder / "items.jsonl", folder / "crawl.log"
+    starts.write_text("".join(f"{url}\n" for url in urls), encoding="utf-8")
+    command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"urls_file={starts}", "-a", f"pages={pages}"]
+    command += ["-O", str(items), "-s", f"LOG_FILE={log_file}", "-s", "LOG_LEVEL=INFO"]
+    command += ["-s", f"WINNOW_STATE_DIR={folder / 'state'}", "-s", "WINNOW_REDIS_URL="]
+    command += ["-s", f"WINNOW_REPORT={folder / 'report.html'}"]
     # All hosts are on one machine, which is ours: no need to go gently.
     command += ["-s", "AUTOTHROTTLE_ENABLED=0", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=16"]
     start = time.monotonic()
@@ -64,8 +53,8 @@ def crawl(urls: Collection[str], files: CrawlFiles, pages: int, progress: Callab
             scrapy.terminate()
             raise
     wall = time.monotonic() - start
-    log = files.log.read_text(encoding="utf-8", errors="replace") if files.log.exists() else ""
-    if scrapy.returncode != 0 or not files.items.exists():
+    log = log_file.read_text(encoding="utf-8", errors="replace") if log_file.exists() else ""
+    if scrapy.returncode != 0 or not items.exists():
         raise RuntimeError(f"scrapy ended with exit code {scrapy.returncode}\n" + "\n".join(log.splitlines()[-20:]))
     measured = _ELAPSED.findall(log)
     return float(measured[-1]) if measured else wall

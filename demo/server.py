@@ -100,10 +100,6 @@ class DemoWeb:
         site, path = self.sites[self.host(url)], _target(url)
         return site.truth[path if path in site.resources else NOT_FOUND]
 
-    def pages(self, name: str) -> dict[str, PageTruth]:
-        """Return the truth about every page of a host, by path and query."""
-        return self.sites[name].truth
-
     def requests(self, name: str) -> list[str]:
         """Return the targets asked of a host so far, in order, for example ``/robots.txt``."""
         log = self.folder / f"{name}.access.log"

@@ -53,7 +53,8 @@ def text_runs(tree: HtmlElement) -> list[str]:
 
 
 def articles(web: DemoWeb, name: str) -> list[PageTruth]:
-    return [truth for truth in web.pages(name).values() if truth.kind == "article" and truth.path[:9] != "/private/"]
+    pages = web.sites[name].truth.values()
+    return [truth for truth in pages if truth.kind == "article" and truth.path[:9] != "/private/"]
 
 
 def served(web: DemoWeb, name: str, count: int = 12) -> list[HtmlResponse]:
@@ -111,7 +112,7 @@ def test_charsets_are_declared_as_stated_and_decode(web: DemoWeb, name: str, cha
 
 @pytest.mark.parametrize("name", BUILDERS)
 def test_the_runs_of_the_truth_are_the_text_that_lxml_finds(web: DemoWeb, name: str):
-    for path, truth in web.pages(name).items():
+    for path, truth in web.sites[name].truth.items():
         if truth.kind == "empty":
             continue
         found = text_runs(lxml.html.document_fromstring(get(web.urls[name] + path[1:]).text))
