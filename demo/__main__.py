@@ -35,7 +35,11 @@ def main() -> int:
     Returns:
         The exit code: 0, 1 where the crawl failed, or 130 where it was interrupted.
     """
-    options = _arguments()
+    parser = argparse.ArgumentParser(prog="python -m demo", description=__doc__)
+    parser.add_argument("--folder", type=Path, default=DEFAULT_FOLDER, help="where to leave everything (%(default)s)")
+    parser.add_argument("--pages", type=int, default=DEFAULT_PAGES, help="content pages per host (%(default)s)")
+    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="another seed, other pages (%(default)s)")
+    options = parser.parse_args()
     folder = options.folder.resolve()
     if folder.exists() and (folder / "hosts.txt").exists():
         shutil.rmtree(folder)  # what the last demo left; nothing else has its list of hosts
@@ -56,7 +60,8 @@ def main() -> int:
         Console(width=_TABLE_WIDTH, color_system=None).print(host_table(web, items))
         _say("* Fraction of its words, over the later half of a host's pages; the web was written with the truth.")
         _say(f"{len(items)} pages in {seconds:.1f} s: {len(items) / seconds:.0f} pages per second.")
-        _show_twins(items)
+        if twin := next(filter(is_twin, items), None):
+            _say(f"One story in two templates, for example:\n  {twin['url']}\n  {twin['duplicate_of']}")
         _show_page(web, items)
     scrapy = _short(Path(sys.executable).with_name("scrapy"))
     _say(
@@ -66,14 +71,6 @@ def main() -> int:
         f"The report of this crawl, open it in a browser:  {folder / 'report.html'}"
     )
     return 0
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m demo", description=__doc__)
-    parser.add_argument("--folder", type=Path, default=DEFAULT_FOLDER, help="where to leave everything (%(default)s)")
-    parser.add_argument("--pages", type=int, default=DEFAULT_PAGES, help="content pages per host (%(default)s)")
-    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="another seed, other pages (%(default)s)")
-    return parser.parse_args()
 
 
 def _progress(web: DemoWeb) -> Callable[[float], None]:
@@ -92,12 +89,6 @@ def _progress(web: DemoWeb) -> Callable[[float], None]:
         sys.stdout.flush()
 
     return show
-
-
-def _show_twins(items: list[dict[str, Any]]) -> None:
-    twin = next(filter(is_twin, items), None)
-    if twin is not None:
-        _say(f"One story in two templates, for example:\n  {twin['url']}\n  {twin['duplicate_of']}")
 
 
 def _show_page(web: DemoWeb, items: list[dict[str, Any]]) -> None:

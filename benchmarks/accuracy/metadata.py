@@ -24,7 +24,8 @@ from pathlib import Path
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.shared.common import html_files, installed, parser_of, shown, table, write_json
+from benchmarks.shared.common import html_files, installed, parser_of, table, write_json
+from scrapy_winnow.commands.common import with_progress
 from winnow.metadata import read_metadata
 from winnow.metadata.dates import iso_date
 from winnow.metadata.facts import SOURCES
@@ -76,7 +77,7 @@ def main() -> None:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     seconds: dict[str, float] = defaultdict(float)
     pages = 0
-    for url, file, marked in shown(list(_pages(options)), "pages"):
+    for url, file, marked in with_progress(list(_pages(options)), "pages"):
         html = decode(file.read_bytes())
         right = marked or _agreed(Page.parse(html, url))
         if not right:

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.shared.common import models_of_folds, parser_of, rules_in_turn, shown, svg_figure, table, write_json
-from benchmarks.shared.peers import peers, trafilatura_precision_text, trafilatura_recall_text
+from benchmarks.shared.common import models_of_folds, parser_of, rules_in_turn, svg_figure, table, write_json
+from benchmarks.shared.peers import peers
+from scrapy_winnow.commands.common import with_progress
 from winnow import clean
 from winnow.models import ModelError
 from winnow.models.decision import BETAS, FAVORS, SHIFTS
@@ -65,7 +66,7 @@ def main() -> None:
     extractors = _extractors(model_of, options)
     examples = gold_examples(options.gold, options.sites)
     results: dict[str, dict[str, list[Accuracy]]] = defaultdict(lambda: defaultdict(list))
-    for example in shown(examples, "pages"):
+    for example in with_progress(examples, "pages"):
         html = example.file.read_bytes()
         for name, extract in extractors.items():
             for without in rules_in_turn(options.rules and name == "winnow"):
@@ -107,11 +108,7 @@ def _extractors(model_of: Callable[[str], Model], options: Namespace) -> dict[st
     if options.curve:
         found |= {name: partial(on_curve, strength=strength) for name, strength in _ON_CURVE.items()}
     if not options.no_peers:
-        others = peers()
-        if "trafilatura" in others:
-            others["trafilatura, precision"] = trafilatura_precision_text
-            others["trafilatura, recall"] = trafilatura_recall_text
-        found |= {name: partial(by, extract) for name, extract in others.items()}
+        found |= {name: partial(by, extract) for name, extract in peers(modes=True).items()}
     return found
 
 

@@ -24,7 +24,7 @@ import winnow
 from benchmarks.accuracy.site_evidence import SEEN, block_examples, count_others, learn_evidence
 from benchmarks.shared.common import models_of_folds, parser_of, rules_in_turn, say, table, write_json
 from benchmarks.shared.marks import COMMENTS, CONTENT, MAYBE, marked_sites, read_marks
-from benchmarks.shared.peers import peers, trafilatura_recall_text
+from benchmarks.shared.peers import peers
 from winnow.evidence import site_counts
 from winnow.output.text import block_texts
 from winnow.page.text import WORD
@@ -50,7 +50,7 @@ _WHOLE: Final = 0.7
 _LOSES: Final = -0.01
 
 
-def main() -> None:  # noqa: C901
+def main() -> None:
     """Measure and print."""
     parser = parser_of(__doc__ or "")
     parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
@@ -61,9 +61,7 @@ def main() -> None:  # noqa: C901
     parser.add_argument("--folds", type=int, metavar="N", help="learn the evidence of the counts on the other folds")
     options = parser.parse_args()
     default = winnow.load_model()
-    others = peers() if options.peers else {}
-    if "trafilatura" in others:
-        others["trafilatura, recall"] = trafilatura_recall_text
+    others = peers(modes=True) if options.peers else {}
     f1: dict[str, dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
     holes: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     try:

@@ -95,22 +95,16 @@ def frames_by_site(folder: Path, least: int) -> dict[str, list[Frame]]:
 
 def frames_of(site: SitePages) -> Iterator[Frame]:
     """Find the slot of each page of a site; pages without one, and copies of other pages, are left out."""
-    for page, own in _own_blocks(site):
-        slot = slot_of(page, own)
-        if slot is not None:
-            nodes = list(page.elements[0].iter())
-            yield Frame(page.url or "", page.elements[0], nodes.index(page.elements[slot]))
-
-
-def _own_blocks(site: SitePages) -> Iterator[tuple[Page, NDArray[np.bool_]]]:
-    """The pages of a site, each with bool[m]: which of its blocks no other page has, by their text."""
     pages, counts = [], LossyCounts(sys.maxsize)
     for number, _, page in site.distinct():
         text = text_fingerprints(page)
         counts.add(number, text)
         pages.append((page, text[page.n :]))
     for page, text in pages:
-        yield page, counts.df(text) <= 1
+        slot = slot_of(page, counts.df(text) <= 1)
+        if slot is not None:
+            nodes = list(page.elements[0].iter())
+            yield Frame(page.url or "", page.elements[0], nodes.index(page.elements[slot]))
 
 
 def slot_of(page: Page, own: NDArray[np.bool_]) -> int | None:

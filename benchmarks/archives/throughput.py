@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,14 +48,10 @@ def main() -> None:
 
 def _steps(name: str, archives: list[str], options: Options) -> list[Any]:
     say(name)
-    begun: dict[str, float] = {}
-    ended: dict[str, float] = defaultdict(float)
+    ended: dict[str, float] = {}
 
     def progress(step: str, *_: int) -> None:
-        now = time.perf_counter()
-        ended[step] = now
-        if step not in begun:
-            begun[step] = max(ended.get(STEPS[STEPS.index(step) - 1], start), start) if step != STEPS[0] else start
+        ended[step] = time.perf_counter()
 
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
@@ -63,7 +59,8 @@ def _steps(name: str, archives: list[str], options: Options) -> list[Any]:
         seconds = time.perf_counter() - start
     if not summary.pages:
         raise SystemExit(f"no page could be read: {summary.broken}")
-    return [name, summary.pages, summary.pages / seconds, *(ended[step] - begun.get(step, start) for step in STEPS)]
+    taken = [end - begin for begin, end in pairwise([start, *(ended[step] for step in STEPS)])]
+    return [name, summary.pages, summary.pages / seconds, *taken]
 
 
 def _whole(name: str, run: Any) -> list[Any]:

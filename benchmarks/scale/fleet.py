@@ -29,9 +29,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, shown, table, write_json
+from benchmarks.shared.common import parser_of, table, write_json
 from benchmarks.shared.counting import MAX_PAGES, SETTLE_AFTER, bytes_of, counts_on
 from benchmarks.shared.servers import Server
+from scrapy_winnow.commands.common import with_progress
 from scrapy_winnow.stats import PAGES_COUNTED, PAGES_SETTLED
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.hosts import HostRecords
@@ -225,7 +226,7 @@ async def count_million(server: Server, sample: int) -> Row:
     probability /= probability.sum()
     rng, connection, numbers = np.random.default_rng(0), Connection(server.url, timeout=60), count()
     totals = np.zeros(4)
-    for least, after in shown(list(pairwise([*_CLASSES, _LARGEST + 1])), "classes of hosts"):
+    for least, after in with_progress(list(pairwise([*_CLASSES, _LARGEST + 1])), "classes of hosts"):
         among = probability[least - 1 : after - 1]
         sizes = np.arange(least, after).clip(max=_CRAWLED)
         drawn = rng.choice(sizes, max(sample // len(_CLASSES), 1), p=among / among.sum()).tolist()

@@ -1,15 +1,14 @@
-"""What the benchmarks share: arguments, pages of a folder, progress, tables, memory of processes."""
+"""What the benchmarks share: arguments, pages of a folder, tables, memory of processes."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-import time
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from winnow import decide, load_model
 from winnow.training.sites import page_files
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from winnow.models import Model
 
 
-_EVERY: Final = 2.0  # seconds
 _Thing = TypeVar("_Thing")
 
 
@@ -52,16 +50,6 @@ def spread(things: Sequence[_Thing], sample: int | None) -> list[_Thing]:
     if sample is None or sample >= len(things):
         return list(things)
     return [things[number * len(things) // sample] for number in range(sample)]
-
-
-def shown(things: Sequence[_Thing], what: str) -> Iterator[_Thing]:
-    """Go through things and say on standard error now and then how far one has got."""
-    last = time.monotonic()
-    for done, thing in enumerate(things, 1):
-        yield thing
-        if time.monotonic() - last > _EVERY:
-            last = time.monotonic()
-            say(f"{done:,} of {len(things):,} {what}")
 
 
 def say(text: str) -> None:

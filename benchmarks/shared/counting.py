@@ -1,4 +1,4 @@
-"""What the benchmarks of counting share: the plugin's counts with the limits of a crawl, and what a host holds."""
+"""What benchmarks and tests of counting share: counts with the limits of a crawl, and what is held of a host."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def bytes_of(client: redis.Redis, counts: NodeCounts, host: str) -> int:
     return sum(int(client.memory_usage(key, samples=0) or 0) for key in keys)  # type: ignore[arg-type]
 
 
-def counted_pages(client: redis.Redis, host: str) -> list[bytes]:
+def counted_pages(client: redis.Redis, host: str, prefix: str = "winnow") -> list[bytes]:
     """Return the ids of the pages that are in the counts of a host."""
-    ids: Any = client.get(host_keys("winnow", host).guard) or b""
+    ids: Any = client.get(host_keys(prefix, host).guard) or b""
     return [ids[at : at + 8] for at in range(0, len(ids), 16)]
 
 
-def counted_nodes(client: redis.Redis, host: str) -> dict[bytes, bytes]:
+def counted_nodes(client: redis.Redis, host: str, prefix: str = "winnow") -> dict[bytes, bytes]:
     """Return what the counts of a host hold of each node: nothing but that it is there where one page has it."""
-    _, nodes, _, _, *singles = host_keys("winnow", host)
+    _, nodes, _, _, *singles = host_keys(prefix, host)
     server: Any = client
     return {**server.hgetall(nodes), **{number: b"" for key in singles for number in server.smembers(key)}}

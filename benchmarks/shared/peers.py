@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from benchmarks.shared.common import installed
 from winnow.page.parsing import decode
@@ -14,15 +14,19 @@ if TYPE_CHECKING:
     Extractor = Callable[[bytes], str]
 
 
-def peers() -> dict[str, Extractor]:
-    """Return the extractors that are installed, with their default options, by name."""
+def peers(*, modes: bool = False) -> dict[str, Extractor]:
+    """Return the extractors that are installed by name, with their defaults; if asked, also modes of trafilatura."""
     known = {
         "trafilatura": trafilatura_text,
         "resiliparse": resiliparse_text,
         "justext": justext_text,
         "readability": readability_text,
     }
-    return {name: known[name] for name in installed(*known)}
+    found = {name: known[name] for name in installed(*known)}
+    if modes and "trafilatura" in found:
+        found["trafilatura, precision"] = partial(trafilatura_text, favor_precision=True, include_comments=False)
+        found["trafilatura, recall"] = partial(trafilatura_text, favor_recall=True)
+    return found
 
 
 def trafilatura_text(html: bytes | str, **options: bool) -> str:
@@ -30,13 +34,6 @@ def trafilatura_text(html: bytes | str, **options: bool) -> str:
     import trafilatura  # noqa: PLC0415  (optional)
 
     return trafilatura.extract(html if isinstance(html, str) else decode(html), **options) or ""
-
-
-trafilatura_precision_text: Final = partial(trafilatura_text, favor_precision=True, include_comments=False)
-"""Extracts with trafilatura, in doubt less, and without comments."""
-
-trafilatura_recall_text: Final = partial(trafilatura_text, favor_recall=True)
-"""Extracts with trafilatura, in doubt more."""
 
 
 def resiliparse_text(html: bytes) -> str:

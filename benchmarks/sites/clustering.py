@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.shared.common import parser_of, say, shown, spread, table, write_json
+from benchmarks.shared.common import parser_of, say, spread, table, write_json
+from scrapy_winnow.commands.common import with_progress
 from winnow.page.page import Page
 from winnow.papers.clustering import Clusters, dom_paths
 from winnow.training.sites import find_sites
@@ -69,7 +70,7 @@ def main() -> None:
 def mixtures(sites: Sequence[SitePages], options: argparse.Namespace) -> list[list[object]]:
     """Cluster heaps of several sites and compare the clusters with the sites."""
     chance = np.random.default_rng(0)
-    documents = {site.name: paths_of(site, options.pages) for site in shown(sites, "sites")}
+    documents = {site.name: paths_of(site, options.pages) for site in with_progress(sites, "sites")}
     rows: list[list[object]] = []
     for number in [number for number in MIXED if number <= len(sites)]:
         heaps = [chance.permutation(len(sites))[:number] for _ in range(options.trials)]
@@ -99,7 +100,7 @@ def paths_of(site: SitePages, most: int) -> list[Hashes]:
 def planted_templates(options: argparse.Namespace) -> list[list[object]]:
     """Cluster hosts of planted templates, and count the clusters."""
     found: dict[int, list[tuple[float, float, float]]] = defaultdict(list)
-    for trial in shown(range(options.trials), "hosts"):
+    for trial in with_progress(range(options.trials), "hosts"):
         host = PlantedHost(TEMPLATES[trial % len(TEMPLATES)], random.Random(trial))
         written = [host.page() for _ in range(NUMBERS[-1])]
         documents = [np.unique(dom_paths(Page.parse(html))) for _, html in written]

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, shown, table, write_json
+from benchmarks.shared.common import parser_of, table, write_json
 from benchmarks.shared.counting import bytes_of, counts_on
 from benchmarks.shared.servers import Server
+from scrapy_winnow.commands.common import with_progress
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import host_keys
@@ -64,7 +65,7 @@ def labels(server: Server, options: argparse.Namespace) -> Figures:
     kinds = ("labels when settled first", "labels after the last page")
     rows: dict[tuple[str, str], list[tuple[int, ...]]] = {(order, kind): [] for order in orders for kind in kinds}
     elements = leaves = 0
-    for site in shown(find_sites(options.sites), "sites"):
+    for site in with_progress(find_sites(options.sites), "sites"):
         pages = read_site(site)
         elements += sum(page.hashed.page.n for page in pages)
         leaves += sum(len(np.unique(page.hashed.fingerprints)) for page in pages)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, say, shown, spread, table, write_json
+from benchmarks.shared.common import parser_of, say, spread, table, write_json
+from scrapy_winnow.commands.common import with_progress
 from winnow import clean
 from winnow.papers.methods import METHODS
 from winnow.training.evaluation import by_page_type, page_accuracy, read_gold
@@ -64,7 +65,8 @@ def main() -> None:
         model = fit_block_model([], examples, seed=SEED, dropout=DROPOUT_WITHOUT_GOLD)
         labels = np.concatenate([page.label[page.labelled] for page in examples])
         accuracies = [
-            page_accuracy(clean(html, page.url, model=model).text, page) for page, html in shown(gold, "gold pages")
+            page_accuracy(clean(html, page.url, model=model).text, page)
+            for page, html in with_progress(gold, "gold pages")
         ]
         figures = by_page_type(zip(pages, accuracies, strict=True))
         say(f"{name}: F1 {figures['all'].f1:.3f}")

@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, Any, Final
 from lxml import etree
 from threadpoolctl import threadpool_limits
 
-from benchmarks.shared.common import html_files, parser_of, process_megabytes, say, shown, table, write_json
+from benchmarks.shared.common import html_files, parser_of, process_megabytes, say, table, write_json
 from benchmarks.shared.peers import peers
 from demo.web import generate
+from scrapy_winnow.commands.common import with_progress
 from winnow import Page, PageTooLarge, clean, load_model
 from winnow.fingerprints import node_fingerprints
 from winnow.memo import Memo
@@ -110,7 +111,7 @@ def _times(options: argparse.Namespace, model: Model) -> dict[str, list[float]]:
     """Seconds by stage, one number a page."""
     others = {} if options.no_peers else peers()
     times: dict[str, list[float]] = defaultdict(list)
-    for file in shown(html_files(options.pages, options.sample), "pages"):
+    for file in with_progress(html_files(options.pages, options.sample), "pages"):
         html = file.read_bytes()
         url = f"https://example.org/{file.relative_to(options.pages).as_posix()}"
         try:

@@ -83,6 +83,8 @@ WRONG_USE = {
     "inspect page.html --port 99999": "--port 99999",
     "site node-hashes absent": "no such folder",
     "site node-hashes sites/empty": "no HTML files in it",
+    "site node-hashes sites/full": "2 pages with different text are needed to see what repeats, there are 1 (among 10",
+    "site site-level sites/full": "10 pages with different text are needed",
     "site node-hashes sites/full -o sites/full/out": "would be read as pages",
     "site node-hashes sites/full --base-url http://[": "--base-url http://[: Invalid IPv6 URL",
     "site node-hashes sites/full --least 0": "least must be at least 1",

@@ -72,15 +72,6 @@ def test_every_method_is_listed_and_its_help_has_every_parameter(name, capsys):
     assert all(f"--{each.name.replace('_', '-')} " in text for each in fields(METHODS[name]))
 
 
-def test_a_folder_with_one_page_or_only_copies_is_explained(tmp_path, capsys):
-    for k in range(3):
-        (tmp_path / f"{k}.html").write_text(_page(1))
-    for name, least in [("node-hashes", 2), ("site-level", 10)]:
-        assert main(["site", name, str(tmp_path)]) == 2
-        error = capsys.readouterr().err
-        assert f"{least} pages with different text are needed to see what repeats, there are 1 (among 3 pages)" in error
-
-
 def test_pages_that_cannot_be_read_are_named_and_the_others_cleaned(folder, capsys):
     deep = "<div>" * 3000
     (folder / "broken.html").write_text(f"<html>{deep}")

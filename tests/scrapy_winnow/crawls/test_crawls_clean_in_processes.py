@@ -21,6 +21,17 @@ def workers_of(crawl: int) -> list[int]:
     return [int(pid) for pid, parent, args in rows if int(parent) == crawl and "scrapy_winnow.worker" in args]
 
 
+@pytest.fixture
+def begun(web, start_crawls):
+    """A crawl in the middle of its pages, its two processes, and what lets it go on."""
+    going_on = web.hold_after(6)
+    crawl = start_crawls({"urls": web.add_articles(PAGES), **TWO_AND_TWO})
+    until(lambda: len(web.asked) > 6)
+    workers = workers_of(crawl.pid)
+    assert len(workers) == 2
+    return crawl, workers, going_on
+
+
 @pytest.fixture(scope="module")
 def crawled(shared_web, start_crawls):
     """Crawls without processes, and with processes of their own, all at once."""
@@ -58,14 +69,10 @@ def test_the_counts_of_a_site_take_part_in_processes(crawled):
     assert all("About us" not in item["text"] and item["label_source"] == "site" for item in late)
 
 
-def test_a_crawl_loses_nothing_when_a_process_is_killed(web, start_crawls):
-    killed = web.hold_after(5)
-    crawl = start_crawls({"urls": web.add_articles(PAGES), **TWO_AND_TWO})
-    until(lambda: len(web.asked) > 5)
-    workers = workers_of(crawl.pid)
-    assert len(workers) == 2
+def test_a_crawl_loses_nothing_when_a_process_is_killed(web, begun):
+    crawl, workers, going_on = begun
     os.kill(workers[0], signal.SIGKILL)
-    killed.set()
+    going_on.set()
     (crawled,) = crawl.results()
     assert sorted(item["url"] for item in crawled.items) == sorted(f"{web.url}/{number}" for number in range(PAGES))
     assert all(item["status"] == "cleaned" and item["text"] for item in crawled.items)
@@ -74,25 +81,18 @@ def test_a_crawl_loses_nothing_when_a_process_is_killed(web, start_crawls):
     until(lambda: not any(map(is_running, workers)))
 
 
-def test_no_process_is_left_of_a_crawl_that_was_killed(web, start_crawls):
-    web.hold_after(5)
-    crawl = start_crawls({"urls": web.add_articles(PAGES), **TWO_AND_TWO})
-    until(lambda: len(web.asked) > 5)
-    workers = workers_of(crawl.pid)
+def test_no_process_is_left_of_a_crawl_that_was_killed(begun):
+    crawl, workers, _ = begun
     crawl.kill()
     crawl.end()
     until(lambda: not any(map(is_running, workers)))
 
 
-def test_control_c_ends_a_crawl_as_it_does_without_processes(web, start_crawls):
-    interrupted = web.hold_after(6)
-    crawl = start_crawls({"urls": web.add_articles(PAGES), **TWO_AND_TWO})
-    until(lambda: len(web.asked) > 6)
-    workers = workers_of(crawl.pid)
-    assert len(workers) == 2
+def test_control_c_ends_a_crawl_as_it_does_without_processes(begun):
+    crawl, workers, going_on = begun
     assert all(os.getpgid(pid) == pid for pid in workers)  # the terminal interrupts the crawl's group only
     os.kill(crawl.pid, signal.SIGINT)
-    interrupted.set()
+    going_on.set()
     (crawled,) = crawl.results()
     assert crawled.stats["finish_reason"] == "shutdown"
     assert 5 <= len(crawled.items) < PAGES

@@ -1,12 +1,12 @@
 """A crawl is killed with 9 in the middle and started again: nothing is counted twice, nothing half."""
 
+from redis import Redis
 from scrapy import Request
 from scrapy.utils.request import RequestFingerprinter
 
+from benchmarks.shared.counting import counted_nodes, counted_pages
 from scrapy_winnow.project import settings
-from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import page_id_of
-from scrapy_winnow.storage.keys import host_keys
 
 PAGES = 40
 
@@ -20,19 +20,14 @@ def _linked_site(web):
     return urls
 
 
-async def _counted(connection, prefix, host):
+def _counted(url, host, prefix):
     """What Redis holds of a host: the counts of its nodes, and the ids of its pages."""
-    counts = NodeCounts(connection, prefix=prefix, budget=1000, max_pages=1000, ttl=1000)
-    _, nodes, guard, _, *singles = host_keys(counts.prefix, host)
-    ids = await connection.call(lambda client: client.get(guard))
-    counted = await connection.call(lambda client: client.hgetall(nodes))
-    for on_one_page in await connection.run_commands([("SMEMBERS", key) for key in singles]):
-        counted |= dict.fromkeys(on_one_page, b"")
-    return counted, {ids[at : at + 8] for at in range(0, len(ids), 16)}
+    with Redis.from_url(url) as client:
+        return counted_nodes(client, host, prefix), set(counted_pages(client, host, prefix))
 
 
-async def test_counts_after_a_kill_and_a_restart_are_those_of_the_pages_fetched(
-    web, start_crawls, connection, prefix, tmp_path
+def test_counts_after_a_kill_and_a_restart_are_those_of_the_pages_fetched(
+    web, start_crawls, redis_url, prefix, tmp_path
 ):
     urls = _linked_site(web)
     plan = {
@@ -50,11 +45,11 @@ async def test_counts_after_a_kill_and_a_restart_are_those_of_the_pages_fetched(
     web.do_at(PAGES // 2, killed.kill)
     killed.end()
     released.set()
-    _, before = await _counted(connection, prefix, web.host)
+    _, before = _counted(redis_url, web.host, prefix)
     assert 0 < len(before) < PAGES
 
     start_crawls(plan).results()
-    nodes, pages = await _counted(connection, prefix, web.host)
+    nodes, pages = _counted(redis_url, web.host, prefix)
     assert len(pages) > len(before)
     assert len(web.asked) > len(set(web.asked))  # the start page, for one, came twice
 
@@ -62,5 +57,5 @@ async def test_counts_after_a_kill_and_a_restart_are_those_of_the_pages_fetched(
     fetched = [url for url in urls if page_id_of(fingerprint(Request(url))) in pages]
     assert len(fetched) == len(pages)
     start_crawls({"urls": fetched, "WINNOW_REDIS_PREFIX": f"{prefix}-whole", "WINNOW_SETTLE_PAGES": 0}).results()
-    assert await _counted(connection, f"{prefix}-whole", web.host) == (nodes, pages)
+    assert _counted(redis_url, web.host, f"{prefix}-whole") == (nodes, pages)
     assert max(int.from_bytes(entry[:2], "little") for entry in nodes.values()) == len(pages)
