@@ -1,11 +1,11 @@
 """A web on loopback, whose requests can be waited for and held."""
 
-import random
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from tests.prose import prose
 from tests.scrapy_winnow.waiting import SECONDS
 
 
@@ -79,10 +79,8 @@ class Web:
 
     def add_articles(self, count: int) -> list[str]:
         """Add pages of one template, each with a text of its own and a link to the next; return their addresses."""
-        words = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter"]
         for number in range(count):
-            chance = random.Random(number)
-            text = "".join(f"<p>{' '.join(chance.choice(words) for _ in range(50))}.</p>" for _ in range(4))
+            text = "".join(f"<p>{prose(f'{number} {paragraph}', 50)}.</p>" for paragraph in range(4))
             self.add(
                 f"/{number}",
                 f"<html><head><title>Story {number}</title></head><body>"

@@ -2,16 +2,13 @@
 
 import gzip
 import json
-import random
 import threading
 import uuid
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-WORDS = (
-    *("harbour", "winter", "council", "bridge", "lantern", "orchard", "ferry", "market", "station", "meadow", "timber"),
-    *("copper", "museum", "garden", "valley", "printer", "summer", "railway", "teacher", "village", "captain"),
-)  # fmt: skip
+from tests.prose import prose
+
 HTML = "text/html; charset=utf-8"
 BOATS = (
     "<h1>Boats</h1>"
@@ -22,9 +19,7 @@ BOATS = (
 
 
 def story(seed):
-    chance = random.Random(seed)
-    paragraphs = (chance.choices(WORDS, k=30) for _ in range(chance.randint(2, 4)))
-    return "".join(f"<p>{' '.join(words).capitalize()}.</p>" for words in paragraphs)
+    return "".join(f"<p>{prose(f'{seed} {paragraph}', 30).capitalize()}.</p>" for paragraph in range(3))
 
 
 def page(host, number, seed=""):

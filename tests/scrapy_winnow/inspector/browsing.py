@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import random
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -15,20 +14,15 @@ from demo.screenshots import move_slider
 from scrapy_winnow.inspector.documents import Documents, FolderReplay, GoldFile
 from scrapy_winnow.inspector.inspector import Inspector
 from scrapy_winnow.inspector.server import InspectorServer
+from tests.prose import prose
 from tests.scrapy_winnow.waiting import SECONDS
-
-WORDS = (
-    *("harbour", "ferry", "council", "storm", "bridge", "winter", "market", "school", "library", "river", "theatre"),
-    *("budget", "engineer", "captain", "island", "morning", "evening", "repairs", "ticket", "passengers", "weather"),
-    *("office", "mayor", "report", "season", "quarter", "wooden", "northern", "railway"),
-)
 
 
 def story(number: int) -> str:
     """A page of the site: its menu, teasers and footer, and a story that no other page has."""
-    chance = random.Random(number)
     paragraphs = "".join(
-        f"<p>In report {number} the {' '.join(chance.choices(WORDS, k=30))}, said the council.</p>" for _ in range(5)
+        f"<p>In report {number} the {prose(f'{number} {paragraph}', 30)}, said the council.</p>"
+        for paragraph in range(5)
     )
     return f"""<!DOCTYPE html><html lang="en"><head><title>Story {number} of the harbour</title>
       <meta name="description" content="What happened {number}">

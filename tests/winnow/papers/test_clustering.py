@@ -11,11 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.sites.html_pages import HtmlPages
+from tests.prose import WORDS
 from tests.winnow.chosen import texts_of
 from winnow.papers.clustering import NOTHING, merge_documents
 from winnow.papers.methods import METHODS
-
-WORDS = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter", "garden"]
 
 
 def _words(chance, number):

@@ -1,6 +1,5 @@
 """Menus: which pages are loaded, which nodes of two pages correspond, and the template that comes out."""
 
-import random
 from itertools import combinations
 
 import numpy as np
@@ -9,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.sites.html_pages import HtmlPages
+from tests.prose import prose
 from tests.winnow.chosen import texts_of
-from tests.winnow.papers.test_clustering import WORDS
 from winnow.page.page import Page
 from winnow.papers.menu_mapping import Equality, Profile, shared_units, template_of
 from winnow.papers.menus import PAPER, Menus, MenuSearch, site_links
@@ -20,14 +19,9 @@ from winnow.papers.pages import SiteError
 SECTIONS = ["news", "sport", "culture", "letters", "weather", "harbour"]
 
 
-def _text(seed, words=40):
-    chance = random.Random(seed)
-    return " ".join(chance.choice(WORDS) for _ in range(words))
-
-
 def _page(name, links, content):
     menu = "".join(f"<li><a href='/{section}.html'>To {section}</a></li>" for section in SECTIONS)
-    inside = "".join(f"<p><a href='/{link}.html'>{_text(link, 5)}</a></p>" for link in links)
+    inside = "".join(f"<p><a href='/{link}.html'>{prose(link, 5)}</a></p>" for link in links)
     return (
         f"https://paper.example/{name}.html",
         f"<html><head><title>{name}</title><link rel=stylesheet href=/s.css><script>var page = '{name}';</script>"
@@ -41,8 +35,8 @@ def _site(stories=12):
     """A front page, sections that link to each other, and stories that have the menu and that no menu names."""
     names = [f"story-{number}" for number in range(stories)]
     pages = [_page("index", names[:3], "")]
-    pages += [_page(section, names[at::6], f"<p>{_text(section)}</p>") for at, section in enumerate(SECTIONS)]
-    pages += [_page(name, [], f"<p>{_text(name)}</p><p>{_text(name + 'b')}</p>") for name in names]
+    pages += [_page(section, names[at::6], f"<p>{prose(section, 40)}</p>") for at, section in enumerate(SECTIONS)]
+    pages += [_page(name, [], f"<p>{prose(name, 40)}</p><p>{prose(name + 'b', 40)}</p>") for name in names]
     return pages
 
 
