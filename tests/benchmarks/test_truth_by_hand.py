@@ -1,14 +1,6 @@
 import pytest
 
-from benchmarks.sites.truth.hand_truth import (
-    CONTENT,
-    OWN,
-    TEMPLATE,
-    MarkedPage,
-    StaleTruthError,
-    hand_truth,
-    marked,
-)
+from benchmarks.sites.truth.hand_truth import CONTENT, OWN, TEMPLATE, MarkedPage, StaleTruthError, hand_truth, marked
 from winnow.page.page import Page
 
 HTML = b"""<body><ul id=menu><li><a href=/>Front</a><li><a href=/sea>Sea</a></ul>

@@ -14,7 +14,7 @@ from scrapy.http import HtmlResponse
 
 from demo.hosts import BUILDERS
 from demo.server import DemoWeb
-from demo.truth import PageTruth, compare, total, words
+from demo.truth import PageTruth, compare, total
 from demo.web import LEAST_PAGES, build_site
 
 UNSEEN = {"script", "style", "template", "head"}
@@ -145,10 +145,6 @@ PAGE = PageTruth("/", "article", (("Home News", True), ("The story of the news",
 def test_a_template_word_that_content_has_too_counts_once():
     assert compare(PAGE, "The story of the news news").template_cut == 4
     assert compare(PAGE, "The story of the news").template_cut == 5
-
-
-def test_characters_of_scripts_without_spaces_count_singly():
-    assert words("台帳 is a ledger") == {"台": 1, "帳": 1, "is": 1, "a": 1, "ledger": 1}
 
 
 def test_comparisons_add_up_over_pages():

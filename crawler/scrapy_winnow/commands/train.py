@@ -42,7 +42,7 @@ def add_options(parser: CommandParser) -> None:
     add = parser.add
     add("sites SITES_DIR", "folder with one folder a site", type=Path)
     add("-o --output MODEL", "file to write, .npz", type=Path, required=True)
-    add("--model KIND", "blocks or logistic (default: the kind of the package's own)")
+    add("--model KIND", "blocks or logistic (default: %(default)s)", default=DEFAULT_MODEL)
     add("--gold FILE", "gold pages, .jsonl or .jsonl.xz, for --model blocks", many=True)
     add("--marks", "learn from pages whose authors mark the article, too, for --model blocks without --gold")
     add(
@@ -59,16 +59,15 @@ def run(options: argparse.Namespace) -> int:
     """Train, write model and card, and print the metrics."""
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
-    names = ("output", "gold", "marks", "labels", "seed", "processes")
+    names = ("output", "model", "gold", "marks", "labels", "seed", "processes")
     settings = {name: getattr(options, name) for name in names}
-    settings |= {"model": options.model or DEFAULT_MODEL, "progress": Progress()}
     try:
         from winnow.training.report import describe_metrics
         from winnow.training.train import train
 
         with report_errors():
             sources = "\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources)
-            trained = train(options.sites, sources=sources, **settings)
+            trained = train(options.sites, sources=sources, progress=Progress(), **settings)
     except ImportError as error:
         raise CommandError(f"{error}: training needs pip install 'scrapy-winnow[train]'") from error
     gold = f"{trained.gold_pages:,} gold pages, " if trained.gold_pages else ""

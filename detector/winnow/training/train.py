@@ -6,7 +6,7 @@ import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.models import BLOCKS, DEFAULT_MODEL
-from winnow.papers.methods import METHODS
+from winnow.papers.methods import method
 from winnow.papers.page_level import LOGISTIC
 from winnow.papers.pages import silent
 from winnow.training.blocks import train_blocks
@@ -58,9 +58,9 @@ def train(
         ImportError: the gold text needs a package that is not installed.
         ValueError: the kind of model or the file name will not do, or sites or gold text are not what it needs.
     """
+    method(labels)  # or an error that names those that there are
     for is_wrong, why in (
         (model not in KINDS, f"no such kind of model: {model!r}; there are {', '.join(sorted(KINDS))}"),
-        (labels not in METHODS, f"no such method: {labels!r}; there are {', '.join(METHODS)}"),
         (output.suffix != ".npz", f"the model's file must end in .npz: {output}"),
         (
             model == LOGISTIC and bool(gold),

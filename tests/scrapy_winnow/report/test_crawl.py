@@ -88,9 +88,8 @@ def test_a_report_has_the_pages_the_hosts_and_the_errors(
     assert {name: item[name] for name in fields if name in item} == fields
 
     empty = web.add("/last?a=1&b=2", "<html><body><ul><li><a href=/0>Front page</a></li></ul></body></html>")
-    again = crawl(urls=[empty], WINNOW_REPORT=str(report), WINNOW_RULES=[{"drop": "li"}], WINNOW_FAVOR="recall").items[
-        0
-    ]
+    settings = {"WINNOW_REPORT": str(report), "WINNOW_RULES": [{"drop": "li"}], "WINNOW_FAVOR": "recall"}
+    (again,) = crawl(urls=[empty], **settings).items
     assert (again["status"], again["evidence_pages"]) == ("empty", 21)
     (command,) = set(re.findall("winnow inspect [^<]+", report.read_text(encoding="utf-8")))
     assert shlex.split(html.unescape(command))[2:] == [

@@ -41,11 +41,8 @@ def test_every_format_holds_the_content_and_not_the_template() -> None:
         assert "Winds of up to 130 km/h" in text
         assert "Copyright" not in text
     document = json.loads(out["json"])
-    assert (document["author"], document["date"], document["source-hostname"]) == (
-        "Ann Lee",
-        "2024-05-06",
-        "bay.example",
-    )
+    facts = [document[name] for name in ("author", "date", "source-hostname")]
+    assert facts == ["Ann Lee", "2024-05-06", "bay.example"]
     assert "[ferries](https://bay.example/ferry)" in out["markdown"]
     tree = html.document_fromstring(out["html"])
     assert tree.find("body//a").get("href") == "https://bay.example/ferry"
