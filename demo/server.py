@@ -28,7 +28,6 @@ LOOPBACK = "127.0.0.1"
 NOT_FOUND = "/404"
 _ROOT = Path(__file__).resolve().parent.parent
 _MAX_REQUEST_HEAD = 65536
-_STOP_SECONDS = 10
 
 
 class DemoWeb:
@@ -46,11 +45,10 @@ class DemoWeb:
     """
 
     def __init__(self, folder: Path | None = None, seed: int = DEFAULT_SEED, pages: int = DEFAULT_PAGES) -> None:
-        self._temporary = tempfile.TemporaryDirectory(prefix="winnow-demo-") if folder is None else None
-        self.folder = Path(self._temporary.name) if self._temporary else Path(folder or ".")
+        self._stack = contextlib.ExitStack()
+        self.folder = folder or Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="winnow-demo-")))
         self.urls: dict[str, str] = {}
         self._seed, self._pages = seed, pages
-        self._server: subprocess.Popen[str] | None = None
         self.sites: dict[str, Site] = {}
         self._host_by_netloc: dict[str, str] = {}
 
@@ -62,26 +60,19 @@ class DemoWeb:
         """
         self.sites = generate(self.folder, self._seed, self._pages)
         command = [sys.executable, "-m", "demo.server", str(self.folder.resolve())]
-        self._server = subprocess.Popen(  # noqa: S603 - our own module, by the running interpreter
+        server = subprocess.Popen(  # noqa: S603 - our own module, by the running interpreter
             command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        if self._server.stdout is None or not (line := self._server.stdout.readline()):
-            self.close()
+        self._stack.enter_context(server)  # closes its standard input, which ends it, and waits
+        if server.stdout is None or not (line := server.stdout.readline()):
+            self._stack.close()
             raise RuntimeError("the demo web's server did not start; its message is above")
         self.urls = json.loads(line)
         self._host_by_netloc = {urlsplit(url).netloc: name for name, url in self.urls.items()}
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Stop the server and remove the temporary folder; does nothing the second time."""
-        if self._server is not None:
-            self._server.communicate(timeout=_STOP_SECONDS)
-            self._server = None
-        if self._temporary is not None:
-            self._temporary.cleanup()
+        self._stack.close()
 
     def host(self, url: str) -> str:
         """Return the name of the host that a URL belongs to.
