@@ -16,7 +16,7 @@ from winnow.metadata.json_ld import json_ld_facts, json_ld_kind, read_offers
 from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, seen_text, split_names
 from winnow.metadata.visible import element_text, headings, site_names, stated_language, visible_authors, visible_dates
 from winnow.page.addresses import base_address, domain, join_address, split_address
-from winnow.page.text import UNSPACED_RUN
+from winnow.page.text import UNSPACED_CLASS, UNSPACED_RUN
 from winnow.page.tree import TAG_ID, elements_named, is_among, named_elements, once_per_page, within
 
 if TYPE_CHECKING:
@@ -68,7 +68,11 @@ _PROPERTIES: Final = _MICRODATA.keys() | frozenset(
 _REVIEWS: Final = frozenset({"review", "reviews", "comment"})
 _AUTHORS: Final = """author byl citation_author dc.creator dcterms.creator parsely-author sailthru.author
     article:author_name"""
-_BETWEEN_PARTS: Final = re.compile(r"( (?:[|–—•·»«›‹~*-]|::) | ?[|»«] ?|: )")
+_BETWEEN: Final = r" (?:[|–—•·»«›‹~*-]|::) | ?[|»«] ?|: "  # parts of a title
+_BETWEEN_PARTS: Final = re.compile(f"({_BETWEEN})")
+_BETWEEN_SHOWN: Final = re.compile(rf"({_BETWEEN}|(?<=[^\sa-zA-Z])(?:--?|_)(?=[{UNSPACED_CLASS}]))")  # "新闻-新华网"
+_SITE_FIRST: Final = frozenset({"•", "::"})  # between the name of a forum and its topic
+_MAX_PARTS: Final = 15  # of a title, with what is between them
 
 _LISTINGS: Final = frozenset({"archive", "paged", "search-results", "page-taxonomy"})  # classes of ``body``
 _MAX_NAMES: Final = 200  # elements with itemprop="name"
@@ -175,7 +179,8 @@ def _add_site_and_headline(page: Page, facts: Facts, sources: dict[str, str]) ->
     in_title, _ = _part_and_rest(page.title, names, page.url)
     if "headline" in facts:
         _, declared = _part_and_rest(facts["headline"], {site}, page.url, is_split_by_colon=True)
-        if visible := _visible_headline(page, declared, {site, in_title}):
+        outlet = {site, in_title}
+        if visible := _visible_headline(page, declared, outlet) or _shown_part(page, declared, outlet):
             declared, sources["headline"] = visible, "markup"
         _, facts["headline"] = _part_and_rest(declared, names, page.url)
     if in_title and not site:
@@ -371,8 +376,8 @@ def _visible_headline(page: Page, declared: str, names: set[str]) -> str | None:
     is_long = len(parts[0].split()) > 2
     if len(parts) > 2 and _letters_of(parts[-1]) in map(_letters_of, candidates or parts[-1:] * is_long):
         # "Storm - Book", where the heading is the name of the book
-        same = [text for text in headings(page, "h1", "h2") if _letters_of(text) == _letters_of(parts[0])]
-        candidates = same or candidates
+        same = [text for text in headings(page, "h1", "h2", "h3") if _letters_of(text) == _letters_of(parts[0])]
+        candidates = [text for text in same if _letters_of(text) not in map(_letters_of, names)] or candidates
     best, best_overlap = None, (0, 0.0, 0)
     for text in candidates:
         words = _words(text)
@@ -385,6 +390,25 @@ def _visible_headline(page: Page, declared: str, names: set[str]) -> str | None:
         is_likely = len(words) > 1 and not words.isdisjoint(f"{declared} {page.title}".lower().split())
         return candidates[0] if is_likely or _letters_of(candidates[0]) == _letters_of(parts[0]) else None
     return best
+
+
+def _shown_part(page: Page, title: str, names: set[str]) -> str | None:
+    """The longest part of a title that is a heading, or most of it and a line, on the side that is not for sites."""
+    pieces = _BETWEEN_SHOWN.split(title)
+    if not 3 <= len(pieces) <= _MAX_PARTS:
+        return None
+    sign, shown, lines = pieces[1].strip(), headings(page, "h1", "h2", "h3"), f"\n{page.block_lines}\n"
+    if sign == ":":
+        shown = shown[:1]  # else "Opinion: ..." below a heading of a menu
+    begins = range(2 * (sign in _SITE_FIRST), len(pieces) if sign in {*_SITE_FIRST, "»"} else 1, 2)
+    found = []
+    for begin in begins:
+        for end in range(begin + 1, len(pieces) + (begin > 0), 2):
+            part = "".join(pieces[begin:end]).strip()
+            is_line = sign not in {"»", ":"} and (begin or 2 * len(part) > len(title)) and f"\n{part}\n" in lines
+            if (part in shown or is_line) and not _is_site(part, names, page.url):
+                found.append(part)
+    return max(found, key=len, default=None)
 
 
 def _words(text: str) -> set[str]:

@@ -39,12 +39,13 @@ UNSPACED_SCRIPTS: Final = (
 )
 """Ranges ``[begin, end)`` of code points; only their letters are treated as unspaced."""
 
-_CLASS: Final = "".join(f"{chr(begin)}-{chr(end - 1)}" for begin, end in UNSPACED_SCRIPTS)
+UNSPACED_CLASS: Final = "".join(f"{chr(begin)}-{chr(end - 1)}" for begin, end in UNSPACED_SCRIPTS)
+"""Their characters, for the brackets of a regular expression."""
 
-UNSPACED_RUN: Final = re.compile(f"[{_CLASS}]{{2,}}")
+UNSPACED_RUN: Final = re.compile(f"[{UNSPACED_CLASS}]{{2,}}")
 """Runs of two or more characters of unspaced scripts."""
 
-WORD: Final = re.compile(rf"[{_CLASS}]|[^\W{_CLASS}]+")
+WORD: Final = re.compile(rf"[{UNSPACED_CLASS}]|[^\W{UNSPACED_CLASS}]+")
 """A word; each character of an unspaced script is a word of its own."""
 
 CODES: Final = 1 << 16
