@@ -73,7 +73,10 @@ _FORMATS: Final = tuple(
     re.compile(form)
     for form in (
         r"(?<!\d)(?P<y>\d{4})\s?(?P<s>[-/.年년])\s?(?P<m>\d\d?)\s?(?:(?P=s)|[月월])\s?(?P<d>\d\d?)(?!\d)",
-        r"(?<![\d.,/-])(?P<d>\d\d?)(?P<s>[./-])\s?(?P<m>\d\d?)(?P=s)\s?(?P<y>\d{4})" + _YEAR_END,
+        (
+            r"(?:\b(?P<a>(?i:mon|tue|wed|thu|fri|sat|sun))[a-z]{0,6},?\s)?(?<![\d.,/-])(?P<d>\d\d?)(?P<s>[./-])\s?"
+            r"(?P<m>\d\d?)(?P=s)\s?(?P<y>\d{4})" + _YEAR_END
+        ),
         (
             r"(?<!\d)(?P<d>\d\d?)(?:st|nd|rd|th|er|º|ª)?[.,-]?\s?(?:(?:de|of)\s|d['’])?(?P<w>[^\W\d_]{3,12})[.,-]{0,2}"
             r"\s?(?:del?\s)?(?P<y>\d{4})" + _YEAR_END
@@ -92,6 +95,7 @@ _IN_ADDRESS: Final = re.compile(
     r"[/_-]((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2]|/[a-z]{3}/)[/_-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)"
 )
 _MONTH_FIRST: Final = re.compile(r"en(?!-(?:gb|au|nz|ie|in|za|sg|hk|my))", re.IGNORECASE)
+_WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DIGIT: Final = re.compile(r"\d")
 _GLUED: Final = re.compile(r"^.*(?=[A-Z])")  # "Ada ByronMay 17, 2024"
 _EPOCH: Final = re.compile(r"1\d{9}(?:\d{3})?")
@@ -151,16 +155,18 @@ def _read_match(found: re.Match[str], language: str | None) -> str | None:
         month = _MONTHS.get(_fold(parts["w"])) or _MONTHS.get(_GLUED.sub("", parts["w"]).lower())
         return _iso_day(parts["y"], month, parts["d"]) if month else None
     if parts.get("s") and found.start("d") < found.start("y"):
-        return _order_day_and_month(parts["d"], parts["m"], parts["y"], parts["s"], language)
+        return _order_day_and_month(found, language)
     return _iso_day(parts["y"], parts["m"], parts["d"])
 
 
-def _order_day_and_month(first: str, second: str, year: str, separator: str, language: str | None) -> str | None:
-    """Tell day and month apart by their values, else by separator and language."""
-    is_month_first = separator != "." and bool(_MONTH_FIRST.match(language or ""))
+def _order_day_and_month(found: re.Match[str], language: str | None) -> str | None:
+    """Tell day and month apart by their values, else by the day of the week, or by separator and language."""
+    first, second, year = found["d"], found["m"], found["y"]
+    is_month_first = found["s"] != "." and bool(_MONTH_FIRST.match(language or ""))
     if int(second) > 12 or (is_month_first and int(first) <= 12):
         first, second = second, first
-    return _iso_day(year, second, first)
+    days, weekday = (_iso_day(year, second, first), _iso_day(year, first, second)), (found["a"] or "").lower()
+    return next((day for day in days if day and _WEEKDAYS[date.fromisoformat(day).weekday()] == weekday), days[0])
 
 
 def _parse_timestamp(seconds: str) -> datetime:
