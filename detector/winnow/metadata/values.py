@@ -55,6 +55,7 @@ _BETWEEN_NAMES: Final = re.compile(
 )
 _BETWEEN_KEYWORDS: Final = re.compile("[,;，；、،|]")
 _MIN_SPACED_KEYWORDS: Final = 3  # in scripts without spaces; fewer may be a headline
+_ADDRESS: Final = re.compile(r"://|^(?:www\.|\.{0,2}/)")
 _CREDENTIAL: Final = re.compile(r"[A-Z][A-Za-z.]{0,5}[®.]?")
 _USER_NAME: Final = re.compile(r"[a-z0-9_.-]+")
 _PARTICLES: Final = frozenset(
@@ -112,12 +113,12 @@ def person_names(value: Any) -> list[str]:
 
 def split_names(text: str) -> list[str]:
     """Split a declared text into names, without addresses, numbers, roles, credentials and too long texts."""
-    parts = [part.strip(" *※:,") for part in _BETWEEN_NAMES.split(_DECLARED_PREFIX.sub("", text))]
+    parts = [part.strip(' *※:,"') for part in _BETWEEN_NAMES.split(_DECLARED_PREFIX.sub("", text))]
     return [
         part
         for number, part in enumerate(parts)
         if 0 < len(part) <= _MAX_NAME_CHARACTERS
-        and "://" not in part
+        and not _ADDRESS.search(part)
         and "@" not in part
         and not part.isdecimal()
         and not _is_role(part)

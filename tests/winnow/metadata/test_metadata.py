@@ -111,6 +111,17 @@ def test_the_language_decides_the_order_of_day_and_month() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        *(("Tue, 09/04/2013 - 23:22", "2013-04-09"), ("updated Tuesday 09/04/2013", "2013-04-09")),
+        *(("Tue, 03/04/2014", "2014-03-04"), ("Wed 09/04/2013", "2013-09-04"), ("Fri, 09/04/2013", "2013-09-04")),
+    ],
+)
+def test_the_day_of_the_week_decides_it_too_if_it_is_that_of_one_of_the_two(text: str, iso: str) -> None:
+    assert iso_date(text, "en") == iso
+
+
+@pytest.mark.parametrize(
     ("around_heading", "facts_found"),
     [
         ("<p>By Ada Byron | May 17, 2024 | 5 min read", ("Ada Byron", "2024-05-17", None)),
@@ -216,6 +227,32 @@ def test_an_end_of_a_title_that_links_home_or_the_address_show_as_the_name_of_th
     assert found.sources.get("site_name") == (site and "markup")
     declared = read_metadata(Page.parse(f"<meta property=og:site_name content=Own>{page}", "https://host.example/a"))
     assert (declared.site_name, declared.sources["site_name"]) == ("Own", "opengraph")
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "headline"),
+    [
+        ("Harbour Club :: View topic - Storm", "<a>Harbour Club</a><p><a>Storm</a>", "Storm"),
+        ("Harbour • Storm at sea : The bar", "<h2>Storm at sea</h2><h3>Harbour</h3>", "Storm at sea"),
+        ("Storm « Harbour", "<h2>Storm</h2><h3>Calendar</h3>", "Storm"),
+        ("Harbour » Blog Archive » Storm", "<h1>Harbour</h1><h2>Storm</h2><a href=/>Harbour</a>", "Storm"),
+        ("Storm at sea - Harbour", "<p>Storm at sea<p>Harbour", "Storm at sea"),
+        ("台风登陆东海岸沿线_新闻_港口网", "<div>台风登陆东海岸沿线</div>", "台风登陆东海岸沿线"),
+        ("台风登陆东海岸-港口网", "<h2>台风登陆东海岸</h2>", "台风登陆东海岸"),
+        ("GtkBox: Manual", "<h2>GtkBox</h2>", "GtkBox"),
+        ("Opinion: Storm", "<h3>Tides</h3><h3>Opinion</h3>", "Opinion: Storm"),
+        ("Storm - The Harbour News", "<p>The Harbour News", "Storm - The Harbour News"),
+        ("Harbour - Storms and tides", "<p>Harbour", "Harbour - Storms and tides"),
+        ("Storms and tides | Harbour", "<h2>Harbour</h2>", "Storms and tides | Harbour"),
+    ],
+)
+def test_without_a_main_heading_the_headline_is_the_part_of_the_title_that_is_shown(
+    title: str, body: str, headline: str
+) -> None:
+    assert (
+        read_metadata(Page.parse(f"<title>{title}</title>{body}<p>Waves", "https://host.example/a")).headline
+        == headline
+    )
 
 
 def test_the_only_heading_is_the_headline_if_the_title_begins_with_it_though_it_is_one_word() -> None:
@@ -375,5 +412,8 @@ def test_codes_of_languages_are_written_in_one_way_and_what_is_none_is_passed_ov
     assert read_metadata(Page.parse(html)).language == language
 
 
-def test_numbers_are_no_names_of_authors() -> None:
-    assert read_metadata(Page.parse("<meta name=author content='104015, Ada Byron'>")).authors == ["Ada Byron"]
+@pytest.mark.parametrize(
+    "stated", ["104015, Ada Byron", "&quot;Ada Byron&quot;", "../author/ada, /ada, www.a.example/, Ada Byron"]
+)
+def test_numbers_addresses_and_quotes_are_no_names_of_authors(stated: str) -> None:
+    assert read_metadata(Page.parse(f"<meta name=author content='{stated}'>")).authors == ["Ada Byron"]
