@@ -16,7 +16,7 @@ import numpy as np
 
 from winnow.output.formulas import find_formulas, formula_positions, tex_in_text
 from winnow.page.attributes import attribute_predicate
-from winnow.page.text import UNSEEN_CHARACTERS
+from winnow.page.text import DIRECTION_MARKS, RIGHT_TO_LEFT, UNSEEN_CHARACTERS
 from winnow.page.tree import (
     IS_UNSEEN_TEXT,
     TAG_ID,
@@ -39,18 +39,21 @@ if TYPE_CHECKING:
 
 _LINE_NUMBERS: Final = re.compile(
     r"(?:^|\s)(?:lineno|linenos|linenodiv|linenumbers?|line-numbers?|line-num|blob-num|gutter|rouge-gutter|"
-    r"hljs-ln-numbers|hljs-ln-n|crayon-nums?|code-line-number|CodeMirror-linenumber|lntd?|ln)(?:$|\s)"
+    r"listing_lines|hljs-ln-numbers|hljs-ln-n|crayon-nums?|code-line-number|CodeMirror-linenumber|lntd?|ln)(?:$|\s)"
 )
 _IN_PLAYERS: Final = tag_set("video", "audio", "source", "track", "img", "picture")
 _COPY_CANDIDATES: Final = attribute_predicate("class", "aria-label", "title", parts=("copy",))
 _COPY: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
 _COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
 _MAX_LABEL: Final = 40  # characters
-_CLASSES: Final = attribute_predicate("class", parts=("linen", "-num", "gutter", "ln", "mw-", "editsection"))
-"""Every class of line numbers and wiki links to their own places has one of these parts."""
+_CLASSES: Final = attribute_predicate("class", parts=("-num", "gutter", "ln", "mw-", "editsection", "updated"))
+"""Every class of line numbers without "line", of wiki links to their own places and of second dates has one part."""
 _CODE_LINES: Final = attribute_predicate("class", parts=("line",))
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
 _WIKI_LINK: Final = re.compile(r"(?:^|\s)(?:(?:mw-)?editsection|mw-cite-backlink)(?:$|\s)")
+_PUBLISHED: Final = re.compile(r"(?:^|\s)published(?:$|\s)")
+_UPDATED: Final = re.compile(r"(?:^|\s)updated(?:$|\s)")
+_NO_BREAK_SPACE: Final = "\xa0"
 _SIDE_BY_SIDE: Final = tag_set("a", "span", "time", "label", "small")
 _CODE: Final = ("pre", "code", "kbd", "samp")
 _WORD_ENDS: Final = frozenset(",;!?%)]")
@@ -92,13 +95,19 @@ def run_rewrites(page: Page) -> dict[int, str]:
     """Text of the runs that are not written as they stand, "" for one that is left out; as a rule there are none.
 
     * Elements of :func:`omitted_elements` are left out.
-    * Invisible characters are not written; mail addresses that Cloudflare hides are.
+    * Invisible characters are not written, and marks of direction only beside letters written from right to left; mail
+      addresses that Cloudflare hides are written. In code, spaces are those that one can type.
     * A space separates elements that styles show apart, see :func:`_separated_runs`.
     * Raised cents get a point: no search for a price finds "$13⁶⁵".
     """
     rewrites = _separated_runs(page) | _raised_cents(page)
     for run in page.has_unseen.nonzero()[0].tolist():
-        rewrites[run] = UNSEEN_CHARACTERS.sub("", run_text(page, run, rewrites))
+        seen = UNSEEN_CHARACTERS.sub("", run_text(page, run, rewrites))
+        rewrites[run] = seen if RIGHT_TO_LEFT.search(seen) else DIRECTION_MARKS.sub("", seen)
+    if "pre" in page.tag_names and _NO_BREAK_SPACE in page.text:
+        for run in within(page, page.tag == TAG_ID["pre"]).take(page.run_node).nonzero()[0].tolist():
+            if _NO_BREAK_SPACE in (text := run_text(page, run, rewrites)):
+                rewrites[run] = text.replace(_NO_BREAK_SPACE, " ")
     behind = 0
     for element, code in page.attribute("data-cfemail").items():
         if element >= behind and (email := decode_email(code)):  # not in another one
@@ -112,13 +121,16 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
     """bool[n], elements whose text is left out of what stays.
 
     These are all forms of a formula but one, line numbers and copy buttons of code, links that only mark a place (¶ and
-    # of headings, ↩ and ^ of footnotes, "[edit]" of a wiki), and what players hold for readers without them.
+    # of headings, ↩ and ^ of footnotes, "[edit]" of a wiki), what players hold for readers without them, and the date
+    of the last change that WordPress writes behind that of publication, which its themes hide.
     """
     table, formulas = page.attributes, find_formulas(page)
     found = _labelled(page, table.elements_matching(_PLACES), _SIGNS)
+    found += _line_numbers(page, table.elements_matching(_CODE_LINES, _LINE_NUMBERS))
     if _CLASSES in table.matches:
         found += _line_numbers(page, table.elements_matching(_CLASSES, _LINE_NUMBERS))
         found += table.elements_matching(_CLASSES, _WIKI_LINK)
+        found += _second_dates(page, table.elements_matching(_CLASSES, _UPDATED))
     if "pre" in page.tag_names:
         buttons = elements_named(page, "button")
         found += _labelled(page, [*buttons, *table.elements_matching(_COPY_CANDIDATES, _COPY)], _COPY_LABEL)
@@ -219,6 +231,18 @@ def _line_numbers(page: Page, elements: list[int]) -> list[int]:
     begin, end = page.run_begin[elements], page.run_end[elements]
     is_number = (has_text[begin] == has_text[end]) | (has_others[begin] == has_others[end])
     return list(compress(elements, is_number.tolist()))
+
+
+def _second_dates(page: Page, elements: list[int]) -> list[int]:
+    """The elements that are a ``time`` behind that of publication, with no text between them."""
+    return [
+        element
+        for element in elements
+        if page.tag[element] == page.tag[element - 1] == TAG_ID["time"]
+        and page.end[element - 1] == element
+        and _PUBLISHED.search(dict(page.attributes[element - 1]).get("class", ""))
+        and not page.has_ink[page.run_end[element - 1] : page.run_begin[element]].any()
+    ]
 
 
 def _separated_runs(page: Page) -> dict[int, str]:

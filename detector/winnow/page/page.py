@@ -101,7 +101,7 @@ class Page:
         utf8: all runs joined, see :attr:`text`.
         run_offset: int64[r + 1], where each run begins, in characters.
         has_ink: bool[r], whether each run is not blank.
-        has_unseen: bool[r], whether it contains :data:`winnow.page.text.UNSEEN_CHARACTERS`.
+        has_unseen: bool[r], whether it may hold characters without a width, see :mod:`winnow.page.text`.
         is_joined: bool[r], whether there is no white space between it and the run before it in its block.
         run_node: int32[r], the element a run belongs to.
         run_begin, run_end: int32[n], slice of the runs inside each subtree.

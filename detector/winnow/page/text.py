@@ -101,6 +101,9 @@ UNSEEN_CHARACTERS: Final = re.compile(
 )
 """Invisible characters that join no letters: soft hyphens, zero-width spaces, tags except those of flags, and joiners
 behind white space, as editors put them into empty paragraphs."""
+DIRECTION_MARKS: Final = re.compile("[\u200e\u200f]")
+"""Invisible characters that place signs beside letters written from right to left."""
+RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 NOT_IN_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that lxml refuses to put into a tree, though a page's may hold them."""
 _JOINERS: Final = f"\u00ad{_LETTER_JOINERS}"  # with the soft hyphen: inside a word, never between two
@@ -118,7 +121,7 @@ def character_properties() -> NDArray[np.uint8]:
     """uint8[0x110000], properties of every code point for the compiled core: its kind in three bits, and five flags.
 
     The flags are ``str.isspace``, ``str.isdigit``, ``str.isupper``, ``str.isalnum``, and whether
-    :data:`UNSEEN_CHARACTERS` may match the character.
+    :data:`UNSEEN_CHARACTERS` or :data:`DIRECTION_MARKS` may match the character.
     """
     by_category = {
         "Z": SPACE, "C": SPACE, "L": LETTER, "M": LETTER, "N": NUMERIC, "P": OTHER, "S": OTHER,
@@ -141,7 +144,7 @@ def character_properties() -> NDArray[np.uint8]:
         (_IS_ALPHANUMERIC, np.strings.isalnum),
     ):
         properties[: len(lettered)][is_one(lettered)] |= bit
-    properties[[ord(character) for character in _ZERO_WIDTH + _TAGS + _LETTER_JOINERS]] |= _IS_UNSEEN
+    properties[[ord(character) for character in _ZERO_WIDTH + _TAGS + _LETTER_JOINERS + "\u200e\u200f"]] |= _IS_UNSEEN
     return properties
 
 

@@ -110,6 +110,36 @@ def test_numbers_of_lines_are_numbers() -> None:
     assert write("<pre><span class=gutter>x</span>a = 1</pre>").text == "xa = 1"
 
 
+def test_spaces_of_code_are_those_that_one_can_type() -> None:
+    written = write("<pre>if a:\n\xa0\xa0<b>b</b>\xa0= c</pre><p>1\xa0km")
+    assert written.text == "if a:\n  b = c\n\n1 km"
+    assert "if a:\n  b = c\n" in written.markdown
+    assert "if a:\n  <b>b</b> = c" in written.html
+
+
+def test_marks_of_direction_stay_beside_letters_from_right_to_left_only() -> None:
+    assert write("<p>Edition \u200f : \u200e First (\u200eA)<p>גרסה C++\u200e כאן").text == (
+        "Edition : First (A)\n\nגרסה C++\u200e כאן"
+    )
+
+
+@pytest.mark.parametrize(
+    ("dates", "text"),
+    [
+        ("<time class='date published'>1 May</time><time class=updated>3 May</time>", "On 1 May by me"),
+        ("<time class=published>1 May</time> <time class=updated>3 May</time>", "On 1 May by me"),
+        (
+            "<time class=published>1 May</time>, updated <time class=updated>3 May</time>",
+            "On 1 May, updated 3 May by me",
+        ),
+        ("<time class='published updated'>1 May</time>", "On 1 May by me"),
+        ("<time class=updated>3 May</time>", "On 3 May by me"),
+    ],
+)
+def test_the_date_of_a_change_right_behind_that_of_publication_is_not_shown(dates: str, text: str) -> None:
+    assert write(f"<p>On {dates} by me").text == text
+
+
 def test_a_page_above_a_limit_gives_its_visible_text() -> None:
     html = (
         "<html><head><title>T</title></head><body>one <b>two</b><!-- c --> three<script>x</script><p>four<br>five</p>"
