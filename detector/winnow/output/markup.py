@@ -84,6 +84,7 @@ _SHARES: Final = re.compile(  # in an address; linear: the names are fixed
     r"|(?:reddit|stumbleupon)\.com/submit|(?:tumblr|vk|weibo|addtoany|flipboard)\.com/.{0,20}\bshare|(?:t|telegram)\.me/share"
     r"|wa\.me/\?|whatsapp\.com/send/?\?text|whatsapp:|viber:|fb-messenger:|(?:mailto|sms):\?)"
 )
+_SPACERS: Final = re.compile(r"/(?:spacer|blank|pixel|transparent|clear|trans|dot_clear|1x1)\.(?:gif|png)(?:$|\?)")
 _IS_DIV: Final = np.array([name == "div" for name in _OUTPUT_NAME])
 _HAS_BORDER: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in _OUTPUT_NAME])
 
@@ -170,14 +171,17 @@ def make_markup(
 
 
 def _repeated_pictures(page: Page, kept: NDArray[np.intp], attributes: list[Pairs]) -> list[int]:
-    """Pictures that an earlier one has the address of: ticks and stars, placeholders, copies for another screen."""
+    """Pictures that an earlier one has the address of: ticks and stars, placeholders, copies for another screen.
+
+    Also those whose name says that they show nothing, unless a description says what a style shows there: smilies.
+    """
     signs = within(page, is_among(page, [*data_tables(page), *find_formulas(page).by_element]))
     seen: set[str] = set()
     repeated: list[int] = []
     for place in np.flatnonzero((page.tag[kept] == TAG_ID["img"]) & ~signs[kept]).tolist():
-        source, picture = dict(attributes[place]).get("src", ""), int(kept[place])
-        around = int(page.parent[picture])
-        if source in seen:
+        pairs, picture = dict(attributes[place]), int(kept[place])
+        around, source = int(page.parent[picture]), pairs.get("src", "")
+        if source in seen or (_SPACERS.search(source) and not pairs.get("alt", "").strip()):
             repeated.append(around if page.tag[around] == TAG_ID["picture"] else picture)
         seen.add(source)
     return repeated
@@ -200,8 +204,9 @@ def _strip_template(
     Images, videos and sounds are such content if they are not template themselves and the nearest element around them
     that has any text keeps some of it: the icon of a menu entry goes with the entry, the picture of a gallery stays.
     Logos and buttons, with a whole menu between them and the text that stays, are cut as well, and so are tracking
-    pixels, icons to share the page and what is in ``noscript``: copies of pictures that scripts load. Line breaks stay
-    behind text that stays, rules between such texts, one between two, and cells in rows of data tables that stay.
+    pixels, icons to share the page or to turn to the next one, and what is in ``noscript``: copies of pictures that
+    scripts load. Line breaks stay behind text that stays, rules between such texts, one between two, and cells in rows
+    of data tables that stay.
     """
     kept_blocks = ~template[page.n :]
     kept_text, all_text = runs_of_blocks(page, kept_blocks), runs_of_blocks(page, np.ones(page.m, bool))
@@ -217,8 +222,13 @@ def _strip_template(
     widths, heights = page.attribute("width"), page.attribute("height")  # a pixel at most: it counts visits
     media[[at for at, width in widths.items() if {width.strip(), heights.get(at, "").strip()} <= _TINY]] = False
     links = np.flatnonzero((page.tag == TAG_ID["a"]) & (subtree_sums(page, media) > 0))
-    shares = [any(_SHARES.search(href) for _, href in pairs) for pairs in page.attributes.of_elements(links, {"href"})]
-    icons = np.flatnonzero(media & within(page, is_among(page, links[shares])))
+    targets, keys = page.attributes.of_elements(links, {"href"}), page.attribute("accesskey")  # keys: to turn pages
+    tools = [
+        link
+        for link, pairs in zip(links.tolist(), targets, strict=True)
+        if link in keys or any(_SHARES.search(href) for _, href in pairs)
+    ]
+    icons = np.flatnonzero(media & within(page, is_among(page, tools)))
     media[[icon for icon in icons.tolist() if len(widths.get(icon, "")) < 3]] = False  # wider: a picture to pin
     if copies is not None:
         media &= ~copies
@@ -345,7 +355,10 @@ def _output_names(page: Page, elements: NDArray[np.intp]) -> list[str]:
 
 
 def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
-    """bool[n], each ``div`` without a name that holds nothing but one block-level element."""
+    """bool[n], each ``div`` without a name that holds nothing but one block-level element, and empty levels of lists.
+
+    Such a level is an item of a list without numbers that holds nothing but another one, and this one.
+    """
     children = np.bincount(page.parent[elements] + 1, minlength=page.n + 1)[1:]
     texts = np.bincount(page.run_node[runs], minlength=page.n)
     wrapper: Flags = _IS_DIV[page.tag] & (children == 1) & (texts == 0)
@@ -353,6 +366,12 @@ def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
     wrapper[page.parent[only_child]] = _HAS_BORDER[page.tag[only_child]]
     found = np.flatnonzero(wrapper)
     wrapper[found] = [not pairs for pairs in page.attributes.of_elements(found, _KEEPS_DIV | {"class"}, _keeps_div)]
+    if "ul" in page.tag_names:
+        is_list, level = page.tag == TAG_ID["ul"], nearest(page.parent, elements & ~wrapper)[page.parent]
+        is_level = (page.tag == TAG_ID["li"]) & is_list[level] & (children == 1) & (texts == 0)
+        inner = np.flatnonzero(elements & is_list & is_level[level])
+        inner = inner[[not pairs for pairs in page.attributes.of_elements(level[inner].astype(np.intp), _KEEPS_DIV)]]
+        wrapper[inner] = wrapper[level[inner]] = True
     return wrapper
 
 

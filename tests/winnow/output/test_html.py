@@ -158,6 +158,30 @@ def test_an_icon_that_shares_the_page_is_left_out_and_a_picture_to_pin_stays() -
     assert re.findall("[a-z]+[.]png|<li>", page) == ["us.png", "mail.png", "cake.png"]
 
 
+def test_a_picture_to_turn_pages_or_to_keep_a_space_is_left_out_but_not_where_it_says_something() -> None:
+    pages = "<a href=b accesskey=n><img src=next.png></a><a href=c accesskey=p>Past<img src=photo.png width=600></a>"
+    spaces = (
+        "<img src=/a/spacer.gif><img src='/clear.png?1' alt=' '><img src=/blank.gif alt=';)'><img src=/spacers.gif>"
+    )
+    html = write(f"<p>Story {pages} {spaces}").html
+    assert re.findall('src="(.*?)"', html) == ["photo.png", "/blank.gif", "/spacers.gif"]
+
+
+@pytest.mark.parametrize(
+    ("html", "levels"),
+    [
+        ("<ul><li><ul><li>a<li>b</ul><li>c</ul>", "ul li li li"),
+        ("<ul><li>\n<ul><li><ul><li>a</ul></ul></ul>", "ul li"),
+        ("<ul><li><div><ul><li>a</ul></div></ul>", "ul li"),
+        ("<ul><li id=n><ul><li>a</ul></ul>", "ul li ul li"),
+        ("<ul><li>b<ul><li>a</ul></ul>", "ul li ul li"),
+        ("<ol><li><ul><li>a</ul></ol>", "ol li ul li"),
+    ],
+)
+def test_a_level_of_a_list_that_only_indents_another_one_is_left_out(html: str, levels: str) -> None:
+    assert " ".join(re.findall("<([uo]l|li)", write(html).html)) == levels
+
+
 def test_deep_nesting_is_flattened_without_losing_text() -> None:
     html = "<blockquote>a" * 1500 + "deep"
     found = write(html)
