@@ -18,7 +18,7 @@ _HOW: Final = (
 SEED: Final = secrets.randbits(64)
 """Seed of the core's hash tables, another in every process, so that no page can fill one of their slots."""
 
-VERSION: Final = 36
+VERSION: Final = 37
 """Version of the functions that are called here; ``core.h`` has the same number."""
 
 

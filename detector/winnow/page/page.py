@@ -210,9 +210,9 @@ class Page:
         return len(self.run_node)
 
     @cached_property
-    def arrays(self) -> tuple[NDArray[np.generic], ...]:
-        """The arrays in the order in which the compiled core takes them."""
-        return (
+    def arrays(self) -> object:
+        """The arrays as the compiled core takes them, checked once."""
+        return core.checked_page(
             self.tag, self.parent, self.end, self.depth, self.run_begin, self.run_end, self.block_begin, self.block_end,
             self.run_node, self.block_node, self.block_run_begin, self.block_run_end,
             self.attributes.begin, self.attributes.first,

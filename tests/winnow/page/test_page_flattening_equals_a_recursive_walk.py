@@ -1,10 +1,12 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from lxml import etree
 
+from winnow.core import core
 from winnow.page.page import Page
 from winnow.page.tree import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT
 
@@ -126,3 +128,19 @@ def test_the_title_is_that_of_the_page_and_not_that_of_a_drawing() -> None:
     svg = "<svg><title>Icon</title></svg>"
     assert Page.parse(f"<body>{svg}<p>x").title == ""
     assert Page.parse(f"<title> A\n B </title>{svg}").title == "A B"
+
+
+def test_the_core_takes_no_arrays_that_do_not_fit_each_other() -> None:
+    page = Page.parse("<ul class=a><li id=b>one<li>two</ul>")
+    arrays = (
+        page.tag, page.parent, page.end, page.depth, page.run_begin, page.run_end, page.block_begin, page.block_end,
+        page.run_node, page.block_node, page.block_run_begin, page.block_run_end,
+        page.attributes.begin, page.attributes.first,
+    )  # fmt: skip
+    core.checked_page(*arrays)
+    for place, array in enumerate(arrays):
+        for changed in (array[:-1], array - 200):
+            with pytest.raises(ValueError, match="arrays of other lengths"):
+                core.checked_page(*arrays[:place], changed, *arrays[place + 1 :])
+    with pytest.raises(ValueError, match="PyCapsule"):
+        core.data_tables(arrays, np.zeros(1, np.uint32), np.zeros(page.n, np.int32))

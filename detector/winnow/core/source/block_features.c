@@ -255,7 +255,6 @@ void features_release(Features *f)
     free(f->zeroed);
     free(f->scratch);
     free(f->places);
-    page_release(&f->page);
     values_release(&f->values);
     arrays_release(f->arrays, BORROWED);
     Py_XDECREF(f->lower);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; winnow.core expects the same number. */
-#define CORE_VERSION 36
+#define CORE_VERSION 37
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -266,6 +266,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(find_places, "Places of blocks and their codes, for winnow.places.") \
     DO(site_evidence, "What a site's counts say, for winnow.evidence.site_counts.") \
     DO(adjust_scores, "Scores with the log-odds of evidence added.") \
+    DO(checked_page, "Arrays of a page, checked for all functions that take them.") \
     DO(chosen_ancestors, "Nearest or outermost chosen ancestor of every node.") \
     DO(slice_sums, "Sums over slices of an array.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \

@@ -19,7 +19,7 @@ static int is_whole_lines(const PageArrays *page, Py_ssize_t i)
    them are written */
 PyObject *core_mark_units(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(page_release) PageArrays page = {0};
+    PageArrays page;
     SCOPED(array_release) Array has_ink = {0}, kinds = {0}, countable = {0}, leaves = {0};
     uint8_t *known;
     Py_ssize_t i;
@@ -59,7 +59,7 @@ PyObject *core_mark_units(PyObject *Py_UNUSED(module), PyObject *arguments)
                  -> number of units that are counted: leaves in document order, then the codes */
 PyObject *core_counted_units(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(page_release) PageArrays page = {0};
+    PageArrays page;
     SCOPED(array_release) Array leaves = {0}, fingerprints = {0}, lengths = {0}, codes = {0};
     SCOPED(array_release) Array units = {0}, hashes = {0}, masses = {0};
     Py_ssize_t i = 0, block = 0, k, number = 0;
@@ -89,7 +89,7 @@ PyObject *core_counted_units(PyObject *Py_UNUSED(module), PyObject *arguments)
    spread: the counts of the leaves are in it, and those of the elements are written there. */
 PyObject *core_spread_frequencies(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(page_release) PageArrays page = {0};
+    PageArrays page;
     SCOPED(array_release) Array has_ink = {0}, countable = {0}, leaves = {0}, spread = {0};
     SCOPED(free_memory) int64_t *smallest = NULL;
     Py_ssize_t i;

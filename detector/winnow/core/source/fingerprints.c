@@ -163,7 +163,7 @@ static void walk_page(Walk *walk)
    first occurrence. hashes: of the names of elements without a tag, 0 for others; the fingerprints replace them. */
 PyObject *core_node_fingerprints(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(page_release) PageArrays page = {0};
+    PageArrays page;
     SCOPED(values_release) AttributeValues values = {0};
     SCOPED(array_release) Array kinds = {0}, offset = {0}, properties = {0}, characters = {0}, tag_tokens = {0};
     SCOPED(array_release) Array block_level = {0}, unseen = {0}, tokens = {0}, hashes = {0};

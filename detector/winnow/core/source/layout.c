@@ -72,7 +72,7 @@ static int holds_values(const PageArrays *page, int32_t table, const Element *co
    table, as far as the elements and blocks in it tell. */
 PyObject *core_data_tables(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(page_release) PageArrays page = {0};
+    PageArrays page;
     SCOPED(array_release) Array roles = {0}, rows = {0};
     SCOPED(free_memory) Element *elements = NULL;
     int32_t i;
@@ -136,7 +136,7 @@ static uint8_t break_between(const PageArrays *page, const Element *one, const E
    document order, which is nothing before the first. */
 PyObject *core_find_breaks(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(page_release) PageArrays page = {0};
+    PageArrays page;
     SCOPED(array_release) Array roles = {0}, blocks = {0}, breaks = {0};
     SCOPED(free_memory) Element *elements = NULL;
     SCOPED(free_memory) int32_t *paragraphs = NULL;

@@ -39,7 +39,7 @@ static int32_t main_element(const PageArrays *page, const uint64_t *characters)
    kept text, and of code behind it, the latter two in the innermost element that holds most of the kept text. */
 PyObject *core_parts_of_main_content(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(page_release) PageArrays page = {0};
+    PageArrays page;
     SCOPED(array_release) Array roles = {0}, tables = {0}, lengths = {0}, kept = {0}, scores = {0}, found = {0};
     SCOPED(free_memory) uint64_t *characters = NULL; /* that are kept before each block */
     SCOPED(free_memory) uint8_t *around = NULL;      /* roles of each element, and of those around it */

@@ -106,7 +106,7 @@ static void add_run(Items *items, int32_t number, Py_ssize_t *block)
    and the item behind its contents. Elements and runs are ascending. */
 PyObject *core_join_items(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(page_release) PageArrays page = {0};
+    PageArrays page;
     SCOPED(array_release) Array elements = {0}, kinds = {0}, runs = {0}, has_ink = {0}, source = {0}, ends = {0};
     Py_ssize_t block = 0;
     int32_t next = 0, run = 0;

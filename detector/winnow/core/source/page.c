@@ -1,6 +1,16 @@
 /* The arrays of a page, borrowed and checked. */
 #include "page.h"
 
+#define CHECKED "winnow.core.page"
+
+enum { PAGE_ARRAYS = 14 };
+
+/* What a capsule holds. */
+typedef struct {
+    Array arrays[PAGE_ARRAYS];
+    PageArrays page;
+} Checked;
+
 int are_below(const Array *numbers, Py_ssize_t n)
 {
     Py_ssize_t i;
@@ -13,7 +23,7 @@ int are_below(const Array *numbers, Py_ssize_t n)
     return 1;
 }
 
-/* The checks below have no branches, so that a compiler makes them fast: every function that takes a page makes them. */
+/* The checks below have no branches, so that a compiler makes them fast. */
 
 static int are_slices(const int32_t *begin, const int32_t *end, Py_ssize_t count, Py_ssize_t length)
 {
@@ -60,31 +70,62 @@ static int is_sound(PageArrays *page)
            && are_inside(page->first, page->a, page->a);
 }
 
-int in_page(PyObject *tuple, void *arrays)
+static int read_page(PyObject *tuple, Checked *checked)
 {
-    static const Py_ssize_t sizes[] = {2, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
-    PageArrays *page = arrays;
+    static const Py_ssize_t sizes[PAGE_ARRAYS] = {2, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
+    const Array *arrays = checked->arrays;
+    PageArrays *page = &checked->page;
     const int32_t **const pointers[] = {
         &page->parent, &page->end, &page->depth, &page->run_begin, &page->run_end, &page->block_begin, &page->block_end,
         &page->run_node, &page->block_node, &page->block_run_begin, &page->block_run_end, &page->attribute_begin, &page->first,
     };
     int k;
-    if (!arrays_borrow(tuple, page->arrays, sizes, 14)) {
+    if (!arrays_borrow(tuple, checked->arrays, sizes, PAGE_ARRAYS)) {
         return 0;
     }
-    page->n = page->arrays[0].length;
-    page->r = page->arrays[8].length;
-    page->m = page->arrays[9].length;
-    page->a = page->arrays[13].length;
-    page->tag = ITEMS(page->arrays[0], int16_t);
-    for (k = 1; k < 14; k++) {
+    page->n = arrays[0].length;
+    page->r = arrays[8].length;
+    page->m = arrays[9].length;
+    page->a = arrays[13].length;
+    page->tag = ITEMS(arrays[0], int16_t);
+    for (k = 1; k < PAGE_ARRAYS; k++) {
         Py_ssize_t length = k < 8 ? page->n : k == 8 ? page->r : k < 12 ? page->m : k == 12 ? page->n + 1 : page->a;
-        if (!check_arrays(page->arrays[k].length == length)) {
+        if (!check_arrays(arrays[k].length == length)) {
             return 0;
         }
-        *pointers[k - 1] = ITEMS(page->arrays[k], int32_t);
+        *pointers[k - 1] = ITEMS(arrays[k], int32_t);
     }
     return check_arrays(is_sound(page));
+}
+
+static void capsule_free(PyObject *capsule)
+{
+    Checked *checked = PyCapsule_GetPointer(capsule, CHECKED);
+    arrays_release(checked->arrays, PAGE_ARRAYS);
+    free(checked);
+}
+
+/* checked_page(the arrays of a page, in the order of winnow.page.Page.arrays) -> capsule, which holds them */
+PyObject *core_checked_page(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Checked *checked = calloc(1, sizeof *checked);
+    PyObject *capsule = checked ? PyCapsule_New(checked, CHECKED, capsule_free) : PyErr_NoMemory();
+    if (capsule == NULL) {
+        free(checked);
+    }
+    else if (!read_page(arguments, checked)) {
+        Py_CLEAR(capsule);
+    }
+    return capsule;
+}
+
+int in_page(PyObject *capsule, void *page)
+{
+    const Checked *checked = PyCapsule_GetPointer(capsule, CHECKED);
+    if (checked != NULL) {
+        *(PageArrays *)page = checked->page;
+    }
+    return checked != NULL;
 }
 
 void find_containers(const PageArrays *page, int32_t *container)
@@ -95,11 +136,6 @@ void find_containers(const PageArrays *page, int32_t *container)
         int same = page->block_end[parent] - page->block_begin[parent] == page->block_end[i] - page->block_begin[i];
         container[i] = i && same ? container[parent] : (int32_t)i;
     }
-}
-
-void page_release(PageArrays *page)
-{
-    arrays_release(page->arrays, 14);
 }
 
 int in_values(PyObject *tuple, void *arrays)

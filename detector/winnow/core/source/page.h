@@ -1,4 +1,4 @@
-/* The arrays of winnow.page.Page, borrowed and checked once, so that no other function needs to. */
+/* The arrays of winnow.page.Page, checked once for all functions that take them. */
 #ifndef WINNOW_PAGE_H
 #define WINNOW_PAGE_H
 
@@ -7,7 +7,6 @@
 /* Of n elements, m blocks, r runs and a attributes. The parent of an element other than the first comes before it, ends come
    behind, slices and numbers lie inside what they are of, tags below `tags`, and no block is without runs. */
 typedef struct {
-    Array arrays[14];
     Py_ssize_t n, m, r, a, tags;
     const int16_t *tag;
     const int32_t *parent, *end, *depth, *run_begin, *run_end, *block_begin, *block_end; /* n */
@@ -26,11 +25,10 @@ typedef struct {
     const int32_t *name_of, *place;
 } AttributeValues;
 
-/* Converters as in core.h; they take the tuples that Page.arrays and AttributeTable.arrays return. */
-int in_page(PyObject *tuple, void *page);
+/* Converters as in core.h; they take the capsule of Page.arrays, and the tuple that AttributeTable.arrays returns. */
+int in_page(PyObject *capsule, void *page);
 int in_values(PyObject *tuple, void *values);
 
-void page_release(PageArrays *page);
 void values_release(AttributeValues *values);
 
 /* Whether all numbers, of 4 or 8 bytes, are below n. */

@@ -69,7 +69,7 @@ static int compare_places(const void *left, const void *right)
    The mean of the log-odds at a place is weighted by the root of the blocks' lengths. */
 PyObject *core_find_places(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(page_release) PageArrays page = {0};
+    PageArrays page;
     SCOPED(values_release) AttributeValues values = {0};
     SCOPED(array_release) Array whole_page = {0}, properties = {0}, scores = {0}, lengths = {0};
     SCOPED(array_release) Array of_block = {0}, above = {0}, codes = {0};

@@ -257,7 +257,7 @@ static void find_holders(const PageArrays *page, const uint8_t *blocks, const ui
    class, id: numbers of the names, -1 for none. */
 PyObject *core_hiding_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    SCOPED(page_release) PageArrays page = {0};
+    PageArrays page;
     SCOPED(values_release) AttributeValues values = {0};
     SCOPED(array_release) Array blocks = {0}, has_ink = {0}, properties = {0}, holding = {0}, present = {0};
     SCOPED(free_memory) unsigned char *sheet = NULL;
