@@ -76,6 +76,7 @@ Number = TypeVar("Number", bound=np.number[Any])
 Pair = tuple[str, str]
 Pairs = list[Pair]
 Matches = list[tuple[int, str]]
+Lists = defaultdict[int, Matches]
 
 
 @dataclass(eq=False)
@@ -168,15 +169,14 @@ class AttributeTable:
     def matches(self) -> dict[int, Matches]:
         """Places and values of the distinct attributes that match each predicate; it lacks those that none matches."""
         if self._evaluated < (number := len(_predicates)):
-            matches = self._match(*_predicate_tables(number))
-            self._matches = {predicate: found for predicate, found in enumerate(matches) if found}
+            self._matches = self._match(*_predicate_tables(number))
             self._evaluated = number  # once complete, as other threads may read them
         return self._matches
 
-    def _match(self, name_bits: dict[str, int], parts: bytes, part_bits: NDArray[np.uint32]) -> list[Matches]:
+    def _match(self, name_bits: dict[str, int], parts: bytes, part_bits: NDArray[np.uint32]) -> Lists:
         """Evaluate predicates that are given as by :func:`_predicate_tables`."""
-        matches: list[Matches] = [[] for _ in range(_MAX_PREDICATES)]
         bits_of_names = array("I", map(name_bits.get, self.names, repeat(0)))
+        matches: Lists = defaultdict(list)
         core.match_predicates(self.arrays, bits_of_names, parts, part_bits, matches)
         return matches
 
@@ -199,9 +199,9 @@ class AttributeTable:
 
     def elements_matching(self, predicate: int, pattern: re.Pattern[str] | None = None) -> list[int]:
         """Elements, in document order, with an attribute that matches a predicate, and whose value a pattern finds."""
-        if predicate not in self.matches:  # as on most pages, for most predicates
+        found = self.matches.get(predicate)
+        if found is None:  # as on most pages, for most predicates
             return []
-        found = self.matches[predicate]
         return self.elements_with([place for place, value in found if pattern is None or pattern.search(value)])
 
     def elements_with(self, places: list[int]) -> list[int]:
@@ -219,8 +219,8 @@ class AttributeTable:
         """Elements, in document order, that have one of the attributes at these places of ``first``, and its place."""
         if not places:  # as on most pages, for most attributes
             return []
-        pairs: list[tuple[int, int]] = core.elements_with(self.begin, self.first, places)
-        return pairs
+        found: list[tuple[int, int]] = core.elements_with(self.begin, self.first, {place: place for place in places})
+        return found
 
     def sum_per_element(self, by_first: NDArray[Number]) -> NDArray[Number]:
         """[n], sum over each element's attributes of a number by first attribute, of the same dtype."""

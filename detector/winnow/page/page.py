@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -113,6 +113,7 @@ class Page:
         depth: int32[n], 0 for the root.
         url: address of the page, where known.
         data: format of the source if it is not HTML: ``"binary"``, ``"feed"`` or ``"xml"``.
+        n, m, r: number of elements, of text blocks and of text runs.
 
     *Units* are what gets a score: the ``n`` elements followed by the ``m`` blocks. In the tree of units a block is a
     leaf below its ``block_node``; see :attr:`unit_parent`.
@@ -143,6 +144,9 @@ class Page:
     block_end: Indices
     url: str | None = None
     data: str | None = None
+    n: int = field(init=False)
+    m: int = field(init=False)
+    r: int = field(init=False)
 
     @classmethod
     def parse(
@@ -194,20 +198,8 @@ class Page:
             return cls.parse(html, url, limits=limits)
         return cls(**arrays, url=url)
 
-    @cached_property
-    def n(self) -> int:
-        """Number of elements."""
-        return len(self.parent)
-
-    @cached_property
-    def m(self) -> int:
-        """Number of text blocks."""
-        return len(self.block_node)
-
-    @cached_property
-    def r(self) -> int:
-        """Number of text runs."""
-        return len(self.run_node)
+    def __post_init__(self) -> None:
+        self.n, self.m, self.r = len(self.parent), len(self.block_node), len(self.run_node)
 
     @cached_property
     def arrays(self) -> object:
@@ -249,11 +241,11 @@ class Page:
 
     def block_texts(self) -> list[str]:
         """Text of each block (``m`` strings), white space normalised."""
-        return list(self._block_texts)
+        return self._block_texts.copy()
 
     @cached_property
-    def _block_texts(self) -> tuple[str, ...]:
-        return tuple(self.block_lines.split("\n")) if self.m else ()
+    def _block_texts(self) -> list[str]:
+        return self.block_lines.split("\n") if self.m else []
 
     @cached_property
     def block_lines(self) -> str:
@@ -266,7 +258,7 @@ class Page:
         """Value of one attribute by element index, for the elements that carry it."""
         table = self.attributes
         value_of = {place: value for value, place in table.places_by_value(name).items()}
-        return {element: value_of[place] for element, place in table.elements_and_places(list(value_of))}
+        return dict(core.elements_with(table.begin, table.first, value_of)) if value_of else {}
 
 
 _SHADOW_ROOTS: Final = frozenset({"shadowrootmode", "shadowroot"})
@@ -301,7 +293,7 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
     )
     return {
         "attributes": attributes,
-        "tag_names": frozenset(compress(TAG_NAMES, np.bincount(tag).tolist())),
+        "tag_names": frozenset(map(TAG_NAMES.__getitem__, np.bincount(tag).nonzero()[0].tolist())),
         "title": " ".join(next(titles, "").split()),
         **found,
         **arrays,

@@ -1,7 +1,7 @@
 /* Evaluates all predicates on the values of attributes in one scan: see winnow.page.attributes. */
 #include "page.h"
 
-enum { MAX_PREDICATES = 32, MAX_PARTS_OF_PREDICATES = 64 }; /* bits */
+enum { MAX_PARTS_OF_PREDICATES = 64 }; /* bits */
 
 typedef struct {
     Span text;
@@ -85,18 +85,21 @@ static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Q
 /* Append the place and the value of an attribute to the lists of some predicates; 0, or -1 with an exception set. */
 static int put_match(PyObject *lists, uint32_t predicates, int32_t place, Span value)
 {
-    PyObject *match = Py_BuildValue("iN", (int)place, decoded(value)), *list;
+    PyObject *match = Py_BuildValue("iN", (int)place, decoded(value));
     int failed = match == NULL;
     for (; predicates && !failed; predicates &= predicates - 1) {
-        list = PyList_GetItem(lists, __builtin_ctz(predicates));
+        PyObject *predicate = PyLong_FromLong(__builtin_ctz(predicates));
+        PyObject *list = predicate ? PyObject_GetItem(lists, predicate) : NULL;
         failed = list == NULL || PyList_Append(list, match) < 0;
+        Py_XDECREF(predicate);
+        Py_XDECREF(list);
     }
     Py_XDECREF(match);
     return failed ? -1 : 0;
 }
 
-/* match_predicates(values, of_name: uint32[names], parts, of_part: uint32[parts], matches: 32 lists): appends the places and
-                    values of the attributes that match each predicate to its list
+/* match_predicates(values, of_name: uint32[names], parts, of_part: uint32[parts], matches: defaultdict of lists): appends the
+                    places and values of the attributes that match each predicate to its list
 
    of_name: bits of the predicates on each name; parts: in small letters of ASCII, with line feeds between them; of_part:
    bits of the predicates of each. */
@@ -110,9 +113,9 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
     Query query = {0};
     Span parts;
     Py_ssize_t i;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O!", in_values, &values, in_4, &of_name, in_bytes, &parts, in_4, &of_part,
-                          &PyList_Type, &lists)
-        || !check_arrays(values.names <= of_name.length && PyList_Size(lists) == MAX_PREDICATES
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O", in_values, &values, in_4, &of_name, in_bytes, &parts, in_4, &of_part,
+                          &lists)
+        || !check_arrays(values.names <= of_name.length
                          && read_parts(parts, ITEMS(of_part, uint32_t), of_part.length, &query))) {
         return NULL;
     }
@@ -139,27 +142,27 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
     Py_RETURN_NONE;
 }
 
-/* elements_with(begin: int32[n + 1], first: int32[a], places: list) -> list of elements and places: the elements, in document
-                 order, with an attribute whose first equal one is at one of some places */
+/* elements_with(begin: int32[n + 1], first: int32[a], places: dict) -> list of elements and objects: the elements, in document
+                 order, with an attribute whose first equal one is at one of some places, and what the place stands for */
 PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array begin = {0}, first = {0};
-    SCOPED(free_memory) uint8_t *chosen = NULL;
-    PyObject *places, *found, *pair;
-    Py_ssize_t i, k, a;
-    if (!PyArg_ParseTuple(arguments, "O&O&O!", in_4, &begin, in_4, &first, &PyList_Type, &places)) {
+    SCOPED(free_memory) PyObject **chosen = NULL;
+    PyObject *places, *found, *pair, *key, *value;
+    Py_ssize_t i = 0, k, a;
+    if (!PyArg_ParseTuple(arguments, "O&O&O!", in_4, &begin, in_4, &first, &PyDict_Type, &places)) {
         return NULL;
     }
     a = first.length;
-    if ((chosen = calloc((size_t)a + 1, 1)) == NULL) {
+    if ((chosen = calloc((size_t)a + 1, sizeof *chosen)) == NULL) {
         return PyErr_NoMemory();
     }
-    for (i = 0; i < PyList_Size(places); i++) {
-        Py_ssize_t place = PyLong_AsSsize_t(PyList_GetItem(places, i));
+    while (PyDict_Next(places, &i, &key, &value)) {
+        Py_ssize_t place = PyLong_AsSsize_t(key);
         if (PyErr_Occurred() || !check_arrays(place >= 0 && place < a)) {
             return NULL;
         }
-        chosen[place] = 1;
+        chosen[place] = value;
     }
     found = PyList_New(0);
     for (i = k = 0; k < a && found != NULL; k++) {
@@ -170,7 +173,7 @@ PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
         while (i + 1 < begin.length && ITEMS(begin, int32_t)[i + 1] <= k) {
             i++;
         }
-        pair = check_arrays(place < (size_t)a && i + 1 < begin.length) ? Py_BuildValue("nI", i, place) : NULL;
+        pair = check_arrays(place < (size_t)a && i + 1 < begin.length) ? Py_BuildValue("nO", i, chosen[place]) : NULL;
         if (pair == NULL || PyList_Append(found, pair) < 0) {
             Py_CLEAR(found);
         }
