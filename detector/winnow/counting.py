@@ -48,7 +48,7 @@ def leaves(page: Page) -> Flags:
 
 @once_per_page
 def _countable_and_leaves(page: Page) -> tuple[Flags, Flags]:
-    are_countable, are_leaves = np.ones((2, page.n + page.m), bool)
+    are_countable, are_leaves = np.empty((2, page.n + page.m), bool)
     core.mark_units(page.arrays, page.has_ink, _KINDS, are_countable, are_leaves)
     return are_countable, are_leaves
 

@@ -89,7 +89,7 @@ def cut_template(draft: Draft) -> None:
     """
     page = draft.page
     draft.kept_units[:] = draft.kept_by_scores()
-    if page.m and not draft.kept.any():
+    if page.m and not np.count_nonzero(draft.kept):
         draft.keep_least_template(np.ones(page.m, bool))
     if draft.comments is not None:
         section = draft.comments.section
@@ -104,7 +104,7 @@ def cut_hidden(draft: Draft) -> None:
         return
     page = draft.page
     hidden = hidden_runs(page, draft.content)
-    if not hidden.any():
+    if not np.count_nonzero(hidden):
         return
     if not (draft.kept & _has_seen(page, hidden)).any():
         hidden = hidden_runs(page, np.ones(page.m, bool))
@@ -124,9 +124,10 @@ def _has_seen(page: Page, hidden: Flags) -> Flags:
 def cut_unwanted(draft: Draft) -> None:
     """Cut leftovers of markup, controls of comments, toolbars of web archives, and tables with ``tables=False``."""
     page = draft.page
-    unwanted = np.zeros(page.m, bool) if draft.comments is None else draft.comments.excluded & ~draft.comments.comments
-    unwanted[conditional_comments(page.block_lines, draft.texts)] = True
-    draft.overrule(unwanted, Reason.UNWANTED, cut=True)
+    if draft.comments is not None:
+        draft.overrule(draft.comments.excluded & ~draft.comments.comments, Reason.UNWANTED, cut=True)
+    if leftovers := conditional_comments(page.block_lines, draft.texts):
+        draft.overrule(np.bincount(leftovers, minlength=page.m) > 0, Reason.UNWANTED, cut=True)
     if bars := page.attributes.elements_matching(_ARCHIVE_BARS):
         draft.overrule(within(page, is_among(page, bars))[page.block_node], Reason.UNWANTED, cut=True)
     if not draft.options.tables:
@@ -143,8 +144,8 @@ def estimate_confidence(draft: Draft) -> None:
     The decision's own estimate was learned on pages without counts. With counts, the estimate is a linear function of
     it and of the F1 expected from the adjusted scores, fitted on the labelled pages of whole sites.
     """
-    choice, kept = draft.choice, draft.kept
-    if draft.is_fallback or not kept.any():
+    choice, kept = draft.choice, draft.kept.astype(np.float64)
+    if draft.is_fallback or not np.count_nonzero(kept):
         draft.choice = choice._replace(confidence=0.0)
     elif choice.confidence is not None and draft.page_scores is not draft.scores:
         weight = np.maximum(draft.lengths, 3.0)  # characters stand for words

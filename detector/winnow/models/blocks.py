@@ -278,8 +278,10 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
 
 def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     """Score the blocks of a page; and the inputs of its kind, without its address. Elements have even scores."""
-    units, numbers = page.n + page.m, np.full(len(KIND_INPUTS), np.nan)
-    templateness, words = np.empty(units), np.empty(page.m)
+    units, numbers = page.n + page.m, np.empty(len(KIND_INPUTS))
+    numbers.fill(np.nan)
+    templateness, words, penalty = np.empty(units), np.empty(page.m), np.empty(units)
+    penalty.fill(PENALTY)
     weight, in_tree = np.empty(units, int), np.empty(units, bool)
     tokens = core.score_blocks(
         *page_arguments(page, model.tables),
@@ -287,10 +289,10 @@ def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
         *(templateness, words, weight, in_tree, numbers),
     )
     for array in (templateness, words, weight, in_tree):
-        array.flags.writeable = False  # the core reads them with the lock released
+        array.setflags(write=False)  # the core reads them with the lock released
     inputs, scores = KindInputs(numbers, np.frombuffer(tokens, np.int64)), templateness[page.n :]
     decision = PageDecision(model.decision if page.m else None, inputs, words, scores, page.url)
-    return Scores(templateness, weight, in_tree, np.full(units, PENALTY), decision), inputs
+    return Scores(templateness, weight, in_tree, penalty, decision), inputs
 
 
 _score_once = once_per_page(score_blocks)

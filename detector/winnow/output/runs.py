@@ -162,10 +162,12 @@ def _labelled(page: Page, elements: list[int], pattern: re.Pattern[str]) -> list
     if not elements:
         return []
     chosen = np.array(elements)
-    begin, end = (page.run_offset.take(bound.take(chosen)) for bound in (page.run_begin, page.run_end))
-    short = ((begin < end) & (end - begin <= _MAX_LABEL)).nonzero()[0]
-    bounds = zip(*(each.take(short).tolist() for each in (chosen, begin, end)), strict=True)
-    return [element for element, at, behind in bounds if pattern.fullmatch(page.text[at:behind].strip())]
+    begin, end = (page.run_offset.take(bound.take(chosen)).tolist() for bound in (page.run_begin, page.run_end))
+    return [
+        element
+        for element, at, behind in zip(elements, begin, end, strict=True)
+        if at < behind <= at + _MAX_LABEL and pattern.fullmatch(page.text[at:behind].strip())
+    ]
 
 
 def decode_email(code: str) -> str:

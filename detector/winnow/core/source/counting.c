@@ -15,8 +15,7 @@ static int is_whole_lines(const PageArrays *page, Py_ssize_t i)
            && (!begun || page->block_run_end[begun - 1] <= page->run_end[i]);
 }
 
-/* mark_units(page, has_ink: bool[r], kinds: uint8[tags], countable: bool[n + m], leaves: bool[n + m]): the elements among
-   them are written */
+/* mark_units(page, has_ink: bool[r], kinds: uint8[tags], countable: bool[n + m], leaves: bool[n + m]) */
 PyObject *core_mark_units(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;
@@ -31,6 +30,8 @@ PyObject *core_mark_units(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     known = ITEMS(countable, uint8_t);
     Py_BEGIN_ALLOW_THREADS
+    memset(known + page.n, 1, (size_t)page.m);
+    memset(ITEMS(leaves, uint8_t) + page.n, 1, (size_t)page.m);
     for (i = 0; i < page.n; i++) {
         int is_hidden = ITEMS(kinds, uint8_t)[page.tag[i]] & UNSEEN || (i && known[page.parent[i]]);
         known[i] = is_hidden ? IS_HIDDEN : 0;
