@@ -324,8 +324,8 @@ def _meta_facts(page: Page) -> Facts:
     facts["tags"] = keywords(", ".join(metas.get("keywords", metas.get("news_keywords", []))))
     table = page.attributes
     rels = {place: _LINKS.get(value.lower()) for place, value in table.containing(_LINKS, "rel")}
-    for index, place in table.elements_and_places(list(rels)):
-        if page.tag[index] == TAG_ID["link"] and (name := rels[place]) and not facts.get(name):
+    for index, name in table.elements_and_values(rels):
+        if page.tag[index] == TAG_ID["link"] and name and not facts.get(name):
             facts[name] = dict(table[index]).get("href")
     linked = facts.get("canonical") or ""
     facts["canonical"] = (linked if "://" in linked else "") or _first(metas, "og:url") or linked

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from contextlib import suppress
-from itertools import compress
+from itertools import chain, compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -126,9 +126,9 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
     """
     table, formulas = page.attributes, find_formulas(page)
     found = _labelled(page, table.elements_matching(_PLACES), _SIGNS)
-    found += _line_numbers(page, table.elements_matching(_CODE_LINES, _LINE_NUMBERS))
+    numbered = [table.elements_matching(predicate, _LINE_NUMBERS) for predicate in (_CODE_LINES, _CLASSES)]
+    found += _line_numbers(page, [*chain(*numbered)])
     if _CLASSES in table.matches:
-        found += _line_numbers(page, table.elements_matching(_CLASSES, _LINE_NUMBERS))
         found += table.elements_matching(_CLASSES, _WIKI_LINK)
         found += _second_dates(page, table.elements_matching(_CLASSES, _UPDATED))
     if "pre" in page.tag_names:

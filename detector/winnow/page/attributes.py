@@ -72,6 +72,7 @@ def _predicate_tables(number: int) -> tuple[dict[str, int], bytes, NDArray[np.ui
     return dict(name_bits), "\n".join(part_bits).encode(), bits
 
 
+Value = TypeVar("Value")
 Number = TypeVar("Number", bound=np.number[Any])
 Pair = tuple[str, str]
 Pairs = list[Pair]
@@ -206,20 +207,20 @@ class AttributeTable:
 
     def elements_with(self, places: list[int]) -> list[int]:
         """Elements, in document order, that have one of the attributes at these places of ``first``."""
-        return [element for element, _ in self.elements_and_places(places)]
+        return [element for element, _ in self.elements_and_values(dict.fromkeys(places))]
 
     def elements_by_place(self, places: list[int]) -> dict[int, list[int]]:
         """Elements, in document order, that have each of the attributes at these places of ``first``."""
         elements: dict[int, list[int]] = {}
-        for element, place in self.elements_and_places(places):
+        for element, place in self.elements_and_values({place: place for place in places}):
             elements.setdefault(place, []).append(element)
         return elements
 
-    def elements_and_places(self, places: list[int]) -> list[tuple[int, int]]:
-        """Elements, in document order, that have one of the attributes at these places of ``first``, and its place."""
-        if not places:  # as on most pages, for most attributes
+    def elements_and_values(self, by_place: dict[int, Value]) -> list[tuple[int, Value]]:
+        """Elements, in document order, that have one of the attributes at some places of ``first``, and its value."""
+        if not by_place:  # as on most pages, for most attributes
             return []
-        found: list[tuple[int, int]] = core.elements_with(self.begin, self.first, {place: place for place in places})
+        found: list[tuple[int, Value]] = core.elements_with(self.begin, self.first, by_place)
         return found
 
     def sum_per_element(self, by_first: NDArray[Number]) -> NDArray[Number]:

@@ -292,8 +292,7 @@ def _on_white(page: Page, sheet: bytes, elements: list[int]) -> list[int]:
     """Those of some elements that stand on white, as far as the page itself tells."""
     table = page.attributes
     stated = {place: _background(_read_style(css)) for place, css in table.matching(_BACKGROUNDS)}
-    places = [place for place in stated if stated[place]]
-    backgrounds = {element: stated[place] for element, place in table.elements_and_places(places)}
+    backgrounds = dict(table.elements_and_values({place: color for place, color in stated.items() if color}))
     default = _COLORS["white"] if _is_white(page, sheet) else ""
     found = []
     for element in elements:

@@ -258,7 +258,7 @@ class Page:
         """Value of one attribute by element index, for the elements that carry it."""
         table = self.attributes
         value_of = {place: value for value, place in table.places_by_value(name).items()}
-        return dict(core.elements_with(table.begin, table.first, value_of)) if value_of else {}
+        return dict(table.elements_and_values(value_of))
 
 
 _SHADOW_ROOTS: Final = frozenset({"shadowrootmode", "shadowroot"})
