@@ -143,7 +143,7 @@ def _read_own_counts(options: argparse.Namespace, documents: Documents) -> Repla
     if site_of(documents.read(0).url or "") is None:
         return None
     try:
-        return _read_counts(options, documents) if find_server(options) else None
+        return _read_counts(options, documents)
     except CommandError as error:
         warn(f"without the counts of a crawl: {error}")
         return None
@@ -154,13 +154,14 @@ def _read_counts(options: argparse.Namespace, documents: Documents) -> Replay | 
     from scrapy_winnow.storage.clients import without_secrets
     from scrapy_winnow.storage.hosts import HostRecords
 
+    if not find_server(options):
+        return None
     with connect_to(options.redis_url, options.state_dir) as client:
         host = site_of(documents.read(0).url or "")
         if host is None:
             raise CommandError("the counts are those of a host: give the page's address with --url")
-        prefix = options.prefix or "winnow"
-        labels = HostRecords(client, prefix).labels_of(host, every=True)
-        ids: Any = client.get(host_keys(prefix, host).guard) or b""
+        labels = HostRecords(client, options.prefix).labels_of(host, every=True)
+        ids: Any = client.get(host_keys(options.prefix, host).guard) or b""
     where = without_secrets(options.redis_url) if options.redis_url else options.state_dir
     if labels is None:
         warn(f"no page of {host} has been counted in {where}")
