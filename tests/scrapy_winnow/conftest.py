@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -16,6 +17,13 @@ from scrapy_winnow.storage.embedded import EmbeddedServer
 from tests.scrapy_winnow.forked import Forked, Forks
 from tests.scrapy_winnow.inspector.browsing import story
 from tests.scrapy_winnow.web import Web, served
+
+
+@pytest.fixture(autouse=True)
+def _environment_is_kept() -> Iterator[None]:
+    """Take back what a test leaves in the environment: Scrapy notes there which project a command was called in."""
+    with patch.dict(os.environ):
+        yield
 
 
 @pytest.fixture(scope="session")
