@@ -5,7 +5,7 @@
 PYTHON  ?= python3
 VENV    := .venv
 BIN      = $(VENV)/bin
-WEIGHTS := detector/winnow/models/weights
+WEIGHTS := detector/tamis/models/weights
 PINS    := requirements/locked.txt
 PYTHONS := 3.11 3.12 3.13 3.14
 
@@ -21,7 +21,7 @@ help: ## this list
 PIP    = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint $(PINS)
 NEEDED = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
     print(*project["dependencies"], sep="\n")
-$(VENV)/.package: pyproject.toml $(PINS) hatch_build.py $(wildcard detector/winnow/core/source/*.[ch])
+$(VENV)/.package: pyproject.toml $(PINS) hatch_build.py $(wildcard detector/tamis/core/source/*.[ch])
 	@echo "1/3  Making an environment in $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) hatchling editables setuptools
@@ -33,7 +33,7 @@ $(VENV)/.package: pyproject.toml $(PINS) hatch_build.py $(wildcard detector/winn
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.package
-	$(PIP) 'scrapy-winnow[dev]'
+	$(PIP) 'tamis[dev]'
 	touch $@
 
 demo: $(VENV)/.package ## crawl the bundled demo web with cleaning on and show what came out
@@ -111,7 +111,7 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(BIN)/python -m benchmarks.speed.page_stages $(PAGES)
 	$(BIN)/python -m benchmarks.faults.core_fuzzing $(PAGES)
 	$(if $(SITES),$(BIN)/python -m benchmarks.sites.site_counts $(SITES))
-	$(if $(GOLD),$(BIN)/winnow evaluate $(GOLD) --pages $(PAGES))
+	$(if $(GOLD),$(BIN)/tamis evaluate $(GOLD) --pages $(PAGES))
 
 docs: $(VENV)/.installed ## the pages and tables of the reference, from the code
 	$(BIN)/python -m docs.reference.api
@@ -122,8 +122,8 @@ docs-site: $(VENV)/.installed ## the documentation as a site, in site/
 
 model: $(VENV)/.installed ## the weights that the package comes with, from DATA=folder with sites-train/, sites-dev/, sites-gold.jsonl, wcxb-dev/ and articles/
 	$(BIN)/python -m benchmarks.accuracy.train_weights $(DATA)
-	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/blocks-self-taught.npz --marks --sources $(WEIGHTS)/sources/sites.md
-	$(BIN)/winnow train $(DATA)/sites-train -o detector/winnow/papers/weights/logistic.npz --model logistic --sources $(WEIGHTS)/sources/sites.md
+	$(BIN)/tamis train $(DATA)/sites-train -o $(WEIGHTS)/blocks-self-taught.npz --marks --sources $(WEIGHTS)/sources/sites.md
+	$(BIN)/tamis train $(DATA)/sites-train -o detector/tamis/papers/weights/logistic.npz --model logistic --sources $(WEIGHTS)/sources/sites.md
 
 clean: ## remove what make has made
-	rm -rf .venv .venv-* site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .scrapy .winnow
+	rm -rf .venv .venv-* site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .scrapy .tamis

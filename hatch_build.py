@@ -15,18 +15,18 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FOLDER = Path("detector", "winnow", "core")
+FOLDER = Path("detector", "tamis", "core")
 STABLE_ABI = ("0x030B0000", "cp311")  # of CPython 3.11; a Python without a lock knows none yet
 ZIGLANG = "ziglang>=0.15"
 HOW = (
-    "winnow needs its compiled core, and it could not be built: {}\n"
+    "tamis needs its compiled core, and it could not be built: {}\n"
     "Install a C compiler (Debian: apt-get install gcc libc6-dev; macOS: xcode-select --install), or run "
     f"'pip install \"{ZIGLANG}\"', whose compiler is used where there is no other, and install again."
 )
 
 
 class CoreBuildHook(BuildHookInterface[Any]):
-    """Compiles ``detector/winnow/core/source`` into a library next to it, editable installs included."""
+    """Compiles ``detector/tamis/core/source`` into a library next to it, editable installs included."""
 
     def dependencies(self) -> list[str]:
         """Ask for a compiler where the machine has none."""
@@ -102,7 +102,7 @@ def build(root: Path) -> Path:
         os.environ |= {"LDSHARED": f"{compiler} {shared}", "CFLAGS": "-fno-sanitize=all"}
     os.environ["CC"] = compiler  # of this process, which builds and ends
     with TemporaryDirectory() as temporary:
-        command = ParallelBuild(Distribution({"name": "winnow-core", "ext_modules": [extension]}))
+        command = ParallelBuild(Distribution({"name": "tamis-core", "ext_modules": [extension]}))
         command.build_lib = command.build_temp = temporary
         command.ensure_finalized()
         command.run()

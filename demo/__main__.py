@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from rich.console import Console
 
-import winnow
+import tamis
 from demo.crawl import crawl
 from demo.report import host_table, is_twin, read_items
 from demo.server import DemoWeb
@@ -22,7 +22,7 @@ from demo.web import DEFAULT_SEED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DEFAULT_FOLDER = Path(".winnow/demo")
+DEFAULT_FOLDER = Path(".tamis/demo")
 DEFAULT_PAGES = 24
 _LISTINGS = 50
 _QUIET_SECONDS = 2.0
@@ -67,7 +67,7 @@ def main() -> int:
     _say(
         f"\nItems: {_short(folder / 'items.jsonl')}   Log: {_short(folder / 'crawl.log')}\n"
         f"On a site of your own:  {scrapy} crawl site -a url=https://example.org/ -a pages=50 -O items.jsonl\n"
-        'In a project of your own:  ADDONS = {"scrapy_winnow.Addon": 500}\n'
+        'In a project of your own:  ADDONS = {"scrapy_tamis.Addon": 500}\n'
         f"The report of this crawl, open it in a browser:  {folder / 'report.html'}"
     )
     return 0
@@ -100,13 +100,13 @@ def _show_page(web: DemoWeb, items: list[dict[str, Any]]) -> None:
     _say(f"\nOne page, {item['template_share']:.0%} of it cut:\n")
     at = 0
 
-    def is_kept_next(block: winnow.Segment) -> bool:
+    def is_kept_next(block: tamis.Segment) -> bool:
         nonlocal at
         found: int = item["text"].find(block.text, at)
         at = at if found < 0 else found + len(block.text)
         return found >= 0
 
-    for is_kept, blocks in groupby(winnow.clean(html).blocks, is_kept_next):
+    for is_kept, blocks in groupby(tamis.clean(html).blocks, is_kept_next):
         lines = [" ".join(block.text.split()) for block in blocks]
         for line in lines if is_kept else [" | ".join(lines)]:
             short = line if len(line) < _WIDTH else line[: _WIDTH - 3] + "..."

@@ -39,8 +39,8 @@ def crawl(urls: Collection[str], folder: Path, pages: int, progress: Callable[[f
     starts.write_text("".join(f"{url}\n" for url in urls), encoding="utf-8")
     command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"urls_file={starts}", "-a", f"pages={pages}"]
     command += ["-O", str(items), "-s", f"LOG_FILE={log_file}", "-s", "LOG_LEVEL=INFO"]
-    command += ["-s", f"WINNOW_STATE_DIR={folder / 'state'}", "-s", "WINNOW_REDIS_URL="]
-    command += ["-s", f"WINNOW_REPORT={folder / 'report.html'}"]
+    command += ["-s", f"TAMIS_STATE_DIR={folder / 'state'}", "-s", "TAMIS_REDIS_URL="]
+    command += ["-s", f"TAMIS_REPORT={folder / 'report.html'}"]
     # All hosts are on one machine, which is ours: no need to go gently.
     command += ["-s", "AUTOTHROTTLE_ENABLED=0", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=16"]
     start = time.monotonic()

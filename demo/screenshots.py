@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import winnow
+import tamis
 from demo.__main__ import DEFAULT_FOLDER
 from demo.server import DemoWeb
-from scrapy_winnow.inspector.documents import Documents, FolderReplay
-from scrapy_winnow.inspector.inspector import Inspector
-from scrapy_winnow.inspector.server import InspectorServer
+from scrapy_tamis.inspector.documents import Documents, FolderReplay
+from scrapy_tamis.inspector.inspector import Inspector
+from scrapy_tamis.inspector.server import InspectorServer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -109,13 +109,13 @@ def _opened(browser: Browser, url: str, *, dark: bool = False) -> Page:
 
 
 def _greyed(browser: Browser, folder: Path) -> Page:
-    """Open a story of the newspaper with what Winnow cuts from it greyed out."""
+    """Open a story of the newspaper with what Tamis cuts from it greyed out."""
     with DemoWeb(folder) as web:
         story = next(path for path in web.sites["news"].resources if "petition" in path)
         tab = browser.new_page(viewport={"width": 1000, "height": 640})
         tab.goto(web.urls["news"].rstrip("/") + story)
         tab.add_style_tag(content=_NEWSPAPER)
-        blocks = winnow.clean(tab.content(), tab.url).blocks
+        blocks = tamis.clean(tab.content(), tab.url).blocks
         paths = {False: set[str](), True: set[str]()}
         for block in blocks:
             paths[block.template].add(block.path.partition("/#text")[0])

@@ -46,7 +46,7 @@ class DemoWeb:
 
     def __init__(self, folder: Path | None = None, seed: int = DEFAULT_SEED, pages: int = DEFAULT_PAGES) -> None:
         self._stack = contextlib.ExitStack()
-        self.folder = folder or Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="winnow-demo-")))
+        self.folder = folder or Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="tamis-demo-")))
         self.urls: dict[str, str] = {}
         self._seed, self._pages = seed, pages
         self.sites: dict[str, Site] = {}

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from winnow.page.text import WORD
+from tamis.page.text import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -19,12 +19,12 @@ from axe_playwright_python.sync_playwright import Axe
 from scrapy.settings import Settings, default_settings
 
 from docs.reference import api, tables
-from scrapy_winnow.commands import make_parser
-from scrapy_winnow.config import SETTINGS, Config
-from scrapy_winnow.fields import FIELDS
-from scrapy_winnow.project.site import SiteSpider
-from winnow.models import shipped_models
-from winnow.rules import Rules
+from scrapy_tamis.commands import make_parser
+from scrapy_tamis.config import SETTINGS, Config
+from scrapy_tamis.fields import FIELDS
+from scrapy_tamis.project.site import SiteSpider
+from tamis.models import shipped_models
+from tamis.rules import Rules
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("[!.]*/README.md")])
@@ -65,7 +65,7 @@ def test_the_tables_of_settings_stats_and_options_are_those_of_the_code(page):
 
 def test_settings_named_anywhere_exist():
     for page in set(PAGES) - {ROOT / "CHANGELOG.md"}:  # which names those that are gone
-        named = set(re.findall(r"\bWINNOW_[A-Z]\w+", page.read_text(encoding="utf-8")))
+        named = set(re.findall(r"\bTAMIS_[A-Z]\w+", page.read_text(encoding="utf-8")))
         assert named <= SETTINGS.keys(), page.name
 
 
@@ -95,11 +95,11 @@ def test_the_code_of_the_documentation_runs(page, tmp_path, monkeypatch, capsys)
     for language, code, is_run in _code(page):
         if language == "python" and page != api.PAGE:  # whose examples are doctests
             compiled = compile(code, page.name, "exec")
-            for module in re.findall(r"^(?:from|import) (winnow[\w.]*|scrapy_winnow[\w.]*)", code, re.MULTILINE):
+            for module in re.findall(r"^(?:from|import) (tamis[\w.]*|scrapy_tamis[\w.]*)", code, re.MULTILINE):
                 importlib.import_module(module)
             if is_run:
                 exec(compiled, names)  # noqa: S102 - our own pages
-            assigned = set(re.findall(r"^(WINNOW_\w+) = ", code, re.MULTILINE))
+            assigned = set(re.findall(r"^(TAMIS_\w+) = ", code, re.MULTILINE))
             Config.from_settings(Settings({name: names[name] for name in assigned}))
         elif language == "toml":
             Rules(tomllib.loads(code)["rules"])
@@ -117,7 +117,7 @@ def test_the_commands_of_the_documentation_are_understood(capsys):
     for page in set(PAGES) - {ROOT / "CHANGELOG.md"}:
         for line, words in _commands(page):
             match words:
-                case ["winnow", *arguments] if arguments != ["COMMAND", "--help"]:
+                case ["tamis", *arguments] if arguments != ["COMMAND", "--help"]:
                     try:
                         parser.parse_args(arguments)
                     except SystemExit as ended:  # --help, --list
@@ -130,12 +130,12 @@ def test_the_commands_of_the_documentation_are_understood(capsys):
                 case ["make", target, *_]:
                     assert target in targets, line
                 case ["pip" | "bin/pip", "install", *packages]:
-                    chosen = re.findall(r"scrapy-winnow\[([^]]*)\]", " ".join(packages))
+                    chosen = re.findall(r"tamis\[([^]]*)\]", " ".join(packages))
                     assert {extra for names in chosen for extra in names.split(",")} <= extras.keys(), line
                 case _:
                     continue
             seen.add(words[0])
-    assert seen == {"winnow", "scrapy", "make", "pip"}
+    assert seen == {"tamis", "scrapy", "make", "pip"}
     capsys.readouterr()
 
 

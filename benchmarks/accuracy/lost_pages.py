@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-import winnow
+import tamis
 from benchmarks.accuracy.site_evidence import SEEN, count_others
 from benchmarks.shared.common import models_of_folds, parser_of, say, write_json
-from winnow.page.text import WORD
-from winnow.site import PageCounts
-from winnow.training.sites import find_sites
+from tamis.page.text import WORD
+from tamis.site import PageCounts
+from tamis.training.sites import find_sites
 
 _MIN_WORDS = 10  # of a page alone
 
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--least", type=float, default=0.4, help="share of its words that a page loses (%(default)s)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON lines with both texts of each such page")
     options = parser.parse_args()
-    default, lost, pages = winnow.load_model(), [], 0
+    default, lost, pages = tamis.load_model(), [], 0
     try:
         model_of = models_of_folds(options.models) if options.models else lambda _: default
         for site in find_sites(options.sites):
@@ -39,7 +39,7 @@ def main() -> None:
             site_pages = {read.name: read.page for read in site.read_all()}
             for name, page in site_pages.items():
                 counts = PageCounts(*count_others(page, site_pages, max(SEEN), model, random))
-                alone, text = (winnow.clean(page, model=model, site=site).text for site in (None, counts))
+                alone, text = (tamis.clean(page, model=model, site=site).text for site in (None, counts))
                 words, left = len(WORD.findall(alone)), len(WORD.findall(text))
                 if words >= _MIN_WORDS and left < (1 - options.least) * words:
                     lost.append({"site": site.name, "page": name, "alone": alone, "counted": text})

@@ -25,12 +25,12 @@ from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.shared.common import html_files, installed, parser_of, table, write_json
-from scrapy_winnow.commands.common import with_progress
-from winnow.metadata import read_metadata
-from winnow.metadata.dates import iso_date
-from winnow.metadata.facts import SOURCES
-from winnow.page.page import Page
-from winnow.page.parsing import decode
+from scrapy_tamis.commands.common import with_progress
+from tamis.metadata import read_metadata
+from tamis.metadata.dates import iso_date
+from tamis.metadata.facts import SOURCES
+from tamis.page.page import Page
+from tamis.page.parsing import decode
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +47,7 @@ _MARKS: Final = re.compile(
 )
 
 
-def _winnow(html: str, url: str | None) -> Facts:
+def _tamis(html: str, url: str | None) -> Facts:
     return read_metadata(Page.parse(html, url)).to_dict()
 
 
@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--marked", type=Path, metavar="FILE", help="facts marked by hand")
     options = parser.parse_args()
     peers = {"trafilatura": _trafilatura, "htmldate": _htmldate}
-    extractors: dict[str, Extractor] = {"Winnow": _winnow} | {name: peers[name] for name in installed(*peers)}
+    extractors: dict[str, Extractor] = {"Tamis": _tamis} | {name: peers[name] for name in installed(*peers)}
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     seconds: dict[str, float] = defaultdict(float)
     pages = 0
@@ -89,7 +89,7 @@ def main() -> None:
             try:
                 found = extract(given, url)
             except Exception:
-                if extractor == "Winnow":
+                if extractor == "Tamis":
                     raise
                 found = {}
             seconds[extractor] += thread_time() - begin
@@ -100,7 +100,7 @@ def main() -> None:
     for name, counted in counts.items():
         cells = [_ratios(counted[f"{fact} hits"], counted[f"{fact} answered"], counted[fact]) for fact in FACTS]
         rows.append([name, *cells, f"{1000 * seconds[name] / pages:.1f}"])
-    stated = ", ".join(f"{fact} {counts['Winnow'][fact]:,}" for fact in FACTS)
+    stated = ", ".join(f"{fact} {counts['Tamis'][fact]:,}" for fact in FACTS)
     print(f"{pages:,} pages; stated: {stated}; precision / recall:")
     print(table(["", *FACTS, "milliseconds"], rows))
     write_json(options, {name: dict(counted) for name, counted in counts.items()})

@@ -19,21 +19,21 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.shared.common import models_of_folds, parser_of, say
 from benchmarks.shared.marks import marked_sites, read_marks
-from winnow.evidence.marked_articles import with_authors_mark, with_titled_article
-from winnow.evidence.site_counts import Evidence, find_evidence
-from winnow.models import load_model, log_odds
-from winnow.papers.pages import SitePages
-from winnow.site import Site
-from winnow.training.evaluation import GoldPage, read_gold
-from winnow.training.gold import content_fractions, registrable_domain
+from tamis.evidence.marked_articles import with_authors_mark, with_titled_article
+from tamis.evidence.site_counts import Evidence, find_evidence
+from tamis.models import load_model, log_odds
+from tamis.papers.pages import SitePages
+from tamis.site import Site
+from tamis.training.evaluation import GoldPage, read_gold
+from tamis.training.gold import content_fractions, registrable_domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from winnow.models import Model
-    from winnow.page.page import Page
+    from tamis.models import Model
+    from tamis.page.page import Page
 
     Floats = NDArray[np.float64]
     ContentOf = Mapping[str, Callable[[list[str]], Floats]]
@@ -67,7 +67,7 @@ def block_examples(pages: SitePages, content_of: ContentOf, model: Model) -> tup
 
     Returns:
         float64[e, 5], log-odds of the page's own score and the inputs of
-        :func:`~winnow.evidence.site_counts.find_evidence` but for the constant; bool[e], whether the block is
+        :func:`~tamis.evidence.site_counts.find_evidence` but for the constant; bool[e], whether the block is
         template; float64[e], its weight: the root of its characters, pages alike.
     """
     site, random = {read.name: read.page for read in pages.read_all()}, np.random.default_rng(0)

@@ -17,12 +17,12 @@ from typing import Final
 
 from benchmarks.shared.common import say
 from benchmarks.shared.marks import marked_examples
-from winnow.training.blocks import train_blocks
-from winnow.training.gold import gold_examples
-from winnow.training.sites import find_sites
-from winnow.training.train import write_model
+from tamis.training.blocks import train_blocks
+from tamis.training.gold import gold_examples
+from tamis.training.sites import find_sites
+from tamis.training.train import write_model
 
-_WEIGHTS: Final = Path("detector/winnow/models/weights")
+_WEIGHTS: Final = Path("detector/tamis/models/weights")
 _MARKS: Final = Path("benchmarks/gold/sites.jsonl")
 _LEFT_OUT: Final = "htmltotext-bench"  # a collection that is measured on
 
@@ -32,7 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, metavar="DATA", help="folder with the data")
     parser.add_argument("-o", "--output", type=Path, default=_WEIGHTS / "blocks.npz", metavar="MODEL")
-    parser.add_argument("--folds", type=Path, default=Path(".winnow/folds"), metavar="FOLDS")
+    parser.add_argument("--folds", type=Path, default=Path(".tamis/folds"), metavar="FOLDS")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
     options = parser.parse_args()
     folder = options.data / "sites-train"

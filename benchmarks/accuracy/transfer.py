@@ -23,21 +23,21 @@ import numpy as np
 
 from benchmarks.shared.common import models_of_folds, parser_of, rules_in_turn, svg_figure, table, write_json
 from benchmarks.shared.peers import peers
-from scrapy_winnow.commands.common import with_progress
-from winnow import clean
-from winnow.models import ModelError
-from winnow.models.decision import BETAS, FAVORS, SHIFTS
-from winnow.training.evaluation import mean_accuracy, page_accuracy
-from winnow.training.gold import gold_examples
+from scrapy_tamis.commands.common import with_progress
+from tamis import clean
+from tamis.models import ModelError
+from tamis.models.decision import BETAS, FAVORS, SHIFTS
+from tamis.training.evaluation import mean_accuracy, page_accuracy
+from tamis.training.gold import gold_examples
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
 
-    from winnow.models import Model
-    from winnow.models.decision import Favor
-    from winnow.training.evaluation import Accuracy
-    from winnow.training.gold import GoldExample
+    from tamis.models import Model
+    from tamis.models.decision import Favor
+    from tamis.training.evaluation import Accuracy
+    from tamis.training.gold import GoldExample
 
     Extractor = Callable[[bytes, GoldExample], str]
 
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--unit", choices=("word", "char"), default="word", help="char where words have no spaces")
     parser.add_argument("--rules", action="store_true", help="also without each rule of the decision")
     parser.add_argument("--curve", type=Path, metavar="FILE", help="draw precision over recall there, as SVG")
-    parser.add_argument("--no-peers", action="store_true", help="Winnow alone")
+    parser.add_argument("--no-peers", action="store_true", help="Tamis alone")
     options = parser.parse_args()
     try:
         model_of = models_of_folds(options.folds)
@@ -69,7 +69,7 @@ def main() -> None:
     for example in with_progress(examples, "pages"):
         html = example.file.read_bytes()
         for name, extract in extractors.items():
-            for without in rules_in_turn(options.rules and name == "winnow"):
+            for without in rules_in_turn(options.rules and name == "tamis"):
                 accuracy = page_accuracy(extract(html, example), example.gold, options.unit)
                 for group in _groups(example):
                     results[group][name + without].append(accuracy)
@@ -77,25 +77,25 @@ def main() -> None:
     for group, accuracies in sorted(results.items()):
         means = {name: mean_accuracy(own) for name, own in accuracies.items()}
         figures[group] = {name: (mean.precision, mean.recall, mean.f1) for name, mean in means.items()}
-        print(f"\n{group}, {means['winnow'].pages} pages\n")
+        print(f"\n{group}, {means['tamis'].pages} pages\n")
         rows = [[name, *row] for name, row in figures[group].items() if name not in _ON_CURVE]
         print(table(["", "precision", "recall", "F1"], rows))
     write_json(options, figures)
     if options.curve:
-        _draw(options.curve, {name: own for name, own in figures.items() if len(results[name]["winnow"]) >= _MIN_PAGES})
+        _draw(options.curve, {name: own for name, own in figures.items() if len(results[name]["tamis"]) >= _MIN_PAGES})
 
 
 def _extractors(model_of: Callable[[str], Model], options: Namespace) -> dict[str, Extractor]:
-    """Winnow by what is favoured, points of its curve, and the other extractors, by name."""
+    """Tamis by what is favoured, points of its curve, and the other extractors, by name."""
 
-    def winnow(html: bytes, example: GoldExample, favor: Favor) -> str:
+    def tamis(html: bytes, example: GoldExample, favor: Favor) -> str:
         return clean(html, example.gold.url, model=model_of(example.source), favor=favor).text
 
     def on_curve(html: bytes, example: GoldExample, strength: float) -> str:
         before = BETAS["balanced"], SHIFTS["balanced"]
         BETAS["balanced"], SHIFTS["balanced"] = 2.0**strength, strength * SHIFTS["recall"]
         try:
-            return winnow(html, example, "balanced")
+            return tamis(html, example, "balanced")
         finally:
             BETAS["balanced"], SHIFTS["balanced"] = before
 
@@ -103,7 +103,7 @@ def _extractors(model_of: Callable[[str], Model], options: Namespace) -> dict[st
         return extract(html)
 
     found: dict[str, Extractor] = {
-        "winnow" if favor == "balanced" else f"winnow, {favor}": partial(winnow, favor=favor) for favor in FAVORS
+        "tamis" if favor == "balanced" else f"tamis, {favor}": partial(tamis, favor=favor) for favor in FAVORS
     }
     if options.curve:
         found |= {name: partial(on_curve, strength=strength) for name, strength in _ON_CURVE.items()}
@@ -113,7 +113,7 @@ def _extractors(model_of: Callable[[str], Model], options: Namespace) -> dict[st
 
 
 def _draw(file: Path, figures: dict[str, dict[str, Any]]) -> None:
-    """Draw precision over recall: Winnow's thresholds as a line, the values of `favor` and other extractors as dots."""
+    """Draw precision over recall: Tamis's thresholds as a line, the values of `favor` and other extractors as dots."""
     collections = [name for name in figures if ": " not in name]
     columns = 3
     rows = -(-len(collections) // columns)
@@ -123,7 +123,7 @@ def _draw(file: Path, figures: dict[str, dict[str, Any]]) -> None:
             drawn = [figures[name][point][:2] for point in _ON_CURVE]
             axes.plot([recall for _, recall in drawn], [precision for precision, _ in drawn], "k-", linewidth=1.4)
             for extractor, (precision, recall, _) in figures[name].items():
-                if extractor.startswith("winnow"):
+                if extractor.startswith("tamis"):
                     axes.plot(recall, precision, "ko", markersize=5)
                 elif extractor not in _ON_CURVE:
                     axes.plot(recall, precision, "o", markersize=5, label=extractor)

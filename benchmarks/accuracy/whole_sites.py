@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-import winnow
+import tamis
 from benchmarks.accuracy.site_evidence import SEEN, block_examples, count_others, learn_evidence
 from benchmarks.shared.common import models_of_folds, parser_of, rules_in_turn, say, table, write_json
 from benchmarks.shared.marks import COMMENTS, CONTENT, MAYBE, marked_sites, read_marks
 from benchmarks.shared.peers import peers
-from winnow.evidence import site_counts
-from winnow.output.text import block_texts
-from winnow.page.text import WORD
-from winnow.page.tree import prefix_sums, tag_set
-from winnow.site import PageCounts
+from tamis.evidence import site_counts
+from tamis.output.text import block_texts
+from tamis.page.text import WORD
+from tamis.page.tree import prefix_sums, tag_set
+from tamis.site import PageCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchmarks.shared.marks import PageMarks
-    from winnow import Cleaned
-    from winnow.evidence.site_counts import Evidence
-    from winnow.models import Model
-    from winnow.papers.pages import SitePages
+    from tamis import Cleaned
+    from tamis.evidence.site_counts import Evidence
+    from tamis.models import Model
+    from tamis.papers.pages import SitePages
 
     Evidences = dict[str, Evidence]
 
@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--rules", action="store_true", help="also without each rule of the decision")
     parser.add_argument("--folds", type=int, metavar="N", help="learn the evidence of the counts on the other folds")
     options = parser.parse_args()
-    default = winnow.load_model()
+    default = tamis.load_model()
     others = peers(modes=True) if options.peers else {}
     f1: dict[str, dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
     holes: dict[str, list[int]] = defaultdict(lambda: [0, 0])
@@ -87,7 +87,7 @@ def main() -> None:
                     for seen in SEEN
                 }
                 results = {
-                    key + without: winnow.clean(page, model=model, site=counts)
+                    key + without: tamis.clean(page, model=model, site=counts)
                     for without in rules_in_turn(options.rules)
                     for key, counts in seen_of.items()
                 }

@@ -16,10 +16,10 @@ import numpy as np
 from lxml import etree
 
 from benchmarks.shared.common import say
-from winnow.counting import LossyCounts
-from winnow.output.text import block_texts
-from winnow.papers.pages import text_fingerprints
-from winnow.training.sites import find_sites
+from tamis.counting import LossyCounts
+from tamis.output.text import block_texts
+from tamis.papers.pages import text_fingerprints
+from tamis.training.sites import find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.page.page import Page
-    from winnow.papers.pages import SitePages
+    from tamis.page.page import Page
+    from tamis.papers.pages import SitePages
 
 SLOT_SHARE: Final = 0.9
 """Share of a page's own words that its slot has at least."""

@@ -28,15 +28,15 @@ import numpy as np
 from benchmarks.applications.content_exchange import frames_by_site, mistyped, shortened
 from benchmarks.shared.common import parser_of, say, spread, table, write_json
 from benchmarks.shared.peers import trafilatura_text
-from winnow import clean, load_model
-from winnow.counting import LossyCounts, countable
-from winnow.duplicates import near_duplicates, shingles
-from winnow.fingerprints import node_fingerprints
-from winnow.output.text import block_texts, join_blocks
-from winnow.page.page import Page
-from winnow.papers.page_level import site_level_templates
-from winnow.site import PageCounts
-from winnow.training.evaluation import read_gold
+from tamis import clean, load_model
+from tamis.counting import LossyCounts, countable
+from tamis.duplicates import near_duplicates, shingles
+from tamis.fingerprints import node_fingerprints
+from tamis.output.text import block_texts, join_blocks
+from tamis.page.page import Page
+from tamis.papers.page_level import site_level_templates
+from tamis.site import PageCounts
+from tamis.training.evaluation import read_gold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchmarks.applications.content_exchange import Frame
-    from winnow.models import Model
+    from tamis.models import Model
 
 
 FULL_TEXT: Final = "FULLTEXT"

@@ -1,4 +1,4 @@
-"""Near-duplicates: what Winnow, datasketch and simhash find, how fast, and in how much memory.
+"""Near-duplicates: what Tamis, datasketch and simhash find, how fast, and in how much memory.
 
     python -m benchmarks.applications.near_duplicates [--number 4000]
 
@@ -6,7 +6,7 @@ Every way is given the same documents in the same order and says of each which e
 repeats none is entered. Right is an address of the same story. The documents are made: stories in several versions, and
 others that share phrases but not the story, in a language of pseudo-words with Zipf's frequencies. Times are those from
 text to verdict, and of the index alone, without the hashing of texts. The server is a Valkey on loopback that keeps
-nothing on disk. Winnow uses the paper's rule, and in a second round the resemblance estimated from 64 hashes.
+nothing on disk. Tamis uses the paper's rule, and in a second round the resemblance estimated from 64 hashes.
 datasketch hashes the same windows of 6 words with 128 permutations, a batch a text; several thresholds are tried.
 simhash likewise, with several distances.
 """
@@ -26,9 +26,9 @@ import numpy as np
 
 from benchmarks.shared.common import installed, parser_of, say, table, write_json
 from benchmarks.shared.servers import Server
-from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.index import DuplicateIndex
-from winnow.duplicates import KEEP, MemoryIndex, shingles
+from scrapy_tamis.storage.connection import Connection
+from scrapy_tamis.storage.index import DuplicateIndex
+from tamis.duplicates import KEEP, MemoryIndex, shingles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -107,7 +107,7 @@ def _traced(make: Maker, hashed: list[tuple[Document, Any]]) -> float:
 
 PERMUTATIONS: Final = 128
 RESEMBLANCE, THRESHOLDS, DISTANCES = 0.2, (0.2, 0.3, 0.5), (3, 6, 9)
-"""Of Winnow's second round; least Jaccard similarity for datasketch; most bits that differ for simhash."""
+"""Of Tamis's second round; least Jaccard similarity for datasketch; most bits that differ for simhash."""
 
 SKETCH: Final = 64
 """Shingles of a document where it goes by the resemblance."""
@@ -143,18 +143,18 @@ def finders(url: str) -> list[Maker]:
     return makers
 
 
-class _Winnow:
-    """What Winnow's ways share: the rule they go by, and so the shingles they need."""
+class _Tamis:
+    """What Tamis's ways share: the rule they go by, and so the shingles they need."""
 
     def __init__(self, what: str, least: float | None) -> None:
-        self.label = f"Winnow, {what}" + ("" if least is None else f", resemblance {least:g}")
+        self.label = f"Tamis, {what}" + ("" if least is None else f", resemblance {least:g}")
         self.keep = KEEP if least is None else SKETCH
 
     def hashed(self, text: str) -> Any:
         return shingles(text, keep=self.keep)
 
 
-class _Memory(_Winnow):
+class _Memory(_Tamis):
     """The index in memory."""
 
     def __init__(self, least: float | None) -> None:
@@ -166,7 +166,7 @@ class _Memory(_Winnow):
         return [[url] if url else [] for url in found]
 
 
-class _LookUps(_Winnow):
+class _LookUps(_Tamis):
     """The index in Redis, as crawls use it."""
 
     def __init__(self, least: float | None, url: str) -> None:

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.shared.common import installed, parser_of, say, table, write_json
-from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options
-from scrapy_winnow.archives.counting import HostCounts
-from scrapy_winnow.archives.reading import ArchiveReader, Part, split_archives
-from scrapy_winnow.archives.runs import Summary, run_in_processes
+from scrapy_tamis.archives import ArchiveRun, OnePassRun, Options
+from scrapy_tamis.archives.counting import HostCounts
+from scrapy_tamis.archives.reading import ArchiveReader, Part, split_archives
+from scrapy_tamis.archives.runs import Summary, run_in_processes
 
 STEPS = ("count", "count hosts", "clean", "write")
 

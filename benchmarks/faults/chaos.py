@@ -7,7 +7,7 @@ fault strikes when a third of the pages has been asked for, and is mended --paus
 Redis are compared with those of the same pages counted without any fault, node by node.
 
 *Lost* are pages that were asked for and gave no item. *Stood still* is the longest time without a request to the web;
-a call to Redis may take WINNOW_REDIS_TIMEOUT (0.5 s), plus what a crawl without fault stands still anyway. The exit
+a call to Redis may take TAMIS_REDIS_TIMEOUT (0.5 s), plus what a crawl without fault stands still anyway. The exit
 code is 1 if something is lost, counted wrongly, or stands still for longer than the bound. For clocks that jump, a
 library is compiled that the processes are started with; without a C compiler they do not.
 """
@@ -36,13 +36,13 @@ from benchmarks.shared.counting import counted_nodes, counted_pages
 from benchmarks.shared.crawls import QUICK, ROOT, crawl_command, demo_pages
 from benchmarks.shared.servers import MASTER, Proxy, Server, running_sentinels, start_cluster
 from demo.server import DemoWeb
-from scrapy_winnow.storage.clients import blocking_client
-from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.counts import NodeCounts
-from scrapy_winnow.storage.evidence import HashedPage, page_id_of
-from scrapy_winnow.storage.keys import site_of
-from winnow.models import load_model
-from winnow.page.page import Page
+from scrapy_tamis.storage.clients import blocking_client
+from scrapy_tamis.storage.connection import Connection
+from scrapy_tamis.storage.counts import NodeCounts
+from scrapy_tamis.storage.evidence import HashedPage, page_id_of
+from scrapy_tamis.storage.keys import site_of
+from tamis.models import load_model
+from tamis.page.page import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     Strike = Callable[["Setting"], object]
 
 TIMEOUT: Final = 0.5
-"""Seconds that a call to Redis may take, WINNOW_REDIS_TIMEOUT's default."""
+"""Seconds that a call to Redis may take, TAMIS_REDIS_TIMEOUT's default."""
 
 _SLACK: Final = 0.5  # seconds that a busy machine may add to a pause
 _EVERY: Final = 0.01  # seconds between looks at the crawl
@@ -124,7 +124,7 @@ class Clock:
         if compiler is not None:
             source = Path(__file__).with_name("clock.c")
             subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
-            self.environment = {"LD_PRELOAD": str(library), "WINNOW_CLOCK_JUMP": str(self._jump)}
+            self.environment = {"LD_PRELOAD": str(library), "TAMIS_CLOCK_JUMP": str(self._jump)}
 
     def jump(self, seconds: int) -> None:
         """Set all clocks ahead of what they are, or back."""
@@ -222,7 +222,7 @@ def main() -> int:
     names = ["none", *(name for name in options.fault or FAULTS if name != "none")]
     outcomes: dict[str, Outcome] = {}
     with (
-        tempfile.TemporaryDirectory(prefix="winnow-chaos-") as folder,
+        tempfile.TemporaryDirectory(prefix="tamis-chaos-") as folder,
         DemoWeb(Path(folder, "web"), options.seed, options.pages) as web,
     ):
         pages = demo_pages(web)
@@ -330,12 +330,12 @@ def _start(
     urls.write_text("\n".join(pages), encoding="utf-8")
     settings = QUICK | {
         "LOG_FILE": folder / f"{number}.log",
-        "WINNOW_REDIS_URL": setting.url,
-        "WINNOW_REDIS_TIMEOUT": TIMEOUT,
-        "WINNOW_REDIS_RETRY_INTERVAL": 1,
-        "WINNOW_SETTLE_PAGES": 0,
-        "WINNOW_DUPLICATES": 0,
-        "WINNOW_PROCESSES": setting.processes,
+        "TAMIS_REDIS_URL": setting.url,
+        "TAMIS_REDIS_TIMEOUT": TIMEOUT,
+        "TAMIS_REDIS_RETRY_INTERVAL": 1,
+        "TAMIS_SETTLE_PAGES": 0,
+        "TAMIS_DUPLICATES": 0,
+        "TAMIS_PROCESSES": setting.processes,
         "FEED_EXPORT_FIELDS": "url,text",
         "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
         "DOWNLOAD_DELAY": delay,  # the hosts share an address, and so the delay
@@ -353,7 +353,7 @@ async def _compared(address: str, pages: dict[str, Resource], folder: Path) -> t
     with Server(folder / "again") as again, blocking_client(address) as here:
         there = again.client
         connection = Connection(again.url, timeout=10)
-        counts = NodeCounts(connection, prefix="winnow", budget=1 << 20, max_pages=1 << 14, ttl=1 << 20)
+        counts = NodeCounts(connection, prefix="tamis", budget=1 << 20, max_pages=1 << 14, ttl=1 << 20)
         for host in sorted({str(site_of(url)) for url in pages}):
             ids = counted_pages(here, host)
             counted += len(ids)

@@ -1,4 +1,4 @@
-/* A clock that jumps, for a process that is started with this library in LD_PRELOAD: while the file that WINNOW_CLOCK_JUMP
+/* A clock that jumps, for a process that is started with this library in LD_PRELOAD: while the file that TAMIS_CLOCK_JUMP
    names is there, the time of day is as many seconds ahead as it says. Other clocks, as those of time limits, go on. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 
 static long ahead(void)
 {
-    const char *name = getenv("WINNOW_CLOCK_JUMP");
+    const char *name = getenv("TAMIS_CLOCK_JUMP");
     FILE *file = name ? fopen(name, "r") : NULL;
     long seconds = 0;
     if (file) {

@@ -27,12 +27,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-import winnow
+import tamis
 from benchmarks.shared.common import html_files, parser_of, say
 from demo.web import generate
-from winnow import core
-from winnow.duplicates import shingles
-from winnow.features import TABLE_SIZE, TokenTables, features_of
+from tamis import core
+from tamis.duplicates import shingles
+from tamis.features import TABLE_SIZE, TokenTables, features_of
 
 if TYPE_CHECKING:
     import argparse
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 MOST_SECONDS: Final = 60
 """Time for a page: what takes longer hangs."""
 
-_INSIDE: Final = "WINNOW_FUZZING_INSIDE"
+_INSIDE: Final = "TAMIS_FUZZING_INSIDE"
 _SANITIZERS: Final = (
     "-fsanitize=address,undefined",
     "-fno-sanitize-recover=all",
@@ -94,7 +94,7 @@ def _compiled(folder: Path) -> Path:
 
 
 def _fuzz(options: argparse.Namespace) -> None:
-    loader = ExtensionFileLoader("winnow.core._compiled", os.environ[_INSIDE])
+    loader = ExtensionFileLoader("tamis.core._compiled", os.environ[_INSIDE])
     module = module_from_spec(ModuleSpec(loader.name, loader, origin=loader.path))
     loader.exec_module(module)
     calls: list[Call] = []
@@ -110,11 +110,11 @@ def _fuzz(options: argparse.Namespace) -> None:
     while time.monotonic() < until:
         faulthandler.dump_traceback_later(MOST_SECONDS, exit=True)
         html = _damaged(rng, seeds)
-        with suppress(winnow.PageTooLarge):
-            site = winnow.Site()
+        with suppress(tamis.PageTooLarge):
+            site = tamis.Site()
             site.count(html, "https://example.org/a/b")
-            shingles(winnow.clean(html, "https://example.org/a/b", site=site).markdown)
-            features_of(winnow.Page.parse(html), tables)
+            shingles(tamis.clean(html, "https://example.org/a/b", site=site).markdown)
+            features_of(tamis.Page.parse(html), tables)
         pages += 1
         refused += sum(_misused(rng, *call) for call in calls)
         calls.clear()

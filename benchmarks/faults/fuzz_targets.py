@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 import html5lib
 from markdown_it import MarkdownIt
 
-from scrapy_winnow.storage.evidence import ENTRY, frequencies
-from scrapy_winnow.storage.settled import SettledHost
-from winnow import clean, models
-from winnow.models.files import ModelError, read_model_file
+from scrapy_tamis.storage.evidence import ENTRY, frequencies
+from scrapy_tamis.storage.settled import SettledHost
+from tamis import clean, models
+from tamis.models.files import ModelError, read_model_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,7 +152,7 @@ def _model() -> bytes:
 
 @cache
 def _file() -> Path:
-    return Path(tempfile.mkdtemp(prefix="winnow-fuzzing-"), "model.npz")
+    return Path(tempfile.mkdtemp(prefix="tamis-fuzzing-"), "model.npz")
 
 
 TARGETS: Final[dict[str, Callable[[bytes], None]]] = {

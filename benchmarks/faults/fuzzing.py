@@ -33,7 +33,7 @@ _LONGEST_KEPT: Final = 300
 _INSIDE: Final = """
 import sys
 import atheris
-with atheris.instrument_imports(include=["winnow", "scrapy_winnow"]):
+with atheris.instrument_imports(include=["tamis", "scrapy_tamis"]):
     from benchmarks.faults.fuzz_targets import TARGETS
 atheris.Setup(sys.argv, TARGETS[{target!r}])
 atheris.Fuzz()
@@ -62,7 +62,7 @@ def kept(target: str) -> list[bytes]:
 
 def _fuzz(target: str, seconds: int, *, keep: bool) -> bool:
     say(f"{target}: {seconds} s")
-    with TemporaryDirectory(prefix="winnow-fuzzing-") as name:
+    with TemporaryDirectory(prefix="tamis-fuzzing-") as name:
         folder = Path(name)
         (folder / "corpus").mkdir()
         for number, data in enumerate(kept(target)):

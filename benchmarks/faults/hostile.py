@@ -29,7 +29,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.settings import Settings
 
 from benchmarks.shared.common import parser_of, process_megabytes, table, write_json
-from scrapy_winnow.project.site import PageItem
+from scrapy_tamis.project.site import PageItem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -124,7 +124,7 @@ def main() -> int:
     if missing := set(options.page or ()) - served.keys():
         parser.error(f"no such page: {', '.join(sorted(missing))}")
     server = _serve(served)
-    with tempfile.TemporaryDirectory(prefix="winnow-hostile-") as folder:
+    with tempfile.TemporaryDirectory(prefix="tamis-hostile-") as folder:
         out = Path(folder, "rows.json")
         urls = [f"http://127.0.0.1:{server.server_port}/{quote(name, safe='')}" for name in served]
         plan = json.dumps({"urls": urls, "out": str(out), "state": folder})
@@ -233,10 +233,10 @@ class OneByOne(Spider):
 
 def _crawl(plan: dict[str, Any]) -> None:
     settings = Settings()
-    settings.setmodule("scrapy_winnow.project.settings")
+    settings.setmodule("scrapy_tamis.project.settings")
     for name, value in {
-        "WINNOW_STATE_DIR": plan["state"],
-        "WINNOW_OUTPUTS": ["clean_html", "markdown", "segments"],
+        "TAMIS_STATE_DIR": plan["state"],
+        "TAMIS_OUTPUTS": ["clean_html", "markdown", "segments"],
         "AUTOTHROTTLE_ENABLED": False,
         "ROBOTSTXT_OBEY": False,
         "LOG_LEVEL": "WARNING",

@@ -30,8 +30,8 @@ from benchmarks.shared.common import parser_of, say, svg_figure, table, write_js
 from benchmarks.shared.counting import counted_nodes, counted_pages
 from benchmarks.shared.crawls import QUICK
 from demo.truth import words
-from scrapy_winnow.storage.evidence import page_id_of
-from scrapy_winnow.storage.keys import host_keys, site_of
+from scrapy_tamis.storage.evidence import page_id_of
+from scrapy_tamis.storage.keys import host_keys, site_of
 
 if TYPE_CHECKING:
     import argparse
@@ -45,9 +45,9 @@ _SETTINGS: Final = QUICK | {
     "CONCURRENT_REQUESTS": 16,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
     "FEED_EXPORT_FIELDS": "url,text",
-    "WINNOW_SETTLE_PAGES": 0,
-    "WINNOW_HOST_PAGES": 32_767,
-    "WINNOW_HOST_BUDGET": 1_000_000,
+    "TAMIS_SETTLE_PAGES": 0,
+    "TAMIS_HOST_PAGES": 32_767,
+    "TAMIS_HOST_BUDGET": 1_000_000,
 }
 
 
@@ -85,7 +85,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=4, metavar="N", help="(%(default)s)")
     parser.add_argument("--kills", type=int, default=10, metavar="N", help="of each worker (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the kills (%(default)s)")
-    folder = Path(tempfile.gettempdir(), "winnow-soak")
+    folder = Path(tempfile.gettempdir(), "tamis-soak")
     parser.add_argument("--folder", type=Path, default=folder, metavar="DIR", help="to go on in (%(default)s)")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw memory and data there as SVG, too")
     return parser.parse_args()
@@ -209,7 +209,7 @@ def counts_differing(disturbed: Crawl, quiet: Crawl, urls: Sequence[str]) -> tup
     with disturbed.server as here, quiet.server as there:
         clients = [redis.Redis.from_url(server.url) for server in (here, there)]
         for host in {str(site_of(url)) for url in urls}:
-            state = host_keys("winnow", host).state
+            state = host_keys("tamis", host).state
             one, other = (counted_nodes(each, host) | {b"pages": each.hget(state, "pages") or b"0"} for each in clients)
             nodes += len(one.keys() | other.keys())
             differing += sum(one.get(key) != other.get(key) for key in one.keys() | other.keys())

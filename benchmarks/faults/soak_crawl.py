@@ -30,7 +30,7 @@ from benchmarks.shared.crawls import ROOT, crawl_command
 from demo.hosts import BUILDERS
 from demo.server import NOT_FOUND, Connection
 from demo.web import LEAST_PAGES, build_site
-from scrapy_winnow.storage.embedded import EmbeddedServer
+from scrapy_tamis.storage.embedded import EmbeddedServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -138,7 +138,7 @@ class Crawl:
     Args:
         folder: where all of it is kept.
         shares: addresses of each worker.
-        settings: of Scrapy and Winnow.
+        settings: of Scrapy and Tamis.
         trouble: what happens to it; nothing without.
         server: the Redis that it counts in; one of its own without.
     """
@@ -167,7 +167,7 @@ class Crawl:
         begun = time.monotonic() - self.progress.seconds
         sampled = said = time.monotonic()
         with self.server:
-            settings = {**self._settings, "WINNOW_REDIS_URL": self.server.url}
+            settings = {**self._settings, "TAMIS_REDIS_URL": self.server.url}
             try:
                 for worker in self.workers:
                     worker.kill()

@@ -18,18 +18,18 @@ from lxml import etree, html
 from markdown_it import MarkdownIt
 
 from benchmarks.shared.common import parser_of, table, write_json
-from winnow.output.markdown import to_markdown
+from tamis.output.markdown import to_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-EXAMPLES: Final = Path(__file__).parents[2] / "tests" / "winnow" / "output" / "commonmark" / "examples.json"
+EXAMPLES: Final = Path(__file__).parents[2] / "tests" / "tamis" / "output" / "commonmark" / "examples.json"
 _BLOCKS: Final = frozenset("div p ul ol li blockquote pre h1 h2 h3 h4 h5 h6 hr br".split())  # noqa: SIM905
 
 
 def converters() -> dict[str, Callable[[str], str]]:
     """Converters by name."""
-    found: dict[str, Callable[[str], str]] = {"Winnow": to_markdown}
+    found: dict[str, Callable[[str], str]] = {"Tamis": to_markdown}
     if find_spec("markdownify"):
         from markdownify import markdownify  # noqa: PLC0415
 

@@ -32,11 +32,11 @@ import numpy as np
 from benchmarks.shared.common import parser_of, table, write_json
 from benchmarks.shared.counting import MAX_PAGES, SETTLE_AFTER, bytes_of, counts_on
 from benchmarks.shared.servers import Server
-from scrapy_winnow.commands.common import with_progress
-from scrapy_winnow.stats import PAGES_COUNTED, PAGES_SETTLED
-from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.hosts import HostRecords
-from scrapy_winnow.storage.settled import Labels
+from scrapy_tamis.commands.common import with_progress
+from scrapy_tamis.stats import PAGES_COUNTED, PAGES_SETTLED
+from scrapy_tamis.storage.connection import Connection
+from scrapy_tamis.storage.hosts import HostRecords
+from scrapy_tamis.storage.settled import Labels
 
 if TYPE_CHECKING:
     import argparse
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 10, 50, 100], metavar="N", help="processes")
     parser.add_argument("--pace", type=float, default=5.0, metavar="X", help="pages a second of each (%(default)s)")
     parser.add_argument("--seconds", type=float, default=40.0, metavar="S", help="length of each run (%(default)s)")
-    parser.add_argument("--timeout", type=float, default=0.5, metavar="S", help="as WINNOW_REDIS_TIMEOUT (%(default)s)")
+    parser.add_argument("--timeout", type=float, default=0.5, metavar="S", help="as TAMIS_REDIS_TIMEOUT (%(default)s)")
     options = parser.parse_args()
     with Server(None, *_SERVER) as server:
         if options.what == "settled":

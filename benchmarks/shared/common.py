@@ -10,13 +10,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from winnow import decide, load_model
-from winnow.training.sites import page_files
+from tamis import decide, load_model
+from tamis.training.sites import page_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from winnow.models import Model
+    from tamis.models import Model
 
 
 _Thing = TypeVar("_Thing")
@@ -98,7 +98,7 @@ def svg_figure(file: Path, width: float, height: float) -> Iterator[Any]:
     import matplotlib as mpl  # noqa: PLC0415  (for development only)
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    look: Any = {"svg.hashsalt": "winnow", "svg.fonttype": "none", "font.size": 9, "axes.grid": True}
+    look: Any = {"svg.hashsalt": "tamis", "svg.fonttype": "none", "font.size": 9, "axes.grid": True}
     with mpl.rc_context(look):
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure

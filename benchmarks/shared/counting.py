@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scrapy_winnow.config import SETTINGS
-from scrapy_winnow.storage.counts import NodeCounts
-from scrapy_winnow.storage.keys import host_keys
+from scrapy_tamis.config import SETTINGS
+from scrapy_tamis.storage.counts import NodeCounts
+from scrapy_tamis.storage.keys import host_keys
 
 if TYPE_CHECKING:
     import redis
 
-    from scrapy_winnow.storage.connection import Connection
+    from scrapy_tamis.storage.connection import Connection
 
-MAX_PAGES, SETTLE_AFTER = (int(str(SETTINGS[f"WINNOW_{name}"].default)) for name in ("HOST_PAGES", "SETTLE_PAGES"))
+MAX_PAGES, SETTLE_AFTER = (int(str(SETTINGS[f"TAMIS_{name}"].default)) for name in ("HOST_PAGES", "SETTLE_PAGES"))
 
 
 def counts_on(connection: Connection, prefix: str, settle_after: int = SETTLE_AFTER) -> NodeCounts:
     """Return counts with the limits that a crawl has by default; with 0 for the last no host settles."""
-    budget, ttl = (int(str(SETTINGS[f"WINNOW_{name}"].default)) for name in ("HOST_BUDGET", "HOST_TTL"))
+    budget, ttl = (int(str(SETTINGS[f"TAMIS_{name}"].default)) for name in ("HOST_BUDGET", "HOST_TTL"))
     limits = {"budget": budget, "max_pages": MAX_PAGES, "ttl": ttl, "settle_after": settle_after}
     return NodeCounts(connection, prefix=prefix, **limits)
 
@@ -29,13 +29,13 @@ def bytes_of(client: redis.Redis, counts: NodeCounts, host: str) -> int:
     return sum(int(client.memory_usage(key, samples=0) or 0) for key in keys)  # type: ignore[arg-type]
 
 
-def counted_pages(client: redis.Redis, host: str, prefix: str = "winnow") -> list[bytes]:
+def counted_pages(client: redis.Redis, host: str, prefix: str = "tamis") -> list[bytes]:
     """Return the ids of the pages that are in the counts of a host."""
     ids: Any = client.get(host_keys(prefix, host).guard) or b""
     return [ids[at : at + 8] for at in range(0, len(ids), 16)]
 
 
-def counted_nodes(client: redis.Redis, host: str, prefix: str = "winnow") -> dict[bytes, bytes]:
+def counted_nodes(client: redis.Redis, host: str, prefix: str = "tamis") -> dict[bytes, bytes]:
     """Return what the counts of a host hold of each node: nothing but that it is there where one page has it."""
     _, nodes, _, _, *singles = host_keys(prefix, host)
     server: Any = client

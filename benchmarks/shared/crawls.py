@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 from scrapy import Request, Spider, signals
 from scrapy.http import HtmlResponse
 
-from scrapy_winnow.project.site import PageItem
+from scrapy_tamis.project.site import PageItem
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parents[2]
 """Where crawls are started: the folder of the Scrapy project."""
 
-QUICK: Final = {"AUTOTHROTTLE_ENABLED": 0, "ROBOTSTXT_OBEY": 0, "WINNOW_REPORT": "", "LOG_LEVEL": "INFO"}
+QUICK: Final = {"AUTOTHROTTLE_ENABLED": 0, "ROBOTSTXT_OBEY": 0, "TAMIS_REPORT": "", "LOG_LEVEL": "INFO"}
 """Settings of a crawl of one's own machine."""
 
 
@@ -38,7 +38,7 @@ def crawl_command(urls: Path, items: Path, settings: Mapping[str, object], *argu
     Args:
         urls: file with an address a line.
         items: file for the items.
-        settings: of Scrapy and Winnow.
+        settings: of Scrapy and Tamis.
         arguments: of `scrapy`; by default the spider of this module is run.
     """
     command = [sys.executable, "-m", "scrapy", *(arguments or ("runspider", __file__))]

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from benchmarks.shared.common import installed
-from winnow.page.parsing import decode
+from tamis.page.parsing import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import redis
 
-from scrapy_winnow.storage.embedded import server_binary
+from scrapy_tamis.storage.embedded import server_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -89,7 +89,7 @@ class Server:
         self.port = self._stack.enter_context(ReservedPort()).number
         self.url = f"redis://127.0.0.1:{self.port}"
         if folder is None:
-            data = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="winnow-valkey-"))
+            data = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="tamis-valkey-"))
         else:
             folder.mkdir(parents=True, exist_ok=True)
             data = str(folder)

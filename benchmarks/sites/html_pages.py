@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from winnow.page.page import Page
-from winnow.papers.pages import SitePage, SitePages
+from tamis.page.page import Page
+from tamis.papers.pages import SitePage, SitePages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,16 +23,16 @@ import numpy as np
 from benchmarks.shared.common import parser_of, table, write_json
 from benchmarks.shared.counting import bytes_of, counts_on
 from benchmarks.shared.servers import Server
-from scrapy_winnow.commands.common import with_progress
-from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.evidence import HashedPage
-from scrapy_winnow.storage.keys import host_keys
-from scrapy_winnow.storage.settled import SettledHost
-from winnow.counting import LossyCounts, countable
-from winnow.fingerprints import node_fingerprints
-from winnow.papers.menus import page_key, site_links
-from winnow.papers.page_level import site_level_templates
-from winnow.training.sites import find_sites
+from scrapy_tamis.commands.common import with_progress
+from scrapy_tamis.storage.connection import Connection
+from scrapy_tamis.storage.evidence import HashedPage
+from scrapy_tamis.storage.keys import host_keys
+from scrapy_tamis.storage.settled import SettledHost
+from tamis.counting import LossyCounts, countable
+from tamis.fingerprints import node_fingerprints
+from tamis.papers.menus import page_key, site_links
+from tamis.papers.page_level import site_level_templates
+from tamis.training.sites import find_sites
 
 if TYPE_CHECKING:
     import argparse
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     import redis
     from numpy.typing import NDArray
 
-    from scrapy_winnow.storage.counts import NodeCounts
-    from winnow.papers.pages import SitePages
+    from scrapy_tamis.storage.counts import NodeCounts
+    from tamis.papers.pages import SitePages
 
 Figures = dict[str, Any]
 

@@ -20,9 +20,9 @@ from benchmarks.sites.html_pages import HtmlPages
 from benchmarks.sites.truth.hand_truth import letters
 from demo.hosts import BUILDERS
 from demo.web import build_site
-from winnow.page.tree import elements_of_blocks
-from winnow.papers.methods import METHODS
-from winnow.papers.pages import SitePages, blocks_of_runs
+from tamis.page.tree import elements_of_blocks
+from tamis.papers.methods import METHODS
+from tamis.papers.pages import SitePages, blocks_of_runs
 
 if TYPE_CHECKING:
     import argparse
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from demo.nodes import Run
-    from winnow.page.page import Page
-    from winnow.papers.pages import SitePage
+    from tamis.page.page import Page
+    from tamis.papers.pages import SitePage
 
     Units = NDArray[np.bool_]
 

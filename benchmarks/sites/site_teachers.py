@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.shared.common import parser_of, say, spread, table, write_json
-from scrapy_winnow.commands.common import with_progress
-from winnow import clean
-from winnow.papers.methods import METHODS
-from winnow.training.evaluation import by_page_type, page_accuracy, read_gold
-from winnow.training.examples import label_pages, label_site
-from winnow.training.gold import source_of
-from winnow.training.networks import DROPOUT_WITHOUT_GOLD, fit_block_model
-from winnow.training.sites import find_sites
+from scrapy_tamis.commands.common import with_progress
+from tamis import clean
+from tamis.papers.methods import METHODS
+from tamis.training.evaluation import by_page_type, page_accuracy, read_gold
+from tamis.training.examples import label_pages, label_site
+from tamis.training.gold import source_of
+from tamis.training.networks import DROPOUT_WITHOUT_GOLD, fit_block_model
+from tamis.training.sites import find_sites
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

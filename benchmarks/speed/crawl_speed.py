@@ -1,9 +1,9 @@
-"""Pages per second of a crawl over loopback: bare Scrapy, with Winnow, and with trafilatura in an item pipeline.
+"""Pages per second of a crawl over loopback: bare Scrapy, with Tamis, and with trafilatura in an item pipeline.
 
     python -m benchmarks.speed.crawl_speed [--pages 2000] [--rounds 3] [--processes 1]
 
 The demo web is served by a process of its own. Every crawl is one `scrapy` process over all its pages that stores
-address, title and text of each; Winnow counts in its private Valkey, which starts empty, and cleans in the crawl's own
+address, title and text of each; Tamis counts in its private Valkey, which starts empty, and cleans in the crawl's own
 process or in as many beside it as --processes says. The spider is the project's own, which follows the links it finds.
 Rounds alternate between the kinds, and the medians count. *Processor* is the time of the crawl's own process per page,
 its start included, without that of other processes. The report at the end of a crawl is off.
@@ -30,7 +30,7 @@ from demo.server import DemoWeb
 
 _BARE: Final = "bare Scrapy"
 _TRAFILATURA: Final = {"ADDONS": "{}", "ITEM_PIPELINES": '{"benchmarks.speed.crawl_speed.TrafilaturaPipeline": 100}'}
-_STAT: Final = re.compile(r"'(item_scraped_count|elapsed_time_seconds|winnow/items/\w+)': ([\d.]+)")
+_STAT: Final = re.compile(r"'(item_scraped_count|elapsed_time_seconds|tamis/items/\w+)': ([\d.]+)")
 
 
 class TrafilaturaPipeline:
@@ -59,7 +59,7 @@ def main() -> None:
     speeds: dict[str, list[float]] = {kind: [] for kind in kinds}
     processor: dict[str, list[float]] = {kind: [] for kind in kinds}
     stored: dict[str, int] = {}
-    with tempfile.TemporaryDirectory(prefix="winnow-speed-") as folder:
+    with tempfile.TemporaryDirectory(prefix="tamis-speed-") as folder:
         say(f"writing a web of {len(BUILDERS)} hosts with {per_host} pages each")
         with DemoWeb(Path(folder, "web"), options.seed, per_host) as web:
             urls = Path(folder, "urls.txt")
@@ -88,8 +88,8 @@ def main() -> None:
 
 def _kinds(processes: list[int]) -> dict[str, dict[str, object]]:
     """Settings of the crawls by name."""
-    kinds: dict[str, dict[str, object]] = {_BARE: {"ADDONS": "{}"}, "with Winnow": {"WINNOW_PROCESSES": 0}}
-    kinds |= {f"with Winnow, {number} beside it": {"WINNOW_PROCESSES": number} for number in processes}
+    kinds: dict[str, dict[str, object]] = {_BARE: {"ADDONS": "{}"}, "with Tamis": {"TAMIS_PROCESSES": 0}}
+    kinds |= {f"with Tamis, {number} beside it": {"TAMIS_PROCESSES": number} for number in processes}
     return kinds | ({"with trafilatura": dict(_TRAFILATURA)} if installed("trafilatura") else {})
 
 
@@ -102,13 +102,13 @@ def _crawl(folder: Path, urls: Path, per_host: int, settings: dict[str, object])
         | settings
         | {
             "LOG_FILE": log,
-            "WINNOW_STATE_DIR": folder / "state",
+            "TAMIS_STATE_DIR": folder / "state",
             "FEED_EXPORT_FIELDS": "url,title,text",
             "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
         }
     )
     command = crawl_command(urls, folder / "items.jsonl", settings, "crawl", "site", "-a", f"pages={per_host}")
-    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "WINNOW_REDIS_URL": ""}) as crawl:
+    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "TAMIS_REDIS_URL": ""}) as crawl:
         os.waitid(os.P_PID, crawl.pid, os.WEXITED | os.WNOWAIT)
         processor_seconds = _processor_seconds(crawl.pid)
     stats = {name: float(value) for name, value in _STAT.findall(log.read_text(encoding="utf-8"))}

@@ -5,7 +5,7 @@
 Without a folder the pages are those of the demo web. Every stage runs --repeat times on a page newly parsed, and the
 fastest run counts, in processor time. It starts with empty memos, as on the first page of a site. A row has the median
 over pages of its milliseconds, their mean, and the median of its ratio to lxml's parse of the same page in UTF-8,
-whatever parses it for Winnow; all extractors get bytes, and find out the charset. Below it the
+whatever parses it for Tamis; all extractors get bytes, and find out the charset. Below it the
 memory of the page nearest to 5,000 elements: the most that Python allocated at once, and the growth of the process, its
 tree included; and that for three pages made of 90,000 elements, the worst that the default limits let through.
 """
@@ -29,25 +29,25 @@ from threadpoolctl import threadpool_limits
 from benchmarks.shared.common import html_files, parser_of, process_megabytes, say, table, write_json
 from benchmarks.shared.peers import peers
 from demo.web import generate
-from scrapy_winnow.commands.common import with_progress
-from winnow import Page, PageTooLarge, clean, load_model
-from winnow.fingerprints import node_fingerprints
-from winnow.memo import Memo
-from winnow.output.text import block_texts, join_blocks
-from winnow.page.parsing import decode
-from winnow.smoothing import smooth
+from scrapy_tamis.commands.common import with_progress
+from tamis import Page, PageTooLarge, clean, load_model
+from tamis.fingerprints import node_fingerprints
+from tamis.memo import Memo
+from tamis.output.text import block_texts, join_blocks
+from tamis.page.parsing import decode
+from tamis.smoothing import smooth
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from winnow.models import Model
+    from tamis.models import Model
 
 NODES: Final = 5_000
 PARSE: Final = "lxml parse"
 READ: Final = "HTML to arrays"
-WHOLE: Final = "Winnow, arrays to text"
-EVERYTHING: Final = "Winnow, HTML to text"
+WHOLE: Final = "Tamis, arrays to text"
+EVERYTHING: Final = "Tamis, HTML to text"
 WORST: Final = {
     "paragraphs": "<body>" + "<p>x" * 89_990,
     "lists of links": "<body>" + "<li class='a b'><a href='/x'>A link</a><p>and some words, more." * 29_990,
@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=200, metavar="N", help="pages, evenly spread (%(default)s)")
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="runs, the fastest counts (%(default)s)")
     parser.add_argument("--model", metavar="MODEL", help="model (default: the package's)")
-    parser.add_argument("--no-peers", action="store_true", help="Winnow alone")
+    parser.add_argument("--no-peers", action="store_true", help="Tamis alone")
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
         if options.pages is None:

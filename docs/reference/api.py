@@ -13,9 +13,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import scrapy_winnow
-import winnow
-from winnow.output.markdown import to_markdown
+import scrapy_tamis
+import tamis
+from tamis.output.markdown import to_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,10 +41,10 @@ def main() -> None:
 
 def page() -> str:
     """Return the page."""
-    names = sorted(winnow.__all__, key=lambda name: (inspect.isclass(getattr(winnow, name)), name.lower()))
-    parts = [_HEAD, "## winnow", *(_described(f"winnow.{name}", getattr(winnow, name)) for name in names)]
-    parts += [_described("winnow.output.markdown.to_markdown", to_markdown), "## scrapy_winnow"]
-    parts += [_described(f"scrapy_winnow.{name}", getattr(scrapy_winnow, name)) for name in scrapy_winnow.__all__]
+    names = sorted(tamis.__all__, key=lambda name: (inspect.isclass(getattr(tamis, name)), name.lower()))
+    parts = [_HEAD, "## tamis", *(_described(f"tamis.{name}", getattr(tamis, name)) for name in names)]
+    parts += [_described("tamis.output.markdown.to_markdown", to_markdown), "## scrapy_tamis"]
+    parts += [_described(f"scrapy_tamis.{name}", getattr(scrapy_tamis, name)) for name in scrapy_tamis.__all__]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 

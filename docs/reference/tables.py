@@ -9,10 +9,10 @@ import re
 from pathlib import Path
 from typing import Final
 
-from scrapy_winnow import stats
-from scrapy_winnow.commands import make_parser
-from scrapy_winnow.config import SETTINGS, Config
-from scrapy_winnow.stats import STATS
+from scrapy_tamis import stats
+from scrapy_tamis.commands import make_parser
+from scrapy_tamis.config import SETTINGS, Config
+from scrapy_tamis.stats import STATS
 
 FOLDER: Final = Path(__file__).parent
 
@@ -61,8 +61,8 @@ def with_table(page: str, table: str) -> str:
 def with_options(page: str) -> str:
     """Return the page of the commands with the table of each under its heading."""
     (commands,) = (each for each in make_parser()._actions if isinstance(each, argparse._SubParsersAction))
-    parts = re.split(r"^(?=## winnow (?:\w+)$)", page, flags=re.MULTILINE)
-    written = {part.split("\n")[0].removeprefix("## winnow "): part for part in parts[1:]}
+    parts = re.split(r"^(?=## tamis (?:\w+)$)", page, flags=re.MULTILINE)
+    written = {part.split("\n")[0].removeprefix("## tamis "): part for part in parts[1:]}
     missing = commands.choices.keys() - written.keys()
     if missing:
         raise ValueError(f"{PAGE_OF_COMMANDS} has no section of {missing}")

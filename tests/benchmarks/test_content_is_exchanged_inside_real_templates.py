@@ -8,11 +8,11 @@ import pytest
 from benchmarks.applications.content_exchange import frames_of, mistyped, shortened
 from benchmarks.sites.html_pages import HtmlPages
 from demo.web import build_site
-from winnow.output.text import block_texts
-from winnow.page.page import Page
+from tamis.output.text import block_texts
+from tamis.page.page import Page
 
 if TYPE_CHECKING:
-    from winnow.papers.pages import SitePages
+    from tamis.papers.pages import SitePages
 
 TEXT = ["Once upon a time a fox wrote a letter.", "Nobody ever answered it, alas."]
 

@@ -1,7 +1,7 @@
 import numpy as np
 
 from benchmarks.sites.site_methods import Overlap, demo_sites
-from winnow.page.page import Page
+from tamis.page.page import Page
 
 
 def test_the_demo_web_tells_the_template_of_nearly_all_its_pages():

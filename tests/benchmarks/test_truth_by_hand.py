@@ -1,7 +1,7 @@
 import pytest
 
 from benchmarks.sites.truth.hand_truth import CONTENT, OWN, TEMPLATE, MarkedPage, StaleTruthError, hand_truth, marked
-from winnow.page.page import Page
+from tamis.page.page import Page
 
 HTML = b"""<body><ul id=menu><li><a href=/>Front</a><li><a href=/sea>Sea</a></ul>
 <div id=story><img src=sea.jpg><h1>All about the sea</h1><p>It is wide. <b>It is deep.</b></p>

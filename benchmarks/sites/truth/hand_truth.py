@@ -26,19 +26,19 @@ from urllib.parse import urljoin, urlsplit
 import numpy as np
 
 from benchmarks.shared.common import say, spread
-from winnow.fingerprints import UNSEEN
-from winnow.page.tree import prefix_sums, within
-from winnow.papers.menus import page_key
-from winnow.papers.pages import SitePages
-from winnow.training.sites import page_files
+from tamis.fingerprints import UNSEEN
+from tamis.page.tree import prefix_sums, within
+from tamis.papers.menus import page_key
+from tamis.papers.pages import SitePages
+from tamis.training.sites import page_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from winnow.page.page import Page
-    from winnow.papers.pages import SitePage
+    from tamis.page.page import Page
+    from tamis.papers.pages import SitePage
 
     Bools = NDArray[np.bool_]
 

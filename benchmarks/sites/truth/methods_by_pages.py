@@ -18,11 +18,11 @@ import numpy as np
 
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.truth.hand_truth import HandTruth, f1, letters, marked_sites
-from winnow.papers.methods import METHODS
-from winnow.papers.pages import SiteError, SitePages
+from tamis.papers.methods import METHODS
+from tamis.papers.pages import SiteError, SitePages
 
 if TYPE_CHECKING:
-    from winnow.papers.pages import SitePage
+    from tamis.papers.pages import SitePage
 
 NUMBERS: Final = (2, 5, 10, 20, 100)
 MENUS: Final = "menus"

@@ -1,0 +1,416 @@
+"""Runs over archives, their options and progress on disk: in two passes over parts of archives, or in one pass."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+from abc import ABC, abstractmethod
+from collections import Counter, deque
+from concurrent.futures import as_completed
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from itertools import islice, repeat
+from typing import IO, TYPE_CHECKING, ClassVar, Final, Self
+
+from scrapy_tamis.archives.addresses import Destination
+from scrapy_tamis.archives.counting import HostCounts, LeafWriter, StreamCounts, count_hosts
+from scrapy_tamis.archives.reading import ArchiveReader, Part, split_archives
+from scrapy_tamis.archives.rows import FORMATS, clean_page, hash_page, shingles_of
+from scrapy_tamis.fetching import STANDARD_INPUT
+from scrapy_tamis.files import write_whole
+from scrapy_tamis.storage.evidence import HashedPage
+from tamis.duplicates import MemoryIndex
+from tamis.models import load_model
+from tamis.processes import process_pool
+from tamis.rules import Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
+    from pathlib import Path
+
+    from scrapy_tamis.archives.reading import ArchivedPage
+    from scrapy_tamis.archives.rows import Row
+    from scrapy_tamis.storage.evidence import HashedUnits, SiteEvidence
+    from tamis.models.decision import Favor, Scope
+
+    PartWork = Callable[[Part, Path, "Options", HostCounts], "Summary"]
+    """Reads a part of an archive, and writes a file; the first pass has no counts yet."""
+
+    Tasks = dict[str, tuple[Part, Path]]
+    """Parts and the file to write of each, by name."""
+
+    ReportProgress = Callable[[str, int, int, int], object]
+    """Takes a step, how many of its items are done, of how many, and pages done."""
+
+_BATCH: Final = 16
+"""Pages per process that are parsed before the first of them is counted in one pass."""
+
+_MAX_NAME_BYTES: Final = 200  # of 255 that a file system takes: the steps of a run add to it
+_ARCHIVE_SUFFIXES: Final = (".gz", ".zst", ".zstd", ".lz4", ".warc", ".wet", ".wat")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of a run, as of ``tamis warc``.
+
+    ``outputs`` are the columns of ``--with``; ``ray`` is ``""`` for the default cluster, ``None`` for this machine.
+    """
+
+    format: str = "jsonl"
+    model: str | None = None
+    favor: Favor = "balanced"
+    scope: Scope = "auto"
+    rules: Rules = field(default_factory=Rules)
+    outputs: frozenset[str] = frozenset()
+    processes: int = 1
+    ray: str | None = None
+
+
+@dataclass(slots=True)
+class Summary:
+    """The result of a run, or of a part of an archive.
+
+    Attributes:
+        skipped: responses that are not pages, by reason.
+        failed: pages that could not be counted or cleaned, by error.
+        broken: what is wrong with each archive that could not be read to its end.
+    """
+
+    pages: int = 0
+    hosts: int = 0
+    duplicates: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    broken: dict[str, str] = field(default_factory=dict)
+
+    def add(self, other: Summary) -> None:
+        """Add the result of a part; of a broken archive the first fault is kept."""
+        self.pages += other.pages
+        self.skipped += other.skipped
+        self.failed += other.failed
+        self.broken = other.broken | self.broken
+
+    def to_json(self) -> str:
+        """Return all of it as text."""
+        return json.dumps({name: getattr(self, name) for name in self.__slots__})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what :meth:`to_json` returned."""
+        values = json.loads(text)
+        return cls(**values | {name: Counter(values[name]) for name in ("skipped", "failed")})
+
+
+class Run(ABC):
+    """A run over archives into a folder or address, which can be resumed with the same arguments after it was stopped.
+
+    Attributes:
+        is_resumed: whether an earlier run, which was stopped, has left unfinished work here.
+
+    Raises:
+        ValueError: the folder holds another run's work, or that of one that cannot be resumed; the output cannot be
+            written to; or a file there is an archive that is read.
+    """
+
+    _keeps_order: ClassVar[bool]
+
+    def __init__(
+        self,
+        sources: Iterable[str],
+        output: str | Path,
+        options: Options | None = None,
+        progress: ReportProgress = lambda *_: None,
+    ) -> None:
+        self._options = options = options if options is not None else Options()
+        self._progress = progress
+        self._summary = Summary()
+        self._index = MemoryIndex()
+        ordered = list(dict.fromkeys(sources)) if self._keeps_order else sorted(set(sources))
+        self._names = _file_names(ordered)
+        suffix, _ = FORMATS[options.format]
+        written = {os.path.realpath(f"{output}/{name}{suffix}") for name in self._names.values()}  # or an address
+        if read := [source for source in ordered if os.path.realpath(source) in written]:
+            raise ValueError(f"{read[0]} would be overwritten by its clean pages: give another folder than {output}")
+        facts = {  # that must be the same when the run is resumed
+            "version": version("tamis"),
+            "kind": type(self).__name__,
+            "format": options.format,
+            "model": load_model(options.model).version,
+            "favor": options.favor,
+            "scope": options.scope,
+            "rules": options.rules.by_site,
+            "outputs": sorted(options.outputs),
+            "sources": ordered,
+        }
+        facts_json = json.dumps(facts, indent=1)
+        self._destination = Destination(output)
+        self._state = self._destination.work
+        file = self._state / "run.json"
+        self.is_resumed = file.is_file()
+        if self.is_resumed and file.read_text("utf-8") != facts_json:
+            raise ValueError(
+                f"{self._state} holds another run's work, or one of another version: finish that one, or delete it"
+            )
+        if self.is_resumed and STANDARD_INPUT in ordered:
+            problem = "holds a run that was stopped, and standard input cannot be read again: delete it to start anew"
+            raise ValueError(f"{self._state} {problem}")
+        if not self.is_resumed:
+            self._state.mkdir(parents=True, exist_ok=True)
+            write_whole(file, facts_json)
+
+    def run(self) -> Summary:
+        """Do the rest of the run; every archive's file is in the folder at the end.
+
+        Raises:
+            ValueError: another process is at it.
+        """
+        with (self._state / "run.json").open("r+") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise ValueError(f"{self._state} holds the work of a run that has not ended") from error
+            self._clean()
+            shutil.rmtree(self._state)
+        return self._summary
+
+    @abstractmethod
+    def _clean(self) -> None:
+        """Clean the archives, and write each."""
+
+    def _write(self, source: str, parts: Iterable[tuple[Path, Summary]]) -> None:
+        """Write the clean pages of an archive, from a file of JSON lines and a summary for each of its parts."""
+        suffix, write_rows = FORMATS[self._options.format]
+        with self._destination.open_file(f"{self._names[source]}{suffix}") as file:
+            write_rows(file, self._mark_duplicates(parts), self._options.outputs)
+
+    def _mark_duplicates(self, parts: Iterable[tuple[Path, Summary]]) -> Iterator[Row]:
+        """Go through the rows of an archive, marked as near-duplicates in their order, and add to the summary."""
+        for rows, summary in parts:
+            self._summary.add(summary)
+            with rows.open(encoding="utf-8") as lines:
+                for row in map(json.loads, lines):
+                    row["duplicate_of"] = self._index.find(row["url"], shingles_of(row)).duplicate_of
+                    self._summary.duplicates += row["duplicate_of"] is not None
+                    yield row
+
+
+def _file_names(sources: list[str]) -> dict[str, str]:
+    """Return a file name without suffix for each archive: its own, made distinct where it cannot be."""
+    names: dict[str, str] = {}
+    for source in sources:
+        path = source.partition("?")[0] if source.startswith(("http:", "https:")) else source
+        name = path.rstrip("/").rpartition("/")[2] or "archive"
+        name = "stdin" if source == STANDARD_INPUT else name
+        while name.endswith(_ARCHIVE_SUFFIXES):
+            name = name.rpartition(".")[0]
+        whole, name = name, os.fsencode(name)[:_MAX_NAME_BYTES].decode("utf-8", "ignore")
+        if name in names.values() or not name or name != whole:
+            name = f"{name}-{hashlib.blake2b(os.fsencode(source), digest_size=4).hexdigest()}"
+        names[source] = name
+    return names
+
+
+class ArchiveRun(Run):
+    """Cleans archives in two passes into a file for each; see :class:`Run`.
+
+    A run that was stopped is resumed part by part. The output depends neither on the number of processes nor on where
+    the run was stopped.
+    """
+
+    _keeps_order = False
+
+    def _clean(self) -> None:
+        """Do both passes part by part, and join the parts in their order."""
+        parts = {
+            # The offsets of a part are in the name of its work, since the next run may split otherwise.
+            source: {name if len(split) == 1 else f"{name}@{part.begin}-{part.end or ''}": part for part in split}
+            for (source, split), name in zip(split_archives(self._names).items(), self._names.values(), strict=True)
+        }
+        all_parts = {name: part for named in parts.values() for name, part in named.items()}
+        leaves, counts, cleaned = (self._state / name for name in ("leaves", "counts", "cleaned"))
+        for folder in (leaves, counts, cleaned, self._state / "reports"):
+            folder.mkdir(exist_ok=True)
+        self._run_step("count", count_archive, all_parts, leaves, counts)
+        self._summary.hosts = count_hosts([leaves / name for name in all_parts], counts, progress=self._progress)
+        reports = self._run_step("clean", clean_archive, all_parts, cleaned, counts)
+        for number, (source, named) in enumerate(parts.items(), 1):
+            self._write(source, [(cleaned / name, reports[name]) for name in named])
+            self._progress("write", number, len(parts), self._summary.pages)
+
+    def _run_step(
+        self, step: str, work: PartWork, parts: dict[str, Part], folder: Path, counts: Path
+    ) -> dict[str, Summary]:
+        """Do a step for the parts that have no report of it yet, and return the reports of all."""
+        files = {name: self._state / "reports" / f"{step}-{name}.json" for name in parts}
+        reports = {name: Summary.from_json(file.read_text("utf-8")) for name, file in files.items() if file.is_file()}
+        tasks = {name: (part, folder / name) for name, part in parts.items() if name not in reports}
+        pages = 0
+        self._progress(step, len(reports), len(parts), pages)
+        run = run_in_processes
+        if self._options.ray is not None:
+            from scrapy_tamis.archives.on_ray import run_on_ray as run  # noqa: PLC0415  (optional, slow to import)
+        for name, report in run(work, tasks, self._options, HostCounts(counts)):
+            write_whole(files[name], report.to_json())
+            reports[name] = report
+            pages += report.pages
+            self._progress(step, len(reports), len(parts), pages)
+        return reports
+
+
+class OnePassRun(Run):
+    """Reads each archive once, in the order given, and cleans it into a file; see :class:`Run`.
+
+    The first pages of a host are cleaned by the page alone, as in a crawl; what comes out depends on the order of the
+    pages and on nothing else. The counts are in a database in the work folder, one transaction per archive: a run that
+    was stopped is resumed at the archive it was at, unless it read standard input (``-``).
+    """
+
+    _keeps_order = True
+
+    def _clean(self) -> None:
+        """Clean archive by archive, and write those that were cleaned before the run was stopped once more."""
+        folder = self._state / "cleaned"
+        folder.mkdir(exist_ok=True)
+        with closing(sqlite3.connect(self._state / "one-pass.sqlite")) as database:
+            database.execute("CREATE TABLE IF NOT EXISTS archives (name TEXT PRIMARY KEY, report TEXT)")
+            counts = StreamCounts(database)
+            for done, (source, name) in enumerate(self._names.items()):
+                found = database.execute("SELECT report FROM archives WHERE name = ?", (name,)).fetchone()
+                report = Summary.from_json(found[0]) if found else self._clean_one(source, folder / name, counts, done)
+                self._summary.hosts = counts.save()
+                if not found:
+                    database.execute("INSERT INTO archives VALUES (?, ?)", (name, report.to_json()))
+                    database.commit()
+                self._write(source, [(folder / name, report)])
+                self._progress("clean", done + 1, len(self._names), self._summary.pages)
+
+    def _clean_one(self, source: str, file: Path, counts: StreamCounts, done: int) -> Summary:
+        """Clean the pages of an archive into a file of JSON lines, and report how that went."""
+
+        def progress(pages: int) -> None:
+            self._progress("clean", done, len(self._names), self._summary.pages + pages)
+
+        reader = ArchiveReader(Part(source))
+        return _write_rows(reader, clean_in_order(reader, counts, self._options), file, progress)
+
+
+def run_in_processes(
+    work: PartWork, tasks: Tasks, options: Options, counts: HostCounts
+) -> Iterator[tuple[str, Summary]]:
+    """Do the work on parts in one or several processes, in any order; yield name and report of each."""
+    processes = min(options.processes, len(tasks))
+    if processes <= 1:
+        for name, (part, target) in tasks.items():
+            yield name, work(part, target, options, counts)
+        return
+    with process_pool(processes, __name__) as pool:
+        names = {pool.submit(work, part, target, options, counts): name for name, (part, target) in tasks.items()}
+        try:
+            for future in as_completed(names):
+                yield names[future], future.result()
+        finally:  # after an error nobody takes the results of what has not begun
+            pool.shutdown(cancel_futures=True)
+
+
+def count_archive(part: Part, file: Path, options: Options, _: HostCounts) -> Summary:
+    """First pass: write the leaves of the pages of a part into a file."""
+    return Summary(pages=write_leaves(ArchiveReader(part), file, options))
+
+
+def write_leaves(pages: Iterable[ArchivedPage], file: Path | IO[bytes], options: Options) -> int:
+    """Write the leaves of pages into a file, and return the number of pages."""
+    number = 0
+    with LeafWriter(file) as writer:
+        for page in pages:
+            hashed = hash_page(page, options)  # the second pass reports an error
+            if isinstance(hashed, HashedPage):
+                writer.add(page.url, page.host, hashed)
+            number += 1
+    return number
+
+
+def clean_archive(part: Part, file: Path, options: Options, counts: HostCounts) -> Summary:
+    """Second pass: clean the pages of a part into a file of JSON lines."""
+    reader = ArchiveReader(part)
+    return _write_rows(reader, clean_counted(reader, counts, options), file)
+
+
+def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Options) -> Iterator[Row | str]:
+    """Clean pages with the final counts of their hosts; yield the row of each, or why it could not be cleaned."""
+    for page in pages:
+        hashed = hash_page(page, options)
+        evidence = counts.evidence(page.host, hashed.fingerprints) if isinstance(hashed, HashedPage) else None
+        yield clean_page(page, hashed, evidence, options)
+
+
+def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | str]:
+    """Clean pages, each with what its host had counted when it came; yield as :func:`clean_counted`, in their order."""
+    if options.processes == 1:
+        for page in pages:
+            hashed = hash_page(page, options)
+            yield clean_page(page, hashed, _count_page(page, hashed, counts), options)
+        return
+    left = iter(pages)
+    cleaning: list[Future[list[Row | str]]] = []
+    with ExitStack() as stack:
+        pools = [stack.enter_context(process_pool(1, __name__)) for _ in range(options.processes)]
+        while batch := list(islice(left, _BATCH * len(pools))):
+            shares = [batch[begin : begin + _BATCH] for begin in range(0, len(batch), _BATCH)]
+            hashing = [pool.submit(_hash_pages, share, options) for pool, share in zip(pools, shares, strict=False)]
+            for future in cleaning:  # which the processes have worked on before
+                yield from future.result()
+            cleaning = [
+                pool.submit(_clean_hashed, list(map(_count_page, share, future.result(), repeat(counts))), options)
+                for pool, share, future in zip(pools, shares, hashing, strict=False)
+            ]
+        for future in cleaning:
+            yield from future.result()
+
+
+def _count_page(page: ArchivedPage, hashed: HashedUnits | str | None, counts: StreamCounts) -> SiteEvidence | None:
+    """Count a page as it comes, unless it could not be hashed."""
+    return None if hashed is None or isinstance(hashed, str) else counts.count(page.url, page.host, hashed)
+
+
+_hashed: Final = deque[list[tuple["ArchivedPage", "HashedPage | str | None"]]]()
+"""Pages that a process of one pass has parsed and is to clean next."""
+
+
+def _hash_pages(pages: list[ArchivedPage], options: Options) -> list[HashedUnits | str | None]:
+    """Fingerprint pages in a process, which keeps them to be cleaned."""
+    hashed = [hash_page(page, options) for page in pages]
+    _hashed.append(list(zip(pages, hashed, strict=True)))
+    return list(hashed)
+
+
+def _clean_hashed(evidence: list[SiteEvidence | None], options: Options) -> list[Row | str]:
+    """Clean the pages that this process has kept for longest, with the counts of their hosts."""
+    return [
+        clean_page(page, hashed, of_page, options)
+        for (page, hashed), of_page in zip(_hashed.popleft(), evidence, strict=True)
+    ]
+
+
+def _write_rows(
+    reader: ArchiveReader, rows: Iterable[Row | str], file: Path, progress: Callable[[int], object] = lambda _: None
+) -> Summary:
+    """Write the rows of the pages of a reader into a file of JSON lines, and report how that went."""
+    report = Summary()
+    with file.open("w", encoding="utf-8") as lines:
+        for row in rows:
+            if isinstance(row, str):
+                report.failed[row] += 1
+            else:
+                lines.write(json.dumps(row) + "\n")
+                report.pages += 1
+                progress(report.pages)
+    report.skipped = reader.skipped
+    if reader.broken is not None:
+        report.broken[reader.part.source] = reader.broken
+    return report

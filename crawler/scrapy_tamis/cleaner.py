@@ -1,0 +1,139 @@
+"""Where a page is worked on: in the event loop, in a thread beside it, or in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import numpy as np
+
+from scrapy_tamis import stats
+from scrapy_tamis.fields import CleanedItem, CleaningOptions, clean_item
+from scrapy_tamis.pool import CleaningPool, ReadPage
+from scrapy_tamis.storage.evidence import HashedPage
+from tamis.models import load_model
+from tamis.page.page import Limits, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy_tamis.config import Config
+    from scrapy_tamis.storage.evidence import HashedUnits, SiteEvidence
+    from tamis.models import StoredModel
+    from tamis.rules import Rule
+
+T = TypeVar("T")
+
+_CHARACTERS_OF_A_TAG: Final = 600
+"""Text that costs as much as a tag."""
+
+_SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scope", "favor", "hidden")
+"""Settings that are arguments of :func:`tamis.clean`."""
+
+
+def tags_of(html: str | bytes) -> int:
+    """Estimate the cost of a page before it is parsed: its tags, with text and attributes counted as further tags.
+
+    Bytes alone would not do: a quarter of a megabyte of ``<p>x`` has 64,000 nodes and as many blocks. 100,000
+    attributes on 1,000 elements take as long as 25,000 tags.
+    """
+    if isinstance(html, str):
+        tags, signs = html.count("<"), html.count("=")
+    else:
+        tags, signs = (int(np.count_nonzero(np.frombuffer(html, np.uint8) == ord(sign))) for sign in "<=")
+    return tags + signs // 4 + len(html) // _CHARACTERS_OF_A_TAG
+
+
+class Cleaner:
+    """Cleans the pages of a crawl so that none of them holds the event loop for long.
+
+    With ``TAMIS_PROCESSES`` these read and clean the pages. The crawl's process does so only while they start or are
+    busy, and with pages that some of them have died of: with a light page at once, which costs least, with a heavy one
+    in a thread, one at a time, since more of them would share one interpreter and only take memory. A page is cleaned
+    where it was read.
+
+    Attributes:
+        model: the crawl's model.
+        options: what holds for all its pages.
+        pool: the processes, which whoever has the cleaner starts and closes.
+    """
+
+    def __init__(self, config: Config, count: Callable[[str], object]) -> None:
+        self.model: StoredModel = load_model(config.model)
+        self.options = CleaningOptions(
+            limits=Limits(max_bytes=config.max_bytes, max_nodes=config.max_nodes),
+            outputs=tuple(sorted(config.outputs)),
+            sketch=config.duplicates_sketch,
+            switches={name: getattr(config, name) for name in _SWITCHES},
+        )
+        self._max_tags = config.thread_tags
+        self._count = count
+        self._thread = asyncio.Lock()  # held by the page that is worked on in a thread
+        died = partial(count, stats.PROCESSES_DIED)
+        self.pool = CleaningPool(config.processes, config.model, self.options, died)
+
+    def is_light(self, html: str | bytes) -> bool:
+        """Whether a page may be worked on in the event loop."""
+        # The tags of huge pages, which are heavy by their text alone, are not counted.
+        return len(html) // _CHARACTERS_OF_A_TAG <= self._max_tags and tags_of(html) <= self._max_tags
+
+    def is_for_processes(self, html: str | bytes) -> bool:
+        """Whether the processes are to read and clean a page: they are ready, and not too busy for a light one."""
+        return self.pool.is_ready and not (self.pool.is_busy and self.is_light(html))
+
+    async def read(self, html: str | bytes, url: str | None) -> HashedUnits:
+        """Parse and fingerprint HTML, before :meth:`clean`, where this holds the event loop for the shortest time.
+
+        Raises:
+            PageTooLarge: the page is above one of the limits.
+        """
+        if self.is_for_processes(html) and (read := await self.pool.read(html, url)) is not None:
+            return read
+
+        def work() -> HashedPage:
+            return HashedPage.of(Page.parse(html, url, limits=self.options.limits), self.model)
+
+        return work() if self.is_light(html) else await self._in_thread(work)
+
+    async def clean(
+        self,
+        html: str | bytes,
+        url: str | None,
+        hashed: HashedUnits | None,
+        evidence: SiteEvidence | None,
+        model: str | None = None,
+        rules: tuple[Rule, ...] = (),
+    ) -> CleanedItem:
+        """Clean a page for an item.
+
+        Args:
+            html: the page's HTML; as text where ``hashed`` was read from it.
+            url: its address, where known.
+            hashed: the result of :meth:`read`.
+            evidence: the site's counts of its fingerprints.
+            model: name or file of another model than the crawl's.
+            rules: the user's rules for the page.
+
+        Raises:
+            OSError: there is no such model.
+            ModelError: the file is none.
+        """
+        read = hashed if isinstance(hashed, ReadPage) else None
+        if read is not None or (hashed is None and self.is_for_processes(html)):
+            cleaned = await self.pool.clean(html, url, evidence, model, rules, read)
+            if cleaned is not None:
+                self._count(stats.ITEMS_IN_PROCESS)
+                return cleaned
+        page = hashed.page if isinstance(hashed, HashedPage) else html
+        page_model = self.model if model is None else load_model(model)
+        work = partial(clean_item, page, url, hashed, evidence, page_model, self.options, rules)
+        if self.is_light(html):
+            return work()
+        self._count(stats.ITEMS_IN_THREAD)
+        return await self._in_thread(work)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        """Work on a heavy page beside the event loop, one after the other."""
+        async with self._thread:
+            return await asyncio.to_thread(work)

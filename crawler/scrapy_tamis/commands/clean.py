@@ -1,0 +1,305 @@
+"""``tamis clean``: pages in; text, Markdown, clean HTML or JSON out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from scrapy_tamis.commands.common import (
+    FAILED,
+    CommandError,
+    CommandParser,
+    Progress,
+    add_model_options,
+    load_model_option,
+    load_rules,
+    model_switches,
+    report_errors,
+    warn,
+    with_progress,
+)
+from scrapy_tamis.fetching import (
+    CRAWL_SITE,
+    STANDARD_INPUT,
+    InputError,
+    is_address,
+    parse_readable,
+    read_document,
+    reason,
+)
+from tamis import Site, clean
+from tamis.cleaning import NOT_HTML
+from tamis.processes import map_in_processes
+from tamis.training.sites import page_files
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from scrapy_tamis.fetching import Document
+    from tamis import Cleaned
+    from tamis.models import Model
+
+    WritePage = Callable[["Source", str], object]
+
+_SUFFIXES: Final = {"text": ".txt", "markdown": ".md", "html": ".html", "json": ".json", "segments": ".txt"}
+_JSON_PARTS: Final = ("html", "markdown", "metadata", "chunks", "segments", "blocks")
+_JSON_FIELDS: Final = ("title", "text", "comments", "template_share", "confidence", "kind", "fallback")
+_ONE_FILE_SUFFIXES: Final = (".jsonl", ".json", ".ndjson")
+_MAX_PAGES_PER_CALL: Final = 64  # to a process
+_TEXT_WIDTH: Final = 50  # characters
+_PATH_WIDTH: Final = 60
+
+HELP: Final = """\
+take the template out of pages and write their content
+examples:
+  tamis clean page.html
+  tamis clean https://host.example/story               one page, if its robots.txt allows it
+  tamis clean --format markdown --url https://host.example/story page.html -o story.md
+  tamis clean --format json *.html > pages.jsonl       one JSON object a line
+  tamis clean *.html -o cleaned/                       a file each, in a folder
+  tamis clean mirror/ -o cleaned/ -j 4                 a folder of pages, as the same folders of texts
+  tamis clean mirror/ --format json --with metadata -o pages.jsonl
+  tamis clean mirror/ --site -o cleaned/               pages of one site: what they repeat is counted first
+  curl -s https://host.example/ | tamis clean -
+  tamis clean --format segments page.html              its sections with their scores, and why each is cut
+
+The score of a section is its smoothed templateness, from 0 (content) to 1 (template). Template is cut, for one of these
+reasons:
+  site       most of its text is on other pages of the site; with --site or --site-file
+  author     the page marks another part as its article
+  landmark   it lies in a nav, header, footer or aside element
+  links      most of its text is links
+  copy       the page has the same text before it
+  hidden     nobody sees it
+  leftover   it is left over from a conditional comment
+  rule       a rule of --rules
+  model      its score alone
+Content that its score alone would have cut has a reason, too: main content (it belongs to it) or rule.
+"""
+
+
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    add = parser.add
+    add("files FILE", "HTML file, folder of them, - for standard input, or one address", nargs="+")
+    formats: Any = {"choices": tuple(_SUFFIXES), "default": "text"}
+    add("--format", "what to write (default: text); json has title, text and more, segments is a table", **formats)
+    add("--with", "also write this into JSON", dest="json_parts", choices=_JSON_PARTS, many=True)
+    add("--no-links", "leave out the targets of links")
+    add("--no-images", "leave out images")
+    add("--no-tables", "leave out data tables")
+    add("--keep-copies", "keep text that a page repeats")
+    comments: Any = {"choices": ("separate", "include", "drop"), "default": "separate"}
+    add("--comments", "comments of readers: apart from the text (default), in it, or nowhere", **comments)
+    add("--url URL", "address of the page: tells in-site links from others; for a single FILE only")
+    add("--encoding NAME", "charset of the pages (default: detected for each)")
+    add("--rules FILE", "rules of your own for sites, in TOML or JSON")
+    add_model_options(parser)
+    add("-o --output OUT", "file; for several FILEs a folder, made if need be, or one file of JSON lines, OUT.jsonl")
+    add("-j --processes N", "processes to clean in (default: 1)", default=1)
+    add("--site", "the FILEs are pages of one site: count what they repeat, then clean them")
+    add("--site-file FILE", "use the counts of a site in this file; --site writes it")
+
+
+class Source(NamedTuple):
+    """A page to clean, and its path in the output without suffix: its file's name, or the path in the folder given."""
+
+    name: str
+    stem: str
+
+
+def run(options: argparse.Namespace) -> int:
+    """Clean every page; those that fail are named on standard error."""
+    if options.json_parts and options.format != "json":
+        raise CommandError("--with goes with --format json")
+    if options.processes < 1:
+        raise CommandError("--processes: at least 1")
+    switches: dict[str, Any] = {part: not getattr(options, f"no_{part}") for part in ("links", "images", "tables")}
+    switches |= {"comments": options.comments, "deduplicate": not options.keep_copies}
+    switches["rules"] = load_rules(options.rules)
+    sources, code = _find_sources(options)
+    write = _open_output(options, sources)
+    switches["site"] = _count_site(sources, load_model_option(options), options)
+    clean_source = partial(_clean_source, options=options, switches=switches)
+    has_progress = options.output not in {None, "-"} and len(sources) > 1
+    names = [source.name for source in sources] if has_progress else ()
+    processes = max(min(options.processes, len(sources)), 1)
+    chunk = min(len(sources) // (4 * processes) + 1, _MAX_PAGES_PER_CALL)
+    cleaned = map_in_processes(clean_source, sources, processes, names, Progress("pages"), chunk)
+    for source, (content, warnings) in zip(sources, cleaned, strict=True):
+        try:
+            if content is None:
+                code = FAILED
+            else:
+                write(source, content)
+        except BrokenPipeError:
+            raise
+        except InputError as error:
+            warnings.append(reason(error))
+            code = FAILED
+        except OSError as error:
+            where = error.filename or options.output or "standard output"
+            warnings.append(f"cannot be written to {where}: {reason(error)}")
+            code = FAILED
+        for warning in warnings:
+            warn(f"{source.name}: {warning}")
+    return code
+
+
+def _find_sources(options: argparse.Namespace) -> tuple[list[Source], int]:
+    """Return the pages that the names stand for, and the exit code: 1 if one of the names stands for none."""
+    has_many = len(options.files) > 1
+    if any(map(is_address, options.files)) and (has_many or options.site):
+        raise CommandError(f"one address at a time; {CRAWL_SITE} -a url=ADDRESS cleans a site, -a urls_file=FILE many")
+    sources: list[Source] = []
+    code = 0
+    for name in options.files:
+        try:
+            sources += _find_pages(name)
+        except (InputError, OSError, ValueError) as error:  # some addresses are none
+            warn(f"{name}: {reason(error)}")
+            code = FAILED
+    if options.url and (has_many or len(sources) > 1):
+        raise CommandError("--url goes with a single FILE")
+    return sources, code
+
+
+def _find_pages(name: str) -> list[Source]:
+    """Return the pages that a name stands for: a file, or the HTML files anywhere below a folder."""
+    if name == STANDARD_INPUT:
+        return [Source(name, "stdin")]
+    if is_address(name):
+        return [Source(name, Path(urlsplit(name).path).stem or "page")]
+    folder = Path(name)
+    if not name or not folder.is_dir():
+        return [Source(name, folder.stem)]
+    files = page_files(folder)
+    if not files:
+        raise InputError("no HTML files in this folder")
+    return [Source(str(file), str(file.relative_to(folder).with_suffix(""))) for file in files]
+
+
+def _count_site(sources: Sequence[Source], model: Model, options: argparse.Namespace) -> Site | None:
+    """Return the counts that the options ask for; pages that fail are named when they are cleaned."""
+    if not options.site and options.site_file is None:
+        return None
+    if options.site and any(source.name == STANDARD_INPUT for source in sources):
+        raise CommandError("--site reads each page twice: give files, not standard input")
+    with report_errors(f"--site-file {options.site_file}: "):
+        is_new = options.site_file is None or (options.site and not options.site_file.exists())
+        site = Site(model=model) if is_new else Site.load(options.site_file, model=model)
+        if options.site:
+            read = partial(_read_source, options=options)
+            for page in parse_readable(with_progress(sources, "pages counted"), read):
+                site.count(page)
+            if options.site_file is not None:
+                site.save(options.site_file)
+    return site
+
+
+def _read_source(source: Source, options: argparse.Namespace) -> Document:
+    """Read a page; what the options say of it comes before what its server said."""
+    page = read_document(source.name)
+    return page._replace(url=options.url or page.url, encoding=options.encoding or page.encoding)
+
+
+def _clean_source(
+    source: Source, options: argparse.Namespace, switches: dict[str, Any]
+) -> tuple[str | None, list[str]]:
+    """Clean one page; return its content as it is written, ``None`` where it failed, and warnings for the user."""
+    try:
+        page = _read_source(source, options)
+        cleaned = clean(page.html, page.url, encoding=page.encoding, **model_switches(options), **switches)
+    except (InputError, LookupError, OSError, ValueError) as error:  # of codecs, too: a page may declare any
+        return None, [reason(error)]
+    if cleaned.passed_through in NOT_HTML:
+        return None, [f"is no HTML ({cleaned.passed_through})"]
+    warnings = []
+    if cleaned.passed_through:
+        warnings.append(f"too large ({cleaned.passed_through}); all its text is kept")
+    if cleaned.hint:
+        warnings.append(cleaned.hint)
+    if cleaned.fallback:
+        warnings.append("everything looks like template; its least template-like section is kept")
+    return _content_of(source.name, cleaned, options), warnings
+
+
+def _content_of(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str:
+    if options.format == "segments":
+        return _table_of(cleaned)
+    if options.format != "json":
+        content: str = getattr(cleaned, options.format)
+        return content if content.endswith("\n") else f"{content}\n"
+    row: dict[str, Any] = {"file": name, "url": cleaned.url or options.url}
+    row |= {part: getattr(cleaned, part) for part in _JSON_FIELDS}
+    row |= {"passed_through": cleaned.passed_through, "model": cleaned.model_version}
+    row |= {part: round(row[part], 4) for part in ("template_share", "confidence") if row[part] is not None}
+    parts = cleaned.to_dict(*options.json_parts)
+    return json.dumps(row | {part: parts[part] for part in options.json_parts}, ensure_ascii=False) + "\n"
+
+
+def _table_of(cleaned: Cleaned) -> str:
+    lines = [f"{'score':>5}  {'what':<8} {'why':<12} {'chars':>7}  {'section':<{_PATH_WIDTH}}  text"]
+    for segment in cleaned.segments:
+        path = segment.path if len(segment.path) <= _PATH_WIDTH else f"…{segment.path[1 - _PATH_WIDTH :]}"
+        text = " ".join(segment.text[: 2 * _TEXT_WIDTH].split())
+        text = text if len(text) <= _TEXT_WIDTH else f"{text[: _TEXT_WIDTH - 1]}…"
+        what = "comments" if segment.comment else "template" if segment.template else "content"
+        why = segment.reason.partition(":")[0]
+        line = f"{segment.score:5.2f}  {what:<8} {why:<12} {segment.characters:7,}  {path:<{_PATH_WIDTH}}  {text}"
+        lines.append(line.rstrip())
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> WritePage:
+    """Return the function that writes the content of a page; ``-o`` is made if it is to be a folder."""
+    has_many = len(options.files) > 1 or len(sources) > 1
+    if options.output in {None, "-"}:
+        if has_many and options.format != "json":
+            return lambda source, content: sys.stdout.write(f"==> {source.name} <==\n{content}\n")
+        return lambda _, content: sys.stdout.write(content)
+    path, written = Path(options.output), set[Path]()
+    read = {Path(source.name).resolve() for source in sources}
+    is_folder = _is_folder(options, has_many=has_many)
+    if not is_folder and not path.parent.is_dir():
+        raise CommandError(f"-o: no such folder: {path.parent}")
+    if is_folder:
+        with report_errors(f"-o {options.output}: "):
+            path.mkdir(parents=True, exist_ok=True)
+
+    def write(source: Source, content: str) -> None:
+        file = path
+        if is_folder:
+            file = path / f"{source.stem}{_SUFFIXES[options.format]}"  # in the same folders as the page was in
+            if file in written:
+                raise InputError(f"would overwrite {file}, written for another FILE")
+            file.parent.mkdir(parents=True, exist_ok=True)
+        if file.resolve() in read:
+            raise InputError(f"would overwrite {file}, which is one of the FILEs")
+        with file.open("a" if file in written else "w", encoding="utf-8", errors="replace") as stream:
+            stream.write(content)
+        written.add(file)
+
+    return write
+
+
+def _is_folder(options: argparse.Namespace, *, has_many: bool) -> bool:
+    """Whether ``-o`` is a folder, which the name of a file does not become by mistake."""
+    path = Path(options.output)
+    if options.output.endswith("/") or path.is_dir():
+        return True
+    if not (has_many or Path(options.files[0]).is_dir()):
+        return False
+    if options.output.endswith(_ONE_FILE_SUFFIXES):
+        if options.format != "json":
+            raise CommandError(f"-o {path}: add --format json, or name a folder")
+        return False
+    if path.suffix in _SUFFIXES.values():
+        lines = f"--format json -o {path.stem}.jsonl"
+        raise CommandError(f"-o {path}: several FILEs go into a folder, -o {path.stem}/, or a file of lines, {lines}")
+    return True

@@ -1,0 +1,123 @@
+"""``tamis dedup``: marks near-duplicates in files of documents."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from scrapy_tamis.commands.common import (
+    FAILED,
+    CommandError,
+    CommandParser,
+    counted,
+    json_rows,
+    open_input,
+    report_errors,
+    warn,
+)
+from scrapy_tamis.fetching import reason
+from tamis.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH, MemoryIndex, shingles
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+HELP = """\
+mark the documents in files that nearly repeat an earlier one
+Each line of a FILE, or each member of a JSON array, is an object with the address and the clean text of a document, as
+crawls and `tamis warc` write them. They come out as lines, in their order, with three more fields: "duplicate_of", the
+address of the earlier document that this one repeats, or null; "resemblance", the estimated fraction of windows of 6
+words that both have; "cluster", the same for all documents with one text.
+
+1,000,000 different texts are remembered; then the one that was not met for longest is forgotten.
+
+exit codes: 0 all went well, 1 some lines are not documents, 2 the command line is wrong
+
+examples:
+  tamis dedup items.jsonl -o marked.jsonl
+  tamis dedup monday.jsonl tuesday.jsonl --drop -o unique.jsonl
+"""
+
+
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    add = parser.add
+    add("files FILE", "JSON lines or one JSON array, also compressed (.gz), or - for standard input", nargs="+")
+    add("-o --output OUT", "file to write (default: standard output)", type=Path)
+    add("--drop", "leave out what has nearly all its text in common")
+    add("--url-field NAME", "field with the address (default: %(default)s)", default="url")
+    add("--text-field NAME", "field with the clean text (default: %(default)s)", default="text")
+    add("--sketch N", "hashes kept of a text, from 8 on, as TAMIS_DUPLICATES_SKETCH", default=8)
+    add("--resemblance X", "least resemblance, as TAMIS_DUPLICATES_RESEMBLANCE", type=float)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Decide the documents in their order."""
+    if not 8 <= options.sketch <= 1024:
+        raise CommandError("--sketch: from 8 to 1024")
+    if options.resemblance is not None and not 0 < options.resemblance <= 1:
+        raise CommandError("--resemblance: above 0 and at most 1")
+    if options.drop:
+        options.sketch = max(options.sketch, SAME_TEXT_SKETCH)
+        options.resemblance = options.resemblance or SAME_TEXT_RESEMBLANCE
+    index = MemoryIndex(keep=options.sketch, min_resemblance=options.resemblance)
+    broken = total = repeated = dropped = 0
+    with _output(options) as output:
+        for document in _documents(options):
+            if document is None:
+                broken += 1
+                continue
+            row, url, hashes = document
+            verdict = index.find(url, hashes)
+            total += 1
+            repeated += verdict.duplicate_of is not None
+            if options.drop and verdict.is_same_text(hashes, options.sketch, options.resemblance):
+                dropped += 1
+            else:
+                row |= {name: getattr(verdict, name) for name in ("duplicate_of", "resemblance", "cluster")}
+                output.write(json.dumps(row, ensure_ascii=False) + "\n")
+    dropped_note = f", {dropped:,} of them dropped" if options.drop else ""
+    broken_note = f"; not documents: {counted(broken, 'line')}" if broken else ""
+    warn(f"{counted(total, 'document')}, {counted(repeated, 'near-duplicate')}{dropped_note}{broken_note}")
+    if broken and not total:
+        warn(f"no line has texts named {options.url_field} and {options.text_field}: see --url-field and --text-field")
+    return FAILED if broken else 0
+
+
+@contextmanager
+def _output(options: argparse.Namespace) -> Iterator[IO[str]]:
+    """Standard output, or a file that is put in its place when all lines are written; a pipe is written as it is."""
+    if options.output in {None, Path("-")}:
+        yield sys.stdout
+        return
+    is_file = options.output.is_file() or not options.output.exists()
+    part = options.output.with_name(f"{options.output.name}.part") if is_file else options.output
+    try:
+        with part.open("w", encoding="utf-8", errors="surrogatepass") as file:
+            yield file
+        part.replace(options.output)
+    except OSError as error:
+        raise CommandError(f"-o {options.output}: {reason(error)}") from error
+    finally:
+        if is_file:
+            with suppress(OSError):  # it is not there any more where all went well
+                part.unlink()
+
+
+def _documents(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], str, NDArray[np.uint64]] | None]:
+    """Yield the object, address and shingles of the document in each line of the files; ``None`` for other lines."""
+    for name in options.files:
+        with report_errors(f"{name}: "), open_input(name) as file:
+            for row in json_rows(file):
+                try:
+                    url, text = row[options.url_field], row[options.text_field]
+                except (LookupError, TypeError):
+                    url = text = None
+                is_document = isinstance(url, str) and isinstance(text, str)
+                yield (row, url, shingles(text, keep=options.sketch)) if is_document else None

@@ -1,0 +1,410 @@
+"""The ``TAMIS_*`` settings: one table with default, check, unit and meaning of each.
+
+:meth:`Config.from_settings` reads and checks them; ``make docs`` writes the table of ``docs/reference/settings.md``.
+"""
+
+# ruff: noqa: RUF009  the defaults of Config are rows of the table
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
+from scrapy.utils.project import data_path
+from w3lib.encoding import resolve_encoding
+
+from scrapy_tamis.fields import OPTIONAL_FIELDS, WRITTEN_FIELDS
+from scrapy_tamis.storage.clients import check_address
+from scrapy_tamis.storage.evidence import MAX_PAGES
+from scrapy_tamis.storage.keys import MAX_TTL_S
+from tamis.counting import MIN_PAGES
+from tamis.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH
+from tamis.evidence.comments import COMMENTS, Comments
+from tamis.models import load_model
+from tamis.models.decision import FAVORS, SCOPES
+from tamis.page.hidden import HIDDEN
+from tamis.rules import Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from tamis.models.decision import Favor, Scope
+    from tamis.page.hidden import Hidden
+
+PREFIX: Final = "TAMIS_"
+
+DAY_S: Final = 86_400
+
+MAX_PROCESSES: Final = 2
+"""Cleaning processes that one crawl can keep busy: the most that ``TAMIS_PROCESSES = "auto"`` starts."""
+
+READ_ONLY_COMMANDS: Final = frozenset({"shell", "fetch", "view", "parse", "check"})
+"""Scrapy's commands that show a single page: they read site evidence and write none."""
+
+
+class ConfigError(ValueError):
+    """Some settings have values that cannot work; the message names all of them."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        super().__init__("; ".join(problems))
+
+
+# Each check takes a value as it was set, often text from a command line, and returns it with the right type. The
+# message of its ValueError follows the name of the setting: "must be true or false, not 'perhaps'".
+
+
+def _text(value: object) -> str | None:
+    return str(value or "").strip() or None
+
+
+def _name(value: object) -> str:
+    if (text := _text(value)) is None:
+        raise ValueError("must not be empty")
+    return text
+
+
+def _bool(value: object) -> bool:
+    try:
+        return BaseSettings({"value": value}).getbool("value")
+    except (OverflowError, TypeError, ValueError):
+        raise ValueError(f"must be true or false, not {value!r}") from None
+
+
+def _number(
+    kind: type[int] | type[float], minimum: float, maximum: float = math.inf, *others: float | None
+) -> Callable[[object], float | None]:
+    """Check a number that has bounds, or is one of the other values."""
+    bounds = f"from {minimum} on" if maximum == math.inf else f"from {minimum} to {maximum}"
+    what = " or ".join([f"a {'whole ' * (kind is int)}number {bounds}", *map(str, others)])
+    known = {str(other): other for other in others}
+
+    def check(value: object) -> float | None:
+        text = str(value) or "None"
+        if text in known:
+            return known[text]
+        with suppress(ValueError):
+            if minimum <= (number := kind(text)) <= maximum:
+                return number
+        raise ValueError(f"must be {what}, not {value!r}")
+
+    return check
+
+
+def _choice(known: Collection[str]) -> Callable[[object], str]:
+    def check(value: object) -> str:
+        if (text := str(value or "").strip()) not in known:
+            raise ValueError(f"must be one of {', '.join(known)}; not {value!r}")
+        return text
+
+    return check
+
+
+def _outputs(value: object) -> frozenset[str]:
+    if isinstance(value, Mapping):
+        value = [name for name, is_wanted in value.items() if is_wanted]
+    try:
+        names = BaseSettings({"value": value}).getlist("value")
+    except (TypeError, ValueError):
+        names = [value]
+    chosen = frozenset(str(name).strip() for name in names) - {""}
+    if unknown := chosen - set(OPTIONAL_FIELDS):
+        raise ValueError(f"may hold {', '.join(OPTIONAL_FIELDS)}; not {', '.join(sorted(unknown))}")
+    return chosen
+
+
+def _field_names(value: object) -> Mapping[str, str | None]:
+    """Return the name of each field, by its default name; ``None`` for one that is not wanted."""
+    known = WRITTEN_FIELDS + OPTIONAL_FIELDS
+    try:
+        names: Mapping[str, object] = BaseSettings({"value": value}).getdict("value")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f'must map names of fields to yours, as {{"text": "body"}}: {error}') from error
+    if unknown := set(names) - set(known):
+        wrong = ", ".join(sorted(map(str, unknown)))
+        raise ValueError(f'must map {", ".join(known)} to names of yours, as {{"text": "body"}}; not {wrong}')
+    found: dict[str, str | None] = {}
+    for key in known:
+        name = names.get(key, key)
+        if name is not None and (not isinstance(name, str) or not name):
+            raise ValueError(f"must map {key} to the name of a field or to None, not to {name!r}")
+        found[key] = name
+    taken = [name for name in found.values() if name is not None]
+    if twice := sorted({name for name in taken if taken.count(name) > 1}):
+        raise ValueError(f"must not write two things to one field: {', '.join(twice)}")
+    return found
+
+
+def _rules(value: object) -> Rules:
+    """Read rules from a file, or from a list in the project's settings."""
+    if value is None or isinstance(value, list | tuple | dict):
+        return Rules(value or ())
+    return Rules.read(Path(_name(value)).expanduser())
+
+
+def _model(value: object) -> str | None:
+    name = _text(value)
+    try:
+        load_model(name)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"must name a model that can be loaded: {error}") from error
+    return name
+
+
+def _encoding(value: object) -> str | None:
+    if (name := _text(value)) is not None and resolve_encoding(name) is None:
+        raise ValueError(f"must be the name of a charset, not {name!r}")
+    return name
+
+
+def _redis_url(value: object) -> str | None:
+    """Check an address; it may hold a password, so no message shows it."""
+    url = _text(value) or os.environ.get("TAMIS_REDIS_URL", "").strip() or None
+    if url is not None and (problem := check_address(url)):
+        raise ValueError(problem)
+    return url
+
+
+def _folder(value: object) -> Path:
+    """Return a folder, in the project's data folder unless it is absolute."""
+    folder = Path(_name(value)).expanduser()
+    try:
+        return Path(data_path(folder))
+    except (NotConfigured, OSError):
+        # Under scrapyd and in scripts there is no scrapy.cfg, by which Scrapy finds the project. In a read-only
+        # container Scrapy cannot make its data folder, which is not needed with a Redis.
+        return Path(".scrapy", folder)
+
+
+def _file(value: object) -> str | None:
+    text = _text(value)
+    if text is not None and (not Path(text).parent.is_dir() or Path(text).is_dir()):
+        raise ValueError(f"must be a file in an existing folder, not {text!r}")
+    return text
+
+
+def _address(value: object) -> tuple[str, int] | None:
+    if (text := _text(value)) is None:
+        return None
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
+        raise ValueError(f"must be an address to listen at, as 127.0.0.1:9410, not {text!r}")
+    return host.strip("[]"), int(port)
+
+
+def is_read_only_command() -> bool:
+    """Whether the running command of Scrapy is one of :data:`READ_ONLY_COMMANDS`."""
+    # Scrapy removes its command from sys.argv, so this reads the whole command line, Python's own part included.
+    words = iter(sys.orig_argv)
+    if not any(Path(word).stem == "scrapy" for word in words):
+        return False
+    return next((word for word in words if not word.startswith("-")), None) in READ_ONLY_COMMANDS
+
+
+def _read_only(value: object) -> bool:
+    return is_read_only_command() if value is None else _bool(value)
+
+
+def _processes(value: object) -> int:
+    text = str(value).strip()
+    if text == "auto":
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return min(cores - 1, MAX_PROCESSES)
+    if not text.isdecimal():
+        raise ValueError(f"must be 'auto' or a whole number from 0 on, not {value!r}")
+    return int(text)
+
+
+class Setting(NamedTuple):
+    """A row of the table; ``check`` converts a value to the right type, or raises ``ValueError``."""
+
+    default: object
+    check: Callable[[object], object]
+    unit: str = ""
+
+
+def _setting(default: object, check: Callable[[object], object], unit: str = "") -> Any:
+    return field(metadata={"setting": Setting(default, check, unit)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """The settings of one crawl; each attribute is named as its setting, in lower case without the prefix.
+
+    The text below an attribute is its row in the reference, in Markdown.
+    """
+
+    enabled: bool = _setting(True, _bool)
+    """`False` switches everything off, for a project or, in `custom_settings`, for one spider"""
+    required: bool = _setting(True, _bool)
+    """the crawl stops if Tamis cannot start; with `False` it goes on without, and says so at its beginning and at its
+    end"""
+    model: str | None = _setting(None, _model, "name or path")
+    """page-level model; `None` is the one that comes with the package"""
+    scope: Scope = _setting("auto", _choice(SCOPES))
+    """`article`: the main content alone is wanted; `page`: all that is not template; `auto` goes by the [kind of
+    page](fields.md)"""
+    favor: Favor = _setting("balanced", _choice(FAVORS))
+    """`precision` cuts more: choose it when leftover template hurts more than lost text; `recall` cuts less"""
+    hidden: Hidden = _setting("drop", _choice(HIDDEN))
+    """`keep` for text that nobody sees, see [Hidden text](output.md#hidden-text)"""
+    html_field: str = _setting("html", _name, "field")
+    """where items hold their HTML, as text or bytes"""
+    url_field: str = _setting("url", _name, "field")
+    """where items hold their address; without one the response's address is taken"""
+    encoding: str | None = _setting(None, _encoding, "charset")
+    """of HTML that items hold as bytes, whatever its header and its `meta` say; `None` finds it for [each
+    page](output.md#bytes)"""
+    field_names: Mapping[str, str | None] = _setting({}, _field_names, "mapping")
+    """other names for the [fields](fields.md) written, as `{"text": "body"}`; `None` for one that is not wanted"""
+    outputs: frozenset[str] = _setting([], _outputs, "names")
+    """further fields to write: `clean_html`, `markdown`, `metadata`, `chunks`, `segments`, `blocks`"""
+    links: bool = _setting(True, _bool)
+    """`False` drops the targets of links from HTML and Markdown; their text stays"""
+    images: bool = _setting(True, _bool)
+    """`False` leaves pictures, videos and sounds out"""
+    tables: bool = _setting(True, _bool)
+    """`False` leaves data tables out; layout tables are not concerned"""
+    rules: Rules = _setting(None, _rules, "path")
+    """[rules of your own](../guides/rules.md) for sites: CSS selectors of what is always kept or dropped; a file in
+    TOML or JSON, or a list of mappings"""
+    deduplicate: bool = _setting(True, _bool)
+    """`False` keeps text that a page has twice, see [What counts as content](../guides/content.md)"""
+    comments: Comments = _setting("separate", _choice(COMMENTS))
+    """what readers wrote below the content: `separate` puts it into the field [`comments`](fields.md#comments) only,
+    `include` into the text, HTML and Markdown as well, `drop` nowhere"""
+    keep_html: bool = _setting(True, _bool)
+    """`False` takes the HTML off the item once its content is written to another field; the `site` spider's project
+    does"""
+    duplicates: bool = _setting(True, _bool)
+    """look for [near-duplicates](../guides/near-duplicates.md) during the crawl"""
+    drop_duplicates: bool = _setting(False, _bool)
+    """drop pages of 30 words or more that share [nearly all their text](../guides/near-duplicates.md#dropping) with
+    another, instead of marking them"""
+    duplicates_ttl: int = _setting(30 * DAY_S, _number(int, 1, MAX_TTL_S), "seconds")
+    """how long a document is remembered after it was last met (30 days)"""
+    duplicates_sketch: int = _setting(8, _number(int, 8, 1024), "shingles")
+    """kept per document, 8 to 1024; more make the resemblance more exact, and take 6 bytes each"""
+    duplicates_resemblance: float | None = _setting(None, _number(float, 0.001, 1, None), "0 to 1")
+    """least [resemblance](../guides/near-duplicates.md#how-alike) of near-duplicates; `None`: 4 of 8 shingles in
+    common"""
+    site_evidence: bool = _setting(True, _bool)
+    """count the nodes of each site and use the counts; `False` is page level only"""
+    read_only: bool = _setting(None, _read_only)
+    """use what Redis knows and write nothing; `None` is true in `scrapy shell`, `fetch`, `view`, `parse` and `check`"""
+    processes: int = _setting(0, _processes, "processes")
+    """clean pages in [processes of their own](#processes); `auto` is one per core beside the crawl's, 2 at most"""
+    thread_tags: int = _setting(3_000, _number(int, 0), "tags")
+    """pages with more tags (`<`; 600 characters or 4 `=` count as one more) are cleaned in a thread, not in the event
+    loop"""
+    max_bytes: int = _setting(16_000_000, _number(int, 1), "bytes")
+    """HTML longer than this is passed through uncut"""
+    max_nodes: int = _setting(100_000, _number(int, 1), "nodes")
+    """pages with more nodes are passed through uncut"""
+    redis_url: str | None = _setting(None, _redis_url, "URL")
+    """`redis://`, `rediss://` or `unix://`; `redis+cluster://` and any server of a cluster;
+    `redis+sentinel://USER:PASSWORD@HOST:26379,HOST:26379/MASTER/DATABASE` for the master that Sentinels name,
+    `?sentinel_password=` and `&sentinel_username=` where they have their own; both with `rediss` for TLS. `None`: the
+    environment variable of this name, the place for passwords; without one a private server is started"""
+    redis_optional: bool = _setting(False, _bool)
+    """`True` goes on without site evidence where `TAMIS_REDIS_URL` will never work: wrong password, permissions,
+    database, TLS or mode. A Redis that does not answer never stops a crawl"""
+    redis_prefix: str = _setting("tamis", _name)
+    """first part of every key"""
+    redis_timeout: float = _setting(0.5, _number(float, 0.001, MAX_TTL_S), "seconds")
+    """bound on a call, connecting included; a longer one counts as failed"""
+    redis_retry_interval: float = _setting(5.0, _number(float, 0.001, MAX_TTL_S), "seconds")
+    """time between attempts while Redis is unreachable"""
+    state_dir: Path = _setting("tamis", _folder, "path")
+    """folder of the private server, in the project's `.scrapy` unless it is absolute"""
+    state_bytes: int = _setting(1 << 30, _number(int, 4 << 20), "bytes")
+    """most memory of the private server; beyond it the hosts and documents not met for longest go"""
+    host_budget: int = _setting(2_900, _number(int, 100), "nodes")
+    """most nodes held per host; rare ones are dropped when it is full, with [a known
+    error](../guides/sites.md#what-the-counts-promise)"""
+    host_pages: int = _setting(1_024, _number(int, 1, MAX_PAGES), "pages")
+    """most pages counted per host, at most 32767; then it [settles](../guides/sites.md#settled-hosts) in any case"""
+    settle_pages: int = _setting(64, _number(int, MIN_PAGES, math.inf, 0), "pages")
+    """pages after which a host may settle, 10 or more; with 0 none does, and pages after `TAMIS_HOST_PAGES` are not
+    counted"""
+    domain_hosts: int = _setting(1_000, _number(int, 0), "hosts")
+    """most hosts of one registered domain that a crawl begins to count, as a wildcard in DNS has no end of them; 0 is
+    any number"""
+    host_ttl: int = _setting(30 * DAY_S, _number(int, 1, MAX_TTL_S), "seconds")
+    """how long a host is remembered after its last page (30 days)"""
+    report: str | None = _setting(None, _file, "path")
+    """write a [report of the crawl](../guides/report.md) there when it ends; `%(name)s` and `%(time)s` stand for the
+    spider's name and the beginning, as in `FEEDS`; the `site` spider's project has `report.html`"""
+    metrics: tuple[str, int] | None = _setting(None, _address, "address")
+    """serve the [stats to Prometheus](stats.md#prometheus) there, as `127.0.0.1:9410`, while the crawl runs"""
+    progress: bool = _setting(True, _bool)
+    """show the [progress of the crawl](../guides/report.md#while-it-runs) at the foot of the terminal"""
+
+    @property
+    def needs_redis(self) -> bool:
+        """Whether anything is to be kept in Redis."""
+        return self.site_evidence or self.duplicates
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Read and check the settings, or raise :class:`ConfigError`."""
+        values: dict[str, Any] = {}
+        problems = []
+        for name in SETTINGS:
+            try:
+                values[name.removeprefix(PREFIX).lower()] = checked_setting(settings, name)
+            except ValueError as error:
+                problems.append(str(error))
+        if problems:
+            raise ConfigError(problems)
+        if values["drop_duplicates"]:
+            values["duplicates_sketch"] = max(values["duplicates_sketch"], SAME_TEXT_SKETCH)
+            values["duplicates_resemblance"] = values["duplicates_resemblance"] or SAME_TEXT_RESEMBLANCE
+        if is_read_only_command():  # a single page: there is no crawl to report on, and no process is ready in time
+            values |= {"processes": 0, "redis_optional": True, "report": None, "metrics": None, "progress": False}
+        return cls(**values)
+
+
+SETTINGS: Final[Mapping[str, Setting]] = {
+    f"{PREFIX}{each.name.upper()}": each.metadata["setting"] for each in fields(Config)
+}
+"""Every setting by its name."""
+
+
+def checked_setting(settings: BaseSettings, name: str) -> Any:
+    """Return the value of one setting with the right type, or raise a ``ValueError`` that says what is wrong."""
+    setting = SETTINGS[name]
+    try:
+        return setting.check(settings.get(name, setting.default))
+    except ValueError as error:
+        raise ValueError(f"{name} {error}") from error
+    except (OSError, RuntimeError) as error:  # of files
+        raise ValueError(f"{name}: {error}") from error
+
+
+def unknown_settings(settings: BaseSettings, spider: object) -> list[str]:
+    """Return a message for each setting that does not exist, or stands where it has no effect.
+
+    That is in the environment, or among the attributes and ``-a`` arguments of the spider.
+    """
+    unknown = sorted(name for name in settings if str(name).startswith(PREFIX) and name not in SETTINGS)
+    problems = []
+    for name in unknown:
+        similar = get_close_matches(name, SETTINGS, n=1)
+        if (output := name.removeprefix(PREFIX).lower()) in OPTIONAL_FIELDS:
+            similar = [f'TAMIS_OUTPUTS = ["{output}"]']
+        problems.append(f"there is no setting {name}" + (f"; did you mean {similar[0]}?" if similar else ""))
+    unread = sorted((SETTINGS.keys() & os.environ) - {"TAMIS_REDIS_URL", *settings})
+    problems += [f"{name} of the environment has no effect: give -s {name}=VALUE" for name in unread]
+    misplaced = (name for name in SETTINGS if hasattr(spider, name))
+    where = "belongs in its custom_settings, or give -s"
+    return problems + [f"{name} of the spider has no effect: it {where} {name}=VALUE" for name in misplaced]

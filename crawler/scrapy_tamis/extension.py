@@ -1,0 +1,300 @@
+"""The extension: owns what middleware and pipeline share, which is settings, model, and the connection to Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import AsyncExitStack, contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.utils.asyncio import is_asyncio_available
+
+from scrapy_tamis import stats
+from scrapy_tamis.cleaner import Cleaner
+from scrapy_tamis.config import Config, ConfigError, unknown_settings
+from scrapy_tamis.item_sources import ItemSources
+from scrapy_tamis.pool import ReadPage
+from scrapy_tamis.storage.clients import memory_advice, without_secrets
+from scrapy_tamis.storage.connection import Connection, problem_at_start
+from scrapy_tamis.storage.counts import NodeCounts
+from scrapy_tamis.storage.embedded import EmbeddedServer, EmbeddedServerError
+from scrapy_tamis.storage.evidence import HashedPage
+from scrapy_tamis.storage.index import DuplicateIndex
+from scrapy_tamis.worker import freeze_loaded
+from tamis.page.addresses import links_of
+from tamis.page.page import PageTooLarge
+from tamis.page.parsing import kind_of_data
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_tamis.fields import CleanedItem
+    from scrapy_tamis.item_sources import ItemSource
+
+logger = logging.getLogger(__name__)
+
+_NO_ASYNCIO: Final = "TWISTED_REACTOR must be the asyncio reactor, which is Scrapy's default"
+_START_TIMEOUT_S: Final = 1.0
+_configs: WeakKeyDictionary[Crawler, Config | None] = WeakKeyDictionary()
+"""The settings of each crawl; ``None`` where Tamis cannot start."""
+
+
+class Component:
+    """A component of a crawl, as Scrapy makes one."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the component of a crawl."""
+        return cls(crawler)
+
+
+class Tamis(Component):
+    """What one crawl needs for cleaning; it is opened and closed with the spider.
+
+    Attributes:
+        count: adds one to a stat of :mod:`scrapy_tamis.stats`.
+        counts, duplicates: ``None`` without Redis or when they are off.
+        on_cleaned: functions that are called with the address and the values of each item that was cleaned.
+        before_close: functions that are awaited before the connection is closed, with the address of Redis or ``None``.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self.config = config_of(crawler)
+        self.count: Callable[[str], object] = crawler.stats.inc_value  # to look it up takes longer than to count
+        self.cleaner = Cleaner(self.config, self.count)
+        self.sources = ItemSources(self.warn_once)
+        self.counts: NodeCounts | None = None
+        self.duplicates: DuplicateIndex | None = None
+        self.on_cleaned: list[Callable[[str | None, Mapping[str, Any]], object]] = []
+        self.before_close: list[Callable[[str | None], Awaitable[object]]] = []
+        self._redis_url: str | None = None
+        self._closing = AsyncExitStack()  # ends in the reverse order what was opened
+        self._warned: set[Hashable] = set()
+        crawler.signals.connect(self.sources.leave, signals.request_scheduled)
+        crawler.signals.connect(self.open, signals.spider_opened)
+        crawler.signals.connect(self.close, signals.spider_closed)
+
+    def warn_once(self, about: Hashable, message: str, *args: object, level: int = logging.WARNING) -> None:
+        """Log a message, the first time that there is one about this."""
+        if about not in self._warned:
+            self._warned.add(about)
+            logger.log(level, message, *args)
+
+    @contextmanager
+    def step(self, doing: str, stat: str, url: str | None) -> Iterator[None]:
+        """Run a step that may fail alone: its errors are counted, and the first of each step is logged."""
+        try:
+            yield
+        except DropItem:
+            raise
+        except Exception as error:
+            self.count(stat)
+            level = logging.DEBUG if doing in self._warned else logging.ERROR
+            message = "Could not %s of %s; %s counts how often this happens"
+            logger.log(level, message, doing, url, stat, exc_info=error)
+            self._warned.add(doing)
+
+    def links_of(self, response: Response) -> list[str] | None:
+        """Return where the links of a page lead, as they are written, if it was read to be counted."""
+        hashed = self.sources.of(response).hashed
+        if isinstance(hashed, HashedPage):
+            return links_of(hashed.page)
+        self.cleaner.pool.with_links = True  # from now on
+        return hashed.links if isinstance(hashed, ReadPage) else None
+
+    async def clean(self, html: str | bytes, source: ItemSource) -> CleanedItem:
+        """Clean a page as it was read and counted; one that was not is looked up in the counts of its site."""
+        url, hashed, evidence = source.url, source.hashed, source.evidence
+        is_new = not source.html  # else the middleware has read it, or found it too large
+        if is_new and self.counts is not None and url is not None and source.site and not kind_of_data(html):
+            with suppress(PageTooLarge):
+                hashed = await self.cleaner.read(html, url)
+            if hashed is not None:
+                with self.step("look up the counts", stats.ITEMS_INCOMPLETE, url):
+                    evidence = await self.counts.read(source.site, hashed.fingerprints)
+        rules = source.options.rules_of(self.config.rules, url)
+        return await self.cleaner.clean(html, url, hashed, evidence, source.options.model, rules)
+
+    async def open(self) -> None:
+        """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
+        self.cleaner.pool.start()
+        self._closing.push_async_callback(self.cleaner.pool.close)
+        try:
+            await self._open()
+        except EmbeddedServerError as error:
+            logger.warning("The crawl goes on without site evidence: %s", error)
+            self._redis_failed(begins=True)
+        except Exception:
+            self.counts = self.duplicates = None
+            self.count(stats.REDIS_FAILURES)
+            logger.exception("The crawl goes on without site evidence")
+        freeze_loaded()
+
+    async def _open(self) -> None:
+        config = self.config
+        if not config.needs_redis or (connection := await self._connect()) is None:
+            return
+        self._closing.push_async_callback(connection.close)
+        if config.site_evidence:
+            self.counts = NodeCounts(
+                connection,
+                prefix=config.redis_prefix,
+                budget=config.host_budget,
+                max_pages=config.host_pages,
+                ttl=config.host_ttl,
+                settle_after=config.settle_pages,
+                max_hosts=config.domain_hosts,
+                count_stat=self.count,
+            )
+        if config.duplicates:
+            self.duplicates = DuplicateIndex(
+                connection,
+                config.redis_prefix,
+                ttl=config.duplicates_ttl,
+                keep=config.duplicates_sketch,
+                min_resemblance=config.duplicates_resemblance,
+            )
+        if (
+            await connection.ping()
+            and config.redis_url is not None
+            and (advice := await connection.call(memory_advice))
+        ):
+            logger.warning("%s", advice)
+
+    def _warn_if_nothing_was_cleaned(self) -> None:
+        number_of, field = partial(self._crawler.stats.get_value, default=0), self.config.html_field
+        reasons = {
+            stats.ITEMS_WITHOUT_HTML: f"have nothing in {field!r}: set TAMIS_HTML_FIELD to their field",
+            stats.ITEMS_NOT_HTML: f"have no HTML in {field!r}: give response.text of a page",
+            stats.ITEMS_WITHOUT_FIELD: "have no room for the text: declare a field, or name one in TAMIS_FIELD_NAMES",
+            stats.ITEMS_FAILED: "could not be cleaned: their first error is above",
+        }
+        raw = {name: number for name in reasons if (number := number_of(name))}
+        if raw and not any(map(number_of, stats.ITEMS_DONE)):
+            logger.log(
+                logging.WARNING if raw.keys() == {stats.ITEMS_WITHOUT_HTML} else logging.ERROR,
+                "None of the %d items of this crawl was cleaned; %s. TAMIS_ENABLED = False switches Tamis off",
+                sum(raw.values()),
+                "; ".join(f"{number} {reasons[name]}" for name, number in raw.items()),
+            )
+
+    async def close(self) -> None:
+        """Disconnect, and stop the embedded server if no other crawl uses it."""
+        self._warn_if_nothing_was_cleaned()
+        self.counts = self.duplicates = None
+        for work in self.before_close:
+            self._closing.push_async_callback(work, self._redis_url)
+        try:
+            await self._closing.aclose()
+        except Exception:
+            logger.exception("Could not close everything")
+
+    async def _connect(self) -> Connection | None:
+        config = self.config
+        url, revive = config.redis_url, None
+        if url is None:
+            server = EmbeddedServer(config.state_dir, max_bytes=None if config.read_only else config.state_bytes)
+            if config.read_only and not server.has_data:
+                return None
+            await asyncio.to_thread(server.start)
+            self._closing.push_async_callback(asyncio.to_thread, server.stop)
+            url, revive = server.url, partial(asyncio.to_thread, server.start)
+        self._redis_url = url
+        where = f"the private server of {config.state_dir}" if revive else f"Redis at {without_secrets(url)}"
+        logger.info("Tamis uses %s", where)
+        return Connection(
+            url,
+            timeout=config.redis_timeout,
+            retry_interval=config.redis_retry_interval,
+            on_failure=self._redis_failed,
+            revive=revive,
+        )
+
+    def _redis_failed(self, begins: bool) -> None:
+        self.count(stats.REDIS_FAILURES)
+        if begins:
+            self.count(stats.REDIS_OUTAGES)
+
+
+def tamis_of(crawler: Crawler) -> Tamis:
+    """Return the crawl's extension, for the components that need it; without one it raises as :func:`config_of`."""
+    tamis = crawler.get_extension(Tamis)
+    if tamis is None:
+        config_of(crawler)
+        _refuse(crawler, ["the extension scrapy_tamis.extension.Tamis is not enabled"])
+    return tamis
+
+
+class CannotStartError(RuntimeError):
+    """Tamis is enabled and cannot start, so the crawl does not either; see ``TAMIS_REQUIRED``."""
+
+
+def _is_on(crawler: Crawler, setting: str) -> bool:
+    """Whether a setting is true; a value that is neither true nor false counts as true, and is refused later."""
+    with suppress(TypeError, ValueError):
+        return crawler.settings.getbool(setting, default=True)
+    return True
+
+
+def config_of(crawler: Crawler) -> Config:
+    """Return the settings of a crawl, which are read and checked once; each unknown one is a warning.
+
+    Raises:
+        NotConfigured: Tamis is not enabled, or cannot start and the crawl may go on without it.
+        CannotStartError: it cannot start.
+    """
+    if not _is_on(crawler, "TAMIS_ENABLED"):
+        raise NotConfigured
+    if crawler not in _configs:
+        _configs[crawler] = _checked_config(crawler)
+    if (config := _configs[crawler]) is None:
+        raise NotConfigured
+    return config
+
+
+def _checked_config(crawler: Crawler) -> Config:
+    for unknown in unknown_settings(crawler.settings, crawler.spider or crawler.spidercls):
+        logger.warning("Tamis: %s", unknown)
+    problems = [] if is_asyncio_available() else [_NO_ASYNCIO]
+    try:
+        config = Config.from_settings(crawler.settings)
+    except ConfigError as error:
+        _refuse(crawler, error.problems + problems)
+    if config.redis_url and config.needs_redis and not config.redis_optional:
+        timeout = max(config.redis_timeout, _START_TIMEOUT_S)
+        if problem := problem_at_start(config.redis_url, config.redis_prefix, timeout):
+            problems.append(f"{problem}; TAMIS_REDIS_OPTIONAL = True goes on without site evidence")
+    if problems:
+        _refuse(crawler, problems)
+    return config
+
+
+def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:
+    """Log what is wrong and end the crawl, or with ``TAMIS_REQUIRED`` off log it once more at the end."""
+    _configs[crawler] = None
+    reasons = "".join(f"\n  * {problem}" for problem in problems)
+    logger.error("Tamis cannot start:%s", reasons)
+    if not _is_on(crawler, "TAMIS_REQUIRED"):
+
+        def log_again() -> None:
+            logger.error("No item of this crawl was cleaned, since Tamis could not start: %s", "; ".join(problems))
+
+        crawler.signals.connect(log_again, signals.spider_closed, weak=False)
+        raise NotConfigured
+    crawler.spider = None  # else Scrapy before 2.16 takes it for a crawl that has run, and exits with 0
+    # Scrapy turns this exception into its exit code. Retrieve it, or asyncio logs its traceback as well.
+    with suppress(RuntimeError):
+        if (task := asyncio.current_task()) is not None:
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    raise CannotStartError("; ".join(problems))

@@ -1,0 +1,230 @@
+"""The spider that crawls sites as a whole: ``scrapy crawl site -a url=https://host/ -O items.jsonl``."""
+
+from __future__ import annotations
+
+import zlib
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urljoin, urlsplit
+
+from scrapy import Field, Item, Request, Spider, signals
+from scrapy.http import HtmlResponse
+from scrapy.linkextractors import IGNORED_EXTENSIONS
+from scrapy.utils.response import get_base_url
+from w3lib.html import strip_html5_whitespace
+from w3lib.url import safe_url_string
+
+from scrapy_tamis.extension import Tamis
+from scrapy_tamis.fields import FIELDS
+from scrapy_tamis.storage.keys import site_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Container, Iterable, Iterator
+
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+MAX_LINKS_PER_PAGE: Final = 10
+"""Links of a host that are remembered, for each page to store: some lead to no HTML, or nowhere."""
+
+MAX_REQUESTS: Final = 16
+"""Requests of a host at a time."""
+
+_MAX_LINK_CHARS: Final = 4_096  # longer ones are scripts and pictures, which are not to be kept
+
+_NO_PAGES: Final = tuple(f".{extension}" for extension in IGNORED_EXTENSIONS)
+
+
+class PageItem(Item):
+    """One page: the spider fills the address and the HTML, the pipeline the rest (``docs/reference/fields.md``)."""
+
+    url = Field()
+    html = Field()
+
+
+PageItem.fields.update({each.name: Field() for each in FIELDS})
+
+
+@dataclass(slots=True)
+class SiteState:
+    """What is known of one host: addresses that were met and stored, links that wait with their depth, requests."""
+
+    seen: set[str] = field(default_factory=set)
+    stored: set[str] = field(default_factory=set)
+    waiting: deque[tuple[str, int]] = field(default_factory=deque)
+    requests: int = 0
+
+
+class SiteSpider(Spider):
+    """Follows the links inside each site it is given and yields its HTML pages, up to a number of pages per host.
+
+    With ``JOBDIR`` a crawl that was stopped (Ctrl-C, SIGTERM) goes on where it was.
+
+    Arguments of ``scrapy crawl site``:
+        url: address to start from; the site is the host it leads to, redirects included.
+        urls_file: file with one address per line, to crawl many sites at once.
+        pages: most pages to store per host, 200 by default.
+        shard: ``K/N``, to take every N-th host only, so that N crawls share a file.
+    """
+
+    name = "site"
+    state: dict[str, Any]
+
+    def __init__(
+        self,
+        url: str | None = None,
+        urls_file: str | None = None,
+        pages: str | int = 200,
+        shard: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.state = {}  # replaced by Scrapy with that of an earlier run, where JOBDIR is set
+        self._pages = parse_int("pages", pages)
+        self._start_urls = shard_of(start_urls(url, urls_file), shard)
+        if not self._start_urls:
+            self.logger.warning("Nothing to crawl: all of the hosts given are in other shards than %s", shard)
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Request the addresses given, also those that an earlier run of the same job has fetched."""
+        self.crawler.signals.connect(self._go_on, signals.spider_error)
+        with suppress(TypeError, ValueError):  # Tamis itself says what is wrong with a setting
+            names = self.settings.getdict("TAMIS_FIELD_NAMES").values()
+            PageItem.fields.update({name: Field() for name in names if name})
+        for url in self._start_urls:
+            yield Request(url, errback=self.failed, dont_filter=True)
+
+    def parse(self, response: Response, site: str | None = None, depth: int = 0) -> Iterator[Any]:
+        """Yield the page, and requests for links that stay on its site; a start address may lead to any."""
+        here = site_of(response.url)
+        if site is not None:
+            self._site(site).requests -= 1
+        if here is not None and here == (site or here) and isinstance(response, HtmlResponse):
+            state = self._site(here)
+            state.seen.add(response.url)
+            if len(state.stored) < self._pages and response.url not in state.stored:
+                state.stored.add(response.url)
+                yield PageItem(url=response.url, html=response.text)
+            max_links = self._pages * (1 + MAX_LINKS_PER_PAGE)
+            tamis = self.crawler.get_extension(Tamis)
+            links = tamis.links_of(response) if tamis is not None else None
+            for url in islice(new_links(response, here, state.seen, links), max(max_links - len(state.seen), 0)):
+                state.seen.add(url)
+                state.waiting.append((url, depth + 1))
+            yield from self._next_requests(here)
+        elif site is not None:
+            yield from self._next_requests(site)
+
+    def failed(self, failure: Failure) -> Iterator[Request]:
+        """Request another link in place of one that has led to no page; Scrapy logs why."""
+        site = failure.request.cb_kwargs.get("site")  # type: ignore[attr-defined]
+        if site is not None:
+            self._site(site).requests -= 1
+            yield from self._next_requests(site)
+
+    def _go_on(self, response: Any) -> None:  # or the failure, where an errback has failed
+        """Request the links that wait after a callback or a middleware has failed: no other page may be on its way."""
+        failed = response.request
+        for request in self._next_requests(failed.cb_kwargs.get("site") or str(site_of(failed.url))):
+            self.crawler.engine.crawl(request)
+
+    def _site(self, site: str) -> SiteState:
+        sites: dict[str, SiteState] = self.state.setdefault("sites", {})
+        return sites.setdefault(site, SiteState())
+
+    def _next_requests(self, site: str) -> Iterator[Request]:
+        """Yield requests for the links found first, no more than there are pages to store."""
+        state = self._site(site)
+        # Scrapy drops requests beyond its limits, and those would never come back to make room for others.
+        max_depth, max_length = (self.settings.getint(name) or inf for name in ("DEPTH_LIMIT", "URLLENGTH_LIMIT"))
+        while state.waiting and state.requests < min(MAX_REQUESTS, self._pages - len(state.stored)):
+            url, depth = state.waiting.popleft()
+            if depth <= max_depth and len(url) <= max_length:
+                state.requests += 1
+                # The response that it is yielded for need not be the one that has the link.
+                options: dict[str, Any] = {"errback": self.failed, "meta": {"depth_reset": True}, "dont_filter": True}
+                yield Request(url, self.parse, cb_kwargs={"site": site, "depth": depth}, **options)
+
+
+def new_links(
+    response: HtmlResponse, site: str, seen: Container[str], links: Iterable[str | None] | None = None
+) -> Iterator[str]:
+    """Yield the addresses of a page's links that stay on its site and were not seen, without fragments.
+
+    Scrapy's ``LinkExtractor`` would prepare every link for a request, while nearly all of a page's were seen on others.
+    Where Tamis knows the ``links``, since it has read the page already, Scrapy does not parse it.
+    """
+    base = get_base_url(response)
+    # From where links lead to the same: so they are looked up once for all pages of a site, or of a folder.
+    root, folder, encoding = urljoin(base, "/"), urljoin(base, "."), response.encoding
+    if links is None:
+        links = (element.get("href") for element in response.selector.root.iter("a", "area"))
+    for link in links:
+        if link and not link.startswith("#") and len(link) <= _MAX_LINK_CHARS:
+            is_absolute = link.startswith(("/", "http://", "https://"))
+            start = root if is_absolute else folder if link[0].isalnum() or link[0] == "." else base
+            url, its_site = _resolve(start, link, encoding)
+            if its_site == site and url not in seen:
+                yield url
+
+
+@lru_cache(maxsize=16_384)
+def _resolve(base: str, link: str, encoding: str) -> tuple[str, str | None]:
+    """Return the address that a link leads to, without its fragment, and its site; ``None`` where no page can be."""
+    try:
+        url = urljoin(base, strip_html5_whitespace(link)).partition("#")[0]
+        if (site := site_of(url)) is None:
+            return url, None
+        url = safe_url_string(url, encoding)
+        is_file = urlsplit(url).path.lower().endswith(_NO_PAGES)
+    except ValueError:  # some links are no addresses
+        return link, None
+    return url, None if is_file else site
+
+
+def start_urls(url: str | None, urls_file: str | None) -> list[str]:
+    """Return the addresses to start from, one per argument or line, each once."""
+    found = [_checked(url, "-a url")] if url else []
+    if urls_file:
+        try:
+            lines = Path(urls_file).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ValueError(f"-a urls_file: cannot read {urls_file}: {error}") from error
+        for number, line in enumerate(lines, start=1):
+            if (address := line.strip()) and not address.startswith("#"):
+                found.append(_checked(address, f"{urls_file}, line {number}"))
+    if not found:
+        raise ValueError("nothing to crawl: give -a url=https://host/ or -a urls_file=FILE with an address per line")
+    return list(dict.fromkeys(found))
+
+
+def shard_of(urls: list[str], shard: str | None) -> list[str]:
+    """Return the addresses of one shard, ``K/N``, so that N crawls share a file; a host is in one shard only."""
+    if shard is None:
+        return urls
+    number, _, count = shard.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and int(number) < int(count)):
+        raise ValueError(f"-a shard must be K/N with K from 0 to N - 1, such as 0/4, not {shard!r}")
+    return [url for url in urls if zlib.crc32(str(site_of(url)).encode()) % int(count) == int(number)]
+
+
+def parse_int(name: str, value: str | int) -> int:
+    """Return an argument that is a whole number from 1 on."""
+    with suppress(ValueError):
+        if (number := int(value)) >= 1:
+            return number
+    raise ValueError(f"-a {name} must be a whole number of at least 1, not {value!r}")
+
+
+def _checked(url: str, where: str) -> str:
+    if site_of(url) is None:
+        hint = "" if urlsplit(url).scheme else f"; did you mean https://{url.lstrip('/')}?"
+        raise ValueError(f"{where}: {url!r} is not an http or https address{hint}")
+    # Links to a front page have the slash; without it the page would be two.
+    return urlsplit(url)._replace(path=urlsplit(url).path or "/").geturl()

@@ -1,0 +1,143 @@
+"""The data of a report: a record for each page, the stats of the crawl, and a sample of the pages of each host."""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from scrapy_tamis.profiles import RepeatedPart, find_repeated_parts
+from scrapy_tamis.storage.evidence import HashedPage
+from scrapy_tamis.storage.keys import site_of
+from tamis import Page, PageTooLarge
+from tamis.counting import LossyCounts
+from tamis.hashing import hash_text
+from tamis.page.text import WORD
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy_tamis.storage.hosts import HostRecord
+
+MAX_PAGES: Final = 200_000
+"""Pages that a report has records of; later ones are only counted."""
+
+_MAX_ERRORS: Final = 200
+
+MAX_HOSTS: Final = 20
+PAGES_PER_HOST: Final = 10
+_MAX_BYTES: Final = 400_000
+_MAX_PARTS: Final = 30
+_MAX_COUNTED: Final = 100_000  # characters; the words of a longer text are estimated, or it would hold the event loop
+_MAX_NUMBER: Final = 1e9  # of a field; NaN is not below it
+
+
+class PageRecord(NamedTuple):
+    """One page that was cleaned, by its fields; ``seconds`` are those since the crawl began, -1 where unknown."""
+
+    url: str
+    host: str
+    seconds: float
+    words: int
+    template_share: float
+    status: str
+    source: str
+    evidence_pages: int
+    label_version: int
+    duplicate_of: str | None
+    confidence: float | None
+
+
+class Samples:
+    """A random sample of the pages of the first hosts, compressed: those whose addresses have the lowest hashes."""
+
+    def __init__(self) -> None:
+        self._pages: dict[str, dict[int, tuple[str, str | None, bytes]]] = {}
+
+    def offer(self, host: str, url: str, html: bytes, encoding: str | None = None) -> None:
+        """Add a page to the sample if it belongs there."""
+        if len(html) > _MAX_BYTES or (host not in self._pages and len(self._pages) >= MAX_HOSTS):
+            return
+        kept, number = self._pages.setdefault(host, {}), hash_text(url)
+        if len(kept) < PAGES_PER_HOST or number < max(kept):
+            kept[number] = (url, encoding, zlib.compress(html, 1))
+            if len(kept) > PAGES_PER_HOST:
+                del kept[max(kept)]
+
+    def find_template(self, host: str) -> tuple[int, list[RepeatedPart]]:
+        """Return how many pages of a host were sampled, and the elements that they repeat."""
+        pages = []
+        for url, encoding, html in self._pages.get(host, {}).values():
+            with suppress(PageTooLarge):
+                pages.append(HashedPage.of(Page.parse(zlib.decompress(html), url, encoding=encoding)))
+        counts = LossyCounts(sys.maxsize)
+        for number, page in enumerate(pages):
+            counts.add(number, page.fingerprints)
+        return len(pages), find_repeated_parts(pages, counts)[:_MAX_PARTS] if len(pages) > 1 else []
+
+
+@dataclass(eq=False)
+class CrawlRecord:
+    """A crawl for a report.
+
+    Attributes:
+        pages: in the order in which they were cleaned, at most :data:`MAX_PAGES`.
+        settings: the ``TAMIS_*`` settings that are not the default.
+        errors: messages of errors, and how often each was logged.
+        inspect_options: options with which ``tamis inspect`` cleans a page as the crawl did; "" where unknown.
+    """
+
+    pages: list[PageRecord] = field(default_factory=list)
+    more_pages: int = 0
+    stats: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    errors: Counter[str] = field(default_factory=Counter)
+    hosts: dict[str, HostRecord] = field(default_factory=dict)
+    samples: Samples = field(default_factory=Samples)
+    title: str = "Crawl"
+    inspect_options: str = ""
+
+    def add(self, page: PageRecord) -> None:
+        """Add a page."""
+        if len(self.pages) < MAX_PAGES:
+            self.pages.append(page)
+        else:
+            self.more_pages += 1
+
+    def add_error(self, message: str) -> None:
+        """Count an error; after 200 different ones, all new ones are counted together."""
+        line = " ".join(message.split())[:300]
+        known = line in self.errors or len(self.errors) < _MAX_ERRORS
+        self.errors[line if known else "other errors"] += 1
+
+
+def page_record(values: Mapping[str, Any], seconds: float) -> PageRecord | None:
+    """Return the record of an item; ``None`` if it has no address or was not cleaned."""
+    value = values.get
+
+    def number(name: str) -> float | None:
+        given = value(name)
+        return float(given) if isinstance(given, int | float) and abs(given) < _MAX_NUMBER else None
+
+    url, status, share, original = value("url"), value("status"), value("template_share"), value("duplicate_of")
+    if not isinstance(url, str) or (status is None and share is None):
+        return None
+    text = str(value("text") or "")
+    words = len(WORD.findall(text[:_MAX_COUNTED])) * max(len(text) / _MAX_COUNTED, 1)
+    return PageRecord(
+        url=url,
+        host=site_of(url) or "(no host)",
+        seconds=seconds,
+        words=round(words),
+        template_share=min(max(number("template_share") or 0.0, 0.0), 1.0),
+        status=str(status or "cleaned"),
+        source=str(value("label_source") or "page"),
+        evidence_pages=int(number("evidence_pages") or 0),
+        label_version=int(number("site_label_version") or 0),
+        duplicate_of=original if isinstance(original, str) and original != url else None,
+        confidence=number("confidence"),
+    )

@@ -1,0 +1,84 @@
+"""The stats of a crawl: names and meanings. There are no others, and no name holds a host."""
+
+from __future__ import annotations
+
+from typing import Final
+
+STATS: Final[list[str]] = []
+"""All names. ``make docs`` writes the table of ``docs/reference/stats.md`` from the text below each, in Markdown."""
+
+
+def _stat(name: str) -> str:
+    STATS.append(f"tamis/{name}")
+    return STATS[-1]
+
+
+PAGES_COUNTED: Final = _stat("pages/counted")
+"""pages counted for their site"""
+PAGES_REPLACED: Final = _stat("pages/replaced")
+"""pages that had been counted with other contents, which [they have replaced](../guides/sites.md#pages-that-change)"""
+PAGES_SETTLED: Final = _stat("pages/settled")
+"""pages of [settled hosts](../guides/sites.md#settled-hosts), which need no counting"""
+PAGES_REPEATED: Final = _stat("pages/repeated")
+"""pages that had been counted before, at this address or with the same contents at another, or came after
+`TAMIS_HOST_PAGES`"""
+PAGES_UNCOUNTED: Final = _stat("pages/uncounted")
+"""pages not counted because Redis was unreachable or refused, site evidence is off or there were `TAMIS_DOMAIN_HOSTS`
+before"""
+PAGES_READ: Final = _stat("pages/read")
+"""pages whose counts were read only (`TAMIS_READ_ONLY`)"""
+PAGES_SKIPPED: Final = _stat("pages/skipped")
+"""responses that are no pages of a site: not HTML, an error status, no host, or `meta={"tamis": False}`"""
+PAGES_TOO_LARGE: Final = _stat("pages/too_large")
+"""pages above `TAMIS_MAX_BYTES`, `TAMIS_MAX_NODES` or the parser's own limits"""
+PAGES_FAILED: Final = _stat("pages/failed")
+"""pages that could not be read because of an error, which is in the log"""
+
+HOSTS_SETTLED: Final = _stat("hosts/settled")
+"""times that a host settled with a page of this crawl"""
+HOSTS_REOPENED: Final = _stat("hosts/reopened")
+"""times that a host was opened again because its pages no longer had its template"""
+
+ITEMS_CLEANED: Final = _stat("items/cleaned")
+"""items cleaned"""
+ITEMS_WITH_EVIDENCE: Final = _stat("items/with_site_evidence")
+"""of all items, those where the counts of the site took part in the decision"""
+ITEMS_WITH_COMMENTS: Final = _stat("items/with_comments")
+"""of all items, those of pages with [comments](fields.md#comments) of readers"""
+ITEMS_FALLBACK: Final = _stat("items/fallback")
+"""items that would have lost all their text; the least template-like section was kept"""
+ITEMS_EMPTY: Final = _stat("items/empty")
+"""items of pages without any text"""
+ITEMS_TOO_LARGE: Final = _stat("items/too_large")
+"""items passed through uncut, with all their text"""
+ITEMS_IN_PROCESS: Final = _stat("items/in_process")
+"""items cleaned in one of the `TAMIS_PROCESSES`"""
+ITEMS_IN_THREAD: Final = _stat("items/in_thread")
+"""items whose page is above `TAMIS_THREAD_TAGS` and was cleaned in a thread"""
+ITEMS_WITHOUT_HTML: Final = _stat("items/without_html")
+"""items without the HTML field, which go on as they are"""
+ITEMS_NOT_HTML: Final = _stat("items/not_html")
+"""items whose HTML field holds no HTML: neither text nor bytes, or a picture, JSON, a feed, XML; they get no text"""
+ITEMS_OPTED_OUT: Final = _stat("items/opted_out")
+"""items of requests with `meta={"tamis": False}`"""
+ITEMS_FAILED: Final = _stat("items/failed")
+"""items that could not be cleaned because of an error, which is in the log; they go on as they are"""
+ITEMS_INCOMPLETE: Final = _stat("items/incomplete")
+"""steps that failed after an item was cleaned: the near-duplicate look-up, filling its fields; the item goes on without
+what the step would have written, the first failure of each is in the log"""
+ITEMS_WITHOUT_FIELD: Final = _stat("items/without_field")
+"""items that took no content, which are not counted as cleaned, or whose class refused a field that it declares"""
+ITEMS_DUPLICATE: Final = _stat("items/duplicate")
+"""near-duplicates found"""
+ITEMS_DROPPED: Final = _stat("items/dropped")
+"""near-duplicates dropped"""
+
+ITEMS_DONE: Final = (ITEMS_CLEANED, ITEMS_FALLBACK, ITEMS_EMPTY, ITEMS_TOO_LARGE)  # that got their text
+
+PROCESSES_DIED: Final = _stat("processes/died")
+"""cleaning processes that died or hung, and were replaced; their pages were cleaned again"""
+
+REDIS_FAILURES: Final = _stat("redis/failures")
+"""calls to Redis that failed"""
+REDIS_OUTAGES: Final = _stat("redis/outages")
+"""times that Redis became unreachable"""

@@ -1,5 +1,0 @@
-"""WARC files in, clean pages out, each cleaned by what its host's pages share; ``docs/guides/archives.md`` has more."""
-
-from scrapy_winnow.archives.runs import ArchiveRun, OnePassRun, Options
-
-__all__ = ["ArchiveRun", "OnePassRun", "Options"]

@@ -1,1 +1,0 @@
-"""``winnow inspect`` and ``winnow compare``: a page beside its clean content, or several extractors', in a browser."""

@@ -1,0 +1,25 @@
+"""Separates the content of web pages from their template; works on HTML and lxml trees, without a crawler."""
+
+from tamis.cleaning import Cleaned, clean
+from tamis.metadata import Metadata
+from tamis.models import load_model
+from tamis.output.chunks import Chunk
+from tamis.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from tamis.rules import Rules
+from tamis.segments import Segment
+from tamis.site import Site
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "Chunk",
+    "Cleaned",
+    "Limits",
+    "Metadata",
+    "Page",
+    "PageTooLarge",
+    "Rules",
+    "Segment",
+    "Site",
+    "clean",
+    "load_model",
+]

@@ -1,0 +1,401 @@
+"""Cleans a page: parses HTML, decides which units are kept, and returns clean text, HTML and Markdown."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+import warnings
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from lxml import etree
+from w3lib.encoding import resolve_encoding
+
+from tamis.decide import decide
+from tamis.evidence.comments import COMMENTS, Comments
+from tamis.evidence.draft import Options, Reason
+from tamis.metadata import Metadata, declared_kind, read_metadata
+from tamis.models import load_model
+from tamis.models.decision import FAVORS, SCOPES
+from tamis.output.chunks import Chunk, make_chunks
+from tamis.output.html import write_html
+from tamis.output.markdown.blocks import stack_blocks
+from tamis.output.markdown.writer import write_blocks
+from tamis.output.markup import Markup, make_markup
+from tamis.output.text import join_blocks, visible_text
+from tamis.page.hidden import HIDDEN
+from tamis.page.page import DEFAULT_LIMITS, NO_LIMITS, Limits, Page, PageTooLarge
+from tamis.page.tree import TAG_ID, within
+from tamis.page_data import article_in_data
+from tamis.rules import Rule, Rules
+from tamis.segments import Segment, blocks, segments
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tamis.evidence.draft import Draft, SiteCounts
+    from tamis.models import Model
+    from tamis.models.decision import Favor, Scope
+    from tamis.output.markdown.blocks import Block
+    from tamis.page.hidden import Hidden
+
+NOT_HTML: Final = frozenset({"binary", "json", "feed", "xml"})
+
+
+@dataclass(eq=False)
+class Cleaned:
+    """A page without its template.
+
+    :attr:`html`, :attr:`markdown`, :attr:`segments`, :attr:`blocks` and :attr:`removed` are computed on first use. The
+    lxml tree of the page must not be changed before. The page and its tree stay in memory as long as this object.
+
+    Attributes:
+        text: text of the content, without reader comments unless they are included; blocks are separated as in
+            :func:`tamis.output.text.join_blocks`.
+        title: title of the document, "" without one.
+        template_share: fraction of the text's characters that was cut as template, 0..1.
+        fallback: the whole page looked like template, and its least template-like section was kept.
+        passed_through: ``None``, or the limit that the page exceeds (``"bytes"``, ``"nodes"`` or ``"depth"``); then
+            nothing was cut. ``"binary"`` for a PDF or a picture, ``"json"``, ``"feed"`` for RSS and Atom; these have no
+            text.
+        model_version: version of the model used.
+        url: address of the page, if given.
+        comments: text of the reader comments, without their controls; "" if there are none, on forums, whose posts are
+            the content, and with ``comments="drop"``.
+        confidence: expected word F1 of the text against what a person would keep, 0..1; 0 for no text and with
+            ``fallback``, ``None`` with models that do not estimate it, and for pages passed through. Check pages of low
+            confidence first.
+        from_data: whether the content is from the page's JSON, see :mod:`tamis.page_data`.
+        decided: the decisions on every unit; ``None`` for a page that was passed through or has no elements.
+    """
+
+    text: str
+    title: str
+    template_share: float
+    fallback: bool
+    passed_through: str | None
+    model_version: str
+    decided: Draft | None = field(repr=False)
+    url: str | None = None
+    comments: str = ""
+    confidence: float | None = None
+    from_data: bool = False
+    _links: bool = field(default=True, repr=False)
+    _images: bool = field(default=True, repr=False)
+    _metadata_page: Page | None = field(default=None, repr=False)
+
+    @property
+    def status(self) -> str:
+        """``"cleaned"``, ``"fallback"``, ``"from_data"``, ``"empty"``, ``"too_large"``, or the data that it is."""
+        if self.passed_through is not None:
+            return self.passed_through if self.passed_through in NOT_HTML else "too_large"
+        if not self.text:
+            return "empty"
+        return "from_data" if self.from_data else "fallback" if self.fallback else "cleaned"
+
+    @property
+    def hint(self) -> str:
+        """Advice for a page without text; "" for others."""
+        if self.status != "empty":
+            return ""
+        has_scripts = self.decided is not None and bool((self.decided.page.tag == TAG_ID["script"]).any())
+        return "the scripts of the page write its text: render it in a browser first" if has_scripts else "no text"
+
+    @cached_property
+    def html(self) -> str:
+        """Clean HTML, a whole document without scripts, styles, frames, comments or handlers."""
+        return write_html(self._markup)
+
+    @cached_property
+    def markdown(self) -> str:
+        """The clean HTML as Markdown."""
+        return "\n".join(stack_blocks(self._markdown_blocks))
+
+    @cached_property
+    def _markup(self) -> Markup:
+        """What the clean HTML and Markdown are written from."""
+        if self.decided is None:
+            lines = self.text.splitlines()
+            values: list[Any] = [value for line in lines for value in ((), line)]
+            ends = [end for last in range(2, 2 * len(lines) + 2, 2) for end in (last, last)]
+            return Markup(["p", ""] * len(lines), values, ends, self.title)
+        page, template, hidden = self.decided.page, self.decided.template, self.decided.hidden
+        deduplicate = self.decided.options.deduplicate
+        return make_markup(page, template, hidden, links=self._links, images=self._images, deduplicate=deduplicate)
+
+    @cached_property
+    def _markdown_blocks(self) -> list[Block]:
+        """What the Markdown and the chunks are made of."""
+        return write_blocks(self._markup)
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        """The sections of the page with their scores, in document order; none for a page that was passed through."""
+        return [] if self.decided is None else segments(self.decided)
+
+    @cached_property
+    def blocks(self) -> list[Segment]:
+        """Every text block of the page, kept or not, with its own score and reason, in document order."""
+        return [] if self.decided is None else blocks(self.decided)
+
+    @cached_property
+    def metadata(self) -> Metadata:
+        """Facts that the page states: headline, authors, dates, language and the like, each with its source."""
+        return Metadata() if self._metadata_page is None else read_metadata(self._metadata_page, self.text)
+
+    @cached_property
+    def kind(self) -> str | None:
+        """Kind of page: as the page states it, else as the model predicts it.
+
+        One of ``"article"``, ``"collection"``, ``"documentation"``, ``"forum"``, ``"listing"``, ``"product"`` and
+        ``"service"``; ``None`` for a page that was passed through.
+        """
+        if self.decided is None or self._metadata_page is None:
+            return None
+        return declared_kind(self._metadata_page) or self.decided.choice.kind
+
+    def chunks(self, max_words: int = 300) -> list[Chunk]:
+        """Cut the content into pieces for retrieval with their headings, see :func:`tamis.output.chunks.make_chunks`.
+
+        If the content has no heading of level 1, all pieces are below the headline that :attr:`metadata` has.
+
+        Raises:
+            ValueError: ``max_words`` is not above 0.
+        """
+        has_title = any(part.level == 1 for block in self._markdown_blocks for part in block.parts)
+        return make_chunks(self._markdown_blocks, max_words, "" if has_title else self.metadata.headline or "")
+
+    def to_dict(self, *further: str) -> dict[str, Any]:
+        """Return the plain attributes, and others by name, as a dictionary that JSON can hold.
+
+        Args:
+            further: any of ``html``, ``markdown``, ``metadata``, ``segments``, ``blocks`` and ``chunks``.
+
+        Raises:
+            ValueError: another name is given.
+        """
+        known = "html", "markdown", "metadata", "segments", "blocks", "chunks"
+        if unknown := set(further).difference(known):
+            raise ValueError(f"to_dict takes {', '.join(known)}; not {', '.join(sorted(unknown))}")
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.repr}
+        return plain | {"kind": self.kind} | {name: self._as_json(name) for name in further}
+
+    def _as_json(self, name: str) -> Any:
+        value = self.chunks() if name == "chunks" else getattr(self, name)
+        if isinstance(value, list):
+            return [asdict(part) for part in value]
+        return asdict(value) if name == "metadata" else value
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Compute everything for a pickle or a copy, which cannot hold the page and its tree."""
+        self._markup, self.segments, self.blocks, self.metadata, self.kind  # noqa: B018
+        return vars(self) | {"decided": None, "_metadata_page": None}
+
+    @property
+    def removed(self) -> list[Segment]:
+        """The sections that were cut, each with its score and reason."""
+        return [segment for segment in self.segments if segment.template]
+
+
+Html = str | bytes | etree._Element | etree._ElementTree | Page
+
+
+def clean(
+    html: str | bytes | etree._Element | etree._ElementTree | Page,
+    url: str | None = None,
+    *,
+    encoding: str | None = None,
+    model: Model | str | Path | None = None,
+    smooth: bool = True,
+    deduplicate: bool = True,
+    links: bool = True,
+    images: bool = True,
+    tables: bool = True,
+    comments: Comments = "separate",
+    limits: Limits = DEFAULT_LIMITS,
+    site: SiteCounts | None = None,
+    scope: Scope = "auto",
+    favor: Favor = "balanced",
+    rules: Rules | Mapping[str, Any] | Sequence[Mapping[str, Any]] | tuple[Rule, ...] = (),
+    hidden: Hidden = "drop",
+) -> Cleaned:
+    r"""Separate the content of a page from its template.
+
+    Args:
+        html: HTML as text or bytes, an lxml tree (it is not changed), or a :class:`~tamis.page.page.Page`.
+        url: address of the page, to tell in-site links from others and to make addresses absolute.
+        encoding: charset of bytes, as the HTTP header names it; by default it is detected.
+        model: page-level model, its name or its file; by default the package's own.
+        smooth: make the scores agree with the tree; without it every unit is scored alone.
+        deduplicate: cut text and pictures that the page repeats, such as copies for another screen.
+        links: keep the targets of links in HTML and Markdown; their text stays in any case.
+        images: keep pictures, videos and sounds in HTML and Markdown.
+        tables: keep data tables; layout tables are always dissolved.
+        comments: reader comments: ``"separate"`` keeps them in :attr:`Cleaned.comments` only, ``"include"`` also in the
+            text, ``"drop"`` nowhere.
+        limits: a page above one of them is passed through uncut.
+        site: counts of the page's site, such as a :class:`tamis.Site`; by default only the page itself is used.
+        scope: ``"article"`` keeps the main content alone, ``"page"`` everything that is not template, such as lists;
+            ``"auto"`` decides by the kind of page.
+        favor: ``"precision"`` cuts more: choose it when leftover template hurts more than lost text; ``"recall"`` cuts
+            less.
+        rules: CSS selectors of what is always kept or dropped: :class:`tamis.Rules`, or what they are made of.
+        hidden: ``"keep"`` keeps invisible text, see :mod:`tamis.page.hidden`.
+
+    Returns:
+        The content. Every HTML has a result, even if it is empty or broken.
+
+    Raises:
+        TypeError: an argument has the wrong type; the message says which types are accepted.
+        ValueError: the site's counts are of another page or model, the model's file or a rule is invalid, or ``scope``,
+            ``favor``, ``comments`` or ``hidden`` is unknown.
+        LookupError: ``encoding`` is unknown.
+        FileNotFoundError: there is no such model.
+
+    >>> page = clean("<nav><a href='/'>Home</a></nav><article><h1>Storm</h1><p>Winds of up to 130 km/h.</p></article>")
+    >>> page.text
+    'Storm\n\nWinds of up to 130 km/h.'
+    """
+    _check_input(html, url, encoding)
+    check_choice("comments", comments, COMMENTS)
+    check_choice("scope", scope, SCOPES)
+    check_choice("favor", favor, FAVORS)
+    check_choice("hidden", hidden, HIDDEN)
+    model = _usable_model(model)
+    page = _page_to_clean(html, url, encoding, limits, model)
+    if isinstance(page, Cleaned):
+        return page
+    if site is not None and not hasattr(site, "frequencies"):
+        raise TypeError(f"site must be a tamis.Site, not {_type_name(site)}")
+    if not (isinstance(rules, tuple) and all(isinstance(rule, Rule) for rule in rules)):
+        rules = (rules if isinstance(rules, Rules) else Rules(rules)).of(page.url)  # type: ignore[arg-type]
+    switches = {"smooth": smooth, "deduplicate": deduplicate, "tables": tables, "hidden": hidden == "keep"}
+    draft = _decide_on_page_or_data(page, model, site, Options(scope, favor, comments, rules=rules, **switches))
+    has_comments = draft.comments is not None and comments != "drop"
+    return Cleaned(
+        text=join_blocks(draft.page, draft.texts, draft.kept, draft.hidden),
+        title=draft.page.title,
+        template_share=draft.template_share,
+        fallback=draft.is_fallback,
+        passed_through=None,
+        model_version=model.version,
+        decided=draft,
+        url=page.url,
+        comments=join_blocks(draft.page, draft.texts, draft.written_by_readers, draft.hidden) if has_comments else "",
+        confidence=draft.choice.confidence,
+        from_data=draft.page is not page,
+        _links=links,
+        _images=images,
+        _metadata_page=page,
+    )
+
+
+def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, options: Options) -> Draft:
+    """Decide on a page, or on the article in its JSON if the page itself has almost no text."""
+    draft = decide(page, model, site, options)
+    characters = int(draft.lengths.dot(draft.kept))
+    if characters > _MAX_CHARACTERS_WITHOUT_SCRIPTS or "script" not in page.tag_names:
+        return draft
+    if article := article_in_data(page, characters):
+        with suppress(PageTooLarge):
+            return decide(Page.parse(article, page.url), model, None, options)
+    in_noscript = within(page, page.tag == TAG_ID["noscript"])[page.block_node]
+    if in_noscript[draft.kept].all():  # "This page needs JavaScript."
+        draft.overrule(np.ones(page.m, bool), Reason.UNWANTED, cut=True)
+    return draft
+
+
+_MAX_CHARACTERS_WITHOUT_SCRIPTS: Final = 300  # a page with less text may be rendered by its scripts
+
+
+def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Limits, model: Model) -> Page | Cleaned:
+    """Return the page, or the result if it cannot be cleaned: not HTML, too large, or without elements."""
+    uncut = partial(Cleaned, template_share=0.0, fallback=False, model_version=model.version, decided=None, url=url)
+    try:
+        page = _read_page(html, url, encoding, limits)
+    except PageTooLarge as too_large:
+        page = _read_page(html, url, encoding, NO_LIMITS)
+        return uncut(visible_text(page), page.title, passed_through=too_large.reason)
+    data = page.data or _data_parsed_as_html(page)
+    return page if page.n and data is None else uncut("", "", passed_through=data)
+
+
+def _read_page(html: Html, url: str | None, encoding: str | None, limits: Limits) -> Page:
+    if isinstance(html, Page):
+        return html
+    if isinstance(html, str | bytes):
+        return Page.parse(html, url, encoding=encoding, limits=limits)
+    root = html.getroot() if isinstance(html, etree._ElementTree) else html
+    if root is None:
+        raise TypeError("html is an lxml ElementTree without a root")
+    return Page.from_tree(root, url, limits=limits)
+
+
+def _data_parsed_as_html(page: Page) -> str | None:
+    """Return ``"json"`` or ``"feed"`` if the page is one of these, parsed as HTML."""
+    first = (name for element, name in page.unknown_names.items() if element < _FIRST_ELEMENTS)
+    names = {name.rpartition("}")[2].lower() for name in first}
+    if names & {"rss", "feed", "rdf", "rdf:rdf"}:
+        return "feed"
+    if page.n > _FIRST_ELEMENTS or page.text.lstrip()[:1] not in {"{", "["}:
+        return None
+    try:
+        return "json" if isinstance(json.loads(page.text), dict | list) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+_FIRST_ELEMENTS: Final = 4  # html, body, p, and an element in it
+
+
+def _check_input(html: object, url: object, encoding: object) -> None:
+    """Raise the errors of :func:`clean` for invalid input; the messages say what is expected."""
+    if not isinstance(html, Html):
+        raise TypeError(f"html must be str, bytes, an lxml tree or a tamis.Page, not {_type_name(html)}")
+    if isinstance(html, str) and len(html) < _MAX_NAME and _NAME.fullmatch(html):
+        warnings.warn(f"{html!r} is taken for HTML: fetch the page, or read the file, and give its bytes", stacklevel=3)
+    if url is not None and not isinstance(url, str):
+        raise TypeError(f"url must be a str, not {_type_name(url)}")
+    if encoding is None:
+        return
+    if not isinstance(encoding, str):
+        raise TypeError(f"encoding must be the name of a charset, not {_type_name(encoding)}")
+    if not isinstance(html, bytes):
+        raise TypeError(f"encoding goes with bytes; html is {_type_name(html)}")
+    if resolve_encoding(encoding) is None:
+        codecs.lookup(encoding)
+
+
+_MAX_NAME: Final = 500  # characters
+_NAME: Final = re.compile(r"https?://\S+|[^<>\n]+\.html?")
+"""An address or the name of a file."""
+
+
+def check_choice(name: str, chosen: object, choices: tuple[str, ...]) -> None:
+    """Raise a ``ValueError`` if the value is not one of the choices."""
+    if chosen not in choices:
+        raise ValueError(f"{name} may be {', '.join(choices)}; not {chosen!r}")
+
+
+def _usable_model(model: Model | str | Path | None) -> Model:
+    """Return the model, loading it if a name or file is given."""
+    if model is None or isinstance(model, str | Path):
+        return load_model(model)
+    if not hasattr(model, "score"):
+        raise TypeError(f"model must be a model, its name or its file, not {_type_name(model)}")
+    return model
+
+
+def _type_name(value: object) -> str:
+    """Name of a value's type, with advice what to pass instead."""
+    kind = type(value).__name__
+    if hasattr(value, "selector") and hasattr(value, "body"):
+        return f"{kind}; give its .body and .url"
+    if isinstance(value, Path):
+        return f"{kind}; give its read_bytes()"
+    return kind

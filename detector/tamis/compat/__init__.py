@@ -1,0 +1,1 @@
+"""Tamis behind the functions of other libraries, to be tried by one import line."""

@@ -1,0 +1,224 @@
+"""The functions of trafilatura with Tamis behind them: ``from tamis.compat import trafilatura``.
+
+Arguments and output formats are those of trafilatura 2. These have no effect, since Tamis has no counterpart:
+``fast``, ``no_fallback``, ``deduplicate``, ``date_extraction_params``, ``settingsfile`` and ``config``. ``fingerprint``
+and ``license`` are ``None``. XML, TEI, CSV and ``options`` raise `NotImplementedError`. There are no functions but
+``extract``, ``bare_extraction`` and ``extract_metadata``.
+"""
+
+# ruff: noqa: SIM905 - lists of words are read as text
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, Final
+
+from lxml import etree, html
+
+import tamis
+from tamis.page.addresses import domain
+from tamis.page.parsing import parse_html
+from tamis.page.text import NOT_IN_XML
+
+_FORMATS: Final = ("html", "json", "markdown", "python", "txt")
+_HEADER: Final = "title author url hostname description sitename date categories tags id".split()
+_JSON_NAMES: Final = {"url": "source", "hostname": "source-hostname", "description": "excerpt"}
+_EMPTY: Final = "fingerprint id license body comments commentsbody raw_text text filedate".split()
+_PRUNED: Final = "pruned"
+
+
+class Document(SimpleNamespace):
+    """The attributes of trafilatura's class of this name; ``body`` and ``commentsbody`` are lxml elements."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes by name."""
+        return dict(vars(self))
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(
+        f"tamis.compat.trafilatura has no {name}, only extract, bare_extraction and extract_metadata; "
+        "Scrapy fetches pages, feeds and sitemaps"
+    )
+
+
+def extract(
+    filecontent: Any,
+    url: str | None = None,
+    record_id: str | None = None,
+    *,
+    output_format: str = "txt",
+    with_metadata: bool = False,
+    only_with_metadata: bool = False,
+    tei_validation: bool = False,
+    settingsfile: str | None = None,
+    **arguments: Any,
+) -> str | None:
+    """Return the content of a page in an output format; ``None`` without content, or if a condition is not met.
+
+    The other arguments are those of :func:`bare_extraction`, all of them by name.
+
+    Raises:
+        NotImplementedError: the format is XML, TEI or CSV, or ``options`` are given.
+        ValueError: the format is unknown.
+    """
+    del tei_validation, settingsfile
+    document = bare_extraction(
+        filecontent, url, output_format=output_format, only_with_metadata=only_with_metadata, **arguments
+    )
+    if document is None:
+        return None
+    document.id = record_id
+    return _write(document, output_format, with_metadata=with_metadata or only_with_metadata)
+
+
+def bare_extraction(
+    filecontent: Any,
+    url: str | None = None,
+    fast: bool = False,
+    no_fallback: bool = False,
+    favor_precision: bool = False,
+    favor_recall: bool = False,
+    include_comments: bool = True,
+    output_format: str = "python",
+    target_language: str | None = None,
+    include_tables: bool = True,
+    include_images: bool = False,
+    include_formatting: bool | None = None,
+    include_links: bool = False,
+    deduplicate: Any = False,
+    date_extraction_params: dict[str, Any] | None = None,
+    with_metadata: bool = False,
+    only_with_metadata: bool = False,
+    max_tree_size: int | None = None,
+    url_blacklist: set[str] | None = None,
+    author_blacklist: set[str] | None = None,
+    as_dict: bool = False,
+    prune_xpath: str | list[str] | None = None,
+    config: Any = None,
+    options: Any = None,
+) -> Any:
+    """Return content and metadata as a :class:`Document` or a dictionary; ``None`` and errors as :func:`extract`."""
+    del fast, no_fallback, deduplicate, date_extraction_params, with_metadata, config
+    if options is not None:
+        raise NotImplementedError("tamis.compat.trafilatura has no options: give the arguments themselves")
+    if output_format in {"csv", "xml", "xmltei"}:
+        raise NotImplementedError(
+            f"tamis.compat.trafilatura does not write {output_format}: take html, which has the same structure, json, "
+            "markdown or txt, or the tree in the body of what bare_extraction returns"
+        )
+    if output_format not in _FORMATS:
+        raise ValueError(f"no such output_format: {output_format!r}; there are {', '.join(_FORMATS)}")
+    if (content := _content(filecontent)) is None:  # as of a page that could not be fetched
+        return None
+    limits = tamis.DEFAULT_LIMITS if max_tree_size is None else replace(tamis.DEFAULT_LIMITS, max_nodes=max_tree_size)
+    cleaned = tamis.clean(
+        _prune(content, [prune_xpath] if isinstance(prune_xpath, str) else prune_xpath),
+        url,
+        favor="precision" if favor_precision else "recall" if favor_recall else "balanced",
+        tables=include_tables,
+        images=include_images,
+        links=include_links,
+        limits=limits,
+        comments="separate" if include_comments else "drop",
+    )
+    document = _make_document(cleaned, url, author_blacklist)
+    language = (document.language or "").partition("-")[0]
+    if (
+        not cleaned.text
+        or (max_tree_size is not None and cleaned.passed_through)
+        or (url_blacklist and document.url in url_blacklist)
+        or (target_language and language and language != target_language)
+        or (only_with_metadata and not (document.date and document.title and document.url))
+    ):
+        return None
+    is_markdown = output_format == "markdown" or include_formatting or include_links or include_images
+    document.raw_text = re.sub(r"\n{2,}", "\n", cleaned.text)
+    document.text = cleaned.markdown.strip() if is_markdown else document.raw_text
+    document.comments = re.sub(r"\n{2,}", "\n", cleaned.comments)
+    document.body = html.document_fromstring(cleaned.html or "<p></p>").find("body")
+    document.commentsbody = _paragraphs(document.comments)
+    return document.as_dict() if as_dict else document
+
+
+def extract_metadata(
+    filecontent: Any,
+    default_url: str | None = None,
+    date_config: dict[str, Any] | None = None,
+    extensive: bool = True,
+    author_blacklist: set[str] | None = None,
+) -> Document:
+    """Return the facts that a page states, without its content."""
+    del date_config, extensive
+    return _make_document(tamis.clean(_content(filecontent), default_url), default_url, author_blacklist)
+
+
+def _content(filecontent: Any) -> Any:
+    """Return the bytes of a response; other content is returned as it is."""
+    return getattr(filecontent, "data", filecontent)
+
+
+def _prune(content: Any, paths: list[str] | None) -> Any:
+    if not paths:
+        return content
+    root: Any = parse_html(content) if isinstance(content, str | bytes) else copy.deepcopy(content)
+    for element in [found for path in paths for found in root.xpath(path)]:
+        element.tag = _PRUNED
+    etree.strip_elements(root, _PRUNED, with_tail=False)
+    return root
+
+
+def _make_document(cleaned: tamis.Cleaned, url: str | None, author_blacklist: set[str] | None) -> Document:
+    facts = cleaned.metadata
+    unwanted = {name.lower() for name in author_blacklist or ()}
+    address = url or facts.canonical
+    return Document(
+        title=facts.headline or facts.title,
+        author="; ".join(name for name in facts.authors if name.lower() not in unwanted) or None,
+        url=address,
+        hostname=domain(address or "") or None,
+        description=facts.description,
+        sitename=facts.site_name,
+        date=facts.published[:10] if facts.published else None,
+        categories=facts.breadcrumbs,
+        tags=facts.tags,
+        language=facts.language,
+        image=facts.image,
+        pagetype=facts.kind,
+        **dict.fromkeys(_EMPTY),
+    )
+
+
+def _write(document: Document, output_format: str, *, with_metadata: bool) -> str:
+    facts = {name: value for name in _HEADER if (value := getattr(document, name))} if with_metadata else {}
+    if output_format == "json":
+        values = document.as_dict() if with_metadata else {"text": document.text, "comments": document.comments}
+        values = {_JSON_NAMES.get(name, name): ";".join(v) if isinstance(v, list) else v for name, v in values.items()}
+        return json.dumps({name: v for name, v in values.items() if "body" not in name}, ensure_ascii=False)
+    if output_format == "html":
+        return _write_html(document, facts)
+    written = {name: json.dumps(value, ensure_ascii=False) for name, value in facts.items()}
+    header = "".join(f"{name}: {value}\n" for name, value in written.items())
+    text = "\n".join(filter(None, [document.text, document.comments]))
+    return f"---\n{header}---\n{text}" if with_metadata else text
+
+
+def _write_html(document: Document, facts: dict[str, Any]) -> str:
+    named = {name: ";".join(value) if isinstance(value, list) else value for name, value in facts.items()}
+    named = {name: NOT_IN_XML.sub(" ", value) for name, value in named.items()}
+    root, head, body = etree.Element("html"), etree.Element("head"), copy.deepcopy(document.body)
+    head.extend(etree.Element("meta", name=name, content=value) for name, value in named.items())
+    body.extend(document.commentsbody)
+    root.extend([head, body])
+    return etree.tostring(root, encoding="unicode", method="html")
+
+
+def _paragraphs(text: str) -> Any:
+    body = etree.Element("body")
+    for line in filter(None, text.split("\n")):
+        etree.SubElement(body, "p").text = NOT_IN_XML.sub(" ", line)
+    return body

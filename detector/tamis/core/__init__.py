@@ -1,0 +1,33 @@
+"""The compiled core: what costs most of a page's time, in C. It is part of every installation.
+
+What each function takes and gives stands above it in ``source/``.
+"""
+
+from __future__ import annotations
+
+import secrets
+from importlib import import_module
+from typing import Any, Final
+
+__all__ = ["SEED", "core"]
+
+_HOW: Final = "install it anew: pip install --force-reinstall tamis (from source: a C compiler, or pip install ziglang)"
+
+SEED: Final = secrets.randbits(64)
+"""Seed of the core's hash tables, another in every process, so that no page can fill one of their slots."""
+
+VERSION: Final = 37
+"""Version of the functions that are called here; ``core.h`` has the same number."""
+
+
+def _load() -> Any:
+    try:
+        compiled = import_module("tamis.core._compiled")
+    except ImportError as error:
+        raise ImportError(f"the compiled core of tamis cannot be loaded ({error}): {_HOW}") from error
+    if (found := getattr(compiled, "VERSION", 1)) != VERSION:
+        raise ImportError(f"the compiled core of tamis is of version {found}, not {VERSION}: {_HOW}")
+    return compiled
+
+
+core: Final = _load()

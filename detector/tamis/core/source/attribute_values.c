@@ -1,0 +1,183 @@
+/* Evaluates all predicates on the values of attributes in one scan: see tamis.page.attributes. */
+#include "page.h"
+
+enum { MAX_PARTS_OF_PREDICATES = 64 }; /* bits */
+
+typedef struct {
+    Span text;
+    uint32_t predicates; /* bits of the predicates with it */
+} Part;
+
+typedef struct {
+    Part parts[MAX_PARTS_OF_PREDICATES];
+    uint64_t first[256], second[256]; /* bits of the parts by their first two characters, in both cases */
+} Query;
+
+/* Set the bit of part k for a character, in both cases. */
+static void add_part(uint64_t *of_character, unsigned char c, Py_ssize_t k)
+{
+    of_character[c] |= (uint64_t)1 << k;
+    if (c >= 'a' && c <= 'z') {
+        of_character[c & ~0x20] |= (uint64_t)1 << k;
+    }
+}
+
+/* Read the parts, in lower case and joined by line feeds; 0 unless there are `count`. */
+static int read_parts(Span lines, const uint32_t *predicates, Py_ssize_t count, Query *query)
+{
+    Py_ssize_t k;
+    int c;
+    if (count > MAX_PARTS_OF_PREDICATES) {
+        return 0;
+    }
+    for (k = 0; k < count; k++) {
+        Span part = next_line(&lines);
+        if (part.begin == part.end) {
+            return 0;
+        }
+        query->parts[k] = (Part){part, predicates[k]};
+        add_part(query->first, *part.begin, k);
+        if (part.end - part.begin > 1) {
+            add_part(query->second, part.begin[1], k);
+        }
+        for (c = 0; c < 256 && part.end - part.begin == 1; c++) {
+            add_part(query->second, (unsigned char)c, k);
+        }
+    }
+    return lines.begin == lines.end;
+}
+
+/* The parts of some predicates. */
+static uint64_t parts_of(uint32_t predicates, const Query *query)
+{
+    uint64_t parts = 0;
+    int k;
+    for (k = 0; k < MAX_PARTS_OF_PREDICATES; k++) {
+        parts |= (uint64_t)((query->parts[k].predicates & predicates) != 0) << k;
+    }
+    return parts;
+}
+
+/* The predicates, of some with some parts, that a value matches. */
+static uint32_t matches(Span value, uint32_t predicates, uint64_t parts, const Query *query)
+{
+    const unsigned char *at = value.begin;
+    uint32_t found = 0;
+    for (; at < value.end; at++) {
+        uint64_t possible = query->first[*at] & parts & (at + 1 < value.end ? query->second[at[1]] : ~(uint64_t)0);
+        for (; possible; possible &= possible - 1) {
+            const Part *part = &query->parts[__builtin_ctzll(possible)];
+            Py_ssize_t length = part->text.end - part->text.begin, i = 1;
+            if (length > value.end - at) {
+                continue;
+            }
+            while (i < length && lower_of(at[i]) == part->text.begin[i]) {
+                i++;
+            }
+            if (i == length && (found |= part->predicates & predicates) == predicates) {
+                return found;
+            }
+        }
+    }
+    return found;
+}
+
+/* Append the place and the value of an attribute to the lists of some predicates; 0, or -1 with an exception set. */
+static int put_match(PyObject *lists, uint32_t predicates, int32_t place, Span value)
+{
+    PyObject *match = Py_BuildValue("iN", (int)place, decoded(value));
+    int failed = match == NULL;
+    for (; predicates && !failed; predicates &= predicates - 1) {
+        PyObject *predicate = PyLong_FromLong(__builtin_ctz(predicates));
+        PyObject *list = predicate ? PyObject_GetItem(lists, predicate) : NULL;
+        failed = list == NULL || PyList_Append(list, match) < 0;
+        Py_XDECREF(predicate);
+        Py_XDECREF(list);
+    }
+    Py_XDECREF(match);
+    return failed ? -1 : 0;
+}
+
+/* match_predicates(values, of_name: uint32[names], parts, of_part: uint32[parts], matches: defaultdict of lists): appends the
+                    places and values of the attributes that match each predicate to its list
+
+   of_name: bits of the predicates on each name; parts: in small letters of ASCII, with line feeds between them; of_part:
+   bits of the predicates of each. */
+PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(values_release) AttributeValues values = {0};
+    SCOPED(array_release) Array of_name = {0}, of_part = {0};
+    SCOPED(free_memory) uint64_t *parts_of_name = NULL;
+    SCOPED(free_memory) uint32_t *found = NULL;
+    PyObject *lists;
+    Query query = {0};
+    Span parts;
+    Py_ssize_t i;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O", in_values, &values, in_4, &of_name, in_bytes, &parts, in_4, &of_part,
+                          &lists)
+        || !check_arrays(values.names <= of_name.length
+                         && read_parts(parts, ITEMS(of_part, uint32_t), of_part.length, &query))) {
+        return NULL;
+    }
+    parts_of_name = malloc(sizeof *parts_of_name * (size_t)of_name.length + 1);
+    found = malloc(sizeof *found * (size_t)values.d + 1);
+    if (parts_of_name == NULL || found == NULL) {
+        return PyErr_NoMemory();
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (i = 0; i < of_name.length; i++) {
+        parts_of_name[i] = ITEMS(of_name, uint32_t)[i] ? parts_of(ITEMS(of_name, uint32_t)[i], &query) : 0;
+    }
+    for (i = 0; i < values.d; i++) {
+        int32_t name = values.name_of[i];
+        uint32_t sought = ITEMS(of_name, uint32_t)[name];
+        found[i] = sought ? matches(value_of(&values, i), sought, parts_of_name[name], &query) : 0;
+    }
+    Py_END_ALLOW_THREADS
+    for (i = 0; i < values.d; i++) {
+        if (found[i] && put_match(lists, found[i], values.place[i], value_of(&values, i)) < 0) {
+            return NULL;
+        }
+    }
+    Py_RETURN_NONE;
+}
+
+/* elements_with(begin: int32[n + 1], first: int32[a], places: dict) -> list of elements and objects: the elements, in document
+                 order, with an attribute whose first equal one is at one of some places, and what the place stands for */
+PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array begin = {0}, first = {0};
+    SCOPED(free_memory) PyObject **chosen = NULL;
+    PyObject *places, *found, *pair, *key, *value;
+    Py_ssize_t i = 0, k, a;
+    if (!PyArg_ParseTuple(arguments, "O&O&O!", in_4, &begin, in_4, &first, &PyDict_Type, &places)) {
+        return NULL;
+    }
+    a = first.length;
+    if ((chosen = calloc((size_t)a + 1, sizeof *chosen)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    while (PyDict_Next(places, &i, &key, &value)) {
+        Py_ssize_t place = PyLong_AsSsize_t(key);
+        if (PyErr_Occurred() || !check_arrays(place >= 0 && place < a)) {
+            return NULL;
+        }
+        chosen[place] = value;
+    }
+    found = PyList_New(0);
+    for (i = k = 0; k < a && found != NULL; k++) {
+        uint32_t place = ITEMS(first, uint32_t)[k];
+        if (place < (size_t)a && !chosen[place]) {
+            continue;
+        }
+        while (i + 1 < begin.length && ITEMS(begin, int32_t)[i + 1] <= k) {
+            i++;
+        }
+        pair = check_arrays(place < (size_t)a && i + 1 < begin.length) ? Py_BuildValue("nO", i, chosen[place]) : NULL;
+        if (pair == NULL || PyList_Append(found, pair) < 0) {
+            Py_CLEAR(found);
+        }
+        Py_XDECREF(pair);
+    }
+    return found;
+}

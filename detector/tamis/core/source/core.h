@@ -1,0 +1,308 @@
+/* What the files of the compiled core share. */
+#ifndef TAMIS_CORE_H
+#define TAMIS_CORE_H
+
+#include <Python.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Incremented with every change of a signature; tamis.core expects the same number. */
+#define CORE_VERSION 37
+
+/* A variable that lets go of what it holds where its block ends, on whichever way. */
+#define SCOPED(release) __attribute__((cleanup(release)))
+
+/* SCOPED(free_memory): a pointer to memory of malloc, calloc or realloc. */
+static inline void free_memory(void *pointer)
+{
+    free(*(void **)pointer);
+}
+
+/* Give a pointer room for so many items, and go on behind them in the block of memory. */
+#define CARVE(at, pointer, count) ((pointer) = (void *)(at), (at) += sizeof *(pointer) * (count))
+
+/* Make the memory behind a pointer at least `wanted` bytes long, twice as long as before or more; `capacity` is its length
+   in bytes. 0, or -1 without memory, and no exception set, since the GIL may have been released. */
+int reserve(void *pointer, size_t *capacity, size_t wanted);
+
+/* A buffer that grows; `used` and `capacity` in bytes. */
+typedef struct {
+    char *data;
+    size_t used;
+    size_t capacity;
+} Bytes;
+
+/* A slice of bytes; characters below are of ASCII. */
+typedef struct {
+    const unsigned char *begin, *end;
+} Span;
+
+/* A new str of UTF-8; NULL with an exception. */
+static inline PyObject *decoded(Span text)
+{
+    return PyUnicode_DecodeUTF8((const char *)text.begin, text.end - text.begin, NULL);
+}
+
+/* The next line; `lines` goes on behind it. */
+static inline Span next_line(Span *lines)
+{
+    const unsigned char *feed = memchr(lines->begin, '\n', (size_t)(lines->end - lines->begin));
+    Span line = {lines->begin, feed ? feed : lines->end};
+    lines->begin = feed ? feed + 1 : lines->end;
+    return line;
+}
+
+static inline int is_letter(int c)
+{
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+static inline int is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline int lower_of(int c)
+{
+    return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
+
+/* White space in HTML and CSS. */
+static inline int is_space(int c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
+}
+
+/* Hash tables have open addressing, and a secret seed, so that no page can provoke collisions. */
+
+/* The number of slots for so many keys at most, a power of two. */
+static inline size_t slots_for(size_t keys)
+{
+    size_t slots = 64;
+    while (slots < 2 * keys) {
+        slots *= 2;
+    }
+    return slots;
+}
+
+static inline uint64_t mixed(uint64_t key, uint64_t seed)
+{
+    key = (key ^ seed) * 0x9E3779B97F4A7C15u;
+    key ^= key >> 32;
+    key = (key + seed) * 0xBF58476D1CE4E5B9u;
+    return key ^ key >> 29;
+}
+
+/* Mix the next 8 bytes into a hash. */
+static inline uint64_t with_word(uint64_t hash, const unsigned char *at, uint64_t seed)
+{
+    uint64_t word;
+    memcpy(&word, at, 8);
+    hash = (hash ^ word) * 0xBF58476D1CE4E5B9u;
+    return (hash ^ hash >> 29) + seed;
+}
+
+static inline uint64_t hash_of(Span text, uint64_t seed)
+{
+    uint64_t hash = seed ^ (uint64_t)(text.end - text.begin), other = ~hash;
+    const unsigned char *at = text.begin;
+    if (text.end - at < 8) {
+        uint64_t word = 0;
+        while (at < text.end) {
+            word = word << 8 | *at++;
+        }
+        return mixed(hash ^ word, seed);
+    }
+    for (; text.end - at > 16; at += 16) { /* two words at once, since each takes a while */
+        hash = with_word(hash, at, seed);
+        other = with_word(other, at + 8, seed);
+    }
+    if (text.end - at > 8) {
+        hash = with_word(hash, at, seed);
+    }
+    other = with_word(other, text.end - 8, seed); /* some of them once more */
+    return mixed(hash ^ mixed(other, seed), seed);
+}
+
+/* A contiguous array borrowed from numpy. */
+typedef struct {
+    Py_buffer view;
+    Py_ssize_t length; /* in items */
+    int held;
+} Array;
+
+/* Borrow an array of items of `size` bytes; 0, or -1 with an exception set. */
+int array_borrow(Array *array, PyObject *object, Py_ssize_t size, int writable, const char *name);
+
+void array_release(Array *array);
+
+/* Borrow the arrays of a tuple, with items of these sizes, to be read; 0 with an exception set. */
+int arrays_borrow(PyObject *tuple, Array *arrays, const Py_ssize_t *sizes, Py_ssize_t count);
+
+void arrays_release(Array *arrays, int count);
+
+#define ITEMS(array, type) ((type *)(array).view.buf)
+
+/* Converters for "O&" of PyArg_ParseTuple. They borrow an Array of items of 1, 4 or 8 bytes, to be read or written, or the
+   table of properties below, and give a Span of bytes, or of a str or its UTF-8. Arrays are SCOPED(array_release). */
+int in_1(PyObject *object, void *array);
+int in_4(PyObject *object, void *array);
+int in_8(PyObject *object, void *array);
+int out_1(PyObject *object, void *array);
+int out_4(PyObject *object, void *array);
+int out_8(PyObject *object, void *array);
+int in_properties(PyObject *object, void *array);
+int in_bytes(PyObject *object, void *span);
+int in_text(PyObject *object, void *span);
+
+/* Whether the arrays of a call fit each other; sets a ValueError if not. */
+int check_arrays(int fit);
+
+/* Read one character of UTF-8 and advance `at`, which is below `end`; never reads beyond `end`. A byte that begins no valid
+   character counts as one. */
+static inline uint32_t next_character(const unsigned char **at, const unsigned char *end)
+{
+    const unsigned char *p = *at;
+    uint32_t first = *p++;
+    int more;
+    uint32_t code;
+    if (first < 0x80) {
+        *at = p;
+        return first;
+    }
+    if (first >= 0xF0 && first < 0xF8) {
+        more = 3;
+        code = first & 0x07;
+    }
+    else if (first >= 0xE0) {
+        more = 2;
+        code = first & 0x0F;
+    }
+    else if (first >= 0xC0) {
+        more = 1;
+        code = first & 0x1F;
+    }
+    else {
+        more = 0;
+        code = first;
+    }
+    while (more-- > 0 && p < end && (*p & 0xC0) == 0x80) {
+        code = code << 6 | (*p++ & 0x3F);
+    }
+    *at = p;
+    return code;
+}
+
+static inline double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+#define MIN_WORDS 0.5 /* of a block in what decides on its page: those without words count a little */
+
+#define MAX_LOGIT 30.0 /* of a probability; tamis.models has the same number */
+
+/* Log-odds of a probability, which is kept so far from 0 and 1. */
+static inline double log_odds(double probability, double least)
+{
+    double bounded = smaller(larger(probability, least), 1 - least);
+    return log(bounded / (1 - bounded));
+}
+
+/* The probability with log-odds. */
+static inline double probability_of(double logit)
+{
+    return 1 / (1 + exp(-smaller(larger(logit, -MAX_LOGIT), MAX_LOGIT)));
+}
+
+/* Totals of a text by kind: the fields of tamis.page.text.TextTotals. */
+enum { CHARACTERS, WORDS, LETTERS, DIGITS, UPPER_CASE, COMMAS, SENTENCE_ENDS, SYMBOLS, TOTALS };
+
+/* Properties of code points, one byte each: tamis.page.text.character_properties. */
+#define CODE_POINTS 0x110000
+#define KIND 0x07
+#define WHITE_SPACE 0x08
+#define IS_DIGIT 0x10
+#define IS_UPPER_CASE 0x20
+#define IS_ALPHANUMERIC 0x40
+#define IS_UNSEEN 0x80 /* without a width */
+
+static inline unsigned property_of(const uint8_t *properties, uint32_t code)
+{
+    return code < CODE_POINTS ? properties[code] : 0;
+}
+
+/* Read one character of a text, which must not be empty, and return its properties. */
+static inline unsigned next_property(const uint8_t *properties, Span *text)
+{
+    return *text->begin < 0x80 ? properties[*text->begin++] : property_of(properties, next_character(&text->begin, text->end));
+}
+
+/* The functions of the module. */
+#define FUNCTIONS(DO) \
+    DO(flatten, "Flat arrays of a tree of lxml or lexbor, for tamis.page.page.") \
+    DO(return_memory, "Give freed memory back, for tamis.page.page.") \
+    DO(lexbor_numbers, "Numbers of names, for tamis.page.html5.") \
+    DO(count_kinds, "Totals of characters by kind, for tamis.page.text.") \
+    DO(block_texts, "Texts of blocks with white space normalised, one a line.") \
+    DO(data_tables, "Tables that hold values, for tamis.output.tables.") \
+    DO(find_breaks, "Breaks between blocks, for tamis.output.text.") \
+    DO(join_items, "Elements and texts in document order, for tamis.output.markup.") \
+    DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
+    DO(has_controls, "Whether a text has control characters beyond ASCII, for tamis.page.parsing.") \
+    DO(count_continuations, "Bytes that continue characters of UTF-8, for tamis.page.parsing.") \
+    DO(scan_tags, "A document mended for parsers, and the work that nesting makes, for tamis.page.parsing.") \
+    DO(node_fingerprints, "Tokens of attributes and fingerprints of units, for tamis.fingerprints.") \
+    DO(mark_units, "Which elements are counted, for tamis.counting.") \
+    DO(counted_units, "Units that are counted, with their fingerprints, for tamis.places.") \
+    DO(spread_frequencies, "Counts of elements by those of their leaves.") \
+    DO(find_places, "Places of blocks and their codes, for tamis.places.") \
+    DO(site_evidence, "What a site's counts say, for tamis.evidence.site_counts.") \
+    DO(adjust_scores, "Scores with the log-odds of evidence added.") \
+    DO(checked_page, "Arrays of a page, checked for all functions that take them.") \
+    DO(chosen_ancestors, "Nearest or outermost chosen ancestor of every node.") \
+    DO(slice_sums, "Sums over slices of an array.") \
+    DO(shingles, "The smallest hashes of a text's shingles.") \
+    DO(hiding_rules, "Rules of a style sheet that may hide something, for tamis.page.hidden.") \
+    DO(match_predicates, "Attribute predicates, for tamis.page.attributes.") \
+    DO(elements_with, "Elements with some attributes.") \
+    DO(score_blocks, "Scores of a page's blocks, for tamis.models.blocks.") \
+    DO(block_features, "Features of text blocks, and their tokens.") \
+    DO(kind_probabilities, "How likely each kind of page is.") \
+    DO(choose_threshold, "The threshold for a page, and what text it leaves.") \
+    DO(smooth, "Smoothed scores and sections, for tamis.smoothing.")
+
+#define DECLARE(name, description) PyObject *core_##name(PyObject *module, PyObject *arguments);
+FUNCTIONS(DECLARE)
+
+/* Write the totals up to the end of each of r runs; the first totals, and those of other columns, are left. */
+void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, const uint8_t *properties, int64_t *totals,
+                 int columns);
+
+/* Write a text in lower case, as str.lower does; 0 if it has capitals that are not ASCII, which needs Python's tables. */
+int lower_ascii(unsigned char *to, Span text, const uint8_t *properties);
+
+/* zlib.crc32 of the bytes from `at` to `end`; `before` is the checksum of the bytes before them. */
+uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned char *end);
+
+void core_prepare_crc32(void);
+
+void core_keep_memory(void);
+
+/* The logarithms that features are looked up in. */
+void core_prepare_features(void);
+
+/* The fastest instructions of this processor. */
+void core_prepare_network(void);
+
+/* Find the types of the parsers' elements; 0, or -1 with an ImportError if the core cannot read their trees. */
+int trees_prepare(void);
+
+#endif

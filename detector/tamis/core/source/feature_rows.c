@@ -1,0 +1,321 @@
+/* The features of text blocks in the order of tamis.features.FEATURE_NAMES, written for a few blocks at a time: wording,
+   position, containers, neighbours and alike blocks; and the features of the whole page. */
+#include "block_features.h"
+
+/* ---- A block's own text and the elements that enclose it */
+
+static uint32_t last_of(Span line)
+{
+    const unsigned char *at = line.end;
+    while (at > line.begin && (*--at & 0xC0) == 0x80) {
+    }
+    return at < line.end ? next_character(&at, line.end) : 0;
+}
+
+static const uint32_t sentence_ends[] = {'.', '!', '?', '"', ')', 0xBB, 0x61F, 0x6D4, 0x964, 0x2019, 0x201D, 0x2026, 0x3002,
+                                         0xFF01, 0xFF1F, 0};
+static const uint32_t commas[] = {',', ';', ':', 0x60C, 0x3001, 0xFF0C, 0xFF1A, 0xFF1B, 0};
+
+/* Whether a character is among some; a zero ends them. */
+static int is_among(uint32_t code, const uint32_t *characters)
+{
+    while (*characters && *characters != code) {
+        characters++;
+    }
+    return *characters != 0;
+}
+
+enum { BORDERS = 5, FIRST_BORDER = 13 }; /* features of the first and last characters */
+
+void read_borders(Features *f)
+{
+    Span lines = f->lines;
+    Py_ssize_t b;
+    for (b = 0; b < f->page.m; b++) {
+        Span line = next_line(&lines);
+        uint32_t last = last_of(line);
+        unsigned first = line.begin < line.end ? next_property(f->properties, &line) : 0;
+        int is_upper = (first & IS_UPPER_CASE) != 0, is_number = (first & IS_DIGIT) != 0;
+        int is_symbol = (first & IS_ALPHANUMERIC) == 0;
+        f->blocks[b].borders = (uint8_t)(is_upper | is_number << 1 | is_symbol << 2 | is_among(last, sentence_ends) << 3
+                                         | is_among(last, commas) << 4);
+    }
+}
+
+static void write_wording(const Features *f, Py_ssize_t b, float *row)
+{
+    static const int shared[] = {LINKED, EMPHASISED, UPPER_CASE, DIGITS, SYMBOLS, LETTERS};
+    const PageArrays *page = &f->page;
+    const Block *block = &f->blocks[b];
+    double characters = larger((double)count_of(f, b, CHARACTERS), 1), words = larger((double)count_of(f, b, WORDS), 0.5);
+    double commas = (double)count_of(f, b, COMMAS), ends = (double)count_of(f, b, SENTENCE_ENDS);
+    Py_ssize_t node = page->block_node[b];
+    int k;
+    row[0] = (float)log_of((double)count_of(f, b, CHARACTERS));
+    row[1] = (float)log_of((double)count_of(f, b, WORDS));
+    row[2] = (float)smaller(characters / words, 20);
+    for (k = 0; k < 6; k++) {
+        row[3 + k] = (float)((double)count_of(f, b, shared[k]) / characters);
+    }
+    row[9] = (float)smaller(commas / words, 2);
+    row[10] = (float)smaller(ends / words, 2);
+    row[11] = (float)log_of(commas);
+    row[12] = (float)log_of(ends);
+    for (k = 0; k < BORDERS; k++) {
+        row[FIRST_BORDER + k] = (float)(block->borders >> k & 1);
+    }
+    for (k = 0; k < GROUPS; k++) {
+        row[ENCLOSING + k] = block->enclosing[k];
+    }
+    row += ENCLOSING + GROUPS;
+    row[0] = f->elements[owner_of(page, b)].hidden;
+    row[1] = (float)log_of(page->depth[owner_of(page, b)]);
+    row[2] = (float)log_of(f->tag_sums[(Py_ssize_t)page->end[node] * COUNTED_SETS + IS_LINK]
+                                 - f->tag_sums[node * COUNTED_SETS + IS_LINK]);
+    row[3] = (float)log_of(block->repeats);
+    row[4] = (float)((double)block->overlap / larger(f->title_words, 1));
+    row[5] = (float)((double)block->overlap / words);
+}
+
+/* ---- Its position in reading order */
+
+#define NO_H1 (-9.0f)
+#define NO_HEADING 8.0f
+#define FARTHEST 8.0
+#define MAX_H1 5
+#define OUTSIDE (-1.0f)
+
+/* Characters before a block. */
+static double text_before(const Features *f, Py_ssize_t b)
+{
+    return (double)(f->totals[(Py_ssize_t)f->page.block_run_begin[b] * COUNTS + CHARACTERS]);
+}
+
+/* The logarithm of a distance, below 0 backwards. */
+static float signed_log(double distance)
+{
+    return (float)(distance < 0 ? -log_of(-distance) : log_of(distance));
+}
+
+static void write_position(const Features *f, Py_ssize_t b, float *row)
+{
+    const Block *block = &f->blocks[b];
+    Py_ssize_t m = f->page.m;
+    double total = f->total[CHARACTERS], before = text_before(f, b), characters = (double)count_of(f, b, CHARACTERS);
+    row[0] = (float)(before / total);
+    row[1] = (float)((double)b / (double)m);
+    row[2] = (float)log_of(larger(total - before - characters, 0));
+    row[3] = (float)log_of(before);
+    row[4] = (float)(characters / total);
+    row[5] = (float)log_of((double)b);
+    row[6] = (float)log_of((double)(m - 1 - b));
+    row[7] = f->h1 < 0 ? NO_H1 : signed_log((double)(b - f->h1));
+    row[8] = f->h1 < 0 ? NO_H1 : signed_log(before - text_before(f, f->h1));
+    row[9] = (float)(f->h1_blocks < MAX_H1 ? f->h1_blocks : MAX_H1);
+    row[10] = block->last_heading < 0 ? NO_HEADING : (float)log_of((double)(b - block->last_heading));
+    row[11] = (float)(block->last_long < 0 ? FARTHEST : smaller(log_of((double)(b - block->last_long)), FARTHEST));
+    row[12] = (float)(block->next_long < 0 ? FARTHEST : smaller(log_of((double)(block->next_long - b)), FARTHEST));
+    row[13] = (float)((double)block->long_characters / larger((double)f->blocks[m - 1].long_characters, 1));
+}
+
+/* ---- The blocks around it in reading order */
+
+enum { OF_NEIGHBOUR = 6, WINDOWS = 3, OF_WINDOW = 3 };
+
+static void write_neighbour(const Features *f, Py_ssize_t b, float *row)
+{
+    double words;
+    int k;
+    for (k = 0; k < OF_NEIGHBOUR; k++) {
+        row[k] = OUTSIDE;
+    }
+    if (b < 0 || b >= f->page.m) {
+        return;
+    }
+    words = (double)count_of(f, b, WORDS);
+    row[0] = (float)log_of(words);
+    row[1] = (float)((double)count_of(f, b, LINKED) / larger((double)count_of(f, b, CHARACTERS), 1));
+    row[2] = (float)smaller((double)count_of(f, b, SENTENCE_ENDS) / larger(words, 0.5), 2);
+    row[3] = (float)in_heading(f, b);
+    row[4] = (float)is_enclosed(f, P, b);
+    row[5] = (float)is_enclosed(f, LI, b);
+}
+
+static void write_neighbours(const Features *f, Py_ssize_t b, float *row)
+{
+    static const int windows[WINDOWS] = {5, 15, 40};
+    Py_ssize_t m = f->page.m;
+    int w;
+    write_neighbour(f, b - 1, row);
+    write_neighbour(f, b + 1, row + OF_NEIGHBOUR);
+    row += 2 * OF_NEIGHBOUR;
+    for (w = 0; w < WINDOWS; w++, row += OF_WINDOW) {
+        Py_ssize_t begin = b < windows[w] ? 0 : b - windows[w], end = m - b <= windows[w] ? m : b + windows[w] + 1;
+        double words = (double)count_between(f, begin, end, WORDS);
+        double characters = (double)count_between(f, begin, end, CHARACTERS);
+        row[0] = (float)log_of(words / (double)(end - begin));
+        row[1] = (float)((double)count_between(f, begin, end, LINKED) / larger(characters, 1));
+        row[2] = (float)((double)count_between(f, begin, end, SENTENCE_ENDS) / larger(words, 1));
+    }
+}
+
+/* ---- Its containers */
+
+static void describe_container(const Features *f, Py_ssize_t element, float *to)
+{
+    const PageArrays *page = &f->page;
+    double held = page->block_end[element] - page->block_begin[element];
+    double characters = (double)in_subtree(f, element, CHARACTERS), words = (double)in_subtree(f, element, WORDS);
+    const int32_t *first = f->tag_sums + element * COUNTED_SETS;
+    const int32_t *behind = f->tag_sums + (Py_ssize_t)page->end[element] * COUNTED_SETS;
+    int k;
+    to[0] = (float)log_of(characters);
+    to[1] = (float)(characters / f->total[CHARACTERS]);
+    to[2] = (float)((double)in_subtree(f, element, LINKED) / larger(characters, 1));
+    to[3] = (float)smaller((double)in_subtree(f, element, SENTENCE_ENDS) / larger(words, 1), 1);
+    to[4] = (float)smaller((double)in_subtree(f, element, COMMAS) / larger(words, 1), 1);
+    to[5] = (float)log_of(held);
+    to[6] = (float)log_of(words / larger(held, 1));
+    to[7] = (float)log_of(f->elements[element].alike);
+    to[8] = (float)log_of(f->elements[element].children);
+    to[9] = (float)log_of(page->depth[element]);
+    for (k = 0; k < COUNTED_SETS; k++) {
+        to[10 + k] = (float)log_of(behind[k] - first[k]);
+    }
+}
+
+/* Write the features of a block's containers, level by level from the innermost outwards, which part of their blocks come
+   before it, and the tags of the first levels. */
+static void write_containers(const Features *f, Py_ssize_t b, float *row)
+{
+    static const int groups[CONTAINER_TAGS] = {P, DIV, LIST, LI, TABLE};
+    const PageArrays *page = &f->page;
+    float *ranks = row + LEVELS * OF_CONTAINER, *tags = ranks + LEVELS;
+    int32_t container = f->blocks[b].container;
+    int level, k;
+    for (level = 0; level < LEVELS; level++) {
+        int32_t held = page->block_end[container] - page->block_begin[container];
+        float *features = f->described + (Py_ssize_t)OF_CONTAINER * container;
+        if (!f->elements[container].is_described) {
+            describe_container(f, container, features);
+            f->elements[container].is_described = 1;
+        }
+        memcpy(row + level * OF_CONTAINER, features, sizeof *row * OF_CONTAINER);
+        ranks[level] = (float)((double)(b - page->block_begin[container]) / (double)(held > 1 ? held : 1));
+        for (k = 0; level < TAGGED_LEVELS && k < CONTAINER_TAGS; k++) {
+            tags[level * CONTAINER_TAGS + k] = f->group[page->tag[container]] == groups[k];
+        }
+        container = container ? f->container_of[page->parent[container]] : 0;
+    }
+}
+
+/* ---- Blocks in the same kind of place, such as the titles of a list of teasers */
+
+typedef struct {
+    int64_t number, characters, words, linked, ends, repeated;
+    double squares;
+    Py_ssize_t first, last;
+} Place;
+
+static void describe_place(const Place *place, double page_characters, double m, float *to)
+{
+    double number = (double)place->number, words = (double)place->words, mean = words / number;
+    to[0] = (float)log_of(number);
+    to[1] = (float)log_of(mean);
+    to[2] = (float)((double)place->linked / larger((double)place->characters, 1));
+    to[3] = (float)((double)place->ends / larger(words, 1));
+    to[4] = (float)((double)place->characters / page_characters);
+    to[5] = (float)((double)(place->last - place->first + 1) / number);
+    to[6] = (float)((double)place->first / m);
+    to[7] = (float)((double)place->last / m);
+    to[8] = (float)log_of(sqrt(larger(place->squares / number - mean * mean, 0)));
+    to[9] = (float)((double)place->repeated / number);
+}
+
+int describe_places(Features *f, Py_ssize_t count)
+{
+    Py_ssize_t m = f->page.m, b, i;
+    SCOPED(free_memory) Place *places = calloc((size_t)count + 1, sizeof(Place));
+    f->places = malloc(sizeof(float) * OF_PLACE * (size_t)count + 1);
+    if (places == NULL || f->places == NULL) {
+        return -1;
+    }
+    for (b = 0; b < m; b++) {
+        Place *place = &places[f->blocks[b].place];
+        double words = (double)count_of(f, b, WORDS);
+        place->first = place->number++ ? place->first : b;
+        place->last = b;
+        place->characters += count_of(f, b, CHARACTERS);
+        place->words += count_of(f, b, WORDS);
+        place->linked += count_of(f, b, LINKED);
+        place->ends += count_of(f, b, SENTENCE_ENDS);
+        place->squares += words * words;
+        place->repeated += f->blocks[b].repeats > 0;
+    }
+    for (i = 0; i < count; i++) {
+        describe_place(&places[i], f->total[CHARACTERS], (double)m, f->places + i * OF_PLACE);
+    }
+    return 0;
+}
+
+void features_of_block(const Features *f, Py_ssize_t b, float *row)
+{
+    write_wording(f, b, row);
+    write_position(f, b, row += OF_WORDING);
+    write_containers(f, b, row += OF_POSITION);
+    write_neighbours(f, b, row += OF_CONTAINERS);
+    row += OF_NEIGHBOURS;
+    memcpy(row, f->places + (Py_ssize_t)f->blocks[b].place * OF_PLACE, sizeof *row * OF_PLACE);
+    write_odds(f, b, row + OF_PLACE);
+}
+
+/* ---- The whole page */
+
+void features_of_page(const Features *f, double *to)
+{
+    static const int counted[] = {IS_PARAGRAPH, IS_LINK, IS_IMAGE, IS_HEADING, IS_CONTROL,
+                                  IS_TABLE, IS_ITEM, IS_PRE, IS_ARTICLE, IS_MAIN};
+    static const int holders[] = {IS_ARTICLE, IS_MAIN, IS_NOSCRIPT};
+    const PageArrays *page = &f->page;
+    int64_t words = 0, longest = 0, alike = 0, number_long = 0, long_characters = 0;
+    int64_t tags[IS_EMPHASIS + 1] = {0}, largest[IS_EMPHASIS + 1] = {0};
+    Py_ssize_t i;
+    int k;
+    for (i = 0; i < page->m; i++) {
+        int64_t own = count_of(f, i, WORDS);
+        words += own;
+        longest = own > longest ? own : longest;
+        if (is_long(f, i)) {
+            number_long++;
+            long_characters += count_of(f, i, CHARACTERS);
+        }
+    }
+    for (i = 0; i < page->n; i++) {
+        uint32_t flags = f->flags[page->tag[i]];
+        alike = f->elements[i].alike > alike ? f->elements[i].alike : alike;
+        for (k = 0; flags >> k && k <= IS_EMPHASIS; k++) {
+            if (HAS(flags, k)) {
+                int64_t characters = in_subtree(f, i, CHARACTERS);
+                tags[k]++;
+                largest[k] = characters > largest[k] ? characters : largest[k];
+            }
+        }
+    }
+    to[0] = (float)log_of((double)words);
+    to[1] = (float)log_of((double)page->m);
+    to[2] = (float)log_of((double)page->n);
+    to[3] = (float)log_of((double)longest);
+    to[4] = (float)log_of((double)alike);
+    to[5] = (float)log_of((double)number_long);
+    for (k = 0; k < 10; k++) {
+        to[6 + k] = (float)log_of((double)tags[counted[k]]);
+    }
+    to[16] = (float)(f->total[LINKED] / f->total[CHARACTERS]);
+    to[17] = (float)(f->total[SENTENCE_ENDS] / f->total[WORDS]);
+    to[18] = (float)(f->total[COMMAS] / f->total[WORDS]);
+    to[19] = (float)((double)long_characters / f->total[CHARACTERS]);
+    to[20] = (float)(f->total[WORDS] / larger((double)page->m, 1));
+    for (k = 0; k < 3; k++) {
+        to[21 + k] = (float)((double)largest[holders[k]] / f->total[CHARACTERS]);
+    }
+}

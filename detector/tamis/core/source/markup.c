@@ -1,0 +1,140 @@
+/* The kept elements and runs of a page as items of markup in document order, for tamis.output.markup. */
+#include "page.h"
+
+enum { IS_WRITTEN = 1, IS_VOID = 2, IS_BLOCK = 4, IS_LINK = 8 }; /* bits of an element: _KINDS */
+enum { MAX_NESTING = 128 };                                      /* tamis.output.markup has the same number */
+enum { LINE_BREAK = -1 };                                        /* as a source */
+
+typedef struct {
+    const PageArrays *page;
+    const int32_t *elements, *runs;
+    const uint8_t *kinds, *has_ink;
+    int32_t *source, *ends;
+    int32_t count, k; /* of the items, of the elements */
+    struct {
+        int32_t number, item;
+    } open[MAX_NESTING];
+    int depth, is_separated; /* whether a block-level element has begun or ended since the last text */
+    Py_ssize_t block;        /* of the last text */
+} Items;
+
+static void add_item(Items *items, int32_t source)
+{
+    items->source[items->count] = source;
+    items->ends[items->count] = items->count + 1;
+    items->count++;
+}
+
+/* Whether all items behind one are white space and elements that hold nothing else. */
+static int is_blank_behind(const Items *items, int32_t item)
+{
+    while (++item < items->count) {
+        int32_t source = items->source[item];
+        if (source < 0 || (source < items->k && items->kinds[source] & IS_VOID)
+            || (source >= items->k && items->has_ink[items->runs[source - items->k]])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Leave an element out, but not what it holds. */
+static void dissolve(Items *items, int32_t item)
+{
+    for (; item + 1 < items->count; item++) {
+        items->source[item] = items->source[item + 1];
+        items->ends[item] = items->ends[item + 1] - 1;
+    }
+    items->count--;
+}
+
+/* Close the elements that end before an element or run: those whose end, in elements or runs, is not behind it. */
+static void close_before(Items *items, const int32_t *ends, int32_t place)
+{
+    for (; items->depth && ends[items->elements[items->open[items->depth - 1].number]] <= place; items->depth--) {
+        int32_t number = items->open[items->depth - 1].number, item = items->open[items->depth - 1].item;
+        items->is_separated |= items->kinds[number] & IS_BLOCK;
+        items->ends[item] = items->count;
+        if (items->kinds[number] & IS_LINK && is_blank_behind(items, item)) { /* such as around a picture that was left out */
+            dissolve(items, item);
+        }
+    }
+}
+
+static void add_element(Items *items, int32_t number)
+{
+    uint8_t kind = items->kinds[number];
+    if (!(kind & IS_WRITTEN)) {
+        return;
+    }
+    items->is_separated |= kind & IS_BLOCK;
+    if (kind & IS_VOID) {
+        add_item(items, number);
+    }
+    else if (items->depth < MAX_NESTING) {
+        items->open[items->depth].number = number;
+        items->open[items->depth++].item = items->count;
+        add_item(items, number);
+    }
+    else if (kind & IS_BLOCK) {
+        add_item(items, LINE_BREAK);
+    }
+}
+
+/* Add a run, behind a line break where it is of another block than the last one and the element between them was cut. */
+static void add_run(Items *items, int32_t number, Py_ssize_t *block)
+{
+    const PageArrays *page = items->page;
+    int32_t run = items->runs[number];
+    while (*block < page->m && page->block_run_end[*block] <= run) {
+        ++*block;
+    }
+    if (*block < page->m && page->block_run_begin[*block] <= run) {
+        if (*block != items->block && !items->is_separated) {
+            add_item(items, LINE_BREAK);
+        }
+        items->block = *block;
+        items->is_separated = 0;
+    }
+    add_item(items, items->k + number);
+}
+
+/* join_items(page, elements: int32[k], kinds: uint8[k], runs: int32[s], has_ink: bool[r], source: int32[k + 2 s], ends of as
+              many) -> number of items
+
+   Writes what each item is made of: the number of an element, k + the number of a run, or -1 for a line break that is put in;
+   and the item behind its contents. Elements and runs are ascending. */
+PyObject *core_join_items(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    PageArrays page;
+    SCOPED(array_release) Array elements = {0}, kinds = {0}, runs = {0}, has_ink = {0}, source = {0}, ends = {0};
+    Py_ssize_t block = 0;
+    int32_t next = 0, run = 0;
+    Items items;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&", in_page, &page, in_4, &elements, in_1, &kinds, in_4, &runs, in_1,
+                          &has_ink, out_4, &source, out_4, &ends)
+        || !check_arrays(kinds.length == elements.length && has_ink.length == page.r && ends.length == source.length
+                         && source.length == elements.length + 2 * runs.length && source.length <= INT32_MAX
+                         && are_below(&elements, page.n) && are_below(&runs, page.r))) {
+        return NULL;
+    }
+    items = (Items){.page = &page, .elements = ITEMS(elements, int32_t), .runs = ITEMS(runs, int32_t), .block = -1,
+                    .kinds = ITEMS(kinds, uint8_t), .has_ink = ITEMS(has_ink, uint8_t), .is_separated = 1,
+                    .source = ITEMS(source, int32_t), .ends = ITEMS(ends, int32_t), .k = (int32_t)elements.length};
+    Py_BEGIN_ALLOW_THREADS
+    while (next < elements.length || run < runs.length) {
+        int is_element = run == runs.length
+                         || (next < elements.length && page.run_begin[items.elements[next]] <= items.runs[run]);
+        if (is_element) {
+            close_before(&items, page.end, items.elements[next]);
+            add_element(&items, next++);
+        }
+        else {
+            close_before(&items, page.run_end, items.runs[run]);
+            add_run(&items, run++, &block);
+        }
+    }
+    close_before(&items, page.end, (int32_t)page.n);
+    Py_END_ALLOW_THREADS
+    return PyLong_FromLong(items.count);
+}

@@ -1,0 +1,145 @@
+/* The module tamis.core._compiled, for the stable ABI of CPython 3.11 and later, and for free-threaded CPython. */
+#include "core.h"
+
+int reserve(void *pointer, size_t *capacity, size_t wanted)
+{
+    size_t larger = *capacity ? *capacity : 1024;
+    void *memory;
+    while (larger < wanted && larger <= SIZE_MAX / 2) {
+        larger *= 2;
+    }
+    if (larger < wanted || (memory = realloc(*(void **)pointer, larger)) == NULL) {
+        return -1;
+    }
+    *(void **)pointer = memory;
+    *capacity = larger;
+    return 0;
+}
+
+int array_borrow(Array *array, PyObject *object, Py_ssize_t size, int writable, const char *name)
+{
+    int flags = PyBUF_C_CONTIGUOUS | (writable ? PyBUF_WRITABLE : 0);
+    if (PyObject_GetBuffer(object, &array->view, flags) < 0) {
+        return -1;
+    }
+    array->held = 1;
+    if (array->view.itemsize != size) {
+        PyErr_Format(PyExc_TypeError, "%s: expected items of %zd bytes, not %zd", name, size, array->view.itemsize);
+        return -1;
+    }
+    array->length = array->view.len / size;
+    return 0;
+}
+
+void array_release(Array *array)
+{
+    if (array->held) {
+        PyBuffer_Release(&array->view);
+        array->held = 0;
+    }
+}
+
+void arrays_release(Array *arrays, int count)
+{
+    while (count-- > 0) {
+        array_release(&arrays[count]);
+    }
+}
+
+int arrays_borrow(PyObject *tuple, Array *arrays, const Py_ssize_t *sizes, Py_ssize_t count)
+{
+    Py_ssize_t k;
+    if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != count) {
+        PyErr_Format(PyExc_TypeError, "expected a tuple of %zd arrays", count);
+        return 0;
+    }
+    for (k = 0; k < count; k++) {
+        if (array_borrow(&arrays[k], PyTuple_GetItem(tuple, k), sizes[k], 0, "an array of a tuple") < 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+#define CONVERTER(name, size, writable) \
+    int name(PyObject *object, void *array) \
+    { \
+        return array_borrow(array, object, size, writable, "an array") == 0; \
+    }
+CONVERTER(in_1, 1, 0)
+CONVERTER(in_4, 4, 0)
+CONVERTER(in_8, 8, 0)
+CONVERTER(out_1, 1, 1)
+CONVERTER(out_4, 4, 1)
+CONVERTER(out_8, 8, 1)
+
+int in_properties(PyObject *object, void *array)
+{
+    return in_1(object, array) && check_arrays(((Array *)array)->length == CODE_POINTS);
+}
+
+int in_bytes(PyObject *object, void *span)
+{
+    char *data;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(object, &data, &size) < 0) {
+        return 0;
+    }
+    *(Span *)span = (Span){(unsigned char *)data, (unsigned char *)data + size};
+    return 1;
+}
+
+int in_text(PyObject *object, void *span)
+{
+    Py_ssize_t size;
+    const char *data;
+    if (PyBytes_Check(object)) {
+        return in_bytes(object, span);
+    }
+    data = PyUnicode_AsUTF8AndSize(object, &size);
+    if (data != NULL) {
+        *(Span *)span = (Span){(const unsigned char *)data, (const unsigned char *)data + size};
+    }
+    return data != NULL;
+}
+
+int check_arrays(int fit)
+{
+    if (!fit) {
+        PyErr_SetString(PyExc_ValueError, "arrays of other lengths, or with other numbers, than expected");
+    }
+    return fit;
+}
+
+#define METHOD(name, description) {#name, core_##name, METH_VARARGS, description},
+static PyMethodDef methods[] = {FUNCTIONS(METHOD){NULL, NULL, 0, NULL}};
+
+static int execute(PyObject *module)
+{
+    core_keep_memory();
+    core_prepare_crc32();
+    core_prepare_features();
+    core_prepare_network();
+    return PyModule_AddIntConstant(module, "VERSION", CORE_VERSION) < 0 ? -1 : trees_prepare();
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, execute},
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED}, /* what calls share is written before the first of them */
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "tamis.core._compiled",
+    .m_doc = "Scans of pages in C.",
+    .m_methods = methods,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__compiled(void)
+{
+    return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,220 @@
+/* The arrays of a page, borrowed and checked. */
+#include "page.h"
+
+#define CHECKED "tamis.core.page"
+
+enum { PAGE_ARRAYS = 14 };
+
+/* What a capsule holds. */
+typedef struct {
+    Array arrays[PAGE_ARRAYS];
+    PageArrays page;
+} Checked;
+
+int are_below(const Array *numbers, Py_ssize_t n)
+{
+    Py_ssize_t i;
+    for (i = 0; i < numbers->length; i++) {
+        int64_t number = numbers->view.itemsize == 8 ? ITEMS(*numbers, int64_t)[i] : ITEMS(*numbers, int32_t)[i];
+        if (number < 0 || number >= n) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The checks below have no branches, so that a compiler makes them fast. */
+
+static int are_slices(const int32_t *begin, const int32_t *end, Py_ssize_t count, Py_ssize_t length)
+{
+    Py_ssize_t i;
+    int32_t last = (int32_t)length;
+    int wrong = 0;
+    for (i = 0; i < count; i++) {
+        wrong |= (begin[i] < 0) | (begin[i] > end[i]) | (end[i] > last);
+    }
+    return !wrong;
+}
+
+static int are_inside(const int32_t *numbers, Py_ssize_t count, Py_ssize_t length)
+{
+    Py_ssize_t i;
+    int32_t behind = (int32_t)length;
+    int wrong = 0;
+    for (i = 0; i < count; i++) {
+        wrong |= (numbers[i] < 0) | (numbers[i] >= behind);
+    }
+    return !wrong;
+}
+
+/* Check the numbers, and count the tags. */
+static int is_sound(PageArrays *page)
+{
+    int32_t i, n = (int32_t)page->n, highest = -1;
+    int wrong = 0;
+    for (i = 0; i < n; i++) {
+        wrong |= (page->tag[i] < 0) | (page->parent[i] >= i) | (page->parent[i] < -(i == 0)) | (page->end[i] <= i)
+                 | (page->end[i] > n) | (page->depth[i] < 0);
+        highest = page->tag[i] > highest ? page->tag[i] : highest;
+    }
+    for (i = 0; i < (int32_t)page->m; i++) {
+        wrong |= page->block_run_begin[i] == page->block_run_end[i];
+    }
+    page->tags = highest + 1;
+    return !wrong && page->attribute_begin[0] == 0 && page->attribute_begin[n] == page->a
+           && are_slices(page->run_begin, page->run_end, page->n, page->r)
+           && are_slices(page->block_begin, page->block_end, page->n, page->m)
+           && are_slices(page->attribute_begin, page->attribute_begin + 1, page->n, page->a)
+           && are_slices(page->block_run_begin, page->block_run_end, page->m, page->r)
+           && are_inside(page->run_node, page->r, page->n) && are_inside(page->block_node, page->m, page->n)
+           && are_inside(page->first, page->a, page->a);
+}
+
+static int read_page(PyObject *tuple, Checked *checked)
+{
+    static const Py_ssize_t sizes[PAGE_ARRAYS] = {2, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
+    const Array *arrays = checked->arrays;
+    PageArrays *page = &checked->page;
+    const int32_t **const pointers[] = {
+        &page->parent, &page->end, &page->depth, &page->run_begin, &page->run_end, &page->block_begin, &page->block_end,
+        &page->run_node, &page->block_node, &page->block_run_begin, &page->block_run_end, &page->attribute_begin, &page->first,
+    };
+    int k;
+    if (!arrays_borrow(tuple, checked->arrays, sizes, PAGE_ARRAYS)) {
+        return 0;
+    }
+    page->n = arrays[0].length;
+    page->r = arrays[8].length;
+    page->m = arrays[9].length;
+    page->a = arrays[13].length;
+    page->tag = ITEMS(arrays[0], int16_t);
+    for (k = 1; k < PAGE_ARRAYS; k++) {
+        Py_ssize_t length = k < 8 ? page->n : k == 8 ? page->r : k < 12 ? page->m : k == 12 ? page->n + 1 : page->a;
+        if (!check_arrays(arrays[k].length == length)) {
+            return 0;
+        }
+        *pointers[k - 1] = ITEMS(arrays[k], int32_t);
+    }
+    return check_arrays(is_sound(page));
+}
+
+static void capsule_free(PyObject *capsule)
+{
+    Checked *checked = PyCapsule_GetPointer(capsule, CHECKED);
+    arrays_release(checked->arrays, PAGE_ARRAYS);
+    free(checked);
+}
+
+/* checked_page(the arrays of a page, in the order of tamis.page.Page.arrays) -> capsule, which holds them */
+PyObject *core_checked_page(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Checked *checked = calloc(1, sizeof *checked);
+    PyObject *capsule = checked ? PyCapsule_New(checked, CHECKED, capsule_free) : PyErr_NoMemory();
+    if (capsule == NULL) {
+        free(checked);
+    }
+    else if (!read_page(arguments, checked)) {
+        Py_CLEAR(capsule);
+    }
+    return capsule;
+}
+
+int in_page(PyObject *capsule, void *page)
+{
+    const Checked *checked = PyCapsule_GetPointer(capsule, CHECKED);
+    if (checked != NULL) {
+        *(PageArrays *)page = checked->page;
+    }
+    return checked != NULL;
+}
+
+void find_containers(const PageArrays *page, int32_t *container)
+{
+    Py_ssize_t i;
+    for (i = 0; i < page->n; i++) {
+        int32_t parent = i ? page->parent[i] : 0;
+        int same = page->block_end[parent] - page->block_begin[parent] == page->block_end[i] - page->block_begin[i];
+        container[i] = i && same ? container[parent] : (int32_t)i;
+    }
+}
+
+int in_values(PyObject *tuple, void *arrays)
+{
+    static const Py_ssize_t sizes[] = {1, 8, 4, 4};
+    AttributeValues *values = arrays;
+    Py_ssize_t i;
+    int32_t name = -1, place = -1;
+    int wrong = 0;
+    if (!arrays_borrow(tuple, values->arrays, sizes, 4)) {
+        return 0;
+    }
+    values->d = values->arrays[2].length;
+    values->data = ITEMS(values->arrays[0], unsigned char);
+    values->begin = ITEMS(values->arrays[1], int64_t);
+    values->name_of = ITEMS(values->arrays[2], int32_t);
+    values->place = ITEMS(values->arrays[3], int32_t);
+    if (!check_arrays(values->arrays[1].length == values->d + 1 && values->arrays[3].length == values->d)) {
+        return 0;
+    }
+    for (i = 0; i < values->d; i++) {
+        wrong |= (values->begin[i] > values->begin[i + 1]) | (values->name_of[i] < 0) | (values->place[i] < 0);
+        name = values->name_of[i] > name ? values->name_of[i] : name;
+        place = values->place[i] > place ? values->place[i] : place;
+    }
+    values->names = (Py_ssize_t)name + 1;
+    values->places = (Py_ssize_t)place + 1;
+    return check_arrays(!wrong && values->begin[0] >= 0 && values->begin[values->d] <= values->arrays[0].length);
+}
+
+void values_release(AttributeValues *values)
+{
+    arrays_release(values->arrays, 4);
+}
+
+/* chosen_ancestors(parent: int32[k], chosen: bool[k], outermost, found: int32[k]), for tamis.page.tree: of the chosen nodes
+                    among each node and its ancestors the nearest, or the outermost one; -1 without one. Parents come before
+                    their children. */
+PyObject *core_chosen_ancestors(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array parent = {0}, chosen = {0}, found = {0};
+    Py_ssize_t i;
+    int outermost;
+    if (!PyArg_ParseTuple(arguments, "O&O&pO&", in_4, &parent, in_1, &chosen, &outermost, out_4, &found)
+        || !check_arrays(chosen.length == parent.length && found.length == parent.length)) {
+        return NULL;
+    }
+    for (i = 0; i < parent.length; i++) {
+        int32_t above = ITEMS(parent, int32_t)[i];
+        if (above < -1 || above >= i) {
+            check_arrays(0);
+            return NULL;
+        }
+        above = above < 0 ? -1 : ITEMS(found, int32_t)[above];
+        ITEMS(found, int32_t)[i] = ITEMS(chosen, uint8_t)[i] && (above < 0 || !outermost) ? (int32_t)i : above;
+    }
+    Py_RETURN_NONE;
+}
+
+/* slice_sums(values: int64[k], begin: int32[s], end: int32[s], sums: int64[s]), for tamis.page.tree */
+PyObject *core_slice_sums(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array values = {0}, begin = {0}, end = {0}, sums = {0};
+    SCOPED(free_memory) uint64_t *before = NULL; /* each value */
+    Py_ssize_t i;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_8, &values, in_4, &begin, in_4, &end, out_8, &sums)
+        || !check_arrays(begin.length == sums.length && end.length == sums.length
+                         && are_slices(ITEMS(begin, int32_t), ITEMS(end, int32_t), sums.length, values.length))) {
+        return NULL;
+    }
+    if ((before = malloc(sizeof *before * (size_t)(values.length + 1))) == NULL) {
+        return PyErr_NoMemory();
+    }
+    before[0] = 0;
+    for (i = 0; i < values.length; i++) {
+        before[i + 1] = before[i] + ITEMS(values, uint64_t)[i];
+    }
+    for (i = 0; i < sums.length; i++) {
+        ITEMS(sums, uint64_t)[i] = before[ITEMS(end, int32_t)[i]] - before[ITEMS(begin, int32_t)[i]];
+    }
+    Py_RETURN_NONE;
+}

@@ -1,0 +1,54 @@
+/* The arrays of tamis.page.Page, checked once for all functions that take them. */
+#ifndef TAMIS_PAGE_H
+#define TAMIS_PAGE_H
+
+#include "core.h"
+
+/* Of n elements, m blocks, r runs and a attributes. The parent of an element other than the first comes before it, ends come
+   behind, slices and numbers lie inside what they are of, tags below `tags`, and no block is without runs. */
+typedef struct {
+    Py_ssize_t n, m, r, a, tags;
+    const int16_t *tag;
+    const int32_t *parent, *end, *depth, *run_begin, *run_end, *block_begin, *block_end; /* n */
+    const int32_t *run_node;                                                             /* r */
+    const int32_t *block_node, *block_run_begin, *block_run_end;                         /* m */
+    const int32_t *attribute_begin, *first; /* n + 1, a: the first attribute that is equal */
+} PageArrays;
+
+/* The d distinct attributes of a page, tamis.page.attributes.AttributeTable: values lie in the data, names are below
+   `names`, and places, of their first occurrence, below `places`. */
+typedef struct {
+    Array arrays[4];
+    Py_ssize_t d, names, places;
+    const unsigned char *data;
+    const int64_t *begin;
+    const int32_t *name_of, *place;
+} AttributeValues;
+
+/* Converters as in core.h; they take the capsule of Page.arrays, and the tuple that AttributeTable.arrays returns. */
+int in_page(PyObject *capsule, void *page);
+int in_values(PyObject *tuple, void *values);
+
+void values_release(AttributeValues *values);
+
+/* Whether all numbers, of 4 or 8 bytes, are below n. */
+int are_below(const Array *numbers, Py_ssize_t n);
+
+static inline Span value_of(const AttributeValues *values, Py_ssize_t number)
+{
+    return (Span){values->data + values->begin[number], values->data + values->begin[number + 1]};
+}
+
+/* The element that the first run of a block belongs to. */
+static inline int32_t owner_of(const PageArrays *page, Py_ssize_t block)
+{
+    return page->run_node[page->block_run_begin[block]];
+}
+
+/* Write a text with "#" for each number in it; returns where it ends. */
+unsigned char *without_numbers(Span text, unsigned char *to);
+
+/* Find the container of each element: the outermost of those that hold exactly the same blocks. */
+void find_containers(const PageArrays *page, int32_t *container);
+
+#endif

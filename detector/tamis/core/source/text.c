@@ -1,0 +1,263 @@
+/* Scans over the text of a page, for tamis.page.text and Page.block_texts. */
+#include "core.h"
+
+enum { SPACE, UNSPACED, LETTER, UPPER, DIGIT, COMMA, SENTENCE_END, OTHER, KINDS };
+
+void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, const uint8_t *properties, int64_t *totals,
+                 int columns)
+{
+    int64_t kinds[KINDS] = {0}, words = 0;
+    Py_ssize_t i;
+    for (i = 0; i < r; i++) {
+        int64_t left = run_offset[i + 1] - run_offset[i];
+        unsigned before = SPACE;
+        int64_t *to = totals + (i + 1) * columns;
+        while (left-- > 0 && text.begin < text.end) {
+            unsigned kind = KIND & next_property(properties, &text);
+            words += before == SPACE && kind >= LETTER;
+            kinds[kind]++;
+            before = kind;
+        }
+        to[CHARACTERS] = kinds[UNSPACED] + kinds[LETTER] + kinds[UPPER] + kinds[DIGIT] + kinds[COMMA]
+            + kinds[SENTENCE_END] + kinds[OTHER];
+        to[WORDS] = words + kinds[UNSPACED] / 2;
+        to[LETTERS] = kinds[UNSPACED] + kinds[LETTER] + kinds[UPPER];
+        to[DIGITS] = kinds[DIGIT];
+        to[UPPER_CASE] = kinds[UPPER];
+        to[COMMAS] = kinds[COMMA];
+        to[SENTENCE_ENDS] = kinds[SENTENCE_END];
+        to[SYMBOLS] = kinds[OTHER];
+    }
+}
+
+/* count_kinds(text, run_offset: int64[r + 1], properties, totals: int64[r + 1, TOTALS]), of zeros */
+PyObject *core_count_kinds(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array run_offset = {0}, properties = {0}, totals = {0};
+    Span text;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_text, &text, in_8, &run_offset, in_properties, &properties, out_8,
+                          &totals)
+        || !check_arrays(run_offset.length >= 1 && totals.length == TOTALS * run_offset.length)) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    count_kinds(text, ITEMS(run_offset, int64_t), run_offset.length - 1, ITEMS(properties, uint8_t), ITEMS(totals, int64_t),
+                TOTALS);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
+#define EACH(byte) (0x0101010101010101u * (byte)) /* of eight */
+
+static int are_eight_ascii(Span text)
+{
+    uint64_t eight;
+    return text.end - text.begin >= 8 && (memcpy(&eight, text.begin, 8), (eight & EACH(0x80)) == 0);
+}
+
+/* has_controls(bytes) -> whether a text in UTF-8 has characters from U+0080 to U+009F */
+PyObject *core_has_controls(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Span text;
+    if (!PyArg_ParseTuple(arguments, "O&", in_bytes, &text)) {
+        return NULL;
+    }
+    while ((text.begin = memchr(text.begin, 0xC2, (size_t)(text.end - text.begin))) != NULL && ++text.begin < text.end) {
+        if (*text.begin < 0xA0) {
+            Py_RETURN_TRUE;
+        }
+    }
+    Py_RETURN_FALSE;
+}
+
+/* count_continuations(bytes) -> how many bytes continue characters of UTF-8; -1 for what is not UTF-8 */
+PyObject *core_count_continuations(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* of so many bytes */
+    Py_ssize_t continuations = 0, length;
+    Span text;
+    if (!PyArg_ParseTuple(arguments, "O&", in_bytes, &text)) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    while (continuations >= 0) {
+        const unsigned char *at = text.begin, *next;
+        uint32_t code;
+        for (; are_eight_ascii((Span){at, text.end}); at += 8) {
+        }
+        for (; at < text.end && *at < 0x80; at++) {
+        }
+        if (at == text.end) {
+            break;
+        }
+        next = at;
+        code = next_character(&next, text.end);
+        length = next - at;
+        text.begin = next;
+        continuations += length - 1;
+        if (length != 2 + (*at >= 0xE0) + (*at >= 0xF0) || code < least[length] || code >= CODE_POINTS
+            || (code >= 0xD800 && code < 0xE000)) {
+            continuations = -1;
+        }
+    }
+    Py_END_ALLOW_THREADS
+    return PyLong_FromSsize_t(continuations);
+}
+
+/* Whether eight bytes of ASCII follow without control characters, and without white space behind a space. */
+static int are_eight_in_words(Span text)
+{
+    uint64_t eight, next;
+    if (text.end - text.begin < 9) {
+        return 0;
+    }
+    memcpy(&eight, text.begin, 8);
+    memcpy(&next, text.begin + 1, 8);
+    return ((eight | next) & EACH(0x80)) == 0 && (~(eight + EACH(0x80 - ' ')) & EACH(0x80)) == 0
+        && (~(eight + EACH(0x7F - ' ')) & ~(next + EACH(0x7F - ' ')) & EACH(0x80)) == 0;
+}
+
+/* Write the words of the next characters with a space between them, and a line feed; returns what is behind it. */
+static char *write_line(char *to, Span *text, int64_t characters, const uint8_t *properties)
+{
+    const unsigned char *word = NULL;
+    int written = 0;
+    while (characters-- > 0 && text->begin < text->end) {
+        const unsigned char *begin = text->begin;
+        if (word != NULL && characters >= 8 && are_eight_in_words(*text)) {
+            text->begin += 8;
+            characters -= 7;
+            continue;
+        }
+        if (next_property(properties, text) & WHITE_SPACE) {
+            if (word != NULL) {
+                memcpy(to, word, (size_t)(begin - word));
+                to += begin - word;
+                word = NULL;
+            }
+        }
+        else if (word == NULL) {
+            if (written++) {
+                *to++ = ' ';
+            }
+            word = begin;
+        }
+    }
+    if (word != NULL) {
+        memcpy(to, word, (size_t)(text->begin - word));
+        to += text->begin - word;
+    }
+    *to++ = '\n';
+    return to;
+}
+
+/* Returns the length written, or -1 where the blocks do not follow each other. `to` holds a byte more for each block than
+   the text has. */
+static Py_ssize_t write_blocks(char *to, Span text, const Array *offsets, const Array *begins, const Array *ends,
+                               const uint8_t *properties)
+{
+    const int64_t *offset = ITEMS(*offsets, int64_t);
+    char *start = to;
+    int64_t place = 0;
+    Py_ssize_t b;
+    for (b = 0; b < begins->length; b++) {
+        int32_t first = ITEMS(*begins, int32_t)[b], behind = ITEMS(*ends, int32_t)[b];
+        if (first < 0 || behind < first || behind >= offsets->length || offset[first] < place
+            || offset[behind] < offset[first]) {
+            return -1;
+        }
+        while (place < offset[first] && text.begin < text.end) {
+            if (offset[first] - place >= 8 && are_eight_ascii(text)) {
+                text.begin += 8;
+                place += 8;
+            }
+            else {
+                next_character(&text.begin, text.end);
+                place++;
+            }
+        }
+        to = write_line(to, &text, offset[behind] - offset[first], properties);
+        place = offset[behind];
+    }
+    return to - start;
+}
+
+/* block_texts(text, run_offset: int64[r + 1], begin: int32[m], end: int32[m], properties) -> str, a line per block */
+PyObject *core_block_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array run_offset = {0}, begin = {0}, end = {0}, properties = {0};
+    SCOPED(free_memory) char *written = NULL;
+    Span text;
+    Py_ssize_t length;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&", in_text, &text, in_8, &run_offset, in_4, &begin, in_4, &end,
+                          in_properties, &properties)
+        || !check_arrays(begin.length == end.length)) {
+        return NULL;
+    }
+    if ((written = malloc((size_t)(text.end - text.begin) + 2 * (size_t)begin.length + 1)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    Py_BEGIN_ALLOW_THREADS
+    length = write_blocks(written, text, &run_offset, &begin, &end, ITEMS(properties, uint8_t));
+    Py_END_ALLOW_THREADS
+    if (!check_arrays(length >= 0)) {
+        return NULL;
+    }
+    return PyUnicode_DecodeUTF8(written, length ? length - 1 : 0, "strict"); /* without the last line feed */
+}
+
+int lower_ascii(unsigned char *to, Span text, const uint8_t *properties)
+{
+    const unsigned char *at;
+    for (at = text.begin; at < text.end; at++) {
+        *to++ = (unsigned char)(*at | ((unsigned char)(*at - 'A') < 26) << 5);
+    }
+    while (text.begin < text.end) {
+        if (are_eight_ascii(text)) {
+            text.begin += 8;
+        }
+        else if (*text.begin < 0x80) {
+            text.begin++;
+        }
+        else {
+            unsigned property = next_property(properties, &text);
+            if ((property & KIND) == UPPER || property & IS_UPPER_CASE) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+/* The checksum of zlib.crc32; linking zlib is not worth it. */
+
+static uint32_t crc_table[4][256]; /* crc_table[k]: of a byte with k bytes of zero behind it */
+
+void core_prepare_crc32(void)
+{
+    uint32_t i;
+    for (i = 0; i < 256; i++) {
+        uint32_t crc = i;
+        int bit, k;
+        for (k = 0; k < 4; k++) {
+            for (bit = 0; bit < 8; bit++) {
+                crc = crc & 1 ? crc >> 1 ^ 0xEDB88320u : crc >> 1;
+            }
+            crc_table[k][i] = crc;
+        }
+    }
+}
+
+uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned char *end)
+{
+    uint32_t crc = ~before;
+    for (; end - at >= 4; at += 4) {
+        crc ^= at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+        crc = crc_table[3][crc & 0xFF] ^ crc_table[2][crc >> 8 & 0xFF] ^ crc_table[1][crc >> 16 & 0xFF]
+              ^ crc_table[0][crc >> 24];
+    }
+    while (at < end) {
+        crc = crc >> 8 ^ crc_table[0][(crc ^ *at++) & 0xFF];
+    }
+    return ~crc;
+}

@@ -1,0 +1,298 @@
+/* Words and names as hashes, and the features that tables of log-odds make of them, for tamis.features. */
+#include "block_features.h"
+
+/* ---- The leading words of blocks, and which of them the title has */
+
+#define HASHED_CHARACTERS 160
+#define OVERLAP_CHARACTERS 400
+#define MAX_TITLE_WORDS 64
+
+static const unsigned char word_prefix[] = "word:", name_prefix[] = "name:"; /* of what is hashed; five characters */
+#define PREFIX(prefix) core_crc32(0, prefix, prefix + 5)
+
+/* The entry that a hash has in a table. */
+#define ENTRY(hash) ((hash) & (TABLE_SIZE - 1))
+
+/* The hash of a number: all are one word, and one part of a name. */
+static uint32_t hash_number(uint32_t prefix)
+{
+    static const unsigned char number = '#';
+    return core_crc32(prefix, &number, &number + 1);
+}
+
+typedef struct {
+    Span words[MAX_TITLE_WORDS];
+    Py_ssize_t seen[MAX_TITLE_WORDS]; /* line where each was last */
+    int count;
+    uint64_t lengths[256]; /* bits: lengths of the words that begin with the byte, modulo 64 */
+} Title;
+
+/* Read different words, one a line. */
+static void read_title(Title *title, Span lines)
+{
+    while (lines.begin < lines.end && title->count < MAX_TITLE_WORDS) {
+        Span word = next_line(&lines);
+        title->words[title->count] = word;
+        title->seen[title->count++] = -1;
+        title->lengths[*word.begin] |= (uint64_t)1 << (word.end - word.begin) % 64;
+    }
+}
+
+/* Whether the title has a word, and the line not yet had it. */
+static int is_new_title_word(Title *title, Span word, Py_ssize_t line)
+{
+    Py_ssize_t length = word.end - word.begin;
+    int k;
+    if (!(title->lengths[*word.begin] >> length % 64 & 1)) {
+        return 0;
+    }
+    for (k = 0; k < title->count; k++) {
+        const Span *known = &title->words[k];
+        if (known->end - known->begin == length && memcmp(known->begin, word.begin, (size_t)length) == 0) {
+            int is_new = title->seen[k] != line;
+            title->seen[k] = line;
+            return is_new;
+        }
+    }
+    return 0;
+}
+
+typedef struct {
+    const uint8_t *properties;
+    uint32_t prefix, number;
+    Title title;
+    uint32_t *hashes;
+    size_t hashed;
+} Scan;
+
+/* Read a line; the text then begins behind its line feed. */
+static void scan_line(Scan *scan, Span *text, Py_ssize_t line, int32_t *words, int32_t *overlap)
+{
+    const unsigned char *at = text->begin, *end = text->end, *word = at;
+    int characters = 0, digits = 1, hashed = 0, hashing = 1;
+    int last = scan->title.count ? OVERLAP_CHARACTERS : HASHED_CHARACTERS;
+    for (;;) {
+        int over = at >= end || *at == '\n' || characters == last;
+        int border = over || *at == ' ';
+        if (hashing && (border || characters == HASHED_CHARACTERS)) {
+            if (at > word) {
+                scan->hashes[scan->hashed++] = ENTRY(digits ? scan->number : core_crc32(scan->prefix, word, at));
+                hashed++;
+            }
+            hashing = hashed < MAX_WORDS && characters < HASHED_CHARACTERS;
+        }
+        if (border) {
+            *overlap += at > word && is_new_title_word(&scan->title, (Span){word, at}, line);
+            if (over || (!hashing && !scan->title.count)) {
+                break;
+            }
+            word = ++at;
+            digits = 1;
+        }
+        else if (*at < 0x80) {
+            digits &= (scan->properties[*at++] & IS_DIGIT) != 0;
+        }
+        else {
+            digits &= (property_of(scan->properties, next_character(&at, end)) & IS_DIGIT) != 0;
+        }
+        characters++;
+    }
+    *words = hashed;
+    text->begin = at;
+    next_line(text);
+}
+
+void read_words(Features *f)
+{
+    Scan scan = {.properties = f->properties, .prefix = PREFIX(word_prefix), .hashes = f->words};
+    Span lines = f->lowered;
+    Py_ssize_t b;
+    scan.number = hash_number(scan.prefix);
+    read_title(&scan.title, f->title);
+    for (b = 0; b < f->page.m; b++) {
+        scan_line(&scan, &lines, b, f->words_per_block + b, &f->blocks[b].overlap);
+    }
+    f->title_words = scan.title.count;
+    f->word_count = (Py_ssize_t)scan.hashed;
+}
+
+/* ---- Parts of names of elements: "postMeta_12" has post, meta and a number */
+
+enum { NO_PART, NUMBER, SMALL_LETTER, CAPITAL, OTHER_LETTER }; /* the last are those that are not ASCII */
+
+/* Read one character of a text, which must not be empty, and return what it can be a part of. */
+static int next_kind(const uint8_t *properties, Span *text)
+{
+    int c = *text->begin;
+    unsigned property = next_property(properties, text);
+    if (property & IS_DIGIT) {
+        return NUMBER;
+    }
+    if (c >= 0x80) {
+        return property & IS_ALPHANUMERIC ? OTHER_LETTER : NO_PART;
+    }
+    return !is_letter(c) ? NO_PART : c >= 'a' ? SMALL_LETTER : CAPITAL;
+}
+
+/* Hash the letters of a part, which are ASCII or none is, in lower case; 0, or -1 with an exception set. */
+static int hash_letters(Span part, uint32_t *hash)
+{
+    PyObject *text, *lower;
+    int failed;
+    if (*part.begin < 0x80) {
+        while (part.begin < part.end) {
+            unsigned char small[64];
+            size_t length = 0;
+            while (part.begin < part.end && length < sizeof small) {
+                small[length++] = *part.begin++ | 0x20;
+            }
+            *hash = core_crc32(*hash, small, small + length);
+        }
+        return 0;
+    }
+    text = decoded(part);
+    lower = text ? PyObject_CallMethod(text, "lower", NULL) : NULL;
+    failed = lower == NULL || !in_text(lower, &part);
+    *hash = failed ? 0 : core_crc32(*hash, part.begin, part.end);
+    Py_XDECREF(lower);
+    Py_XDECREF(text);
+    return -failed;
+}
+
+/* Hash the distinct parts among the first of a name; returns how many, or -1 with an exception set. */
+static int hash_parts(const uint8_t *properties, Span name, uint32_t seed, uint32_t number, uint32_t *hashes)
+{
+    int parts = 0, different = 0, i;
+    while (name.begin < name.end && parts < MAX_NAME_PARTS) {
+        Span part = name, ahead;
+        int kind = next_kind(properties, &name);
+        uint32_t hash = kind == NUMBER ? number : seed;
+        if (kind == NO_PART) {
+            continue;
+        }
+        for (ahead = name; ahead.begin < ahead.end; name = ahead) {
+            int next = next_kind(properties, &ahead);
+            if (next == SMALL_LETTER && kind == CAPITAL && name.begin == part.begin + 1) {
+                kind = next; /* small letters behind one capital */
+            }
+            if (next != kind) {
+                break;
+            }
+        }
+        part.end = name.begin;
+        if (kind != NUMBER && hash_letters(part, &hash) < 0) {
+            return -1;
+        }
+        parts++;
+        for (i = 0; i < different && hashes[i] != hash; i++) {
+        }
+        if (i == different) {
+            hashes[different++] = hash;
+        }
+    }
+    return different;
+}
+
+/* Where the parts of a value begin and end. */
+typedef struct {
+    const uint32_t *begin, *end;
+} Parts;
+
+int read_names(Features *f)
+{
+    const PageArrays *page = &f->page;
+    const AttributeValues *values = &f->values;
+    SCOPED(free_memory) Parts *of_attribute = calloc((size_t)page->a + 1, sizeof(Parts));
+    SCOPED(free_memory) uint32_t *hashes = malloc(sizeof(uint32_t) * MAX_NAME_PARTS * (size_t)values->d + 1);
+    uint32_t *to = hashes, seed = PREFIX(name_prefix), number = hash_number(seed);
+    const uint32_t *part;
+    Py_ssize_t count = 0, i;
+    int32_t k;
+    if (of_attribute == NULL || hashes == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (i = 0; i < values->d; i++) {
+        int is_naming = ITEMS(f->arrays[USES], uint8_t)[values->name_of[i]] & IS_NAMING;
+        int found = is_naming ? hash_parts(f->properties, value_of(values, i), seed, number, to) : 0;
+        if (found < 0) {
+            return -1;
+        }
+        of_attribute[values->place[i]] = (Parts){to, to + found};
+        to += found;
+    }
+    for (i = 0; i < page->n; i++) {
+        int32_t behind = page->block_begin[i] < page->block_end[i] ? page->attribute_begin[i + 1] : 0;
+        for (k = page->attribute_begin[i]; k < behind; k++) {
+            const Parts *own = &of_attribute[page->first[k]];
+            for (part = own->begin; part < own->end; part++) {
+                f->name_elements[count] = (int32_t)i;
+                f->names[count++] = ENTRY(*part);
+            }
+        }
+    }
+    f->name_count = count;
+    return 0;
+}
+
+/* ---- Features by tables of log-odds */
+
+static void sum_words(Features *f)
+{
+    const float *odds = ITEMS(f->arrays[WORD_ODDS], float);
+    const uint32_t *word = f->words;
+    Py_ssize_t b;
+    for (b = 0; b < f->page.m; b++) {
+        int32_t number = f->words_per_block[b], left;
+        double total = 0, lowest = 0, highest = 0;
+        for (left = number; left > 0; left--) {
+            double each = odds[*word++];
+            total += each;
+            lowest = smaller(each, lowest);
+            highest = larger(each, highest);
+        }
+        f->blocks[b].words[0] = (float)total;
+        f->blocks[b].words[1] = (float)(total / (double)(number > 1 ? number : 1));
+        f->blocks[b].words[2] = (float)lowest;
+        f->blocks[b].words[3] = (float)highest;
+    }
+}
+
+void sum_odds(Features *f)
+{
+    const PageArrays *page = &f->page;
+    double path = 0;
+    Py_ssize_t i;
+    sum_words(f);
+    for (i = 0; i < f->name_count; i++) {
+        f->elements[f->name_elements[i]].own += ITEMS(f->arrays[NAME_ODDS], float)[f->names[i]];
+    }
+    for (i = 0; i < page->n; i++) {
+        Element *element = &f->elements[i];
+        const Element *above = &f->elements[i ? page->parent[i] : 0];
+        f->elements[page->end[i]].closed += element->own; /* there is one more than elements */
+        path += element->own - element->closed;
+        element->path = path;
+        element->lowest = smaller(element->own, above->lowest);
+        element->highest = larger(element->own, above->highest);
+    }
+}
+
+/* Write the log-odds of the words, then those of the path to its element, the lowest and highest on it, that of its own
+   names, and those of the paths to the innermost containers. */
+void write_odds(const Features *f, Py_ssize_t b, float *row)
+{
+    const Element *around = &f->elements[owner_of(&f->page, b)];
+    int32_t container = f->blocks[b].container;
+    int k;
+    memcpy(row, f->blocks[b].words, sizeof *row * OF_WORDS);
+    row += OF_WORDS;
+    row[0] = (float)around->path;
+    row[1] = (float)around->lowest;
+    row[2] = (float)around->highest;
+    row[3] = (float)around->own;
+    for (k = 0; k < NAME_LEVELS; k++) {
+        row[4 + k] = (float)f->elements[container].path;
+        container = container ? f->container_of[f->page.parent[container]] : 0;
+    }
+}

@@ -1,0 +1,166 @@
+"""Overrules scores by structure: keeps parts of the main content, and cuts copies."""
+
+from __future__ import annotations
+
+import re
+from itertools import compress, islice
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tamis.core import core
+from tamis.evidence.draft import Reason
+from tamis.hashing import mix
+from tamis.metadata.facts import declared_kind
+from tamis.metadata.json_ld import json_ld_scripts
+from tamis.output.tables import data_tables
+from tamis.output.text import blocks_inside
+from tamis.page.attributes import attribute_predicate
+from tamis.page.text import WORD
+from tamis.page.tree import (
+    LISTS,
+    is_among,
+    linked_runs,
+    nearest,
+    path_sums,
+    sums_in_blocks,
+    tag_set,
+    within,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tamis.arrays import Flags, Hashes
+    from tamis.evidence.draft import Draft
+    from tamis.page.page import Page
+
+_ROLES: Final = tag_set("h1") | tag_set("pre").astype(np.uint8) << 1  # main_content.c has the same bits
+_MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
+_MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
+_PRODUCT_POSSIBLE: Final = attribute_predicate("content", "itemtype", parts=("product",))
+_PRODUCT: Final = re.compile(r"(?i)(?:og:)?product(?:\.item)?|https?://schema\.org/(?:individual)?product/?")
+_PRODUCT_FACT: Final = re.compile(r"\b(?:price|priceCurrency|availability|sku|brand)\b")
+_PRICE: Final = re.compile(r"[$€£¥₹₽₩₺₴]\s?\d|\d\s?(?:[$€£¥₹₽₩₺₴]|USD|EUR|GBP|CHF|kr\b|zł|Kč|Ft\b|лв|руб|грн|円|元)")
+_MAX_FACT: Final = 60  # characters
+
+
+def keep_parts_of_main_content(draft: Draft) -> None:
+    """Keep the headline, code and tables that belong to the kept main content.
+
+    The model scores single blocks, and its gold text often begins below the heading. A heading of two words or a cell
+    with a number has little evidence of its own; its position has more.
+    """
+    page = draft.page
+    if page.tag_names.isdisjoint(("h1", "pre", "table")):
+        return
+    found, tables = np.zeros(page.m, bool), np.array(data_tables(page), np.int32)
+    scores = draft.smoothed.value[page.n :]
+    core.parts_of_main_content(page.arrays, _ROLES, tables, draft.lengths, draft.kept, scores, found)
+    draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
+
+
+def keep_headline(draft: Draft) -> None:
+    """Keep the heading that the page's title repeats, unless other pages of the site have it, too."""
+    page, df, kept = draft.page, draft.df, draft.kept
+    if df is None:
+        return
+    headings = (blocks_inside(page, "h1") & ~kept).nonzero()[0].tolist()
+    if not (headings and kept.any()):
+        return
+    most = _MAX_OTHERS_WITH_HEADLINE * max(draft.pages - 1, 1)
+    found = np.zeros(page.m, bool)
+    found[headings] = _are_like_title(draft, headings)
+    draft.overrule(found & (df[page.n :] - 1 < most), Reason.MAIN_CONTENT, cut=False)
+
+
+def keep_product(draft: Draft) -> None:
+    """Keep the name, price and availability of the product that the page is about, if any of its text is kept.
+
+    They are short and look like those of the other products on the page. The name is the last heading before the kept
+    text that repeats the title. The facts are what microdata marks, and the first price after the name.
+    """
+    page, kept = draft.page, draft.kept
+    if not (_is_product(page) and kept.any()):
+        return
+    first, last = kept.nonzero()[0][[0, -1]].tolist()
+    headings = blocks_inside(page, "h1")[: last + 1].nonzero()[0].tolist()
+    names = list(compress(headings, _are_like_title(draft, headings)))
+    if not names:
+        return
+    name = max((block for block in names if block <= first), default=names[0])
+    marked = [element for element, value in page.attribute("itemprop").items() if _PRODUCT_FACT.search(value)]
+    short = (sums_in_blocks(page, linked_runs(page) & page.has_ink) == 0) & (draft.lengths <= _MAX_FACT)
+    short[: name + 1] = short[last + 1 :] = False
+    found = within(page, is_among(page, marked))[page.block_node] & short
+    priced = (block for block in short.nonzero()[0].tolist() if _PRICE.search(draft.texts[block]))
+    found[[name, *islice(priced, 1)]] = True
+    draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
+
+
+def _is_product(page: Page) -> bool:
+    """Whether a page says that it is about a product."""
+    stated = (value.strip() for _, value in page.attributes.matching(_PRODUCT_POSSIBLE))
+    if any(_PRODUCT.fullmatch(value) for value in stated):
+        return True
+    return any('Product"' in script for script in json_ld_scripts(page)) and declared_kind(page) == "product"
+
+
+def _are_like_title(draft: Draft, headings: list[int]) -> list[bool]:
+    """Whether the page's title repeats each of some blocks."""
+    title = frozenset(WORD.findall(draft.page.title.lower())) if headings else ()
+    words_of = (WORD.findall(draft.texts[block].lower()) for block in headings)
+    least = _MIN_SHARE_OF_TITLE
+    return [bool(title) and sum(map(title.__contains__, words)) >= least * max(len(words), 1) for words in words_of]
+
+
+_MIN_COPY_LENGTH: Final = 40  # shorter blocks may repeat legitimately: names, prices, one-word answers
+_OF_A_POST: Final = re.compile(r"(?:^|\s)(?:(?:post|node)-\d+|odd|even)(?:\s|$)")
+"""Classes that tell the posts of a list apart."""
+_PARTS_OF_POSTS: Final = ("post-", "node-", "odd", "even")  # one of which each of them has
+
+
+def cut_later_copies(draft: Draft) -> None:
+    """Cut exact copies of earlier content or comments, such as copies for another screen size."""
+    if draft.options.deduplicate:
+        written = [] if draft.comments is None else [draft.comments.comments]
+        for blocks in (draft.kept, *written):
+            draft.overrule(find_later_copies(draft.page, draft.texts, blocks), Reason.COPY, cut=True)
+
+
+def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
+    """bool[m], kept blocks (bool[m]) of at least 40 characters that are exact copies of an earlier one.
+
+    A copy has other tags and classes on its path than the original. A repetition with the same path is intended: the
+    refrain of a song, what several functions of a manual or posts of a list have in common. So is a repetition within a
+    table or list, and a line of code. What a list or table announces stays where it stands in full, below: the headings
+    of a table of contents.
+    """
+    copies = np.zeros(len(texts), bool)
+    long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= _MIN_COPY_LENGTH]
+    if len({texts[block] for block in long}) < len(long):  # on few pages
+        first_block = {texts[block]: block for block in reversed(long)}
+        repeated = [(block, original) for block in long if (original := first_block[texts[block]]) != block]
+        copy, original = page.block_node[np.array(repeated).T]
+        structure = nearest(page.parent, tag_set("table", *LISTS).take(page.tag))
+        in_another = (structure[copy] >= 0) & (structure[copy] != structure[original])
+        code = nearest(page.parent, tag_set("pre").take(page.tag))[copy]
+        is_line = (code >= 0) & (page.block_end[code] - page.block_begin[code] > 1)
+        is_copy = ((structure[original] < 0) | in_another) & ~is_line
+        if is_copy.any():
+            paths = _path_hashes(page)
+            is_copy &= paths[copy] != paths[original]
+        copies[[block for block, _ in compress(repeated, is_copy.tolist())]] = True
+    return copies
+
+
+def _path_hashes(page: Page) -> Hashes:
+    """uint64[n], hash of the tags and classes on the path to each element; all posts of a list are alike."""
+    table = page.attributes
+    by_first = np.zeros(len(table.first), np.uint64)
+    places = table.place[table.name_of == table.names.get("class", -1)]
+    by_first[places] = places + 1
+    posts = table.containing(_PARTS_OF_POSTS, "class")
+    by_first[[place for place, classes in posts if _OF_A_POST.search(classes)]] = 0
+    tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)
+    return path_sums(page, mix(depth << np.uint64(48) | tag << np.uint64(32) | table.sum_per_element(by_first)))

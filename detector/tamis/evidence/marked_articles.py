@@ -1,0 +1,316 @@
+"""Evidence from the page's author: machine-readable article marks, and a title that fits one of several articles.
+
+Four kinds of marks point to an element: microdata and RDFa (``articleBody``, Drupal's ``content:encoded``),
+microformats (``e-content``) and its predecessor hAtom (``entry-content``). JSON-LD gives a text, which is searched for
+among the blocks. The word F1 of marks against gold text is 0.92 (241 pages of ``articles``) and 0.93 (210 of WCXB);
+teasers, pages of several entries, live blogs and forums are excluded, since their marks cover only a part.
+
+Units outside the mark become likelier template. Being marked is no evidence of content: marked elements hold share bars
+and lists of other articles, too.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate, compress
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tamis.evidence.comments import MAX_FORUM
+from tamis.evidence.draft import Reason
+from tamis.metadata.json_ld import JSON_LD_SCRIPTS, json_ld_documents, json_ld_scripts
+from tamis.metadata.values import as_list, unescape_text
+from tamis.output.text import blocks_inside
+from tamis.page.attributes import attribute_predicate
+from tamis.page.page import Page, PageTooLarge
+from tamis.page.text import WORD
+from tamis.page.tree import block_lengths, elements_named, is_among, sums_over_blocks, within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tamis.arrays import Flags, Floats, Integers, Singles
+    from tamis.evidence.draft import Draft
+    from tamis.models import Scores
+
+_ARTICLES: Final = frozenset(
+    """
+    Article AdvertiserContentArticle AnalysisNewsArticle AskPublicNewsArticle BackgroundNewsArticle BlogPosting
+    NewsArticle OpinionNewsArticle Report ReportageNewsArticle ReviewNewsArticle SatiricalArticle ScholarlyArticle
+    TechArticle
+    """.split()  # noqa: SIM905  (fourteen quoted names would be no easier to read)
+)
+"""Types of schema.org whose ``articleBody`` is the whole article; for live blogs and forums it is the latest post."""
+
+# Linear: a tag ends at the next angle bracket.
+_MARKUP: Final = re.compile(r"</?[A-Za-z][^<>]*>")
+_MAX_CHARACTERS: Final = 2_000_000  # of a script
+
+
+def article_bodies(page: Page) -> list[str]:
+    """Distinct article bodies in the JSON-LD of a page, without markup and character references; skips invalid JSON."""
+    has_body = ["articleBody" in script and len(script) <= _MAX_CHARACTERS for script in json_ld_scripts(page)]
+    if not any(has_body):  # as on most pages
+        return []
+    documents = list(compress(json_ld_documents(page), has_body))
+    return list(dict.fromkeys(filter(None, map(_body, _things(documents)))))
+
+
+def _things(data: object) -> Iterator[dict[str, Any]]:
+    """Every object of a JSON document, at any depth."""
+    waiting = [data]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            yield value
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+
+
+def _body(thing: dict[str, Any]) -> str:
+    if not any(isinstance(kind, str) and kind in _ARTICLES for kind in as_list(thing.get("@type"))):
+        return ""
+    text = "\n".join(part for part in as_list(thing.get("articleBody")) if isinstance(part, str))
+    if not _MARKUP.search(text):
+        text = unescape_text(text)  # markup that was escaped twice
+    if _MARKUP.search(text):
+        try:
+            text = "\n".join(Page.parse(text).block_texts())
+        except PageTooLarge:
+            return ""
+    return " ".join(text.split())
+
+
+MIN_MARKED_WORDS: Final = 100
+"""Fewest words of a marked text (characters in an unspaced script); a shorter one is a teaser."""
+
+_MIN_BODY_FOUND: Final = 0.85  # fraction of a JSON-LD body that the page must contain
+_SHINGLE_WORDS: Final = 4  # consecutive words that are not in the body by chance
+
+
+def _mark(attribute: str, *words: str, prefix: str = "") -> tuple[int, re.Pattern[str]]:
+    """Predicate and pattern of the attributes that have one of these words."""
+    pattern = rf"(?:^|\s){prefix}(?:{'|'.join(words)})(?:\s|$)"
+    return attribute_predicate(attribute, parts=[word.lower() for word in words]), re.compile(pattern)
+
+
+_MARKS: Final = (
+    _mark("itemprop", "articleBody"),  # microdata
+    _mark("property", "articleBody", "content:encoded", prefix=r"(?:\w+:)?"),  # RDFa
+    _mark("class", "e-content"),  # microformats
+    _mark("class", "entry-content"),  # hAtom
+)
+_POSSIBLE: Final = frozenset({JSON_LD_SCRIPTS, *(possible for possible, _ in _MARKS)})
+"""Predicates of which an attribute matches one on every page with a mark."""
+
+_FORUM: Final = re.compile(r"schema\.org/(?:DiscussionForumPosting|QAPage|Question|Answer)\b")
+_FORUM_POSSIBLE: Final = attribute_predicate(
+    "itemtype", parts=("discussionforumposting", "qapage", "question", "answer")
+)
+
+_OF_READERS: Final = re.compile(r"(?i)(?:^|[\s_-])(?:comments?|h-cite|repl(?:y|ies)|responses?)(?:$|[\s_-])")
+"""Names of elements around reader comments, which use the same marks."""
+_READERS_POSSIBLE: Final = attribute_predicate("class", "id", parts=("comment", "h-cite", "repl", "response"))
+
+
+def article_mark(page: Page) -> tuple[Singles, bool] | None:
+    """Find the mark of a page's only article; ``None`` without one, or if it seems incomplete.
+
+    Returns:
+        float32[m], 1 for blocks of the article, 0 for others, NaN for undecided ones: the page's main heading and, with
+        JSON-LD, blocks of too few words to be located. And whether JSON-LD has the text, rather than an element a mark.
+    """
+    attributes = page.attributes
+    if attributes.matches.keys().isdisjoint(_POSSIBLE):  # as on most pages
+        return None
+    if attributes.elements_matching(_FORUM_POSSIBLE, _FORUM):
+        return None  # marks are on each post, or on the first one only
+    for possible, mark in _MARKS:
+        found = _outermost(page, attributes.elements_matching(possible, mark))
+        if len(found) > 1:
+            return None  # several articles, possibly teasers
+        if found and _has_words(page, found[0], MIN_MARKED_WORDS):
+            content = np.zeros(page.m, np.float32)
+            content[page.block_begin[found[0]] : page.block_end[found[0]]] = 1
+            return _without_heading(page, content), False
+    bodies = article_bodies(page)
+    body = _in_body(page, bodies[0]) if len(bodies) == 1 else None
+    return None if body is None else (_without_heading(page, body), True)
+
+
+def _has_words(page: Page, element: int, least: int) -> bool:
+    texts = page.block_texts()[page.block_begin[element] : page.block_end[element]]
+    if sum(map(str.isalnum, " ".join(texts).split(None, 2 * least)[:-1])) >= least:  # a word at least, and found faster
+        return True
+    words = accumulate(len(WORD.findall(text)) for text in texts)
+    return any(number >= least for number in words)
+
+
+def _outermost(page: Page, elements: list[int]) -> list[int]:
+    """Filter elements with text that are not inside another of them or inside comments; in document order."""
+    if not elements:
+        return []
+    if readers := page.attributes.elements_matching(_READERS_POSSIBLE, _OF_READERS):
+        of_readers = within(page, is_among(page, readers) & (page.depth > _BODY_DEPTH))
+        elements = [element for element in elements if not of_readers[element]]
+    found: list[int] = []
+    for element in elements:
+        held = page.block_end[element] > page.block_begin[element]
+        if held and not (found and element < page.end[found[-1]]):
+            found.append(element)
+    return found
+
+
+_BODY_DEPTH: Final = 1  # classes of html and body describe the page, not its comments
+
+
+def _in_body(page: Page, body: str) -> Singles | None:
+    """Find the blocks of a text: float32[m] as in :func:`article_mark`, ``None`` if the page has too little of it.
+
+    A block is part of the text if all its shingles of :data:`_SHINGLE_WORDS` words are, in any order; this takes linear
+    time.
+    """
+    whole = WORD.findall(body.lower())
+    words_of = [WORD.findall(text.lower()) for text in page.block_texts()]
+    if len(whole) < MIN_MARKED_WORDS or sum(map(len, words_of)) < _MIN_BODY_FOUND * len(whole):
+        return None
+    known = set().union(*(_shingles(whole, length) for length in range(1, _SHINGLE_WORDS + 1)))
+    content, words_found = np.zeros(page.m, np.float32), 0
+    for block, words in enumerate(words_of):
+        length = min(len(words), _SHINGLE_WORDS)
+        if hash(tuple(words[:length])) in known and known.issuperset(_shingles(words, length)):
+            content[block] = 1 if length == _SHINGLE_WORDS else np.nan
+            words_found += len(words) if length == _SHINGLE_WORDS else 0
+    return content if words_found >= _MIN_BODY_FOUND * len(whole) else None
+
+
+def _shingles(words: list[str], length: int) -> Iterator[int]:
+    """Hashes of all windows of ``length`` consecutive words."""
+    return map(hash, zip(*(words[place:] for place in range(length)), strict=False))
+
+
+def _without_heading(page: Page, content: Singles) -> Singles:
+    """Unlabel main headings outside the mark, since only some authors include them."""
+    return np.where(blocks_inside(page, "h1") & (content == 0), np.float32(np.nan), content)
+
+
+# Log-odds of template: the best whole numbers for the mean of the collections, by models that had seen none of the
+# pages; 4 to 8 do as well as 6. See docs/figures/accuracy.md.
+_ELSEWHERE: Final = 6.0
+_BESIDE: Final = 1.0  # in the innermost element that holds most of the article, and between the main heading and it
+
+_MAIN_FRACTION: Final = 0.9
+_NEARLY_ALL: Final = 0.9  # fraction of the text that the model keeps
+
+
+def cut_outside_marked_article(draft: Draft) -> None:
+    """Raise the template scores of units outside the article that the author marked."""
+    draft.adjust_scores(with_authors_mark(draft.page, draft.scores), Reason.AUTHOR)
+
+
+def cut_other_articles(draft: Draft) -> None:
+    """Raise the template scores of articles with another headline than the page's title."""
+    draft.adjust_scores(with_titled_article(draft.page, draft.scores), Reason.AUTHOR)
+
+
+def with_authors_mark(page: Page, scores: Scores) -> Scores:
+    """Raise the template scores of units outside the marked article.
+
+    The scores stay unchanged without a mark, on a forum, where only the first post is marked, and if the marked element
+    holds almost nothing of what the model keeps, since it is then a teaser.
+    """
+    mark = article_mark(page)
+    if mark is None or (scores.decision.forum or 0.0) > MAX_FORUM:
+        return scores
+    content, is_text = mark
+    adjusted = scores.adjusted(_log_odds(page, content))
+    return scores if not is_text and _cuts_nearly_all(scores, adjusted) else adjusted
+
+
+def _cuts_nearly_all(before: Scores, after: Scores) -> bool:
+    """Whether the adjusted scores cut nearly all kept text, so that the mark is not on the main content."""
+    mass = np.where(before.in_tree & (before.templateness < before.threshold), before.weight, 0)
+    return bool(mass[after.templateness >= before.threshold].sum() > _NEARLY_ALL * mass.sum())
+
+
+def _log_odds(page: Page, content: Singles) -> Floats:
+    """float64[n + m], log-odds to add; elements entirely elsewhere included, for models that score elements."""
+    inside = sums_over_blocks(page, block_lengths(page) * (content == 1))
+    holding = (inside >= _MAIN_FRACTION * inside[0]) & (page.block_end - page.block_begin > 1)
+    around = holding.nonzero()[0][-1] if holding.any() else 0
+    begin, end = page.block_begin[around], page.block_end[around]
+    elsewhere = (page.block_end <= begin) | (page.block_begin >= end)
+    of_block = np.full(page.m, _ELSEWHERE)
+    of_block[begin:end] = _BESIDE
+    first = int((content == 1).argmax())
+    if (headings := blocks_inside(page, "h1")[:first].nonzero()[0]).size:
+        of_block[headings[-1] : first] = _BESIDE
+    of_block[content != 0] = 0.0
+    return np.concatenate([np.where(elsewhere, _ELSEWHERE, 0.0), of_block])
+
+
+_OTHER_ARTICLE: Final = 12.0  # log-odds of template, more than any paragraph's score
+_HEADLINES: Final = ("h1", "h2", "h3")
+_MIN_HEADLINE_WORDS: Final = 3  # distinct
+_MAX_HEADLINE_BLOCKS: Final = 20  # so many characters of each are read, since headlines may hold others
+_MAX_HEADLINE: Final = 200
+_MIN_TITLE_SHARE: Final = 0.8  # fraction of a headline's words in the title, from which it matches the title
+_MAX_OTHER_SHARE: Final = 0.5  # the same fraction, below which it is another article's headline
+_MIN_ARTICLE_WORDS: Final = 100
+_MAIN_SHARE: Final = 0.5  # fraction of the text that the model keeps, without the other articles
+
+
+def with_titled_article(page: Page, scores: Scores) -> Scores:
+    """Raise the template scores of ``article`` elements with another headline than the one that matches the title.
+
+    The scores stay unchanged if the titled article is short, or does not hold most of the text kept outside the others:
+    then all of them are parts of one article.
+    """
+    elements = elements_named(page, "article")
+    if len(elements) < 2 or not page.title:
+        return scores
+    headlines, articles = _headlines(page), np.array(elements)
+    titled = next((place for place, share in headlines.items() if share >= _MIN_TITLE_SHARE), 0)
+    around = articles[(articles < titled) & (page.end[articles] > titled)]
+    if not len(around):
+        return scores
+    main = int(around[-1])
+    others = articles[(page.end[articles] <= main) | (articles >= page.end[main])]
+    same_rank = {place: share for place, share in headlines.items() if page.tag[place] == page.tag[titled]}
+    elsewhere = _other_articles(page, others, same_rank)
+    if not elsewhere.any() or not _holds_main_content(page, main, scores, elsewhere[page.n :]):
+        return scores
+    return scores.adjusted(np.where(elsewhere, _OTHER_ARTICLE, 0.0))
+
+
+def _headlines(page: Page) -> Mapping[int, float]:
+    """Fraction of distinct words that each headline shares with the title, by element, in reading order."""
+    title, texts = frozenset(WORD.findall(page.title.lower())), page.block_texts()
+    shares: dict[int, float] = {}
+    for place in elements_named(page, *_HEADLINES):
+        begin, end = page.block_begin[place], page.block_end[place]
+        text = " ".join([text[:_MAX_HEADLINE] for text in texts[begin : min(end, begin + _MAX_HEADLINE_BLOCKS)]])
+        words = frozenset(WORD.findall(text.lower()))
+        if len(words) >= _MIN_HEADLINE_WORDS:
+            shares[place] = len(words & title) / len(words)
+    return shares
+
+
+def _other_articles(page: Page, articles: Integers, headlines: Mapping[int, float]) -> Flags:
+    """bool[n + m], units inside the given articles whose first headline does not match the title."""
+    places, shares = np.fromiter(headlines, np.int64), np.append(np.fromiter(headlines.values(), np.float64), 1.0)
+    first = np.searchsorted(places, articles)
+    inside = np.append(places, page.n)[first] < page.end[articles]
+    elements = within(page, is_among(page, articles[inside & (shares[first] < _MAX_OTHER_SHARE)]))
+    return np.concatenate([elements, elements[page.block_node]])
+
+
+def _holds_main_content(page: Page, article: int, scores: Scores, elsewhere: Flags) -> bool:
+    """Whether an article is long enough and holds most of the text that the model keeps outside the other articles."""
+    if not _has_words(page, article, _MIN_ARTICLE_WORDS):
+        return False
+    kept = (scores.templateness[page.n :] < scores.threshold) & ~elsewhere
+    length = sums_over_blocks(page, block_lengths(page) * kept)
+    return bool(length[article] > _MAIN_SHARE * length[0])

@@ -1,0 +1,112 @@
+"""Fingerprints of the units of a page: 64-bit hashes, the same on every machine for equal markup with equal content."""
+
+# ruff: noqa: SIM905 - lists of words are read as text
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tamis.core import core
+from tamis.hashing import BASE, INVERSE, hash_text
+from tamis.page.addresses import base_address, split_address
+from tamis.page.text import character_properties, character_tokens
+from tamis.page.tree import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, once_per_page, tag_set
+
+if TYPE_CHECKING:
+    from tamis.arrays import Hashes
+    from tamis.page.page import Page
+
+_LINKS: Final = frozenset("href src action poster data background longdesc cite data-src data-href data-url".split())
+_TEXTS: Final = frozenset("alt title placeholder label value summary aria-label".split())
+_NAMES: Final = frozenset("class id name for type role rel".split())
+_CONTROLS_WITH_LABEL: Final = ("button", "reset", "submit")  # what is typed into other controls is not counted
+
+_STATES: Final = frozenset(
+    """
+    active current selected open opened closed expanded collapsed on off here first last odd even hover visited self
+    selflink is-open is-expanded
+    """.split()
+)
+_STATE_PREFIXES: Final = ("current", "active", "is-active", "is-current", "is-selected", "in-active", "leaf-active")
+_STATE_SUFFIXES: Final = ("-active", "_active", "-current", "_current", "-selected", "_selected")
+
+_VOLATILE: Final = frozenset(  # parameters whose value is of one visit, one release or one referring page
+    """
+    v ver version rev t ts _ cb cache cachebuster timestamp rand random nocache nonce wpnonce _wpnonce token csrf
+    s sid sess phpsessid jsessionid aspsessionid cfid cftoken fbclid gclid
+    destination returnto return_to redirect redirect_to return next continue ref refer referer referrer
+    """.split()
+)
+_VOLATILE_PREFIXES: Final = ("csrf", "sess", "aspsessionid", "utm_")  # of longer names
+_SESSIONS: Final = ("jsessionid", "sid", "phpsessid")  # in paths
+
+_NAME, _TEXT, _LINK, _TYPE, _VALUE = range(1, 6)  # as in attribute_tokens.c, where 0 is not counted
+_KINDS: Final = dict.fromkeys(_NAMES, _NAME) | dict.fromkeys(_TEXTS, _TEXT) | dict.fromkeys(_LINKS, _LINK)
+_KINDS.update(type=_TYPE, value=_VALUE)
+
+_LISTS: Final = tuple(
+    b"".join(bytes([len(word)]) + word.encode() for word in words)
+    for words in (
+        *(sorted(_STATES), _STATE_PREFIXES, _STATE_SUFFIXES, _CONTROLS_WITH_LABEL),
+        *(sorted(_VOLATILE), _VOLATILE_PREFIXES, _SESSIONS),
+    )
+)
+
+
+def attribute_tokens(page: Page) -> Hashes:
+    """uint64[a], tokens of the attributes by their first occurrence; 0 for those that are not counted.
+
+    The token of a link is the hash of its target: a path on the page's own host, so that ``../index.html`` and
+    ``/index.html`` are the same, or the link as it is for other hosts and pages at unknown addresses; volatile
+    parameters are cut, and ``this-page#content`` is ``#content``. That of a name is the hash of ``class=menu-item-#``:
+    numbers and long hexadecimals are replaced, words for a state dropped. Of texts only the white space is normalised.
+    """
+    return _tokens_and_fingerprints(page)[0]
+
+
+def _place_of(page: Page) -> tuple[bool, bytes, bytes, bytes]:
+    """Whether the place of a page is known; host and folder of its links, a slash after each part; its address."""
+    base = split_address(base_address(page))
+    parts = base.netloc, "".join([part + "/" for part in base.path.split("/")[:-1] if part]), page.url or ""
+    host, folder, address = (part.encode("utf-8", "surrogatepass") for part in parts)
+    return page.url is not None and any(base), host, folder, address
+
+
+FINGERPRINT_VERSION: Final = 1
+"""Version of the definition below, a part of every stored key, since counts of different versions must never meet."""
+
+UNSEEN: Final = tag_set("head", "script", "style", "template", "link", "meta", "base", "title")
+"""Look-up table over tag ids: subtrees that the fingerprints of the elements around them ignore."""
+
+TAG_TOKENS: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
+_CLOSE: Final = hash_text("</>")
+_BLOCK: Final = hash_text("block")
+
+
+def node_fingerprints(page: Page) -> Hashes:
+    """uint64[n + m], hash of the markup and content of every unit, elements first: tags, attributes, text and children.
+
+    Attributes are as in :func:`attribute_tokens`, but for what users type into a control. Case is folded, digits are
+    kept, white space collapses, and the border of a text block counts as some. Comments, white space and the subtrees
+    of :data:`UNSEEN` change nothing in the elements around them. A block is the inline markup between two borders of
+    block-level elements, under the name of its element. Elements of :data:`UNSEEN` and inside them have 0.
+    """
+    return _tokens_and_fingerprints(page)[1]
+
+
+@once_per_page
+def _tokens_and_fingerprints(page: Page) -> tuple[Hashes, Hashes]:
+    table = page.attributes
+    kinds = bytes(map(_KINDS.get, table.names, repeat(0)))
+    tokens, hashes = np.zeros(len(table.first), np.uint64), np.zeros(page.n + page.m, np.uint64)
+    for element, name in page.unknown_names.items():
+        hashes[element] = hash_text(name)
+    core.node_fingerprints(
+        *(page.arrays, table.arrays, "\n".join(table.names), kinds, _LISTS, _place_of(page)),
+        *(page.utf8, page.run_offset, character_properties(), character_tokens()),
+        *(TAG_TOKENS, IS_BLOCK_LEVEL, UNSEEN, BASE, INVERSE, _CLOSE, _BLOCK, TAG_ID["input"], tokens, hashes),
+    )
+    return tokens, hashes

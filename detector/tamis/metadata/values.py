@@ -1,0 +1,195 @@
+"""Reads the values of facts: texts, names, keywords and addresses, each written in many forms."""
+
+# ruff: noqa: SIM905 - lists of words are read as text
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any, Final
+
+from tamis.metadata.dates import is_month
+from tamis.page.text import UNSEEN_CHARACTERS, UNSPACED_RUN
+
+MAX_VALUES: Final = 20  # authors or tags
+_MAX_NAME_CHARACTERS: Final = 80
+_MAX_NAME_WORDS: Final = 5
+_TAG: Final = re.compile(r"<[^>]{1,200}>")
+
+# Linear, all of them: white space in the texts that they see is single spaces.
+_DECLARED_PREFIX: Final = re.compile(
+    r"^(?:(?:written|posted|published) )?(?:by|author|autor|auteur)\b:? ", re.IGNORECASE
+)
+_PREFIX: Final = re.compile(
+    r"^(?:(?:(?:written|posted|published|authored|submitted|reported|created|words|story|text|article|guide) )?by"
+    r"|authors?|author name"
+    r"|(?:verfasst |geschrieben |ein beitrag )?von|autor(?:in|en)?|(?:(?:rédigé|publié|écrit|posté) )?par|auteure?s?"
+    r"|(?:(?:escrito|publicado|redactado) )?por|autora?(?:es)?|(?:a cura )?di|(?:scritto|pubblicato) da|autore"
+    r"|(?:geschreven )?door|(?:skrevet |skriven )?av|(?:skrevet )?af|forfatter|szerző|írta|kirjoittaja|kirjoittanut"
+    r"|napsala?|yazar|yazan|автор|текст|από|συντάκτης|tác giả|oleh|penulis)(?: ?[:：] ?| )"
+    r"|^(?:作者|撰文|文|记者|記者|投稿者|著者|執筆者?|ライター|글쓴이|글|작성자)(?: ?[:：／/|] ?| )",
+    re.IGNORECASE,
+)
+_AMBIGUOUS: Final = re.compile(r"^(?:von|par|por|di|door|av|af|posted|written) $", re.IGNORECASE)
+_INNER_PREFIX: Final = re.compile(
+    r"^(?:posted|published|written|submitted|created|updated|last)\b[^|]{0,60}?\bby:? (?=\S)"
+    r"|^[^|]{0,30}\d{4}\W{0,5}\bby (?=\S)",
+    re.IGNORECASE,
+)
+_NO_AUTHOR: Final = re.compile(
+    r"\b(?:review|check|edit|photo|illustrat|verif|approv|power|sponsor|present|image|translat|design|site)[a-z]* by\b",
+    re.IGNORECASE,
+)
+_BEHIND_NAME: Final = re.compile(
+    r" [–—-]+ | ?[|•·⋅@/(\[<>»] ?|[:：,]? \b(?:updated|published|posted|last|on|in|at|for|is|was|views?|mins?)\b"
+    r"|,? ?\d| (?:executive|senior|staff|deputy|former|managing|associate|editor|reporter|correspondent|guest)\b"
+    r"| (?:writer|columnist)\b"
+    r"| contribut(?:or|ing)\b"
+    r"|(?<=[^\W\d_]{3})(?=(?-i:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.? \d)"
+    r"|,? (?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b",
+    re.IGNORECASE,
+)
+_WEEKDAY: Final = re.compile(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?[.,]?", re.IGNORECASE)
+_BETWEEN_NAMES: Final = re.compile(
+    r" ?(?:,|;|\||&|\band\b|\bund\b|\bet\b|\by\b|\boch\b|\bog\b|\be\b|\bwith\b) |[、，；]| / ", re.IGNORECASE
+)
+_BETWEEN_KEYWORDS: Final = re.compile("[,;，；、،|]")
+_MIN_SPACED_KEYWORDS: Final = 3  # in scripts without spaces; fewer may be a headline
+_ADDRESS: Final = re.compile(r"://|^(?:www\.|\.{0,2}/)")
+_CREDENTIAL: Final = re.compile(r"[A-Z][A-Za-z.]{0,5}[®.]?")
+_USER_NAME: Final = re.compile(r"[a-z0-9_.-]+")
+_PARTICLES: Final = frozenset(
+    "de la del der den van von zu zur af av da das do dos du di el al bin ibn ben ter ten e y le les san".split()
+)
+_ROLES: Final = frozenset(
+    """staff writer writers editor editors reporter reporters correspondent contributor contributors contributing
+    senior guest author authors admin administrator editorial team desk newsroom by chief columnist columnists
+    journalist press the name nombre 名前 имя имя: jméno user webmaster root redaktion redaktor redacción redação
+    redazione rédaction nom web content anonymous unknown publisher owner moderator default none null written""".split()
+)
+_NO_NAMES: Final = frozenset(
+    """read more share comment comments view all posts post follow subscribe sign log home about contact us click here
+    this that our your we you how what why when where which best top new news blog article articles story stories
+    search menu skip page website email e-mail name* published updated category categories tags in on for with from
+    and reply leave see learn minutes min next previous copyright terms privacy policy free print save
+    advertisement phone message status""".split()
+)
+
+
+def unescape_text(text: str) -> str:
+    """Replace character references; a text with one of thousands of digits, which Python does not read, stays."""
+    try:
+        return unescape(text)
+    except ValueError:
+        return text
+
+
+def clean_text(value: object) -> str | None:
+    """Text without markup, with normalised white space, also if it was escaped twice; ``None`` for no text."""
+    if not isinstance(value, str):
+        return None
+    return seen_text(_TAG.sub(" ", unescape_text(unescape_text(value)))) or None
+
+
+def seen_text(text: str) -> str:
+    """Text as readers see it: without soft hyphens and the like, and with normalised white space."""
+    return " ".join(UNSEEN_CHARACTERS.sub("", text).split())
+
+
+def as_list(value: Any) -> list[Any]:
+    """The values of a property that may have one or a list of them."""
+    return value if isinstance(value, list) else [value]
+
+
+def person_names(value: Any) -> list[str]:
+    """Names of people or organisations in JSON-LD: a text, an object with a name, or a list of these."""
+    found: list[str] = []
+    for person in as_list(value):
+        name = person.get("name") if isinstance(person, dict) else person
+        for text in as_list(name):
+            found += split_names(clean_text(text) or "")
+    return list(dict.fromkeys(found))[:MAX_VALUES]
+
+
+def split_names(text: str) -> list[str]:
+    """Split a declared text into names, without addresses, numbers, roles, credentials and too long texts."""
+    parts = [part.strip(' *※:,"') for part in _BETWEEN_NAMES.split(_DECLARED_PREFIX.sub("", text))]
+    return [
+        part
+        for number, part in enumerate(parts)
+        if 0 < len(part) <= _MAX_NAME_CHARACTERS
+        and not _ADDRESS.search(part)
+        and "@" not in part
+        and not part.isdecimal()
+        and not _is_role(part)
+        and not (number and _CREDENTIAL.fullmatch(part) and sum(map(str.isupper, part)) > 1)
+    ]
+
+
+def names_in_byline(text: str, *, needs_prefix: bool) -> tuple[list[str], bool]:
+    """Return the names in a possible byline, and whether it begins as one does, such as "By ..."; else maybe none."""
+    if " by" in text.lower():
+        text = _NO_AUTHOR.split(text, maxsplit=1)[0]
+    if found := _PREFIX.match(text) or _INNER_PREFIX.match(text):
+        people = _people(text[found.end() :])
+        if not _AMBIGUOUS.match(found[0]) or any(" " in name for name in people[:1]):  # not "Di Maria"
+            return people, True
+    return [] if needs_prefix else _people(text), False
+
+
+def _people(text: str) -> list[str]:
+    found = map(_drop_date, split_names(_BEHIND_NAME.split(text, maxsplit=1)[0]))
+    return [name for name in found if _is_name(name)]
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text looks like the name of a person: a few capitalised words, none typical of menus or roles."""
+    words = text.split()
+    if not 0 < len(words) <= _MAX_NAME_WORDS or len(text) < 2 or any(map(str.isdigit, text)):
+        return False
+    if len(words) == 1 and not text.isascii() and not text[0].isupper() and len(text) > 12:
+        return False
+    is_particle = [word.lower() in _PARTICLES for word in words]
+    if all(is_particle) or _is_role(text) or any(word.lower().strip(".:") in _NO_NAMES for word in words):
+        return False
+    return all(
+        word[0].isalpha() and (particle or not word[0].islower())
+        for word, particle in zip(words, is_particle, strict=True)
+    )
+
+
+def is_user_name(text: str) -> bool:
+    """Whether a name looks like that of an account, not of a person."""
+    return _USER_NAME.fullmatch(text) is not None
+
+
+def _is_role(text: str) -> bool:
+    words = [word.lower().strip(".:*") for word in text.replace("_", " ").replace("-", " ").split()]
+    return "admin" in words or all(word in _ROLES for word in words)
+
+
+def _drop_date(text: str) -> str:
+    """Drop the month at the end of a name that stood before a date; "" for a month or a day of the week alone."""
+    words = text.split()
+    while words and is_month(words[-1].strip(".,")):
+        words.pop()
+    return "" if len(words) == 1 and _WEEKDAY.fullmatch(words[0]) else " ".join(words)
+
+
+def keywords(value: Any) -> list[str]:
+    """Split keywords: a list of several, or one text with commas or the like, in Chinese also with spaces alone."""
+    parts = as_list(value)
+    if len(parts) == 1:
+        parts = _BETWEEN_KEYWORDS.split(clean_text(parts[0]) or "")
+    if len(parts) == 1 and sum(map(bool, map(UNSPACED_RUN.search, parts[0].split()))) >= _MIN_SPACED_KEYWORDS:
+        parts = parts[0].split()
+    return list(dict.fromkeys(filter(None, map(clean_text, parts))))[:MAX_VALUES]
+
+
+def image_address(value: Any, images: dict[str, Any] | None = None) -> str | None:
+    """Address of an image: a text, an object with a ``url`` or the id of such an object, or the first of a list."""
+    value = next(iter(as_list(value)), None)
+    if isinstance(value, dict):
+        name = str(value.get("@id") or "")
+        value = value.get("url") or value.get("contentUrl") or (images or {}).get(name) or ("" if "#" in name else name)
+    return value.strip() or None if isinstance(value, str) else None

@@ -1,0 +1,361 @@
+"""Formulas of a page as TeX, each once: from TeX in the page, else from its MathML.
+
+A page has a formula in several forms for several readers: MathML with an annotation, glyphs laid out by KaTeX or
+MathJax, a script of TeX, a picture with a description. One of them is chosen, the others are left out.
+"""
+
+# ruff: noqa: SIM905 - lists of words are read as text
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from lxml import etree
+
+from tamis.page.attributes import attribute_predicate
+from tamis.page.tree import (
+    IS_BLOCK_LEVEL,
+    TAG_ID,
+    elements_named,
+    is_among,
+    nearest,
+    once_per_page,
+    outermost,
+    sums_in_blocks,
+    tag_set,
+    within,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tamis.page.page import Page
+
+_CLASSES: Final = attribute_predicate(
+    "class", parts=("katex", "mwe-math", "mathjax", "mjx-chtml", "math-container", "arithmatex", "math ")
+)
+_CONTAINER: Final = re.compile(
+    r"(?:^|\s)(?:katex(?:-display)?|mwe-math-element|MathJax(?:_Display|_Preview|_SVG|_SVG_Display|_CHTML)?|"
+    r"MJXc-display|mjx-chtml)(?:$|\s)"
+)
+_SCRIPTS: Final = attribute_predicate("type", parts=("math/tex",))
+_PICTURES: Final = attribute_predicate("class", "src", parts=("latex", "mwe-math", "emoji", "smil", "mathjax", "katex"))
+_POSSIBLE: Final = frozenset({_CLASSES, _SCRIPTS, _PICTURES})
+_RENDERER: Final = re.compile("mathjax|katex", re.IGNORECASE)
+_TEX_CONTAINER: Final = re.compile(r"(?:^|\s)(?:math-container|arithmatex|math (?:inline|display))(?:$|\s)")
+_DOLLARS: Final = re.compile(  # of MathJax, of KaTeX
+    r"""inlineMath\b.{0,60}?["']\$["']|left["']?\s?:\s?["']\$["'],\s?["']?right["']?\s?:\s?["']\$["']""", re.DOTALL
+)
+# Linear: a formula has a few hundred characters at most.
+_DELIMITED: Final = re.compile(
+    r"\\\((.{1,800}?)\\\)|(?:\\\[(.{1,800}?)\\\]|\$\$([^$]{1,800})\$\$)|(?<![\\$\w])\$(?=[^\s$])([^$]{1,800})(?<=\S)\$(?![\w$])"
+    r"|(\\begin\{(?:align|equation|gather|eqnarray|multline)\*?\}.{1,800}?\\end\{[a-z]{1,12}\*?\})",
+    re.DOTALL,
+)
+_CODE: Final = tag_set("pre", "code", "kbd", "samp", "tt")
+_TEX_PICTURE: Final = re.compile("latex|mwe-math", re.IGNORECASE)
+_EMOJI: Final = re.compile(r"(?:^|[\s-])(?:tw)?(?:emoji|smil(?:ey|ie)s?)(?:$|[\s-])")
+_TEX_SIGNS: Final = re.compile(r"[\\^_]")
+_MAX_SCRIPTS: Final = 100
+_MAX_EMOJI_CHARACTERS: Final = 40
+_TEX_ATTRIBUTES: Final = ("data-latex", "data-tex", "data-formula")
+_STYLE: Final = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
+_IS_DISPLAY: Final = re.compile("display|block")
+_MATH: Final = TAG_ID["math"]
+
+
+class Formula(NamedTuple):
+    """A formula in TeX, or the emoji that a picture shows."""
+
+    tex: str
+    is_display: bool  # has a line of its own
+    is_emoji: bool = False
+
+    def __str__(self) -> str:
+        if self.is_emoji:
+            return self.tex
+        return f"$${self.tex}$$" if self.is_display else f"${self.tex}$"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Formulas:
+    """The formulas of a page.
+
+    Attributes:
+        by_element: each by the element that it was read from, in document order.
+        first: first element of all its forms, by the same element.
+        is_replaced: bool[n], the elements of all forms.
+    """
+
+    by_element: dict[int, Formula]
+    first: dict[int, int]
+    is_replaced: NDArray[np.bool_]
+
+
+@once_per_page
+def find_formulas(page: Page) -> Formulas:
+    """Find the formulas of a page; most pages have none."""
+    table, custom, nothing = page.attributes, page.unknown_names, Formulas({}, {}, np.zeros(page.n, bool))
+    is_marked = not (_POSSIBLE.isdisjoint(table.matches) and table.names.keys().isdisjoint(_TEX_ATTRIBUTES))
+    if not (is_marked or "math" in page.tag_names or "mjx-container" in custom.values()):
+        return nothing
+    emoji = [place for place, value in table.matching(_PICTURES) if _EMOJI.search(value) and "/" not in value]
+    pictures = table.elements_matching(_PICTURES, _TEX_PICTURE)
+    found = _tex_of_maths(page) if "math" in page.tag_names else {}
+    for at, tex in (pair for name in _TEX_ATTRIBUTES for pair in page.attribute(name).items()):
+        found[at] = Formula(_clean_tex(tex), bool(IS_BLOCK_LEVEL[page.tag[at]]))
+    descriptions = page.attribute("alt") if pictures or emoji else {}
+    for element in pictures:
+        if page.tag[element] == TAG_ID["img"] and (tex := _clean_tex(descriptions.get(element, ""))):
+            found[element] = Formula(tex, _is_display(page, element))
+    for element in table.elements_with(emoji):
+        sign = descriptions.get(element, "").strip()
+        if page.tag[element] == TAG_ID["img"] and 0 < len(sign) <= _MAX_EMOJI_CHARACTERS:
+            found[element] = Formula(sign, is_display=False, is_emoji=True)
+    for element in table.elements_matching(_SCRIPTS):
+        if page.tag[element] == TAG_ID["script"] and (tex := _clean_tex(page.raw_text(element))):
+            found[element] = Formula(tex, _is_display(page, element))
+    found = {element: formula for element, formula in sorted(found.items()) if formula.tex}
+    if not found:
+        return nothing
+    roots = table.elements_matching(_CLASSES, _CONTAINER)
+    roots += [element for element, name in custom.items() if name == "mjx-container"]
+    return _choose_forms(page, found, outermost(page.parent, is_among(page, [*roots, *found])))
+
+
+@once_per_page
+def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
+    """Split the runs that hold TeX between delimiters, on pages where a script renders it."""
+    table = page.attributes
+    containers = table.elements_matching(_CLASSES, _TEX_CONTAINER)
+    has_renderer = any(_RENDERER.search(value) and "/" in value for _, value in table.matching(_PICTURES))
+    if not (containers or has_renderer):
+        return {}
+    in_container, in_code = within(page, is_among(page, containers)), within(page, _CODE[page.tag])
+    scripts = elements_named(page, "script")[:_MAX_SCRIPTS] if has_renderer else []
+    has_dollars = any(_DOLLARS.search(page.raw_text(index)) for index in scripts)
+    found = {}
+    for run in np.flatnonzero(page.has_ink & ~in_code[page.run_node]).tolist():
+        text = page.text[page.run_offset[run] : page.run_offset[run + 1]]
+        if "$" in text or "\\" in text:
+            pieces = _split_tex(text, has_dollars=has_dollars or bool(in_container[page.run_node[run]]))
+            if len(pieces) > 1:
+                found[run] = pieces
+    return found
+
+
+def _split_tex(text: str, *, has_dollars: bool) -> list[str | Formula]:
+    pieces: list[str | Formula] = []
+    end = 0
+    for formula in _DELIMITED.finditer(text):
+        inline, display = formula[1] or formula[4], formula[2] or formula[3] or formula[5]
+        if formula[4] and not (has_dollars or _TEX_SIGNS.search(inline)):
+            continue  # prices
+        if tex := _clean_tex(inline or display or ""):
+            pieces += [text[end : formula.start()], Formula(tex, is_display=not inline)]
+            end = formula.end()
+    return [*pieces, text[end:]]
+
+
+def _choose_forms(page: Page, found: dict[int, Formula], container: NDArray[np.int32]) -> Formulas:
+    """Choose one of the forms of each formula, which are in one container or next to each other."""
+    chosen: dict[int, tuple[int, Formula]] = {}  # by container
+    for element, formula in found.items():
+        root = int(container[element])
+        is_display = formula.is_display or (not formula.is_emoji and _is_display(page, root))
+        if root not in chosen or (page.tag[element] == TAG_ID["script"] and root != element):
+            chosen[root] = element, formula._replace(is_display=is_display)
+    roots = np.unique(container[container >= 0]).tolist()
+    replaced = np.zeros(page.n, bool)
+    before: list[int] = []  # roots that may be the output of the next script
+    first = {element: root for root, (element, _) in chosen.items()}
+    for root in roots:
+        if page.tag[root] == TAG_ID["script"] and root in chosen:  # MathJax 2 writes its output before it
+            element, formula = chosen[root]
+            while before and _is_next_to(page, before[-1], first[element]):
+                formula = formula._replace(is_display=formula.is_display or _is_display(page, before[-1]))
+                first[element] = before[-1]
+                replaced[before[-1]] = True
+                chosen.pop(before.pop(), None)
+            chosen[root] = element, formula
+        elif page.tag[root] != _MATH:
+            before.append(root)
+        replaced[root] |= root in chosen
+    return Formulas(dict(sorted(chosen.values())), first, within(page, replaced))
+
+
+def _is_next_to(page: Page, element: int, later: int) -> bool:
+    """Whether two elements are siblings with only white space between them."""
+    between = slice(int(page.run_end[element]), int(page.run_begin[later]))
+    return bool(page.parent[element] == page.parent[later]) and not page.has_ink[between].any()
+
+
+def _is_display(page: Page, element: int) -> bool:
+    attributes = dict(page.attributes[element])
+    return any(_IS_DISPLAY.search(attributes.get(name, "").lower()) for name in ("class", "display", "mode", "type"))
+
+
+def _clean_tex(tex: str) -> str:
+    return _STYLE.sub(r"\1", " ".join(tex.split())).strip().replace("$", "")
+
+
+def _tex_of_maths(page: Page) -> dict[int, Formula]:
+    """Formula of each ``math`` element: its annotation in TeX, its ``alttext``, or its MathML converted."""
+    math_of = nearest(page.parent, page.tag == _MATH)
+    annotations = {
+        int(math_of[index]): page.raw_text(index)
+        for index, encoding in page.attribute("encoding").items()
+        if encoding == "application/x-tex" and math_of[index] >= 0 and index in page.raw_texts
+    }
+    descriptions, found = page.attribute("alttext"), {}
+    for index in elements_named(page, "math"):
+        tex = _clean_tex(annotations.get(index) or descriptions.get(index, ""))
+        tex = tex or _clean_tex(_convert_mathml(page.subtree(index)[0]))
+        found[index] = Formula(tex, _is_display(page, index))
+    return found
+
+
+# MathML to TeX, https://www.w3.org/TR/mathml-core/; signs stay as they are, which MathJax and KaTeX read, too.
+
+_FUNCTIONS: Final = frozenset(
+    """
+    arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln log max min
+    Pr sec sin sinh sup tan tanh
+    """.split()
+)
+_ESCAPES: Final = str.maketrans(
+    {sign: f"\\{sign}" for sign in "{}%#&_"}
+    | {"\\": "\\backslash ", "^": "\\hat{}", "~": "\\sim "}
+    | dict.fromkeys("\u2061\u2062\u2063\u2064", "")  # invisible signs between factors and the like
+)
+_PATTERNS: Final = {  # TeX by name, and number of children
+    "mfrac": ("\\frac{{{}}}{{{}}}", 2),
+    "mroot": ("\\sqrt[{1}]{{{0}}}", 2),
+    "msup": ("{}^{{{}}}", 2),
+    "msub": ("{}_{{{}}}", 2),
+    "msubsup": ("{}_{{{}}}^{{{}}}", 3),
+    "munder": ("{}_{{{}}}", 2),
+    "mover": ("\\overset{{{1}}}{{{0}}}", 2),
+    "munderover": ("{}_{{{}}}^{{{}}}", 3),
+}
+_LETTER: Final = re.compile(r".|\\[a-zA-Z]+ ")  # or the name of a function: what needs no braces as a base
+_WITH_TEXT: Final = frozenset({"mi", "mo", "mn", "ms", "mtext", "math"})
+_BETWEEN_CHILDREN: Final = {  # TeX between the children of an element, before them and after them
+    "msqrt": ("", "\\sqrt{", "}"),
+    "mtr": (" & ", "", ""),
+    "mtable": (" \\\\ ", "\\begin{matrix} ", " \\end{matrix}"),
+}
+
+
+def _convert_mathml(math: etree._Element) -> str:
+    """Convert MathML to TeX."""
+    written: list[list[str]] = [[]]  # the children of each open element
+    walk = etree.iterwalk(math, events=("start", "end"))
+    for event, element in walk:
+        name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else "annotation"
+        is_shown = name not in {"annotation", "annotation-xml", "mphantom"}
+        if event == "start":
+            if not is_shown:
+                walk.skip_subtree()
+            written.append([])
+            continue
+        children = written.pop()
+        if is_shown:
+            written[-1].append(_convert_element(name, element, children))
+    return "".join(written[0])
+
+
+def _convert_element(name: str, element: etree._Element, children: list[str]) -> str:
+    if not children:
+        return _convert_token(name, " ".join((element.text or "").split())) if name in _WITH_TEXT else " "
+    pattern, number = _PATTERNS.get(name, ("", 0))
+    if len(children) == number:
+        base = children[0]
+        grouped = f"{{{base}}}" if pattern.startswith("{") and not _LETTER.fullmatch(base) else base
+        return pattern.format(grouped, *children[1:])
+    joint, before, after = _BETWEEN_CHILDREN.get(name, ("", "", ""))
+    if name == "mfenced":
+        joint, before, after = element.get("separators", ",")[:1], element.get("open", "("), element.get("close", ")")
+    return f"{before}{joint.join(children)}{after}"
+
+
+def _convert_token(name: str, text: str) -> str:
+    if text in _FUNCTIONS:
+        return f"\\{text} "
+    if name == "mi" and len(text) > 1 and text.isalpha():
+        return f"\\mathrm{{{text}}}"
+    escaped = text.translate(_ESCAPES)
+    return f"\\text{{{escaped}}}" if name == "mtext" and text else escaped
+
+
+# Positions of formulas in the text.
+
+_MAX_BETWEEN: Final = 100  # elements between a formula and the text of its line
+
+
+class FormulaPositions(NamedTuple):
+    """Positions of formulas in the text.
+
+    Attributes:
+        block: the block that each is kept with, by its element.
+        in_runs: formulas within a block, by a run: ``BEFORE`` it, ``INSTEAD`` of it or ``BEHIND`` it.
+        beside_blocks: formulas in paragraphs of their own, by the block before them (or the first one).
+    """
+
+    block: dict[int, int]
+    in_runs: dict[int, list[tuple[int, Formula]]]
+    beside_blocks: dict[int, list[Formula]]
+
+
+BEFORE, INSTEAD, BEHIND = range(3)
+
+
+@once_per_page
+def formula_positions(page: Page) -> FormulaPositions:
+    """Find the positions of formulas in plain text."""
+    formulas = find_formulas(page)
+    found = FormulaPositions({}, {}, {})
+    if not formulas.by_element or not page.m:
+        return found
+    is_replaced = formulas.is_replaced[page.run_node]
+    glyphs, visible = np.flatnonzero(page.has_ink & is_replaced), np.flatnonzero(page.has_ink & ~is_replaced)
+    has_others = sums_in_blocks(page, page.has_ink & ~is_replaced) > 0
+    block_element = nearest(page.parent, IS_BLOCK_LEVEL[page.tag])
+
+    for element, formula in formulas.by_element.items():
+        first, parent = formulas.first[element], int(block_element[page.parent[element]])
+        begin, end = page.run_begin[first], page.run_end[element]
+        at, following = bisect_left(glyphs, begin), bisect_left(visible, end)
+        ahead = int(visible[following]) if following < len(visible) else page.r
+        behind = int(visible[following - 1]) if following else -1
+        if at < len(glyphs) and glyphs[at] < max(end, page.run_end[first]) and has_others[_block_of(page, glyphs[at])]:
+            run, how = int(glyphs[at]), INSTEAD
+        elif _is_in_line(page, parent, ahead, int(page.end[element]), bisect_right(page.run_begin, ahead)):
+            run, how = ahead, BEFORE
+        elif _is_in_line(page, parent, behind, bisect_right(page.run_begin, behind), first):
+            run, how = behind, BEHIND
+        else:
+            found.block[element] = block = max(_block_of(page, behind), 0)
+            found.beside_blocks.setdefault(block, []).append(formula)
+            continue
+        found.block[element] = _block_of(page, run)
+        found.in_runs.setdefault(run, []).append((how, formula))
+    return found
+
+
+def _is_in_line(page: Page, parent: int, run: int, begin: int, end: int) -> bool:
+    """Whether a run is in a block of an element, without a block-level element from ``begin`` to ``end``."""
+    block = _block_of(page, run)
+    if block < 0 or page.block_node[block] != parent or end - begin > _MAX_BETWEEN:
+        return False
+    return not IS_BLOCK_LEVEL[page.tag[begin : max(begin, end)]].any()
+
+
+def _block_of(page: Page, run: int) -> int:
+    """The block of a run; -1 if it has none."""
+    block = bisect_right(page.block_run_end, run)
+    return block if run >= 0 and block < page.m and page.block_run_begin[block] <= run else -1

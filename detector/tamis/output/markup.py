@@ -1,0 +1,381 @@
+"""The kept part of a page as clean markup: what its HTML and Markdown are written from.
+
+Elements are on an allow-list, so unknown markup is left out: no scripts, styles, frames or other loaded pages.
+"""
+
+# ruff: noqa: SIM905 - lists of words are read as text
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from itertools import compress, repeat
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tamis.core import core
+from tamis.output.attributes import attributes_to_write, with_languages
+from tamis.output.formulas import Formula, find_formulas, formula_positions, tex_in_text
+from tamis.output.runs import checkboxes, code_line_elements, is_code_line, run_rewrites, shown_elements
+from tamis.output.tables import data_tables, is_callout, layout_tables
+from tamis.page.page import NO_LIMITS, Page
+from tamis.page.tree import (
+    BLOCK_LEVEL,
+    TAG_ID,
+    TAG_NAMES,
+    is_among,
+    named_elements,
+    nearest,
+    prefix_sums,
+    runs_of_blocks,
+    subtree_sums,
+    sums_over_runs,
+    tag_set,
+    within,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tamis.arrays import Flags, Integers
+    from tamis.page.attributes import Pairs
+
+_KEPT_TAGS: Final = frozenset(
+    """
+    a abbr address article aside audio b bdi bdo blockquote br caption cite code dd del details dfn div dl dt em
+    figcaption figure footer h1 h2 h3 h4 h5 h6 header hgroup hr i img ins kbd li main mark menu nav ol p picture pre q
+    rp rt ruby s samp section small source span strike strong sub summary sup table tbody td tfoot th thead time tr
+    track u ul var video wbr
+    """.split()
+)
+_DISSOLVED: Final = frozenset({"html", "head", "body"})
+
+_OUTPUT_NAME: Final[tuple[str, ...]] = tuple(
+    name if name in _KEPT_TAGS else "code" if name == "tt" else "div" if name in BLOCK_LEVEL - _DISSOLVED else ""
+    for name in TAG_NAMES
+)
+"""Name to write, by tag id; "" for elements such as ``font``, of which only the contents are written."""
+
+VOID: Final = frozenset({"br", "hr", "img", "source", "track", "wbr"})
+"""Elements without contents and end tag."""
+
+_WRITTEN, _VOID, _BLOCK, _LINK = 1, 2, 4, 8  # markup.c has the same bits
+_KINDS: Final = np.array(
+    [
+        bool(name) * _WRITTEN | (name in VOID) * _VOID | (name in BLOCK_LEVEL) * _BLOCK | (name == "a") * _LINK
+        for name in _OUTPUT_NAME
+    ],
+    np.uint8,
+)
+MAX_NESTING: Final = 128  # markup.c has the same number
+"""Maximum depth of markup; deeper elements are written without it, since some readers recurse over the tree."""
+
+_MEDIA: Final = tag_set("img", "picture", "video", "audio")
+_MEDIA_PARTS: Final = tag_set("source", "track")
+_BREAKS: Final = tag_set("br", "hr")
+_CELLS: Final = tag_set("td", "th")
+_LINES: Final = tag_set("div", "p", "li", "tr")
+_MAX_DISTANCE: Final = 12  # blocks; on 125 pages of WCXB pictures of the content were nearer, 27 others further away
+_TINY: Final = frozenset({"0", "1", "0px", "1px"})
+_SHARES: Final = re.compile(  # in an address; linear: the names are fixed
+    r"(?<![\w-])(?:facebook\.com/(?:sharer|share\.php|dialog/share)|(?:twitter|x)\.com/(?:intent/(?:tweet|post)|share\b)"
+    r"|bsky\.app/intent|linkedin\.com/(?:shareArticle|shar(?:e|ing)\b|cws/share)|pinterest\.[a-z.]{2,6}/pin/create"
+    r"|(?:reddit|stumbleupon)\.com/submit|(?:tumblr|vk|weibo|addtoany|flipboard)\.com/.{0,20}\bshare|(?:t|telegram)\.me/share"
+    r"|wa\.me/\?|whatsapp\.com/send/?\?text|whatsapp:|viber:|fb-messenger:|(?:mailto|sms):\?)"
+)
+_SPACERS: Final = re.compile(r"/(?:spacer|blank|pixel|transparent|clear|trans|dot_clear|1x1)\.(?:gif|png)(?:$|\?)")
+_IS_DIV: Final = np.array([name == "div" for name in _OUTPUT_NAME])
+_HAS_BORDER: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in _OUTPUT_NAME])
+
+_KEEPS_DIV: Final = frozenset({"id", "lang", "dir"})  # names of attributes that a div is written for
+_TARGETS: Final = frozenset({"id", "name"})  # of attributes that others may link to
+_SOURCES: Final = frozenset({"src", "srcset"})
+_FORUM_POST: Final = re.compile(r"(?:^|\s)(?:messageText|postcontent)(?:$|\s)")  # in a blockquote
+
+
+class Box(str):
+    """A checkbox of a list item: ``[x]`` or ``[ ]``."""
+
+    __slots__ = ()
+
+
+Pieces = list[str | Formula | Box]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Markup:
+    """Elements and texts in document order.
+
+    Attributes:
+        names: name of each element, "" for a text.
+        values: its attributes; a text, or the pieces of one with formulas and checkboxes.
+        ends: the item behind the contents of each element; for a text, the next one.
+        title: title of the document.
+        language: its attributes ``lang`` and ``dir``, as far as stated.
+    """
+
+    names: list[str]
+    values: list[Any]
+    ends: list[int]
+    title: str = ""
+    language: Pairs = field(default_factory=list)
+
+    def text(self, item: int) -> str:
+        """Text of an element, or of a text itself; formulas are TeX without dollar signs."""
+        texts = (self.values[each] for each in range(item, self.ends[item]) if not self.names[each])
+        pieces = (piece for text in texts for piece in ([text] if isinstance(text, str) else text))
+        return "".join(piece if isinstance(piece, str) else piece.tex for piece in pieces)
+
+    def has_inside(self, item: int, *names: str) -> bool:
+        """Whether there is an element of some names inside another one."""
+        return not {*self.names[item + 1 : self.ends[item]]}.isdisjoint(names)
+
+
+def make_markup(
+    page: Page,
+    template: Flags,
+    hidden: Flags | None = None,
+    *,
+    links: bool = True,
+    images: bool = True,
+    deduplicate: bool = True,
+) -> Markup:
+    """Make the clean markup of a page without its template; the page is not changed.
+
+    Layout tables become ``div``, and the language of a ``pre`` is in ``class="language-..."``.
+
+    Args:
+        page: the page.
+        template: bool[n + m], the units to cut.
+        hidden: bool[r], runs that are left out of the blocks that stay.
+        links: keep the targets of links; otherwise only their text.
+        images: keep pictures, videos and sounds.
+        deduplicate: keep a picture where it is first, outside data tables.
+    """
+    stated: dict[str, str] = {}
+    for _, pairs in reversed(named_elements(page, "html", "body")[:2]):  # that of the root counts
+        stated |= {name: pairs[name].strip() for name in ("lang", "dir") if pairs.get(name, "").strip()}
+    elements, runs = _strip_template(page, template, hidden)
+    elements &= ~_find_wrappers(page, elements, runs)
+    if not images:
+        elements &= ~(_MEDIA | _MEDIA_PARTS)[page.tag]
+    kept = np.flatnonzero(elements)
+    attributes = attributes_to_write(page, kept)
+    if deduplicate and (repeated := _repeated_pictures(page, kept, attributes)):
+        copies = within(page, is_among(page, repeated))
+        first = _strip_template(page, template, hidden, copies)[0].take(kept)
+        kept, attributes = kept[first], list(compress(attributes, first.tolist()))
+    markup = join_items(page, kept, attributes, np.flatnonzero(runs), links=links)
+    return replace(markup, language=sorted(stated.items(), reverse=True))
+
+
+def _repeated_pictures(page: Page, kept: NDArray[np.intp], attributes: list[Pairs]) -> list[int]:
+    """Pictures that an earlier one has the address of: ticks and stars, placeholders, copies for another screen.
+
+    Also those whose name says that they show nothing, unless a description says what a style shows there: smilies.
+    """
+    signs = within(page, is_among(page, [*data_tables(page), *find_formulas(page).by_element]))
+    seen: set[str] = set()
+    repeated: list[int] = []
+    for place in np.flatnonzero((page.tag[kept] == TAG_ID["img"]) & ~signs[kept]).tolist():
+        pairs, picture = dict(attributes[place]), int(kept[place])
+        around, source = int(page.parent[picture]), pairs.get("src", "")
+        if source in seen or (_SPACERS.search(source) and not pairs.get("alt", "").strip()):
+            repeated.append(around if page.tag[around] == TAG_ID["picture"] else picture)
+        seen.add(source)
+    return repeated
+
+
+def read_markup(html: str) -> Markup:
+    """Read HTML that is clean already as markup, with nothing cut."""
+    page = Page.parse(html, limits=NO_LIMITS)
+    elements = shown_elements(page) | is_among(page, list(find_formulas(page).by_element))
+    kept = elements.nonzero()[0]
+    return join_items(page, kept, with_languages(page, kept, page.attributes.of_elements(kept)), np.arange(page.r))
+
+
+def _strip_template(
+    page: Page, template: Flags, hidden: Flags | None, copies: Flags | None = None
+) -> tuple[Flags, Flags]:
+    """Return the elements (bool[n]) and runs (bool[r]) that stay when template units are cut, and pictures (bool[n]).
+
+    A run stays with its block. An element stays while something in its subtree does: a run, or content without text.
+    Images, videos and sounds are such content if they are not template themselves and the nearest element around them
+    that has any text keeps some of it: the icon of a menu entry goes with the entry, the picture of a gallery stays.
+    Logos and buttons, with a whole menu between them and the text that stays, are cut as well, and so are tracking
+    pixels, icons to share the page or to turn to the next one, and what is in ``noscript``: copies of pictures that
+    scripts load. Line breaks stay behind text that stays, rules between such texts, one between two, and cells in rows
+    of data tables that stay.
+    """
+    kept_blocks = ~template[page.n :]
+    kept_text, all_text = runs_of_blocks(page, kept_blocks), runs_of_blocks(page, np.ones(page.m, bool))
+    if hidden is not None:
+        kept_text &= ~hidden
+    kept_runs = sums_over_runs(page, kept_text)
+
+    seen = shown_elements(page)
+    media = _MEDIA[page.tag] & seen & ~within(page, page.tag == TAG_ID["noscript"]) & ~template[: page.n]
+    around = nearest(page.parent, sums_over_runs(page, all_text) > 0)
+    media &= (around < 0) | (kept_runs[around] > 0)
+    media &= _blocks_to_content(page, kept_blocks) <= _MAX_DISTANCE
+    widths, heights = page.attribute("width"), page.attribute("height")  # a pixel at most: it counts visits
+    media[[at for at, width in widths.items() if {width.strip(), heights.get(at, "").strip()} <= _TINY]] = False
+    links = np.flatnonzero((page.tag == TAG_ID["a"]) & (subtree_sums(page, media) > 0))
+    targets, keys = page.attributes.of_elements(links, {"href"}), page.attribute("accesskey")  # keys: to turn pages
+    tools = [
+        link
+        for link, pairs in zip(links.tolist(), targets, strict=True)
+        if link in keys or any(_SHARES.search(href) for _, href in pairs)
+    ]
+    icons = np.flatnonzero(media & within(page, is_among(page, tools)))
+    media[[icon for icon in icons.tolist() if len(widths.get(icon, "")) < 3]] = False  # wider: a picture to pin
+    if copies is not None:
+        media &= ~copies
+    if formulas := find_formulas(page).by_element:
+        kept, block_of = np.append(kept_blocks, False), formula_positions(page).block
+        media[[formula for formula in formulas if kept[block_of.get(formula, -1)]]] = True
+    if boxes := list(checkboxes(page)):  # often in a label without text
+        media[boxes] = kept_runs[nearest(page.parent, page.tag == TAG_ID["li"])[boxes]] > 0
+    has_content = (kept_runs > 0) | (subtree_sums(page, media) > 0)
+
+    elements = seen & has_content
+    if has_code := bool((code := (page.tag == TAG_ID["pre"]) & elements).any()):
+        in_code, lines = within(page, code), _LINES[page.tag]
+        lines[code_line_elements(page)] = True
+        is_empty = (page.block_end == page.block_begin) & (page.run_end == page.run_begin)
+        elements |= in_code & lines & is_empty & seen
+    is_layout, in_kept = layout_tables(page), np.append(elements, False)[page.parent]
+    last_text = np.maximum.accumulate(np.where(all_text, np.arange(1, len(all_text) + 1), 0))
+    after_kept = np.append(False, kept_text)[np.append(0, last_text)[page.run_begin]]
+    elements |= in_kept & seen & _BREAKS[page.tag] & after_kept
+    if "hr" in page.tag_names:
+        rules = np.flatnonzero(elements & (page.tag == TAG_ID["hr"]))
+        texts_before = prefix_sums(kept_text)[page.run_begin[rules]]
+        elements[rules[np.diff(texts_before, append=kept_text.sum()) == 0]] = False
+    elements |= in_kept & seen & _CELLS[page.tag] & ~is_layout
+    elements |= in_kept & _MEDIA_PARTS[page.tag] | media
+    elements &= ~is_layout | has_content
+    if has_code:  # white space between tokens and lines of code
+        kept_text |= ~all_text & in_code[page.run_node]
+    return elements, kept_text
+
+
+def _blocks_to_content(page: Page, kept: Flags) -> Integers:
+    """int64[n], blocks that are cut between each element and the nearest block that stays; 0 where none does."""
+    if not kept.any():
+        return np.zeros(page.n, np.int64)
+    block, far, at = np.arange(page.m), 2 * page.m, page.block_begin
+    before = np.append(-far, np.maximum.accumulate(np.where(kept, block, -far)))
+    after = np.append(np.minimum.accumulate(np.where(kept, block, far)[::-1])[::-1], far)
+    distance: Integers = np.minimum(at - 1 - before[at], after[at] - at)
+    return distance
+
+
+def code_lines(markup: Markup, pre: int) -> str:
+    r"""Text of a ``pre`` line by line; an element for each line is one, with or without a ``"\n"`` behind it."""
+    written: list[str] = []  # none is empty, so that the last one tells whether a line has just ended
+    lines: list[tuple[int, int]] = []  # open elements that are lines: where each ends, and strings written before it
+    is_after_border = True  # of the code or of a line, where a line end in the text says nothing
+
+    def close_lines(item: int) -> bool:
+        is_any = False
+        while lines and lines[-1][0] <= item:
+            is_any, (_, begin) = True, lines.pop()
+            if len(written) == begin or (written and not written[-1].endswith("\n")):
+                written.append("\n")
+        return is_any
+
+    for item in range(pre + 1, markup.ends[pre]):
+        name, value = markup.names[item], markup.values[item]
+        is_after_border |= close_lines(item)
+        if not name:
+            if text := markup.text(item).removeprefix("\n" * is_after_border):
+                written.append(text)
+        elif name == "br":
+            written.append("\n")
+        elif name in BLOCK_LEVEL or (name == "span" and is_code_line(dict(value).get("class", ""))):
+            if written and not written[-1].endswith("\n"):
+                written.append("\n")
+            lines.append((markup.ends[item], len(written)))
+        is_after_border = False
+    close_lines(markup.ends[pre])
+    return "".join(written).replace("\r\n", "\n").removesuffix("\n")
+
+
+def join_items(
+    page: Page, elements: NDArray[np.intp], attributes: list[Pairs], runs: NDArray[np.intp], *, links: bool = True
+) -> Markup:
+    """Make the markup of some elements of a page, with their attributes, and of some runs.
+
+    Empty links and pictures without an address are left out, and so are elements below :data:`MAX_NESTING`. A line
+    break stands between texts of two blocks where the element between them was cut.
+    """
+    if left_out := [run for run, text in run_rewrites(page).items() if not text]:
+        runs = np.setdiff1d(runs, left_out, assume_unique=True)
+    names = _output_names(page, elements)
+    values: list[Any] = [*attributes, *_texts(page, runs), []]
+    kinds, tag = _KINDS.take(page.tag[elements]), page.tag[elements]
+    for place in np.flatnonzero(tag == TAG_ID["img"]).tolist():
+        kinds[place] *= any(name in _SOURCES and value.strip() for name, value in values[place])
+    for place in np.flatnonzero(tag == TAG_ID["a"]).tolist():
+        if not links or any(name in _TARGETS for name, _ in values[place]):
+            kinds[place] = _WRITTEN if links else 0
+    pieces: dict[int, Pieces] = {box: [Box(mark), " "] for box, mark in checkboxes(page).items()}
+    pieces |= {element: [formula] for element, formula in find_formulas(page).by_element.items()}
+    for place, element in enumerate(elements.tolist() if pieces else ()):
+        if element in pieces:
+            names[place], values[place], kinds[place] = "", pieces[element], _WRITTEN | _VOID
+    source, ends = np.empty((2, len(elements) + 2 * len(runs)), np.int32)
+    given = elements.astype(np.int32), kinds, runs.astype(np.int32), page.has_ink
+    source = source[: core.join_items(page.arrays, *given, source, ends)].tolist()
+    names += [*repeat("", len(runs)), "br"]
+    names, values = (list(map(items.__getitem__, source)) for items in (names, values))
+    return Markup(names, values, ends[: len(source)].tolist(), page.title)
+
+
+def _texts(page: Page, runs: NDArray[np.intp]) -> list[str | Pieces]:
+    """Text of each run as it is written, in pieces if it has formulas."""
+    bounds = zip(page.run_offset[runs].tolist(), page.run_offset[runs + 1].tolist(), strict=True)
+    texts: list[str | Pieces] = [page.text[begin:end] for begin, end in bounds]
+    if changed := tex_in_text(page) | run_rewrites(page):
+        return [changed.get(run, text) for run, text in zip(runs.tolist(), texts, strict=True)]
+    return texts
+
+
+def _output_names(page: Page, elements: NDArray[np.intp]) -> list[str]:
+    """Name to write for each element; "" if only its contents are written."""
+    names = [_OUTPUT_NAME[tag] for tag in page.tag[elements].tolist()]
+    is_div = layout_tables(page)[elements]
+    for place in np.flatnonzero(page.tag[elements] == TAG_ID["blockquote"]).tolist():
+        is_div[place] |= _FORUM_POST.search(dict(page.attributes[int(elements[place])]).get("class", "")) is not None
+    for place in np.flatnonzero(is_div).tolist():
+        names[place] = "div"
+    return names
+
+
+def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
+    """bool[n], each ``div`` without a name that holds nothing but one block-level element, and empty levels of lists.
+
+    Such a level is an item of a list without numbers that holds nothing but another one, and this one.
+    """
+    children = np.bincount(page.parent[elements] + 1, minlength=page.n + 1)[1:]
+    texts = np.bincount(page.run_node[runs], minlength=page.n)
+    wrapper: Flags = _IS_DIV[page.tag] & (children == 1) & (texts == 0)
+    only_child = elements & wrapper[page.parent]
+    wrapper[page.parent[only_child]] = _HAS_BORDER[page.tag[only_child]]
+    found = np.flatnonzero(wrapper)
+    wrapper[found] = [not pairs for pairs in page.attributes.of_elements(found, _KEEPS_DIV | {"class"}, _keeps_div)]
+    if "ul" in page.tag_names:
+        is_list, level = page.tag == TAG_ID["ul"], nearest(page.parent, elements & ~wrapper)[page.parent]
+        is_level = (page.tag == TAG_ID["li"]) & is_list[level] & (children == 1) & (texts == 0)
+        inner = np.flatnonzero(elements & is_list & is_level[level])
+        inner = inner[[not pairs for pairs in page.attributes.of_elements(level[inner].astype(np.intp), _KEEPS_DIV)]]
+        wrapper[inner] = wrapper[level[inner]] = True
+    return wrapper
+
+
+def _keeps_div(pair: tuple[str, str]) -> tuple[str, str] | None:
+    """Give an attribute back if a ``div`` is written for it."""
+    name, value = pair
+    return pair if name in _KEEPS_DIV or is_callout("div", value) else None

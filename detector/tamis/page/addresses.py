@@ -1,0 +1,49 @@
+"""Addresses on pages, which may be any text: an invalid one has no parts, and leads nowhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from tamis.page.tree import named_elements, tag_set
+
+if TYPE_CHECKING:
+    from tamis.page.page import Page
+
+_LINKS: Final = tag_set("a", "area")
+
+
+def split_address(address: str) -> SplitResult:
+    """Split an address; an invalid one has no parts."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
+
+
+def join_address(base: str, address: str) -> str:
+    """Resolve an address against another one; "" if either is invalid."""
+    try:
+        return urljoin(base, address.strip())
+    except ValueError:
+        return ""
+
+
+def domain(address: str) -> str:
+    """Host of an address in lower case, without ``www.`` and port; "" if it has none."""
+    return (split_address(address).hostname or "").removeprefix("www.")
+
+
+def base_address(page: Page) -> str:
+    """Address that relative addresses on a page start from: its first ``<base href>``, else its own; "" if unknown."""
+    own = page.url or ""
+    stated = (base.get("href", "") for _, base in named_elements(page, "base"))
+    href = next(filter(str.strip, stated), "")
+    base = href and join_address(own, href)
+    return base if base and split_address(base).scheme in {"", "http", "https"} else own
+
+
+def links_of(page: Page) -> list[str]:
+    """Return where the links of a page lead, as they are written and in their order."""
+    is_link = _LINKS[page.tag]
+    return [target for element, target in page.attribute("href").items() if is_link[element]]

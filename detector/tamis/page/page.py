@@ -1,0 +1,332 @@
+"""A page as flat arrays: one pass over the tree of a parser, and no per-node Python objects after it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+from lxml import etree
+
+from tamis.core import SEED, core
+from tamis.page.attributes import AttributeTable
+from tamis.page.html5 import ATTRIBUTES, TAGS, Html5Tree, parse_html5
+from tamis.page.parsing import kind_of_data, page_of_mhtml, parse_prepared, prepare
+from tamis.page.rebuilding import rebuild
+from tamis.page.text import character_properties
+from tamis.page.tree import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG_NAMES, tag_set
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Indices = NDArray[np.int32]
+
+_ELEMENTS: Final = [*TAGS, *(name for name in ALIASES if name not in TAGS)]
+_NAMES: Final = (
+    "\n".join(_ELEMENTS).encode(),
+    np.array([TAG_ID.get(ALIASES.get(name, name), 0) for name in _ELEMENTS], np.int32),
+    "\n".join(ATTRIBUTES).encode(),
+)
+_RAW: Final = tag_set("script", "style", "title")
+_STAY_IN_HEAD: Final = tag_set("title", "meta", "link", "base", "script", "style", "noscript", "template", "noframes")
+_TAG_BITS: Final = sum(  # as flatten.h has them
+    table.astype(np.uint8) << bit
+    for bit, table in enumerate((IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, _RAW, tag_set("head"), _STAY_IN_HEAD))
+)
+_MANY_ELEMENTS: Final = 30_000  # of a page whose tree takes memory that is worth giving back
+_DTYPES: Final[dict[str, Any]] = {"int64_t": np.int64, "int32_t": np.int32, "int16_t": np.int16, "uint8_t": np.bool_}
+
+
+class PageTooLarge(ValueError):  # noqa: N818  callers expect it and handle it
+    """The page is above one of the caps of :class:`Limits`; ``reason`` is ``"bytes"``, ``"nodes"`` or ``"depth"``."""
+
+    def __init__(self, reason: str, size: int, limit: int) -> None:
+        self.reason = reason
+        self.size = size
+        self.limit = limit
+        super().__init__(f"page has {size:,} {reason}, the limit is {limit:,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Size limits above which a page is not processed.
+
+    Attributes:
+        max_bytes: size of the HTML, in bytes (in characters where it is a string).
+        max_nodes: elements and comments of the tree.
+        max_depth: levels of the tree. libxml2 silently drops what is nested deeper than 2,048, so such a tree may be
+            incomplete.
+    """
+
+    max_bytes: int = 16_000_000
+    max_nodes: int = 100_000
+    max_depth: int = 2_047
+
+    def check(self, what: str, size: int) -> None:
+        """Raise :class:`PageTooLarge` if the size, in ``"bytes"``, ``"nodes"`` or ``"depth"``, exceeds its limit."""
+        limit = getattr(self, f"max_{what}")
+        if size > limit:
+            raise PageTooLarge(what, size, limit)
+
+
+DEFAULT_LIMITS: Final = Limits()
+NO_LIMITS: Final = Limits(sys.maxsize, sys.maxsize, sys.maxsize)
+
+
+@dataclass(eq=False)
+class Page:
+    """A page: its elements, text runs and text blocks in document order, and its address.
+
+    Three kinds of things, each in arrays of its own:
+
+    * **elements** in preorder (``n`` of them, comments left out). Subtree ``i`` is the slice ``[i, end[i])``, so the
+      sum of any quantity over a subtree is a difference of two prefix sums.
+    * **text runs** (``r``): every non-empty stretch of text between two pieces of markup, white space included, each
+      belonging to its element. The contents of ``script``, ``style`` and the like are not text.
+    * **text blocks** (``m``): maximal sequences of runs not divided by a block-level tag or a ``br``, without the blank
+      ones. Mixed content (a paragraph and a share bar in one ``div``) is several blocks.
+
+    Attributes:
+        attributes: name-value pairs of each element.
+        tag: int16[n], ids of :data:`tamis.page.tree.TAG_NAMES`.
+        tag_names: names of the elements, as far as they have a tag id.
+        content_in_head: the first element right in the head that ends it, as browsers read pages; 0 where none does.
+        unknown_names: tag name by element index, for tags without an id.
+        raw_texts: UTF-8 text that begins each ``script``, ``style`` and ``title``, and each other element whose text is
+            not text of the page, by element index, in document order.
+        title: text of the first ``title`` element outside an image, white space normalised; empty when there is none.
+        utf8: all runs joined, see :attr:`text`.
+        run_offset: int64[r + 1], where each run begins, in characters.
+        has_ink: bool[r], whether each run is not blank.
+        has_unseen: bool[r], whether it may hold characters without a width, see :mod:`tamis.page.text`.
+        is_joined: bool[r], whether there is no white space between it and the run before it in its block.
+        run_node: int32[r], the element a run belongs to.
+        run_begin, run_end: int32[n], slice of the runs inside each subtree.
+        block_node: int32[m], nearest block-level element around each block.
+        block_run_begin, block_run_end: int32[m], slice of the runs of each block.
+        block_begin, block_end: int32[n], slice of the blocks inside each subtree.
+        parent: int32[n], parent of each element, -1 for the root.
+        end: int32[n], end of the slice of each subtree.
+        depth: int32[n], 0 for the root.
+        url: address of the page, where known.
+        data: format of the source if it is not HTML: ``"binary"``, ``"feed"`` or ``"xml"``.
+        n, m, r: number of elements, of text blocks and of text runs.
+
+    *Units* are what gets a score: the ``n`` elements followed by the ``m`` blocks. In the tree of units a block is a
+    leaf below its ``block_node``; see :attr:`unit_parent`.
+    """
+
+    parent: Indices
+    end: Indices
+    depth: Indices
+    attributes: AttributeTable
+    tag: NDArray[np.int16]
+    tag_names: frozenset[str]
+    content_in_head: int
+    unknown_names: dict[int, str]
+    raw_texts: dict[int, bytes]
+    title: str
+    utf8: bytes
+    run_offset: NDArray[np.int64]
+    has_ink: NDArray[np.bool_]
+    has_unseen: NDArray[np.bool_]
+    is_joined: NDArray[np.bool_]
+    run_node: Indices
+    run_begin: Indices
+    run_end: Indices
+    block_node: Indices
+    block_run_begin: Indices
+    block_run_end: Indices
+    block_begin: Indices
+    block_end: Indices
+    url: str | None = None
+    data: str | None = None
+    n: int = field(init=False)
+    m: int = field(init=False)
+    r: int = field(init=False)
+
+    @classmethod
+    def parse(
+        cls, html: str | bytes, url: str | None = None, *, encoding: str | None = None, limits: Limits = DEFAULT_LIMITS
+    ) -> Page:
+        """Parse HTML the way browsers do, and flatten it; of what is not HTML only :attr:`data` is known.
+
+        A document whose nesting or names would take an HTML5 parser quadratic time is parsed by lxml.
+
+        Args:
+            html: the document, or MHTML as browsers save it; bytes are decoded by BOM, ``encoding``, ``meta``, or what
+                they look like.
+            url: address of the page; links are in-site or not relative to it.
+            encoding: charset of the HTTP header, where there was one.
+            limits: caps on size.
+
+        Raises:
+            PageTooLarge: the page is above one of the caps.
+        """
+        if encoding is None and (data := kind_of_data(html)):
+            page = cls.parse("<html>", url)
+            page.data = data
+            return page
+        limits.check("bytes", len(html))
+        if isinstance(html, bytes) and (saved := page_of_mhtml(html)):
+            html, encoding, url = saved[0], saved[1] or encoding, url or saved[2]
+        body, is_slow = prepare(html, encoding)
+        arrays = None if is_slow else _flatten(parse_html5(body), limits)
+        if arrays is None:
+            arrays = cast("dict[str, Any]", _flatten(parse_prepared(body), limits))  # libxml2's own trees can be read
+        if len(arrays["parent"]) > _MANY_ELEMENTS:
+            core.return_memory()  # of the tree, which is as large as all that comes now
+        return cls(**arrays, url=url)
+
+    @classmethod
+    def from_tree(cls, root: etree._Element, url: str | None = None, *, limits: Limits = DEFAULT_LIMITS) -> Page:
+        """Flatten an lxml tree, such as the ``response.selector.root`` that Scrapy holds; it is not changed.
+
+        Trees that browsers read in another way are serialised and parsed again: those with elements of the body in
+        their head, which libxml2 leaves there, and with declarative shadow roots; so are those that the core cannot
+        read, with a comment as their root or unresolved entities in attributes.
+
+        Raises:
+            PageTooLarge: the tree is above one of the caps.
+        """
+        arrays = _flatten(root, limits)
+        if arrays is None or arrays["content_in_head"] or not _SHADOW_ROOTS.isdisjoint(arrays["attributes"].names):
+            html = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
+            return cls.parse(html, url, limits=limits)
+        return cls(**arrays, url=url)
+
+    def __post_init__(self) -> None:
+        self.n, self.m, self.r = len(self.parent), len(self.block_node), len(self.run_node)
+
+    @cached_property
+    def arrays(self) -> object:
+        """The arrays as the compiled core takes them, checked once."""
+        return core.checked_page(
+            self.tag, self.parent, self.end, self.depth, self.run_begin, self.run_end, self.block_begin, self.block_end,
+            self.run_node, self.block_node, self.block_run_begin, self.block_run_end,
+            self.attributes.begin, self.attributes.first,
+        )  # fmt: skip
+
+    @cached_property
+    def elements(self) -> list[etree._Element]:
+        """The n elements in a tree of lxml, made on first access."""
+        return self.subtree(0)
+
+    def subtree(self, element: int) -> list[etree._Element]:
+        """Elements of a subtree in a tree of lxml of their own, in the order of the page."""
+        return rebuild(self, element)
+
+    def raw_text(self, element: int) -> str:
+        """Return one of :attr:`raw_texts`."""
+        return self.raw_texts[element].decode(errors="replace")
+
+    @cached_property
+    def text(self) -> str:
+        """All runs joined; run ``k`` is ``text[run_offset[k]:run_offset[k + 1]]``."""
+        return self.utf8.decode()
+
+    @cached_property
+    def runs(self) -> list[str]:
+        """The r text runs."""
+        text = self.text
+        return [text[begin:end] for begin, end in pairwise(self.run_offset.tolist())]
+
+    @cached_property
+    def unit_parent(self) -> Indices:
+        """int32[n + m], parent of each unit; always smaller than the unit's own index, -1 for the root."""
+        return np.concatenate([self.parent, self.block_node])
+
+    def block_texts(self) -> list[str]:
+        """Text of each block (``m`` strings), white space normalised."""
+        return self._block_texts.copy()
+
+    @cached_property
+    def _block_texts(self) -> list[str]:
+        return self.block_lines.split("\n") if self.m else []
+
+    @cached_property
+    def block_lines(self) -> str:
+        """The block texts joined by line feeds; no block text contains one."""
+        offset, begin, end = self.run_offset, self.block_run_begin, self.block_run_end
+        lines: str = core.block_texts(self.utf8, offset, begin, end, character_properties())
+        return lines
+
+    def attribute(self, name: str) -> dict[int, str]:
+        """Value of one attribute by element index, for the elements that carry it."""
+        table = self.attributes
+        value_of = {place: value for value, place in table.places_by_value(name).items()}
+        return dict(table.elements_and_values(value_of))
+
+
+_SHADOW_ROOTS: Final = frozenset({"shadowrootmode", "shadowroot"})
+
+
+def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, Any] | None:
+    """Read a tree into the arrays of a :class:`Page`; ``None`` for one that the core cannot read.
+
+    Raises:
+        PageTooLarge: the tree is above one of the caps.
+    """
+    caps = limits.max_nodes, limits.max_depth
+    found = core.flatten(source, *_NAMES, _TAG_BITS, character_properties(), SEED, *caps)
+    if found is None:
+        return None
+    if isinstance(found, tuple):
+        limits.check("nodes", found[0])
+        limits.check("depth", found[1])
+
+    arrays = _arrays(found.pop("arrays"), found.pop("where"))
+    attributes = AttributeTable(
+        names=found.pop("names"),
+        data=found.pop("values"),
+        begin=arrays.pop("attribute_begin"),
+        **{name: arrays.pop(name) for name in ("name_of", "place", "value_begin", "first")},
+    )
+    tag, parent = arrays["tag"], arrays["parent"]
+    titles = (
+        text.decode(errors="replace")
+        for element, text in found["raw_texts"].items()
+        if tag[element] == TAG_ID["title"] and (not element or tag[parent[element]] != TAG_ID["svg"])
+    )
+    return {
+        "attributes": attributes,
+        "tag_names": frozenset(map(TAG_NAMES.__getitem__, np.bincount(tag).nonzero()[0].tolist())),
+        "title": " ".join(next(titles, "").split()),
+        **found,
+        **arrays,
+    }
+
+
+def _arrays(memory: bytes, where: dict[str, tuple[str, int, int]]) -> dict[str, NDArray[Any]]:
+    """The arrays that lie in one piece of memory, read-only, since the core reads them with the lock released."""
+    items: dict[str, NDArray[Any]] = {kind: np.frombuffer(memory, dtype) for kind, dtype in _DTYPES.items()}
+    return {name: items[kind][begin:end] for name, (kind, begin, end) in where.items()}
+
+
+def _check_core_reads_trees() -> None:
+    """Read two small trees, since the core relies on the struct layout of libxml2, lxml and lexbor, which may change.
+
+    Raises:
+        ImportError: the core reads a tree wrongly.
+    """
+    html = '<html><head></head><body id="a"><p class="b">one<br/>two</p><!--no-->three</body></html>'
+    caps = DEFAULT_LIMITS.max_nodes, DEFAULT_LIMITS.max_depth
+    ascii_only = np.zeros(0x110000, np.uint8)
+    tags = [TAG_ID[name] for name in ("html", "head", "body", "p", "br")]
+    for name, source in (("lxml", etree.fromstring(html)), ("selectolax", parse_html5(html.encode()))):
+        found = core.flatten(source, *_NAMES, _TAG_BITS, ascii_only, SEED, *caps)
+        if (
+            not isinstance(found, dict)
+            or _arrays(found["arrays"], found["where"])["tag"].tolist() != tags
+            or (found["utf8"], found["names"], found["values"]) != (b"onetwothree", {"id": 0, "class": 1}, b"ab")
+        ):
+            raise ImportError(
+                f"this release of {name} stores its trees in a layout that tamis's compiled core cannot read: "
+                f"install another release (pip install 'lxml>=6,<7' 'selectolax>=1.0.1,<2'), or a newer tamis"
+            )
+
+
+_check_core_reads_trees()

@@ -1,0 +1,249 @@
+"""From bytes to an lxml tree: the charset, then the parse, the way Scrapy parses a response, so that both see the same.
+
+Source of the rules of charsets: HTML standard, section 13.2.3: byte order mark, HTTP header, ``meta``; ``utf-16`` in a
+``meta`` means ``utf-8``. A declaration that would damage the text is passed over. Bytes that nothing declares are
+guessed as Firefox does (chardetng): one of the encodings of the web, windows-1252 where nothing speaks for another.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from email.parser import BytesParser
+from typing import Final, cast
+
+from chardetng_py import EncodingDetector
+from lxml import etree
+from w3lib.encoding import (
+    html_body_declared_encoding,
+    http_content_type_encoding,
+    read_bom,
+    resolve_encoding,
+    to_unicode,
+)
+
+from tamis.core import SEED, core
+from tamis.page.tree import TAG_ID
+
+_CONVINCING: Final = 12  # continuation bytes; fewer can be two or three characters of a charset of Asia by chance
+_SINGLE_BYTES: Final = re.compile(r"cp125|iso8859-|latin|koi8|mac|ascii")  # no word of theirs is UTF-8 by chance
+_DAMAGED: Final = 0.05  # most replacements per continuation byte, for text that outweighs its declaration
+_DEFAULT: Final = "cp1252"
+_SIGNS: Final = b"\x80\x85\x91\x92\x93\x94\x95\x96\x97\x99\xa0\xa2\xa3\xa5\xa7\xa9\xab\xad\xae\xb0\xb7\xbb\xbc\xbd\xbe"
+"""Quotation marks, dashes, spaces and signs of windows-1252: with no other byte above 0x7f a page is in it."""
+
+_OTHER_SCRIPT: Final = "[\u0370-\u1cff\uff61-\uff9f]"
+_GARBLED: Final = re.compile(
+    "[^\x00-\x1a\x1c-\x7f](?:(?<=[\ufffd\x1b\x80-\x9f\ue000-\uf8ff])|(?<=[À-ɏ]{4})|(?<=[А-ЯЁ]{4})"
+    rf"|(?<=[A-Za-zÀ-ɏ]{_OTHER_SCRIPT})|(?<={_OTHER_SCRIPT})(?=[A-Za-zÀ-ɏ])"
+    r"|(?<=[a-z][\u3400-\u9fff])(?=[a-z])|(?<=[^\W\d_][¡-©«¬®-¶¸¹»-¿×÷])(?=[^\W\d_]))"
+)
+"""What text hardly has that was read in its own charset; found in a few places of sound text, too."""
+
+_SAMPLE: Final = 100_000  # bytes that chardetng is asked about where a charset is declared: it reads 8 MB a second
+
+_BINARY_STARTS: Final = (
+    *(b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF", b"RIFF"),
+)
+_TEXT_STARTS: Final = ("\ufffdPNG", "\u2030PNG", "\ufffd\ufffd\ufffd\ufffd\0", "\x1f\ufffd")
+_WIDE_STARTS: Final = (b"\xff\xfe", b"\xfe\xff")
+_WIDE: Final = re.compile(rb"((?:[\t-~]\0){4})|(?:\0[\t-~]){4}")
+_CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
+_LOOKED_AT: Final = 4_096  # bytes
+
+_NOT_WITHOUT_ZEROS: Final = dict.fromkeys(("utf-16", "utf-16-be", "utf-16-le"), "utf-8") | {"x-user-defined": "cp1252"}
+
+
+def decode(html: bytes, encoding: str | None = None) -> str:
+    """Decode a document, see :func:`decoded`."""
+    text = decoded(html, encoding)[1]
+    return html.decode() if text is None else text
+
+
+def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str | None]:
+    """Return the name of a codec and the text that it makes of a document; a byte order mark is no part of it.
+
+    What decides is, in this order: a byte order mark, text that is UTF-8 beyond chance, the charset of the HTTP header,
+    that of a ``meta`` element, shorter text in UTF-8, and what the bytes look like. UTF-8 outweighs what is declared,
+    since saved pages and mirrors are often converted and keep the declaration they came with. A declared charset that
+    would garble the text is passed over if another one does not. A few bytes that are wrong, as where a page was cut
+    off or two were joined, do not make it another charset. The text is ``None`` where the document is UTF-8 as it is.
+
+    Args:
+        html: the document.
+        encoding: charset of the HTTP header, where there was one.
+    """
+    marked, mark = read_bom(html)
+    if marked is not None and mark is not None:
+        return marked, to_unicode(html[len(mark) :], marked)
+    if wide := _wide_codec(html):
+        return wide, to_unicode(html, wide)
+    text, damage = None, 0
+    continuations = characters = core.count_continuations(html)  # of valid UTF-8, only whether there are any matters
+    if continuations < 0:
+        text = html.decode("utf-8", "replace")
+        damage = text.count("\ufffd") - text.endswith("\ufffd")  # a page may have been cut off in a character
+        continuations = len(html) - len(text)
+        characters = len(text) - len(text.encode("ascii", "ignore")) - damage  # beyond ASCII
+    is_damaged = damage > continuations * _DAMAGED
+    if continuations >= _CONVINCING and not is_damaged:
+        return "utf-8", text
+    known = http_content_type_encoding(f"text/html; charset={encoding}") if encoding else None
+    declared = [name for name in (known, html_body_declared_encoding(html)) if name is not None and _is_charset(name)]
+    declared = [_NOT_WITHOUT_ZEROS.get(name, name) for name in declared]
+    if declared[:1] == ["utf-8"]:
+        is_utf8 = characters >= damage and not (html.isascii() and b"\x1b" in html)  # escapes of ISO-2022-JP
+    else:
+        is_utf8 = ("utf-8" in declared or not declared) and characters >= max(1, 2 * damage)
+    if is_utf8 or (continuations and not is_damaged and declared and _SINGLE_BYTES.match(declared[0])):
+        return "utf-8", text
+    return _least_garbled(html, [name for name in declared if name != "utf-8"])
+
+
+def _is_charset(name: str) -> bool:
+    """Whether a codec of Python makes text of any bytes: "hex", "rot13", "idna", "undefined" and "punycode" do not."""
+    try:
+        made = b"\xff".decode(name, "replace")
+        return isinstance(made, str) and made != ""  # as punycode makes of it from Python 3.13 on
+    except (LookupError, UnicodeError):
+        return False
+
+
+def _least_garbled(html: bytes, declared: list[str]) -> tuple[str, str]:
+    """Decode what is not UTF-8: as declared, or as it looks where that is garbled and this is not.
+
+    Of header and ``meta`` that differ, the ``meta`` decides where the bytes look like it.
+    """
+    if len(set(declared)) > 1 and _DEFAULT != _guess(html[:_SAMPLE]) == declared[1]:
+        declared.reverse()
+    texts: dict[str, str] = {}
+    garbled: dict[str, int] = {}
+    for name in declared:
+        texts[name] = to_unicode(html, name)
+        is_plain = texts[name].isascii() and "\x1b" not in texts[name]
+        garbled[name] = 0 if is_plain else len(_GARBLED.findall(texts[name]))
+        if 8 * garbled[name] <= len(texts[name]) - len(texts[name].encode("ascii", "ignore")):
+            return name, texts[name]
+    guessed = _guess(html[:_SAMPLE] if declared else html)
+    if guessed not in texts:
+        texts[guessed] = to_unicode(html, guessed)
+        garbled[guessed] = 2 * len(_GARBLED.findall(texts[guessed])) if declared else 0
+    best = min(texts, key=lambda name: garbled[name])
+    return best, texts[best]
+
+
+def _wide_codec(html: bytes) -> str | None:
+    """UTF-16 without a byte order mark: every other byte of the first characters, which are markup, is zero."""
+    found = _WIDE.match(html)
+    return found and ("utf-16-le" if found[1] else "utf-16-be")
+
+
+def _guess(html: bytes) -> str:
+    if html.translate(None, _SIGNS).isascii() and b"\x1b" not in html:  # ISO-2022-JP is ASCII with escapes
+        return _DEFAULT
+    detector = EncodingDetector()
+    detector.feed(html, last=True)
+    return resolve_encoding(detector.guess(tld=None, allow_utf8=False)) or _DEFAULT
+
+
+def is_binary(html: str | bytes) -> bool:
+    """Whether a document is a picture, archive or the like; a few stray control characters do not make it one."""
+    if isinstance(html, str):
+        if html.startswith(_TEXT_STARTS):
+            return True
+        start = html[:_LOOKED_AT].encode("latin-1", "replace")
+    else:
+        start = html[:_LOOKED_AT]
+        if start.startswith(_WIDE_STARTS) or _wide_codec(start):
+            return False
+    if start.startswith(_BINARY_STARTS):
+        return True
+    return len(start) - len(start.translate(None, _CONTROL)) > len(start) // 10
+
+
+_XML: Final = re.compile(r"\s*+<\?xml\b(?:[^<]|<!--.*?(?:-->|\Z)|<[?!])*+<(?:[\w.-]++:)?([\w.-]++)", re.DOTALL)
+
+
+def kind_of_data(html: str | bytes) -> str | None:
+    """``"binary"``, or ``"feed"`` and ``"xml"`` for what says that it is XML, with a root that HTML does not know."""
+    if is_binary(html):
+        return "binary"
+    start = html[:_LOOKED_AT] if isinstance(html, str) else html[:_LOOKED_AT].decode("utf-8", "replace")
+    root = _XML.match(start.removeprefix("\ufeff"))
+    if root is None or root[1].lower() in TAG_ID:
+        return None
+    return "feed" if root[1].lower() in {"rss", "feed", "rdf"} else "xml"
+
+
+_SAVED: Final = re.compile(rb"\s*+[a-z-]++:.*multipart/related", re.IGNORECASE | re.DOTALL)
+_HTML_PART: Final = re.compile(rb"^content-type:\s*(?:text/html|application/xhtml\+xml)", re.IGNORECASE | re.MULTILINE)
+
+
+def page_of_mhtml(html: bytes) -> tuple[bytes, str | None, str | None] | None:
+    """Return bytes, charset and address of a page that a browser saved as MHTML (RFC 2557); ``None`` if it is none."""
+    if not _SAVED.match(html[:_LOOKED_AT]):
+        return None
+    boundary = BytesParser().parsebytes(html[:_LOOKED_AT], headersonly=True).get_boundary()
+    for part in html.split(b"--" + boundary.encode())[1:] if boundary else ():
+        if _HTML_PART.search(part[:_LOOKED_AT]):  # no part of parts, which would be parsed without a bound of depth
+            message = BytesParser().parsebytes(part.lstrip())
+            if isinstance(body := message.get_payload(decode=True), bytes):
+                return body, message.get_content_charset(), message.get("Content-Location")
+    return None
+
+
+MAX_ATTRIBUTES: Final = 1_000
+"""Attributes of an element in a large document; parsers take quadratic time for them, hours for two million."""
+
+
+def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element:
+    """Return the root element of a document as lxml reads it; one without any element gives an empty ``html``.
+
+    Args:
+        html: the document.
+        encoding: charset named by the HTTP header, see :func:`decoded`.
+    """
+    return parse_prepared(prepare(html, encoding)[0])
+
+
+def parse_prepared(html: bytes) -> etree._Element:
+    """Parse a document of :func:`prepare` by lxml."""
+    parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8", collect_ids=False)
+    root = etree.fromstring(html or b"<html/>", parser=parser)
+    return root if root is not None else etree.fromstring(b"<html/>", parser=parser)
+
+
+_CHARACTER: Final = rb"\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]){1,3}+"  # of UTF-8, whose bytes were written as UTF-8
+_MISREAD: Final = (  # each begins with one byte, which is found much faster than one of a set
+    re.compile(_CHARACTER + rb"(?:" + _CHARACTER + rb")*+"),
+    re.compile(rb"\xc2[\x80-\x9f]"),
+)
+"""Characters that were once read as Latin-1 and written as UTF-8: of UTF-8, then of windows-1252."""
+
+
+def _read_again(found: re.Match[bytes]) -> bytes:
+    """Write characters that were misread as what they were, if they were any: nothing shows the controls instead."""
+    read = found[0].decode().encode("latin-1")
+    for encoding in ("utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            return read.decode(encoding).encode()
+    return found[0]
+
+
+def prepare(html: str | bytes, encoding: str | None = None) -> tuple[bytes, bool]:
+    """Return a document in UTF-8 for a parser, and whether its elements are such that HTML5 parsers become slow.
+
+    Tags of frames are left out, and what the head holds for browsers without scripts; ``<iframe/>`` gets an end. In a
+    document with control characters from U+0080 to U+009F, which show nothing, text that was misread is mended.
+
+    Args:
+        html: the document. NUL characters are dropped, as parsel does.
+        encoding: charset named by the HTTP header; without it :func:`decoded` says what decides.
+    """
+    text = html if isinstance(html, str) else decoded(html, encoding)[1]
+    body = cast("bytes", html) if text is None else text.encode("utf-8", "replace")
+    if core.has_controls(body):
+        for misread in _MISREAD:
+            body = misread.sub(_read_again, body)
+    found: tuple[bytes, bool] = core.scan_tags(body.replace(b"\x00", b""), MAX_ATTRIBUTES, SEED)
+    return found

@@ -1,0 +1,188 @@
+"""The characters of a page: look-up tables, scripts without spaces, and counts of characters and words by kind.
+
+Kinds follow Unicode properties and hold for every script, and so do the features built on them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from tamis.core import core
+from tamis.hashing import mix
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tamis.page.page import Page
+
+    Prefix = NDArray[np.int64]
+
+UNSPACED_SCRIPTS: Final = (
+    (0x0E00, 0x1000),  # Thai, Lao, Tibetan
+    (0x1000, 0x10A0),  # Myanmar
+    (0x1780, 0x1800),  # Khmer
+    (0x1950, 0x1AB0),  # Tai Le, New Tai Lue, Tai Tham
+    (0x3005, 0x3008),  # marks that repeat or stand for Han
+    (0x3040, 0x3130),  # Hiragana, Katakana, Bopomofo
+    (0x31A0, 0x3200),  # their extensions
+    (0x3400, 0xA4D0),  # Han, Yi
+    (0xA9E0, 0xAA80),  # Myanmar and its extensions
+    (0xF900, 0xFB00),  # Han
+    (0xFF66, 0xFFA0),  # half-width Katakana
+    (0x1AFF0, 0x1B170),  # Kana
+    (0x20000, 0x40000),  # Han
+)
+"""Ranges ``[begin, end)`` of code points; only their letters are treated as unspaced."""
+
+UNSPACED_CLASS: Final = "".join(f"{chr(begin)}-{chr(end - 1)}" for begin, end in UNSPACED_SCRIPTS)
+"""Their characters, for the brackets of a regular expression."""
+
+UNSPACED_RUN: Final = re.compile(f"[{UNSPACED_CLASS}]{{2,}}")
+"""Runs of two or more characters of unspaced scripts."""
+
+WORD: Final = re.compile(rf"[{UNSPACED_CLASS}]|[^\W{UNSPACED_CLASS}]+")
+"""A word; each character of an unspaced script is a word of its own."""
+
+CODES: Final = 1 << 16
+"""Number of UTF-16 code units; characters outside the basic plane take two."""
+
+_SEPARATOR, _WORD, _UNSPACED, _LOW_SURROGATE = range(4)
+
+_FOLDING = ((0x41, 0x590), (0x1E00, 0x2000), (0xFF21, 0xFF3B))
+
+
+@cache
+def character_tokens() -> NDArray[np.uint64]:
+    """uint64[2 * CODES]: hash token by code with its case folded, and by code + CODES for the same after a gap.
+
+    Case folds only where no later version of Unicode can change it (up to Armenian, the Latin and Greek extensions, the
+    full-width forms) and where one character becomes one, so that tokens do not depend on the version of Python.
+    """
+    folded = np.arange(CODES, dtype=np.uint64)
+    for begin, end in _FOLDING:
+        for code in range(begin, end):
+            lower = chr(code).casefold()
+            if len(lower) == 1:
+                folded[code] = ord(lower)
+    return mix(np.concatenate([folded, folded + np.uint64(CODES)]) * np.uint64(2) + np.uint64(1))
+
+
+@cache
+def word_kinds() -> NDArray[np.int8]:
+    """int8[CODES]: separators, letters, digits and marks on them, or characters of a script without spaces.
+
+    Letters outside the basic plane other than Han are separators. Only characters that Unicode gained after 14.0 may
+    depend on the version of Python.
+    """
+    kinds = np.isin(character_properties()[:CODES] & _KIND, (UNSPACED, LETTER, UPPER, NUMERIC)).astype(np.int8)
+    kinds[[ord(joiner) for joiner in _JOINERS]] = _SEPARATOR
+    for begin, end in UNSPACED_SCRIPTS:
+        kinds[begin:end] *= _UNSPACED
+    kinds[0xD840:0xD8C0] = _UNSPACED  # first halves of Han outside the basic plane
+    kinds[0xDC00:0xE000] = _LOW_SURROGATE
+    return kinds
+
+
+# Kinds of characters; a space-delimited token begins with one of the kinds from LETTER on.
+SPACE, UNSPACED, LETTER, UPPER, NUMERIC, COMMA, SENTENCE_END, OTHER = range(8)
+
+_COMMAS: Final = ",;،؛、，；﹐﹑﹔､՝፣፤၊᠂᠈"
+_SENTENCE_ENDS: Final = ".!?…。．｡！？﹒﹖﹗‼‽⁇⁈⁉؟۔।॥።፧፨။។៕։՞᠃᠉"
+_ZERO_WIDTH: Final = "\u00ad\u200b\u2060\u2061\u2062\u2063\u2064\ufeff"
+_TAGS: Final = "".join(map(chr, range(0xE0000, 0xE0080)))
+_LETTER_JOINERS: Final = "\u200c\u200d"  # zero-width (non-)joiner
+UNSEEN_CHARACTERS: Final = re.compile(
+    rf"[{_ZERO_WIDTH}]|(?<![\U0001f3f4{_TAGS}])[{_TAGS}]+|(?<!\S)[{_LETTER_JOINERS}]+(?![^\x00-\x7f])"
+)
+"""Invisible characters that join no letters: soft hyphens, zero-width spaces, tags except those of flags, and joiners
+behind white space, as editors put them into empty paragraphs."""
+DIRECTION_MARKS: Final = re.compile("[\u200e\u200f]")
+"""Invisible characters that place signs beside letters written from right to left."""
+RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+NOT_IN_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that lxml refuses to put into a tree, though a page's may hold them."""
+_JOINERS: Final = f"\u00ad{_LETTER_JOINERS}"  # with the soft hyphen: inside a word, never between two
+_KIND: Final = np.uint8(0x07)  # core.h has the same numbers
+_IS_WHITE_SPACE: Final = np.uint8(0x08)
+_IS_DIGIT: Final = np.uint8(0x10)
+_IS_UPPER_CASE: Final = np.uint8(0x20)
+_IS_ALPHANUMERIC: Final = np.uint8(0x40)
+_IS_UNSEEN: Final = np.uint8(0x80)
+_LETTERED: Final = 0x33480  # no letter or number beyond, as of Unicode 17
+
+
+@cache
+def character_properties() -> NDArray[np.uint8]:
+    """uint8[0x110000], properties of every code point for the compiled core: its kind in three bits, and five flags.
+
+    The flags are ``str.isspace``, ``str.isdigit``, ``str.isupper``, ``str.isalnum``, and whether
+    :data:`UNSEEN_CHARACTERS` or :data:`DIRECTION_MARKS` may match the character.
+    """
+    by_category = {
+        "Z": SPACE, "C": SPACE, "L": LETTER, "M": LETTER, "N": NUMERIC, "P": OTHER, "S": OTHER,
+    }  # fmt: skip
+    properties = np.full(0x110000, LETTER, np.uint8)
+    # Nothing above is assigned but Han, tags and private use.
+    categories = list(map(unicodedata.category, map(chr, range(0x20000))))
+    kinds = {name: UPPER if name in {"Lu", "Lt"} else by_category[name[0]] for name in set(categories)}
+    properties[: len(categories)] = np.frombuffer(bytes(map(kinds.__getitem__, categories)), np.uint8)
+    for begin, end in UNSPACED_SCRIPTS:
+        script = properties[begin:end]
+        script[script == LETTER] = UNSPACED
+    for characters, kind in ((_COMMAS, COMMA), (_SENTENCE_ENDS, SENTENCE_END), (_JOINERS, LETTER)):
+        properties[[ord(character) for character in characters]] = kind
+    lettered = np.arange(_LETTERED, dtype=np.uint32).view("U1")
+    for bit, is_one in (
+        (_IS_WHITE_SPACE, np.strings.isspace),
+        (_IS_DIGIT, np.strings.isdigit),
+        (_IS_UPPER_CASE, np.strings.isupper),
+        (_IS_ALPHANUMERIC, np.strings.isalnum),
+    ):
+        properties[: len(lettered)][is_one(lettered)] |= bit
+    properties[[ord(character) for character in _ZERO_WIDTH + _TAGS + _LETTER_JOINERS + "\u200e\u200f"]] |= _IS_UNSEEN
+    return properties
+
+
+class TextTotals(NamedTuple):
+    """Running totals over the text runs of a page.
+
+    Every total is an int64[r + 1]: the runs ``[begin, end)`` hold ``total[end] - total[begin]`` of the kind.
+
+    Attributes:
+        characters: everything but white space and control characters.
+        words: space-delimited tokens; in scripts without spaces (Han, kana, Thai and others) two characters count as
+            one word. A token that markup cuts (``un<b>able</b>``) counts once per run.
+        letters: letters of any script, combining marks included.
+        digits: decimal digits and other numbers.
+        upper_case: upper-case and title-case letters (also counted as letters).
+        commas: commas, enumeration commas and semicolons of any script.
+        sentence_ends: full stops, question and exclamation marks of any script.
+        symbols: all other punctuation and symbols.
+    """
+
+    characters: Prefix
+    words: Prefix
+    letters: Prefix
+    digits: Prefix
+    upper_case: Prefix
+    commas: Prefix
+    sentence_ends: Prefix
+    symbols: Prefix
+
+
+def text_totals(page: Page) -> Prefix:
+    """int64[r + 1, 8], totals in the order of :class:`TextTotals`, from one pass over the text."""
+    totals = np.zeros((page.r + 1, len(TextTotals._fields)), np.int64)
+    core.count_kinds(page.utf8, page.run_offset, character_properties(), totals)
+    return totals
+
+
+def block_words(page: Page) -> NDArray[np.float64]:
+    """float64[m], number of words of each block."""
+    before = TextTotals(*text_totals(page).T).words
+    return (before[page.block_run_end] - before[page.block_run_begin]).astype(np.float64)

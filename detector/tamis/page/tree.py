@@ -1,0 +1,248 @@
+"""The tree of a page: the names of its elements, and sums and look-ups over it.
+
+A subtree is a slice, so its sum is a difference of prefix sums.
+"""
+
+# ruff: noqa: SIM905 - lists of names are easier to read as text
+
+from __future__ import annotations
+
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any, Final, TypeVar, TypeVarTuple
+
+import numpy as np
+
+from tamis.core import core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from tamis.page.page import Page
+
+_NAMES: Final = """
+    html head body title meta link base style script noscript template
+    div p span a img picture source figure figcaption
+    h1 h2 h3 h4 h5 h6 hgroup header footer nav main article section aside address search
+    ul ol li dl dt dd menu dir
+    table caption colgroup col thead tbody tfoot tr td th
+    form fieldset legend label input button select option optgroup textarea datalist output progress meter
+    br hr wbr pre code kbd samp var blockquote q cite abbr dfn time data mark small sub sup
+    b strong i em u s del ins strike big tt font center
+    details summary dialog iframe frame frameset noframes object embed param video audio track canvas map area
+    svg path g use symbol defs math ruby rt rp bdi bdo slot nobr marquee
+""".split()
+
+TAG_NAMES: Final[tuple[str, ...]] = ("", *_NAMES)
+"""Tag name by tag id; id 0 stands for every name outside the vocabulary."""
+
+TAG_ID: Final[dict[str, int]] = {name: number for number, name in enumerate(TAG_NAMES) if name}
+"""Tag id by tag name."""
+
+ALIASES: Final = {"xmp": "pre", "listing": "pre", "plaintext": "pre", "amp-img": "img"}
+"""Tag names that are treated as another tag."""
+
+
+@cache
+def tag_set(*names: str) -> NDArray[np.bool_]:
+    """Return a look-up table over tag ids that is true for the given names: ``tag_set("p", "div")[page.tag]``."""
+    table = np.zeros(len(TAG_NAMES), dtype=bool)
+    table[[TAG_ID[name] for name in names]] = True
+    table.flags.writeable = False
+    return table
+
+
+BLOCK_LEVEL: Final = frozenset(
+    """
+    html body head title div p figure figcaption h1 h2 h3 h4 h5 h6 hgroup header footer nav main article section aside
+    address search ul ol li dl dt dd menu dir table caption colgroup thead tbody tfoot tr td th form fieldset legend
+    select option optgroup textarea hr br pre blockquote center details summary dialog iframe frame frameset noframes
+    noscript template
+    """.split()
+)
+"""Elements that end a text block where they begin and end; ``br`` too, since old pages separate paragraphs by it."""
+
+IS_BLOCK_LEVEL: Final = tag_set(*BLOCK_LEVEL)
+"""Look-up table over tag ids: the elements of :data:`BLOCK_LEVEL`."""
+
+UNSEEN_TEXT: Final = frozenset(
+    "script style head template iframe object svg math datalist select textarea canvas noframes".split()
+)
+"""Elements whose text is never shown as text of the page."""
+
+IS_UNSEEN_TEXT: Final = tag_set(*UNSEEN_TEXT)
+"""Look-up table over tag ids: the elements of :data:`UNSEEN_TEXT`."""
+
+LISTS: Final = ("ul", "ol", "dl", "menu", "dir")
+"""Elements that are lists."""
+
+_BUTTONS: Final = tag_set("button", "label", "select")
+
+Result = TypeVar("Result")
+Others = TypeVarTuple("Others")
+Number = TypeVar("Number", bound=np.number[Any])
+
+
+def once_per_page(function: Callable[[Page, *Others], Result]) -> Callable[[Page, *Others], Result]:
+    """Cache the results of a function on the page itself, by its other arguments; its arrays become read-only."""
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def cached(page: Page, *others: *Others) -> Result:
+        cache: dict[Any, Result] = page.__dict__
+        key = (name, *others) if others else name  # a string is found faster than a tuple
+        if key in cache:
+            return cache[key]
+        result = cache[key] = function(page, *others)
+        for each in result if isinstance(result, tuple) else (result,):
+            if isinstance(each, np.ndarray):
+                each.setflags(write=False)  # faster than by its flags
+        return result
+
+    return cached
+
+
+def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Nearest chosen ancestor-or-self of every node.
+
+    Args:
+        parent: int32[k], -1 for a root.
+        chosen: bool[k].
+
+    Returns:
+        int32[k], -1 where neither the node nor an ancestor is chosen.
+
+    >>> nearest(np.array([-1, 0, 1, 0], np.int32), np.array([False, True, False, False])).tolist()
+    [-1, 1, 1, -1]
+    """
+    ancestor = np.empty(len(parent), np.int32)
+    core.chosen_ancestors(parent, chosen, False, ancestor)
+    return ancestor
+
+
+def outermost(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """int32[k], the chosen ancestor-or-self nearest to the root, -1 where none is chosen."""
+    ancestor = np.empty(len(parent), np.int32)
+    core.chosen_ancestors(parent, chosen, True, ancestor)
+    return ancestor
+
+
+def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """int64[k + 1] running totals of k integers or booleans, 0 first: a slice's sum is ``p[end] - p[begin]``.
+
+    >>> prefix_sums(np.array([3, 1, 4])).tolist()
+    [0, 3, 4, 8]
+    """
+    sums = np.zeros(len(values) + 1, np.int64)
+    sums[1:] = values
+    return np.add.accumulate(sums, out=sums)
+
+
+def slice_sums(
+    values: NDArray[np.generic], begin: NDArray[np.integer[Any]], end: NDArray[np.integer[Any]]
+) -> NDArray[np.int64]:
+    """int64[k], sum over each of k slices ``[begin, end)`` of integers or booleans."""
+    sums = np.empty(len(begin), np.int64)
+    core.slice_sums(values.astype(np.int64, copy=False), begin.astype(np.int32, copy=False), end, sums)
+    return sums
+
+
+def subtree_sums(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """int64[n], sum over each element's subtree, itself included, of one integer or boolean per element."""
+    return slice_sums(values, np.arange(page.n), page.end)
+
+
+def within(page: Page, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[n], whether each element is chosen or has a chosen ancestor."""
+    inside: NDArray[np.bool_] = nearest(page.parent, chosen) >= 0
+    return inside
+
+
+def path_sums(page: Page, values: NDArray[Number]) -> NDArray[Number]:
+    """[n], sum over the path from the root to each element, both included, of one number per element.
+
+    The dtype is that of the values; unsigned integers wrap around, as hashes do.
+    """
+    change = np.zeros(len(page.end) + 1, values.dtype)
+    change[:-1] = values
+    np.subtract.at(change, page.end, values)
+    sums: NDArray[Number] = np.cumsum(change[:-1])
+    return sums
+
+
+def runs_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[r], whether each run belongs to one of the given blocks (bool[m])."""
+    change = np.zeros(page.r + 1, np.int8)
+    change[page.block_run_begin[blocks]] = 1
+    change[page.block_run_end[blocks]] -= 1
+    return change[:-1].cumsum(dtype=np.int8).view(bool)  # no run belongs to two blocks
+
+
+def sums_over_runs(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """int64[n], sum over each subtree of one integer or boolean per run."""
+    return slice_sums(values, page.run_begin, page.run_end)
+
+
+def sums_over_blocks(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """int64[n], sum over each subtree of one integer or boolean per block."""
+    return slice_sums(values, page.block_begin, page.block_end)
+
+
+def sums_in_blocks(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """int64[m], sum over each block of one integer or boolean per run."""
+    return slice_sums(values, page.block_run_begin, page.block_run_end)
+
+
+def elements_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[n], elements that hold text, and none but that of the chosen blocks (bool[m])."""
+    held = page.block_end - page.block_begin
+    elements: NDArray[np.bool_] = (held > 0) & (sums_over_blocks(page, blocks) == held)
+    return elements
+
+
+def elements_named(page: Page, *names: str) -> list[int]:
+    """Elements of some names in document order; most pages have none of most names."""
+    if page.tag_names.isdisjoint(names):
+        return []
+    elements: list[int] = tag_set(*names).take(page.tag).nonzero()[0].tolist()
+    return elements
+
+
+def is_among(page: Page, elements: Sequence[int] | NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """bool[n], whether each element is one of some."""
+    chosen = np.zeros(page.n, bool)
+    chosen[elements] = True
+    return chosen
+
+
+def named_elements(page: Page, *names: str) -> list[tuple[int, dict[str, str]]]:
+    """Elements of some names in document order, each with its attributes."""
+    elements = elements_named(page, *names)
+    pairs = page.attributes.of_elements(np.array(elements)) if elements else []
+    return list(zip(elements, map(dict, pairs), strict=True))
+
+
+@once_per_page
+def block_lengths(page: Page) -> NDArray[np.int64]:
+    """int64[m], characters of each block's text."""
+    return np.fromiter(map(len, page.block_texts()), np.int64, page.m)
+
+
+@once_per_page
+def run_lengths(page: Page) -> NDArray[np.int64]:
+    """int64[r], characters of each run, 0 for a blank one."""
+    return np.diff(page.run_offset) * page.has_ink
+
+
+@once_per_page
+def linked_runs(page: Page) -> NDArray[np.bool_]:
+    """bool[r], whether each run is inside a link."""
+    return within(page, page.tag == TAG_ID["a"]).take(page.run_node)
+
+
+def clickable_blocks(page: Page) -> NDArray[np.bool_]:
+    """bool[m], whether all text of each block is inside links and buttons."""
+    clickable = linked_runs(page) | within(page, _BUTTONS.take(page.tag)).take(page.run_node)
+    are_clickable: NDArray[np.bool_] = sums_in_blocks(page, ~clickable & page.has_ink) == 0
+    return are_clickable

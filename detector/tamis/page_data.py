@@ -1,0 +1,123 @@
+"""Finds the article in a page's JSON, for pages whose elements hold almost no text because scripts write it.
+
+Reads JSON-LD, scripts of JSON (Next.js, Nuxt, Gatsby), data pushed by React's server components, scripts that set
+``window.__INITIAL_STATE__`` and the like, and Discourse's ``data-preloaded``. No script is run.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from tamis.metadata.json_ld import decode_json, json_ld_documents, json_ld_things
+from tamis.page.tree import named_elements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tamis.page.page import Page
+
+_MIN_CHARACTERS: Final = 200
+_MIN_WORDS: Final = 13  # of a text: names, labels and addresses have fewer
+_TEXT_KEYS: Final = frozenset(
+    """
+    articlebody body bodyhtml body_html bodytext content contenthtml content_html cooked copy description excerpt html
+    intro lead markup paragraph paragraphs rawhtml raw_html rendered standfirst story summary text textcontent value
+    """.split()  # noqa: SIM905  (forty quoted names would be no easier to read)
+)
+_TITLE_KEYS: Final = ("headline", "title", "name")
+_STATE: Final = re.compile(
+    r"(?:window|self|globalThis)\s*\.\s*(?:__\w{1,60}__|\w{0,40}(?:STATE|DATA|Data|State)\w{0,20})\s*=\s*(?=[\[{])"
+)
+_PUSH: Final = re.compile(r"self\.__next_f\.push\(\[1,(?=\")")
+_ROW: Final = re.compile(rb"[0-9a-f]{1,8}:(?:T([0-9a-f]{1,8}),|[A-Z]{0,2}(?=.))", re.DOTALL)
+_MAX_CHARACTERS: Final = 8_000_000  # of scripts, and of what is found in all documents, some of which are in others
+_MAX_VALUES: Final = 500_000  # of all documents
+_MAX_STATES: Final = 20
+_TAG: Final = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]*)?>")
+
+
+def article_in_data(page: Page, visible_characters: int = 0) -> str:
+    """Return the article in a page's JSON as an HTML document; "" unless it is twice as long as what is visible."""
+    article, max_characters = "", max(_MIN_CHARACTERS, 2 * visible_characters)
+    left, values_left = _MAX_CHARACTERS, iter(range(_MAX_VALUES))
+    for document in _documents(page):
+        title, texts = _title_and_texts(document, values_left)
+        left -= sum(map(len, texts))
+        if left < 0:
+            break
+        characters = sum(len(_TAG.sub("", text)) for text in texts)
+        if characters > max_characters:
+            max_characters = characters
+            heading = f"<h1>{escape(title)}</h1>" if title else ""
+            parts = (f"<div>{text if _TAG.search(text) else _paragraphs(text)}</div>" for text in texts)
+            article = f"<article>{heading}{''.join(parts)}</article>"
+            if isinstance(document, dict) and document.get("articleBody"):
+                break
+    head = f"<head><title>{escape(page.title)}</title></head>"
+    return f"<html>{head}<body>{article}</body></html>" if article else ""
+
+
+def _paragraphs(text: str) -> str:
+    return "".join(f"<p>{escape(part)}</p>" for part in re.split(r"\n\s*", text.strip()))
+
+
+def _documents(page: Page) -> Iterator[Any]:
+    """Yield the page's JSON documents, JSON-LD first."""
+    yield from (thing for thing in json_ld_things(page) if thing.get("articleBody"))
+    yield from json_ld_documents(page)
+    left = _MAX_CHARACTERS
+    scripts: list[str] = []
+    for element, attributes in named_elements(page, "script"):
+        text, kind = page.raw_text(element).strip(), attributes.get("type", "javascript").strip().lower()
+        left -= len(text)
+        if left < 0:
+            return
+        if kind == "application/json":
+            yield decode_json(text)
+        elif "javascript" in kind:
+            scripts.append(text)
+    pushed = (decode_json(part) for text in scripts for part in _PUSH.split(text)[1:])
+    if flight := "".join(part for part in pushed if isinstance(part, str)):
+        yield list(_flight_rows(flight.encode()))
+    yield from map(decode_json, page.attribute("data-preloaded").values())
+    for text in scripts:
+        for found in islice(_STATE.finditer(text), _MAX_STATES):
+            yield decode_json(text[found.end() :])
+
+
+def _flight_rows(data: bytes) -> Iterator[Any]:
+    """Yield the rows of React's server components: ``1a:["$", ...]``, or ``1a:T4d2,`` and that many bytes of text."""
+    at = 0
+    while row := _ROW.match(data, at):
+        end = row.end() + int(row[1], 16) if row[1] else (data.find(b"\n", row.end()) + 1 or len(data))
+        text = data[row.end() : end].decode(errors="replace")
+        yield {"text": text} if row[1] else decode_json(text)
+        at = end
+
+
+def _title_and_texts(document: Any, values_left: Iterator[int]) -> tuple[str, list[str]]:
+    """Return the title and the distinct long texts of a JSON document, in their order; it is read as far as is left."""
+    title = ""
+    texts: dict[str, None] = {}
+    waiting: list[tuple[str, Any]] = [("", document)]
+    for _ in values_left:
+        if not waiting:
+            break
+        key, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += reversed([(key.lower(), inner) for key, inner in value.items()])
+        elif isinstance(value, list):
+            waiting += reversed([(key, inner) for inner in value])
+        elif isinstance(value, str):
+            if value[:1] in {"{", "["} and (inner := decode_json(value)) is not None:
+                waiting.append((key, inner))
+            elif key in _TITLE_KEYS and not title:
+                title = value.strip()
+            elif (key in _TEXT_KEYS or (not key and _TAG.search(value))) and len(
+                value.split(None, _MIN_WORDS)
+            ) >= _MIN_WORDS:
+                texts.setdefault(value)
+    return title, list(texts)

@@ -1,1 +1,0 @@
-"""Winnow behind the functions of other libraries, to be tried by one import line."""

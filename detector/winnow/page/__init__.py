@@ -1,5 +1,0 @@
-"""A page as flat arrays: HTML or an lxml tree in, a :class:`Page` out, and sums and look-ups over its tree."""
-
-from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
-
-__all__ = ["DEFAULT_LIMITS", "Limits", "Page", "PageTooLarge"]

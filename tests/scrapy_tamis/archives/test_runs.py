@@ -1,0 +1,315 @@
+"""``tamis warc`` in two passes and in one: rows, formats, errors, and runs that were stopped."""
+
+import errno
+import gzip
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from fastwarc.warc import ArchiveIterator, WarcRecordType
+
+import tamis
+from scrapy_tamis.archives import ArchiveRun, OnePassRun, Options, reading
+from scrapy_tamis.archives.counting import HostCounts
+from scrapy_tamis.archives.runs import count_archive, run_in_processes
+from scrapy_tamis.commands import main
+from tests.scrapy_tamis.archives.made import BOATS, FaultyServer, page, rows_of, write_archive
+
+COMMAND = [sys.executable, "-c", "from scrapy_tamis.commands import main; raise SystemExit(main())", "warc"]
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from scrapy_tamis.archives import {kind}, Options
+
+def progress(step, done, total, pages):
+    if {condition}:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+{kind}(sys.argv[2:], Path(sys.argv[1]), Options(processes=2), progress).run()
+"""
+
+
+def run(*arguments):
+    return main(["warc", *map(str, arguments)])
+
+
+def run_and_kill(kind, condition, *arguments):
+    """Run in two processes, and kill the one that they work for; they must not go on, nor wait forever."""
+    program = [sys.executable, "-c", KILLED.format(kind=kind, condition=condition), *arguments]
+    killed = subprocess.run(program, stdout=subprocess.PIPE, timeout=120, check=False)  # to the end of all of them
+    assert killed.returncode == -signal.SIGKILL
+
+
+def contents_of(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def test_every_page_is_cleaned_with_all_pages_of_its_host_the_first_one_too(cleaned):
+    rows = rows_of(cleaned)
+    assert len(rows) == 28
+    for row in rows:
+        assert (row["evidence_pages"], row["label_source"], row["status"]) == (14, "site", "cleaned")
+        assert "Front page" not in row["text"]
+        assert "Copyright" not in row["text"]
+        assert len(row["text"].split()) > 60
+    assert sorted(contents_of(cleaned)) == ["first.jsonl.gz", "second.jsonl.gz"]
+
+
+def test_neither_the_order_of_pages_nor_the_number_of_processes_changes_a_row(cleaned, stories, tmp_path):
+    mixed = random.Random(1).sample(stories, len(stories))
+    run(write_archive(tmp_path / "all.warc", mixed), "-o", tmp_path / "b", "--with", "markdown", "-j", 2)
+    own = ("date", "record_id", "duplicate_of")
+    first, second = (
+        {row["url"]: {k: v for k, v in row.items() if k not in own} for row in rows_of(folder)}
+        for folder in (cleaned, tmp_path / "b")
+    )
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("scope", "favor", "others", "passes"),
+    [
+        ("article", "balanced", {}, ["-j", 1]),
+        ("page", "precision", {"scope": "page"}, ["-j", 2]),
+        ("page", "precision", {"scope": "page"}, ["-j", 1, "--one-pass"]),
+    ],
+)
+def test_pages_are_cut_by_the_favor_scope_and_rules_that_are_asked_for(scope, favor, others, passes, stories, tmp_path):
+    shop, how = "http://shop.example/", {"favor": favor, "scope": scope}
+    archive = write_archive(tmp_path / "all.warc.gz", [(shop, BOATS), *stories[:8]])
+    (tmp_path / "rules.toml").write_text('[[rules]]\nsite = "north.example"\ndrop = "h1"\n')
+    options = ["--favor", how["favor"], "--scope", how["scope"], "--rules", tmp_path / "rules.toml"]
+    assert run(archive, "-o", tmp_path / "out", *options, *passes) == 0
+    rows = rows_of(tmp_path / "out")
+    assert [row["host"] for row in rows if "Story" not in row["text"]] == ["shop.example", *["north.example"] * 4]
+    assert [row["text"] for row in rows if row["url"] == shop] == [tamis.clean(BOATS, shop, **how).text]
+    assert tamis.clean(BOATS, shop, **how).text != tamis.clean(BOATS, shop, **others).text
+
+
+def test_parts_of_a_long_archive_make_the_output_of_the_whole(archives, cleaned, monkeypatch, tmp_path):
+    monkeypatch.setattr(reading, "MIN_PART_BYTES", 2_500)
+    assert all(len(parts) > 2 for parts in reading.split_archives(map(str, archives)).values())
+    ArchiveRun(map(str, archives), tmp_path, Options(outputs=frozenset({"markdown"}))).run()
+    assert contents_of(tmp_path) == contents_of(cleaned)
+
+
+def test_a_page_above_the_limits_has_a_row_with_its_text_in_its_charset_but_does_not_count(stories, tmp_path):
+    deep_page = f"{'<div>' * 3_000}台風が".encode("shift_jis"), "200 OK", "text/html; charset=shift_jis"
+    pages = [("http://north.example/deep", deep_page), *stories]
+    archive = write_archive(tmp_path / "all.warc.gz", pages)
+    assert run(archive, "-o", tmp_path / "out", "-j", 1) == 0
+    deep, *others = rows_of(tmp_path / "out")
+    assert (deep["text"], deep["status"], deep["evidence_pages"]) == ("台風が", "too_large", 0)
+    assert {row["evidence_pages"] for row in others} == {14}
+
+
+def test_a_file_is_itself_also_with_the_signs_of_a_pattern_in_its_name(stories, tmp_path):
+    assert run(write_archive(tmp_path / "crawl[1].warc.gz", stories[:2]), "-o", tmp_path / "out", "-j", 1) == 0
+    assert len(rows_of(tmp_path / "out")) == 2
+
+
+def test_names_of_archives_may_be_no_text_and_the_same(stories, tmp_path):
+    folders = [tmp_path / name for name in "ab"]
+    for folder in folders:
+        folder.mkdir()
+    archives = [write_archive(folder / os.fsdecode(b"\xff.warc.gz"), stories[:2]) for folder in folders]
+    assert run(*archives, "-o", tmp_path / "out", "-j", 1) == 0
+    assert len(list((tmp_path / "out").iterdir())) == 2
+
+
+def test_names_of_archives_that_are_too_long_for_files_are_cut(stories, tmp_path):
+    with FaultyServer() as server:
+        server.content = write_archive(tmp_path / "one.warc.gz", stories[:2]).read_bytes()
+        signed, long = (f"{server.url}/{name}" for name in ("a.warc.gz?signature=" + "s" * 300, "b" * 300))
+        assert run(signed, long, "-o", tmp_path / "out", "-j", 1) == 0
+    names = [re.sub("b{200}-[0-9a-f]{8}", "b", name) for name in sorted(contents_of(tmp_path / "out"))]
+    assert names == ["a.jsonl.gz", "b.jsonl.gz"]
+
+
+def test_an_archive_is_not_overwritten_by_its_clean_pages(stories, tmp_path, monkeypatch, capsys):
+    archive = write_archive(tmp_path / "crawl.warc.gz", stories[:2])
+    content = archive.read_bytes()
+    monkeypatch.chdir(tmp_path)
+    for folder in (".", tmp_path):
+        assert run(archive, "-o", folder, "--format", "warc", "-j", 1) == 2
+        assert "would be overwritten by its clean pages" in capsys.readouterr().err
+    assert contents_of(tmp_path) == {"crawl.warc.gz": content}
+
+
+def test_the_three_formats_hold_the_same_pages(archives, cleaned, tmp_path):
+    for name in ("parquet", "warc"):
+        assert run(*archives, "-o", tmp_path / name, "--format", name, "--with", "markdown", "-j", 1) == 0
+    rows = {row["url"]: row for row in rows_of(cleaned)}
+    columns = pyarrow.parquet.read_table(tmp_path / "parquet").to_pylist()
+    assert {row["url"]: row["text"] for row in columns} == {url: row["text"] for url, row in rows.items()}
+    assert columns[0]["markdown"].startswith("#")
+    assert columns[0]["shingles"] == rows[columns[0]["url"]]["shingles"]
+    seen = 0
+    for file in (tmp_path / "warc").glob("*.warc.gz"):
+        with file.open("rb") as stream:
+            for record in ArchiveIterator(stream):
+                row = rows[record.headers["WARC-Target-URI"]]
+                assert record.record_type == WarcRecordType.conversion
+                assert record.headers["WARC-Refers-To"] == row["record_id"]
+                assert record.reader.read().decode() == row["text"] + "\n"
+                seen += 1
+    assert seen == len(rows) == len(columns)
+    run(*archives, "-o", tmp_path / "again", "--format", "warc", "-j", 1)
+    assert contents_of(tmp_path / "again") == contents_of(tmp_path / "warc")
+
+
+def test_a_damaged_archive_is_named_with_what_was_skipped_and_the_others_are_cleaned(stories, tmp_path, capsys):
+    whole = write_archive(tmp_path / "whole.warc.gz", [*stories[:16], ("http://north.example/empty", " ")])
+    half = write_archive(tmp_path / "half.warc.gz", stories[16:24])
+    half.write_bytes(half.read_bytes()[:-100])  # within the text of the last page, whose end takes 8 bytes
+    plain = write_archive(tmp_path / "plain.warc", stories[16:20])
+    plain.write_bytes(plain.read_bytes()[:-40])
+    gone = "http://127.0.0.1:9/crawl.warc.gz"
+    assert run(whole, half, plain, gone, "-o", tmp_path / "out", "-j", 1) == 1
+    message = capsys.readouterr().err
+    assert f"broken: {half}: breaks off" in message
+    assert f"broken: {plain}: breaks off" in message
+    assert f"broken: {gone}: " in message
+    assert f"broken: {whole}" not in message
+    assert "skipped, empty: 1" in message
+    assert 20 < len(rows_of(tmp_path / "out")) < 32
+
+
+def test_near_duplicates_are_marked_with_the_first_page_that_has_the_text(tmp_path):
+    copies = [(f"http://{host}.example/copy", page(host, 1, seed="one story")) for host in ("north", "south")]
+    others = [(f"http://{host}.example/{n}", page(host, n)) for n in range(12) for host in ("north", "south")]
+    run(write_archive(tmp_path / "all.warc.gz", copies + others), "-o", tmp_path / "out", "-j", 1)
+    rows = {row["url"]: row["duplicate_of"] for row in rows_of(tmp_path / "out")}
+    assert rows.pop("http://south.example/copy") == "http://north.example/copy"
+    assert set(rows.values()) == {None}
+
+
+def test_a_killed_run_is_resumed_and_ends_as_an_undisturbed_one(archives, cleaned, tmp_path, capsys):
+    run_and_kill("ArchiveRun", '(step, done) == ("clean", 1)', tmp_path / "out", *archives)
+    assert len(list((tmp_path / "out" / ".tamis" / "reports").glob("clean-*"))) == 1
+    assert not list((tmp_path / "out").glob("*.jsonl.gz"))
+    for other in (["--with", "markdown"], ["--favor", "recall"], ["--rules", tmp_path / "rules.json"]):
+        (tmp_path / "rules.json").write_text('[{"drop": "h1"}]')
+        assert run(*archives, "-o", tmp_path / "out", "-j", 1, *other) == 2
+        assert "another run's work" in capsys.readouterr().err
+    assert run(*archives, "-o", tmp_path / "out", "-j", 1) == 0
+    assert "resuming the run that was stopped" in capsys.readouterr().err
+    assert rows_of(tmp_path / "out") == rows_of(cleaned, without="markdown")
+
+
+def test_after_an_error_no_other_part_is_begun(archives, tmp_path):
+    targets = [tmp_path / "no such folder" / "0", *(tmp_path / str(number) for number in range(1, 40))]
+    tasks = {target.name: (reading.Part(str(archives[0])), target) for target in targets}
+    with pytest.raises(FileNotFoundError):
+        list(run_in_processes(count_archive, tasks, Options(processes=2), HostCounts(tmp_path)))
+    assert len(list(tmp_path.iterdir())) < 10
+
+
+def test_a_run_is_resumed_also_when_its_archive_is_split_otherwise(archives, monkeypatch, tmp_path):
+    file = str(archives[0])
+    ArchiveRun([file], tmp_path / "whole").run()
+
+    def stop(step, done, *_):
+        if (step, done) == ("clean", 2):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(reading, "MIN_PART_BYTES", 3_000)
+    with pytest.raises(KeyboardInterrupt):
+        ArchiveRun([file], tmp_path / "split", progress=stop).run()
+    monkeypatch.setattr(reading, "MIN_PART_BYTES", 4_000)
+    again = ArchiveRun([file], tmp_path / "split")
+    assert again.is_resumed
+    assert again.run().pages == 16
+    assert contents_of(tmp_path / "split") == contents_of(tmp_path / "whole")
+
+
+def test_a_run_is_resumed_after_a_full_disk(archives, cleaned, monkeypatch, tmp_path):
+    write, full = Path.write_text, []
+
+    def write_half(file, text, encoding):
+        if not any(name in file.name for name in full):
+            return write(file, text, encoding)
+        write(file, text[: len(text) // 2], encoding)
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    output = [*archives, "-o", tmp_path / "out", "-j", 1, "--with", "markdown"]
+    monkeypatch.setattr(Path, "write_text", write_half)
+    for name in ("run.json", "count-", "clean-"):
+        full[:] = [name]
+        assert run(*output) == 2
+    full.clear()
+    assert run(*output) == 0
+    assert contents_of(tmp_path / "out") == contents_of(cleaned)
+
+
+def test_a_run_that_has_not_ended_is_not_begun_again(archives, cleaned, tmp_path):
+    refused = []
+
+    def begin_again(*_):
+        with pytest.raises(ValueError, match="has not ended"):
+            ArchiveRun(map(str, archives), tmp_path, options).run()
+        refused.append(True)
+
+    options = Options(outputs=frozenset({"markdown"}))
+    ArchiveRun(map(str, archives), tmp_path, options, begin_again).run()
+    assert refused
+    assert contents_of(tmp_path) == contents_of(cleaned)
+
+
+def test_in_one_pass_each_page_is_cleaned_with_the_pages_of_its_host_that_came_before_it(archives, tmp_path):
+    assert run(*archives, "--one-pass", "-o", tmp_path / "out", "-j", 1) == 0
+    rows = rows_of(tmp_path / "out")
+    for host in ("north", "south"):
+        of_host = [row for row in rows if row["host"] == f"{host}.example"]
+        assert [row["evidence_pages"] for row in of_host] == list(range(1, 15))
+        assert [row["label_source"] for row in of_host] == ["page"] * 9 + ["site"] * 5
+        assert not any("Front page" in row["text"] for row in of_host[9:])
+    assert not (tmp_path / "out" / ".tamis").exists()
+    OnePassRun(map(str, archives), tmp_path / "processes", Options(processes=2)).run()
+    assert contents_of(tmp_path / "processes") == contents_of(tmp_path / "out")
+    OnePassRun(map(str, archives[::-1]), tmp_path / "reversed").run()
+    assert contents_of(tmp_path / "reversed") != contents_of(tmp_path / "out")
+
+
+def test_a_stream_is_read_from_standard_input_and_checked_for_its_end(archives, monkeypatch, tmp_path):
+    stream = b"".join(file.read_bytes() for file in archives)
+    result = subprocess.run(
+        [*COMMAND, "-", "--one-pass", "-o", tmp_path / "out", "--format", "warc", "-j", "1"],
+        input=stream[:-900],
+        capture_output=True,
+        check=False,
+    )
+    assert result.returncode == 1
+    assert b"broken: -: breaks off in the record after byte" in result.stderr
+    assert gzip.decompress((tmp_path / "out" / "stdin.warc.gz").read_bytes()).count(b"conversion") == 26
+    with archives[0].open() as whole:
+        monkeypatch.setattr(sys, "stdin", whole)
+        assert run("-", "--one-pass", "-o", tmp_path / "whole", "-j", 1) == 0
+    assert len(rows_of(tmp_path / "whole")) == 16
+
+
+def test_a_killed_run_in_one_pass_is_resumed_and_ends_as_an_undisturbed_one(stories, tmp_path):
+    copies = [(f"http://copies.example/{n}", html) for n, (_, html) in enumerate(stories[:6])]
+    files = [
+        write_archive(tmp_path / f"{name}.warc.gz", pages)
+        for name, pages in (("a", stories[:16]), ("b", copies + stories[16:]))
+    ]
+    run_and_kill("OnePassRun", "(done, pages) == (1, 20)", tmp_path / "killed", *files)
+    assert sorted(file.name for file in (tmp_path / "killed").glob("*.gz")) == ["a.jsonl.gz"]
+    again = OnePassRun(map(str, files), tmp_path / "killed").run()
+    whole = OnePassRun(map(str, files), tmp_path / "whole").run()
+    assert again == whole
+    assert (whole.pages, whole.hosts, whole.duplicates) == (34, 3, 6)
+    assert contents_of(tmp_path / "killed") == contents_of(tmp_path / "whole")
+
+
+def test_a_stopped_run_over_standard_input_is_not_resumed(tmp_path, capsys):
+    OnePassRun(["-"], tmp_path)
+    assert run("-", "--one-pass", "-o", tmp_path) == 2
+    assert "standard input cannot be read again" in capsys.readouterr().err

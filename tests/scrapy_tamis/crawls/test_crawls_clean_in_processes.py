@@ -1,0 +1,101 @@
+"""Crawls that clean in processes: the same items, and none lost when a process, or the crawl itself, is killed."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+from tests.scrapy_tamis.waiting import is_running, until
+
+PAGES = 40
+TWO_AND_TWO = {"TAMIS_PROCESSES": 2, "CONCURRENT_REQUESTS": 2, "when_ready": 2}
+PLAIN = {"TAMIS_SITE_EVIDENCE": False, "TAMIS_DUPLICATES": False}
+HEAVY = "<p>word and word" * 5_000
+
+
+def workers_of(crawl: int) -> list[int]:
+    """Numbers of a crawl's cleaning processes."""
+    listed = subprocess.run(["ps", "-Awwo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()]
+    return [int(pid) for pid, parent, args in rows if int(parent) == crawl and "scrapy_tamis.worker" in args]
+
+
+@pytest.fixture
+def begun(web, start_crawls):
+    """A crawl in the middle of its pages, its two processes, and what lets it go on."""
+    going_on = web.hold_after(6)
+    crawl = start_crawls({"urls": web.add_articles(PAGES), **TWO_AND_TWO})
+    until(lambda: len(web.asked) > 6)
+    workers = workers_of(crawl.pid)
+    assert len(workers) == 2
+    return crawl, workers, going_on
+
+
+@pytest.fixture(scope="module")
+def crawled(shared_web, start_crawls):
+    """Crawls without processes, and with processes of their own, all at once."""
+    urls = shared_web.add_articles(PAGES)
+    plan = {"urls": urls, "TAMIS_OUTPUTS": ["clean_html", "markdown", "segments"], **PLAIN}
+    plans = {
+        "without": plan,
+        "with": {**plan, "TAMIS_PROCESSES": 2},
+        "counts": {"urls": urls, "TAMIS_PROCESSES": 1, "CONCURRENT_REQUESTS": 2, "when_ready": 1},
+        "kinds": {"urls": [shared_web.add("/heavy", HEAVY), *urls[:12]], "TAMIS_PROCESSES": 1, "item": "kinds"},
+    }
+    return dict(zip(plans, start_crawls(*plans.values()).results(), strict=True))
+
+
+def test_items_are_the_same_with_processes_and_without(crawled):
+    without, with_processes = crawled["without"], crawled["with"]
+    assert len(without.items) == PAGES
+    for item in without.items:
+        assert with_processes.item(item["url"]) == item
+    stats = {**with_processes.tamis_stats}
+    assert 0 <= stats.pop("tamis/items/in_process", 0) <= PAGES
+    assert stats == without.tamis_stats
+
+
+def test_items_of_any_kind_go_through_processes(crawled):
+    assert len(crawled["kinds"].items) == 13 * 5
+    assert all(item["text"] for item in crawled["kinds"].items)
+    assert "Traceback" not in crawled["kinds"].log
+
+
+def test_the_counts_of_a_site_take_part_in_processes(crawled):
+    assert crawled["counts"].stats["tamis/items/in_process"] == PAGES
+    late = [item for item in crawled["counts"].items if item["evidence_pages"] >= 15]
+    assert late
+    assert all("About us" not in item["text"] and item["label_source"] == "site" for item in late)
+
+
+def test_a_crawl_loses_nothing_when_a_process_is_killed(web, begun):
+    crawl, workers, going_on = begun
+    os.kill(workers[0], signal.SIGKILL)
+    going_on.set()
+    (crawled,) = crawl.results()
+    assert sorted(item["url"] for item in crawled.items) == sorted(f"{web.url}/{number}" for number in range(PAGES))
+    assert all(item["status"] == "cleaned" and item["text"] for item in crawled.items)
+    assert crawled.stats["tamis/processes/died"] == 1
+    assert sum(crawled.stats.get(f"tamis/pages/{how}", 0) for how in ("counted", "uncounted")) == PAGES
+    until(lambda: not any(map(is_running, workers)))
+
+
+def test_no_process_is_left_of_a_crawl_that_was_killed(begun):
+    crawl, workers, _ = begun
+    crawl.kill()
+    crawl.end()
+    until(lambda: not any(map(is_running, workers)))
+
+
+def test_control_c_ends_a_crawl_as_it_does_without_processes(begun):
+    crawl, workers, going_on = begun
+    assert all(os.getpgid(pid) == pid for pid in workers)  # the terminal interrupts the crawl's group only
+    os.kill(crawl.pid, signal.SIGINT)
+    going_on.set()
+    (crawled,) = crawl.results()
+    assert crawled.stats["finish_reason"] == "shutdown"
+    assert 5 <= len(crawled.items) < PAGES
+    assert all(item["status"] == "cleaned" for item in crawled.items)
+    assert "tamis/processes/died" not in crawled.stats
+    until(lambda: not any(map(is_running, workers)))

@@ -1,0 +1,97 @@
+"""What is wrong with the settings is one message, and no crawl goes on whose items nobody would clean."""
+
+import json
+import os
+
+import pytest
+
+SPIDER = """
+import scrapy
+
+
+class Story(scrapy.Spider):
+    name = "story"
+    start_urls = ["data:text/html,<title>Front</title><p>A story of some words that go on for quite a while here."]
+
+    def parse(self, response):
+        yield {"url": "http://a.example/", "html": response.text}
+"""
+
+WRONG = {
+    "TAMIS_REDIS_URL": "redis://user:se/cret@host:6379",
+    "TAMIS_MODEL": "nobody",
+    "TAMIS_HOST_BUDGET": "1",
+    "TAMIS_FIELD_NAMES": '{"text": "story", "title": "story", "status": 7}',
+}
+
+
+@pytest.fixture
+def run(forks, tmp_path):
+    """Run the spider with ``scrapy runspider``, as a user would, and return its process and its items."""
+
+    def run(environment=None, **settings):
+        (tmp_path / "spider.py").write_text(SPIDER)
+        settings = {"ADDONS": '{"scrapy_tamis.Addon": 500}', "TELNETCONSOLE_ENABLED": 0, **settings}
+        options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+        done = forks.scrapy(
+            "runspider", "spider.py", "-O", "items.json", *options, folder=tmp_path, **(environment or {})
+        )
+        file = tmp_path / "items.json"
+        return done, json.loads(file.read_text() or "[]") if file.exists() else []
+
+    return run
+
+
+def test_everything_that_is_wrong_is_one_message_and_no_crawl(run):
+    done, items = run(**WRONG)
+    assert done.returncode == 1
+    assert items == []
+    assert done.stderr.count("ERROR") == 1
+    assert all(name in done.stderr.partition("cannot start")[2] for name in WRONG)
+    assert "nobody" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "never retrieved" not in done.stderr
+    assert "cret@" not in done.stderr.partition("cannot start")[2]
+
+
+def test_a_crawl_may_go_on_without_tamis_and_says_so_at_its_end(run):
+    done, items = run(**WRONG, TAMIS_REQUIRED=False, TAMIS_REPORT="report.html", TAMIS_METRICS="127.0.0.1:1")
+    assert done.returncode == 0
+    assert [set(item) for item in items] == [{"url", "html"}]
+    assert done.stderr.count("Tamis cannot start") == 1
+    assert "No item of this crawl was cleaned" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_redis_that_will_never_work_stops_the_crawl_unless_it_is_optional(run, tcp_server):
+    url = f"redis://:wrong@127.0.0.1:{tcp_server('--requirepass', 'secret').port}"
+    done, items = run(TAMIS_REDIS_URL=url)
+    assert (done.returncode, items) == (1, [])
+    assert "Redis refused the password: check user and password" in done.stderr
+    assert "TAMIS_REDIS_OPTIONAL" in done.stderr
+    assert "Traceback" not in done.stderr
+    done, items = run(TAMIS_REDIS_URL=url, TAMIS_REDIS_OPTIONAL=True)
+    assert done.returncode == 0
+    assert items[0]["status"] == "cleaned"
+
+
+def test_components_without_the_extension_stop_the_crawl(run):
+    pipeline = '{"scrapy_tamis.pipeline.CleanItems": 100}'
+    done, _ = run(ADDONS="{}", ITEM_PIPELINES=pipeline)
+    assert done.returncode == 1
+    assert "extension.Tamis is not enabled" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("with_url", [False, True])
+def test_a_settings_module_without_a_scrapy_cfg_is_a_project_like_any_other(run, tmp_path, redis_url, prefix, with_url):
+    (tmp_path / "mine.py").write_text("ROBOTSTXT_OBEY = False")
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    environment = {"SCRAPY_SETTINGS_MODULE": "mine", "PYTHONPATH": path}
+    settings = {"TAMIS_REDIS_URL": redis_url} if with_url else {}
+    done, (item,) = run(environment, TAMIS_REDIS_PREFIX=prefix, **settings)
+    assert done.returncode == 0, done.stderr
+    assert item["status"] == "cleaned"
+    assert "Disabled" not in done.stderr
+    assert "WARNING" not in done.stderr
+    assert (tmp_path / ".scrapy" / "tamis" / "appendonlydir").is_dir() is not with_url
