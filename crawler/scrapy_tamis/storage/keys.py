@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 
 from tamis.fingerprints import FINGERPRINT_VERSION
 
-HOST_LAYOUT: Final = 6
+HOST_LAYOUT: Final = 1
 """Number of the definition of what a host's keys hold; it stands in their names after the fingerprints' version."""
 
 MAX_TTL_S: Final = 36_500 * 86_400
 """Longest time to live of a key: Redis refuses those that leave its clock."""
 
-INDEX_LAYOUT: Final = 4
+INDEX_LAYOUT: Final = 1
 """Number of the definition of the near-duplicate index and of the shingles in it."""
 
 _HOSTS: Final = f"{FINGERPRINT_VERSION}.{HOST_LAYOUT}"
