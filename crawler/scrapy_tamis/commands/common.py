@@ -246,7 +246,7 @@ def find_server(options: argparse.Namespace) -> bool:
 @contextmanager
 def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool = False) -> Iterator[Redis]:
     """Connect to the server at an address, or to the private one of a folder, which is started if need be."""
-    from scrapy_tamis.storage.clients import CLIENT_ERRORS, blocking_client, check_address
+    from scrapy_tamis.storage.clients import CLIENT_ERRORS, blocking_client, check_address, message_of
     from scrapy_tamis.storage.embedded import EmbeddedServer, EmbeddedServerError
 
     try:
@@ -265,6 +265,7 @@ def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool =
     except CLIENT_ERRORS as error:
         from scrapy_tamis.storage.connection import permanent_problem
 
-        raise CommandError(permanent_problem(error) or f"Redis: {error}") from error
+        message = permanent_problem(error, str(url)) or f"Redis: {message_of(error, str(url))}"
+        raise CommandError(message) from error
     except EmbeddedServerError as error:
         raise CommandError(str(error)) from error

@@ -22,7 +22,7 @@ from scrapy_tamis import stats
 from scrapy_tamis.config import PREFIX, SETTINGS, Config
 from scrapy_tamis.extension import Component, Tamis, config_of
 from scrapy_tamis.report.records import CrawlRecord, page_record
-from scrapy_tamis.storage.clients import CLIENT_ERRORS, blocking_client
+from scrapy_tamis.storage.clients import CLIENT_ERRORS, blocking_client, message_of
 from scrapy_tamis.storage.hosts import HostRecords
 from scrapy_tamis.storage.keys import site_of
 
@@ -88,7 +88,7 @@ class CrawlReport(Component):
             if url is not None and names:
                 record.hosts = await asyncio.to_thread(_read_host_records, url, self._config.redis_prefix, names)
         except CLIENT_ERRORS as error:
-            logger.info("The report has no counts of hosts: %s", error, extra=log)
+            logger.info("The report has no counts of hosts: %s", message_of(error, str(url)), extra=log)
         record.stats = self._crawler.stats.get_stats()
         record.settings = {
             name: "(set)" if name == "TAMIS_REDIS_URL" else str(settings.get(name))  # it may hold a password
@@ -133,9 +133,9 @@ def _read_host_records(url: str, prefix: str, names: list[str]) -> dict[str, Any
 def _inspect_options(config: Config, settings: BaseSettings) -> str:
     """Return the options with which ``tamis inspect`` cleans a page as the crawl did.
 
-    The address of Redis, which may hold a password, is taken from the environment.
+    It finds the address of Redis, which may hold a password, in the environment, or in the project that it runs in.
     """
-    options = ["--redis-url", '"$TAMIS_REDIS_URL"']
+    options = []
     if config.redis_url is None:
         options = ["--state-dir", shlex.quote(str(config.state_dir.absolute()))]
     for name in ("redis_prefix", "model", "favor", "scope", "rules"):

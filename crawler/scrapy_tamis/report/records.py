@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import zlib
 from collections import Counter
@@ -26,6 +27,7 @@ MAX_PAGES: Final = 200_000
 """Pages that a report has records of; later ones are only counted."""
 
 _MAX_ERRORS: Final = 200
+_USER_IN_ADDRESS: Final = re.compile(r"(?<=://)[^\s/@]{1,200}@")
 
 MAX_HOSTS: Final = 20
 PAGES_PER_HOST: Final = 10
@@ -109,8 +111,8 @@ class CrawlRecord:
             self.more_pages += 1
 
     def add_error(self, message: str) -> None:
-        """Count an error; after 200 different ones, all new ones are counted together."""
-        line = " ".join(message.split())[:300]
+        """Count an error, without users and passwords of addresses; after 200 different ones all new ones together."""
+        line = _USER_IN_ADDRESS.sub("***@", " ".join(message.split()))[:300]
         known = line in self.errors or len(self.errors) < _MAX_ERRORS
         self.errors[line if known else "other errors"] += 1
 

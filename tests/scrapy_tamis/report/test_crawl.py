@@ -93,7 +93,7 @@ def test_a_report_has_the_pages_the_hosts_and_the_errors(
     assert (again["status"], again["evidence_pages"]) == ("empty", 21)
     (command,) = set(re.findall("tamis inspect [^<]+", report.read_text(encoding="utf-8")))
     assert shlex.split(html.unescape(command))[2:] == [
-        *(empty, "--redis-url", "$TAMIS_REDIS_URL", "--prefix", prefix, "--favor", "recall", "--pages", "21")
+        *(empty, "--prefix", prefix, "--favor", "recall", "--pages", "21")
     ]
 
 

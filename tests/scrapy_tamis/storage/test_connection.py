@@ -19,6 +19,7 @@ from cryptography.x509.oid import NameOID
 
 from benchmarks.shared.servers import running_sentinels
 from scrapy_tamis.storage import connection as connection_module
+from scrapy_tamis.storage.batches import MAX_TRIPS
 from scrapy_tamis.storage.clients import memory_advice
 from scrapy_tamis.storage.connection import COUNTS, NEAR_DUPLICATES, Connection, problem_at_start
 from scrapy_tamis.storage.counts import NodeCounts
@@ -288,6 +289,40 @@ async def test_a_server_that_refuses_for_long_is_logged_again(tcp_server, crawl,
         assert caplog.text.count("Redis refused a command for site evidence (") == times
 
 
+@pytest.mark.parametrize("limit", [2, None])
+async def test_a_far_server_is_asked_over_few_connections_and_a_limit_on_them_is_no_outage(tcp_server, crawl, limit):
+    server, opened = tcp_server(), []
+
+    async def pass_on(reader, writer):
+        opened.append(writer)
+        upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", server.port)
+
+        async def answer():
+            while data := await upstream_reader.read(65536):
+                await asyncio.sleep(0.05)
+                writer.write(data)
+            writer.close()
+
+        answering = asyncio.create_task(answer())
+        while data := await reader.read(65536):
+            upstream_writer.write(data)
+        upstream_writer.close()
+        await answering
+
+    async with await asyncio.start_server(pass_on, "127.0.0.1", 0) as far:
+        port = far.sockets[0].getsockname()[1]
+        counting = crawl(f"redis://127.0.0.1:{port}" + (f"?max_connections={limit}" if limit else ""))
+
+        async def page(number):
+            await asyncio.sleep(number / 1000)
+            return await counting.count(number)
+
+        assert sorted(await asyncio.gather(*map(page, range(300)))) == list(range(1, 301))
+        assert counting.failures == []
+        assert len(opened) <= (limit or MAX_TRIPS)
+        await counting.connection.close()
+
+
 @pytest.fixture
 def certificate(tmp_path):
     """A self-signed certificate for 127.0.0.1 with its key, in one PEM file."""
@@ -355,6 +390,8 @@ async def _tunnel(port, certificate=None, tls_port=None):
         (["--user", "a", "on", ">secret", "~else:*", "+@all"], "redis://a:secret@{}", "refused a command"),
         (["--user", "a", "on", ">secret", "~tamis:*", "+@all", "-@dangerous"], "redis://a:secret@{}", None),
         (["--rename-command", "SMISMEMBER", ""], "redis://{}", "lacks a command: use Valkey"),
+        (["--rename-command", "HELLO", "", "--requirepass", "secret"], "redis://:secret@{}", "lacks a command"),
+        (["--rename-command", "HELLO", "", "--requirepass", "secret"], "redis://:secret@{}?protocol=2", "lacks a comm"),
         (["--cluster-enabled", "yes"], "redis://{}", "redis+cluster://"),
         ([], "redis+cluster://{}", "is no cluster"),
         (
