@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,9 +19,8 @@ class Addon:
             ("EXTENSIONS", "extension.Tamis", 0),
             ("SPIDER_MIDDLEWARES", "middleware.CountNodes", 45),
             ("ITEM_PIPELINES", "pipeline.CleanItems", 100),
+            ("EXTENSIONS", "report.crawl.CrawlProgress", 10),
         ]
-        if sys.stderr is not None and sys.stderr.isatty():
-            components.append(("EXTENSIONS", "report.crawl.CrawlProgress", 10))
         if settings.get("TAMIS_METRICS"):
             components.append(("EXTENSIONS", "metrics.CrawlMetrics", 10))
         if settings.get("TAMIS_REPORT"):

@@ -346,8 +346,6 @@ class Config:
     spider's name and the beginning, as in `FEEDS`; the `site` spider's project has `report.html`"""
     metrics: tuple[str, int] | None = _setting(None, _address, "address")
     """serve the [stats to Prometheus](stats.md#prometheus) there, as `127.0.0.1:9410`, while the crawl runs"""
-    progress: bool = _setting(True, _bool)
-    """show the [progress of the crawl](../guides/report.md#while-it-runs) at the foot of the terminal"""
 
     @property
     def needs_redis(self) -> bool:
@@ -370,7 +368,7 @@ class Config:
             values["duplicates_sketch"] = max(values["duplicates_sketch"], SAME_TEXT_SKETCH)
             values["duplicates_resemblance"] = values["duplicates_resemblance"] or SAME_TEXT_RESEMBLANCE
         if is_read_only_command():  # a single page: there is no crawl to report on, and no process is ready in time
-            values |= {"processes": 0, "redis_optional": True, "report": None, "metrics": None, "progress": False}
+            values |= {"processes": 0, "redis_optional": True, "report": None, "metrics": None}
         return cls(**values)
 
 

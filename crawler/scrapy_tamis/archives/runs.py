@@ -11,7 +11,7 @@ import sqlite3
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from concurrent.futures import as_completed
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from itertools import islice, repeat
@@ -22,9 +22,9 @@ from scrapy_tamis.archives.counting import HostCounts, LeafWriter, StreamCounts,
 from scrapy_tamis.archives.reading import ArchiveReader, Part, split_archives
 from scrapy_tamis.archives.rows import FORMATS, clean_page, hash_page, shingles_of
 from scrapy_tamis.fetching import STANDARD_INPUT
-from scrapy_tamis.files import write_whole
 from scrapy_tamis.storage.evidence import HashedPage
 from tamis.duplicates import MemoryIndex
+from tamis.files import write_output
 from tamis.models import load_model
 from tamis.processes import process_pool
 from tamis.rules import Rules
@@ -162,7 +162,9 @@ class Run(ABC):
             raise ValueError(f"{self._state} {problem}")
         if not self.is_resumed:
             self._state.mkdir(parents=True, exist_ok=True)
-            write_whole(file, facts_json)
+            if any(self._state.iterdir()):
+                raise ValueError(f"{self._state} holds something that is no run's work: move it away")
+            write_output(file, facts_json)
 
     def run(self) -> Summary:
         """Do the rest of the run; every archive's file is in the folder at the end.
@@ -177,6 +179,8 @@ class Run(ABC):
                 raise ValueError(f"{self._state} holds the work of a run that has not ended") from error
             self._clean()
             shutil.rmtree(self._state)
+            with suppress(OSError):  # others may keep something there
+                self._state.parent.rmdir()
         return self._summary
 
     @abstractmethod
@@ -256,7 +260,7 @@ class ArchiveRun(Run):
         if self._options.ray is not None:
             from scrapy_tamis.archives.on_ray import run_on_ray as run  # noqa: PLC0415  (optional, slow to import)
         for name, report in run(work, tasks, self._options, HostCounts(counts)):
-            write_whole(files[name], report.to_json())
+            write_output(files[name], report.to_json())
             reports[name] = report
             pages += report.pages
             self._progress(step, len(reports), len(parts), pages)

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from scrapy_tamis.fetching import reason
-from tamis import Rules, load_model
+from tamis import Rules, files, load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from io import BufferedReader
 
     from redis import Redis
@@ -86,10 +86,10 @@ def json_rows(opened: BufferedReader | gzip.GzipFile) -> Iterator[Any]:
         yield row
 
 
-def write_output(file: Path, content: str) -> None:
-    """Write the file of ``-o``."""
+def write_output(file: Path, content: str, inputs: Iterable[str | Path] = ()) -> None:
+    """Write the file of ``-o``, unless it is one of those that are read."""
     with report_errors(f"-o {file}: "):
-        file.write_text(content, encoding="utf-8", errors="replace")
+        files.write_output(file, content, inputs)
 
 
 class CommandParser(argparse.ArgumentParser):

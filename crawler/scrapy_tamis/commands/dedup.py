@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -18,8 +18,8 @@ from scrapy_tamis.commands.common import (
     report_errors,
     warn,
 )
-from scrapy_tamis.fetching import reason
 from tamis.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH, MemoryIndex, shingles
+from tamis.files import open_output
 
 if TYPE_CHECKING:
     import argparse
@@ -68,7 +68,12 @@ def run(options: argparse.Namespace) -> int:
         options.resemblance = options.resemblance or SAME_TEXT_RESEMBLANCE
     index = MemoryIndex(keep=options.sketch, min_resemblance=options.resemblance)
     broken = total = repeated = dropped = 0
-    with _output(options) as output:
+    with ExitStack() as stack:
+        output: IO[str] = sys.stdout
+        if options.output not in {None, Path("-")}:
+            stack.enter_context(report_errors(f"-o {options.output}: "))
+            # Half a character of a text becomes an escape of JSON.
+            output = stack.enter_context(open_output(options.output, options.files, "backslashreplace"))
         for document in _documents(options):
             if document is None:
                 broken += 1
@@ -88,26 +93,6 @@ def run(options: argparse.Namespace) -> int:
     if broken and not total:
         warn(f"no line has texts named {options.url_field} and {options.text_field}: see --url-field and --text-field")
     return FAILED if broken else 0
-
-
-@contextmanager
-def _output(options: argparse.Namespace) -> Iterator[IO[str]]:
-    """Standard output, or a file that is put in its place when all lines are written; a pipe is written as it is."""
-    if options.output in {None, Path("-")}:
-        yield sys.stdout
-        return
-    is_file = options.output.is_file() or not options.output.exists()
-    part = options.output.with_name(f"{options.output.name}.part") if is_file else options.output
-    try:
-        with part.open("w", encoding="utf-8", errors="surrogatepass") as file:
-            yield file
-        part.replace(options.output)
-    except OSError as error:
-        raise CommandError(f"-o {options.output}: {reason(error)}") from error
-    finally:
-        if is_file:
-            with suppress(OSError):  # it is not there any more where all went well
-                part.unlink()
 
 
 def _documents(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], str, NDArray[np.uint64]] | None]:

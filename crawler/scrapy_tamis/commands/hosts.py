@@ -156,7 +156,7 @@ def _export_profile(records: HostRecords, host: str, samples: Sequence[Path], ou
     if output is None:
         print(profile)
     else:
-        write_output(output, f"{profile}\n")
+        write_output(output, f"{profile}\n", _sample_files(samples))
     return 0
 
 
@@ -180,9 +180,12 @@ def _import_profiles(records: HostRecords, files: Sequence[str], ttl: int) -> in
     return code
 
 
+def _sample_files(samples: Sequence[Path]) -> list[Path]:
+    return [file for sample in samples for file in (page_files(sample) if sample.is_dir() else [sample])]
+
+
 def _read_samples(samples: Sequence[Path], host: str) -> Iterator[HashedPage]:
-    files = [file for sample in samples for file in (page_files(sample) if sample.is_dir() else [sample])]
-    for file in files[:_MAX_SAMPLED]:
+    for file in _sample_files(samples)[:_MAX_SAMPLED]:
         try:
             yield HashedPage.of(Page.parse(read_page(str(file)), f"http://{host}/{file.name}"))
         except (InputError, PageTooLarge) as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrapy_tamis.commands.common import FAILED, CommandError, CommandParser, Progress, report_errors, warn
+from tamis.files import refuse_inputs
 from tamis.models import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def run(options: argparse.Namespace) -> int:
         from tamis.training.train import train
 
         with report_errors():
+            for written in (options.output, options.output.with_suffix(".md")):
+                refuse_inputs(written, [*options.sources, *options.gold])
             sources = "\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources)
             trained = train(options.sites, sources=sources, progress=Progress(), **settings)
     except ImportError as error:

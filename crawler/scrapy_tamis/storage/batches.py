@@ -88,9 +88,7 @@ class CommandBatches:
     the counting of later pages. In a cluster each server gets a round trip of its own.
     """
 
-    def __init__(
-        self, client: AsyncRedis, timeout: float, *, in_cluster: bool, max_trips: int = MAX_TRIPS
-    ) -> None:
+    def __init__(self, client: AsyncRedis, timeout: float, *, in_cluster: bool, max_trips: int = MAX_TRIPS) -> None:
         self._client: Any = client
         self._timeout = timeout
         self._in_cluster = in_cluster

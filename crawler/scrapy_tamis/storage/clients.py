@@ -129,6 +129,10 @@ def check_address(url: str) -> str | None:
             return "must name the master behind the Sentinels, as in redis+sentinel://HOST:26379,HOST:26379/mymaster"
     except ValueError:  # of urlsplit, and of its result's port; their messages have parts of the address in them
         return "must have a port from 0 to 65535; in a password / ? # @ [ and : have to be percent-encoded"
+    return _wrong_options(url)
+
+
+def _wrong_options(url: str) -> str | None:
     if "@" in url.partition("?")[2]:
         return "must have no @ in its options; in a password / ? # @ [ and : have to be percent-encoded"
     if unknown := [name for name in options_of(url) if not _OPTIONS.fullmatch(name)]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from tamis.files import write_output
 from tamis.models import BLOCKS, DEFAULT_MODEL
 from tamis.papers.methods import method
 from tamis.papers.page_level import LOGISTIC
@@ -90,4 +91,4 @@ def write_model(trained: Trained, output: Path, *, data: str, command: str, sour
     output.parent.mkdir(parents=True, exist_ok=True)
     trained.model.save(output)
     card = model_card(trained, data=data, command=command, date=datetime.date.today(), sources=sources)
-    output.with_suffix(".md").write_text(card, encoding="utf-8")
+    write_output(output.with_suffix(".md"), card)

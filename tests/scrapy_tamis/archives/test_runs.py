@@ -192,7 +192,7 @@ def test_near_duplicates_are_marked_with_the_first_page_that_has_the_text(tmp_pa
 
 def test_a_killed_run_is_resumed_and_ends_as_an_undisturbed_one(archives, cleaned, tmp_path, capsys):
     run_and_kill("ArchiveRun", '(step, done) == ("clean", 1)', tmp_path / "out", *archives)
-    assert len(list((tmp_path / "out" / ".tamis" / "reports").glob("clean-*"))) == 1
+    assert len(list((tmp_path / "out" / ".tamis" / "warc" / "reports").glob("clean-*"))) == 1
     assert not list((tmp_path / "out").glob("*.jsonl.gz"))
     for other in (["--with", "markdown"], ["--favor", "recall"], ["--rules", tmp_path / "rules.json"]):
         (tmp_path / "rules.json").write_text('[{"drop": "h1"}]')
@@ -230,17 +230,16 @@ def test_a_run_is_resumed_also_when_its_archive_is_split_otherwise(archives, mon
 
 
 def test_a_run_is_resumed_after_a_full_disk(archives, cleaned, monkeypatch, tmp_path):
-    write, full = Path.write_text, []
+    replace, full = Path.replace, []
 
-    def write_half(file, text, encoding):
-        if not any(name in file.name for name in full):
-            return write(file, text, encoding)
-        write(file, text[: len(text) // 2], encoding)
-        raise OSError(errno.ENOSPC, "no space left on device")
+    def find_no_room(file, target):
+        if any(name in target.name for name in full):
+            raise OSError(errno.ENOSPC, "no space left on device")
+        return replace(file, target)
 
     output = [*archives, "-o", tmp_path / "out", "-j", 1, "--with", "markdown"]
-    monkeypatch.setattr(Path, "write_text", write_half)
-    for name in ("run.json", "count-", "clean-"):
+    monkeypatch.setattr(Path, "replace", find_no_room)
+    for name in ("run.json", "count-", "clean-", ".jsonl.gz"):
         full[:] = [name]
         assert run(*output) == 2
     full.clear()

@@ -67,7 +67,7 @@ WRONG_USE = {
     "evaluate gold.jsonl --pages . --fold 7": "gold.jsonl: no page of fold 7",
     "hosts": "neither a Scrapy project nor .scrapy/tamis is here: give --redis-url or --state-dir",
     "hosts --redis-url redis://u:se/cret@a.example": "port from 0 to 65535; in a password / ? # @ [ and : have to be",
-    "hosts --redis-url redis://a.example?colour=red": "has options that a client does not take",
+    "hosts --redis-url redis://a.example?colour=red": "has options that are unknown, or for Tamis to set: colour",
     "hosts https://[broken": "neither a host nor the address of a page",
     "hosts --forget": "--forget needs a HOST",
     "hosts --export": "--export needs one HOST",
@@ -101,7 +101,7 @@ WRONG_USE = {
     "warc sites/ -o out": "no such archive: sites/, but a folder: give its files, as in sites/*.warc.gz",
     "warc s4://crawl/first.warc.gz -o out": "s4://crawl/first.warc.gz: unknown kind of address",
     "warc absent.warc.gz -o out.jsonl": "-o out.jsonl: OUT is a folder",
-    "warc page.html -o page.html": "page.html/.tamis: not a directory",
+    "warc page.html -o page.html": "page.html/.tamis/warc: not a directory",
     "warc - -o out": "only once: add --one-pass",
     "warc - --one-pass --ray -o out": "give one of them",
 }

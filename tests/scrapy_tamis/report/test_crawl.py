@@ -1,4 +1,4 @@
-"""What a crawl writes of itself: its report, and a line of progress in a terminal."""
+"""What a crawl writes of itself: its report, and how far it is."""
 
 import html
 import json
@@ -7,50 +7,60 @@ import os
 import pty
 import re
 import shlex
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 from scrapy_tamis.commands import main
 from scrapy_tamis.report.crawl import _Errors
 from scrapy_tamis.report.records import CrawlRecord
-from tests.scrapy_tamis.forked import Forked, Forks
 
 ALONE = {"TAMIS_SITE_EVIDENCE": False, "TAMIS_DUPLICATES": False}
 TEXT_ONLY = {"TAMIS_FIELD_NAMES": dict.fromkeys(["status", "template_share"])}
 
 
-def in_terminal(forks: Forks, folder: Path, *crawls: dict[str, Any]) -> str:
-    """Crawl with standard error in a terminal, and return what was written there."""
-    plan = json.dumps({"out": str(folder / "crawled.json"), "crawls": crawls})
+SPIDER = """
+import scrapy
+
+
+class Rows(scrapy.Spider):
+    name = "rows"
+    custom_settings = {"ADDONS": {"scrapy_tamis.Addon": 500}, "LOGSTATS_INTERVAL": 0.05, "DOWNLOAD_DELAY": 0.02}
+
+    async def start(self):
+        for number in range(20):
+            yield scrapy.Request(f"data:text/html,<p>Story {number} has words of its own.", dont_filter=True)
+
+    def parse(self, response):
+        print("ROW", response.url)
+        self.logger.info("PAGE %s", "x" * 300)
+        yield {"url": "http://a.example/", "html": response.text}
+"""
+
+
+def test_standard_output_and_the_terminal_are_the_spiders_and_a_line_of_the_log_says_how_far_it_is(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "spider.py").write_text(SPIDER)
     terminal, other = pty.openpty()
-    environment = {"TERM": "xterm-256color", "COLUMNS": "200", "LINES": "50"}
-    process = Forked(
-        forks, "tests.scrapy_tamis.crawl_process", plan, folder=folder, terminal=os.ttyname(other), **environment
-    )
-    written = os.read(terminal, 65_536)
+    options = [part for name, value in ALONE.items() for part in ("-s", f"{name}={value}")]
+    with (tmp_path / "rows.txt").open("w") as rows:
+        command = [sys.executable, "-m", "scrapy", "runspider", "spider.py", *options]
+        crawl = subprocess.Popen(command, stdout=rows, stderr=other, cwd=tmp_path)
     os.close(other)
-    try:
+    written = b""
+    with suppress(OSError):  # of a terminal whose other end is closed
         while part := os.read(terminal, 65_536):
             written += part
-    except OSError:  # a terminal whose other end is closed
-        pass
-    assert process.end().returncode == 0, written.decode()
     os.close(terminal)
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written.decode())
-
-
-def test_in_a_terminal_each_crawl_that_wants_one_has_a_line_below_the_log(
-    web: Any, forks: Forks, tmp_path: Path
-) -> None:
-    urls = web.add_articles(6)
-    crawls = [{"settings": {**ALONE, **TEXT_ONLY}, "urls": urls[:number]} for number in (2, 4)]
-    silent = {"settings": {**ALONE, "TAMIS_PROGRESS": False}, "urls": urls}
-    said = in_terminal(forks, tmp_path, *crawls, silent)
-    for number in (2, 4):
-        assert re.search(rf"planned  0:\d\d · {number} pages, [\d.]+/s · {number} cleaned · \d+% cut", said)
-    assert "· 6 pages, " not in said  # more than the others ever come to, on their way or at their end
-    assert said.count("Spider closed (finished)") == 3
+    assert crawl.wait(60) == 0
+    assert (tmp_path / "rows.txt").read_text().count("ROW data:") == 20
+    said = written.decode().replace("\r\n", "\n")
+    assert "\x1b" not in said
+    assert said.count(f"PAGE {'x' * 300}\n") == 20
+    assert re.search(r"INFO: Cleaned \d+ items, \d+% of their text cut", said)
 
 
 def test_a_report_has_the_pages_the_hosts_and_the_errors(
@@ -66,7 +76,6 @@ def test_a_report_has_the_pages_the_hosts_and_the_errors(
     )
     (report,) = tmp_path.glob("planned-20*.html")
     assert len(crawled.items) == 20
-    assert "/s · " not in crawled.log, "the line of progress is for terminals only"
     text = report.read_text(encoding="utf-8")
     assert "<b>20</b> pages" in text
     assert re.search(r"HTTP 500</th><td class=\"n\">1<", text)

@@ -111,7 +111,6 @@ def test_a_wrong_address_is_one_message_without_user_and_password(url):
 def test_a_password_is_found_in_a_message_as_it_is_written_and_decoded(password):
     url = f"redis://user9:{password}@h.example:6379?sentinel_password=other8"
 
-
     words = f"of user9 by `{password}` and '{unquote(password)}' and other8, with args beginning with: `{password}`"
     message = message_of(ValueError(words), url)
     assert message == "ValueError: of *** by `***` and '***' and ***"
