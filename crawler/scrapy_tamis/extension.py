@@ -17,7 +17,7 @@ from scrapy_tamis import stats
 from scrapy_tamis.cleaner import Cleaner
 from scrapy_tamis.config import Config, ConfigError, unknown_settings
 from scrapy_tamis.item_sources import ItemSources
-from scrapy_tamis.pool import ReadPage
+from scrapy_tamis.pool import PageFailedError, ReadPage
 from scrapy_tamis.storage.clients import memory_advice, without_secrets
 from scrapy_tamis.storage.connection import Connection, problem_at_start
 from scrapy_tamis.storage.counts import NodeCounts
@@ -115,6 +115,14 @@ class Tamis(Component):
 
     async def clean(self, html: str | bytes, source: ItemSource) -> CleanedItem:
         """Clean a page as it was read and counted; one that was not is looked up in the counts of its site."""
+        try:
+            if source.failure is not None:
+                raise source.failure
+            return await self._clean(html, source)
+        except PageFailedError as error:
+            return self.cleaner.without_text(source.url, error.status)
+
+    async def _clean(self, html: str | bytes, source: ItemSource) -> CleanedItem:
         url, hashed, evidence = source.url, source.hashed, source.evidence
         is_new = not source.html  # else the middleware has read it, or found it too large
         if is_new and self.counts is not None and url is not None and source.site and not kind_of_data(html):
@@ -129,6 +137,7 @@ class Tamis(Component):
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
         self.cleaner.pool.start()
+        self._closing.callback(self.cleaner.thread.shutdown, wait=False)
         self._closing.push_async_callback(self.cleaner.pool.close)
         try:
             await self._open()

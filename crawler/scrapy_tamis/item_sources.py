@@ -103,6 +103,7 @@ class ItemSource:
         site: site that the page counts for, if any.
         html: the text and body of the response; an item that holds one of them holds this very page.
         hashed: fingerprints of the page, with the page itself if the crawl's own process has read it.
+        failure: why nobody is to read the page.
     """
 
     url: str | None = None
@@ -111,6 +112,7 @@ class ItemSource:
     html: tuple[str | bytes, ...] = ()
     hashed: HashedUnits | None = None
     evidence: SiteEvidence | None = None
+    failure: Exception | None = None
 
     def is_of(self, html: str | bytes) -> bool:
         """Whether an item's HTML is the whole page, unchanged."""

@@ -11,6 +11,7 @@ from scrapy.http import HtmlResponse
 
 from scrapy_tamis import stats
 from scrapy_tamis.extension import Component, tamis_of
+from scrapy_tamis.pool import PageFailedError
 from scrapy_tamis.storage.evidence import page_id_of
 from tamis.page.page import PageTooLarge
 from tamis.page.parsing import kind_of_data
@@ -62,6 +63,10 @@ class CountNodes(Component):
                 source.hashed = await tamis.cleaner.read(response.text, source.url)
         except PageTooLarge:
             tamis.count(stats.PAGES_TOO_LARGE)
+            return
+        except PageFailedError as error:  # which is logged
+            source.failure = error
+            tamis.count(stats.PAGES_FAILED)
             return
         if counts is None or source.hashed is None:
             tamis.count(stats.PAGES_UNCOUNTED)

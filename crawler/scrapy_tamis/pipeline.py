@@ -20,6 +20,7 @@ from scrapy_tamis import stats
 from scrapy_tamis.content import Content
 from scrapy_tamis.extension import Component, Tamis, tamis_of
 from scrapy_tamis.item_sources import META, ItemSource, page_address
+from scrapy_tamis.pool import CRASHED, TIMED_OUT
 from scrapy_tamis.storage.keys import site_of
 from tamis.cleaning import NOT_HTML
 from tamis.duplicates import KEEP, near_duplicates
@@ -43,6 +44,8 @@ _STATUS_STATS: Final = {
     "fallback": stats.ITEMS_FALLBACK,
     "empty": stats.ITEMS_EMPTY,
     "too_large": stats.ITEMS_TOO_LARGE,
+    CRASHED: stats.ITEMS_FAILED,
+    TIMED_OUT: stats.ITEMS_FAILED,
     **dict.fromkeys(NOT_HTML, stats.ITEMS_NOT_HTML),
 }
 
@@ -51,6 +54,8 @@ _CONTENT: Final = frozenset({"text", "clean_html", "markdown"})
 
 _MISSING: Final = "is not declared"
 _HELD: Final = "holds something already"
+_EMPTY_KINDS: Final = (str, bytes, list, tuple, set, dict)
+"""Values of these kinds that are empty are filled; 0 and ``False`` are the user's."""
 
 STORE_TIMEOUT_S: Final = 10.0
 """Time that a copy waits for its original to be stored; after it, both may be stored."""
@@ -251,7 +256,9 @@ class CleanItems(Component):
 def _fill_field(adapter: ItemAdapter, field: str, value: object) -> str | None:
     """Set a field unless it holds something; return why it was not set."""
     try:
-        if adapter.get(field):
+        held = adapter.get(field)
+        is_empty = held is None or (isinstance(held, _EMPTY_KINDS) and not held)
+        if not is_empty and (held or held != _default_of(type(adapter.item), field)):
             return _HELD
         _set_field(adapter, field, value)
     except KeyError:
@@ -259,6 +266,14 @@ def _fill_field(adapter: ItemAdapter, field: str, value: object) -> str | None:
     except Exception as error:  # whatever the item's class raises
         return f"refuses it ({type(error).__name__}: {error})"
     return None
+
+
+def _default_of(kind: type, field: str) -> object:
+    """Return the default of a field that a class declares, which nobody has set then; ``None`` without one."""
+    for declared in (getattr(kind, "__dataclass_fields__", {}), getattr(kind, "model_fields", {})):
+        if field in declared:
+            return declared[field].default
+    return next((each.default for each in getattr(kind, "__attrs_attrs__", ()) if each.name == field), None)
 
 
 def _set_field(adapter: ItemAdapter, field: str, value: object) -> None:

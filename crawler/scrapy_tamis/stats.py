@@ -62,7 +62,8 @@ ITEMS_NOT_HTML: Final = _stat("items/not_html")
 ITEMS_OPTED_OUT: Final = _stat("items/opted_out")
 """items of requests with `meta={"tamis": False}`"""
 ITEMS_FAILED: Final = _stat("items/failed")
-"""items that could not be cleaned because of an error, which is in the log; they go on as they are"""
+"""items that could not be cleaned because of an error, which is in the log, and go on as they are; and those without
+text, since their page killed cleaning processes or hung there (`status`: `crashed`, `timed_out`)"""
 ITEMS_INCOMPLETE: Final = _stat("items/incomplete")
 """steps that failed after an item was cleaned: the near-duplicate look-up, filling its fields; the item goes on without
 what the step would have written, the first failure of each is in the log"""
@@ -76,7 +77,7 @@ ITEMS_DROPPED: Final = _stat("items/dropped")
 ITEMS_DONE: Final = (ITEMS_CLEANED, ITEMS_FALLBACK, ITEMS_EMPTY, ITEMS_TOO_LARGE)  # that got their text
 
 PROCESSES_DIED: Final = _stat("processes/died")
-"""cleaning processes that died or hung, and were replaced; their pages were cleaned again"""
+"""cleaning processes that died or hung, and were replaced"""
 
 REDIS_FAILURES: Final = _stat("redis/failures")
 """calls to Redis that failed"""

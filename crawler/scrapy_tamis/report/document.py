@@ -36,6 +36,8 @@ _MAX_IN_TABLE: Final = 1_000
 
 _NOTES: Final = {
     "fallback": (0, "all of it looked like template; its least template-like section was kept"),
+    "crashed": (0, "cleaning processes died of it: it has no text"),
+    "timed_out": (0, "its cleaning process hung: it has no text"),
     "too_large": (2, "too large: passed through uncut"),
     "empty": (3, "has no text"),
 }

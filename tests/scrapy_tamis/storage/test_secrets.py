@@ -41,8 +41,7 @@ SAYS = {
     ),
     "a wrong password": ("WRONGPASS invalid username-password pair or user is disabled.", "refused the password"),
     "protected mode": (
-        "DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the "
-        "default user.",
+        "DENIED Redis is running in protected mode because protected mode is enabled and no password is set",
         "is in protected mode",
     ),
     "a user without rights": ("NOPERM User {user} has no permissions to run the 'ping' command", "refused a command"),
