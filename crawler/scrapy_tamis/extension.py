@@ -6,11 +6,13 @@ import asyncio
 import logging
 from contextlib import AsyncExitStack, contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.extensions.feedexport import FeedExporter
 from scrapy.utils.asyncio import is_asyncio_available
 
 from scrapy_tamis import stats
@@ -39,9 +41,12 @@ if TYPE_CHECKING:
     from scrapy_tamis.item_sources import ItemSource
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 _NO_ASYNCIO: Final = "TWISTED_REACTOR must be the asyncio reactor, which is Scrapy's default"
 _START_TIMEOUT_S: Final = 1.0
+"""Limit on each answer of the server when a crawl starts; the check as a whole may take twice as long."""
+
 _configs: WeakKeyDictionary[Crawler, Config | None] = WeakKeyDictionary()
 """The settings of each crawl; ``None`` where Tamis cannot start."""
 
@@ -136,6 +141,9 @@ class Tamis(Component):
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
+        problem = await self._problem_with_server()
+        if problem and self._stop(f"{problem}; TAMIS_REDIS_OPTIONAL = True goes on without site evidence"):
+            return
         self.cleaner.pool.start()
         self._closing.callback(self.cleaner.thread.shutdown, wait=False)
         self._closing.push_async_callback(self.cleaner.pool.close)
@@ -149,6 +157,34 @@ class Tamis(Component):
             self.count(stats.REDIS_FAILURES)
             logger.exception("The crawl goes on without site evidence")
         freeze_loaded()
+
+    async def _problem_with_server(self) -> str | None:
+        """Return why the crawl's Redis will never work; the event loop goes on meanwhile."""
+        config = self.config
+        if config.redis_url is None or not config.needs_redis or config.redis_optional:
+            return None
+        timeout = max(config.redis_timeout, _START_TIMEOUT_S)
+        work = partial(problem_at_start, config.redis_url, config.redis_prefix, timeout)
+        return await _in_daemon_thread(work, 2 * timeout)
+
+    def _stop(self, problem: str) -> bool:
+        """End the crawl before its first request, with exit code 1; return ``False`` without ``TAMIS_REQUIRED``."""
+        crawler = self._crawler
+        if not _is_on(crawler, "TAMIS_REQUIRED"):
+            logger.error("The crawl goes on without site evidence: %s", problem)
+            return False
+        _log_problems([problem])
+        self.before_close.clear()
+
+        async def close() -> None:
+            for slot in getattr(crawler.get_extension(FeedExporter), "slots", ()):
+                slot.store_empty = False  # the feed of an earlier crawl stays
+            await crawler.engine.close_spider_async(reason="tamis_cannot_start")
+            await crawler.engine.stop_async()
+            crawler.spider = None  # by which Scrapy knows that its exit code is 1
+
+        crawler.signals.connect(close, signals.engine_started, weak=False)
+        return True
 
     async def _open(self) -> None:
         config = self.config
@@ -236,6 +272,25 @@ class Tamis(Component):
             self.count(stats.REDIS_OUTAGES)
 
 
+async def _in_daemon_thread(work: Callable[[], T], seconds: float) -> T | None:
+    """Return the result of work that no end of a crawl waits for; ``None`` if it takes longer than so many seconds."""
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[T] = loop.create_future()
+
+    def run() -> None:
+        try:
+            settle = partial(result.set_result, work())
+        except Exception as error:
+            settle = partial(result.set_exception, error)
+        with suppress(RuntimeError):  # the loop may be closed by now
+            loop.call_soon_threadsafe(lambda: result.done() or settle())
+
+    Thread(target=run, daemon=True).start()
+    with suppress(TimeoutError):
+        return await asyncio.wait_for(result, seconds)
+    return None
+
+
 def tamis_of(crawler: Crawler) -> Tamis:
     """Return the crawl's extension, for the components that need it; without one it raises as :func:`config_of`."""
     tamis = crawler.get_extension(Tamis)
@@ -280,20 +335,20 @@ def _checked_config(crawler: Crawler) -> Config:
         config = Config.from_settings(crawler.settings)
     except ConfigError as error:
         _refuse(crawler, error.problems + problems)
-    if config.redis_url and config.needs_redis and not config.redis_optional:
-        timeout = max(config.redis_timeout, _START_TIMEOUT_S)
-        if problem := problem_at_start(config.redis_url, config.redis_prefix, timeout):
-            problems.append(f"{problem}; TAMIS_REDIS_OPTIONAL = True goes on without site evidence")
     if problems:
         _refuse(crawler, problems)
     return config
 
 
+def _log_problems(problems: list[str]) -> None:
+    reasons = "".join(f"\n  * {problem}" for problem in problems)
+    logger.error("Tamis cannot start:%s", reasons)
+
+
 def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:
     """Log what is wrong and end the crawl, or with ``TAMIS_REQUIRED`` off log it once more at the end."""
     _configs[crawler] = None
-    reasons = "".join(f"\n  * {problem}" for problem in problems)
-    logger.error("Tamis cannot start:%s", reasons)
+    _log_problems(problems)
     if not _is_on(crawler, "TAMIS_REQUIRED"):
 
         def log_again() -> None:

@@ -16,7 +16,7 @@ import pytest_asyncio
 from scrapy_tamis import pool as process_module
 from scrapy_tamis import worker as worker_module
 from scrapy_tamis.fields import OPTIONAL_FIELDS, CleaningOptions, clean_item
-from scrapy_tamis.pool import CRASHED, TIMED_OUT, CleaningPool, CleaningProcess, PageFailedError
+from scrapy_tamis.pool import TIMED_OUT, CleaningPool, CleaningProcess, PageFailedError
 from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.worker import DONE, PageGoneError, Worker, pack
 from tamis import Page, load_model
@@ -137,7 +137,7 @@ async def test_a_process_that_hangs_is_ended_and_its_page_goes_to_no_other(pool,
 
 async def test_an_error_of_a_page_comes_back_with_its_traceback_and_the_process_goes_on(pool):
     (first,) = pids_of(pool)
-    with pytest.raises(RuntimeError, match="(?s)in a cleaning process:.*no such model"):
+    with pytest.raises(RuntimeError, match=r"(?s)in a cleaning process:.*no such model"):
         await pool.clean(HTML, URL, model="/no such model.npz")
     assert (await pool.clean(HTML, URL)).status == "cleaned"
     assert pids_of(pool) == [first]

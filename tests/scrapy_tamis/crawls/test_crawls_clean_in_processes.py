@@ -158,7 +158,9 @@ class MadeUp:
 
 
 @pytest.mark.parametrize("evidence", [True, False])
-def test_a_page_that_kills_or_hangs_a_process_is_an_item_without_text_and_a_reason(tmp_path, redis_url, prefix, evidence):
+def test_a_page_that_kills_or_hangs_a_process_is_an_item_without_text_and_a_reason(
+    tmp_path, redis_url, prefix, evidence
+):
     """Each process that parses such a page dies or hangs here, the crawl's own included."""
     for name, text in {"sitecustomize": POISONED, "spider": SPIDER, "made_up": DOWNLOADER}.items():
         (tmp_path / f"{name}.py").write_text(text)
