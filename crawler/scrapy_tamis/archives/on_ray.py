@@ -21,7 +21,7 @@ import ray
 
 from scrapy_tamis.archives.counting import HostCounts, count_hosts
 from scrapy_tamis.archives.reading import ArchivedPage
-from scrapy_tamis.archives.rows import parquet_rows, parquet_schema
+from scrapy_tamis.archives.rows import Failure, parquet_rows, parquet_schema
 from scrapy_tamis.archives.runs import Options, clean_counted, write_leaves
 from scrapy_tamis.storage.keys import site_of
 
@@ -127,7 +127,7 @@ def _clean_block(block: Any, counts: Any, options: Options) -> Iterator[Any]:
     pages = _pages_of(block)
     while batch := list(islice(pages, _BATCH_PAGES)):
         rows: list[dict[str, object]] = [
-            {"url": page.url, "error": row} if isinstance(row, str) else row
+            {"url": page.url, "error": row.why} if isinstance(row, Failure) else row
             for page, row in zip(batch, clean_counted(batch, known, options), strict=True)
         ]
         yield pa.Table.from_pylist(parquet_rows(rows), schema)

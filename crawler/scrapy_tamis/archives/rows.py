@@ -6,7 +6,7 @@ import gzip
 import json
 import uuid
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,14 @@ if TYPE_CHECKING:
     from scrapy_tamis.storage.evidence import SiteEvidence
 
     Row = dict[str, object]
+
+
+class Failure(NamedTuple):
+    """Why a page could not be cleaned, and its address."""
+
+    why: str
+    url: str
+
 
 ARCHIVE_COLUMNS: Final = ("url", "host", "date", "record_id")
 """Columns that the archive has for a page; the others are fields of items."""
@@ -64,17 +72,17 @@ def hash_page(archived: ArchivedPage, options: Options) -> HashedPage | str | No
 
 def clean_page(
     archived: ArchivedPage, hashed: HashedPage | str | None, evidence: SiteEvidence | None, options: Options
-) -> Row | str:
+) -> Row | Failure:
     """Clean a page that :func:`hash_page` has hashed; return its row, or why it could not be cleaned."""
     if isinstance(hashed, str):
-        return hashed
+        return Failure(hashed, archived.url)
     switches = {"favor": options.favor, "scope": options.scope}
     model, how = load_model(options.model), CleaningOptions(outputs=tuple(options.outputs), switches=switches)
     try:
         html = decode(archived.html, archived.charset) if hashed is None else hashed.page
         item = clean_item(html, archived.url, hashed, evidence, model, how, options.rules.of(archived.url))
     except Exception as error:
-        return describe(error)
+        return Failure(describe(error), archived.url)
     row: Row = dict.fromkeys(columns(options.outputs))  # in their order; "duplicate_of" is known when it is written
     return row | {name: getattr(archived, name) for name in ARCHIVE_COLUMNS} | item.values
 
@@ -107,9 +115,10 @@ def parquet_rows(rows: list[Row]) -> list[Row]:
     """Return rows with values of the types in :func:`parquet_schema`."""
 
     def value_of(name: str, value: object) -> object:
-        if isinstance(value, str):
-            return value.encode("utf-8", "replace").decode()
-        return value if value is None or name in _TYPES else json.dumps(value, ensure_ascii=False)
+        if not isinstance(value, str) and (value is None or name in _TYPES):
+            return value
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return text.encode("utf-8", "replace").decode()  # of half a character, too
 
     return [{name: value_of(name, value) for name, value in row.items()} for row in rows]
 

@@ -166,7 +166,8 @@ class Page:
         Raises:
             PageTooLarge: the page is above one of the caps.
         """
-        if encoding is None and (data := kind_of_data(html)):
+        is_wide = encoding is not None and encoding.lower().startswith(("utf-16", "utf-32"))
+        if not is_wide and (data := kind_of_data(html)):
             page = cls.parse("<html>", url)
             page.data = data
             return page

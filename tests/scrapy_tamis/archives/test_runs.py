@@ -1,13 +1,16 @@
 """``tamis warc`` in two passes and in one: rows, formats, errors, and runs that were stopped."""
 
+import bz2
 import errno
 import gzip
+import lzma
 import os
 import random
 import re
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pyarrow.parquet
@@ -312,3 +315,78 @@ def test_a_stopped_run_over_standard_input_is_not_resumed(tmp_path, capsys):
     OnePassRun(["-"], tmp_path)
     assert run("-", "--one-pass", "-o", tmp_path) == 2
     assert "standard input cannot be read again" in capsys.readouterr().err
+
+
+POISONED = """
+import os
+import signal
+
+from tamis.page.page import Page
+
+parse = Page.parse.__func__
+
+
+def parse_or_die(kind, html, *arguments, **options):
+    if b"POISON" in html:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return parse(kind, html, *arguments, **options)
+
+
+Page.parse = classmethod(parse_or_die)
+"""
+
+
+def test_a_page_that_ends_the_processes_that_work_on_it_is_named_and_the_run_goes_on(stories, tmp_path):
+    bad = [(f"http://south.example/bad{n}", page("south", n).replace("Story", "POISON")) for n in range(3)]
+    archives = [
+        write_archive(tmp_path / "a.warc.gz", [*stories[:6], *bad[:2], *stories[6:10]]),
+        write_archive(tmp_path / "b.warc.gz", [*stories[10:14], bad[2], *stories[14:20]]),
+        write_archive(tmp_path / "c.warc.gz", stories[20:]),
+    ]
+    (tmp_path / "sitecustomize.py").write_text(POISONED)
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [*COMMAND, *archives, "-o", tmp_path / "out", "-j", "2"],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "28 pages of 2 hosts" in done.stderr
+    named = "failed, the process that worked on it has ended: 3, the first http://south.example/bad"
+    assert named in done.stderr
+    assert len(rows_of(tmp_path / "out")) == 28
+    assert not (tmp_path / "out" / ".tamis").exists()
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet", "warc"])
+def test_half_a_character_in_the_metadata_of_a_page_stops_no_run(form, stories, tmp_path):
+    data = '<script type="application/ld+json">{"@type": "NewsArticle", "headline": "Cut emoji \\ud83d"}</script>'
+    cut = ("http://north.example/cut", page("north", 99).replace("</head>", f"{data}</head>"))
+    archive = write_archive(tmp_path / "a.warc.gz", [*stories[:4], cut])
+    assert run(archive, "-o", tmp_path / "out", "--format", form, "--with", "metadata", "-j", 1) == 0
+
+
+def test_other_files_than_warc_are_named_for_what_they_are(stories, tmp_path, capsys):
+    whole = write_archive(tmp_path / "whole.warc.gz", stories[:4])
+    arc = b"filedesc://a.arc 0.0.0.0 20261122 text/plain 76\n1 0 x\nURL IP-address Archive-date Content-type\n\n"
+    with zipfile.ZipFile(tmp_path / "crawl.wacz", "w") as wacz:
+        wacz.write(whole, "archive/whole.warc.gz")
+    others = {
+        "a.arc": (arc, "no WARC file, but an ARC file"),
+        "a.arc.gz": (gzip.compress(arc), "no WARC file, but an ARC file"),
+        "crawl.wacz": ((tmp_path / "crawl.wacz").read_bytes(), "no WARC file, but a ZIP file, as WACZ is: unzip it"),
+        "a.warc.bz2": (bz2.compress(gzip.decompress(whole.read_bytes())), "but compressed with bzip2: unpack it"),
+        "a.warc.xz": (lzma.compress(b"WARC/1.0"), "but compressed with xz"),
+        "page.html": (b"\n<!doctype html><title>x</title>", "but HTML or XML: tamis clean cleans pages"),
+        "index.cdxj": (b'{"a": 1}', "but JSON"),
+    }
+    for name, (content, _) in others.items():
+        (tmp_path / name).write_bytes(content)
+    assert run(whole, *(tmp_path / name for name in others), "-o", tmp_path / "out", "-j", 1) == 1
+    message = capsys.readouterr().err
+    for name, (_, said) in others.items():
+        assert re.search(rf"broken: \S+{re.escape(name)}: .*{re.escape(said)}", message), (name, message)
+    assert "4 pages of 2 hosts" in message
+    assert "skipped" not in message
