@@ -226,7 +226,7 @@ class Tamis(Component):
             stats.ITEMS_FAILED: "could not be cleaned: their first error is above",
         }
         raw = {name: number for name in reasons if (number := number_of(name))}
-        if raw and not any(map(number_of, stats.ITEMS_DONE)):
+        if raw and not any(map(number_of, (*stats.ITEMS_DONE, stats.CONTENT_PROVIDED))):
             logger.log(
                 logging.WARNING if raw.keys() == {stats.ITEMS_WITHOUT_HTML} else logging.ERROR,
                 "None of the %d items of this crawl was cleaned; %s. TAMIS_ENABLED = False switches Tamis off",

@@ -173,6 +173,7 @@ class CleanItems(Component):
         if not options.clean:
             tamis.count(stats.ITEMS_OPTED_OUT)
         elif isinstance(item, Content) and item.html is None and item.status is not None:
+            tamis.count(_STATUS_STATS.get(item.status, stats.ITEMS_CLEANED))
             self._tell(item.url, vars(item))  # it was cleaned for its callback
         else:
             tamis.count(stats.ITEMS_WITHOUT_HTML)

@@ -74,6 +74,9 @@ ITEMS_DUPLICATE: Final = _stat("items/duplicate")
 ITEMS_DROPPED: Final = _stat("items/dropped")
 """near-duplicates dropped"""
 
+CONTENT_PROVIDED: Final = _stat("content/provided")
+"""pages cleaned for [callbacks that ask for their content](../guides/items.md#with-scrapy-poet)"""
+
 ITEMS_DONE: Final = (ITEMS_CLEANED, ITEMS_FALLBACK, ITEMS_EMPTY, ITEMS_TOO_LARGE)  # that got their text
 
 PROCESSES_DIED: Final = _stat("processes/died")

@@ -112,6 +112,7 @@ def load(response, loader, item):
 
 ODD_URLS = ["http://[broken", "http://a.example:99999/", "http://a.example/\udc80", "", "http://", "\x00", "a b"]
 
+FALSY = {"comments": 0, "status": 0, "confidence": False, "template_share": 0.0, "title": "", "kind": [], "text": None}
 MAKERS = {
     "odd": lambda response: [{"url": url, "html": response.text} for url in ODD_URLS],
     "frozen dataclass": lambda response: FrozenItem(response.url, response.text),
@@ -129,6 +130,7 @@ MAKERS = {
     "bytes": lambda response: {"url": response.url, "html": response.body},
     "copy": lambda response: {"url": response.url, "html": response.text + " "},
     "raw": lambda response: {"url": response.url, "raw": response.text, "text": "mine", "status": 200},
+    "falsy": lambda response: {"url": response.url, "html": response.text} | FALSY,
     "number": lambda response: {"url": response.url, "html": 7},
     "none": lambda response: {"url": response.url},
     "linked": lambda response: [{"link": f"https://shop.example/{n}", "html": response.text} for n in range(2)],

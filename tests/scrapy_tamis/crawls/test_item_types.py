@@ -25,7 +25,7 @@ def crawled(shared_web, start_crawls):
         **{kind: {"item": kind} for kind in KINDS},
         **{f"{kind} without html": {"item": kind, "TAMIS_KEEP_HTML": False} for kind in KINDS},
         "raw": {"item": "raw", "TAMIS_HTML_FIELD": "raw", "TAMIS_FIELD_NAMES": names},
-        **{kind: {"item": kind} for kind in ("number", "none", "twice", "unwanted")},
+        **{kind: {"item": kind} for kind in ("falsy", "number", "none", "twice", "unwanted")},
         "linked": {"item": "linked", "TAMIS_URL_FIELD": "link"},
         "switched": {
             "urls": [shared_web.add("/all", WITH_ALL)],
@@ -49,6 +49,14 @@ def test_every_kind_of_item_gets_the_fields_it_has_room_for(crawled, kind):
     written = {*WRITTEN_FIELDS} - {"duplicate_of"} if kind == "dict" else {"title", "text", "template_share"}
     assert set(item) == {"url", "html", *written}
     assert crawled[kind].tamis_stats == {"tamis/pages/counted": 1, "tamis/items/cleaned": 1}
+
+
+def test_zero_and_false_of_an_item_stay_and_what_is_empty_is_filled(crawled):
+    (item,) = crawled["falsy"].items
+    assert (item["comments"], item["status"], item["confidence"], item["template_share"]) == (0, 0, False, 0.0)
+    assert item["confidence"] is False
+    assert (item["title"], item["kind"]) == ("Story 0", "article")
+    assert "Story 0" in item["text"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

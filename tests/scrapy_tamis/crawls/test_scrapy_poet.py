@@ -78,6 +78,16 @@ def test_callbacks_and_page_objects_get_the_content_they_ask_for(web, forks, tmp
     assert stats["tamis/pages/counted"] + stats.get("tamis/pages/repeated", 0) == 25
     assert stats["tamis/items/without_html"] == 12, "those of the page object"
     assert stats["tamis/items/opted_out"] == 1
+    assert stats["tamis/items/cleaned"] == 13
+    assert stats["tamis/content/provided"] == 25
+
+
+def test_items_made_of_the_content_of_pages_as_documented_are_no_reason_for_a_warning(web, forks, tmp_path):
+    yielded = '{"url": content.url, "words": len(content.text.split())}'
+    (tmp_path / "poet.py").write_text(PROGRAM.replace("yield content", f"yield {yielded}").replace("?page", ""))
+    done = Forked(forks, "poet", str(tmp_path / "items.jsonl"), *web.add_articles(2), folder=tmp_path).end()
+    assert done.returncode == 0, done.stderr
+    assert "None of the" not in done.stderr
 
 
 def test_the_item_class_has_every_field_that_is_written():
