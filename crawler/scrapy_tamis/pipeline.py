@@ -14,7 +14,6 @@ from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import DropItem
 from w3lib.url import add_or_replace_parameter
-from xxhash import xxh3_64_hexdigest
 
 from scrapy_tamis import stats
 from scrapy_tamis.content import Content
@@ -23,6 +22,7 @@ from scrapy_tamis.item_sources import META, ItemSource, page_address
 from scrapy_tamis.storage.keys import site_of
 from tamis.cleaning import NOT_HTML
 from tamis.duplicates import KEEP, near_duplicates
+from tamis.hashing import hash_text
 from tamis.page.parsing import decode
 
 if TYPE_CHECKING:
@@ -155,8 +155,7 @@ class CleanItems(Component):
             url = document = page_address(address)
         elif url is not None and source.html and not is_whole:
             # A part of the page is a document of its own.
-            raw = html if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
-            document = add_or_replace_parameter(url, "part", xxh3_64_hexdigest(raw))
+            document = add_or_replace_parameter(url, "part", f"{hash_text(html):016x}")
         if is_whole:
             return source.html[0], source if own is None else replace(source, options=options), document
         # The site that the response was counted for, whatever address the item itself gives.
