@@ -173,7 +173,7 @@ async def test_pages_behind_one_host_count_for_the_sites_that_they_are_of(shared
 
 def test_another_model_cleans_and_what_makes_no_sense_is_ignored_and_said_once(crawled):
     result = crawled["another model"]
-    assert all(item["label_version"].startswith("logistic-") for item in result.items)
+    assert all(item["model_version"].startswith("logistic-") for item in result.items)
     assert result.log.count("ignored 'color': 'red': there are count, clean, site") == 1
     assert result.log.count("ignored 'clean': 'yes': it takes a bool") == 1
 
