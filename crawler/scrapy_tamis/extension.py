@@ -151,8 +151,7 @@ class Tamis(Component):
                 connection,
                 prefix=config.redis_prefix,
                 budget=config.host_budget,
-                max_pages=config.host_pages,
-                ttl=config.host_ttl,
+                ttl=config.ttl,
                 settle_after=config.settle_pages,
                 max_hosts=config.domain_hosts,
                 count_stat=self.count,
@@ -175,7 +174,7 @@ class Tamis(Component):
     def _warn_if_nothing_was_cleaned(self) -> None:
         number_of, field = partial(self._crawler.stats.get_value, default=0), self.config.html_field
         reasons = {
-            stats.ITEMS_WITHOUT_HTML: f"have nothing in {field!r}: set TAMIS_HTML_FIELD to their field",
+            stats.ITEMS_WITHOUT_HTML: f"have nothing in {field!r}: name their field in TAMIS_FIELD_NAMES",
             stats.ITEMS_NOT_HTML: f"have no HTML in {field!r}: give response.text of a page",
             stats.ITEMS_WITHOUT_FIELD: "have no room for the text: declare a field, or name one in TAMIS_FIELD_NAMES",
             stats.ITEMS_FAILED: "could not be cleaned: their first error is above",
@@ -271,10 +270,10 @@ def _checked_config(crawler: Crawler) -> Config:
         config = Config.from_settings(crawler.settings)
     except ConfigError as error:
         _refuse(crawler, error.problems + problems)
-    if config.redis_url and config.needs_redis and not config.redis_optional:
+    if config.redis_url and config.needs_redis and config.required:
         timeout = max(config.redis_timeout, _START_TIMEOUT_S)
         if problem := problem_at_start(config.redis_url, config.redis_prefix, timeout):
-            problems.append(f"{problem}; TAMIS_REDIS_OPTIONAL = True goes on without site evidence")
+            problems.append(f"{problem}; TAMIS_REQUIRED = False goes on without site evidence")
     if problems:
         _refuse(crawler, problems)
     return config

@@ -71,6 +71,9 @@ FIELDS: Final = (
 )
 """All fields; ``docs/reference/fields.md`` has their table."""
 
+READ_FIELDS: Final = ("html", "url")
+"""What the pipeline reads of an item; of one without an address the response's is taken."""
+
 WRITTEN_FIELDS: Final = tuple(field.name for field in FIELDS if not field.optional)
 """What the pipeline writes on every item that has such a field."""
 

@@ -147,11 +147,11 @@ class CleanItems(Component):
                 *(type(html).__name__, config.html_field),
             )
             return None
-        if config.encoding is not None and isinstance(html, bytes):
-            html = decode(html, config.encoding)
+        if (encoding := config.clean.get("encoding")) is not None and isinstance(html, bytes):
+            html = decode(html, encoding)
         is_whole = source.is_of(html)
         url = document = source.url
-        if isinstance(address := _unwrap_list(adapter.get(config.url_field)), str):
+        if isinstance(address := _unwrap_list(adapter.get(config.field_names["url"])), str):
             url = document = page_address(address)
         elif url is not None and source.html and not is_whole:
             # A part of the page is a document of its own.
@@ -172,8 +172,8 @@ class CleanItems(Component):
             tamis.count(stats.ITEMS_WITHOUT_HTML)
             tamis.warn_once(
                 (type(item), "html"),
-                "Items of %s have no field %r to be cleaned and go on as they are; TAMIS_HTML_FIELD names the field "
-                "that holds the HTML, and the first of them has %s",
+                "Items of %s have no field %r to be cleaned and go on as they are; TAMIS_FIELD_NAMES names the "
+                "field that holds the HTML, and the first of them has %s",
                 *(type(item).__qualname__, self._config.html_field),
                 ", ".join(map(repr, field_names)) or "no field at all",
                 level=logging.INFO,

@@ -73,7 +73,7 @@ async def test_the_crawls_own_process_lends_a_hand_where_many_pages_wait():
 
 async def test_what_is_too_large_is_not_read():
     for processes in (0, 1):
-        settings = Settings({"TAMIS_PROCESSES": processes, "TAMIS_MAX_NODES": 100})
+        settings = Settings({"TAMIS_PROCESSES": processes, "TAMIS_CLEAN": {"limits": {"max_nodes": 100}}})
         cleaner = Cleaner(Config.from_settings(settings), lambda _: None)
         if processes:
             await ready(cleaner)

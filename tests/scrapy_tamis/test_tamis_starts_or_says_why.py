@@ -19,7 +19,7 @@ class Story(scrapy.Spider):
 
 WRONG = {
     "TAMIS_REDIS_URL": "redis://user:se/cret@host:6379",
-    "TAMIS_MODEL": "nobody",
+    "TAMIS_CLEAN": '{"model": "nobody"}',
     "TAMIS_HOST_BUDGET": "1",
     "TAMIS_FIELD_NAMES": '{"text": "story", "title": "story", "status": 7}',
 }
@@ -68,9 +68,9 @@ def test_a_redis_that_will_never_work_stops_the_crawl_unless_it_is_optional(run,
     done, items = run(TAMIS_REDIS_URL=url)
     assert (done.returncode, items) == (1, [])
     assert "Redis refused the password: check user and password" in done.stderr
-    assert "TAMIS_REDIS_OPTIONAL" in done.stderr
+    assert "TAMIS_REQUIRED = False" in done.stderr
     assert "Traceback" not in done.stderr
-    done, items = run(TAMIS_REDIS_URL=url, TAMIS_REDIS_OPTIONAL=True)
+    done, items = run(TAMIS_REDIS_URL=url, TAMIS_REQUIRED=False)
     assert done.returncode == 0
     assert items[0]["status"] == "cleaned"
 
