@@ -20,7 +20,7 @@ help: ## this list
 # while the dependencies are unpacked.
 PIP    = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint $(PINS)
 NEEDED = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-    print(*project["dependencies"], sep="\n")
+    print(*project["dependencies"], *project["optional-dependencies"]["scrapy"], sep="\n")
 $(VENV)/.package: pyproject.toml $(PINS) hatch_build.py $(wildcard detector/tamis/core/source/*.[ch])
 	@echo "1/3  Making an environment in $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)

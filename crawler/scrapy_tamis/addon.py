@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy_tamis.extras import missing_package
+
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
@@ -26,4 +28,8 @@ class Addon:
         if settings.get("TAMIS_REPORT"):
             components.append(("EXTENSIONS", "report.crawl.CrawlReport", 10))
         for setting, name, order in components:
-            settings.setdefault_in_component_priority_dict(setting, load_object(f"scrapy_tamis.{name}"), order)
+            try:
+                component = load_object(f"scrapy_tamis.{name}")
+            except ModuleNotFoundError as error:
+                raise ModuleNotFoundError(missing_package(error), name=error.name) from error
+            settings.setdefault_in_component_priority_dict(setting, component, order)

@@ -14,7 +14,7 @@ from scrapy_tamis.fields import CleanedItem, CleaningOptions, clean_item
 from scrapy_tamis.pool import CleaningPool, ReadPage
 from scrapy_tamis.storage.evidence import HashedPage
 from tamis.models import load_model
-from tamis.page.page import Limits, Page
+from tamis.page.page import DEFAULT_LIMITS, Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +29,8 @@ T = TypeVar("T")
 _CHARACTERS_OF_A_TAG: Final = 600
 """Text that costs as much as a tag."""
 
-_SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scope", "favor", "hidden")
-"""Settings that are arguments of :func:`tamis.clean`."""
+_MAX_TAGS: Final = 3_000
+"""Tags of a page that is cleaned in the event loop, which takes some 10 ms."""
 
 
 def tags_of(html: str | bytes) -> int:
@@ -61,24 +61,25 @@ class Cleaner:
     """
 
     def __init__(self, config: Config, count: Callable[[str], object]) -> None:
-        self.model: StoredModel = load_model(config.model)
+        switches = {name: argument for name, argument in config.clean.items() if name != "encoding"}  # of bytes
+        model = switches.pop("model", None)
+        self.model: StoredModel = load_model(model)
         self.options = CleaningOptions(
-            limits=Limits(max_bytes=config.max_bytes, max_nodes=config.max_nodes),
+            limits=switches.pop("limits", DEFAULT_LIMITS),
             outputs=tuple(sorted(config.outputs)),
             sketch=config.duplicates_sketch,
-            switches={name: getattr(config, name) for name in _SWITCHES},
+            switches=switches,
         )
-        self._max_tags = config.thread_tags
         self._count = count
         # Its own: that of the event loop is where look-ups of names wait that hang.
         self.thread = ThreadPoolExecutor(1, "tamis-cleaning")
         died = partial(count, stats.PROCESSES_DIED)
-        self.pool = CleaningPool(config.processes, config.model, self.options, died)
+        self.pool = CleaningPool(config.processes, model, self.options, died)
 
     def is_light(self, html: str | bytes) -> bool:
         """Whether a page may be worked on in the event loop."""
         # The tags of huge pages, which are heavy by their text alone, are not counted.
-        return len(html) // _CHARACTERS_OF_A_TAG <= self._max_tags and tags_of(html) <= self._max_tags
+        return len(html) // _CHARACTERS_OF_A_TAG <= _MAX_TAGS and tags_of(html) <= _MAX_TAGS
 
     async def read(self, html: str | bytes, url: str | None) -> HashedUnits:
         """Parse and fingerprint HTML, before :meth:`clean`, where this holds the event loop for the shortest time.

@@ -24,7 +24,7 @@ class Content:
     confidence: float | None = None
     kind: str | None = None
     label_source: str | None = None
-    label_version: str | None = None
+    model_version: str | None = None
     evidence_pages: int | None = None
     site_label_version: int | None = None
     status: str | None = None

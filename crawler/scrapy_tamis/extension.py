@@ -141,8 +141,8 @@ class Tamis(Component):
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
-        problem = await self._problem_with_server()
-        if problem and self._stop(f"{problem}; TAMIS_REDIS_OPTIONAL = True goes on without site evidence"):
+        if (problem := await self._problem_with_server()) is not None:
+            self._stop(f"{problem}; TAMIS_REQUIRED = False goes on without site evidence")
             return
         self.cleaner.pool.start()
         self._closing.callback(self.cleaner.thread.shutdown, wait=False)
@@ -161,18 +161,15 @@ class Tamis(Component):
     async def _problem_with_server(self) -> str | None:
         """Return why the crawl's Redis will never work; the event loop goes on meanwhile."""
         config = self.config
-        if config.redis_url is None or not config.needs_redis or config.redis_optional:
+        if config.redis_url is None or not config.needs_redis or not config.required:
             return None
         timeout = max(config.redis_timeout, _START_TIMEOUT_S)
         work = partial(problem_at_start, config.redis_url, config.redis_prefix, timeout)
         return await _in_daemon_thread(work, 2 * timeout)
 
-    def _stop(self, problem: str) -> bool:
-        """End the crawl before its first request, with exit code 1; return ``False`` without ``TAMIS_REQUIRED``."""
+    def _stop(self, problem: str) -> None:
+        """End the crawl before its first request, with exit code 1."""
         crawler = self._crawler
-        if not _is_on(crawler, "TAMIS_REQUIRED"):
-            logger.error("The crawl goes on without site evidence: %s", problem)
-            return False
         _log_problems([problem])
         self.before_close.clear()
 
@@ -184,7 +181,6 @@ class Tamis(Component):
             crawler.spider = None  # by which Scrapy knows that its exit code is 1
 
         crawler.signals.connect(close, signals.engine_started, weak=False)
-        return True
 
     async def _open(self) -> None:
         config = self.config
@@ -196,8 +192,7 @@ class Tamis(Component):
                 connection,
                 prefix=config.redis_prefix,
                 budget=config.host_budget,
-                max_pages=config.host_pages,
-                ttl=config.host_ttl,
+                ttl=config.ttl,
                 settle_after=config.settle_pages,
                 max_hosts=config.domain_hosts,
                 count_stat=self.count,
@@ -220,7 +215,7 @@ class Tamis(Component):
     def _warn_if_nothing_was_cleaned(self) -> None:
         number_of, field = partial(self._crawler.stats.get_value, default=0), self.config.html_field
         reasons = {
-            stats.ITEMS_WITHOUT_HTML: f"have nothing in {field!r}: set TAMIS_HTML_FIELD to their field",
+            stats.ITEMS_WITHOUT_HTML: f"have nothing in {field!r}: name their field in TAMIS_FIELD_NAMES",
             stats.ITEMS_NOT_HTML: f"have no HTML in {field!r}: give response.text of a page",
             stats.ITEMS_WITHOUT_FIELD: "have no room for the text: declare a field, or name one in TAMIS_FIELD_NAMES",
             stats.ITEMS_FAILED: "could not be cleaned: their first error is above",

@@ -56,7 +56,7 @@ FIELDS: Final = (
     ItemField("confidence", lambda o: None if o.cleaned.confidence is None else round(o.cleaned.confidence, 4)),
     ItemField("kind", lambda o: o.cleaned.kind),
     ItemField("label_source", lambda o: "site" if o.evidence and o.evidence.pages >= MIN_PAGES else "page"),
-    ItemField("label_version", lambda o: o.cleaned.model_version),
+    ItemField("model_version", lambda o: o.cleaned.model_version),
     ItemField("evidence_pages", lambda o: o.evidence.pages if o.evidence else 0),
     ItemField("site_label_version", lambda o: o.evidence.label_version if o.evidence else 0),
     ItemField("status", lambda o: o.cleaned.status),
@@ -70,6 +70,9 @@ FIELDS: Final = (
     ItemField("blocks", lambda o: [asdict(block) for block in o.cleaned.blocks], optional=True),
 )
 """All fields; ``docs/reference/fields.md`` has their table."""
+
+READ_FIELDS: Final = ("html", "url")
+"""What the pipeline reads of an item; of one without an address the response's is taken."""
 
 WRITTEN_FIELDS: Final = tuple(field.name for field in FIELDS if not field.optional)
 """What the pipeline writes on every item that has such a field."""

@@ -11,6 +11,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from scrapy_tamis.extension import Component, config_of
+from scrapy_tamis.extras import missing_package
 from scrapy_tamis.stats import STATS
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ class CrawlMetrics(Component):
             raise NotConfigured
         try:
             import prometheus_client  # noqa: F401, PLC0415  (an extra)
-        except ImportError:
-            logger.warning("No metrics are served: they need pip install 'tamis[metrics]'")
+        except ImportError as error:
+            logger.warning("No metrics are served: %s", missing_package(error))
             raise NotConfigured from None
         super().__init__(crawler)
         self._host, self._port = config.metrics

@@ -14,7 +14,6 @@ from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import DropItem
 from w3lib.url import add_or_replace_parameter
-from xxhash import xxh3_64_hexdigest
 
 from scrapy_tamis import stats
 from scrapy_tamis.content import Content
@@ -24,6 +23,7 @@ from scrapy_tamis.pool import CRASHED, TIMED_OUT
 from scrapy_tamis.storage.keys import site_of
 from tamis.cleaning import NOT_HTML
 from tamis.duplicates import KEEP, near_duplicates
+from tamis.hashing import hash_text
 from tamis.page.parsing import decode
 
 if TYPE_CHECKING:
@@ -152,16 +152,15 @@ class CleanItems(Component):
                 *(type(html).__name__, config.html_field),
             )
             return None
-        if config.encoding is not None and isinstance(html, bytes):
-            html = decode(html, config.encoding)
+        if (encoding := config.clean.get("encoding")) is not None and isinstance(html, bytes):
+            html = decode(html, encoding)
         is_whole = source.is_of(html)
         url = document = source.url
-        if isinstance(address := _unwrap_list(adapter.get(config.url_field)), str):
+        if isinstance(address := _unwrap_list(adapter.get(config.field_names["url"])), str):
             url = document = page_address(address)
         elif url is not None and source.html and not is_whole:
             # A part of the page is a document of its own.
-            raw = html if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
-            document = add_or_replace_parameter(url, "part", xxh3_64_hexdigest(raw))
+            document = add_or_replace_parameter(url, "part", f"{hash_text(html):016x}")
         if is_whole:
             return source.html[0], source if own is None else replace(source, options=options), document
         # The site that the response was counted for, whatever address the item itself gives.
@@ -179,8 +178,8 @@ class CleanItems(Component):
             tamis.count(stats.ITEMS_WITHOUT_HTML)
             tamis.warn_once(
                 (type(item), "html"),
-                "Items of %s have no field %r to be cleaned and go on as they are; TAMIS_HTML_FIELD names the field "
-                "that holds the HTML, and the first of them has %s",
+                "Items of %s have no field %r to be cleaned and go on as they are; TAMIS_FIELD_NAMES names the "
+                "field that holds the HTML, and the first of them has %s",
                 *(type(item).__qualname__, self._config.html_field),
                 ", ".join(map(repr, field_names)) or "no field at all",
                 level=logging.INFO,

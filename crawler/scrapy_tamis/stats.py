@@ -21,7 +21,7 @@ PAGES_SETTLED: Final = _stat("pages/settled")
 """pages of [settled hosts](../guides/sites.md#settled-hosts), which need no counting"""
 PAGES_REPEATED: Final = _stat("pages/repeated")
 """pages that had been counted before, at this address or with the same contents at another, or came after
-`TAMIS_HOST_PAGES`"""
+the 1,024th of its host"""
 PAGES_UNCOUNTED: Final = _stat("pages/uncounted")
 """pages not counted because Redis was unreachable or refused, site evidence is off or there were `TAMIS_DOMAIN_HOSTS`
 before"""
@@ -30,7 +30,7 @@ PAGES_READ: Final = _stat("pages/read")
 PAGES_SKIPPED: Final = _stat("pages/skipped")
 """responses that are no pages of a site: not HTML, an error status, no host, or `meta={"tamis": False}`"""
 PAGES_TOO_LARGE: Final = _stat("pages/too_large")
-"""pages above `TAMIS_MAX_BYTES`, `TAMIS_MAX_NODES` or the parser's own limits"""
+"""pages above the `limits` of `TAMIS_CLEAN` or those of the parser"""
 PAGES_FAILED: Final = _stat("pages/failed")
 """pages that could not be read because of an error, which is in the log"""
 
@@ -54,7 +54,7 @@ ITEMS_TOO_LARGE: Final = _stat("items/too_large")
 ITEMS_IN_PROCESS: Final = _stat("items/in_process")
 """items cleaned in one of the `TAMIS_PROCESSES`"""
 ITEMS_IN_THREAD: Final = _stat("items/in_thread")
-"""items whose page is above `TAMIS_THREAD_TAGS` and was cleaned in a thread"""
+"""items whose page has more than 3,000 tags and was cleaned in a thread"""
 ITEMS_WITHOUT_HTML: Final = _stat("items/without_html")
 """items without the HTML field, which go on as they are"""
 ITEMS_NOT_HTML: Final = _stat("items/not_html")

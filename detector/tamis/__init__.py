@@ -9,6 +9,8 @@ from tamis.rules import Rules
 from tamis.segments import Segment
 from tamis.site import Site
 
+__version__ = "0.3.0"
+
 __all__ = [
     "DEFAULT_LIMITS",
     "Chunk",
@@ -20,6 +22,7 @@ __all__ = [
     "Rules",
     "Segment",
     "Site",
+    "__version__",
     "clean",
     "load_model",
 ]

@@ -7,8 +7,8 @@ import json
 import re
 import warnings
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
-from functools import cached_property, partial
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +30,7 @@ from tamis.output.markup import Markup, make_markup
 from tamis.output.text import join_blocks, visible_text
 from tamis.page.hidden import HIDDEN
 from tamis.page.page import DEFAULT_LIMITS, NO_LIMITS, Limits, Page, PageTooLarge
+from tamis.page.text import block_words
 from tamis.page.tree import TAG_ID, within
 from tamis.page_data import article_in_data
 from tamis.rules import Rule, Rules
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 NOT_HTML: Final = frozenset({"binary", "json", "feed", "xml"})
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Cleaned:
     """A page without its template.
 
@@ -58,49 +59,53 @@ class Cleaned:
         text: text of the content, without reader comments unless they are included; blocks are separated as in
             :func:`tamis.output.text.join_blocks`.
         title: title of the document, "" without one.
-        template_share: fraction of the text's characters that was cut as template, 0..1.
-        fallback: the whole page looked like template, and its least template-like section was kept.
-        passed_through: ``None``, or the limit that the page exceeds (``"bytes"``, ``"nodes"`` or ``"depth"``); then
-            nothing was cut. ``"binary"`` for a PDF or a picture, ``"json"``, ``"feed"`` for RSS and Atom; these have no
-            text.
+        status: what became of the page. ``"cleaned"``; ``"fallback"``: all of it looked like template, and its least
+            template-like section was kept; ``"from_data"``: the content is from its JSON, see :mod:`tamis.page_data`;
+            ``"empty"``: no text is left; ``"too_large"``: it exceeds a limit, and nothing was cut; and, without text,
+            ``"binary"`` for a PDF or a picture, ``"json"``, ``"feed"`` for RSS and Atom, ``"xml"``.
         model_version: version of the model used.
+        template_share: fraction of the text's characters that was cut as template, 0..1.
         url: address of the page, if given.
         comments: text of the reader comments, without their controls; "" if there are none, on forums, whose posts are
             the content, and with ``comments="drop"``.
-        confidence: expected word F1 of the text against what a person would keep, 0..1; 0 for no text and with
-            ``fallback``, ``None`` with models that do not estimate it, and for pages passed through. Check pages of low
-            confidence first.
-        from_data: whether the content is from the page's JSON, see :mod:`tamis.page_data`.
-        decided: the decisions on every unit; ``None`` for a page that was passed through or has no elements.
+        confidence: expected word F1 of the text against what a person would keep, 0..1; 0 for no text and for
+            ``"fallback"``, ``None`` with models that do not estimate it, and for pages that were not cleaned. Check
+            pages of low confidence first.
+        decided: the decisions on every unit; ``None`` for a page that was not cleaned or has no elements.
     """
 
     text: str
     title: str
-    template_share: float
-    fallback: bool
-    passed_through: str | None
+    status: str
     model_version: str
-    decided: Draft | None = field(repr=False)
+    template_share: float = 0.0
+    decided: Draft | None = None
     url: str | None = None
     comments: str = ""
     confidence: float | None = None
-    from_data: bool = False
-    _links: bool = field(default=True, repr=False)
-    _images: bool = field(default=True, repr=False)
-    _metadata_page: Page | None = field(default=None, repr=False)
+    _limit: str = ""
+    _links: bool = True
+    _images: bool = True
+    _metadata_page: Page | None = None
 
-    @property
-    def status(self) -> str:
-        """``"cleaned"``, ``"fallback"``, ``"from_data"``, ``"empty"``, ``"too_large"``, or the data that it is."""
-        if self.passed_through is not None:
-            return self.passed_through if self.passed_through in NOT_HTML else "too_large"
-        if not self.text:
-            return "empty"
-        return "from_data" if self.from_data else "fallback" if self.fallback else "cleaned"
+    def __repr__(self) -> str:
+        """One line: title, kind, words and confidence, or what became of the page instead."""
+        if self.decided is None or not self.text:
+            return f"<Cleaned {self.title!r} {self.status}>"
+        words = int(block_words(self.decided.page)[self.decided.kept].sum())
+        confidence = "" if self.confidence is None else f", confidence {self.confidence:.2f}".replace(" 0.", " .")
+        status = "" if self.status == "cleaned" else f", {self.status}"
+        return f"<Cleaned {self.title!r} {self.kind}, {words:,} words{confidence}{status}>"
+
+    def _repr_markdown_(self) -> str:
+        """What notebooks show."""
+        return self.markdown
 
     @property
     def hint(self) -> str:
-        """Advice for a page without text; "" for others."""
+        """Advice for a page without text, and the limit that a page exceeds (bytes, nodes or depth); "" for others."""
+        if self._limit:
+            return f"too large ({self._limit}); all its text is kept"
         if self.status != "empty":
             return ""
         has_scripts = self.decided is not None and bool((self.decided.page.tag == TAG_ID["script"]).any())
@@ -182,7 +187,7 @@ class Cleaned:
         known = "html", "markdown", "metadata", "segments", "blocks", "chunks"
         if unknown := set(further).difference(known):
             raise ValueError(f"to_dict takes {', '.join(known)}; not {', '.join(sorted(unknown))}")
-        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.repr}
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "decided" and f.name[0] != "_"}
         return plain | {"kind": self.kind} | {name: self._as_json(name) for name in further}
 
     def _as_json(self, name: str) -> Any:
@@ -224,31 +229,36 @@ def clean(
     rules: Rules | Mapping[str, Any] | Sequence[Mapping[str, Any]] | tuple[Rule, ...] = (),
     hidden: Hidden = "drop",
 ) -> Cleaned:
-    r"""Separate the content of a page from its template.
+    r"""Separate the content of a page from its template: menus, footers, banners, lists of other pages.
+
+    A page-level model scores every text block, the scores are smoothed over the tree of elements, and what scores as
+    template is cut. With the counts of a site, what its pages repeat is known as well.
 
     Args:
-        html: HTML as text or bytes, an lxml tree (it is not changed), or a :class:`~tamis.page.page.Page`.
-        url: address of the page, to tell in-site links from others and to make addresses absolute.
-        encoding: charset of bytes, as the HTTP header names it; by default it is detected.
-        model: page-level model, its name or its file; by default the package's own.
-        smooth: make the scores agree with the tree; without it every unit is scored alone.
-        deduplicate: cut text and pictures that the page repeats, such as copies for another screen.
-        links: keep the targets of links in HTML and Markdown; their text stays in any case.
-        images: keep pictures, videos and sounds in HTML and Markdown.
-        tables: keep data tables; layout tables are always dissolved.
-        comments: reader comments: ``"separate"`` keeps them in :attr:`Cleaned.comments` only, ``"include"`` also in the
-            text, ``"drop"`` nowhere.
-        limits: a page above one of them is passed through uncut.
-        site: counts of the page's site, such as a :class:`tamis.Site`; by default only the page itself is used.
-        scope: ``"article"`` keeps the main content alone, ``"page"`` everything that is not template, such as lists;
+        html: the page: HTML as ``str`` or ``bytes``, an lxml element or tree (it is not changed), or a
+            :class:`~tamis.page.page.Page`.
+        url: address of the page. It tells in-site links from others and makes addresses absolute; give it if you can.
+        encoding: charset of bytes, as the HTTP header names it. Default: detected, as browsers do.
+        model: page-level model, its name, or its file. Default: the one that comes with the package.
+        smooth: whether the scores are made to agree with the tree. Without it every block is decided alone.
+        deduplicate: whether text and pictures that the page repeats, such as copies for another screen, are cut.
+        links: whether HTML and Markdown keep the targets of links. Their text stays in any case.
+        images: whether HTML and Markdown keep pictures, videos and sounds.
+        tables: whether data tables are kept. Layout tables are always dissolved.
+        comments: where reader comments go: ``"separate"`` keeps them in :attr:`Cleaned.comments` only, ``"include"``
+            puts them into the text as well, ``"drop"`` leaves them out.
+        limits: size limits; a page above one of them is not cleaned, and its status is ``"too_large"``.
+        site: counts of the page's site, such as a :class:`tamis.Site`. Default: the page alone decides.
+        scope: ``"article"`` keeps the main content alone; ``"page"`` keeps all that is not template, such as lists;
             ``"auto"`` decides by the kind of page.
-        favor: ``"precision"`` cuts more: choose it when leftover template hurts more than lost text; ``"recall"`` cuts
-            less.
+        favor: the mistake to avoid: ``"precision"`` leaves less template, ``"recall"`` loses less content,
+            ``"balanced"`` neither.
         rules: CSS selectors of what is always kept or dropped: :class:`tamis.Rules`, or what they are made of.
-        hidden: ``"keep"`` keeps invisible text, see :mod:`tamis.page.hidden`.
+        hidden: ``"drop"`` or ``"keep"`` what browsers do not show, see :mod:`tamis.page.hidden`.
 
     Returns:
-        The content. Every HTML has a result, even if it is empty or broken.
+        The content: ``text``, ``html``, ``markdown``, ``metadata``, ``comments``, ``confidence`` and more, computed on
+        first use. Every HTML has a result, even if it is empty or broken; ``status`` says what became of it.
 
     Raises:
         TypeError: an argument has the wrong type; the message says which types are accepted.
@@ -257,9 +267,17 @@ def clean(
         LookupError: ``encoding`` is unknown.
         FileNotFoundError: there is no such model.
 
-    >>> page = clean("<nav><a href='/'>Home</a></nav><article><h1>Storm</h1><p>Winds of up to 130 km/h.</p></article>")
+    See Also:
+        tamis.Site: counts what the pages of a site repeat.
+        tamis.load_model: loads a model once, for many pages.
+
+    >>> import tamis
+    >>> nav, story = "<nav><a href='/'>Home</a></nav>", "<h1>Storm</h1><p>Winds of up to <b>130 km/h</b>.</p>"
+    >>> page = tamis.clean(f"{nav}<article>{story}</article>")
     >>> page.text
     'Storm\n\nWinds of up to 130 km/h.'
+    >>> page.markdown
+    '# Storm\n\nWinds of up to **130 km/h**.'
     """
     _check_input(html, url, encoding)
     check_choice("comments", comments, COMMENTS)
@@ -277,18 +295,18 @@ def clean(
     switches = {"smooth": smooth, "deduplicate": deduplicate, "tables": tables, "hidden": hidden == "keep"}
     draft = _decide_on_page_or_data(page, model, site, Options(scope, favor, comments, rules=rules, **switches))
     has_comments = draft.comments is not None and comments != "drop"
+    text = join_blocks(draft.page, draft.texts, draft.kept, draft.hidden)
+    status = "from_data" if draft.page is not page else "fallback" if draft.is_fallback else "cleaned"
     return Cleaned(
-        text=join_blocks(draft.page, draft.texts, draft.kept, draft.hidden),
+        text=text,
         title=draft.page.title,
-        template_share=draft.template_share,
-        fallback=draft.is_fallback,
-        passed_through=None,
+        status=status if text else "empty",
         model_version=model.version,
+        template_share=draft.template_share,
         decided=draft,
         url=page.url,
         comments=join_blocks(draft.page, draft.texts, draft.written_by_readers, draft.hidden) if has_comments else "",
         confidence=draft.choice.confidence,
-        from_data=draft.page is not page,
         _links=links,
         _images=images,
         _metadata_page=page,
@@ -315,14 +333,14 @@ _MAX_CHARACTERS_WITHOUT_SCRIPTS: Final = 300  # a page with less text may be ren
 
 def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Limits, model: Model) -> Page | Cleaned:
     """Return the page, or the result if it cannot be cleaned: not HTML, too large, or without elements."""
-    uncut = partial(Cleaned, template_share=0.0, fallback=False, model_version=model.version, decided=None, url=url)
     try:
         page = _read_page(html, url, encoding, limits)
     except PageTooLarge as too_large:
         page = _read_page(html, url, encoding, NO_LIMITS)
-        return uncut(visible_text(page), page.title, passed_through=too_large.reason)
+        text = visible_text(page)
+        return Cleaned(text, page.title, "too_large", model.version, url=url, _limit=too_large.reason)
     data = page.data or _data_parsed_as_html(page)
-    return page if page.n and data is None else uncut("", "", passed_through=data)
+    return page if page.n and data is None else Cleaned("", "", data or "empty", model.version, url=url)
 
 
 def _read_page(html: Html, url: str | None, encoding: str | None, limits: Limits) -> Page:

@@ -15,7 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import xxhash
+
+from tamis.core import core
 
 if TYPE_CHECKING:
     from tamis.arrays import Hashes, Integers
@@ -25,9 +26,10 @@ BASE: Final = 0x9E3779B97F4A7C13  # the golden ratio's bits, last three made 011
 INVERSE: Final = pow(BASE, -1, 2**64)
 
 
-def hash_text(text: str) -> int:
-    """64-bit hash of a string: XXH3 of its UTF-8 form, the same on every machine."""
-    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
+def hash_text(text: str | bytes) -> int:
+    """64-bit hash of bytes, or of a string's UTF-8 form: XXH3, the same on every machine."""
+    hashed: int = core.hash_bytes(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
+    return hashed
 
 
 def mix(values: Hashes) -> Hashes:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
-
-from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +28,10 @@ def process_pool(processes: int, module: str) -> ProcessPoolExecutor:
 
 def _begin() -> None:
     """Prepare a process of a pool: one thread for numpy, and an end with the process that it works for."""
-    threadpool_limits(1, "blas")
+    with suppress(ImportError):  # it comes with scikit-learn, without which nothing here multiplies matrices in numpy
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415
+
+        threadpool_limits(1, "blas")
     # One that is killed tells its pool nothing: that would finish its tasks beside the next run, and then wait forever.
     Thread(target=_end_with_parent, daemon=True).start()
 

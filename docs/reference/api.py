@@ -28,7 +28,7 @@ _HEAD: Final = """\
 What programs may build on, made from the docstrings by `make docs`; everything else may change with any version.
 [Without Scrapy](../guides/library.md) is shorter.
 """
-_SECTIONS: Final = ("Args", "Attributes", "Returns", "Raises", "Yields")
+_SECTIONS: Final = ("Args", "Attributes", "Returns", "Raises", "Yields", "See Also")
 _SECTION: Final = re.compile(rf"^({'|'.join(_SECTIONS)}):$", re.MULTILINE)
 _ENTRY: Final = re.compile(r"^(\*{0,2}\w[\w, .]*?):\s+(.*)", re.DOTALL)
 _ROLE: Final = re.compile(r":\w+:`~?([^`<]*?)(?:\s*<[^>]*>)?`")

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 from scrapy.settings import Settings, default_settings
 from scrapy.utils.conf import build_component_list
@@ -57,3 +60,12 @@ def test_the_projects_own_settings_are_all_known_to_scrapy_or_to_us():
     known = {*vars(default_settings), *SETTINGS, "REMOTE_CONTROL_ENABLED"}  # that of Scrapy 2.19
     assert {name for name in vars(project) if name.isupper()} <= known
     assert project.ROBOTSTXT_OBEY is True
+
+
+def test_an_addon_without_its_packages_says_what_installs_them():
+    program = (
+        "import sys; sys.modules['redis'] = None\n"
+        "from scrapy.settings import Settings; import scrapy_tamis; scrapy_tamis.Addon().update_settings(Settings())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stderr.endswith("redis is not installed: pip install 'tamis[scrapy]'\n")

@@ -63,7 +63,7 @@ async def test_with_processes_no_page_is_read_in_the_crawls_own_however_many_wai
 
 async def test_what_is_too_large_is_not_read():
     for processes in (0, 1):
-        settings = Settings({"TAMIS_PROCESSES": processes, "TAMIS_MAX_NODES": 100})
+        settings = Settings({"TAMIS_PROCESSES": processes, "TAMIS_CLEAN": {"limits": {"max_nodes": 100}}})
         cleaner = Cleaner(Config.from_settings(settings), lambda _: None)
         cleaner.pool.start()
         for html in (HEAVY["paragraphs"], "<p>x" * 200):

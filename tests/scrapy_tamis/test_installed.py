@@ -8,10 +8,14 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from functools import partial
+from importlib.metadata import files, requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
+import tamis
 from hatch_build import find_compiler
 from tests.scrapy_tamis.waiting import SECONDS
 
@@ -78,6 +82,30 @@ def environment(wheel, tmp_path_factory) -> Path:
     return folder / "bin"
 
 
+def _without_extras(package: str) -> set[str]:
+    """Names of the distributions that pip installs for a package without extras, itself included."""
+    needed = {package}
+    for line in requires(package) or ():
+        requirement = Requirement(line)
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+            needed |= _without_extras(requirement.name)
+    return needed
+
+
+@pytest.fixture(scope="module")
+def library(wheel, tmp_path_factory) -> Path:
+    """Scripts of an environment with what ``pip install tamis`` brings: the wheel, and links to what it needs."""
+    folder = tmp_path_factory.mktemp("library")
+    venv.create(folder)
+    options = ["--quiet", "--no-index", "--no-deps", "--no-compile"]
+    _run(sys.executable, "-m", "pip", "--python", folder / "bin/python", "install", *options, wheel, folder=folder)
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+    for name in _without_extras("tamis") - {"tamis"}:
+        for top in {Path(file.parts[0]) for file in files(name) or () if file.parts[0] not in {"..", "__pycache__"}}:
+            (packages / top).symlink_to(Path(sysconfig.get_path("purelib")) / top)
+    return folder / "bin"
+
+
 def test_the_wheel_has_two_packages_and_nothing_else_at_the_top(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -87,6 +115,37 @@ def test_the_wheel_has_two_packages_and_nothing_else_at_the_top(wheel):
     for kind in (".npz", ".lua"):
         here = [path for top in ("detector", "crawler") for path in (ROOT / top).rglob(f"*{kind}")]
         assert sum(name.endswith(kind) for name in names) == len(here)
+
+
+def test_without_extras_there_are_ten_packages_and_the_commands_for_pages_and_files(library, tmp_path):
+    assert len(_without_extras("tamis")) <= 10
+    story = "Winds of 130 km/h are expected tonight."
+    (tmp_path / "storm.html").write_text(f"<title>Storm</title><main><p>{story}</main>")
+    run = partial(_run, library / "tamis", folder=tmp_path)
+    assert run("clean", "storm.html") == f"{story}\n"
+    (tmp_path / "items.jsonl").write_text(run("clean", "--format", "json", "--url", "https://a.example/", "storm.html"))
+    assert '"duplicate_of": null' in run("dedup", "items.jsonl")
+    run("inspect", "storm.html", "-o", "inspected.html")
+    assert story in (tmp_path / "inspected.html").read_text()
+    assert "all pages" in run("compare", "storm.html", "--terminal")
+    program = "import tamis, tamis.compat.trafilatura; print(tamis.__version__, tamis.clean('<p>One. Two.').text)"
+    assert _run(library / "python", "-c", program, folder=tmp_path) == f"{tamis.__version__} One. Two.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "package", "extra"),
+    [
+        (["tamis", "hosts", "--redis-url", "redis://127.0.0.1:1"], "redis", "scrapy"),
+        (["tamis", "warc", "pages.warc.gz", "-o", "out"], "fsspec", "archives"),
+        (["tamis", "train", ".", "-o", "model.npz"], "sklearn", "train"),
+        (["tamis", "--print-completion", "bash"], "shtab", "completion"),
+    ],
+)
+def test_what_needs_an_extra_says_which_in_its_last_line(library, tmp_path, arguments, package, extra):
+    command = [library / arguments[0], *arguments[1:]]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode != 0
+    assert done.stderr.splitlines()[-1].endswith(f"{package} is not installed: pip install 'tamis[{extra}]'")
 
 
 def test_the_core_has_no_format_that_other_pythons_of_its_tag_read_otherwise():

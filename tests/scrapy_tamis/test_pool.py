@@ -92,7 +92,7 @@ async def test_a_model_of_ones_own_is_used(pool, tmp_path: Path):
     model = load_model("logistic")
     model.save(tmp_path / "model.npz")
     cleaned = await pool.clean(HTML, URL, model=str(tmp_path / "model.npz"))
-    assert cleaned.values["label_version"] == model.version
+    assert cleaned.values["model_version"] == model.version
 
 
 async def test_of_the_pages_that_were_read_those_read_last_are_kept(monkeypatch: pytest.MonkeyPatch):

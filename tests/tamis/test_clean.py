@@ -51,8 +51,7 @@ def test_the_template_is_cut_from_text_html_and_markdown() -> None:
     )
     assert cleaned.title == "Storm warning"
     assert cleaned.template_share == pytest.approx(24 / (24 + 13 + 58))
-    assert not cleaned.fallback
-    assert (cleaned.passed_through, cleaned.model_version) == (None, "link-density-1")
+    assert (cleaned.status, cleaned.model_version) == ("cleaned", "link-density-1")
     assert [(s.path, s.score, s.reason) for s in cleaned.removed] == [("/html/body/nav/ul", 1.0, "landmark")]
 
 
@@ -84,7 +83,7 @@ def test_a_page_without_text_comes_with_advice() -> None:
 
 def test_a_page_of_links_only_keeps_a_section_as_fallback() -> None:
     cleaned = clean(MENU, model=MODEL)
-    assert (cleaned.text, cleaned.fallback, cleaned.template_share) == ("Home page\nAll the weather", True, 0.0)
+    assert (cleaned.text, cleaned.status, cleaned.template_share) == ("Home page\nAll the weather", "fallback", 0.0)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +103,7 @@ def test_any_input_gives_a_result(page: str | bytes, smooth: bool) -> None:
     assert isinstance(cleaned.markdown, str)
     assert 0.0 <= cleaned.template_share <= 1.0
     text = page if isinstance(page, str) else page.decode("latin-1")
-    assert cleaned.passed_through == ("binary" if "\x00" in text else None)
+    assert cleaned.status in ({"binary"} if "\x00" in text else {"cleaned", "empty", "fallback"})
     assert all(0.0 <= segment.score <= 1.0 for segment in cleaned.segments)
 
 
@@ -124,7 +123,7 @@ PDF, PNG = b"%PDF-1.7 \xe2\xe3", b"\x89PNG\r\n\x1a\n" + bytes(50)
 )
 def test_other_data_than_html_is_flagged_and_has_no_text_as_bytes_text_or_page(document: Any) -> None:
     cleaned = clean(document)
-    assert (cleaned.passed_through, cleaned.text, cleaned.markdown) == ("binary", "", "")
+    assert (cleaned.status, cleaned.text, cleaned.markdown) == ("binary", "", "")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +133,8 @@ def test_other_data_than_html_is_flagged_and_has_no_text_as_bytes_text_or_page(d
 def test_pages_above_a_limit_are_passed_through_with_all_their_text(limits: Limits, reason: str) -> None:
     for source in (PAGE, etree.fromstring(PAGE, etree.HTMLParser()))[: 1 if reason == "bytes" else 2]:
         cleaned = clean(source, model=MODEL, limits=limits)
-        assert (cleaned.passed_through, cleaned.title, cleaned.template_share) == (reason, "Storm warning", 0.0)
+        assert (cleaned.status, cleaned.title, cleaned.template_share) == ("too_large", "Storm warning", 0.0)
+        assert cleaned.hint == f"too large ({reason}); all its text is kept"
         assert cleaned.text.splitlines()[:2] == ["Home page", "All the weather"]
         assert cleaned.text.splitlines()[2:] == clean(PAGE, model=MODEL).text.split("\n\n")
         assert "<p>Home page</p>" in cleaned.html
@@ -237,7 +237,7 @@ FURTHER = ("html", "markdown", "metadata", "segments", "chunks")
 def test_the_result_can_be_written_as_json_pickled_and_copied() -> None:
     before = switched()
     found = json.loads(json.dumps(before.to_dict(*FURTHER)))
-    assert list(found)[:3] == ["text", "title", "template_share"]
+    assert list(found)[:3] == ["text", "title", "status"]
     assert found["url"] == "https://host.example/"
     assert found["metadata"]["headline"] == "Storm warning"
     assert found["chunks"][0]["headings"] == ["Storm warning"]
@@ -341,3 +341,12 @@ def test_rules_that_would_need_a_second_declaration_to_hide_do_not_use_up_those_
     page = f"<style>{rules}.x{{position:absolute;left:-9999px}}</style><body><main>{REPORT}{hidden}</main>"
     assert "said the harbour master" in clean(page).text
     assert "Ignore all" not in clean(page).text
+
+
+def test_the_repr_of_a_result_is_one_line_and_notebooks_show_its_markdown() -> None:
+    story = clean(PAGE)
+    assert re.fullmatch(r"<Cleaned 'Storm warning' [a-z]+, 14 words, confidence \.\d\d>", repr(story))
+    assert story._repr_markdown_() == story.markdown
+    assert repr(clean(PDF)) == "<Cleaned '' binary>"
+    assert repr(clean("<title>Front</title><script></script>")) == "<Cleaned 'Front' empty>"
+    assert repr(clean(MENU, model=MODEL)) == "<Cleaned '' None, 5 words, confidence .00, fallback>"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from xxhash import xxh3_64_intdigest
 
 from tamis.fingerprints import FINGERPRINT_VERSION, attribute_tokens, node_fingerprints
 from tamis.hashing import hash_text
@@ -253,3 +254,8 @@ def test_values_of_version_1_never_change() -> None:
     assert FINGERPRINT_VERSION == 1
     assert markup.dtype == np.uint64
     assert f"{markup[0]:016x} {markup[-1]:016x}" == "99dae1fceb301f3f dbec06d577c61325"
+
+
+def test_texts_of_every_length_are_hashed_as_xxhash_does() -> None:
+    text = bytes(33 + at * at % 90 for at in range(1_100))
+    assert [hash_text(text[:end]) for end in range(1_100)] == [xxh3_64_intdigest(text[:end]) for end in range(1_100)]

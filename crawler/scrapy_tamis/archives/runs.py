@@ -14,7 +14,6 @@ from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from itertools import islice, repeat
 from typing import IO, TYPE_CHECKING, ClassVar, Final, Self
 
@@ -24,6 +23,7 @@ from scrapy_tamis.archives.reading import ArchiveReader, Part, split_archives
 from scrapy_tamis.archives.rows import FORMATS, Failure, clean_page, hash_page, shingles_of
 from scrapy_tamis.fetching import STANDARD_INPUT
 from scrapy_tamis.storage.evidence import HashedPage
+from tamis import __version__
 from tamis.duplicates import MemoryIndex
 from tamis.files import write_output
 from tamis.models import load_model
@@ -142,7 +142,7 @@ class Run(ABC):
         if read := [source for source in ordered if os.path.realpath(source) in written]:
             raise ValueError(f"{read[0]} would be overwritten by its clean pages: give another folder than {output}")
         facts = {  # that must be the same when the run is resumed
-            "version": version("tamis"),
+            "version": __version__,
             "kind": type(self).__name__,
             "format": options.format,
             "model": load_model(options.model).version,

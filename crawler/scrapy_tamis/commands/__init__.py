@@ -14,11 +14,10 @@ from concurrent.futures.process import BrokenProcessPool
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import shtab
-
 from scrapy_tamis.commands import clean, compare, dedup, evaluate, hosts, inspect, report, site, train, warc
 from scrapy_tamis.commands.common import FAILED, INTERRUPTED, USAGE, CommandError, CommandParser, warn
-from tamis import core, load_model
+from scrapy_tamis.extras import missing_package
+from tamis import __version__, core, load_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,14 +41,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (sys.argv[1:] if arguments is None else arguments):
         parser.print_help(sys.stderr)
         return USAGE
-    options = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="replace")
     try:
+        options = parser.parse_args(arguments)
         code: int = options.run(options)
         sys.stdout.flush()
-    except CommandError as error:
-        warn(str(error))
+    except (CommandError, ModuleNotFoundError) as error:
+        warn(missing_package(error) if isinstance(error, ModuleNotFoundError) else str(error))
         return USAGE
     except BrokenPipeError:
         # The reader has gone, as with "| head". What is left to flush at exit goes nowhere, quietly.
@@ -68,7 +67,13 @@ def make_parser() -> CommandParser:
     style: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter}
     parser = CommandParser("tamis", description=_DESCRIPTION, epilog=_EPILOG, **style)
     parser.add_argument("--version", nargs=0, action=_Version, help="print the versions of Tamis, model and lxml")
-    shtab.add_argument_to(parser, help="print what completes commands and options in this shell, and exit")
+    completes = "print what completes commands and options in this shell, and exit"
+    try:
+        import shtab
+
+        shtab.add_argument_to(parser, help=completes)
+    except ImportError:
+        parser.add_argument("--print-completion", metavar="SHELL", action=_NoCompletion, help=completes)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (clean, inspect, compare, site, warc, train, evaluate, dedup, hosts, report):
         summary, _, epilog = command.HELP.partition("\n")
@@ -84,10 +89,18 @@ def make_parser() -> CommandParser:
     return parser
 
 
+class _NoCompletion(argparse.Action):
+    """Says what completion needs."""
+
+    def __call__(self, *_: Any) -> None:
+        """Load what is not there."""
+        raise ModuleNotFoundError(name="shtab")
+
+
 class _Version(argparse.Action):
     """Prints the versions that decide what comes out."""
 
     def __call__(self, *_: Any) -> None:
         """Load the model, print and end."""
-        print(f"tamis {version('tamis')}, core {core.VERSION}, model {load_model().version}, lxml {version('lxml')}")
+        print(f"tamis {__version__}, core {core.VERSION}, model {load_model().version}, lxml {version('lxml')}")
         raise SystemExit(0)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 _SUFFIXES: Final = {"text": ".txt", "markdown": ".md", "html": ".html", "json": ".json", "segments": ".txt"}
 _JSON_PARTS: Final = ("html", "markdown", "metadata", "chunks", "segments", "blocks")
-_JSON_FIELDS: Final = ("title", "text", "comments", "template_share", "confidence", "kind", "fallback")
+_JSON_FIELDS: Final = ("title", "text", "comments", "template_share", "confidence", "kind", "status", "model_version")
 _ONE_FILE_SUFFIXES: Final = (".jsonl", ".json", ".ndjson")
 _MAX_PAGES_PER_CALL: Final = 64  # to a process
 _TEXT_WIDTH: Final = 50  # characters
@@ -219,14 +219,12 @@ def _clean_source(
         cleaned = clean(page.html, page.url, encoding=page.encoding, **model_switches(options), **switches)
     except (InputError, LookupError, OSError, ValueError) as error:  # of codecs, too: a page may declare any
         return None, [reason(error)]
-    if cleaned.passed_through in NOT_HTML:
-        return None, [f"is no HTML ({cleaned.passed_through})"]
+    if cleaned.status in NOT_HTML:
+        return None, [f"is not HTML ({cleaned.status})"]
     warnings = []
-    if cleaned.passed_through:
-        warnings.append(f"too large ({cleaned.passed_through}); all its text is kept")
     if cleaned.hint:
         warnings.append(cleaned.hint)
-    if cleaned.fallback:
+    if cleaned.status == "fallback":
         warnings.append("everything looks like template; its least template-like section is kept")
     return _content_of(source.name, cleaned, options), warnings
 
@@ -239,7 +237,6 @@ def _content_of(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str
         return content if content.endswith("\n") else f"{content}\n"
     row: dict[str, Any] = {"file": name, "url": cleaned.url or options.url}
     row |= {part: getattr(cleaned, part) for part in _JSON_FIELDS}
-    row |= {"passed_through": cleaned.passed_through, "model": cleaned.model_version}
     row |= {part: round(row[part], 4) for part in ("template_share", "confidence") if row[part] is not None}
     parts = cleaned.to_dict(*options.json_parts)
     return json.dumps(row | {part: parts[part] for part in options.json_parts}, ensure_ascii=False) + "\n"

@@ -11,6 +11,7 @@ import zlib
 from codecs import BOM_UTF8
 from contextlib import ExitStack, contextmanager, suppress
 from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
@@ -225,7 +226,7 @@ def add_server_options(parser: CommandParser) -> None:
 
 def find_server(options: argparse.Namespace) -> bool:
     """Fill in the server and the prefix that were not given, as a crawl here finds them; return if there is one."""
-    if options.redis_url is None and options.state_dir is None:
+    if options.redis_url is None and options.state_dir is None and find_spec("scrapy") is not None:
         from scrapy.utils.project import get_project_settings, inside_project
 
         from scrapy_tamis.config import checked_setting

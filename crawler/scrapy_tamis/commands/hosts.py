@@ -66,7 +66,7 @@ def add_options(parser: CommandParser) -> None:
     sample = "for --export: pages of the host, or a folder of them, that CSS selectors are made from"
     add("--sample FILE", sample, many=True)
     add("-o --output OUT", "for --export: file to write", type=Path)
-    add("--ttl S", "for --import: as TAMIS_HOST_TTL (default: %(default)s)", default=2_592_000)
+    add("--ttl S", "for --import: as TAMIS_TTL (default: %(default)s)", default=2_592_000)
 
 
 def run(options: argparse.Namespace) -> int:

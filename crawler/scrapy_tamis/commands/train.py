@@ -62,17 +62,14 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError("--processes: at least 1")
     names = ("output", "model", "gold", "marks", "labels", "seed", "processes")
     settings = {name: getattr(options, name) for name in names}
-    try:
-        from tamis.training.report import describe_metrics
-        from tamis.training.train import train
+    from tamis.training.report import describe_metrics
+    from tamis.training.train import train
 
-        with report_errors():
-            for written in (options.output, options.output.with_suffix(".md")):
-                refuse_inputs(written, [*options.sources, *options.gold])
-            sources = "\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources)
-            trained = train(options.sites, sources=sources, progress=Progress(), **settings)
-    except ImportError as error:
-        raise CommandError(f"{error}: training needs pip install 'tamis[train]'") from error
+    with report_errors():
+        for written in (options.output, options.output.with_suffix(".md")):
+            refuse_inputs(written, [*options.sources, *options.gold])
+        sources = "\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources)
+        trained = train(options.sites, sources=sources, progress=Progress(), **settings)
     gold = f"{trained.gold_pages:,} gold pages, " if trained.gold_pages else ""
     gold += f"{trained.marked_pages:,} marked pages, " if trained.marked_pages else ""
     print(f"{trained.sites:,} sites, {trained.pages:,} pages, {gold}{trained.examples:,} units")

@@ -76,12 +76,10 @@ def add_options(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Clean the archives and report the result."""
     _check(options)
-    try:
-        from scrapy_tamis.archives import ArchiveRun, OnePassRun, Options
-    except ImportError as error:
-        raise CommandError(f"{error.name} is not installed: pip install 'tamis[archives]'") from error
+    from scrapy_tamis.archives import ArchiveRun, OnePassRun, Options
+
     if options.ray is not None and importlib.util.find_spec("ray") is None:
-        raise CommandError("ray is not installed: pip install 'tamis[ray]'")
+        raise ModuleNotFoundError(name="ray")
     sources = _find_sources(options)
     run_options = Options(
         format=options.format,

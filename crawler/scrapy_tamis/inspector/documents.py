@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
+from scrapy_tamis.extras import missing_package
 from scrapy_tamis.fetching import Document, InputError, is_address, parse_readable, read_document, read_page
 from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.storage.keys import site_of
@@ -84,7 +85,7 @@ def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
     try:
         from scrapy_tamis.archives.reading import ArchiveReader, Part  # noqa: PLC0415  (of the extra [archives])
     except ImportError as error:
-        raise InputError("WARC files need pip install 'tamis[archives]'") from error
+        raise InputError(missing_package(error)) from error
     host = site_of(url) if url else None
     reader = ArchiveReader(Part(source), max_bytes=_MAX_BYTES)
     found: dict[str, Document] = {}

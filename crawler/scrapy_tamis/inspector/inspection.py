@@ -71,17 +71,17 @@ class Inspection:
 
     Attributes:
         replay: the other pages of its site; ``None`` where none are known.
-        passed_through: why a crawl would pass it through uncut.
+        too_large: which limit a crawl would pass it through uncut for; "" for none.
     """
 
     def __init__(self, document: Document, replay: Replay | None = None, rules: Rules | None = None) -> None:
         self.document = document
         self.replay = replay
-        self.passed_through: str | None = None
+        self.too_large = ""
         try:
             self.page = document.parse()
         except PageTooLarge as error:
-            self.passed_through = str(error)
+            self.too_large = str(error)
             self.page = document.parse(WIDE_LIMITS)
         self._rules = rules or Rules()
         self.cleaned = lru_cache(maxsize=1)(self._clean)
@@ -141,7 +141,7 @@ class Inspection:
             "section": section_of,
             "text": pieces,
             "templateShare": cleaned.template_share,
-            "fallback": cleaned.fallback,
+            "status": cleaned.status,
             "model": cleaned.model_version,
             "html": cleaned.html,
             "markdown": cleaned.markdown,

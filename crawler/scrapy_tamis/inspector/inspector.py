@@ -82,9 +82,9 @@ class Inspector:
         page, trial = self.page(number), self.first
         state = page.state(trial)
         notices = []
-        if page.passed_through:
-            notices.append(f"A crawl passes this page through uncut: {page.passed_through}.")
-        if state["fallback"]:
+        if page.too_large:
+            notices.append(f"A crawl passes this page through uncut: {page.too_large}.")
+        if state["status"] == "fallback":
             notices.append("All of this page looks like template; its least template-like section is kept.")
         data: dict[str, Any] = {
             "server": server,

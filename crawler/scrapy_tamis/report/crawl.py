@@ -134,10 +134,13 @@ def _inspect_options(config: Config, settings: BaseSettings) -> str:
     options = []
     if config.redis_url is None:
         options = ["--state-dir", shlex.quote(str(config.state_dir.absolute()))]
-    for name in ("redis_prefix", "model", "favor", "scope", "rules"):
-        if isinstance(value := settings.get(f"{PREFIX}{name.upper()}"), str):
-            path = str(Path(value).absolute()) if name == "rules" else value
-            options += [f"--{name.removeprefix('redis_')}", shlex.quote(path)]
+    said = {"prefix": settings.get(f"{PREFIX}REDIS_PREFIX")}
+    said |= {name: config.clean.get(name) for name in ("model", "favor", "scope")}
+    if isinstance(rules := settings.get(f"{PREFIX}RULES"), str):
+        said["rules"] = str(Path(rules).absolute())
+    for name, value in said.items():
+        if value is not None:
+            options += [f"--{name}", shlex.quote(str(value))]
     return " ".join(options)
 
 

@@ -73,8 +73,8 @@ class NodeCounts:
 
     Args:
         budget: nodes held per host.
-        max_pages: pages counted per host, at most ``MAX_PAGES``.
         ttl: life of a host after its last page, in seconds.
+        max_pages: pages counted per host, at most ``MAX_PAGES``.
         settle_after: least pages after which a host may settle, twice as many after each time it has opened again; 0
             never settles.
         max_hosts: new hosts of one registered domain that this worker begins to count; 0 for any number.
@@ -86,8 +86,8 @@ class NodeCounts:
     _: KW_ONLY
     prefix: str
     budget: int
-    max_pages: int
     ttl: int
+    max_pages: int = 1_024
     settle_after: int = 0
     max_hosts: int = 1_000
     refresh: float = REFRESH_S

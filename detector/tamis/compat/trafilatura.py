@@ -130,7 +130,7 @@ def bare_extraction(
     language = (document.language or "").partition("-")[0]
     if (
         not cleaned.text
-        or (max_tree_size is not None and cleaned.passed_through)
+        or (max_tree_size is not None and cleaned.status == "too_large")
         or (url_blacklist and document.url in url_blacklist)
         or (target_language and language and language != target_language)
         or (only_with_metadata and not (document.date and document.title and document.url))

@@ -112,7 +112,7 @@ def test_a_folder_becomes_one_file_of_json_lines(clean, mirror, tmp_path):
     out = tmp_path / "pages.jsonl"
     assert clean(mirror, "--format", "json", "--with", "metadata", "--with", "markdown", "-o", out)[0] == 0
     rows = [json.loads(line) for line in out.read_text().splitlines()]
-    assert [rows[0][name] for name in ("title", "fallback", "passed_through", "url")] == ["Storm", False, None, None]
+    assert [rows[0][name] for name in ("title", "status", "url")] == ["Storm", "cleaned", None]
     assert 0 < rows[0]["template_share"] < 0.5
     assert [Path(row["file"]).name for row in rows] == ["story.htm", "index.html", "page", "index.html"]
     assert all(row["metadata"]["headline"].startswith("Storm warning of") for row in rows)
@@ -160,7 +160,7 @@ def test_links_images_and_tables_can_be_left_out(switch, before, after, clean, t
         (b"https://host.example/a\nhttps://host.example/b\n", "is a list of addresses"),
         (b"\x1f\x8b\x08\x00\x00\x00\x00\x00", "is compressed: unpack it with gunzip first"),
         (b'{"url": "http://a.example/"}\n{"url": "http://b.example/"}\n', "is JSON lines, not HTML"),
-        (b'{"url": "http://a.example/"}', "is no HTML (json)"),
+        (b'{"url": "http://a.example/"}', "is not HTML (json)"),
         (None, "no such file or directory"),
     ],
 )

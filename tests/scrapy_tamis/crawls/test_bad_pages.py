@@ -39,7 +39,7 @@ NO_HTML = {"binary", "only nul"}
 def crawled(shared_web, start_crawls):
     urls = [shared_web.add(f"/{name.replace(' ', '-')}", body) for name, body in PAGES.items()]
     outputs = ["clean_html", "markdown", "segments"]
-    (result,) = start_crawls({"urls": urls, "TAMIS_OUTPUTS": outputs, "TAMIS_THREAD_TAGS": 1_000}).results()
+    (result,) = start_crawls({"urls": urls, "TAMIS_OUTPUTS": outputs}).results()
     return shared_web, result
 
 

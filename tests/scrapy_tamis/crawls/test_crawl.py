@@ -46,10 +46,10 @@ def crawled(shared_web, start_crawls, tmp_path_factory):
         "others": {"urls": [urls[0], *others]},
         "left alone": {**few, "meta": {"tamis": False}},
         "off": {**few, "custom_settings": {"TAMIS_ENABLED": False}},
-        "in threads": {"urls": urls[:9], "TAMIS_SITE_EVIDENCE": False, "TAMIS_THREAD_TAGS": 0},
+        "in threads": {"urls": web.add_articles(9, heavy=True), "TAMIS_SITE_EVIDENCE": False},
         "without threads": {"urls": urls[:9], "TAMIS_SITE_EVIDENCE": False},
-        "too many bytes": {"urls": urls[:1], "TAMIS_MAX_BYTES": 10},
-        "too many nodes": {"urls": urls[:1], "TAMIS_MAX_NODES": 10},
+        "too many bytes": {"urls": urls[:1], "TAMIS_CLEAN": {"limits": {"max_bytes": 10}}},
+        "too many nodes": {"urls": urls[:1], "TAMIS_CLEAN": {"limits": {"max_nodes": 10}}},
         "without counts": {"urls": urls[:12], "TAMIS_SITE_EVIDENCE": False},
         "of a site": {"urls": urls[:12], "meta": {"tamis": {"site": "news.example"}}},
         "only counted": {**few, "meta": {"tamis": {"clean": False}}},
@@ -161,8 +161,9 @@ def test_settings_and_requests_say_what_happens_to_a_page(crawled, name, stats):
 def test_heavy_pages_come_out_of_a_thread_as_they_do_without_one(crawled):
     light, heavy = crawled["without threads"], crawled["in threads"]
     assert heavy.tamis_stats == {**light.tamis_stats, "tamis/items/in_thread": 9}
-    for url in heavy.urls:
-        assert heavy.item(url) == light.item(url)
+    for one, other in zip(light.urls, heavy.urls, strict=True):
+        of_address = {name: light.item(one)[name] for name in ("url", "confidence")}
+        assert heavy.item(other) | of_address == light.item(one)
 
 
 async def test_pages_behind_one_host_count_for_the_sites_that_they_are_of(shared_web, crawled, pages_counted):
@@ -173,7 +174,7 @@ async def test_pages_behind_one_host_count_for_the_sites_that_they_are_of(shared
 
 def test_another_model_cleans_and_what_makes_no_sense_is_ignored_and_said_once(crawled):
     result = crawled["another model"]
-    assert all(item["label_version"].startswith("logistic-") for item in result.items)
+    assert all(item["model_version"].startswith("logistic-") for item in result.items)
     assert result.log.count("ignored 'color': 'red': there are count, clean, site") == 1
     assert result.log.count("ignored 'clean': 'yes': it takes a bool") == 1
 

@@ -47,7 +47,7 @@ def taking_no_counts(shared_web, start_crawls, tmp_path_factory):
     (folder / "file").touch()
     options = {"password": ["--requirepass", "secret"], "memory": ["--maxmemory", "1mb"]}
     plan = _plan(shared_web, "redis://127.0.0.1:1", TAMIS_REDIS_RETRY_INTERVAL=60, TAMIS_REDIS_TIMEOUT=60)
-    optional = {**plan, "TAMIS_REDIS_OPTIONAL": True}  # or the wrong password would stop the crawl
+    optional = {**plan, "TAMIS_REQUIRED": False}  # or the wrong password would stop the crawl
     crawls = {
         "refused": plan,
         "unwritable": {**plan, "TAMIS_REDIS_URL": "", "TAMIS_STATE_DIR": str(folder / "file" / "state")},

@@ -24,18 +24,18 @@ def crawled(shared_web, start_crawls):
     cases = {
         **{kind: {"item": kind} for kind in KINDS},
         **{f"{kind} without html": {"item": kind, "TAMIS_KEEP_HTML": False} for kind in KINDS},
-        "raw": {"item": "raw", "TAMIS_HTML_FIELD": "raw", "TAMIS_FIELD_NAMES": names},
+        "raw": {"item": "raw", "TAMIS_FIELD_NAMES": {"html": "raw", **names}},
         **{kind: {"item": kind} for kind in ("falsy", "number", "none", "twice", "unwanted")},
-        "linked": {"item": "linked", "TAMIS_URL_FIELD": "link"},
+        "linked": {"item": "linked", "TAMIS_FIELD_NAMES": {"url": "link"}},
         "switched": {
             "urls": [shared_web.add("/all", WITH_ALL)],
             "TAMIS_OUTPUTS": "markdown",
-            **{f"TAMIS_{name.upper()}": value for name, value in SWITCHES.items()},
+            "TAMIS_CLEAN": SWITCHES,
         },
     }
-    outputs = {"TAMIS_OUTPUTS": "markdown,metadata", "TAMIS_LINKS": False}
+    outputs = {"TAMIS_OUTPUTS": "markdown,metadata", "TAMIS_CLEAN": {"links": False}}
     cases["content"] = {"item": "content", **outputs}
-    cases["read as said"] = {"urls": [russian], "item": "bytes", "TAMIS_ENCODING": "windows-1251"}
+    cases["read as said"] = {"urls": [russian], "item": "bytes", "TAMIS_CLEAN": {"encoding": "windows-1251"}}
     results = start_crawls(*({"urls": [url], "with_html": True, **case} for case in cases.values())).results()
     return dict(zip(cases, results, strict=True))
 

@@ -69,7 +69,7 @@ def test_callbacks_and_page_objects_get_the_content_they_ask_for(web, forks, tmp
     )
     assert alone.pop("url")
     assert not any(alone.values())
-    assert by_model["label_version"].startswith("logistic-")
+    assert by_model["model_version"].startswith("logistic-")
     assert all(item["text"].startswith("Story") for item in items if item is not alone)
     assert contents[-1]["label_source"] == "site"
     assert contents[0]["markdown"].startswith("# Story 0\n\n")

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from scrapy.settings import Settings, default_settings
 
+import tamis
 from scrapy_tamis.config import SETTINGS, Config
 from scrapy_tamis.project.site import SiteSpider
 
@@ -68,9 +69,8 @@ def test_the_image_has_what_the_settings_of_the_recipes_need():
 
 
 def test_the_image_is_named_by_the_version_of_the_package():
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     for name in ("Dockerfile", "kubernetes.yaml"):
-        assert set(re.findall(r"tamis:(\d\S+)", (DEPLOY / name).read_text())) == {version}
+        assert set(re.findall(r"tamis:(\d\S+)", (DEPLOY / name).read_text())) == {tamis.__version__}
 
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

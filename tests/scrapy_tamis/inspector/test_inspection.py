@@ -62,9 +62,9 @@ def test_posts_of_a_forum_are_no_comments_whatever_threshold_is_tried() -> None:
 
 def test_a_page_above_the_limits_is_inspected_and_says_so() -> None:
     inspection = _inspection(story(3).replace("</footer>", "<i></i>" * 110_000))
-    assert "nodes, the limit is 100,000" in str(inspection.passed_through)
+    assert "nodes, the limit is 100,000" in inspection.too_large
     assert "In report 3" in inspection.cleaned(Trial()).text
-    assert _inspection(story(3)).passed_through is None
+    assert _inspection(story(3)).too_large == ""
 
 
 def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> None:

@@ -97,7 +97,7 @@ def test_a_report_has_the_pages_the_hosts_and_the_errors(
     assert {name: item[name] for name in fields if name in item} == fields
 
     empty = web.add("/last?a=1&b=2", "<html><body><ul><li><a href=/0>Front page</a></li></ul></body></html>")
-    settings = {"TAMIS_REPORT": str(report), "TAMIS_RULES": [{"drop": "li"}], "TAMIS_FAVOR": "recall"}
+    settings = {"TAMIS_REPORT": str(report), "TAMIS_RULES": [{"drop": "li"}], "TAMIS_CLEAN": {"favor": "recall"}}
     (again,) = crawl(urls=[empty], **settings).items
     assert (again["status"], again["evidence_pages"]) == ("empty", 21)
     (command,) = set(re.findall("tamis inspect [^<]+", report.read_text(encoding="utf-8")))

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; tamis.core expects the same number. */
-#define CORE_VERSION 37
+#define CORE_VERSION 38
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -260,6 +260,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(count_continuations, "Bytes that continue characters of UTF-8, for tamis.page.parsing.") \
     DO(scan_tags, "A document mended for parsers, and the work that nesting makes, for tamis.page.parsing.") \
     DO(node_fingerprints, "Tokens of attributes and fingerprints of units, for tamis.fingerprints.") \
+    DO(hash_bytes, "XXH3 of bytes, for tamis.hashing.") \
     DO(mark_units, "Which elements are counted, for tamis.counting.") \
     DO(counted_units, "Units that are counted, with their fingerprints, for tamis.places.") \
     DO(spread_frequencies, "Counts of elements by those of their leaves.") \

@@ -150,3 +150,14 @@ uint64_t hash_bytes(const unsigned char *p, size_t length)
     }
     return avalanche(hash + of_16(p + length - 16, secret + 136 - 17));
 }
+
+/* hash_bytes(bytes) -> int */
+PyObject *core_hash_bytes(PyObject *module, PyObject *arguments)
+{
+    Span bytes;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O&", in_bytes, &bytes)) {
+        return NULL;
+    }
+    return PyLong_FromUnsignedLongLong(hash_bytes(bytes.begin, (size_t)(bytes.end - bytes.begin)));
+}
