@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tamis.cleaning import clean
-from tamis.counting import MIN_PAGES
 from tamis.duplicates import KEEP, shingles
 from tamis.page.page import DEFAULT_LIMITS, Limits, Page
 from tamis.site import PageCounts
@@ -55,7 +54,7 @@ FIELDS: Final = (
     ItemField("template_share", lambda o: round(o.cleaned.template_share, 4)),
     ItemField("confidence", lambda o: None if o.cleaned.confidence is None else round(o.cleaned.confidence, 4)),
     ItemField("kind", lambda o: o.cleaned.kind),
-    ItemField("label_source", lambda o: "site" if o.evidence and o.evidence.pages >= MIN_PAGES else "page"),
+    ItemField("label_source", lambda o: "site" if o.cleaned.decided and o.cleaned.decided.uses_counts else "page"),
     ItemField("label_version", lambda o: o.cleaned.model_version),
     ItemField("evidence_pages", lambda o: o.evidence.pages if o.evidence else 0),
     ItemField("site_label_version", lambda o: o.evidence.label_version if o.evidence else 0),

@@ -20,7 +20,6 @@ from scrapy_tamis import stats
 from scrapy_tamis.content import Content
 from scrapy_tamis.extension import Component, Tamis, tamis_of
 from scrapy_tamis.item_sources import META, ItemSource, page_address
-from scrapy_tamis.storage.keys import site_of
 from tamis.cleaning import NOT_HTML
 from tamis.duplicates import KEEP, near_duplicates
 from tamis.page.parsing import decode
@@ -134,7 +133,7 @@ class CleanItems(Component):
         tamis, config, options = self._tamis, self._config, source.options
         if (own := adapter.get(META)) is not None:
             _remove_field(adapter, META)
-            options = options.updated(own, tamis.warn_once)
+            options = options.updated(own, tamis.warn_once, ignored={"count", "url"})
         html = _unwrap_list(adapter.get(config.html_field))
         if html is None or not options.clean:
             self._skip(adapter.item, adapter, options)
@@ -149,7 +148,7 @@ class CleanItems(Component):
             return None
         if config.encoding is not None and isinstance(html, bytes):
             html = decode(html, config.encoding)
-        is_whole = source.is_of(html)
+        is_whole = source.is_of(html) and options.site == source.options.site
         url = document = source.url
         if isinstance(address := _unwrap_list(adapter.get(config.url_field)), str):
             url = document = page_address(address)
@@ -159,8 +158,8 @@ class CleanItems(Component):
             document = add_or_replace_parameter(url, "part", xxh3_64_hexdigest(raw))
         if is_whole:
             return source.html[0], source if own is None else replace(source, options=options), document
-        # The site that the response was counted for, whatever address the item itself gives.
-        return html, ItemSource(url, source.site or site_of(url or ""), options), document
+        # A page that was carried along or fetched in the callback is judged by its own host, not by the response's.
+        return html, ItemSource(url, options.site or source.site_for(url), options), document
 
     def _skip(self, item: object, field_names: Iterable[str], options: RequestOptions) -> None:
         """Count an item that is not to be cleaned or has no HTML, which is logged once for each kind of item."""
