@@ -88,7 +88,9 @@ def labels(server: Server, options: argparse.Namespace) -> Figures:
     for order, numbers in stable.items():
         quartiles = np.percentile(numbers, (50, 75, 100)).tolist()
         names = ("median", "of three quarters", "most")
-        figures |= {f"{order}, pages until labels are stable: {name}": at for name, at in zip(names, quartiles, strict=True)}
+        figures |= {
+            f"{order}, pages until labels are stable: {name}": at for name, at in zip(names, quartiles, strict=True)
+        }
     for (order, kind), measured in rows.items():
         if measured:
             figures |= {f"{order}, {kind}: {name}": value for name, value in summary(measured).items()}

@@ -66,6 +66,7 @@ class Cleaner:
             outputs=tuple(sorted(config.outputs)),
             sketch=config.duplicates_sketch,
             switches={name: getattr(config, name) for name in _SWITCHES},
+            measures_losses=config.report is not None,
         )
         self._max_tags = config.thread_tags
         self._count = count

@@ -333,7 +333,7 @@ class Config:
     error](../guides/sites.md#what-the-counts-promise)"""
     host_pages: int = _setting(1_024, _number(int, 1, MAX_PAGES), "pages")
     """most pages counted per host, at most 32767; then it [settles](../guides/sites.md#settled-hosts) in any case"""
-    settle_pages: int = _setting(48, _number(int, MIN_PAGES, math.inf, 0), "pages")
+    settle_pages: int = _setting(64, _number(int, MIN_PAGES, math.inf, 0), "pages")
     """pages after which a host may settle, 10 or more, once its labels have not changed while its pages doubled; with 0
     none does, and pages after `TAMIS_HOST_PAGES` are not counted"""
     domain_hosts: int = _setting(1_000, _number(int, 0), "hosts")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from scrapy_tamis.report.losses import measure_losses
 from tamis.cleaning import clean
 from tamis.duplicates import KEEP, shingles
 from tamis.page.page import DEFAULT_LIMITS, Limits, Page
@@ -79,10 +80,11 @@ OPTIONAL_FIELDS: Final = tuple(field.name for field in FIELDS if field.optional)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanedItem:
-    """The values of an item's fields, by name, and the shingles of its clean text."""
+    """The values of an item's fields, by name, the shingles of its clean text, and what it may have lost."""
 
     values: dict[str, object]
     shingles: NDArray[np.uint64]
+    losses: dict[str, object] = field(default_factory=dict)
 
     @property
     def status(self) -> str:
@@ -92,12 +94,18 @@ class CleanedItem:
 
 @dataclass(frozen=True, slots=True)
 class CleaningOptions:
-    """The options for all pages of a crawl; ``switches`` are further arguments of :func:`tamis.clean`, by name."""
+    """The options for all pages of a crawl.
+
+    Attributes:
+        switches: further arguments of :func:`tamis.clean`, by name.
+        measures_losses: whether there is a report, which ranks pages by :func:`measure_losses`.
+    """
 
     limits: Limits = DEFAULT_LIMITS
     outputs: tuple[str, ...] = ()
     sketch: int = KEEP
     switches: Mapping[str, Any] = field(default_factory=dict)
+    measures_losses: bool = False
 
 
 def clean_item(
@@ -119,4 +127,5 @@ def clean_item(
         site = PageCounts(df, evidence.pages)
     cleaned = clean(html, url, model=model, limits=options.limits, site=site, rules=rules, **options.switches)
     outcome = Outcome(cleaned, evidence, shingles(cleaned.text, keep=options.sketch))
-    return CleanedItem(outcome.values(options.outputs), outcome.shingles)
+    losses = measure_losses(cleaned) if options.measures_losses else {}
+    return CleanedItem(outcome.values(options.outputs), outcome.shingles, losses)

@@ -56,9 +56,7 @@ class RequestOptions:
         chosen: dict[str, Any] = {}
         for name, option in value.items():
             try:
-                if name in ignored:
-                    raise ValueError("it acts in the meta of a request, not on an item")
-                chosen |= {} if option is None else {name: _checked(name, option)}
+                chosen |= {} if option is None else {name: _checked(name, option, ignored)}
             except ValueError as error:
                 warn((META, name), "%r: ignored %r: %r%s", META, name, option, f": {error}" if str(error) else "")
         return replace(self, **chosen)
@@ -86,8 +84,10 @@ DEFAULT: Final = RequestOptions()
 _TYPES: Final = {f.name: str if f.name in {"site", "model", "url"} else bool for f in fields(RequestOptions)}
 
 
-def _checked(name: object, option: object) -> object:
-    """Return the value of an option; raise ``ValueError`` if it makes no sense."""
+def _checked(name: object, option: object, ignored: Collection[str]) -> object:
+    """Return the value of an option; raise ``ValueError`` if it makes no sense, or none here."""
+    if name in ignored:
+        raise ValueError("it acts in the meta of a request, not on an item")
     if name == "rules":
         return None if option is False else Rules(() if option is True else option)  # type: ignore[arg-type]
     if name not in _TYPES:

@@ -39,7 +39,7 @@ HOST_METRICS: Final = {
     "tamis_host_pages": "Pages of the host that are counted",
     "tamis_host_labels": "Units of the host that are template by now",
     "tamis_host_labels_changed_ratio": "Fraction of the template's text with another label than when last stable",
-    "tamis_host_settles_at_pages": "Pages at which the host settles if its labels do not change; 0 once it has, or never",
+    "tamis_host_settles_at_pages": "Pages at which the host settles if they stay so; 0 for never, or once it has",
     "tamis_host_settled": "1 for a host whose labels are frozen",
 }
 """Names and meanings of the gauges for each host, in the order of :class:`scrapy_tamis.storage.counts.LabelState`."""
@@ -97,7 +97,7 @@ class CrawlMetrics(Component):
             yield family
         tamis = self._crawler.get_extension(Tamis)
         hosts = dict(tamis.counts.label_states) if tamis is not None and tamis.counts is not None else {}
-        for place, (name, meaning) in enumerate(HOST_METRICS.items()):
+        for place, (name, meaning) in enumerate(HOST_METRICS.items() if hosts else ()):
             gauge = GaugeMetricFamily(name, meaning, labels=["spider", "host"])
             for host, state in hosts.items():
                 gauge.add_metric([spider, host], float(state[place]))

@@ -93,7 +93,7 @@ class CountNodes(Component):
             return False
         if isinstance(response, HtmlResponse) or begins_as_html(response.body):
             return True
-        kind, content_type = type(response).__name__, response.headers.get("Content-Type", b"none").decode("latin-1")
+        kind, content_type = type(response).__name__, (response.headers.get("Content-Type") or b"").decode("latin-1")
         self._tamis.warn_once(
             (kind, "counted"),
             "A %s counts for its site if it begins as HTML does (<!doctype html>). %s, of type %r, does not",

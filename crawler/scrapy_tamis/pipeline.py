@@ -122,7 +122,7 @@ class CleanItems(Component):
                 await self._find_original(document, cleaned, source.options)
         with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, url):
             if self._write(adapter, cleaned):
-                self._tell(url, cleaned.values)
+                self._tell(url, cleaned.values | cleaned.losses)
         return adapter.item
 
     def _page_of(self, adapter: ItemAdapter, source: ItemSource) -> tuple[str | bytes, ItemSource, str | None] | None:

@@ -190,7 +190,9 @@ class CarryingSpider(PlannedSpider):
 
     def parse(self, response):
         item = MAKERS[self.item](response)
-        yield scrapy.Request(self.second, self.finish, meta=self.second_meta, cb_kwargs={"item": item}, dont_filter=True)
+        yield scrapy.Request(
+            self.second, self.finish, meta=self.second_meta, cb_kwargs={"item": item}, dont_filter=True
+        )
 
     def finish(self, _, item):
         yield item

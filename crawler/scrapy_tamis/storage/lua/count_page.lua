@@ -411,13 +411,15 @@ local has_settled = false
 if is_new or before or first_id then
   local due, settles_at = state.checked + math.max(MIN_CHECK, CHECK_GROWTH * state.checked), settling_pages()
   if state.checked < settles_at then due = math.min(due, settles_at) end
+  local is_due, is_told = state.pages >= due, state.settles_at == settles_at
   state.settles_at = settles_at
-  has_settled = state.pages >= due and check_labels()
+  has_settled = is_due and check_labels()
   if not has_settled then
     redis.call('HSET', host, 'pages', state.pages, 'entries', state.entries, 'remembered', state.remembered,
-      'undercount', state.undercount, 'missed', state.missed, 'used', now, 'checked', state.checked,
-      'labelled', state.labelled, 'changed', state.changed, 'stable_from', state.stable_from,
-      'settles_at', state.settles_at)
+      'undercount', state.undercount, 'missed', state.missed, 'used', now)
+    for _, name in ipairs(is_due and OF_LABELS or is_told and {} or { 'settles_at' }) do
+      redis.call('HSET', host, name, state[name])
+    end
   end
 end
 keep_alive(state.pages > 1 and ttl or first_life) -- a host lives as long as its pages come, new ones or not
