@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
     from scrapy_tamis.fields import CleanedItem
     from scrapy_tamis.item_sources import RequestOptions
@@ -70,6 +71,9 @@ class CleanItems(Component):
         self._config = self._tamis.config
         self._wants_content = any(self._config.field_names[name] for name in _CONTENT)
         self._in_hand: set[asyncio.Future[None]] = set()
+        self._columns: set[str] | None = None
+        if _has_csv_feed_without_fields(crawler.settings):
+            crawler.signals.connect(self._check_columns, signals.item_scraped)
         self._unstored: UnstoredOriginals | None = None
         if self._config.drop_duplicates and not self._config.read_only:
             self._unstored = UnstoredOriginals(self._tamis)
@@ -124,6 +128,22 @@ class CleanItems(Component):
             if self._write(adapter, cleaned):
                 self._tell(url, cleaned.values | cleaned.losses)
         return adapter.item
+
+    def _check_columns(self, item: Any) -> None:
+        """Warn of fields that a CSV feed leaves out, which has the columns of the first item that it gets."""
+        if not ItemAdapter.is_item(item):
+            return
+        names = ItemAdapter(item).field_names()
+        if self._columns is None:
+            self._columns = set(names)
+        for name in names:
+            if name not in self._columns and name in self._config.field_names.values():
+                self._tamis.warn_once(
+                    (name, "column"),
+                    "CSV feeds have the columns of their first item, so they lose %r of others: list all columns in "
+                    "FEED_EXPORT_FIELDS",
+                    name,
+                )
 
     def _page_of(self, adapter: ItemAdapter, source: ItemSource) -> tuple[str | bytes, ItemSource, str | None] | None:
         """Return the HTML of an item, what is known of its page, and the address that near-duplicates know it by.
@@ -245,6 +265,13 @@ class CleanItems(Component):
                 *(kind.__qualname__, ", ".join(absent)),
                 level=logging.INFO,
             )
+
+
+def _has_csv_feed_without_fields(settings: BaseSettings) -> bool:
+    feeds = settings.getdict("FEEDS").values()
+    return not settings["FEED_EXPORT_FIELDS"] and any(
+        feed.get("format") == "csv" and not feed.get("fields") for feed in feeds
+    )
 
 
 def _fill_field(adapter: ItemAdapter, field: str, value: object) -> str | None:

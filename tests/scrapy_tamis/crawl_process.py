@@ -138,6 +138,7 @@ MAKERS = {
         "html": response.text,
         "tamis": {"site": "news.example", "count": False},
     },
+    "listing first": lambda response: [{"url": response.url}, {"url": response.url, "html": response.text}],
     "nameless": lambda response: {"html": response.text},
     "loaded": lambda response: load(response, ItemLoader, item={}),
     "loaded to a dataclass": lambda response: load(response, FirstLoader, item=DataclassItem("", "")),
