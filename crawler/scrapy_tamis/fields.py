@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from scrapy_tamis.report.losses import measure_losses
+from scrapy_tamis.losses import measure_losses
 from tamis.cleaning import clean
 from tamis.duplicates import KEEP, shingles
 from tamis.page.page import DEFAULT_LIMITS, Limits, Page

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from scrapy_tamis.report.losses import expected_loss, shared_words
+from scrapy_tamis.report.ranking import expected_loss, shared_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

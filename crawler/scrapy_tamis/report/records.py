@@ -52,7 +52,7 @@ class PageRecord(NamedTuple):
     Attributes:
         seconds: those since the crawl began, -1 where unknown.
         cut_words, article_words, structure_words, lost_price: as of
-            :func:`scrapy_tamis.report.losses.measure_losses`.
+            :func:`scrapy_tamis.losses.measure_losses`.
         lines: the first and last lines of its text, of type :data:`LINE`.
     """
 
