@@ -2,10 +2,10 @@
 
     python -m benchmarks.accuracy.report_order GOLD [--begin 1]
 
-Every second page with gold text, from the first or the second on, is cleaned and ranked as the report of a crawl does it,
-each as the only page of its host; the weights of `report/ranking.py` were read off those from the first on. Of the first
-25 and 50 are shown the fraction of all words that are wrong (lost, or kept wrongly) and the mean F1; the same for the
-order of confidence, and for the best order there is.
+Every second page with gold text, from the first or the second on, is cleaned and ranked as the report of a crawl does
+it, each as the only page of its host; the weights of `report/ranking.py` were read off those from the first on. Of the
+first 25 and 50 are shown the fraction of all words that are wrong (lost, or kept wrongly) and the mean F1; the same for
+the order of confidence, and for the best order there is.
 """
 
 from __future__ import annotations

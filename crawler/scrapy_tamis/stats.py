@@ -24,11 +24,12 @@ PAGES_REPEATED: Final = _stat("pages/repeated")
 `TAMIS_HOST_PAGES`"""
 PAGES_UNCOUNTED: Final = _stat("pages/uncounted")
 """pages not counted because Redis was unreachable or refused, site evidence is off or there were `TAMIS_DOMAIN_HOSTS`
-before"""
+before; pages that were only looked up whose host has lost some of its keys"""
 PAGES_READ: Final = _stat("pages/read")
 """pages whose counts were read only (`TAMIS_READ_ONLY`)"""
 PAGES_SKIPPED: Final = _stat("pages/skipped")
-"""responses that are no pages of a site: not HTML, an error status, no host, or `meta={"tamis": False}`"""
+"""responses that are no pages of a site: not HTML, an error status, no host, or `meta={"tamis": False}`. What a server
+calls text or XML is a page if it begins as HTML does"""
 PAGES_TOO_LARGE: Final = _stat("pages/too_large")
 """pages above `TAMIS_MAX_BYTES`, `TAMIS_MAX_NODES` or the parser's own limits"""
 PAGES_FAILED: Final = _stat("pages/failed")
