@@ -24,7 +24,7 @@ PAGES_REPEATED: Final = _stat("pages/repeated")
 `TAMIS_HOST_PAGES`"""
 PAGES_UNCOUNTED: Final = _stat("pages/uncounted")
 """pages not counted because Redis was unreachable or refused, site evidence is off or there were `TAMIS_DOMAIN_HOSTS`
-before; pages that were only looked up whose host has lost some of its keys"""
+before"""
 PAGES_READ: Final = _stat("pages/read")
 """pages whose counts were read only (`TAMIS_READ_ONLY`)"""
 PAGES_SKIPPED: Final = _stat("pages/skipped")

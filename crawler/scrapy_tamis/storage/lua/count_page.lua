@@ -348,8 +348,12 @@ end
 local function reply(how, entries, change)
   return { how, state.pages, state.version, entries, change, state.labelled, state.changed, state.settles_at }
 end
-if only_reads and not is_whole then return { 4 } end
-if only_reads then return reply(0, joined_entries(look_up(fields)), 0) end
+if only_reads and not is_whole then
+  state.pages, state.labelled, state.changed, state.settles_at = 0, 0, 0, 0
+  return reply(0, string.rep(NONE, own), 0)
+elseif only_reads then
+  return reply(0, joined_entries(look_up(fields)), 0)
+end
 
 if main_text ~= '' then
   fields[own + 1] = main_text
