@@ -69,6 +69,7 @@ class Cleaner:
             outputs=tuple(sorted(config.outputs)),
             sketch=config.duplicates_sketch,
             switches=switches,
+            measures_losses=config.report is not None,
         )
         self._count = count
         # Its own: that of the event loop is where look-ups of names wait that hang.

@@ -339,7 +339,8 @@ class Config:
     """most nodes held per host; rare ones are dropped when it is full, with [a known
     error](../guides/sites.md#what-the-counts-promise)"""
     settle_pages: int = _setting(64, _number(int, MIN_PAGES, math.inf, 0), "pages")
-    """pages after which a host may settle, 10 or more; with 0 none does, and pages after the 1,024th are not counted"""
+    """pages after which a host may settle, 10 or more, once its labels have not changed while its pages doubled; with 0
+    none does, and pages after the 1,024th are not counted"""
     domain_hosts: int = _setting(1_000, _number(int, 0), "hosts")
     """most hosts of one registered domain that a crawl begins to count, as a wildcard in DNS has no end of them; 0 is
     any number"""

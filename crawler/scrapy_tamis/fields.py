@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from scrapy_tamis.losses import measure_losses
 from tamis.cleaning import clean
-from tamis.counting import MIN_PAGES
 from tamis.duplicates import KEEP, shingles
 from tamis.page.page import DEFAULT_LIMITS, Limits, Page
 from tamis.site import PageCounts
@@ -55,7 +55,7 @@ FIELDS: Final = (
     ItemField("template_share", lambda o: round(o.cleaned.template_share, 4)),
     ItemField("confidence", lambda o: None if o.cleaned.confidence is None else round(o.cleaned.confidence, 4)),
     ItemField("kind", lambda o: o.cleaned.kind),
-    ItemField("label_source", lambda o: "site" if o.evidence and o.evidence.pages >= MIN_PAGES else "page"),
+    ItemField("label_source", lambda o: "site" if o.cleaned.decided and o.cleaned.decided.uses_counts else "page"),
     ItemField("model_version", lambda o: o.cleaned.model_version),
     ItemField("evidence_pages", lambda o: o.evidence.pages if o.evidence else 0),
     ItemField("site_label_version", lambda o: o.evidence.label_version if o.evidence else 0),
@@ -83,10 +83,11 @@ OPTIONAL_FIELDS: Final = tuple(field.name for field in FIELDS if field.optional)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanedItem:
-    """The values of an item's fields, by name, and the shingles of its clean text."""
+    """The values of an item's fields, by name, the shingles of its clean text, and what it may have lost."""
 
     values: dict[str, object]
     shingles: NDArray[np.uint64]
+    losses: dict[str, object] = field(default_factory=dict)
 
     @property
     def status(self) -> str:
@@ -96,12 +97,18 @@ class CleanedItem:
 
 @dataclass(frozen=True, slots=True)
 class CleaningOptions:
-    """The options for all pages of a crawl; ``switches`` are further arguments of :func:`tamis.clean`, by name."""
+    """The options for all pages of a crawl.
+
+    Attributes:
+        switches: further arguments of :func:`tamis.clean`, by name.
+        measures_losses: whether there is a report, which ranks pages by :func:`measure_losses`.
+    """
 
     limits: Limits = DEFAULT_LIMITS
     outputs: tuple[str, ...] = ()
     sketch: int = KEEP
     switches: Mapping[str, Any] = field(default_factory=dict)
+    measures_losses: bool = False
 
 
 def clean_item(
@@ -123,4 +130,5 @@ def clean_item(
         site = PageCounts(df, evidence.pages)
     cleaned = clean(html, url, model=model, limits=options.limits, site=site, rules=rules, **options.switches)
     outcome = Outcome(cleaned, evidence, shingles(cleaned.text, keep=options.sketch))
-    return CleanedItem(outcome.values(options.outputs), outcome.shingles)
+    losses = measure_losses(cleaned) if options.measures_losses else {}
+    return CleanedItem(outcome.values(options.outputs), outcome.shingles, losses)

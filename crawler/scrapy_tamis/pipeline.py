@@ -20,7 +20,6 @@ from scrapy_tamis.content import Content
 from scrapy_tamis.extension import Component, Tamis, tamis_of
 from scrapy_tamis.item_sources import META, ItemSource, page_address
 from scrapy_tamis.pool import CRASHED, TIMED_OUT
-from scrapy_tamis.storage.keys import site_of
 from tamis.cleaning import NOT_HTML
 from tamis.duplicates import KEEP, near_duplicates
 from tamis.hashing import hash_text
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
     from scrapy_tamis.fields import CleanedItem
     from scrapy_tamis.item_sources import RequestOptions
@@ -76,6 +76,9 @@ class CleanItems(Component):
         self._config = self._tamis.config
         self._wants_content = any(self._config.field_names[name] for name in _CONTENT)
         self._in_hand: set[asyncio.Future[None]] = set()
+        self._columns: set[str] | None = None
+        if _has_csv_feed_without_fields(crawler.settings):
+            crawler.signals.connect(self._check_columns, signals.item_scraped)
         self._unstored: UnstoredOriginals | None = None
         if self._config.drop_duplicates and not self._config.read_only:
             self._unstored = UnstoredOriginals(self._tamis)
@@ -128,8 +131,24 @@ class CleanItems(Component):
                 await self._find_original(document, cleaned, source.options)
         with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, url):
             if self._write(adapter, cleaned):
-                self._tell(url, cleaned.values)
+                self._tell(url, cleaned.values | cleaned.losses)
         return adapter.item
+
+    def _check_columns(self, item: Any) -> None:
+        """Warn of fields that a CSV feed leaves out, which has the columns of the first item that it gets."""
+        if not ItemAdapter.is_item(item):
+            return
+        names = ItemAdapter(item).field_names()
+        if self._columns is None:
+            self._columns = set(names)
+        for name in names:
+            if name not in self._columns and name in self._config.field_names.values():
+                self._tamis.warn_once(
+                    (name, "column"),
+                    "CSV feeds have the columns of their first item, so they lose %r of others: list all columns in "
+                    "FEED_EXPORT_FIELDS",
+                    name,
+                )
 
     def _page_of(self, adapter: ItemAdapter, source: ItemSource) -> tuple[str | bytes, ItemSource, str | None] | None:
         """Return the HTML of an item, what is known of its page, and the address that near-duplicates know it by.
@@ -139,7 +158,7 @@ class CleanItems(Component):
         tamis, config, options = self._tamis, self._config, source.options
         if (own := adapter.get(META)) is not None:
             _remove_field(adapter, META)
-            options = options.updated(own, tamis.warn_once)
+            options = options.updated(own, tamis.warn_once, ignored={"count", "url"})
         html = _unwrap_list(adapter.get(config.html_field))
         if html is None or not options.clean:
             self._skip(adapter.item, adapter, options)
@@ -154,7 +173,7 @@ class CleanItems(Component):
             return None
         if (encoding := config.clean.get("encoding")) is not None and isinstance(html, bytes):
             html = decode(html, encoding)
-        is_whole = source.is_of(html)
+        is_whole = source.is_of(html) and options.site == source.options.site
         url = document = source.url
         if isinstance(address := _unwrap_list(adapter.get(config.field_names["url"])), str):
             url = document = page_address(address)
@@ -163,8 +182,8 @@ class CleanItems(Component):
             document = add_or_replace_parameter(url, "part", f"{hash_text(html):016x}")
         if is_whole:
             return source.html[0], source if own is None else replace(source, options=options), document
-        # The site that the response was counted for, whatever address the item itself gives.
-        return html, ItemSource(url, source.site or site_of(url or ""), options), document
+        # A page that was carried along or fetched in the callback is judged by its own host, not by the response's.
+        return html, ItemSource(url, options.site or source.site_for(url), options), document
 
     def _skip(self, item: object, field_names: Iterable[str], options: RequestOptions) -> None:
         """Count an item that is not to be cleaned or has no HTML, which is logged once for each kind of item."""
@@ -251,6 +270,13 @@ class CleanItems(Component):
                 *(kind.__qualname__, ", ".join(absent)),
                 level=logging.INFO,
             )
+
+
+def _has_csv_feed_without_fields(settings: BaseSettings) -> bool:
+    feeds = settings.getdict("FEEDS").values()
+    return not settings["FEED_EXPORT_FIELDS"] and any(
+        feed.get("format") == "csv" and not feed.get("fields") for feed in feeds
+    )
 
 
 def _fill_field(adapter: ItemAdapter, field: str, value: object) -> str | None:

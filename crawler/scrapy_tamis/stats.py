@@ -28,7 +28,8 @@ before"""
 PAGES_READ: Final = _stat("pages/read")
 """pages whose counts were read only (`TAMIS_READ_ONLY`)"""
 PAGES_SKIPPED: Final = _stat("pages/skipped")
-"""responses that are no pages of a site: not HTML, an error status, no host, or `meta={"tamis": False}`"""
+"""responses that are no pages of a site: not HTML, an error status, no host, or `meta={"tamis": False}`. What a server
+calls text or XML is a page if it begins as HTML does"""
 PAGES_TOO_LARGE: Final = _stat("pages/too_large")
 """pages above the `limits` of `TAMIS_CLEAN` or those of the parser"""
 PAGES_FAILED: Final = _stat("pages/failed")

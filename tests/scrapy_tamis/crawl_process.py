@@ -135,6 +135,12 @@ MAKERS = {
     "none": lambda response: {"url": response.url},
     "linked": lambda response: [{"link": f"https://shop.example/{n}", "html": response.text} for n in range(2)],
     "unwanted": lambda response: {"url": response.url, "html": response.text, "tamis": False},
+    "of news": lambda response: {
+        "url": response.url,
+        "html": response.text,
+        "tamis": {"site": "news.example", "count": False},
+    },
+    "listing first": lambda response: [{"url": response.url}, {"url": response.url, "html": response.text}],
     "nameless": lambda response: {"html": response.text},
     "loaded": lambda response: load(response, ItemLoader, item={}),
     "loaded to a dataclass": lambda response: load(response, FirstLoader, item=DataclassItem("", "")),
@@ -182,6 +188,26 @@ class ErrbackSpider(PlannedSpider):
         return self.parse(failure.value.response)
 
 
+class CarryingSpider(PlannedSpider):
+    """Carries the item of each page to a second one, whose callback yields it."""
+
+    def parse(self, response):
+        item = MAKERS[self.item](response)
+        yield scrapy.Request(
+            self.second, self.finish, meta=self.second_meta, cb_kwargs={"item": item}, dont_filter=True
+        )
+
+    def finish(self, _, item):
+        yield item
+
+
+class FetchingSpider(PlannedSpider):
+    """Fetches a second page in the callback of each, and makes an item of that."""
+
+    async def parse(self, _):
+        yield MAKERS[self.item](await self.crawler.engine.download_async(scrapy.Request(self.second)))
+
+
 class FedSpider(PlannedSpider):
     """Asks for further addresses whenever it is idle, and so once those before have been stored."""
 
@@ -198,7 +224,14 @@ class FedSpider(PlannedSpider):
             raise scrapy.exceptions.DontCloseSpider
 
 
-CALLBACKS = {"generator": PlannedSpider, "list": ListSpider, "errback": ErrbackSpider, "fed": FedSpider}
+CALLBACKS = {
+    "generator": PlannedSpider,
+    "list": ListSpider,
+    "errback": ErrbackSpider,
+    "fed": FedSpider,
+    "carrying": CarryingSpider,
+    "fetching": FetchingSpider,
+}
 
 
 class FailingListener:
@@ -256,6 +289,8 @@ def prepare(process, plan):
             "meta": plan.get("meta", {}),
             "when_ready": plan.get("when_ready", 0),
             "item": plan.get("item", "dict"),
+            "second": plan.get("second"),
+            "second_meta": plan.get("second_meta", {}),
         }
     crawler = process.create_crawler(Crawler(spider, {**PLAIN, **settings}))
     items = []

@@ -46,13 +46,12 @@ LEARNED: Final = Evidence(share=2.167, everywhere=2.5, place=0.487, presence=0.2
 """The learned coefficients. ``everywhere`` is raised from 0.7, which changes no figure, so that what all pages repeat
 is cut even if the page's own score is confident."""
 
-_MIN_PAGES: Final = 2
 _NOT_COUNTED: Final = Places(np.zeros(0, np.int32), np.zeros((0, CODES - 1), bool), np.zeros((0, CODES), np.uint64))
 
 
 def adjust_by_site_counts(draft: Draft) -> None:
     """Adjust the scores by the site's counts; does nothing on the first page of a site."""
-    if draft.df is None or draft.pages < _MIN_PAGES:
+    if draft.df is None or not draft.uses_counts:
         return
     page, scores = draft.page, draft.scores
     templateness = scores.templateness[page.n :]

@@ -175,6 +175,17 @@ def kind_of_data(html: str | bytes) -> str | None:
     return "feed" if root[1].lower() in {"rss", "feed", "rdf"} else "xml"
 
 
+_HTML_START: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?+(?:\s++|<\?xml\b[^>]*+>|<!--.*?-->)*+<(?:!doctype\s++html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def begins_as_html(html: bytes) -> bool:
+    """Whether bytes that a server does not call HTML begin as a whole document of it."""
+    return _HTML_START.match(html[:_LOOKED_AT]) is not None
+
+
 _SAVED: Final = re.compile(rb"\s*+[a-z-]++:.*multipart/related", re.IGNORECASE | re.DOTALL)
 _HTML_PART: Final = re.compile(rb"^content-type:\s*(?:text/html|application/xhtml\+xml)", re.IGNORECASE | re.MULTILINE)
 

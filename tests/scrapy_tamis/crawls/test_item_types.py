@@ -124,6 +124,17 @@ def test_html_that_the_middleware_never_saw_is_cleaned_with_the_same_evidence(we
     assert alone.items == seen.items
 
 
+def test_columns_that_a_csv_feed_loses_are_named_with_the_setting_that_keeps_them(web, start_crawls, tmp_path):
+    urls = web.add_articles(1)
+    plans = [
+        {"urls": urls, "item": item, "FEEDS": {str(tmp_path / f"{item}-{fields}.csv"): {"format": "csv"}}, **fields}
+        for item, fields in (("listing first", {}), ("dict", {}), ("listing first", {"FEED_EXPORT_FIELDS": ["text"]}))
+    ]
+    losing, *_ = crawls = start_crawls(*plans).results()
+    assert len(losing.lines("they lose 'text' of others: list all columns in FEED_EXPORT_FIELDS")) == 1
+    assert [crawl.stats["tamis/items/cleaned"] for crawl in crawls] == [1, 1, 1]
+
+
 def test_the_item_class_of_ours_is_filled(crawled):
     (item,) = crawled["content"].items
     assert item["metadata"]["headline"] == "Story 0"
