@@ -55,15 +55,15 @@ PageItem.fields.update({each.name: Field() for each in FIELDS})
 class SiteState:
     """What is known of a host until it is finished.
 
-    That is addresses that were met and stored, links that wait with their depth, the hosts of the start addresses that
-    led to it, and the number of its requests.
+    That is addresses that were met and stored, links that wait with their depth, those that were requested, and the
+    hosts of the start addresses that led to it.
     """
 
     seen: set[str] = field(default_factory=set)
     stored: set[str] = field(default_factory=set)
     waiting: deque[tuple[str, int]] = field(default_factory=deque)
+    requested: set[str] = field(default_factory=set)
     origins: set[str] = field(default_factory=set)
-    requests: int = 0
 
 
 class SiteSpider(Spider):
@@ -112,11 +112,16 @@ class SiteSpider(Spider):
                 yield Request(url, errback=self.failed, dont_filter=True, cb_kwargs={"start": start})
 
     def parse(
-        self, response: Response, site: str | None = None, depth: int = 0, start: str | None = None
+        self,
+        response: Response,
+        site: str | None = None,
+        depth: int = 0,
+        link: str | None = None,
+        start: str | None = None,
     ) -> Iterator[Any]:
         """Yield the page, and requests for links that stay on its site; a start address may lead to any."""
         here = site_of(response.url)
-        self._note_answer(site, start)
+        self._note_answer(site, link, start)
         if here is not None and here == (site or here) and isinstance(response, HtmlResponse):
             site = here
             if here not in self._finished:
@@ -144,7 +149,7 @@ class SiteSpider(Spider):
     def failed(self, failure: Failure) -> Iterator[Request]:
         """Request another link in place of one that has led to no page; Scrapy logs why."""
         asked: dict[str, Any] = failure.request.cb_kwargs  # type: ignore[attr-defined]
-        self._note_answer(asked.get("site"), asked.get("start"))
+        self._note_answer(asked.get("site"), asked.get("link"), asked.get("start"))
         yield from self._next_requests(asked.get("site"))
         self._finish_where(asked.get("start"))
 
@@ -163,10 +168,10 @@ class SiteSpider(Spider):
         finished: set[str] = self.state.setdefault("finished", set())
         return finished
 
-    def _note_answer(self, site: str | None, start: str | None) -> None:
+    def _note_answer(self, site: str | None, link: str | None, start: str | None) -> None:
         """Note that a request for a link of a site was answered, or one for a start address of a host."""
-        if site is not None and site not in self._finished:
-            self._site(site).requests -= 1
+        if site is not None and link is not None and site not in self._finished:
+            self._site(site).requested.discard(link)
         if start is not None:
             self._unanswered[start] -= 1
 
@@ -181,7 +186,7 @@ class SiteSpider(Spider):
         if site in self._finished:
             return
         state = self._site(site)
-        is_open = state.waiting or state.requests > 0 or any(self._unanswered[each] > 0 for each in state.origins)
+        is_open = state.waiting or state.requested or any(self._unanswered[each] > 0 for each in state.origins)
         if len(state.stored) >= self._pages or not is_open:
             self._finished.add(site)
             del self.state["sites"][site]
@@ -193,13 +198,13 @@ class SiteSpider(Spider):
         state = self._site(site)
         # Scrapy drops requests beyond its limits, and those would never come back to make room for others.
         max_depth, max_length = (self.settings.getint(name) or inf for name in ("DEPTH_LIMIT", "URLLENGTH_LIMIT"))
-        while state.waiting and state.requests < min(MAX_REQUESTS, self._pages - len(state.stored)):
+        while state.waiting and len(state.requested) < min(MAX_REQUESTS, self._pages - len(state.stored)):
             url, depth = state.waiting.popleft()
             if depth <= max_depth and len(url) <= max_length:
-                state.requests += 1
+                state.requested.add(url)
                 # The response that it is yielded for need not be the one that has the link.
                 options: dict[str, Any] = {"errback": self.failed, "meta": {"depth_reset": True}, "dont_filter": True}
-                yield Request(url, self.parse, cb_kwargs={"site": site, "depth": depth}, **options)
+                yield Request(url, self.parse, cb_kwargs={"site": site, "depth": depth, "link": url}, **options)
         self._finish(site)
 
 

@@ -99,4 +99,4 @@ def test_results_go_into_a_bucket_as_into_a_folder(kind, place, bucket, archives
     local = {file.name: file.read_bytes() for file in (tmp_path / "here").iterdir()}
     assert len(local) == 2
     assert {name.rpartition("/")[2]: bucket.cat_file(name) for name in bucket.ls(f"crawl/{place}")} == local
-    assert not list((tmp_path / ".tamis").iterdir())
+    assert not (tmp_path / ".tamis").exists()
