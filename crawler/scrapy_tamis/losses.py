@@ -10,6 +10,7 @@ import numpy as np
 
 from tamis.evidence.draft import Reason
 from tamis.evidence.marked_articles import article_mark
+from tamis.metadata.facts import SOURCES
 from tamis.page.text import WORD
 from tamis.page.tree import prefix_sums, tag_set
 
@@ -80,7 +81,8 @@ def _lost_price(cleaned: Cleaned, draft: Draft) -> str:
     """Return the stated price of a product that the page shows and its text does not have; "" if none was lost."""
     if cleaned.kind != "product":
         return ""
-    prices = (offer.get("price") for offer in cleaned.metadata.offers)
+    facts = (read_facts(draft.page) for read_facts in SOURCES.values())  # all metadata would take far longer
+    prices = (offer.get("price") for source in facts for offer in source.get("offers", ()))
     stated = [price for price in prices if isinstance(price, int | float) and price > 0]
     amounts = {_amount(found) for found in _NUMBER.findall(cleaned.text)}
     if not stated or not amounts.isdisjoint(stated):
