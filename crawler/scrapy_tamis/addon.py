@@ -21,6 +21,8 @@ class Addon:
             ("SPIDER_MIDDLEWARES", "middleware.CountNodes", 45),
             ("ITEM_PIPELINES", "pipeline.CleanItems", 100),
         ]
+        if settings.get("TAMIS_DUPLICATES", "off") != "off":
+            components.append(("ITEM_PIPELINES", "duplicates.MarkDuplicates", 110))
         if sys.stderr is not None and sys.stderr.isatty():
             components.append(("EXTENSIONS", "report.crawl.CrawlProgress", 10))
         if settings.get("TAMIS_METRICS"):

@@ -64,7 +64,6 @@ class Cleaner:
         self.options = CleaningOptions(
             limits=Limits(max_bytes=config.max_bytes, max_nodes=config.max_nodes),
             outputs=tuple(sorted(config.outputs)),
-            sketch=config.duplicates_sketch,
             switches={name: getattr(config, name) for name in _SWITCHES},
         )
         self._max_tags = config.thread_tags

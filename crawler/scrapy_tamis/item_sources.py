@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 from weakref import WeakKeyDictionary, ref
 
+from scrapy_tamis.config import DUPLICATES
 from scrapy_tamis.storage.keys import site_of
 from tamis.rules import Rules
 
@@ -41,7 +42,7 @@ class RequestOptions:
     clean: bool = True
     site: str | None = None
     url: str | None = None
-    drop_duplicates: bool | None = None
+    duplicates: str | None = None
     model: str | None = None
     rules: Rules | None = _NO_RULES
 
@@ -78,7 +79,8 @@ def page_address(url: str) -> str:
 
 _OFF: Final = frozenset({"no", "off", "false", "0"})
 DEFAULT: Final = RequestOptions()
-_TYPES: Final = {f.name: str if f.name in {"site", "model", "url"} else bool for f in fields(RequestOptions)}
+_TEXTS: Final = frozenset({"site", "model", "url", "duplicates"})
+_TYPES: Final = {f.name: str if f.name in _TEXTS else bool for f in fields(RequestOptions)}
 
 
 def _checked(name: object, option: object) -> object:
@@ -89,6 +91,8 @@ def _checked(name: object, option: object) -> object:
         raise ValueError(f"there are {', '.join(_TYPES)}")
     if not isinstance(option, _TYPES[name]):
         raise ValueError(f"it takes a {_TYPES[name].__name__}")  # noqa: TRY004  (as for all that makes no sense)
+    if name == "duplicates" and option not in DUPLICATES:
+        raise ValueError(f"it is one of {', '.join(DUPLICATES)}")
     if name == "site":
         return site_of(str(option) if "://" in str(option) else f"https://{option}/")
     return option

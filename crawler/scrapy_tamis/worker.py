@@ -127,7 +127,7 @@ class Worker:
         model: str | None,
         rules: tuple[tuple[str, bool], ...],
     ) -> tuple[object, ...] | None:
-        """Return the values and shingles of :func:`clean_item`; ``None`` if the page of a number is not kept any more.
+        """Return the values of :func:`clean_item`; ``None`` if the page of a number is not kept any more.
 
         Args:
             page: HTML, or the number of a page that was read.
@@ -150,7 +150,7 @@ class Worker:
         page_model = self._model if model is None else load_model(model)
         page_rules = tuple(Rule(*rule) for rule in rules)
         cleaned = clean_item(html, url, hashed, evidence, page_model, self._options, page_rules)
-        return cleaned.values, cleaned.shingles
+        return (cleaned.values,)
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from scrapy_tamis.report.crawl import _Errors
 from scrapy_tamis.report.records import CrawlRecord
 from tests.scrapy_tamis.forked import Forked, Forks
 
-ALONE = {"TAMIS_SITE_EVIDENCE": False, "TAMIS_DUPLICATES": False}
+ALONE = {"TAMIS_SITE_EVIDENCE": False}
 TEXT_ONLY = {"TAMIS_FIELD_NAMES": dict.fromkeys(["status", "template_share"])}
 
 
