@@ -49,13 +49,12 @@ is cut even if the page's own score is confident."""
 _MIN_PAGES: Final = 2
 
 _RUN: Final = LEARNED.everywhere
-"""Log-odds that a long run of blocks on many pages adds: the table of contents of a manual is on the pages of that
-manual alone, and reads like a listing. Quotations, teasers and posts in archives are shorter, or on fewer pages."""
+"""Log-odds that a long run of short blocks on many pages adds: the table of contents of a manual is on the pages of
+that manual alone, and reads like a listing. Posts that archives show have longer blocks, and are on fewer pages."""
 
-_RUN_SHARE: Final = 0.2  # of the pages, at least
-_RUN_BLOCKS: Final = 20
-_RUN_CHARACTERS: Final = 400
-_MIN_PAGES_OF_RUNS: Final = 10
+_RUN_SHARE, _RUN_PAGES = 0.25, 6  # at least
+_RUN_BLOCKS: Final = 40
+_RUN_BLOCK_CHARACTERS: Final = 60  # in the mean, at most
 
 _NOT_COUNTED: Final = Places(np.zeros(0, np.int32), np.zeros((0, CODES - 1), bool), np.zeros((0, CODES), np.uint64))
 
@@ -67,21 +66,22 @@ def adjust_by_site_counts(draft: Draft) -> None:
     page, scores = draft.page, draft.scores
     templateness = scores.templateness[page.n :]
     _, added = find_evidence(page, draft.df, draft.places, draft.pages, templateness, draft.model)
-    if draft.pages >= _MIN_PAGES_OF_RUNS:
-        added[page.n :] += _RUN * _in_long_runs(draft.df[page.n :] >= _RUN_SHARE * draft.pages, draft.lengths)
+    is_shared = draft.df[page.n :] >= max(_RUN_SHARE * draft.pages, _RUN_PAGES)
+    added[page.n :] += _RUN * _in_long_runs(is_shared, draft.lengths)
     draft.adjust_scores(scores.adjusted(added), Reason.SITE)
 
 
 def _in_long_runs(is_shared: Flags, lengths: Integers) -> Flags:
-    """bool[m], the blocks in long runs of shared ones (bool[m])."""
+    """bool[m], the blocks in long runs of short ones that are shared (bool[m])."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], is_shared, [False]]).astype(np.int8)))
     begins, ends = edges[::2], edges[1::2]
     characters = np.append(0, np.cumsum(lengths))
-    is_long = (ends - begins >= _RUN_BLOCKS) & (characters[ends] - characters[begins] >= _RUN_CHARACTERS)
-    changes = np.zeros(len(is_shared) + 1, np.int64)
-    changes[begins[is_long]] += 1
-    changes[ends[is_long]] -= 1
-    return np.cumsum(changes[:-1]) > 0
+    is_long = ends - begins >= _RUN_BLOCKS
+    is_long &= characters[ends] - characters[begins] <= _RUN_BLOCK_CHARACTERS * (ends - begins)
+    found = np.zeros(len(is_shared), bool)
+    for begin, end in zip(begins[is_long].tolist(), ends[is_long].tolist(), strict=True):
+        found[begin:end] = True
+    return found
 
 
 def find_evidence(
