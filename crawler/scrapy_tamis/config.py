@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, get_args
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
@@ -23,6 +23,7 @@ from scrapy.utils.project import data_path
 from w3lib.encoding import resolve_encoding
 
 from scrapy_tamis.fields import OPTIONAL_FIELDS, WRITTEN_FIELDS
+from scrapy_tamis.item_sources import DUPLICATES
 from scrapy_tamis.storage.clients import check_address
 from scrapy_tamis.storage.evidence import MAX_PAGES
 from scrapy_tamis.storage.keys import MAX_TTL_S
@@ -37,15 +38,13 @@ from tamis.rules import Rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from scrapy_tamis.item_sources import Duplicates
     from tamis.models.decision import Favor, Scope
     from tamis.page.hidden import Hidden
 
 PREFIX: Final = "TAMIS_"
 
 DAY_S: Final = 86_400
-
-Duplicates = Literal["off", "mark", "drop"]
-DUPLICATES: Final[tuple[Duplicates, ...]] = get_args(Duplicates)
 
 MAX_PROCESSES: Final = 2
 """Cleaning processes that one crawl can keep busy: the most that ``TAMIS_PROCESSES = "auto"`` starts."""

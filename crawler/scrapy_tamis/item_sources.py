@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 from urllib.parse import parse_qsl, urlsplit
 from weakref import WeakKeyDictionary, ref
 
-from scrapy_tamis.config import DUPLICATES
 from scrapy_tamis.storage.keys import site_of
 from tamis.rules import Rules
 
@@ -31,6 +30,9 @@ Warn = Callable[..., None]
 META: Final = "tamis"
 """Name of the entry in a request's ``meta``."""
 
+Duplicates = Literal["off", "mark", "drop"]
+DUPLICATES: Final[tuple[Duplicates, ...]] = get_args(Duplicates)
+
 _NO_RULES: Final = Rules()
 
 
@@ -42,7 +44,7 @@ class RequestOptions:
     clean: bool = True
     site: str | None = None
     url: str | None = None
-    duplicates: str | None = None
+    duplicates: Duplicates | None = None
     model: str | None = None
     rules: Rules | None = _NO_RULES
 
