@@ -67,7 +67,6 @@ class Cleaner:
         self.options = CleaningOptions(
             limits=switches.pop("limits", DEFAULT_LIMITS),
             outputs=tuple(sorted(config.outputs)),
-            sketch=config.duplicates_sketch,
             switches=switches,
             measures_losses=config.report is not None,
         )

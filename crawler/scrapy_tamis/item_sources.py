@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 from urllib.parse import parse_qsl, urlsplit
 from weakref import WeakKeyDictionary, ref
 
@@ -30,6 +30,9 @@ Warn = Callable[..., None]
 META: Final = "tamis"
 """Name of the entry in a request's ``meta``."""
 
+Duplicates = Literal["off", "mark", "drop"]
+DUPLICATES: Final[tuple[Duplicates, ...]] = get_args(Duplicates)
+
 _NO_RULES: Final = Rules()
 
 
@@ -41,7 +44,7 @@ class RequestOptions:
     clean: bool = True
     site: str | None = None
     url: str | None = None
-    drop_duplicates: bool | None = None
+    duplicates: Duplicates | None = None
     model: str | None = None
     rules: Rules | None = _NO_RULES
 
@@ -81,7 +84,8 @@ def page_address(url: str) -> str:
 
 _OFF: Final = frozenset({"no", "off", "false", "0"})
 DEFAULT: Final = RequestOptions()
-_TYPES: Final = {f.name: str if f.name in {"site", "model", "url"} else bool for f in fields(RequestOptions)}
+_TEXTS: Final = frozenset({"site", "model", "url", "duplicates"})
+_TYPES: Final = {f.name: str if f.name in _TEXTS else bool for f in fields(RequestOptions)}
 
 
 def _checked(name: object, option: object, ignored: Collection[str]) -> object:
@@ -94,6 +98,8 @@ def _checked(name: object, option: object, ignored: Collection[str]) -> object:
         raise ValueError(f"there are {', '.join(_TYPES)}")
     if not isinstance(option, _TYPES[name]):
         raise ValueError(f"it takes a {_TYPES[name].__name__}")  # noqa: TRY004  (as for all that makes no sense)
+    if name == "duplicates" and option not in DUPLICATES:
+        raise ValueError(f"it is one of {', '.join(DUPLICATES)}")
     if name == "site":
         return site_of(str(option) if "://" in str(option) else f"https://{option}/")
     return option

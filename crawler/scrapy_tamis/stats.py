@@ -70,10 +70,14 @@ ITEMS_INCOMPLETE: Final = _stat("items/incomplete")
 what the step would have written, the first failure of each is in the log"""
 ITEMS_WITHOUT_FIELD: Final = _stat("items/without_field")
 """items that took no content, which are not counted as cleaned, or whose class refused a field that it declares"""
+ITEMS_REPEATED: Final = _stat("items/repeated")
+"""of all items, those of [repeated pages](../guides/near-duplicates.md#repeated-pages)"""
 ITEMS_DUPLICATE: Final = _stat("items/duplicate")
 """near-duplicates found"""
 ITEMS_DROPPED: Final = _stat("items/dropped")
 """near-duplicates dropped"""
+ITEMS_UNCOMPARED: Final = _stat("items/uncompared")
+"""items not looked up for near-duplicates because Redis was unreachable"""
 
 CONTENT_PROVIDED: Final = _stat("content/provided")
 """pages cleaned for [callbacks that ask for their content](../guides/items.md#with-scrapy-poet)"""

@@ -155,7 +155,7 @@ class Worker:
         page_model = self._model if model is None else load_model(model)
         page_rules = tuple(Rule(*rule) for rule in rules)
         cleaned = clean_item(html, url, hashed, evidence, page_model, self._options, page_rules)
-        return cleaned.values, cleaned.shingles, cleaned.losses
+        return cleaned.values, cleaned.losses
 
 
 def main() -> None:

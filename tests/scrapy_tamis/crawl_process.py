@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import gc
+import hashlib
 import json
 import sys
 import warnings
@@ -17,7 +18,7 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.loader import ItemLoader
 from scrapy.utils.trackref import live_refs
 
-from scrapy_tamis import Content, pipeline
+from scrapy_tamis import Content, MarkDuplicates, duplicates
 from scrapy_tamis.extension import Tamis
 from scrapy_tamis.project.site import SiteSpider
 from tests.scrapy_tamis.waiting import SECONDS
@@ -266,6 +267,13 @@ class LosingPipeline:
         return dict(item)
 
 
+class HashedNames(MarkDuplicates):
+    """Knows documents by hashes of their addresses."""
+
+    def original_name(self, url):
+        return hashlib.sha256(url.encode()).hexdigest()
+
+
 class ReplacingPipeline:
     """Makes a dataclass of each item, before ours sees it."""
 
@@ -307,7 +315,7 @@ def prepare(process, plan):
 
 
 def main(plans):
-    pipeline.STORE_TIMEOUT_S = SECONDS
+    duplicates.STORE_TIMEOUT_S = SECONDS
     before = gc.get_freeze_count()
     process = AsyncCrawlerProcess(PLAIN)
     prepared = [prepare(process, plan) for plan in plans["crawls"]]

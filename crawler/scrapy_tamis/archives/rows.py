@@ -6,9 +6,8 @@ import gzip
 import json
 import uuid
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
@@ -22,8 +21,6 @@ from tamis.page.parsing import decode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-    from numpy.typing import NDArray
 
     from scrapy_tamis.archives.reading import ArchivedPage
     from scrapy_tamis.archives.runs import Options
@@ -50,6 +47,7 @@ _TYPES: Final = {
     "evidence_pages": pa.int32(),
     "site_label_version": pa.int32(),
     "shingles": pa.list_(pa.string()),
+    "resemblance": pa.float64(),
 }
 """Columns of a Parquet file that are no strings."""
 
@@ -85,11 +83,6 @@ def clean_page(
         return Failure(describe(error), archived.url)
     row: Row = dict.fromkeys(columns(options.outputs))  # in their order; "duplicate_of" is known when it is written
     return row | {name: getattr(archived, name) for name in ARCHIVE_COLUMNS} | item.values
-
-
-def shingles_of(row: Row) -> NDArray[np.uint64]:
-    """Return the shingles of a row as numbers."""
-    return np.array([int(shingle, 16) for shingle in cast("list[str]", row["shingles"])], np.uint64)
 
 
 def _write_json_lines(path: Path, rows: Iterator[Row], _: frozenset[str]) -> None:

@@ -48,6 +48,7 @@ class HostSummary:
         self.cut = fmean(page.template_share for page in pages)
         self.words = sum(page.words for page in pages)
         self.duplicates = sum(page.duplicate_of is not None for page in pages)
+        self.repeated = [page.url for page in pages if page.status == "repeated"]
         self.with_site = sum(page.source == "site" for page in pages)
         self.to_check = find_pages_to_check(pages)
 

@@ -13,7 +13,7 @@ from tests.scrapy_tamis.waiting import is_running, until
 
 PAGES = 40
 TWO_AND_TWO = {"TAMIS_PROCESSES": 2, "CONCURRENT_REQUESTS": 2, "when_ready": 2}
-PLAIN = {"TAMIS_SITE_EVIDENCE": False, "TAMIS_DUPLICATES": False}
+PLAIN = {"TAMIS_SITE_EVIDENCE": False}
 HEAVY = "<p>word and word" * 5_000
 
 

@@ -18,7 +18,7 @@ from scrapy_tamis.report.crawl import _Errors
 from scrapy_tamis.report.records import CrawlRecord
 from tests.prose import prose
 
-ALONE = {"TAMIS_SITE_EVIDENCE": False, "TAMIS_DUPLICATES": False}
+ALONE = {"TAMIS_SITE_EVIDENCE": False}
 TEXT_ONLY = {"TAMIS_FIELD_NAMES": dict.fromkeys(["status", "template_share"])}
 
 

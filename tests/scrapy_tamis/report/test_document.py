@@ -62,6 +62,14 @@ def test_clusters_hold_all_copies_of_a_document() -> None:
     assert (original, len(urls), hosts) == ("https://a.example/0", 3, 4)
 
 
+def test_repeated_pages_are_listed_by_host() -> None:
+    repeated = [_page(number, "wall.example", status="repeated") for number in range(4)]
+    record = CrawlRecord(pages=[_page(0), *repeated])
+    _, section = render_report(record).split("<h2>Repeated pages</h2>")
+    assert re.search(r'wall\.example</td><td class="n">4</td><td>.*https://wall\.example/0', section)
+    assert "Repeated pages" not in render_report(CrawlRecord(pages=[_page(0)]))
+
+
 def test_the_words_of_a_huge_text_are_estimated_from_its_beginning() -> None:
     texts = ["word " * 7, "word " * 20_000 + "-" * 900_000]
     pages = [page_record({"url": "https://a.example/", "status": "cleaned", "text": text}, 0) for text in texts]
