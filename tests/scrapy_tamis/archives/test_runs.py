@@ -270,7 +270,7 @@ def test_in_one_pass_each_page_is_cleaned_with_the_pages_of_its_host_that_came_b
     for host in ("north", "south"):
         of_host = [row for row in rows if row["host"] == f"{host}.example"]
         assert [row["evidence_pages"] for row in of_host] == list(range(1, 15))
-        assert [row["label_source"] for row in of_host] == ["page"] * 9 + ["site"] * 5
+        assert [row["label_source"] for row in of_host] == ["page"] + ["site"] * 13
         assert not any("Front page" in row["text"] for row in of_host[9:])
     assert not (tmp_path / "out" / ".tamis").exists()
     OnePassRun(map(str, archives), tmp_path / "processes", Options(processes=2)).run()

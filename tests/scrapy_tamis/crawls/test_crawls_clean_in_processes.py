@@ -169,7 +169,7 @@ def test_a_page_that_kills_or_hangs_a_process_is_an_item_without_text_and_a_reas
         "TAMIS_REDIS_URL": redis_url,
         "TAMIS_REDIS_PREFIX": prefix,
         "TAMIS_SITE_EVIDENCE": evidence,
-        "TAMIS_DUPLICATES": False,
+        "TAMIS_DUPLICATES": "off",
         "DOWNLOADER_MIDDLEWARES": '{"made_up.MadeUp": 1}',
     }
     options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]

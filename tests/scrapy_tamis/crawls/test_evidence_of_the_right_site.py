@@ -70,7 +70,7 @@ def test_counts_that_take_no_part_are_not_claimed(web, crawl):
     scripted = web.add("/scripted", "<body><div id=app></div><script>load()</script></body>")
     (*_, last) = crawl(urls=[*urls, scripted], CONCURRENT_REQUESTS=1).items
     assert (last["status"], last["label_source"], last["evidence_pages"]) == ("empty", "site", 4)
-    large = crawl(urls=urls, TAMIS_MAX_NODES=10).items
+    large = crawl(urls=urls, TAMIS_CLEAN={"limits": {"max_nodes": 10}}).items
     assert {(item["status"], item["label_source"]) for item in large} == {("too_large", "page")}
 
 
