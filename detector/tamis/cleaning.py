@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 import re
 import warnings
 from contextlib import suppress
@@ -27,9 +26,10 @@ from tamis.output.html import write_html
 from tamis.output.markdown.blocks import stack_blocks
 from tamis.output.markdown.writer import write_blocks
 from tamis.output.markup import Markup, make_markup
-from tamis.output.text import join_blocks, visible_text
+from tamis.output.text import join_blocks
 from tamis.page.hidden import HIDDEN
-from tamis.page.page import DEFAULT_LIMITS, NO_LIMITS, Limits, Page, PageTooLarge
+from tamis.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from tamis.page.text import without_controls
 from tamis.page.tree import TAG_ID, within
 from tamis.page_data import article_in_data
 from tamis.rules import Rule, Rules
@@ -60,9 +60,9 @@ class Cleaned:
         title: title of the document, "" without one.
         template_share: fraction of the text's characters that was cut as template, 0..1.
         fallback: the whole page looked like template, and its least template-like section was kept.
-        passed_through: ``None``, or the limit that the page exceeds (``"bytes"``, ``"nodes"`` or ``"depth"``); then
-            nothing was cut. ``"binary"`` for a PDF or a picture, ``"json"``, ``"feed"`` for RSS and Atom; these have no
-            text.
+        passed_through: ``None``, or why the page was not read: the limit that it exceeds (``"bytes"``, ``"nodes"`` or
+            ``"depth"``), or what it is instead of a page: ``"binary"`` for a PDF or a picture, ``"json"``, ``"feed"``
+            for RSS and Atom, ``"xml"``. There is no text then.
         model_version: version of the model used.
         url: address of the page, if given.
         comments: text of the reader comments, without their controls; "" if there are none, on forums, whose posts are
@@ -71,6 +71,8 @@ class Cleaned:
             ``fallback``, ``None`` with models that do not estimate it, and for pages passed through. Check pages of low
             confidence first.
         from_data: whether the content is from the page's JSON, see :mod:`tamis.page_data`.
+        mended: a title, textarea, script, style or comment of the page never ends, so that browsers show nothing, and
+            the content is what would follow it if it ended before the next tag.
         decided: the decisions on every unit; ``None`` for a page that was passed through or has no elements.
     """
 
@@ -85,6 +87,7 @@ class Cleaned:
     comments: str = ""
     confidence: float | None = None
     from_data: bool = False
+    mended: bool = False
     _links: bool = field(default=True, repr=False)
     _images: bool = field(default=True, repr=False)
     _metadata_page: Page | None = field(default=None, repr=False)
@@ -120,10 +123,7 @@ class Cleaned:
     def _markup(self) -> Markup:
         """What the clean HTML and Markdown are written from."""
         if self.decided is None:
-            lines = self.text.splitlines()
-            values: list[Any] = [value for line in lines for value in ((), line)]
-            ends = [end for last in range(2, 2 * len(lines) + 2, 2) for end in (last, last)]
-            return Markup(["p", ""] * len(lines), values, ends, self.title)
+            return Markup([], [], [])
         page, template, hidden = self.decided.page, self.decided.template, self.decided.hidden
         deduplicate = self.decided.options.deduplicate
         return make_markup(page, template, hidden, links=self._links, images=self._images, deduplicate=deduplicate)
@@ -238,7 +238,7 @@ def clean(
         tables: keep data tables; layout tables are always dissolved.
         comments: reader comments: ``"separate"`` keeps them in :attr:`Cleaned.comments` only, ``"include"`` also in the
             text, ``"drop"`` nowhere.
-        limits: a page above one of them is passed through uncut.
+        limits: a page above one of them is not read, and has no text.
         site: counts of the page's site, such as a :class:`tamis.Site`; by default only the page itself is used.
         scope: ``"article"`` keeps the main content alone, ``"page"`` everything that is not template, such as lists;
             ``"auto"`` decides by the kind of page.
@@ -267,6 +267,7 @@ def clean(
     check_choice("favor", favor, FAVORS)
     check_choice("hidden", hidden, HIDDEN)
     model = _usable_model(model)
+    url = url and without_controls(url)
     page = _page_to_clean(html, url, encoding, limits, model)
     if isinstance(page, Cleaned):
         return page
@@ -275,7 +276,15 @@ def clean(
     if not (isinstance(rules, tuple) and all(isinstance(rule, Rule) for rule in rules)):
         rules = (rules if isinstance(rules, Rules) else Rules(rules)).of(page.url)  # type: ignore[arg-type]
     switches = {"smooth": smooth, "deduplicate": deduplicate, "tables": tables, "hidden": hidden == "keep"}
-    draft = _decide_on_page_or_data(page, model, site, Options(scope, favor, comments, rules=rules, **switches))
+    options = Options(scope, favor, comments, rules=rules, **switches)
+    draft = _decide_on_page_or_data(page, model, site, options)
+    is_mended = False
+    if page.mended_html is not None and _has_nothing(draft):
+        with suppress(PageTooLarge):
+            mended_page = Page.parse(page.mended_html, page.url, limits=limits)
+            mended_draft = _decide_on_page_or_data(mended_page, model, None, options)
+            if is_mended := not _has_nothing(mended_draft):
+                page, draft = mended_page, mended_draft
     has_comments = draft.comments is not None and comments != "drop"
     return Cleaned(
         text=join_blocks(draft.page, draft.texts, draft.kept, draft.hidden),
@@ -289,6 +298,7 @@ def clean(
         comments=join_blocks(draft.page, draft.texts, draft.written_by_readers, draft.hidden) if has_comments else "",
         confidence=draft.choice.confidence,
         from_data=draft.page is not page,
+        mended=is_mended,
         _links=links,
         _images=images,
         _metadata_page=page,
@@ -310,19 +320,22 @@ def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, o
     return draft
 
 
+def _has_nothing(draft: Draft) -> bool:
+    """Whether nothing of a page stays but what is kept for want of anything better."""
+    return draft.is_fallback or not draft.kept.any()
+
+
 _MAX_CHARACTERS_WITHOUT_SCRIPTS: Final = 300  # a page with less text may be rendered by its scripts
 
 
 def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Limits, model: Model) -> Page | Cleaned:
     """Return the page, or the result if it cannot be cleaned: not HTML, too large, or without elements."""
-    uncut = partial(Cleaned, template_share=0.0, fallback=False, model_version=model.version, decided=None, url=url)
+    nothing = partial(Cleaned, "", "", 0.0, fallback=False, model_version=model.version, decided=None, url=url)
     try:
         page = _read_page(html, url, encoding, limits)
     except PageTooLarge as too_large:
-        page = _read_page(html, url, encoding, NO_LIMITS)
-        return uncut(visible_text(page), page.title, passed_through=too_large.reason)
-    data = page.data or _data_parsed_as_html(page)
-    return page if page.n and data is None else uncut("", "", passed_through=data)
+        return nothing(passed_through=too_large.reason)
+    return page if page.n and page.data is None else nothing(passed_through=page.data)
 
 
 def _read_page(html: Html, url: str | None, encoding: str | None, limits: Limits) -> Page:
@@ -334,23 +347,6 @@ def _read_page(html: Html, url: str | None, encoding: str | None, limits: Limits
     if root is None:
         raise TypeError("html is an lxml ElementTree without a root")
     return Page.from_tree(root, url, limits=limits)
-
-
-def _data_parsed_as_html(page: Page) -> str | None:
-    """Return ``"json"`` or ``"feed"`` if the page is one of these, parsed as HTML."""
-    first = (name for element, name in page.unknown_names.items() if element < _FIRST_ELEMENTS)
-    names = {name.rpartition("}")[2].lower() for name in first}
-    if names & {"rss", "feed", "rdf", "rdf:rdf"}:
-        return "feed"
-    if page.n > _FIRST_ELEMENTS or page.text.lstrip()[:1] not in {"{", "["}:
-        return None
-    try:
-        return "json" if isinstance(json.loads(page.text), dict | list) else None
-    except (ValueError, RecursionError):
-        return None
-
-
-_FIRST_ELEMENTS: Final = 4  # html, body, p, and an element in it
 
 
 def _check_input(html: object, url: object, encoding: object) -> None:

@@ -71,7 +71,7 @@ class Inspection:
 
     Attributes:
         replay: the other pages of its site; ``None`` where none are known.
-        passed_through: why a crawl would pass it through uncut.
+        passed_through: the limit for which a crawl would not read it.
     """
 
     def __init__(self, document: Document, replay: Replay | None = None, rules: Rules | None = None) -> None:

@@ -83,7 +83,7 @@ class Inspector:
         state = page.state(trial)
         notices = []
         if page.passed_through:
-            notices.append(f"A crawl passes this page through uncut: {page.passed_through}.")
+            notices.append(f"A crawl does not read this page: {page.passed_through}.")
         if state["fallback"]:
             notices.append("All of this page looks like template; its least template-like section is kept.")
         data: dict[str, Any] = {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; tamis.core expects the same number. */
-#define CORE_VERSION 37
+#define CORE_VERSION 38
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -258,6 +258,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
     DO(has_controls, "Whether a text has control characters beyond ASCII, for tamis.page.parsing.") \
     DO(count_continuations, "Bytes that continue characters of UTF-8, for tamis.page.parsing.") \
+    DO(without_controls, "A text as it may leave the library, for tamis.page.text.") \
     DO(scan_tags, "A document mended for parsers, and the work that nesting makes, for tamis.page.parsing.") \
     DO(node_fingerprints, "Tokens of attributes and fingerprints of units, for tamis.fingerprints.") \
     DO(mark_units, "Which elements are counted, for tamis.counting.") \

@@ -1,7 +1,8 @@
 /* Looks through the tags of a document before it is parsed, in one pass: mends what would hide contents, cuts attributes beyond
    a limit, for which parsers take quadratic time, and estimates how much work the nesting of elements, and names without
-   number, make for an HTML5 parser. It reads tags, comments and raw text as the HTML standard and libxml2 from 2.14 on do; what is changed is changed
-   between tags, so that parsers read the rest as it was read here. */
+   number, make for an HTML5 parser. It counts nodes, and notes an element or comment that never ends. It reads tags, comments
+   and raw text as the HTML standard and libxml2 from 2.14 on do; what is changed is changed between tags, so that parsers read
+   the rest as it was read here. */
 #include "core.h"
 
 enum {
@@ -147,6 +148,9 @@ typedef struct {
     const char *head_end; /* what is for browsers without scripts is left out up to here */
     int is_closed;        /* a slash at the end of the last tag */
     int has_frames;       /* has come: noframes is no text then */
+    size_t nodes;         /* start tags and comments so far */
+    const char *endless;  /* where the text of what never ends begins */
+    const char *endless_name; /* "!--" for a comment */
     int failed;           /* no memory */
     Change *changes;
     size_t count, capacity; /* of changes; the latter in bytes */
@@ -301,6 +305,8 @@ static void skip_comment(Reader *html)
             return;
         }
     }
+    html->endless = begin;
+    html->endless_name = "!--";
 }
 
 static const char *find_tag(const char *at, const char *end, const char *name)
@@ -335,6 +341,7 @@ static void skip_tag(Reader *html, Py_ssize_t max_attributes, Nesting *nesting, 
     if (many != NULL) {
         replace(html, many, html->at, "");
     }
+    html->nodes++;
     count_tag(nesting, named, html->is_closed, 1);
     if (html->at < html->end && html->at[-1] == '/' && strcmp((const char *)named->name, "iframe") == 0) {
         replace(html, after, after, "</iframe>"); /* else all that follows would be its contents */
@@ -343,6 +350,10 @@ static void skip_tag(Reader *html, Py_ssize_t max_attributes, Nesting *nesting, 
     }
     if (named->kind & RAW && !html->is_closed) {
         skip_raw_text(html, (const char *)named->name);
+        if (html->at == html->end) {
+            html->endless = after;
+            html->endless_name = (const char *)named->name;
+        }
         if (nesting->has_foreign) {
             count_tags_of_text(nesting, after, html->at);
         }
@@ -357,6 +368,7 @@ static void skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting *nestin
     int is_end = left > 0 && *html->at == '/';
     if (left > 2 && memcmp(html->at, "!--", 3) == 0) {
         html->at += 3;
+        html->nodes++;
         skip_comment(html);
     }
     else if (left > is_end && is_letter(html->at[is_end])) {
@@ -369,7 +381,8 @@ static void skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting *nestin
 }
 
 /* scan_tags(html, max_attributes, seed) -> bytes, without white space around them, `html` itself if nothing was to be changed;
-             whether the nesting or names of its elements may make an HTML5 parser slow */
+             whether the nesting or names of its elements may make an HTML5 parser slow; its start tags and comments; its
+             attributes; name of the element whose text never ends, "!--" for a comment, or None; the bytes of that text */
 PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(free_memory) Nesting *nesting = NULL;
@@ -408,5 +421,8 @@ PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
     free(html.changes);
     is_hard = nesting->different > MOST_DIFFERENT
               || (nesting->tags > FEW_TAGS && (nesting->steps > MOST_STEPS || nesting->reopened > MOST_REOPENED));
-    return found ? Py_BuildValue("NO", found, is_hard ? Py_True : Py_False) : NULL;
+    return found ? Py_BuildValue("NOnnzn", found, is_hard ? Py_True : Py_False, (Py_ssize_t)html.nodes,
+                                 (Py_ssize_t)nesting->attributes, html.endless_name,
+                                 html.endless ? (Py_ssize_t)(html.end - html.endless) : 0)
+                 : NULL;
 }
