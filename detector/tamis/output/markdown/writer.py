@@ -28,7 +28,7 @@ from tamis.output.markdown.blocks import (
     write_code_block,
     write_heading,
 )
-from tamis.output.markdown.escaping import write_code_span
+from tamis.output.markdown.escaping import write_code_span, write_formula
 from tamis.output.markdown.paragraph import Line, Mark
 from tamis.output.markup import Box, code_lines, read_markup
 from tamis.output.runs import QUOTED, RAISED, RAISED_SIGNS
@@ -73,6 +73,8 @@ def to_markdown(html: str) -> str:
       heading is written as the rest of it,
     * superscript and subscript digits and signs are those of Unicode (``10⁶``), other text is written as it is,
     * formulas are TeX between dollar signs.
+
+    Addresses that run a script are left out.
 
     Args:
         html: a document of :attr:`tamis.Cleaned.html`, or HTML of that kind.
@@ -156,7 +158,7 @@ class _Writer:
         for piece in pieces:
             if isinstance(piece, Box) or (isinstance(piece, Formula) and not piece.is_emoji):
                 self._ensure_item()
-                self._line.add_formula(str(piece))
+                self._line.add_formula(write_formula(str(piece)))
             else:
                 self._add_text(str(piece))
 
@@ -183,7 +185,7 @@ class _Writer:
         if shown not in _WRITTEN:
             return None
         self._ensure_item()
-        self._line.add_formula(_WRITTEN[shown](" ".join(self._markup.text(item).split())))
+        self._line.add_formula(write_formula(_WRITTEN[shown](" ".join(self._markup.text(item).split()))))
         return self._markup.ends[item]
 
     def _open_mark(self, item: int) -> None:
