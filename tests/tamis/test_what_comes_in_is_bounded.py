@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import subprocess
 import sys
 
@@ -43,6 +45,13 @@ def test_paths_of_blocks_are_bounded(levels: int) -> None:
     assert max(len(block.path) for block in blocks) < 600
     assert blocks[-1].path.endswith(f"/{name[:40]}/div/#text[2]")
     assert blocks[-1].path.startswith("/html/body" if levels == 1 else "//x-")
+
+
+@pytest.mark.parametrize("level", ["<ol start=999999999><li>", "<ul><li>", "<blockquote>"])
+def test_indentation_in_markdown_is_bounded(level: str) -> None:
+    lines = clean(STORY + level * 60 + "a<br>" * 99).markdown.split("\n")
+    assert sum(line.rstrip("\\").endswith("a") for line in lines) == 99
+    assert max(map(len, lines[1:])) < 300
 
 
 @pytest.mark.parametrize(
@@ -122,6 +131,13 @@ def test_pictures_and_archives_are_binary_whatever_the_header_says(data: bytes) 
     for encoding in (None, "utf-8", "windows-1252"):
         assert clean(data + b"some words" * 9, encoding=encoding).status == "binary"
     assert clean((data + b"some words" * 9).decode("latin-1")).status == "binary"
+
+
+def test_a_page_can_be_copied_and_sent_to_another_process_after_it_was_cleaned() -> None:
+    page = tamis.Page.parse(STORY)
+    text = clean(page).text
+    sent = pickle.loads(pickle.dumps(page))  # noqa: S301
+    assert clean(sent).text == clean(copy.deepcopy(page)).text == text
 
 
 def test_the_tree_of_a_json_answer_is_json() -> None:

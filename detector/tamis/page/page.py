@@ -229,6 +229,10 @@ class Page:
     def __post_init__(self) -> None:
         self.n, self.m, self.r = len(self.parent), len(self.block_node), len(self.run_node)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what the core holds, which is made again."""
+        return {name: value for name, value in vars(self).items() if name != "arrays"}
+
     @cached_property
     def arrays(self) -> object:
         """The arrays as the compiled core takes them, checked once."""

@@ -57,6 +57,8 @@ _WRITTEN: Final[dict[str, Callable[[str], str]]] = {
 """What a ``span`` of clean markup is in Markdown, by its class."""
 _MEDIA: Final = ("img", "video", "audio")  # not all of them have a counterpart in Markdown
 _MAX_DIGITS: Final = 9  # of the number of an item
+_INDENTED: Final = frozenset({*_LISTS, "blockquote"})
+_MAX_FRAMES: Final = 40  # each line repeats their indentation; lists and quotations within more are paragraphs
 _MAX_CALLOUT_CHARACTERS: Final = 2_000
 _TITLE: Final = re.compile("title|heading", re.IGNORECASE)
 
@@ -251,7 +253,8 @@ class _Writer:
                 self._open_mark(item)
             return
         if name in _FRAMES:
-            _FRAMES[name](self, item)
+            if len(self._frames) < _MAX_FRAMES or name not in _INDENTED:
+                _FRAMES[name](self, item)
         elif self._markup.values[item]:
             self._open_callout(item)
         if name in _MARKS and not self._markup.has_inside(item, *_LEVELS):  # a heading is no bold line
