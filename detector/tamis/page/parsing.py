@@ -249,11 +249,29 @@ def parse_prepared(html: bytes) -> etree._Element:
 
 
 _CHARACTER: Final = rb"\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]){1,3}+"  # of UTF-8, whose bytes were written as UTF-8
-_MISREAD: Final = (  # each begins with one byte, which is found much faster than one of a set
-    re.compile(_CHARACTER + rb"(?:" + _CHARACTER + rb")*+"),
-    re.compile(rb"\xc2[\x80-\x9f]"),
-)
-"""Characters that were once read as Latin-1 and written as UTF-8: of UTF-8, then of windows-1252."""
+_MISREAD: Final = re.compile(_CHARACTER + rb"(?:" + _CHARACTER + rb")*+")  # begins with a byte that is found fast
+_OUTSIDE_MISREAD: Final = re.compile(rb"[^\x80-\xc2]")
+_PART: Final = 1 << 20  # bytes: a substitution remembers all that it found
+_SIGNS_OF_CONTROLS: Final = [
+    (chr(code).encode(), sign.encode())
+    for code in range(0x80, 0xA0)
+    if (sign := bytes([code]).decode("cp1252", "ignore"))
+]
+
+
+def _mend_misread(html: bytes) -> bytes:
+    """Mend characters that were once read as Latin-1 and written as UTF-8: of UTF-8, then of windows-1252."""
+    parts: list[bytes] = []
+    begin = 0
+    while begin < len(html):
+        cut = _OUTSIDE_MISREAD.search(html, begin + _PART)
+        end = cut.start() if cut else len(html)
+        parts.append(_MISREAD.sub(_read_again, html[begin:end]))
+        begin = end
+    html = b"".join(parts)
+    for control, sign in _SIGNS_OF_CONTROLS:
+        html = html.replace(control, sign)
+    return html
 
 
 def _read_again(found: re.Match[bytes]) -> bytes:
@@ -298,8 +316,7 @@ def prepare(html: str | bytes, encoding: str | None = None) -> Prepared:
     text = html if isinstance(html, str) else decoded(html, encoding)[1]
     body = cast("bytes", html) if text is None else text.encode("utf-8", "ignore")
     if core.has_controls(body):
-        for misread in _MISREAD:
-            body = misread.sub(_read_again, body)
+        body = _mend_misread(body)
     return Prepared(*core.scan_tags(body.replace(b"\x00", b""), MAX_ATTRIBUTES, SEED))
 
 
