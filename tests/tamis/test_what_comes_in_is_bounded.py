@@ -154,6 +154,7 @@ HEAD, REST = (
     "html",
     [
         f"{HEAD}{REST}",
+        f"{HEAD}{REST}<footer><svg><title>Mail</title></svg></footer><iframe/><!-- an icon -->",
         f"{HEAD}</title><textarea>{REST}",
         f"{HEAD}</title><script src=/a.js>{REST}",
         f'{HEAD}</title><script>var a = "<div>"; if (a <b) {{}}\n{REST}',

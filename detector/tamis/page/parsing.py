@@ -291,8 +291,9 @@ class Prepared(NamedTuple):
         is_slow: whether its elements are such that HTML5 parsers become slow.
         nodes: its start tags and comments.
         attributes: attributes of all of them.
-        endless: name of the element whose text never ends, so that all that follows is in it; "!--" for a comment.
-        rest: bytes of that text.
+        endless: name of the first element whose text never ends, so that all that follows is in it, or of a title that
+            ends in the body; "!--" for a comment.
+        rest: bytes of the document from that text on.
     """
 
     html: bytes

@@ -149,8 +149,9 @@ typedef struct {
     int is_closed;        /* a slash at the end of the last tag */
     int has_frames;       /* has come: noframes is no text then */
     size_t nodes;         /* start tags and comments so far */
-    const char *endless;  /* where the text of what never ends begins */
+    const char *endless;  /* where the text of the first that never ends begins */
     const char *endless_name; /* "!--" for a comment */
+    size_t before_endless; /* changes before it */
     int failed;           /* no memory */
     Change *changes;
     size_t count, capacity; /* of changes; the latter in bytes */
@@ -294,6 +295,26 @@ static void skip_raw_text(Reader *html, const char *name)
     }
 }
 
+static void note_endless(Reader *html, const char *begin, const char *name)
+{
+    if (html->endless == NULL) {
+        html->endless = begin;
+        html->endless_name = name;
+        html->before_endless = html->count;
+    }
+}
+
+/* Bytes of the changed document from what never ends on. */
+static Py_ssize_t endless_size(const Reader *html)
+{
+    Py_ssize_t size = html->endless ? html->end - html->endless : 0;
+    size_t k;
+    for (k = html->endless ? html->before_endless : html->count; k < html->count; k++) {
+        size += (Py_ssize_t)strlen(html->changes[k].text) - (html->changes[k].end - html->changes[k].begin);
+    }
+    return size;
+}
+
 /* Skip a comment whose opening dashes have been read. */
 static void skip_comment(Reader *html)
 {
@@ -305,8 +326,7 @@ static void skip_comment(Reader *html)
             return;
         }
     }
-    html->endless = begin;
-    html->endless_name = "!--";
+    note_endless(html, begin, "!--");
 }
 
 static const char *find_tag(const char *at, const char *end, const char *name)
@@ -314,6 +334,12 @@ static const char *find_tag(const char *at, const char *end, const char *name)
     for (; (at = memchr(at, '<', (size_t)(end - at))) != NULL && !is_named(at + 1, end, name); at++) {
     }
     return at;
+}
+
+/* Whether a title holds the end of the head or the beginning of the body: its own end tag is that of a drawing. */
+static int holds_page(const Named *named, const char *begin, const char *end)
+{
+    return strcmp((const char *)named->name, "title") == 0 && (find_tag(begin, end, "/head") || find_tag(begin, end, "body"));
 }
 
 /* Skip a tag, whose name follows. */
@@ -350,9 +376,8 @@ static void skip_tag(Reader *html, Py_ssize_t max_attributes, Nesting *nesting, 
     }
     if (named->kind & RAW && !html->is_closed) {
         skip_raw_text(html, (const char *)named->name);
-        if (html->at == html->end) {
-            html->endless = after;
-            html->endless_name = (const char *)named->name;
+        if (html->at == html->end || holds_page(named, after, html->at)) {
+            note_endless(html, after, (const char *)named->name);
         }
         if (nesting->has_foreign) {
             count_tags_of_text(nesting, after, html->at);
@@ -390,7 +415,7 @@ PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
     Reader html = {0};
     PyObject *given, *found;
     char *begin;
-    Py_ssize_t size, given_size, max_attributes;
+    Py_ssize_t size, given_size, max_attributes, rest;
     unsigned long long seed;
     int is_hard;
     if (!PyArg_ParseTuple(arguments, "SnK", &given, &max_attributes, &seed)
@@ -415,6 +440,7 @@ PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     Py_END_ALLOW_THREADS
     hashes = nesting->hashes;
+    rest = endless_size(&html);
     found = html.failed                              ? PyErr_NoMemory()
             : html.count || size < given_size ? changed(&html, begin)
                                                : Py_NewRef(given);
@@ -422,7 +448,6 @@ PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
     is_hard = nesting->different > MOST_DIFFERENT
               || (nesting->tags > FEW_TAGS && (nesting->steps > MOST_STEPS || nesting->reopened > MOST_REOPENED));
     return found ? Py_BuildValue("NOnnzn", found, is_hard ? Py_True : Py_False, (Py_ssize_t)html.nodes,
-                                 (Py_ssize_t)nesting->attributes, html.endless_name,
-                                 html.endless ? (Py_ssize_t)(html.end - html.endless) : 0)
+                                 (Py_ssize_t)nesting->attributes, html.endless_name, rest)
                  : NULL;
 }
