@@ -282,7 +282,7 @@ class _NewHosts:
         if self._hosts[domain] == self._max_hosts:
             logger.warning(
                 "%s has %d hosts that were counted by this crawl: pages of further ones are cleaned on their own. If "
-                "these are different sites, raise TAMIS_DOMAIN_HOSTS: each takes Redis 52 KB at most",
+                "these are different sites, raise TAMIS_DOMAIN_HOSTS: each takes Redis 30 to 140 KB",
                 *(domain, self._max_hosts),
             )
         if len(self._hosts) > _MAX_DOMAINS:
