@@ -123,7 +123,7 @@ docs-site: $(VENV)/.installed ## the documentation as a site, in site/
 model: $(VENV)/.installed ## the weights that the package comes with, from DATA=folder with sites-train/, sites-dev/, sites-gold.jsonl, wcxb-dev/ and articles/
 	$(BIN)/python -m benchmarks.accuracy.train_weights $(DATA)
 	$(BIN)/tamis train $(DATA)/sites-train -o $(WEIGHTS)/blocks-self-taught.npz --marks --sources $(WEIGHTS)/sources/sites.md
-	$(BIN)/tamis train $(DATA)/sites-train -o detector/tamis/papers/weights/logistic.npz --model logistic --sources $(WEIGHTS)/sources/sites.md
+	$(BIN)/tamis train $(DATA)/sites-train -o detector/tamis_papers/weights/logistic.npz --model logistic --sources $(WEIGHTS)/sources/sites.md
 
 clean: ## remove what make has made
 	rm -rf .venv .venv-* site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .scrapy .tamis

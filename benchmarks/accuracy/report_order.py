@@ -22,7 +22,7 @@ from scrapy_tamis.losses import measure_losses
 from scrapy_tamis.report.ranking import expected_loss
 from scrapy_tamis.report.records import page_record
 from tamis.page.text import WORD
-from tamis.training.evaluation import read_gold
+from tamis_papers.evaluation import read_gold
 
 _FIRST = (25, 50)
 

@@ -43,7 +43,7 @@ from tamis.duplicates import (
     near_duplicates,
     shingles,
 )
-from tamis.training.sites import find_sites
+from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -31,9 +31,9 @@ from scrapy_tamis.storage.keys import host_keys
 from scrapy_tamis.storage.settled import SettledHost
 from tamis.counting import MIN_DF, THETA, LossyCounts, countable
 from tamis.fingerprints import node_fingerprints
-from tamis.papers.menus import page_key, site_links
-from tamis.papers.page_level import site_level_templates
-from tamis.training.sites import find_sites
+from tamis_papers.menus import page_key, site_links
+from tamis_papers.page_level import site_level_templates
+from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
     import argparse
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_tamis.storage.counts import NodeCounts
-    from tamis.papers.pages import SitePages
+    from tamis.folders import SitePages
 
 Figures = dict[str, Any]
 

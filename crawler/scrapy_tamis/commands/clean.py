@@ -34,8 +34,8 @@ from scrapy_tamis.fetching import (
 )
 from tamis import Site, clean, files
 from tamis.cleaning import NOT_HTML
+from tamis.folders import page_files
 from tamis.processes import map_in_processes
-from tamis.training.sites import page_files
 
 if TYPE_CHECKING:
     import argparse

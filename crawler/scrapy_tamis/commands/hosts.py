@@ -25,7 +25,7 @@ from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.storage.keys import MAX_TTL_S, site_of
 from tamis import Page, PageTooLarge
 from tamis.counting import THETA
-from tamis.training.sites import page_files
+from tamis.folders import page_files
 
 if TYPE_CHECKING:
     import argparse

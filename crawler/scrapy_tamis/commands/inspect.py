@@ -21,7 +21,7 @@ from scrapy_tamis.fetching import InputError
 from scrapy_tamis.inspector.documents import CountedReplay, Documents, FolderReplay, GoldFile, Replay, RulesFile
 from scrapy_tamis.storage.keys import host_keys, site_of
 from tamis import load_model
-from tamis.training.sites import page_files
+from tamis.folders import page_files
 
 if TYPE_CHECKING:
     import argparse

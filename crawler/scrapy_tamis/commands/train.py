@@ -13,7 +13,7 @@ from tamis.models import DEFAULT_MODEL
 if TYPE_CHECKING:
     import argparse
 
-    from tamis.training.report import Trained
+    from tamis_papers.training.report import Trained
 
 _FEW_SITES: Final = 20
 _POOR_RECALL: Final = 0.2
@@ -62,8 +62,8 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError("--processes: at least 1")
     names = ("output", "model", "gold", "marks", "labels", "seed", "processes")
     settings = {name: getattr(options, name) for name in names}
-    from tamis.training.report import describe_metrics
-    from tamis.training.train import train
+    from tamis_papers.training.report import describe_metrics
+    from tamis_papers.training.train import train
 
     with report_errors():
         for written in (options.output, options.output.with_suffix(".md")):

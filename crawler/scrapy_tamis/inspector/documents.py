@@ -16,11 +16,10 @@ from scrapy_tamis.fetching import Document, InputError, is_address, parse_readab
 from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.storage.keys import site_of
 from tamis.files import replacing, write_output
+from tamis.folders import SitePages, page_files
 from tamis.models import load_model
 from tamis.output.text import join_blocks
-from tamis.papers.pages import SitePages
 from tamis.rules import Rules
-from tamis.training.sites import page_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
