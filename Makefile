@@ -104,12 +104,12 @@ release-check: $(VENV)/.installed ## build what is to be published, check it, in
 
 benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=file of gold text, SITES=folder of sites for those that need data
 	$(PIP) --no-build-isolation --editable '.[dev,peers]'
-	$(BIN)/python -m benchmarks.applications.near_duplicates
 	$(BIN)/python -m benchmarks.speed.crawl_speed
 	$(BIN)/python -m benchmarks.scale.fleet counting
 	$(BIN)/python -m benchmarks.scale.fleet million
 	$(BIN)/python -m benchmarks.speed.page_stages $(PAGES)
 	$(BIN)/python -m benchmarks.faults.core_fuzzing $(PAGES)
+	$(if $(SITES),$(BIN)/python -m benchmarks.applications.near_duplicates $(SITES))
 	$(if $(SITES),$(BIN)/python -m benchmarks.sites.site_counts $(SITES))
 	$(if $(GOLD),$(BIN)/tamis evaluate $(GOLD) --pages $(PAGES))
 

@@ -23,6 +23,8 @@ class Addon:
             ("ITEM_PIPELINES", "pipeline.CleanItems", 100),
             ("EXTENSIONS", "report.crawl.CrawlProgress", 10),
         ]
+        if settings.get("TAMIS_DUPLICATES", "off") != "off":
+            components.append(("ITEM_PIPELINES", "duplicates.MarkDuplicates", 110))
         if settings.get("TAMIS_METRICS"):
             components.append(("EXTENSIONS", "metrics.CrawlMetrics", 10))
         if settings.get("TAMIS_REPORT"):

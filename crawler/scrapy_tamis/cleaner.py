@@ -67,8 +67,8 @@ class Cleaner:
         self.options = CleaningOptions(
             limits=switches.pop("limits", DEFAULT_LIMITS),
             outputs=tuple(sorted(config.outputs)),
-            sketch=config.duplicates_sketch,
             switches=switches,
+            measures_losses=config.report is not None,
         )
         self._count = count
         # Its own: that of the event loop is where look-ups of names wait that hang.

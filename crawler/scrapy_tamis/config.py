@@ -23,10 +23,11 @@ from scrapy.utils.project import data_path
 from w3lib.encoding import resolve_encoding
 
 from scrapy_tamis.fields import OPTIONAL_FIELDS, READ_FIELDS, WRITTEN_FIELDS
+from scrapy_tamis.item_sources import DUPLICATES
 from scrapy_tamis.storage.clients import check_address
 from scrapy_tamis.storage.keys import MAX_TTL_S
 from tamis.counting import MIN_PAGES
-from tamis.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH
+from tamis.duplicates import MIN_RESEMBLANCE
 from tamis.evidence.comments import COMMENTS
 from tamis.models import load_model
 from tamis.models.decision import FAVORS, SCOPES
@@ -36,6 +37,8 @@ from tamis.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+    from scrapy_tamis.item_sources import Duplicates
 
 PREFIX: Final = "TAMIS_"
 
@@ -302,18 +305,11 @@ class Config:
     keep_html: bool = _setting(True, _bool)
     """`False` takes the HTML off the item once its content is written to another field; the `site` spider's project
     does"""
-    duplicates: bool = _setting(True, _bool)
-    """look for [near-duplicates](../guides/near-duplicates.md) during the crawl"""
-    drop_duplicates: bool = _setting(False, _bool)
-    """drop pages of 30 words or more that share [nearly all their text](../guides/near-duplicates.md#dropping) with
-    another, instead of marking them"""
-    duplicates_ttl: int = _setting(30 * DAY_S, _number(int, 1, MAX_TTL_S), "seconds")
-    """how long a document is remembered after it was last met (30 days)"""
-    duplicates_sketch: int = _setting(8, _number(int, 8, 1024), "shingles")
-    """kept per document, 8 to 1024; more make the resemblance more exact, and take 6 bytes each"""
-    duplicates_resemblance: float | None = _setting(None, _number(float, 0.001, 1, None), "0 to 1")
-    """least [resemblance](../guides/near-duplicates.md#how-alike) of near-duplicates; `None`: 4 of 8 shingles in
-    common"""
+    duplicates: Duplicates = _setting("off", _choice(DUPLICATES))
+    """`mark` names the earlier page that an item [nearly duplicates](../guides/near-duplicates.md), `drop` drops the
+    item; the `site` spider's project has `mark`"""
+    duplicates_resemblance: float = _setting(MIN_RESEMBLANCE, _number(float, 0.5, 1), "0.5 to 1")
+    """least [resemblance](../guides/near-duplicates.md#how-alike) of near-duplicates; 1 is the same words"""
     site_evidence: bool = _setting(True, _bool)
     """count the nodes of each site and use the counts; `False` is page level only"""
     read_only: bool = _setting(None, _read_only)
@@ -339,12 +335,13 @@ class Config:
     """most nodes held per host; rare ones are dropped when it is full, with [a known
     error](../guides/sites.md#what-the-counts-promise)"""
     settle_pages: int = _setting(64, _number(int, MIN_PAGES, math.inf, 0), "pages")
-    """pages after which a host may settle, 10 or more; with 0 none does, and pages after the 1,024th are not counted"""
+    """pages after which a host may settle, 10 or more, once its labels have not changed while its pages doubled; with 0
+    none does, and pages after the 1,024th are not counted"""
     domain_hosts: int = _setting(1_000, _number(int, 0), "hosts")
     """most hosts of one registered domain that a crawl begins to count, as a wildcard in DNS has no end of them; 0 is
     any number"""
     ttl: int = _setting(30 * DAY_S, _number(int, 1, MAX_TTL_S), "seconds")
-    """how long a host is remembered after its last page (30 days)"""
+    """how long a host is remembered after its last page, and an original of near-duplicates (30 days)"""
     report: str | None = _setting(None, _file, "path")
     """write a [report of the crawl](../guides/report.md) there when it ends; `%(name)s` and `%(time)s` stand for the
     spider's name and the beginning, as in `FEEDS`; the `site` spider's project has `report.html`"""
@@ -359,7 +356,7 @@ class Config:
     @property
     def needs_redis(self) -> bool:
         """Whether anything is to be kept in Redis."""
-        return self.site_evidence or self.duplicates
+        return self.site_evidence or self.duplicates != "off"
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -373,9 +370,6 @@ class Config:
                 problems.append(str(error))
         if problems:
             raise ConfigError(problems)
-        if values["drop_duplicates"]:
-            values["duplicates_sketch"] = max(values["duplicates_sketch"], SAME_TEXT_SKETCH)
-            values["duplicates_resemblance"] = values["duplicates_resemblance"] or SAME_TEXT_RESEMBLANCE
         if is_read_only_command():  # a single page: there is no crawl to report on, and no process is ready in time
             values |= {"processes": 0, "required": False, "report": None, "metrics": None}
         return cls(**values)

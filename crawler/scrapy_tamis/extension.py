@@ -20,12 +20,12 @@ from scrapy_tamis.cleaner import Cleaner
 from scrapy_tamis.config import Config, ConfigError, unknown_settings
 from scrapy_tamis.item_sources import ItemSources
 from scrapy_tamis.pool import PageFailedError, ReadPage
+from scrapy_tamis.repeats import RepeatedTexts
 from scrapy_tamis.storage.clients import memory_advice, without_secrets
 from scrapy_tamis.storage.connection import Connection, problem_at_start
 from scrapy_tamis.storage.counts import NodeCounts
 from scrapy_tamis.storage.embedded import EmbeddedServer, EmbeddedServerError
 from scrapy_tamis.storage.evidence import HashedPage
-from scrapy_tamis.storage.index import DuplicateIndex
 from scrapy_tamis.worker import freeze_loaded
 from tamis.page.addresses import links_of
 from tamis.page.page import PageTooLarge
@@ -46,6 +46,8 @@ T = TypeVar("T")
 _NO_ASYNCIO: Final = "TWISTED_REACTOR must be the asyncio reactor, which is Scrapy's default"
 _START_TIMEOUT_S: Final = 1.0
 """Limit on each answer of the server when a crawl starts; the check as a whole may take twice as long."""
+
+_WITH_TEXT: Final = frozenset({"cleaned", "from_data", "fallback"})
 
 _configs: WeakKeyDictionary[Crawler, Config | None] = WeakKeyDictionary()
 """The settings of each crawl; ``None`` where Tamis cannot start."""
@@ -68,8 +70,10 @@ class Tamis(Component):
 
     Attributes:
         count: adds one to a stat of :mod:`scrapy_tamis.stats`.
-        counts, duplicates: ``None`` without Redis or when they are off.
+        connection: to Redis; ``None`` without one, or when nothing needs it.
+        counts: ``None`` without Redis or when they are off.
         on_cleaned: functions that are called with the address and the values of each item that was cleaned.
+        on_duplicate: functions that are called with the address of each near-duplicate, and that of its original.
         before_close: functions that are awaited before the connection is closed, with the address of Redis or ``None``.
     """
 
@@ -80,9 +84,11 @@ class Tamis(Component):
         self.cleaner = Cleaner(self.config, self.count)
         self.sources = ItemSources(self.warn_once)
         self.counts: NodeCounts | None = None
-        self.duplicates: DuplicateIndex | None = None
+        self.connection: Connection | None = None
         self.on_cleaned: list[Callable[[str | None, Mapping[str, Any]], object]] = []
+        self.on_duplicate: list[Callable[[str, str], object]] = []
         self.before_close: list[Callable[[str | None], Awaitable[object]]] = []
+        self._repeated_texts = RepeatedTexts()
         self._redis_url: str | None = None
         self._closing = AsyncExitStack()  # ends in the reverse order what was opened
         self._warned: set[Hashable] = set()
@@ -119,7 +125,10 @@ class Tamis(Component):
         return hashed.links if isinstance(hashed, ReadPage) else None
 
     async def clean(self, html: str | bytes, source: ItemSource) -> CleanedItem:
-        """Clean a page as it was read and counted; one that was not is looked up in the counts of its site."""
+        """Clean a page as it was read and counted; one that was not is looked up in the counts of its site.
+
+        From the third address of a host with one text on, its ``status`` is ``repeated``.
+        """
         try:
             if source.failure is not None:
                 raise source.failure
@@ -137,7 +146,12 @@ class Tamis(Component):
                 with self.step("look up the counts", stats.ITEMS_INCOMPLETE, url):
                     evidence = await self.counts.read(source.site, hashed.fingerprints)
         rules = source.options.rules_of(self.config.rules, url)
-        return await self.cleaner.clean(html, url, hashed, evidence, source.options.model, rules)
+        cleaned = await self.cleaner.clean(html, url, hashed, evidence, source.options.model, rules)
+        if url is not None and cleaned.status in _WITH_TEXT and self._repeated_texts.is_repeated(url, cleaned.text):
+            cleaned.values["status"] = "repeated"
+            message = "%s has the text of two other addresses of its host; such items have the status 'repeated'"
+            self.warn_once("repeated", message, url)
+        return cleaned
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
@@ -153,7 +167,7 @@ class Tamis(Component):
             logger.warning("The crawl goes on without site evidence: %s", error)
             self._redis_failed(begins=True)
         except Exception:
-            self.counts = self.duplicates = None
+            self.counts = self.connection = None
             self.count(stats.REDIS_FAILURES)
             logger.exception("The crawl goes on without site evidence")
         freeze_loaded()
@@ -187,6 +201,7 @@ class Tamis(Component):
         if not config.needs_redis or (connection := await self._connect()) is None:
             return
         self._closing.push_async_callback(connection.close)
+        self.connection = connection
         if config.site_evidence:
             self.counts = NodeCounts(
                 connection,
@@ -196,14 +211,6 @@ class Tamis(Component):
                 settle_after=config.settle_pages,
                 max_hosts=config.domain_hosts,
                 count_stat=self.count,
-            )
-        if config.duplicates:
-            self.duplicates = DuplicateIndex(
-                connection,
-                config.redis_prefix,
-                ttl=config.duplicates_ttl,
-                keep=config.duplicates_sketch,
-                min_resemblance=config.duplicates_resemblance,
             )
         if (
             await connection.ping()
@@ -232,7 +239,7 @@ class Tamis(Component):
     async def close(self) -> None:
         """Disconnect, and stop the embedded server if no other crawl uses it."""
         self._warn_if_nothing_was_cleaned()
-        self.counts = self.duplicates = None
+        self.counts = self.connection = None
         for work in self.before_close:
             self._closing.push_async_callback(work, self._redis_url)
         try:

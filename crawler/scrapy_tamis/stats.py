@@ -28,7 +28,8 @@ before"""
 PAGES_READ: Final = _stat("pages/read")
 """pages whose counts were read only (`TAMIS_READ_ONLY`)"""
 PAGES_SKIPPED: Final = _stat("pages/skipped")
-"""responses that are no pages of a site: not HTML, an error status, no host, or `meta={"tamis": False}`"""
+"""responses that are no pages of a site: not HTML, an error status, no host, or `meta={"tamis": False}`. What a server
+calls text or XML is a page if it begins as HTML does"""
 PAGES_TOO_LARGE: Final = _stat("pages/too_large")
 """pages above the `limits` of `TAMIS_CLEAN` or those of the parser"""
 PAGES_FAILED: Final = _stat("pages/failed")
@@ -50,7 +51,7 @@ ITEMS_FALLBACK: Final = _stat("items/fallback")
 ITEMS_EMPTY: Final = _stat("items/empty")
 """items of pages without any text"""
 ITEMS_TOO_LARGE: Final = _stat("items/too_large")
-"""items passed through uncut, with all their text"""
+"""items of pages above the limits, which have no text"""
 ITEMS_IN_PROCESS: Final = _stat("items/in_process")
 """items cleaned in one of the `TAMIS_PROCESSES`"""
 ITEMS_IN_THREAD: Final = _stat("items/in_thread")
@@ -69,10 +70,14 @@ ITEMS_INCOMPLETE: Final = _stat("items/incomplete")
 what the step would have written, the first failure of each is in the log"""
 ITEMS_WITHOUT_FIELD: Final = _stat("items/without_field")
 """items that took no content, which are not counted as cleaned, or whose class refused a field that it declares"""
+ITEMS_REPEATED: Final = _stat("items/repeated")
+"""of all items, those of [repeated pages](../guides/near-duplicates.md#repeated-pages)"""
 ITEMS_DUPLICATE: Final = _stat("items/duplicate")
 """near-duplicates found"""
 ITEMS_DROPPED: Final = _stat("items/dropped")
 """near-duplicates dropped"""
+ITEMS_UNCOMPARED: Final = _stat("items/uncompared")
+"""items not looked up for near-duplicates because Redis was unreachable"""
 
 CONTENT_PROVIDED: Final = _stat("content/provided")
 """pages cleaned for [callbacks that ask for their content](../guides/items.md#with-scrapy-poet)"""

@@ -129,7 +129,7 @@ class Worker:
         model: str | None,
         rules: tuple[tuple[str, bool], ...],
     ) -> tuple[object, ...]:
-        """Return the values and shingles of :func:`clean_item`.
+        """Return the attributes of what :func:`clean_item` returns.
 
         Raises:
             PageGoneError: the page of a number is not kept any more.
@@ -155,7 +155,7 @@ class Worker:
         page_model = self._model if model is None else load_model(model)
         page_rules = tuple(Rule(*rule) for rule in rules)
         cleaned = clean_item(html, url, hashed, evidence, page_model, self._options, page_rules)
-        return cleaned.values, cleaned.shingles
+        return cleaned.values, cleaned.losses
 
 
 def main() -> None:

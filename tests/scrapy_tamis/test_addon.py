@@ -39,6 +39,14 @@ def test_the_addon_and_the_manual_configuration_give_the_same_settings():
     assert _resolved(_with_addon({})) == _resolved(Settings(MANUAL))
 
 
+@pytest.mark.parametrize("mode", ["mark", "drop"])
+def test_the_addon_marks_duplicates_where_the_setting_asks_for_it(mode):
+    duplicates = {"TAMIS_DUPLICATES": mode}
+    by_hand = {**MANUAL["ITEM_PIPELINES"], "scrapy_tamis.MarkDuplicates": 110}
+    by_hand = Settings({**MANUAL, **duplicates, "ITEM_PIPELINES": by_hand})
+    assert _resolved(_with_addon(duplicates)) == _resolved(by_hand)
+
+
 @pytest.mark.parametrize("name", MANUAL)
 @pytest.mark.parametrize("order", [7, None])
 def test_what_the_user_says_of_a_component_wins(name, order):

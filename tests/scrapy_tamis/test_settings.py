@@ -82,7 +82,7 @@ def test_settings_from_the_command_line_are_text():
         *(("TAMIS_HOST_BUDGET", "many"), ("TAMIS_SETTLE_PAGES", 9)),
         *(("TAMIS_STATE_BYTES", 1000), ("TAMIS_TTL", 0), ("TAMIS_CLEAN", {"limits": {"max_bytes": -1}})),
         *(("TAMIS_REDIS_TIMEOUT", 0), ("TAMIS_REDIS_TIMEOUT", "inf"), ("TAMIS_REDIS_RETRY_INTERVAL", "soon")),
-        *(("TAMIS_DUPLICATES_SKETCH", 7), ("TAMIS_DUPLICATES_SKETCH", 1025), ("TAMIS_DUPLICATES_RESEMBLANCE", 0)),
+        *(("TAMIS_DUPLICATES", True), ("TAMIS_DUPLICATES", "yes"), ("TAMIS_DUPLICATES_RESEMBLANCE", 0.4)),
         *(("TAMIS_DUPLICATES_RESEMBLANCE", 1.5), ("TAMIS_DUPLICATES_RESEMBLANCE", "half")),
         *(("TAMIS_OUTPUTS", ["pdf"]), ("TAMIS_FIELD_NAMES", {"body": "text"}), ("TAMIS_FIELD_NAMES", "text")),
         *(("TAMIS_FIELD_NAMES", {"text": 7}), ("TAMIS_FIELD_NAMES", {"text": "body", "title": "body"})),

@@ -83,8 +83,8 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
         options: format, processes and ray are ignored.
 
     Returns:
-        A dataset with the columns of ``tamis warc --format parquet`` without ``duplicate_of``, and with ``error``,
-        which says why a page could not be cleaned: such a row has only that and its address.
+        A dataset with the columns of ``tamis warc --format parquet`` without ``duplicate_of`` and ``resemblance``,
+        and with ``error``, which says why a page could not be cleaned: such a row has only that and its address.
     """
     options = options if options is not None else Options()
     hash_block: Any = _hash_block  # Ray's types know no functions with arguments
@@ -123,7 +123,8 @@ def _clean_block(block: Any, counts: Any, options: Options) -> Iterator[Any]:
     """Second pass: clean the pages of a block."""
     known = ray.get(counts) if isinstance(counts, ray.ObjectRef) else counts
     schema = parquet_schema(options.outputs).append(pa.field("error", pa.string()))
-    schema = schema.remove(schema.get_field_index("duplicate_of"))
+    for name in ("duplicate_of", "resemblance"):
+        schema = schema.remove(schema.get_field_index(name))
     pages = _pages_of(block)
     while batch := list(islice(pages, _BATCH_PAGES)):
         rows: list[dict[str, object]] = [

@@ -6,9 +6,8 @@ import gzip
 import json
 import uuid
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
@@ -17,13 +16,10 @@ from scrapy_tamis.fields import FIELDS, CleaningOptions, clean_item
 from scrapy_tamis.storage.evidence import HashedPage
 from tamis.models import load_model
 from tamis.page import Page, PageTooLarge
-from tamis.page.parsing import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-    from numpy.typing import NDArray
 
     from scrapy_tamis.archives.reading import ArchivedPage
     from scrapy_tamis.archives.runs import Options
@@ -50,6 +46,7 @@ _TYPES: Final = {
     "evidence_pages": pa.int32(),
     "site_label_version": pa.int32(),
     "shingles": pa.list_(pa.string()),
+    "resemblance": pa.float64(),
 }
 """Columns of a Parquet file that are no strings."""
 
@@ -60,10 +57,13 @@ def columns(outputs: frozenset[str]) -> tuple[str, ...]:
 
 
 def hash_page(archived: ArchivedPage, options: Options) -> HashedPage | str | None:
-    """Parse a page and fingerprint its counted units; return its error as text, ``None`` for one above the limits."""
+    """Parse a page and fingerprint its counted units; return its error as text, ``None`` for what does not count.
+
+    That is a page above the limits, and data that are called HTML.
+    """
     try:
         page = Page.parse(archived.html, archived.url, encoding=archived.charset)
-        return HashedPage.of(page, load_model(options.model))
+        return HashedPage.of(page, load_model(options.model)) if page.data is None else None
     except PageTooLarge:
         return None
     except Exception as error:
@@ -79,17 +79,12 @@ def clean_page(
     switches = {"favor": options.favor, "scope": options.scope}
     model, how = load_model(options.model), CleaningOptions(outputs=tuple(options.outputs), switches=switches)
     try:
-        html = decode(archived.html, archived.charset) if hashed is None else hashed.page
+        html = archived.html if hashed is None else hashed.page
         item = clean_item(html, archived.url, hashed, evidence, model, how, options.rules.of(archived.url))
     except Exception as error:
         return Failure(describe(error), archived.url)
     row: Row = dict.fromkeys(columns(options.outputs))  # in their order; "duplicate_of" is known when it is written
     return row | {name: getattr(archived, name) for name in ARCHIVE_COLUMNS} | item.values
-
-
-def shingles_of(row: Row) -> NDArray[np.uint64]:
-    """Return the shingles of a row as numbers."""
-    return np.array([int(shingle, 16) for shingle in cast("list[str]", row["shingles"])], np.uint64)
 
 
 def _write_json_lines(path: Path, rows: Iterator[Row], _: frozenset[str]) -> None:
@@ -115,10 +110,9 @@ def parquet_rows(rows: list[Row]) -> list[Row]:
     """Return rows with values of the types in :func:`parquet_schema`."""
 
     def value_of(name: str, value: object) -> object:
-        if not isinstance(value, str) and (value is None or name in _TYPES):
-            return value
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        return text.encode("utf-8", "replace").decode()  # of half a character, too
+        if value is not None and name not in _TYPES and not isinstance(value, str):
+            value = json.dumps(value, ensure_ascii=False)
+        return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
     return [{name: value_of(name, value) for name, value in row.items()} for row in rows]
 

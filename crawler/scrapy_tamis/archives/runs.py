@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, ClassVar, Final, Self
 from scrapy_tamis.archives.addresses import Destination
 from scrapy_tamis.archives.counting import HostCounts, LeafWriter, StreamCounts, count_hosts
 from scrapy_tamis.archives.reading import ArchiveReader, Part, split_archives
-from scrapy_tamis.archives.rows import FORMATS, Failure, clean_page, hash_page, shingles_of
+from scrapy_tamis.archives.rows import FORMATS, Failure, clean_page, hash_page
 from scrapy_tamis.fetching import STANDARD_INPUT
 from scrapy_tamis.storage.evidence import HashedPage
 from tamis import __version__
@@ -203,9 +203,9 @@ class Run(ABC):
             self._summary.add(summary)
             with rows.open(encoding="utf-8") as lines:
                 for row in map(json.loads, lines):
-                    row["duplicate_of"] = self._index.find(row["url"], shingles_of(row)).duplicate_of
-                    self._summary.duplicates += row["duplicate_of"] is not None
-                    yield row
+                    verdict = self._index.find(row["url"], row["text"])
+                    self._summary.duplicates += verdict.duplicate_of is not None
+                    yield row | verdict._asdict()
 
 
 def _file_names(sources: list[str]) -> dict[str, str]:

@@ -37,8 +37,10 @@ _MAX_SAMPLED: Final = 50
 HELP = """\
 show the hosts that were counted; forget, reopen, export or import some
 A host is counting until its labels have stopped changing; then it is settled, its labels are frozen, and its pages cost
-no call. A host that was forgotten or opened again counts from its next page on. Crawls that are running notice after a
-minute and 16 pages of the host, or after an hour.
+no call. "labels" are the units that count as template by now, "changed" is how much of the template's text has another
+label than when they were last stable, and "settles" the number of pages at which the host settles if that stays so. A
+host that was forgotten or opened again counts from its next page on. Crawls that are running notice after a minute and
+16 pages of the host, or after an hour.
 
 examples:
   tamis hosts                                                  in a project: all hosts of its crawls
@@ -126,9 +128,10 @@ def _show_hosts(records: Iterable[HostRecord], names: set[str], *, as_json: bool
             print(json.dumps(asdict(record)))
             continue
         if hosts == 1:
-            print(f"{'host':<40}  {'state':<8} {'pages':>6} {'nodes':>6} {'labels':>6} {'bytes':>8} version  used")
+            print(f"{'host':<40}  state     pages labels changed settles  nodes    bytes version  used")
         print(
-            f"{record.host:<40}  {record.state:<8} {record.pages:>6} {record.nodes:>6} {record.labels:>6} "
+            f"{record.host:<40}  {record.state:<8} {record.pages:>6} {record.labels:>6} {record.changed:>7.1%} "
+            f"{f'at {record.settles_at}' if record.settles_at else '-':>7} {record.nodes:>6} "
             f"{'-' if record.bytes is None else record.bytes:>8} {record.label_version:>7}  {ago(record.used)} ago"
         )
     if not as_json:

@@ -53,6 +53,7 @@ class CrawlReport(Component):
         self._path = Path(config.report.replace("%(name)s", crawler.spidercls.name).replace("%(time)s", now))
         self._config = config
         self._record = CrawlRecord(title=crawler.spidercls.name)
+        self._originals: dict[str, str] = {}  # of near-duplicates, by their addresses
         self._begin = time.monotonic()
         self._handler = _Errors(self._record, crawler)
         crawler.signals.connect(self._opened, signals.spider_opened)
@@ -63,6 +64,7 @@ class CrawlReport(Component):
         self._begin = time.monotonic()
         if (tamis := self._crawler.get_extension(Tamis)) is not None:
             tamis.on_cleaned.append(self._cleaned)
+            tamis.on_duplicate.append(self._originals.__setitem__)
             tamis.before_close.append(self._write)
 
     def _response(self, response: Response) -> None:
@@ -79,6 +81,7 @@ class CrawlReport(Component):
         """Write the report, with the hosts from Redis at this address."""
         logging.getLogger().removeHandler(self._handler)
         record, settings, log = self._record, self._crawler.settings, {"spider": self._crawler.spider}
+        record.pages = [page._replace(duplicate_of=self._originals.get(page.url)) for page in record.pages]
         try:
             names = list(dict.fromkeys(page.host for page in record.pages))[:_MAX_HOSTS]
             if url is not None and names:

@@ -64,6 +64,7 @@ _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
 _PLACES: Final = attribute_predicate("href", parts=("#",))
 _SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ behind a heading, ↩ behind a footnote
 _MAX_EMAIL: Final = 600  # hexadecimal digits
+_EMAIL: Final = re.compile(r"([\w.!#$%&'*+/=^{|}~-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+)(?:\?|\Z)")  # no subject
 
 RAISED: Final = {
     "sup": str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾"),
@@ -171,10 +172,11 @@ def _labelled(page: Page, elements: list[int], pattern: re.Pattern[str]) -> list
 
 
 def decode_email(code: str) -> str:
-    """Decode an address that Cloudflare hides: bytes in hexadecimal, each xor the first; "" for none."""
+    """Decode a mail address that Cloudflare hides: bytes in hexadecimal, each xor the first; "" for anything else."""
     with suppress(ValueError):
         key, *address = bytes.fromhex(code[:_MAX_EMAIL])
-        return bytes(key ^ byte for byte in address).decode()
+        found = _EMAIL.match(bytes(key ^ byte for byte in address).decode())
+        return found[1] if found else ""
     return ""
 
 
@@ -187,7 +189,10 @@ def plain_text_rewrites(page: Page) -> dict[int, str]:
         before, instead, behind = (" ".join(str(each) for at, each in formulas if at == how) for how in range(3))
         changed[run] = f"{before}{instead or run_text(page, run, changed)}{behind}"
     has_parentheses = {int(page.parent[element]) for element in elements_named(page, "rp")}
+    omitted = omitted_elements(page)
     for element in sorted([*boxes, *elements_named(page, *RAISED, *QUOTED)]):
+        if omitted[element]:
+            continue
         begin, end = int(page.run_begin[element]), int(page.run_end[element])
         name = TAG_NAMES[page.tag[element]]
         if element in boxes:

@@ -20,7 +20,6 @@ from tamis.output.runs import (
     shown_elements,
 )
 from tamis.output.tables import TAG_ROLES, data_tables, in_data_table, table_text
-from tamis.page.hidden import EFFECTS
 from tamis.page.tree import (
     TAG_ID,
     elements_named,
@@ -78,7 +77,7 @@ def block_texts(page: Page, hidden: Flags | None = None) -> list[str]:
             while begin > least and run_text(page, begin - 1, rewrites).isspace():  # indentation before the markup
                 begin -= 1
             text = joined_text(page, begin, ends[block], rewrites)
-            texts[block] = text.replace("\r\n", "\n").strip("\n").rstrip()
+            texts[block] = text.strip("\n").rstrip()
     for block, formulas in formula_positions(page).beside_blocks.items():
         texts[block] = "\n\n".join(filter(None, [texts[block], *map(str, formulas)]))
     return texts
@@ -162,15 +161,6 @@ def _merged_texts(
             found.append((first, last, code_lines(markup, item).strip("\n")))
             last_end, item = behind, markup.ends[item]
     return found
-
-
-def visible_text(page: Page) -> str:
-    """Text of a page that is too large to be cleaned: a line per block, without elements that hide themselves."""
-    styled = [element for element, style in page.attribute("style").items() if EFFECTS[style].way]
-    hides_itself = is_among(page, [*styled, *page.attribute("hidden")])
-    texts = block_texts(page, within(page, hides_itself)[page.run_node])
-    leftovers = frozenset(conditional_comments(page.block_lines, texts))
-    return "\n".join(text for block, text in enumerate(texts) if text and block not in leftovers)
 
 
 def conditional_comments(together: str, texts: Sequence[str]) -> list[int]:

@@ -47,7 +47,7 @@ def crawled(shared_web, start_crawls):
 def test_a_bad_page_is_an_item_with_a_status(crawled, name):
     web, result = crawled
     item = result.item(f"{web.url}/{name.replace(' ', '-')}")
-    expected = {"binary"} if name in NO_HTML else {"cleaned", "fallback", "empty", "too_large"}
+    expected = {"binary"} if name in NO_HTML else {"cleaned", "fallback", "empty", "repeated", "too_large"}
     assert item["status"] in expected
     assert 0 <= item["template_share"] <= 1
     assert {"clean_html", "markdown", "segments"} <= set(item)

@@ -13,7 +13,7 @@ from tests.scrapy_tamis.waiting import is_running, until
 
 PAGES = 40
 TWO_AND_TWO = {"TAMIS_PROCESSES": 2, "CONCURRENT_REQUESTS": 2, "when_ready": 2}
-PLAIN = {"TAMIS_SITE_EVIDENCE": False, "TAMIS_DUPLICATES": False}
+PLAIN = {"TAMIS_SITE_EVIDENCE": False}
 HEAVY = "<p>word and word" * 5_000
 
 
@@ -169,7 +169,7 @@ def test_a_page_that_kills_or_hangs_a_process_is_an_item_without_text_and_a_reas
         "TAMIS_REDIS_URL": redis_url,
         "TAMIS_REDIS_PREFIX": prefix,
         "TAMIS_SITE_EVIDENCE": evidence,
-        "TAMIS_DUPLICATES": False,
+        "TAMIS_DUPLICATES": "off",
         "DOWNLOADER_MIDDLEWARES": '{"made_up.MadeUp": 1}',
     }
     options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]

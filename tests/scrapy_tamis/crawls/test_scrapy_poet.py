@@ -41,6 +41,7 @@ process = AsyncCrawlerProcess({
     "ADDONS": {"scrapy_tamis.Addon": 500, "scrapy_poet.Addon": 300},
     "SCRAPY_POET_PROVIDERS": {"scrapy_tamis.providers.ContentProvider": 500},
     "TAMIS_OUTPUTS": ["markdown", "metadata"],
+    "TAMIS_DUPLICATES": "mark",
     "FEEDS": {sys.argv[1]: {"format": "jsonlines"}},
     "TAMIS_STATE_DIR": sys.argv[1] + ".state",
     "CONCURRENT_REQUESTS": 1,
@@ -74,6 +75,8 @@ def test_callbacks_and_page_objects_get_the_content_they_ask_for(web, forks, tmp
     assert contents[-1]["label_source"] == "site"
     assert contents[0]["markdown"].startswith("# Story 0\n\n")
     assert contents[0]["metadata"]["headline"] == "Story 0"
+    page_objects = {item["url"]: item["duplicate_of"] for item in items if item.get("kind") == "page object"}
+    assert page_objects == {f"{url}?page": url for url in urls}
     stats = json.loads(done.stdout.splitlines()[-1])
     assert stats["tamis/pages/counted"] + stats.get("tamis/pages/repeated", 0) == 25
     assert stats["tamis/items/without_html"] == 12, "those of the page object"

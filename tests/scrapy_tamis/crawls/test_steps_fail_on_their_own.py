@@ -11,8 +11,8 @@ def crawled(shared_web, start_crawls):
     urls = shared_web.add_articles(12)
     without_html = {"TAMIS_KEEP_HTML": False}
     cases = {
-        "odd": {"item": "odd"},
-        "odd dropped": {"item": "odd", "TAMIS_DROP_DUPLICATES": True},
+        "odd": {"item": "odd", "TAMIS_DUPLICATES": "mark"},
+        "odd dropped": {"item": "odd", "TAMIS_DUPLICATES": "drop"},
         "roomless": {"item": "roomless", **without_html},
         "forbidding": {"item": "forbidding", **without_html},
         "undeclared": {

@@ -16,8 +16,9 @@ from types import SimpleNamespace
 from scrapy_tamis.commands import main
 from scrapy_tamis.report.crawl import _Errors
 from scrapy_tamis.report.records import CrawlRecord
+from tests.prose import prose
 
-ALONE = {"TAMIS_SITE_EVIDENCE": False, "TAMIS_DUPLICATES": False}
+ALONE = {"TAMIS_SITE_EVIDENCE": False}
 TEXT_ONLY = {"TAMIS_FIELD_NAMES": dict.fromkeys(["status", "template_share"])}
 
 
@@ -104,6 +105,39 @@ def test_a_report_has_the_pages_the_hosts_and_the_errors(
     assert shlex.split(html.unescape(command))[2:] == [
         *(empty, "--prefix", prefix, "--favor", "recall", "--pages", "21")
     ]
+
+
+def test_the_pages_to_check_are_the_bad_ones_of_a_crawl_and_not_the_short_ones(
+    web, start_crawls, tmp_path: Path
+) -> None:
+    urls = web.add_articles(12)
+    short = web.add("/short", "<title>Note</title><h1>Note</h1><p>The harbour opens again on Monday at noon.</p>")
+    offer = {
+        "@type": "Product",
+        "name": "Lamp",
+        "offers": {"@type": "Offer", "price": "1299.50", "priceCurrency": "EUR"},
+    }
+    about = "".join(f"<p>{prose(f'lamp {number}', 40)}.</p>" for number in range(3))
+    lamp = web.add(
+        "/lamp",
+        f"<title>Lamp</title><script type=application/ld+json>{json.dumps({'@context': 'https://schema.org', **offer})}"
+        f"</script><h1>Lamp</h1><p class=price>1.299,50 €</p>{about}",
+    )
+    scripted = web.add("/scripted", "<title>Map</title><div id=app></div><script>load()</script>")
+    reports = {processes: tmp_path / f"{processes}.html" for processes in (0, 1)}
+    shared = {"urls": [*urls, short, lamp, scripted], "TAMIS_RULES": [{"drop": ".price"}]}
+    start_crawls(
+        *(
+            {**shared, "when_ready": processes, "TAMIS_PROCESSES": processes, "TAMIS_REPORT": str(report)}
+            for processes, report in reports.items()
+        )
+    ).results()
+    for report in reports.values():
+        text = report.read_text(encoding="utf-8").partition("<h2>To check</h2>")[2].partition("<h2>")[0]
+        listed = list(dict.fromkeys(re.findall(r"tamis inspect (\S+)", text)))
+        assert [url for url in listed if url in {lamp, scripted, short}] == [scripted, lamp]
+        assert "its price is cut: 1,299.50<" in text
+        assert "it has no text<" in text
 
 
 def test_a_report_is_written_without_redis_and_one_that_cannot_be_changes_nothing_else(

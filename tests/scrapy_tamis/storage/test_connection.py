@@ -24,6 +24,7 @@ from scrapy_tamis.storage.clients import memory_advice
 from scrapy_tamis.storage.connection import COUNTS, NEAR_DUPLICATES, Connection, problem_at_start
 from scrapy_tamis.storage.counts import NodeCounts
 from scrapy_tamis.storage.index import DuplicateIndex
+from tamis.duplicates import Windows
 
 NODES = np.arange(50, dtype=np.uint64)
 
@@ -145,9 +146,10 @@ async def test_the_rights_in_the_documentation_are_enough_and_no_more(tcp_server
     for page in range(2, 8):
         assert await counting.count(page, np.arange(page * 1000, page * 1000 + 600)) == page
     index = DuplicateIndex(counting.connection, "tamis", ttl=1)
-    shingles = NODES.astype(np.uint64) << np.uint64(32)
-    for name, begin in (("a", 0), ("b", 0), ("a", 4), ("c", 20)):
-        assert await index.find(f"http://{name}.example/", shingles[begin : begin + 8])
+    words = [f"word{number}" for number in range(99)]
+    for name, number in (("a", 90), ("b", 90), ("a", 95), ("c", 50)):
+        found = await index.find(f"http://{name}.example/", Windows(" ".join(words[:number])))
+        await index.set_kept(found[1], 1)
     assert counting.failures == []
     assert await counting.connection.call(lambda client: client.keys("*")) is None
     assert await crawl(server.url.replace("//", "//tamis:password@"), prefix="other").count(1) is None
