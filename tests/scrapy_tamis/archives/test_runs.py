@@ -23,7 +23,7 @@ from scrapy_tamis.archives import ArchiveRun, OnePassRun, Options, reading
 from scrapy_tamis.archives.counting import HostCounts
 from scrapy_tamis.archives.runs import count_archive, run_in_processes
 from scrapy_tamis.commands import main
-from tests.scrapy_tamis.archives.made import BOATS, FaultyServer, page, rows_of, write_archive
+from tests.scrapy_tamis.archives.made import BOATS, HTML, FaultyServer, page, rows_of, write_archive
 
 COMMAND = [sys.executable, "-c", "from scrapy_tamis.commands import main; raise SystemExit(main())", "warc"]
 KILLED = """
@@ -393,3 +393,11 @@ def test_other_files_than_warc_are_named_for_what_they_are(stories, tmp_path, ca
         assert re.search(rf"broken: \S+{re.escape(name)}: .*{re.escape(said)}", message), (name, message)
     assert "4 pages of 2 hosts" in message
     assert "skipped" not in message
+
+
+def test_what_is_no_page_is_none_also_where_its_header_names_a_charset(stories, tmp_path):
+    binary = {"pdf": b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n" + bytes(range(256)) * 9, "zip": gzip.compress(b"<p>x</p>" * 99)}
+    kinds = [(f"http://north.example/{name}", (body, "200 OK", HTML)) for name, body in binary.items()]
+    assert run(write_archive(tmp_path / "a.warc.gz", [*stories[:4], *kinds]), "-o", tmp_path / "out", "-j", 1) == 0
+    rows = {row["url"]: row for row in rows_of(tmp_path / "out")}
+    assert [(rows[url]["status"], rows[url]["text"]) for url, _ in kinds] == [("binary", "")] * 2
