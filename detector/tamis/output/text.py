@@ -20,7 +20,7 @@ from tamis.output.runs import (
     shown_elements,
 )
 from tamis.output.tables import TAG_ROLES, data_tables, in_data_table, table_text
-from tamis.page.hidden import EFFECTS
+from tamis.page.hidden import hidden_runs
 from tamis.page.tree import (
     TAG_ID,
     elements_named,
@@ -165,10 +165,8 @@ def _merged_texts(
 
 
 def visible_text(page: Page) -> str:
-    """Text of a page that is too large to be cleaned: a line per block, without elements that hide themselves."""
-    styled = [element for element, style in page.attribute("style").items() if EFFECTS[style].way]
-    hides_itself = is_among(page, [*styled, *page.attribute("hidden")])
-    texts = block_texts(page, within(page, hides_itself)[page.run_node])
+    """Text of a page that is too large to be cleaned: a line per block, without what nobody sees."""
+    texts = block_texts(page, hidden_runs(page, np.ones(page.m, bool)))
     leftovers = frozenset(conditional_comments(page.block_lines, texts))
     return "\n".join(text for block, text in enumerate(texts) if text and block not in leftovers)
 
