@@ -19,6 +19,7 @@ from tamis.evidence.main_content import (
 )
 from tamis.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from tamis.evidence.site_counts import adjust_by_site_counts
+from tamis.evidence.stated import keep_stated
 from tamis.models.decision import Choice, FixedThreshold, shifted
 from tamis.output.tables import in_data_table
 from tamis.output.text import block_texts, conditional_comments
@@ -164,6 +165,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     keep_parts_of_main_content,
     keep_headline,
     keep_product,
+    keep_stated,
     cut_hidden,
     cut_later_copies,
     cut_unwanted,

@@ -178,14 +178,15 @@ def cross_validate(
     labelled: Sequence[BlockPage],
     fit: Callable[..., BlockModel],
     *,
+    partial_examples: Sequence[GoldExample] = (),
     seed: int = 0,
     processes: int = 1,
     progress: Progress = silent,
 ) -> tuple[BlockModel, list[BlockModel], dict[str, int], dict[str, Metrics]]:
     """Train without each fold, learn the decisions from the predictions on these folds, and train on everything.
 
-    ``gold`` has the blocks of the gold pages; ``fit`` trains a model on such and on sites. The models are measured on
-    ``gold`` and on ``labelled``, pages of the sites with site-level labels.
+    ``gold`` has the blocks of the gold pages; ``fit`` trains a model on such, on sites and on pages of which some blocks
+    have labels. The models are measured on ``gold`` and on ``labelled``, pages of the sites with site-level labels.
 
     Returns:
         The model that is trained on everything; for each fold one that is trained, and decides, without it; the
@@ -194,7 +195,8 @@ def cross_validate(
     Raises:
         ValueError: the sources are too few, or a fold leaves no labels of both kinds.
     """
-    fold_of = folds(examples, [site.name for site in sites], seed)
+    fold_of = folds([*examples, *partial_examples], [site.name for site in sites], seed)
+    partial_pages = label_pages(label_gold_page, partial_examples, processes, progress, "page")
     in_folds = [[example for example in examples if fold_of[example.source] == fold] for fold in range(FOLDS)]
 
     def split(pages: Sequence[BlockPage], fold: int, *, inside: bool) -> list[BlockPage]:
@@ -205,7 +207,8 @@ def cross_validate(
     for fold, own in enumerate(in_folds):
         progress(fold, FOLDS + 1, f"training without fold {fold}")
         others = [site for site in sites if fold_of[site.name] != fold]
-        fitted.append(fit(split(gold, fold, inside=False), others))
+        partly = split(partial_pages, fold, inside=False)
+        fitted.append(fit(split(gold, fold, inside=False), others, partial_pages=partly))
         for found in map_in_processes(partial(kind_examples, model=fitted[fold]), own, processes):
             of_folds += ((fold, page) for page in found)
     kinds = [learn_kinds([page for of, page in of_folds if of != fold]) for fold in range(FOLDS)]
@@ -233,7 +236,7 @@ def cross_validate(
     }
     progress(FOLDS, FOLDS + 1, "training for the weights")
     decision = LearnedDecision(learn_kinds([page for _, page in of_folds]), confidence(FOLDS))
-    model = with_decision(fit(gold, sites), decision)
+    model = with_decision(fit(gold, sites, partial_pages=partial_pages), decision)
     progress(FOLDS + 1, FOLDS + 1, "trained")
     return model, without, fold_of, {labels: row for labels, row in metrics.items() if row is not None}
 
@@ -251,6 +254,7 @@ def train_blocks(
     sites: Sequence[SitePages],
     gold: Sequence[GoldExample] = (),
     *,
+    partial_examples: Sequence[GoldExample] = (),
     marks: bool = False,
     labels: str = SITE_LEVEL_METHOD,
     seed: int = 0,
@@ -260,7 +264,8 @@ def train_blocks(
     """Train the ``blocks`` model: without some of the sources, for the metrics, and on all, for the weights.
 
     With gold pages there are a training without each of five folds and a learned decision; without them one training
-    without a fifth. The other arguments, and the errors, are those of :func:`tamis.training.train.train`.
+    without a fifth. Of partial examples, which need gold pages beside them, only some blocks have labels. The other
+    arguments, and the errors, are those of :func:`tamis.training.train.train`.
     """
     site_pages = label_pages(partial(label_site, labels=labels, seed=seed), sites, processes, progress)
     gold_pages = label_pages(label_gold_page, gold, processes, progress, "gold page")
@@ -268,7 +273,11 @@ def train_blocks(
     fit = partial(train_block_model, seed=seed, processes=processes)
     if gold:
         model, fold_models, fold_of, metrics = cross_validate(
-            gold, gold_pages, sites, site_pages, fit, seed=seed, processes=processes, progress=progress
+            *(gold, gold_pages, sites, site_pages, fit),
+            partial_examples=partial_examples,
+            seed=seed,
+            processes=processes,
+            progress=progress,
         )
     else:
         model, metrics = _without_gold(sites, site_pages, marked, fit, seed, progress)

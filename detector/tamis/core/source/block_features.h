@@ -41,8 +41,9 @@ typedef struct {
     int32_t repeats;         /* other blocks of the same text */
     int32_t place;           /* the kind of place that it is in */
     int32_t container;       /* the innermost */
+    int32_t owner;           /* the element of the run with the most letters and digits, of several the first */
     float words[OF_WORDS];  /* total, mean, lowest and highest log-odds of its words */
-    uint8_t enclosing[GROUPS]; /* elements of each group around it, a few at most */
+    uint8_t enclosing[GROUPS]; /* as of its owner */
     uint8_t borders;         /* BORDERS, what its first and last character are, as bits */
 } Block;
 
@@ -54,6 +55,7 @@ typedef struct {
     int32_t alike;                /* siblings of the same signature, itself included */
     int32_t children;
     uint8_t hidden, linked, emphasised, is_described;
+    uint8_t enclosing[GROUPS]; /* it, and the elements of each group around it, a few at most */
 } Element;
 
 enum { RUN_OFFSET, FLAGS, GROUP, PROPERTIES, USES, WORD_ODDS, NAME_ODDS, BORROWED };

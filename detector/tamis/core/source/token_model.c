@@ -282,7 +282,7 @@ void sum_odds(Features *f)
    names, and those of the paths to the innermost containers. */
 void write_odds(const Features *f, Py_ssize_t b, float *row)
 {
-    const Element *around = &f->elements[owner_of(&f->page, b)];
+    const Element *around = &f->elements[f->blocks[b].owner];
     int32_t container = f->blocks[b].container;
     int k;
     memcpy(row, f->blocks[b].words, sizeof *row * OF_WORDS);
