@@ -2,10 +2,10 @@
 
     python -m benchmarks.accuracy.train_weights DATA
 
-DATA has `sites-train/`, `sites-dev/`, `sites-gold.jsonl`, `wcxb-dev/`, `articles/` and `facts/`. It learns from the gold
-pages, from pages that a reader marked, from lines that must be in the text of pages, and from sites with their counts;
-from nothing of the sites that are kept apart. FOLDS gets `without-0.npz` and so on,
-and `folds.json` with the fold of each source, which `transfer`, `whole_sites` and `lost_pages` read.
+DATA has `sites-train/`, `sites-dev/`, `sites-gold.jsonl`, `wcxb-dev/`, `articles/` and `facts/`. It learns from the
+gold pages, from pages that a reader marked, from lines that must be in the text of pages, and from sites with their
+counts; from nothing of the sites that are kept apart. FOLDS gets `without-0.npz` and so on, and `folds.json` with the
+fold of each source, which `transfer`, `whole_sites` and `lost_pages` read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pages whose blocks a reader has marked: of whole sites, `benchmarks/gold/sites.jsonl`, and single ones, `pages.jsonl`.
+"""Pages whose blocks a reader has marked, in `benchmarks/gold`: of whole sites in `sites.jsonl`, single ones in others.
 
 A line of such a file is a page: its site and file, and of each block a letter and a short hash of its text, so that
 marks hold on when blocks are cut in another way later. The text of nobody's page is in them. Nothing is trained or

@@ -1,8 +1,8 @@
 """Keeps what a page states to be its subject: the ingredients and steps of a recipe, questions and their answers.
 
 JSON-LD and microdata of the types Recipe, HowTo and FAQPage name the text of the page itself. Other types do not: gold
-text has less than half of what products state, and the whole page of a forum is one QAPage. Blocks are kept, and none is
-added: what the page does not show stays away.
+text has less than half of what products state, and the whole page of a forum is one QAPage. Only blocks of the page are
+kept: what it does not show stays away.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tamis.evidence.draft import Reason
 from tamis.metadata.json_ld import json_ld_scripts, json_ld_things
 from tamis.metadata.values import as_list, unescape_text
 from tamis.page.text import WORD
-from tamis.page.tree import elements_named, is_among, once_per_page, within
+from tamis.page.tree import elements_named, is_among, once_per_page, prefix_sums, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -133,14 +133,15 @@ def _find(page: Page, texts: Sequence[str]) -> Flags:
     A text of one word is found only beside others.
     """
     known: set[tuple[str, ...]] = set()
+    words: Sequence[str]
     lengths: dict[tuple[str, ...], set[int]] = {}  # of the texts that begin with some words
     whole: set[tuple[str, ...]] = set()
     for text in texts:
-        words = tuple(WORD.findall(text.lower()))
+        words = WORD.findall(text.lower())
         known.update(zip(*(words[begin:] for begin in range(_SHINGLE_WORDS)), strict=False))
         if words and len(words) <= _MAX_SHORT:
-            whole.add(words)
-            lengths.setdefault(words[:_SHINGLE_WORDS], set()).add(len(words))
+            whole.add(tuple(words))
+            lengths.setdefault(tuple(words[:_SHINGLE_WORDS]), set()).add(len(words))
     found = np.zeros(page.m, bool)
     words_of = [WORD.findall(text.lower()) for text in page.block_texts()]
     begins, line = [0], list(chain.from_iterable(words_of))
@@ -157,7 +158,8 @@ def _find(page: Page, texts: Sequence[str]) -> Flags:
                 end = block_at.get(begin + size)
                 if end is not None and tuple(line[begin : begin + size]) in whole:
                     (alone if size == 1 else found)[block:end] = True
-    near = np.convolve(found, np.ones(2 * _NEAR + 1), "same") > 0
+    sums, blocks = prefix_sums(found), np.arange(page.m)
+    near = sums[np.minimum(blocks + _NEAR + 1, page.m)] > sums[np.maximum(blocks - _NEAR, 0)]
     return found | (alone & near)
 
 

@@ -11,7 +11,7 @@
 enum { LINKED = TOTALS, EMPHASISED, COUNTS };
 
 /* Groups of tags that are named here: TAG_GROUPS. */
-enum { H1 = 1, H2 = 2, H3_TO_H6 = 3, P = 4, LI = 5, LIST = 6, TABLE = 7, DIV = 28, GROUPS = 30 };
+enum { H1 = 1, H2 = 2, H3_TO_H6 = 3, P = 4, LI = 5, LIST = 6, TABLE = 7, CELL = 8, DIV = 28, GROUPS = 30 };
 
 /* Sets of tags, bits by tag: _FLAGGED_TAGS. */
 enum {
@@ -52,8 +52,11 @@ typedef struct {
     uint64_t signature;
     double own, closed;           /* log-odds of its names, and of elements that end before it */
     double path, lowest, highest; /* sum of the log-odds from the root to it, and the lowest and highest of them */
+    double penalty;               /* of a section that starts directly in it */
     int32_t alike;                /* siblings of the same signature, itself included */
     int32_t children;
+    int32_t parts, most_alike;    /* children with text, and the most of its children that are alike */
+    int32_t cells;                /* of tables up to it, itself included, in document order */
     uint8_t hidden, linked, emphasised, is_described;
     uint8_t enclosing[GROUPS]; /* it, and the elements of each group around it, a few at most */
 } Element;
@@ -178,7 +181,7 @@ static inline double log_of(double x)
 /* Read the leading words of each block, MAX_WORDS at most, and count the title's words in it: the first 64 of them count. */
 void read_words(Features *f);
 
-/* Read the parts of the attributes that name elements with blocks, MAX_NAME_PARTS of each attribute at most; 0, or -1 with
+/* Read the parts of the attributes that name elements with text, MAX_NAME_PARTS of each attribute at most; 0, or -1 with
    an exception set. */
 int read_names(Features *f);
 

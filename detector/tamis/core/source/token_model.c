@@ -222,7 +222,7 @@ int read_names(Features *f)
         to += found;
     }
     for (i = 0; i < page->n; i++) {
-        int32_t behind = page->block_begin[i] < page->block_end[i] ? page->attribute_begin[i + 1] : 0;
+        int32_t behind = page->run_begin[i] < page->run_end[i] ? page->attribute_begin[i + 1] : 0;
         for (k = page->attribute_begin[i]; k < behind; k++) {
             const Parts *own = &of_attribute[page->first[k]];
             for (part = own->begin; part < own->end; part++) {
