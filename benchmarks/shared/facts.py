@@ -19,7 +19,7 @@ from tamis.training.evaluation import GoldPage
 from tamis.training.gold import GoldExample, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence, Set
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -31,42 +31,71 @@ _MIN_WORDS: Final = 2  # of a block that is a part of a line: one word is said o
 
 @dataclass(frozen=True, slots=True)
 class FactExample(GoldExample):
-    """A page with lines that must be in its text, in lower case and with single spaces between their words."""
+    """A page with lines that must be in its text.
 
-    lines: tuple[str, ...]
+    Attributes:
+        fields: lines by field, such as ``"recipes: ingredients"``, in lower case and with single spaces.
+        exact: the fields whose lines must be there word for word.
+    """
+
+    fields: Mapping[str, Sequence[str]]
+    exact: frozenset[str]
 
     def content(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """float64[m], 1 for the blocks that a line consists of or stands in; NaN for all others."""
-        words = [" ".join(WORD.findall(text.lower())) for text in texts]
-        return np.array([1.0 if self._has(block) else np.nan for block in words])
+        lines = set(chain.from_iterable(self.fields.values()))
+        return np.array([1.0 if _has(_words(text), lines) else np.nan for text in texts])
+
+    def fractions(self, text: str) -> dict[str, float]:
+        """Return the fraction of each field's lines that a text has: nine tenths of the words, or all in a row."""
+        whole = f" {_words(text)} "
+        found = set(whole.split())
+        return {
+            field: fmean(
+                f" {line} " in whole if field in self.exact else _fraction(line.split(), found) >= _MOST
+                for line in lines
+            )
+            for field, lines in self.fields.items()
+        }
 
     def f1(self, text: str) -> float:
         """Word F1 of a text by the fraction of lines it has, if it is as precise as texts are on the whole."""
-        found = set(WORD.findall(text.lower()))
-        words_of = [line.split() for line in self.lines]
-        recall = fmean(sum(map(found.__contains__, words)) >= _MOST * len(words) for words in words_of)
+        recall = fmean(self.fractions(text).values())
         return 2 * _PRECISION * recall / (_PRECISION + recall)
 
-    def _has(self, block: str) -> bool:
-        is_part = block.count(" ") >= _MIN_WORDS - 1
-        return bool(block) and any(
-            block == line or (is_part and f" {block} " in f" {line} ") or (" " in line and f" {line} " in f" {block} ")
-            for line in self.lines
-        )
+
+def _words(text: str) -> str:
+    return " ".join(WORD.findall(text.lower()))
 
 
-def fact_examples(folder: Path) -> list[GoldExample]:
+def _fraction(words: Sequence[str], found: Set[str]) -> float:
+    return sum(map(found.__contains__, words)) / len(words)
+
+
+def _has(block: str, lines: Set[str]) -> bool:
+    """Whether a block is a line or a part of one, or holds one."""
+    is_part = block.count(" ") >= _MIN_WORDS - 1
+    return bool(block) and any(
+        block == line or (is_part and f" {block} " in f" {line} ") or (" " in line and f" {line} " in f" {block} ")
+        for line in lines
+    )
+
+
+def fact_examples(folder: Path) -> list[FactExample]:
     """Read the pages of a folder.
 
     Raises:
         OSError: there is no such folder.
     """
-    found: list[GoldExample] = []
+    found = []
     with (folder / "pages.jsonl").open(encoding="utf-8") as rows:
         for row in map(json.loads, rows):
-            given = chain(*row.get("must", {}).values(), *row.get("exact", {}).values())
-            lines = (" ".join(WORD.findall(line.lower())) for line in given)
+            given = [
+                (name, lines, name in row["exact"]) for name, lines in chain(row["must"].items(), row["exact"].items())
+            ]
+            fields = {f"{row['set']}: {name}": list(filter(None, map(_words, lines))) for name, lines, _ in given}
+            fields = {name: lines for name, lines in fields.items() if lines}
+            exact = frozenset(f"{row['set']}: {name}" for name, _, is_exact in given if is_exact)
             gold = GoldPage(row["id"], "", "", row["fold"], row["url"], (), ())
-            file = folder / row["html_path"]
-            found.append(FactExample(gold, file, source_of(gold), "facts", tuple(filter(None, dict.fromkeys(lines)))))
+            found.append(FactExample(gold, folder / row["html_path"], source_of(gold), "facts", fields, exact))
     return found

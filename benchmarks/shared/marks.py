@@ -140,7 +140,7 @@ def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
     ]
 
 
-def marked_page_examples(data: Path, path: Path) -> list[GoldExample]:
+def marked_page_examples(data: Path, path: Path) -> list[MarkedExample]:
     """Take marked pages of a folder of collections as gold pages; those of a site have its name as their source."""
     found = []
     for marks in read_marks(path):
