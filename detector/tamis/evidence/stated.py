@@ -8,7 +8,8 @@ kept: what it does not show stays away.
 from __future__ import annotations
 
 import re
-from itertools import chain, islice
+from itertools import chain, compress, islice
+from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -57,6 +58,19 @@ def keep_stated(draft: Draft) -> None:
         draft.overrule(stated & ~draft.kept & ~draft.written_by_readers, Reason.MAIN_CONTENT, cut=False)
 
 
+_MOST: Final = 0.9  # of the words of a text
+
+
+def missing_fraction(draft: Draft) -> float:
+    """Fraction of the ingredients and steps that a page states of which the kept text lacks words; 0 without any."""
+    stated = (texts for name, texts in stated_lists(draft.page) if name not in _FIELDS["FAQPage"])
+    words_of = [WORD.findall(text.lower()) for text in chain.from_iterable(stated)]
+    if not words_of:
+        return 0.0
+    kept = set(chain.from_iterable(WORD.findall(text.lower()) for text in compress(draft.texts, draft.kept.tolist())))
+    return fmean(sum(map(kept.__contains__, words)) < _MOST * len(words) for words in words_of)
+
+
 @once_per_page
 def stated_blocks(page: Page) -> Flags | None:
     """bool[m], the blocks that a page states to be its subject; ``None`` if there are none, as on most pages."""
@@ -77,6 +91,7 @@ def stated_texts(page: Page) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(texts for _, texts in stated_lists(page))))
 
 
+@once_per_page
 def stated_lists(page: Page) -> list[tuple[str, list[str]]]:
     """Return the fields that the JSON-LD of a page states, each with its texts in their order."""
     if not any(f'{name}"' in script for script in json_ld_scripts(page) for name in _FIELDS):
