@@ -51,21 +51,24 @@ def _is_pair(page: Page, control: int, panel: int) -> bool:
 
 def _pairs(page: Page) -> Iterator[tuple[int, int]]:
     """Yield controls and their panels, terms and their descriptions: pairs of elements."""
-    terms = elements_named(page, "dt", "dd")
-    for term, description in pairwise(terms):
+    for term, description in pairwise(elements_named(page, "dt", "dd")):
         if page.parent[term] == page.parent[description]:
             yield term, description
-    names = page.attributes.names
-    if "id" not in names or names.keys().isdisjoint((*_CONTROLS, "for")):
-        return
-    element_of = {value: element for element, value in page.attribute("id").items()}
     for name in _CONTROLS:
-        for control, value in page.attribute(name).items():
-            panel = element_of.get(value.strip().removeprefix("#"))
-            if panel is not None:
-                yield control, panel
-    kind_of = page.attribute("type")
-    for label, value in page.attribute("for").items():
-        behind = int(page.end[label])
-        if kind_of.get(element_of.get(value, -1)) in _TOGGLES and behind < page.end[page.parent[label]]:
-            yield label, behind
+        yield from _named(page, name)
+    if not _TOGGLES.isdisjoint(page.attributes.places_by_value("type")):
+        for label, control in _named(page, "for"):
+            behind = int(page.end[label])
+            if behind < page.end[page.parent[label]] and dict(page.attributes[control]).get("type") in _TOGGLES:
+                yield label, behind
+
+
+def _named(page: Page, name: str) -> Iterator[tuple[int, int]]:
+    """Yield the elements that name another by its id in an attribute, each with the other."""
+    table = page.attributes
+    if name in table.names and "id" in table.names:
+        ids = table.places_by_value("id")
+        values = table.places_by_value(name).items()
+        places = {place: ids[bare] for value, place in values if (bare := value.strip().removeprefix("#")) in ids}
+        named = table.elements_by_place(list(places.values()))
+        yield from ((element, named[place][0]) for element, place in table.elements_and_values(places))
