@@ -18,7 +18,6 @@ from tamis.evidence.main_content import (
     keep_product,
 )
 from tamis.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
-from tamis.evidence.pairs import tie_pairs
 from tamis.evidence.site_counts import adjust_by_site_counts
 from tamis.evidence.stated import keep_stated, missing_fraction
 from tamis.models.decision import Choice, FixedThreshold, shifted
@@ -187,6 +186,6 @@ def _smooth_and_choose(draft: Draft, scores: Scores) -> tuple[SmoothedScores, Ch
     if draft.comments is not None:  # so that the threshold is chosen without what is excluded
         excluded = np.append(np.zeros(draft.page.n, bool), draft.comments.excluded)
         scores = scores._replace(templateness=np.where(excluded, 1.0, scores.templateness))
-    smoothed = smoothing(*tie_pairs(draft.page, scores))
+    smoothed = smoothing(draft.page.unit_parent, scores)
     templateness = smoothed.value[draft.page.n :]
     return smoothed, scores.decision.choose(templateness, scope=options.scope, favor=options.favor)

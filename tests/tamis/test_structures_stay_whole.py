@@ -1,12 +1,10 @@
-"""What belongs together stays together: what a page states, pairs, rows and items, copies of sections."""
+"""What belongs together stays together: what a page states, rows and items, copies of sections."""
 
 import json
 
-import numpy as np
 import pytest
 
 from tamis import clean
-from tamis.evidence.pairs import tie_pairs
 from tamis.evidence.stated import stated_blocks
 from tamis.models import load_model
 from tamis.page.page import Page
@@ -77,28 +75,6 @@ def test_a_recipe_that_a_script_writes_comes_with_its_lists() -> None:
     head = f'<script type="application/ld+json">{json.dumps(thing)}</script>'
     text = clean(f"<head>{head}</head><body><div id=app></div><script src=app.js></script>").text
     assert text.endswith("4 firm pears, peeled\n1 pinch of salt\nSalt\n\nBake\nHeat the oven & butter a dish.")
-
-
-@pytest.mark.parametrize(
-    ("html", "followers"),
-    [
-        ("<dl><dt>Term</dt><dd>What it is.</dd></dl>", [0]),
-        ("<button aria-controls=a>Q</button><div id=a><p>A.</p></div>", [0]),
-        ("<a data-bs-target='#a'>Q</a><div id=a>A.</div>", [0]),
-        ("<input type=checkbox id=k><label for=k>Q</label><div>A.</div>", [0]),
-        ("<input id=k><label for=k>Name</label><div>A.</div>", []),
-        ("<div id=a><p>A.</p></div><button aria-controls=a>Load more</button>", []),
-        ("<button aria-controls=a>Q</button><p>x</p><div id=a>A.</div>", []),
-        ("<dl><dt>Term</dt></dl><dl><dd>What it is.</dd></dl>", []),
-    ],
-)
-def test_a_control_goes_with_the_panel_behind_it_and_a_term_with_its_description(
-    html: str, followers: list[int]
-) -> None:
-    page = Page.parse(html)
-    parent, scores = tie_pairs(page, load_model().score(page))
-    assert np.flatnonzero(parent != page.unit_parent).tolist() == [page.n + block for block in followers]
-    assert np.isinf(scores.penalty[page.n :][followers]).all()
 
 
 @pytest.mark.parametrize(
