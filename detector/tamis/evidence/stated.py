@@ -162,9 +162,11 @@ def _find(page: Page, texts: Sequence[str]) -> Flags:
     begins, line = [0], list(chain.from_iterable(words_of))
     for block, words in enumerate(words_of):
         begins.append(begins[-1] + len(words))
-        shingles = list(zip(*(words[begin:] for begin in range(_SHINGLE_WORDS)), strict=False))
-        if len(shingles) >= _MIN_SHINGLES:
-            found[block] = sum(map(known.__contains__, shingles)) >= _MIN_KNOWN * len(shingles)
+        count = len(words) - _SHINGLE_WORDS + 1
+        samples = (tuple(words[at : at + _SHINGLE_WORDS]) for at in (0, count // 2, count - 1))
+        if count >= _MIN_SHINGLES and any(map(known.__contains__, samples)):  # most blocks have none of them
+            shingles = zip(*(words[begin:] for begin in range(_SHINGLE_WORDS)), strict=False)
+            found[block] = sum(map(known.__contains__, shingles)) >= _MIN_KNOWN * count
     block_at = {begin: block for block, begin in reversed(list(enumerate(begins)))}
     alone = np.zeros(page.m, bool)
     for block, begin in enumerate(begins[:-1]):
