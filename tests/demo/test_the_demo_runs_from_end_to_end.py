@@ -42,7 +42,7 @@ def test_the_story_that_several_hosts_carry_is_found(demo: tuple[str, Path]) -> 
 
 def test_content_is_kept_and_template_is_cut(demo: tuple[str, Path]) -> None:
     template, content = map(float, row(demo[0], "all")[-2:])
-    assert template >= 0.89
+    assert template >= 0.87
     assert content >= 0.91
 
 
