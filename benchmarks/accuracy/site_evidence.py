@@ -23,6 +23,7 @@ from tamis.evidence.marked_articles import with_authors_mark, with_titled_articl
 from tamis.evidence.site_counts import Evidence, find_evidence
 from tamis.folders import SitePages
 from tamis.models import load_model, log_odds
+from tamis.places import find_places
 from tamis.site import Site
 from tamis_papers.evaluation import GoldPage, read_gold
 from tamis_papers.training.gold import content_fractions, registrable_domain
@@ -51,7 +52,8 @@ def count_others(
     """Count a page and others of its site (by name) drawn at random, until so many different ones are counted.
 
     Returns:
-        int64[n + m + q * CODES], pages that have each unit of the page and each code of its places; pages counted.
+        int64[n + m + q * CODES + k], pages that have each unit of the page, each code of its places and each text that
+        it states; pages counted.
     """
     counts, pages = Site(sys.maxsize, model), list(site.values())
     for other in [page, *(pages[number] for number in random.permutation(len(pages)).tolist())]:
@@ -88,7 +90,8 @@ def block_examples(pages: SitePages, content_of: ContentOf, model: Model) -> tup
             if counted == 1:
                 continue
             units, templateness = page.n + page.m, scores.templateness[page.n :]
-            inputs, _ = find_evidence(page, df[:units], df[units:], counted, templateness, model)
+            of_places = df[units : units + find_places(page, model).codes.size]
+            inputs, _ = find_evidence(page, df[:units], of_places, counted, templateness, model)
             rows.append(np.column_stack([own, *inputs[:-1, page.n :]])[known])
             labels.append(content[known] == 0)
             weights.append((root / root.sum() * np.sqrt(page.m))[known])

@@ -34,7 +34,7 @@ def test_a_crawl_goes_on_with_the_counts_of_an_older_version_of_the_same_layout(
 
     items = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     assert [item["status"] for item in items] == ["cleaned"] * 14
-    assert [item["evidence_pages"] for item in items] == [*[11] * 11, 12, 12, 12], "settled, as the host's 12th page says"
+    assert [item["evidence_pages"] for item in items] == [*[11] * 11, 12, 12, 12], "the 12th page settles the host"
 
 
 def test_an_older_profile_is_taken_over(server, capsys):
