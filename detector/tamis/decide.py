@@ -158,7 +158,7 @@ def estimate_confidence(draft: Draft) -> None:
         draft.choice = draft.choice._replace(confidence=draft.choice.confidence * (1 - _OF_MISSING * missing))
 
 
-_OF_MISSING: Final = 0.4  # fitted on pages with lines that must be in their text
+_OF_MISSING: Final = 0.4  # by which recipes that lose half of their ingredients have .71 on the whole, not .87
 
 
 STEPS: Final[tuple[Callable[[Draft], None], ...]] = (

@@ -12,7 +12,11 @@ from tests.prose import prose
 HTML = "text/html; charset=utf-8"
 BOATS = (
     "<h1>Boats</h1>"
-    + "".join(f"<div><a href=/{n}>Boat {n}</a></div>" for n in range(12))
+    + "".join(
+        f"<div><h3><a href=/{n}>Boat {n}</a></h3><p>A boat with {n} oars</p><span>{n} left</span>"
+        "<a href=/cart>Add to cart</a></div>"
+        for n in range(6)
+    )
     + f"<ul>{''.join(f'<li><a href=/d{n}>Department {n}</a></li>' for n in range(9))}</ul>"
     + "<aside><h3>Spring offers</h3><p>Two for one on ropes until Sunday, and on paint, says the yard.</p></aside>" * 3
 )
