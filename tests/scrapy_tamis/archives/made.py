@@ -18,7 +18,6 @@ BOATS = (
         for n in range(6)
     )
     + f"<ul>{''.join(f'<li><a href=/d{n}>Department {n}</a></li>' for n in range(9))}</ul>"
-    + "<aside><h3>Spring offers</h3><p>Two for one on ropes until Sunday, and on paint, says the yard.</p></aside>" * 3
 )
 """A page that is cut otherwise in each scope and with each favor."""
 
