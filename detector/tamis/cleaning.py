@@ -27,7 +27,7 @@ from tamis.output.html import write_html
 from tamis.output.markdown.blocks import stack_blocks
 from tamis.output.markdown.writer import write_blocks
 from tamis.output.markup import Markup, make_markup
-from tamis.output.text import join_blocks, visible_text
+from tamis.output.text import text_of_blocks, visible_text
 from tamis.page.hidden import HIDDEN
 from tamis.page.page import DEFAULT_LIMITS, NO_LIMITS, Limits, Page, PageTooLarge
 from tamis.page.text import block_words
@@ -128,7 +128,7 @@ class Cleaned:
             lines = self.text.splitlines()
             values: list[Any] = [value for line in lines for value in ((), line)]
             ends = [end for last in range(2, 2 * len(lines) + 2, 2) for end in (last, last)]
-            return Markup(["p", ""] * len(lines), values, ends, self.title)
+            return Markup(["p", ""] * len(lines), values, ends, title=self.title)
         page, template, hidden = self.decided.page, self.decided.template, self.decided.hidden
         deduplicate = self.decided.options.deduplicate
         return make_markup(page, template, hidden, links=self._links, images=self._images, deduplicate=deduplicate)
@@ -295,7 +295,7 @@ def clean(
     switches = {"smooth": smooth, "deduplicate": deduplicate, "tables": tables, "hidden": hidden == "keep"}
     draft = _decide_on_page_or_data(page, model, site, Options(scope, favor, comments, rules=rules, **switches))
     has_comments = draft.comments is not None and comments != "drop"
-    text = join_blocks(draft.page, draft.texts, draft.kept, draft.hidden)
+    text = text_of_blocks(draft.page, draft.kept, draft.hidden)
     status = "from_data" if draft.page is not page else "fallback" if draft.is_fallback else "cleaned"
     return Cleaned(
         text=text,
@@ -305,7 +305,7 @@ def clean(
         template_share=draft.template_share,
         decided=draft,
         url=page.url,
-        comments=join_blocks(draft.page, draft.texts, draft.written_by_readers, draft.hidden) if has_comments else "",
+        comments=text_of_blocks(draft.page, draft.written_by_readers, draft.hidden) if has_comments else "",
         confidence=draft.choice.confidence,
         _links=links,
         _images=images,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tamis.evidence.draft import Reason
-from tamis.output.text import conditional_comments
+from tamis.output.text import conditional_comments, shown_texts
 from tamis.page.tree import TAG_NAMES, linked_runs, nearest, sums_in_blocks, tag_set
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[i
     comments = draft.comment_units
     template = draft.template & ~comments
     texts: dict[int, list[str]] = {root: [] for root in roots}
-    for root, text in zip(section.tolist(), draft.texts, strict=True):
+    for root, text in zip(section.tolist(), shown_texts(page, draft.hidden), strict=True):
         texts[root].append(text)
     found = []
     for root, path, reason in zip(roots, unit_paths(page, roots), _reasons(draft, section, roots), strict=True):

@@ -17,7 +17,7 @@ from scrapy_tamis.files import write_whole
 from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.storage.keys import site_of
 from tamis.models import load_model
-from tamis.output.text import join_blocks
+from tamis.output.text import text_of_blocks
 from tamis.papers.pages import SitePages
 from tamis.rules import Rules
 from tamis.training.sites import page_files
@@ -235,7 +235,7 @@ class GoldFile(LinesFile):
             kept, texts = draft.kept.copy(), draft.texts
             for block, label in marks.items():
                 kept[block] = label == "content"
-            text = join_blocks(draft.page, texts, kept, draft.hidden)
+            text = text_of_blocks(draft.page, kept, draft.hidden)
         page_id = gold_name(inspection.document.name)
         html = self.path.parent / "html" / f"{page_id}.html"
         html.parent.mkdir(parents=True, exist_ok=True)

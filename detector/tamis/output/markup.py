@@ -8,6 +8,7 @@ Elements are on an allow-list, so unknown markup is left out: no scripts, styles
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any, Final
@@ -24,12 +25,14 @@ from tamis.page.tree import (
     BLOCK_LEVEL,
     TAG_ID,
     TAG_NAMES,
+    elements_named,
     is_among,
     named_elements,
     nearest,
     prefix_sums,
     runs_of_blocks,
     subtree_sums,
+    sums_in_blocks,
     sums_over_runs,
     tag_set,
     within,
@@ -73,7 +76,6 @@ MAX_NESTING: Final = 128  # markup.c has the same number
 
 _MEDIA: Final = tag_set("img", "picture", "video", "audio")
 _MEDIA_PARTS: Final = tag_set("source", "track")
-_BREAKS: Final = tag_set("br", "hr")
 _CELLS: Final = tag_set("td", "th")
 _LINES: Final = tag_set("div", "p", "li", "tr")
 _MAX_DISTANCE: Final = 12  # blocks; on 125 pages of WCXB pictures of the content were nearer, 27 others further away
@@ -94,6 +96,10 @@ _SOURCES: Final = frozenset({"src", "srcset"})
 _FORUM_POST: Final = re.compile(r"(?:^|\s)(?:messageText|postcontent)(?:$|\s)")  # in a blockquote
 
 
+BOXES: Final = frozenset({"[ ]", "[x]"})
+"""Texts of a :class:`Box`."""
+
+
 class Box(str):
     """A checkbox of a list item: ``[x]`` or ``[ ]``."""
 
@@ -111,6 +117,7 @@ class Markup:
         names: name of each element, "" for a text.
         values: its attributes; a text, or the pieces of one with formulas and checkboxes.
         ends: the item behind the contents of each element; for a text, the next one.
+        sources: the page's element that each element is made of, ``n`` + the run of each text, -1 for neither.
         title: title of the document.
         language: its attributes ``lang`` and ``dir``, as far as stated.
     """
@@ -118,8 +125,14 @@ class Markup:
     names: list[str]
     values: list[Any]
     ends: list[int]
+    sources: list[int] = field(default_factory=list)
     title: str = ""
     language: Pairs = field(default_factory=list)
+
+    def block(self, page: Page, item: int) -> int:
+        """The first text block of the page that an item holds."""
+        run = next(source for source in self.sources[item:] if source >= page.n) - page.n
+        return bisect_right(page.block_run_end, run)
 
     def text(self, item: int) -> str:
         """Text of an element, or of a text itself; formulas are TeX without dollar signs."""
@@ -187,6 +200,23 @@ def _repeated_pictures(page: Page, kept: NDArray[np.intp], attributes: list[Pair
     return repeated
 
 
+def make_plain_markup(page: Page, kept: Flags, hidden: Flags | None = None) -> Markup:
+    """Make the markup of some blocks (bool[m]) without hidden runs (bool[r]), as far as plain text needs it.
+
+    It has no media, and attributes only where they change how text is laid out.
+    """
+    kept_text = runs_of_blocks(page, kept)
+    elements, runs = _kept_items(page, kept_text if hidden is None else kept_text & ~hidden)
+    found = np.flatnonzero(elements)
+    attributes: list[Pairs] = [[]] * len(found)
+    laid_out = is_among(page, [*page.attribute("colspan"), *page.attribute("rowspan"), *code_line_elements(page)])
+    if laid_out.any():
+        places = np.flatnonzero(laid_out[found])
+        for place, pairs in zip(places.tolist(), page.attributes.of_elements(found[places]), strict=True):
+            attributes[place] = pairs
+    return join_items(page, found, attributes, np.flatnonzero(runs), is_plain=True)
+
+
 def read_markup(html: str) -> Markup:
     """Read HTML that is clean already as markup, with nothing cut."""
     page = Page.parse(html, limits=NO_LIMITS)
@@ -198,24 +228,28 @@ def read_markup(html: str) -> Markup:
 def _strip_template(
     page: Page, template: Flags, hidden: Flags | None, copies: Flags | None = None
 ) -> tuple[Flags, Flags]:
-    """Return the elements (bool[n]) and runs (bool[r]) that stay when template units are cut, and pictures (bool[n]).
-
-    A run stays with its block. An element stays while something in its subtree does: a run, or content without text.
-    Images, videos and sounds are such content if they are not template themselves and the nearest element around them
-    that has any text keeps some of it: the icon of a menu entry goes with the entry, the picture of a gallery stays.
-    Logos and buttons, with a whole menu between them and the text that stays, are cut as well, and so are tracking
-    pixels, icons to share the page or to turn to the next one, and what is in ``noscript``: copies of pictures that
-    scripts load. Line breaks stay behind text that stays, rules between such texts, one between two, and cells in rows
-    of data tables that stay.
-    """
-    kept_blocks = ~template[page.n :]
-    kept_text, all_text = runs_of_blocks(page, kept_blocks), runs_of_blocks(page, np.ones(page.m, bool))
+    """Return the elements (bool[n]) and runs (bool[r]) that stay when template units are cut."""
+    kept_text = runs_of_blocks(page, ~template[page.n :])
     if hidden is not None:
         kept_text &= ~hidden
-    kept_runs = sums_over_runs(page, kept_text)
+    media = _kept_media(page, template, sums_over_runs(page, kept_text))
+    if copies is not None:
+        media &= ~copies
+    return _kept_items(page, kept_text, media)
 
-    seen = shown_elements(page)
-    media = _MEDIA[page.tag] & seen & ~within(page, page.tag == TAG_ID["noscript"]) & ~template[: page.n]
+
+def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
+    """bool[n], contents without text that stay when template units are cut: pictures, videos, sounds and formulas.
+
+    They stay if they are not template themselves and the nearest element around them that has any text keeps some of
+    it: the icon of a menu entry goes with the entry, the picture of a gallery stays. Logos and buttons, with a whole
+    menu between them and the text that stays, are cut as well, and so are tracking pixels, icons to share the page or
+    to turn to the next one, and what is in ``noscript``: copies of pictures that scripts load.
+    """
+    kept_blocks = ~template[page.n :]
+    media = _MEDIA[page.tag] & shown_elements(page) & ~within(page, page.tag == TAG_ID["noscript"])
+    media &= ~template[: page.n]
+    all_text = runs_of_blocks(page, np.ones(page.m, bool))
     around = nearest(page.parent, sums_over_runs(page, all_text) > 0)
     media &= (around < 0) | (kept_runs[around] > 0)
     media &= _blocks_to_content(page, kept_blocks) <= _MAX_DISTANCE
@@ -230,35 +264,48 @@ def _strip_template(
     ]
     icons = np.flatnonzero(media & within(page, is_among(page, tools)))
     media[[icon for icon in icons.tolist() if len(widths.get(icon, "")) < 3]] = False  # wider: a picture to pin
-    if copies is not None:
-        media &= ~copies
+    return media
+
+
+def _kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tuple[Flags, Flags]:
+    """Return the elements (bool[n]) and runs (bool[r]) that stay with some runs, and with some media.
+
+    An element stays while something in its subtree does. Formulas stay with the text of their line. Line breaks stay
+    behind text that stays, rules between such texts, one between two, and cells in rows of data tables that stay.
+    """
+    all_text, kept_runs = runs_of_blocks(page, np.ones(page.m, bool)), sums_over_runs(page, kept_text)
+    has_content, seen = kept_runs > 0, shown_elements(page)
+    media = np.zeros(page.n, bool) if media is None else media
     if formulas := find_formulas(page).by_element:
-        kept, block_of = np.append(kept_blocks, False), formula_positions(page).block
+        kept, block_of = np.append(sums_in_blocks(page, kept_text) > 0, False), formula_positions(page).block
         media[[formula for formula in formulas if kept[block_of.get(formula, -1)]]] = True
     if boxes := list(checkboxes(page)):  # often in a label without text
         media[boxes] = kept_runs[nearest(page.parent, page.tag == TAG_ID["li"])[boxes]] > 0
-    has_content = (kept_runs > 0) | (subtree_sums(page, media) > 0)
+    if media.any():
+        has_content |= subtree_sums(page, media) > 0
 
     elements = seen & has_content
-    if has_code := bool((code := (page.tag == TAG_ID["pre"]) & elements).any()):
+    if has_code := "pre" in page.tag_names and bool((code := (page.tag == TAG_ID["pre"]) & elements).any()):
         in_code, lines = within(page, code), _LINES[page.tag]
         lines[code_line_elements(page)] = True
         is_empty = (page.block_end == page.block_begin) & (page.run_end == page.run_begin)
         elements |= in_code & lines & is_empty & seen
-    is_layout, in_kept = layout_tables(page), np.append(elements, False)[page.parent]
-    last_text = np.maximum.accumulate(np.where(all_text, np.arange(1, len(all_text) + 1), 0))
-    after_kept = np.append(False, kept_text)[np.append(0, last_text)[page.run_begin]]
-    elements |= in_kept & seen & _BREAKS[page.tag] & after_kept
+    in_kept = np.append(elements, False)[page.parent] & seen
+    if breaks := elements_named(page, "br", "hr"):
+        last_text = np.maximum.accumulate(np.where(all_text, np.arange(1, len(all_text) + 1), 0))
+        after_kept = np.append(False, kept_text)[np.append(0, last_text)[page.run_begin[breaks]]]
+        elements[breaks] |= in_kept[breaks] & after_kept
     if "hr" in page.tag_names:
         rules = np.flatnonzero(elements & (page.tag == TAG_ID["hr"]))
         texts_before = prefix_sums(kept_text)[page.run_begin[rules]]
         elements[rules[np.diff(texts_before, append=kept_text.sum()) == 0]] = False
-    elements |= in_kept & seen & _CELLS[page.tag] & ~is_layout
-    elements |= in_kept & _MEDIA_PARTS[page.tag] | media
-    elements &= ~is_layout | has_content
+    if "table" in page.tag_names:
+        is_layout = layout_tables(page)
+        elements |= in_kept & _CELLS[page.tag] & ~is_layout
+        elements &= ~is_layout | has_content
     if has_code:  # white space between tokens and lines of code
-        kept_text |= ~all_text & in_code[page.run_node]
-    return elements, kept_text
+        kept_text = kept_text | ~all_text & in_code[page.run_node]
+    return elements | in_kept & _MEDIA_PARTS[page.tag] | media, kept_text
 
 
 def _blocks_to_content(page: Page, kept: Flags) -> Integers:
@@ -304,7 +351,13 @@ def code_lines(markup: Markup, pre: int) -> str:
 
 
 def join_items(
-    page: Page, elements: NDArray[np.intp], attributes: list[Pairs], runs: NDArray[np.intp], *, links: bool = True
+    page: Page,
+    elements: NDArray[np.intp],
+    attributes: list[Pairs],
+    runs: NDArray[np.intp],
+    *,
+    links: bool = True,
+    is_plain: bool = False,
 ) -> Markup:
     """Make the markup of some elements of a page, with their attributes, and of some runs.
 
@@ -313,16 +366,17 @@ def join_items(
     """
     if left_out := [run for run, text in run_rewrites(page).items() if not text]:
         runs = np.setdiff1d(runs, left_out, assume_unique=True)
-    names = _output_names(page, elements)
+    names = _output_names(page, elements, is_plain=is_plain)
     values: list[Any] = [*attributes, *_texts(page, runs), []]
     kinds, tag = _KINDS.take(page.tag[elements]), page.tag[elements]
     for place in np.flatnonzero(tag == TAG_ID["img"]).tolist():
         kinds[place] *= any(name in _SOURCES and value.strip() for name, value in values[place])
-    for place in np.flatnonzero(tag == TAG_ID["a"]).tolist():
+    for place in () if is_plain else np.flatnonzero(tag == TAG_ID["a"]).tolist():
         if not links or any(name in _TARGETS for name, _ in values[place]):
             kinds[place] = _WRITTEN if links else 0
     pieces: dict[int, Pieces] = {box: [Box(mark), " "] for box, mark in checkboxes(page).items()}
-    pieces |= {element: [formula] for element, formula in find_formulas(page).by_element.items()}
+    for element, formula in find_formulas(page).by_element.items():
+        pieces[element] = [" ", formula, " "] if formula.is_emoji and formula.tex.isascii() else [formula]  # :smile:
     for place, element in enumerate(elements.tolist() if pieces else ()):
         if element in pieces:
             names[place], values[place], kinds[place] = "", pieces[element], _WRITTEN | _VOID
@@ -330,8 +384,9 @@ def join_items(
     given = elements.astype(np.int32), kinds, runs.astype(np.int32), page.has_ink
     source = source[: core.join_items(page.arrays, *given, source, ends)].tolist()
     names += [*repeat("", len(runs)), "br"]
-    names, values = (list(map(items.__getitem__, source)) for items in (names, values))
-    return Markup(names, values, ends[: len(source)].tolist(), page.title)
+    sources = [*elements.tolist(), *(runs + page.n).tolist(), -1]
+    names, values, sources = (list(map(items.__getitem__, source)) for items in (names, values, sources))
+    return Markup(names, values, ends[: len(source)].tolist(), sources, page.title)
 
 
 def _texts(page: Page, runs: NDArray[np.intp]) -> list[str | Pieces]:
@@ -343,10 +398,15 @@ def _texts(page: Page, runs: NDArray[np.intp]) -> list[str | Pieces]:
     return texts
 
 
-def _output_names(page: Page, elements: NDArray[np.intp]) -> list[str]:
-    """Name to write for each element; "" if only its contents are written."""
+def _output_names(page: Page, elements: NDArray[np.intp], *, is_plain: bool) -> list[str]:
+    """Name to write for each element; "" if only its contents are written.
+
+    Plain text needs the rows and cells of layout tables.
+    """
     names = [_OUTPUT_NAME[tag] for tag in page.tag[elements].tolist()]
     is_div = layout_tables(page)[elements]
+    if is_plain:
+        is_div &= page.tag[elements] == TAG_ID["table"]
     for place in np.flatnonzero(page.tag[elements] == TAG_ID["blockquote"]).tolist():
         is_div[place] |= _FORUM_POST.search(dict(page.attributes[int(elements[place])]).get("class", "")) is not None
     for place in np.flatnonzero(is_div).tolist():

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tamis.output.formulas import find_formulas, formula_positions, tex_in_text
+from tamis.output.formulas import find_formulas
 from tamis.page.attributes import attribute_predicate
 from tamis.page.text import DIRECTION_MARKS, RIGHT_TO_LEFT, UNSEEN_CHARACTERS
 from tamis.page.tree import (
     IS_UNSEEN_TEXT,
     TAG_ID,
-    TAG_NAMES,
     elements_named,
     is_among,
     nearest,
@@ -71,8 +70,6 @@ RAISED: Final = {
 }
 """Characters to write for raised or lowered ones, by element."""
 RAISED_SIGNS: Final = frozenset(map(chr, RAISED["sup"]))
-
-_MAX_RAISED_RUNS: Final = 8  # of an element; those with more text hold others of their kind, or no number
 
 QUOTED: Final = {"q": ("“", "”"), "rt": ("(", ")")}
 """What plain text has around the text of an element."""
@@ -176,31 +173,6 @@ def decode_email(code: str) -> str:
         key, *address = bytes.fromhex(code[:_MAX_EMAIL])
         return bytes(key ^ byte for byte in address).decode()
     return ""
-
-
-@once_per_page
-def plain_text_rewrites(page: Page) -> dict[int, str]:
-    """:func:`run_rewrites`, and in plain text formulas, raised digits, and signs for ``rt``, ``q`` and checkboxes."""
-    places, boxes = formula_positions(page).in_runs, checkboxes(page)
-    changed = {run: "".join(map(str, pieces)) for run, pieces in tex_in_text(page).items()} | run_rewrites(page)
-    for run, formulas in places.items():
-        before, instead, behind = (" ".join(str(each) for at, each in formulas if at == how) for how in range(3))
-        changed[run] = f"{before}{instead or run_text(page, run, changed)}{behind}"
-    has_parentheses = {int(page.parent[element]) for element in elements_named(page, "rp")}
-    for element in sorted([*boxes, *elements_named(page, *RAISED, *QUOTED)]):
-        begin, end = int(page.run_begin[element]), int(page.run_end[element])
-        name = TAG_NAMES[page.tag[element]]
-        if element in boxes:
-            visible = end + int(page.has_ink[end:].argmax())
-            changed[visible] = f"{boxes[element]} {run_text(page, visible, changed).lstrip()}"
-        elif begin < end <= begin + _MAX_RAISED_RUNS and name in RAISED:
-            raised = {run: run_text(page, run, changed) for run in range(begin, end)}
-            if set("".join("".join(raised.values()).split())) <= RAISED_SIGNS:
-                changed |= {run: text.translate(RAISED[name]) for run, text in raised.items()}
-        elif begin < end and name in QUOTED and (name != "rt" or page.parent[element] not in has_parentheses):
-            changed[begin] = QUOTED[name][0] + run_text(page, begin, changed)
-            changed[end - 1] = run_text(page, end - 1, changed) + QUOTED[name][1]
-    return changed
 
 
 @once_per_page
