@@ -20,8 +20,9 @@ from tamis.evidence.main_content import (
 from tamis.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from tamis.evidence.site_counts import adjust_by_site_counts
 from tamis.models.decision import Choice, FixedThreshold, shifted
+from tamis.output.leftovers import find_leftovers
 from tamis.output.tables import in_data_table
-from tamis.output.text import block_texts, conditional_comments
+from tamis.output.text import block_texts
 from tamis.page.attributes import attribute_predicate
 from tamis.page.hidden import hidden_runs
 from tamis.page.tree import is_among, runs_of_blocks, sums_in_blocks, within
@@ -126,7 +127,7 @@ def cut_unwanted(draft: Draft) -> None:
     page = draft.page
     if draft.comments is not None:
         draft.overrule(draft.comments.excluded & ~draft.comments.comments, Reason.UNWANTED, cut=True)
-    if leftovers := conditional_comments(page.block_lines, draft.texts):
+    if leftovers := find_leftovers(page.block_lines, draft.texts):
         draft.overrule(np.bincount(leftovers, minlength=page.m) > 0, Reason.UNWANTED, cut=True)
     if bars := page.attributes.elements_matching(_ARCHIVE_BARS):
         draft.overrule(within(page, is_among(page, bars))[page.block_node], Reason.UNWANTED, cut=True)

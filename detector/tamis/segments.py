@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tamis.evidence.draft import Reason
-from tamis.output.text import conditional_comments, shown_texts
+from tamis.output.leftovers import find_leftovers
+from tamis.output.text import shown_texts
 from tamis.page.tree import TAG_NAMES, linked_runs, nearest, sums_in_blocks, tag_set
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[i
         if not is_rule and not template[root]:
             shown_reason = reason if reason in _REASONS_TO_KEEP else ""
         else:
-            shown_reason = "leftover" if not is_rule and conditional_comments(text, [text]) else reason
+            shown_reason = "leftover" if not is_rule and find_leftovers(text, [text]) else reason
         found.append(
             Segment(
                 path=path,

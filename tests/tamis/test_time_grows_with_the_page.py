@@ -11,9 +11,9 @@ import pytest
 
 import tamis
 from tamis.output.chunks import make_chunks
+from tamis.output.leftovers import find_leftovers
 from tamis.output.markdown.writer import write_blocks
 from tamis.output.markup import read_markup
-from tamis.output.text import conditional_comments
 from tamis.page.hidden import hidden_runs
 from tamis.page.page import Page
 from tamis.page.parsing import MAX_ATTRIBUTES, parse_html
@@ -88,7 +88,7 @@ def timed(work: Callable[[str], object]) -> Callable[[str], dict[str, float]]:
 
 @pytest.mark.parametrize("piece", ["[endif]<!--", "<!----->", "[if IE]--", "[endif]-----"])
 def test_a_text_of_leftovers_is_read_once(piece: str) -> None:
-    assert_linear(lambda n: piece * n + "x", 20_000, timed(lambda text: conditional_comments(text, [text])))
+    assert_linear(lambda n: piece * n + "x", 20_000, timed(lambda text: find_leftovers(text, [text])))
 
 
 @pytest.mark.parametrize("begin", ["</html>", "<frameset>"])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tamis.output.code import code_blocks, language_in_toolbar
 from tamis.output.runs import decode_email
 from tamis.page.addresses import base_address, join_address
 from tamis.page.tree import TAG_ID, named_elements, nearest
@@ -54,7 +55,7 @@ _MAX_BASE_CHARACTERS: Final = 4_000  # every address on the page begins with it
 
 # Linear: each start follows a space, and the spaces after it are no start.
 _LANGUAGE_CLASS: Final = re.compile(
-    r"(?:^|\s)(?:(?:lang-|highlight-(?:source-|text-)?|brush:\s*|(?:hljs|sourceCode|shj-lang-)\s+(?:language-)?)"
+    r"(?:^|\s)(?:(?:lang-|highlight-(?:source-|text-)?|brush:\s*|enlighter-l-|(?:hljs|sourceCode|shj-lang-|syntaxhighlighter)\s+(?:language-)?)"
     r"(?=([a-zA-Z][a-zA-Z0-9+#.-]*))|language-\.?(?=([^\s`.][^\s`]*)))"
 )
 NO_LANGUAGE: Final = frozenset(
@@ -85,7 +86,7 @@ def attributes_to_write(page: Page, elements: NDArray[np.intp]) -> list[Pairs]:
 
 def with_languages(page: Page, elements: NDArray[np.intp], attributes: list[Pairs]) -> list[Pairs]:
     """Add the language of each ``pre`` among some elements to their attributes, as ``class="language-..."``."""
-    for place in np.flatnonzero(page.tag[elements] == TAG_ID["pre"]).tolist() if "pre" in page.tag_names else ():
+    for place in np.flatnonzero(code_blocks(page)[elements]).tolist():
         if language := _code_language(page, int(elements[place])):
             pairs = dict(attributes[place])
             classes = [name for name in pairs.pop("class", "").split() if not name.startswith("language-")]
@@ -151,7 +152,7 @@ def _code_language(page: Page, pre: int) -> str:
         found = _LANGUAGE_CLASS.search(attributes.get("class", "")[:_MAX_CLASS_CHARACTERS])
         if found and (language := (found[1] or found[2]).lower()) not in NO_LANGUAGE:
             return language
-    return ""
+    return language_in_toolbar(page, pre)
 
 
 def _ancestors_or_self(page: Page, element: int) -> Iterator[int]:

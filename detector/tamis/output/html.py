@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from tamis.output.markup import VOID, Box
+from tamis.output.runs import LINE_SEPARATOR
 from tamis.page.tree import BLOCK_LEVEL
 
 if TYPE_CHECKING:
@@ -28,9 +29,6 @@ def write_html(markup: Markup) -> str:
 
 
 def _write_body(markup: Markup) -> str:
-    # Escaped at once; no text or value of a page has a NUL.
-    escaped = escape("\0".join([value for value in markup.values if isinstance(value, str)]), quote=False)
-    texts = iter(escaped.split("\0"))
     attributes = {pair for name, pairs in zip(markup.names, markup.values, strict=True) if name for pair in pairs}
     values = escape("\0".join([value for _, value in attributes])).split("\0")
     attribute_of = {pair: f' {pair[0]}="{value}"' for pair, value in zip(attributes, values, strict=False)}
@@ -41,7 +39,7 @@ def _write_body(markup: Markup) -> str:
         while open_ends[-1][0] <= item:
             written.append(open_ends.pop()[1])
         if not name:
-            written.append(next(texts) if isinstance(value, str) else "".join(map(_write_piece, value)))
+            written.append(escape(value, quote=False) if isinstance(value, str) else "".join(map(_write_piece, value)))
             continue
         line_end = "\n" if name in BLOCK_LEVEL and item >= end_of_code else ""
         written.append(f"<{name}{''.join(map(attribute_of.__getitem__, value))}>{line_end if name in VOID else ''}")
@@ -49,7 +47,7 @@ def _write_body(markup: Markup) -> str:
             open_ends.append((end, f"</{name}>{line_end}"))
         if name == "pre":
             end_of_code = max(end, end_of_code)
-    return "".join([*written, *(tag for _, tag in reversed(open_ends))])
+    return "".join([*written, *(tag for _, tag in reversed(open_ends))]).replace(LINE_SEPARATOR, "<br>\n")
 
 
 def _write_piece(piece: str | Formula) -> str:

@@ -17,8 +17,11 @@ import numpy as np
 
 from tamis.core import core
 from tamis.output.attributes import attributes_to_write, with_languages
+from tamis.output.code import code_blocks, code_line_elements, in_code_blocks, is_code_line
 from tamis.output.formulas import Formula, find_formulas, formula_positions, tex_in_text
-from tamis.output.runs import checkboxes, code_line_elements, is_code_line, run_rewrites, shown_elements
+from tamis.output.lists import list_labels
+from tamis.output.runs import checkboxes, run_rewrites, shown_elements
+from tamis.output.styles import STRUCK_OUT, displayed_as_blocks, styled
 from tamis.output.tables import data_tables, is_callout, layout_tables
 from tamis.page.page import NO_LIMITS, Page
 from tamis.page.tree import (
@@ -63,7 +66,7 @@ _OUTPUT_NAME: Final[tuple[str, ...]] = tuple(
 VOID: Final = frozenset({"br", "hr", "img", "source", "track", "wbr"})
 """Elements without contents and end tag."""
 
-_WRITTEN, _VOID, _BLOCK, _LINK = 1, 2, 4, 8  # markup.c has the same bits
+_WRITTEN, _VOID, _BLOCK, _LINK, _LINE = 1, 2, 4, 8, 16  # markup.c has the same bits
 _KINDS: Final = np.array(
     [
         bool(name) * _WRITTEN | (name in VOID) * _VOID | (name in BLOCK_LEVEL) * _BLOCK | (name == "a") * _LINK
@@ -86,6 +89,9 @@ _SHARES: Final = re.compile(  # in an address; linear: the names are fixed
     r"|(?:reddit|stumbleupon)\.com/submit|(?:tumblr|vk|weibo|addtoany|flipboard)\.com/.{0,20}\bshare|(?:t|telegram)\.me/share"
     r"|wa\.me/\?|whatsapp\.com/send/?\?text|whatsapp:|viber:|fb-messenger:|(?:mailto|sms):\?)"
 )
+_TURNS_PAGES: Final = re.compile(
+    r"\W{0,3}(?:go )?(?:back|next|prev(?:ious)?|forward|first|last|home|up|top)(?: page)?\W{0,3}", re.IGNORECASE
+)  # a description
 _SPACERS: Final = re.compile(r"/(?:spacer|blank|pixel|transparent|clear|trans|dot_clear|1x1)\.(?:gif|png)(?:$|\?)")
 _IS_DIV: Final = np.array([name == "div" for name in _OUTPUT_NAME])
 _HAS_BORDER: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in _OUTPUT_NAME])
@@ -98,6 +104,10 @@ _FORUM_POST: Final = re.compile(r"(?:^|\s)(?:messageText|postcontent)(?:$|\s)") 
 
 BOXES: Final = frozenset({"[ ]", "[x]"})
 """Texts of a :class:`Box`."""
+
+
+LINE_END, CUT = -2, -1  # markup.c has the same numbers
+"""Why there is a line break: since a style shows an inline element as a block, or since an element is cut there."""
 
 
 class Box(str):
@@ -117,7 +127,9 @@ class Markup:
         names: name of each element, "" for a text.
         values: its attributes; a text, or the pieces of one with formulas and checkboxes.
         ends: the item behind the contents of each element; for a text, the next one.
-        sources: the page's element that each element is made of, ``n`` + the run of each text, -1 for neither.
+        sources: the page's element that each element is made of, ``n`` + the run of each text; of a line break that
+            the page does not have, :data:`LINE_END` or :data:`CUT`.
+        labels: label of each item of a numbered list, see :mod:`tamis.output.lists`.
         title: title of the document.
         language: its attributes ``lang`` and ``dir``, as far as stated.
     """
@@ -126,6 +138,7 @@ class Markup:
     values: list[Any]
     ends: list[int]
     sources: list[int] = field(default_factory=list)
+    labels: dict[int, str] = field(default_factory=dict)
     title: str = ""
     language: Pairs = field(default_factory=list)
 
@@ -264,6 +277,8 @@ def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
     ]
     icons = np.flatnonzero(media & within(page, is_among(page, tools)))
     media[[icon for icon in icons.tolist() if len(widths.get(icon, "")) < 3]] = False  # wider: a picture to pin
+    in_links, descriptions = within(page, is_among(page, links)), page.attribute("alt") if len(links) else {}
+    media[[at for at, words in descriptions.items() if in_links[at] and _TURNS_PAGES.fullmatch(words)]] = False
     return media
 
 
@@ -285,10 +300,10 @@ def _kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tup
         has_content |= subtree_sums(page, media) > 0
 
     elements = seen & has_content
-    if has_code := "pre" in page.tag_names and bool((code := (page.tag == TAG_ID["pre"]) & elements).any()):
-        in_code, lines = within(page, code), _LINES[page.tag]
+    if has_code := bool((code_blocks(page) & elements).any()):
+        in_code, lines = in_code_blocks(page), _LINES[page.tag]
         lines[code_line_elements(page)] = True
-        is_empty = (page.block_end == page.block_begin) & (page.run_end == page.run_begin)
+        is_empty = sums_over_runs(page, page.has_ink) == 0
         elements |= in_code & lines & is_empty & seen
     in_kept = np.append(elements, False)[page.parent] & seen
     if breaks := elements_named(page, "br", "hr"):
@@ -329,6 +344,7 @@ def code_lines(markup: Markup, pre: int) -> str:
         is_any = False
         while lines and lines[-1][0] <= item:
             is_any, (_, begin) = True, lines.pop()
+            del written[len(written) - (written[begin : begin + 2] == [" "]) :]  # a space holds an empty line open
             if len(written) == begin or (written and not written[-1].endswith("\n")):
                 written.append("\n")
         return is_any
@@ -367,13 +383,15 @@ def join_items(
     if left_out := [run for run, text in run_rewrites(page).items() if not text]:
         runs = np.setdiff1d(runs, left_out, assume_unique=True)
     names = _output_names(page, elements, is_plain=is_plain)
-    values: list[Any] = [*attributes, *_texts(page, runs), []]
+    values: list[Any] = [*attributes, *_texts(page, runs), [], []]
     kinds, tag = _KINDS.take(page.tag[elements]), page.tag[elements]
     for place in np.flatnonzero(tag == TAG_ID["img"]).tolist():
         kinds[place] *= any(name in _SOURCES and value.strip() for name, value in values[place])
     for place in () if is_plain else np.flatnonzero(tag == TAG_ID["a"]).tolist():
         if not links or any(name in _TARGETS for name, _ in values[place]):
             kinds[place] = _WRITTEN if links else 0
+    kinds[is_among(page, displayed_as_blocks(page))[elements]] |= _LINE
+    kinds[code_blocks(page)[elements]] = _WRITTEN | _BLOCK
     pieces: dict[int, Pieces] = {box: [Box(mark), " "] for box, mark in checkboxes(page).items()}
     for element, formula in find_formulas(page).by_element.items():
         pieces[element] = [" ", formula, " "] if formula.is_emoji and formula.tex.isascii() else [formula]  # :smile:
@@ -383,10 +401,12 @@ def join_items(
     source, ends = np.empty((2, len(elements) + 2 * len(runs)), np.int32)
     given = elements.astype(np.int32), kinds, runs.astype(np.int32), page.has_ink
     source = source[: core.join_items(page.arrays, *given, source, ends)].tolist()
-    names += [*repeat("", len(runs)), "br"]
-    sources = [*elements.tolist(), *(runs + page.n).tolist(), -1]
+    names += [*repeat("", len(runs)), "br", "br"]
+    sources = [*elements.tolist(), *(runs + page.n).tolist(), LINE_END, CUT]
     names, values, sources = (list(map(items.__getitem__, source)) for items in (names, values, sources))
-    return Markup(names, values, ends[: len(source)].tolist(), sources, page.title)
+    label_of = list_labels(page)
+    labels = {item: label_of[each] for item, each in enumerate(sources) if each in label_of} if label_of else {}
+    return Markup(names, values, ends[: len(source)].tolist(), sources, labels, page.title)
 
 
 def _texts(page: Page, runs: NDArray[np.intp]) -> list[str | Pieces]:
@@ -409,9 +429,17 @@ def _output_names(page: Page, elements: NDArray[np.intp], *, is_plain: bool) -> 
         is_div &= page.tag[elements] == TAG_ID["table"]
     for place in np.flatnonzero(page.tag[elements] == TAG_ID["blockquote"]).tolist():
         is_div[place] |= _FORUM_POST.search(dict(page.attributes[int(elements[place])]).get("class", "")) is not None
-    for place in np.flatnonzero(is_div).tolist():
-        names[place] = "div"
+    code = code_blocks(page)[elements]
+    is_div |= is_among(page, page.parent[elements[code]])[elements] & (page.tag[elements] == TAG_ID["p"])
+    for name, chosen in (("div", is_div), ("pre", code), ("s", is_among(page, _struck_out(page))[elements])):
+        for place in np.flatnonzero(chosen).tolist():
+            names[place] = name
     return names
+
+
+def _struck_out(page: Page) -> list[int]:
+    """Spans whose text a style strikes out."""
+    return [element for element in styled(page, STRUCK_OUT) if page.tag[element] == TAG_ID["span"]]
 
 
 def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
@@ -421,7 +449,7 @@ def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
     """
     children = np.bincount(page.parent[elements] + 1, minlength=page.n + 1)[1:]
     texts = np.bincount(page.run_node[runs], minlength=page.n)
-    wrapper: Flags = _IS_DIV[page.tag] & (children == 1) & (texts == 0)
+    wrapper: Flags = _IS_DIV[page.tag] & (children == 1) & (texts == 0) & ~code_blocks(page)
     only_child = elements & wrapper[page.parent]
     wrapper[page.parent[only_child]] = _HAS_BORDER[page.tag[only_child]]
     found = np.flatnonzero(wrapper)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from tamis.core import core
+from tamis.output.code import in_code_blocks
 from tamis.page.tree import LISTS, TAG_ID, TAG_NAMES, is_among, once_per_page, tag_set, within
 
 if TYPE_CHECKING:
@@ -57,9 +58,9 @@ def data_tables(page: Page) -> list[int]:
     core.data_tables(page.arrays, _TAG_ROLES, rows)
     tables = rows.nonzero()[0].tolist()
     stated = page.attribute("role") if tables else {}
-    found, end = list[int](), 0
+    found, end, in_code = list[int](), 0, in_code_blocks(page)
     for table in tables:
-        is_layout = stated.get(table, "").strip().lower() in {"presentation", "none"}
+        is_layout = in_code[table] or stated.get(table, "").strip().lower() in {"presentation", "none"}
         if table >= end and not is_layout and (rows[table] != _CALLOUT_ROWS or not _is_in_callout(page, table)):
             found.append(table)
             end = int(page.end[table])

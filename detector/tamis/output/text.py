@@ -3,7 +3,7 @@ r"""Plain text: one of the writers of content.
 Paragraphs have an empty line between them, except that
 
 * a single ``br`` is a line break,
-* the items of a list are a line each, unless they hold several paragraphs,
+* the items of a list are a line each, unless they hold several paragraphs; labels of letters are written, a. or iv.,
 * a row of a data table is a line, with ``"\t"`` between its columns; so is a row of another table if each of its cells
   is a single paragraph,
 * code keeps its lines.
@@ -11,7 +11,6 @@ Paragraphs have an empty line between them, except that
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import Counter, defaultdict
 from itertools import chain, compress, groupby
@@ -19,26 +18,20 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tamis.output.markup import BOXES, code_lines, make_plain_markup
-from tamis.output.runs import QUOTED, RAISED, RAISED_SIGNS, joined_text, run_rewrites
+from tamis.output.leftovers import find_leftovers
+from tamis.output.markup import BOXES, CUT, code_lines, make_plain_markup
+from tamis.output.runs import LINE_SEPARATOR, QUOTED, RAISED, RAISED_SIGNS, joined_text, run_rewrites
 from tamis.output.tables import parse_span, place_cells
 from tamis.page.hidden import EFFECTS
 from tamis.page.tree import BLOCK_LEVEL, LISTS, elements_named, is_among, once_per_page, within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from tamis.arrays import Flags
     from tamis.output.markup import Markup, Pieces
     from tamis.page.page import Page
 
-# A conditional comment, ``<!--[if IE]> ... <![endif]-->``, and a lone ``<![endif]>`` are dropped by the parser. But in
-# ``<!--[if IE]> --> ... [endif]-->`` the last part is text to a parser and to a browser.
-# Linear: no two of the repeated parts begin with the same character.
-_CONDITIONAL_COMMENT: Final = re.compile(
-    r"(?=.*(?:-->|<!--|\[(?:if |endif\])))(?:\[(?:if [^\]]{1,60}|endif)\]|<!|--+|>| )++"
-)
-_COMMENT_STARTS: Final = frozenset("<[-")
 _CELLS: Final = frozenset({"td", "th"})
 _PLACES: Final = frozenset({*LISTS, "li", "dt", "dd", "table", "tr", *_CELLS})
 _INLINE: Final = frozenset({*RAISED, *QUOTED, "ruby"})
@@ -117,6 +110,7 @@ class _Walk:
         self._texts: list[str] = []  # of the open paragraph, which begins at _first
         self._first = self._line_breaks = 0
         self._block, self._place = -1, Place()
+        self._label = ""  # of a list item that has no text yet
         self._has_parentheses = False  # whether the open ruby has some around its pronunciations
         self._closings: list[tuple[int, tuple[int, Place] | str]] = []
         """Where elements end, and what is around them again there, or a text to write there."""
@@ -147,6 +141,8 @@ class _Walk:
                 self._texts.append(after)
                 continue
             self._end_paragraph()
+            if self._place.items != after[1].items:
+                self._label = ""
             self._block, self._place = after
         self._end = self._closings[-1][0] if self._closings else sys.maxsize
 
@@ -158,7 +154,8 @@ class _Walk:
         if not self._texts or (text := " ".join("".join(self._texts).split())) in BOXES:
             return  # a checkbox waits for the text of its item
         if text:
-            self._add(self._first, text, self._block, self._place)
+            self._add(self._first, f"{self._label} {text}" if self._label else text, self._block, self._place)
+            self._label = ""
         self._texts.clear()
 
     def _add(self, item: int, text: str, block: int, place: Place) -> None:
@@ -167,6 +164,14 @@ class _Walk:
 
     def _add_text(self, item: int, value: str | Pieces) -> None:
         text = value if isinstance(value, str) else "".join(map(str, value))
+        if LINE_SEPARATOR in text:
+            first, *lines = text.split(LINE_SEPARATOR)
+            self._add_text(item, first)
+            for line in lines:
+                self._end_paragraph()
+                self._line_breaks += 1
+                self._add_text(item, line)
+            return
         if not self._texts:
             if text.isspace():  # as most texts are, between blocks
                 return
@@ -179,7 +184,7 @@ class _Walk:
         """Begin a block-level element; return the item to go on with."""
         self._end_paragraph()
         if name == "br":
-            self._line_breaks += 1 if self._markup.sources[item] >= 0 else 2  # where an element was cut
+            self._line_breaks += 2 if self._markup.sources[item] == CUT else 1
             return item + 1
         if name == "pre" and not self._place.is_data:
             if code := code_lines(self._markup, item).strip("\n").rstrip():
@@ -187,6 +192,8 @@ class _Walk:
             return self._markup.ends[item]
         self._at_end_of(item, (self._block, self._place))
         if name in _PLACES:
+            label = self._markup.labels.get(item, "")
+            self._label = f"{self._label} {'' if label[:-1].isdecimal() else label}".strip()
             self._place = _place_in(name, item, self._block, self._place)
         self._block = item
         return item + 1
@@ -265,7 +272,8 @@ def block_texts(page: Page, hidden: Flags | None = None) -> list[str]:
     begins, ends = page.block_run_begin, page.block_run_end
     for block in set(ends.searchsorted(list(rewrites), side="right").tolist()) if rewrites else ():
         if block < page.m:  # blank runs between blocks belong to none
-            texts[block] = " ".join(joined_text(page, begins[block], ends[block], rewrites).split())
+            text = joined_text(page, begins[block], ends[block], rewrites)
+            texts[block] = " ".join(text.replace(LINE_SEPARATOR, " ").split())
     return texts
 
 
@@ -283,19 +291,5 @@ def visible_text(page: Page) -> str:
     styled = [element for element, style in page.attribute("style").items() if EFFECTS[style].way]
     hides_itself = is_among(page, [*styled, *page.attribute("hidden")])
     texts = block_texts(page, within(page, hides_itself)[page.run_node])
-    leftovers = frozenset(conditional_comments(page.block_lines, texts))
+    leftovers = frozenset(find_leftovers(page.block_lines, texts))
     return "\n".join(text for block, text in enumerate(texts) if text and block not in leftovers)
-
-
-def conditional_comments(together: str, texts: Sequence[str]) -> list[int]:
-    """Numbers of the texts, white space normalised, that are nothing but borders of conditional comments.
-
-    ``together`` is any text that has all their words.
-    """
-    if "--" not in together and "[" not in together:  # one of which is in every such text
-        return []
-    return [
-        number
-        for number, text in enumerate(texts)
-        if text[:1] in _COMMENT_STARTS and _CONDITIONAL_COMMENT.fullmatch(text)
-    ]

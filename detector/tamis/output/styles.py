@@ -1,0 +1,79 @@
+"""What styles say of text that stays: inline elements shown as blocks, white space that counts, struck-out text.
+
+Read are inline styles, and of the page's own sheets the rules for a single class or tag: the last one wins, whatever
+its weight is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from tamis.page.tree import IS_BLOCK_LEVEL, TAG_NAMES, elements_named, once_per_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tamis.page.page import Page
+
+_INLINE_PARTS: Final = ("display", "white-space", "line-through", "list-style")
+_SHEET_PARTS: Final = ("white-space:", "line-through", "list-style-type:")
+"""What the declarations contain that are read; sheets set ``display`` for too many elements to follow it here."""
+_MAX_RULES: Final = 100  # of a sheet
+_MAX_RULE: Final = 1_000  # characters
+_SELECTOR: Final = re.compile(r"([a-z0-9]*)(?:\.([\w-]+))?")
+
+DISPLAY_BLOCK: Final = re.compile(r"display\s*:\s*(?:block|flex|grid|table|list-item)\b")
+DISPLAY_FLEX: Final = re.compile(r"display\s*:\s*(?:inline-)?(?:flex|grid)\b")
+KEEPS_LINES: Final = re.compile(r"white-space\s*:\s*(?:pre|break-spaces)")
+KEEPS_SPACES: Final = re.compile(r"white-space\s*:\s*(?:pre(?!-line)|break-spaces)")
+MONOSPACED: Final = re.compile(r"font[^:;]{0,20}:[^;]{0,100}(?:mono|courier|consolas|menlo)")
+STRUCK_OUT: Final = re.compile(r"line-through")
+LIST_STYLE: Final = re.compile(
+    r"list-style(?:-type)?\s*:[^;]{0,100}?\b(none|decimal|(?:lower|upper)-(?:alpha|latin|roman))\b"
+)
+
+
+@once_per_page
+def _declarations(page: Page) -> list[tuple[str, list[int]]]:
+    """Declarations in lower case, and the elements that they apply to; those of inline styles are last."""
+    found = [rule for sheet in elements_named(page, "style") for rule in _rules(page, page.raw_texts.get(sheet, b""))]
+    inline = page.attributes.containing(_INLINE_PARTS, "style")
+    return found + [(style.lower(), page.attributes.elements_with([place])) for place, style in inline]
+
+
+def _rules(page: Page, sheet: bytes) -> Iterator[tuple[str, list[int]]]:
+    css = sheet.lower() if any(part.encode() in sheet for part in _SHEET_PARTS) else b""
+    for part in map(str.encode, _SHEET_PARTS) if css else ():
+        at = css.find(part)
+        for _ in range(_MAX_RULES):
+            if at < 0:
+                break
+            begin, end = css.rfind(b"{", max(at - _MAX_RULE, 0), at), css.find(b"}", at, at + _MAX_RULE)
+            above = max(css.rfind(sign, max(begin - _MAX_RULE, 0), begin) for sign in (b"}", b"{", b"/", b">"))
+            for selector in css[above + 1 : begin].decode(errors="replace").split(",") if 0 <= begin < end else ():
+                if elements := _select(page, selector.strip()):
+                    yield css[begin + 1 : end].decode(errors="replace"), elements
+            at = css.find(part, at + 1)
+
+
+def _select(page: Page, selector: str) -> list[int]:
+    if not selector or (found := _SELECTOR.fullmatch(selector)) is None:
+        return []
+    name, wanted = found.groups()
+    if not wanted:
+        return elements_named(page, name) if name in TAG_NAMES else []
+    values = page.attributes.places_by_value("class").items()
+    elements = page.attributes.elements_with([place for value, place in values if wanted in value.lower().split()])
+    return [element for element in elements if name in {"", TAG_NAMES[page.tag[element]]}]
+
+
+def styled(page: Page, pattern: re.Pattern[str]) -> dict[int, str]:
+    """Elements with declarations that a pattern matches, each with the last of these."""
+    return {element: css for css, elements in _declarations(page) if pattern.search(css) for element in elements}
+
+
+@once_per_page
+def displayed_as_blocks(page: Page) -> list[int]:
+    """Inline elements that a style shows as blocks, each on a line of its own."""
+    return [element for element in styled(page, DISPLAY_BLOCK) if not IS_BLOCK_LEVEL[page.tag[element]]]
