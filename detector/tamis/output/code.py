@@ -52,7 +52,7 @@ def code_blocks(page: Page) -> Flags:
     Besides ``pre`` these are boxes of highlighters, and elements for code or in a typewriter's letters with several
     lines, by ``br`` or since a style keeps their white space.
     """
-    blocks = page.tag == TAG_ID["pre"]
+    blocks: Flags = page.tag == TAG_ID["pre"]
     boxes = page.attributes.containing(_BOXES, "class")
     found = page.attributes.elements_with([place for place, value in boxes if _BOX.search(value)])
     lists = page.attributes.elements_with([place for place, value in boxes if _LIST_OF_LINES.search(value)])

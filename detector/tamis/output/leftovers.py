@@ -73,7 +73,8 @@ def unrendered_runs(page: Page) -> dict[int, str]:
     if not signs:
         return {}
     in_code = in_code_blocks(page) | within(page, is_among(page, elements_named(page, "code", "kbd", "samp")))
-    found, offsets = {}, page.run_offset.tolist()
+    found: dict[int, str] = {}
+    offsets = page.run_offset.tolist()
     for sign in signs:
         at = page.text.find(sign)
         while at >= 0:
