@@ -30,14 +30,14 @@ from tamis.output.markup import Markup, make_markup
 from tamis.output.text import text_of_blocks, visible_text
 from tamis.page.hidden import HIDDEN
 from tamis.page.page import DEFAULT_LIMITS, NO_LIMITS, Limits, Page, PageTooLarge
-from tamis.page.text import block_words
+from tamis.page.text import block_words, count_words
 from tamis.page.tree import TAG_ID, within
 from tamis.page_data import article_in_data
 from tamis.rules import Rule, Rules
 from tamis.segments import Segment, blocks, segments
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tamis.evidence.draft import Draft, SiteCounts
     from tamis.models import Model
@@ -129,9 +129,13 @@ class Cleaned:
             values: list[Any] = [value for line in lines for value in ((), line)]
             ends = [end for last in range(2, 2 * len(lines) + 2, 2) for end in (last, last)]
             return Markup(["p", ""] * len(lines), values, ends, title=self.title)
-        page, template, hidden = self.decided.page, self.decided.template, self.decided.hidden
-        deduplicate = self.decided.options.deduplicate
-        return make_markup(page, template, hidden, links=self._links, images=self._images, deduplicate=deduplicate)
+        return self._make_markup(self.decided, links=self._links)
+
+    def _make_markup(self, decided: Draft, *, links: bool) -> Markup:
+        page, deduplicate = decided.page, decided.options.deduplicate
+        return make_markup(
+            page, decided.template, decided.hidden, links=links, images=self._images, deduplicate=deduplicate
+        )
 
     @cached_property
     def _markdown_blocks(self) -> list[Block]:
@@ -164,16 +168,47 @@ class Cleaned:
             return None
         return declared_kind(self._metadata_page) or self.decided.choice.kind
 
-    def chunks(self, max_words: int = 300) -> list[Chunk]:
+    def chunks(
+        self,
+        max_words: int = 300,
+        *,
+        min_words: int = 100,
+        max_chars: int | None = None,
+        length: Callable[[str], int] = count_words,
+        overlap: int = 0,
+        links: bool = True,
+    ) -> list[Chunk]:
         """Cut the content into pieces for retrieval with their headings, see :func:`tamis.output.chunks.make_chunks`.
 
         If the content has no heading of level 1, all pieces are below the headline that :attr:`metadata` has.
 
+        Args:
+            max_words: maximum length of a piece, above 0.
+            min_words: length from which on a section is a piece of its own; shorter ones are joined.
+            max_chars: maximum number of characters of a piece as well; ``None`` for any.
+            length: what counts the words, or something else that ``max_words``, ``min_words`` and ``overlap`` are
+                numbers of: for tokens, ``lambda text: len(tokenizer.encode(text))``.
+            overlap: number of words at the end of a piece, in whole sentences, that the next piece of its section
+                repeats.
+            links: whether the text has the targets of links.
+
         Raises:
-            ValueError: ``max_words`` is not above 0.
+            ValueError: ``max_words`` or ``max_chars`` is not above 0, or ``overlap`` is not below ``max_words``.
         """
-        has_title = any(part.level == 1 for block in self._markdown_blocks for part in block.parts)
-        return make_chunks(self._markdown_blocks, max_words, "" if has_title else self.metadata.headline or "")
+        blocks = self._markdown_blocks
+        if self.decided is not None and not links:
+            blocks = write_blocks(self._make_markup(self.decided, links=False))
+        has_title = any(part.level == 1 for block in blocks for part in block.parts)
+        title = "" if has_title else self.metadata.headline or ""
+        return make_chunks(
+            blocks,
+            max_words,
+            title,
+            min_words=min_words,
+            max_chars=max_chars,
+            length=length,
+            overlap=overlap,
+        )
 
     def to_dict(self, *further: str) -> dict[str, Any]:
         """Return the plain attributes, and others by name, as a dictionary that JSON can hold.
