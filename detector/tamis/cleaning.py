@@ -23,6 +23,7 @@ from tamis.metadata import Metadata, declared_kind, read_metadata
 from tamis.models import load_model
 from tamis.models.decision import FAVORS, SCOPES
 from tamis.output.chunks import Chunk, make_chunks
+from tamis.output.front_matter import write_front_matter
 from tamis.output.html import write_html
 from tamis.output.markdown.blocks import stack_blocks
 from tamis.output.markdown.writer import write_blocks
@@ -121,6 +122,23 @@ class Cleaned:
         """The clean HTML as Markdown."""
         return "\n".join(stack_blocks(self._markdown_blocks))
 
+    def markdown_with(self, *, front_matter: bool = False, links: bool = True) -> str:
+        """Return the Markdown with facts at its head, or without the targets of links.
+
+        Args:
+            front_matter: whether :attr:`metadata` and the address are written before it as YAML: ``title``, ``url``,
+                ``author``, ``date`` and ``language``, as far as they are known.
+            links: whether links keep their targets.
+        """
+        text = "\n".join(stack_blocks(self._blocks_with(links=links)))
+        if not front_matter:
+            return text
+        facts = self.metadata
+        title, url = facts.headline or facts.title or self.title, self.url or facts.canonical
+        named = {"title": title, "url": url, "author": facts.authors, "date": facts.published}
+        head = write_front_matter(named | {"language": facts.language})
+        return "\n".join(filter(None, [head, text]))
+
     @cached_property
     def _markup(self) -> Markup:
         """What the clean HTML and Markdown are written from."""
@@ -141,6 +159,11 @@ class Cleaned:
     def _markdown_blocks(self) -> list[Block]:
         """What the Markdown and the chunks are made of."""
         return write_blocks(self._markup)
+
+    def _blocks_with(self, *, links: bool) -> list[Block]:
+        if links or not self._links or self.decided is None:
+            return self._markdown_blocks
+        return write_blocks(self._make_markup(self.decided, links=False))
 
     @cached_property
     def segments(self) -> list[Segment]:
@@ -195,9 +218,7 @@ class Cleaned:
         Raises:
             ValueError: ``max_words`` or ``max_chars`` is not above 0, or ``overlap`` is not below ``max_words``.
         """
-        blocks = self._markdown_blocks
-        if self.decided is not None and not links:
-            blocks = write_blocks(self._make_markup(self.decided, links=False))
+        blocks = self._blocks_with(links=links)
         has_title = any(part.level == 1 for block in blocks for part in block.parts)
         title = "" if has_title else self.metadata.headline or ""
         return make_chunks(
