@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
 from tamis.output.code import in_code_blocks
@@ -24,18 +23,15 @@ _COMMENT_STARTS: Final = frozenset("<[-")
 _LABELS: Final = frozenset(
     {
         *("advertisement", "advertisements", "anzeige", "werbung", "publicité", "publicidad", "advertentie", "reklama"),
-        *("story continues below advertisement", "article continues below advertisement", "continue reading below"),
-        *("article continues after advertisement", "this article continues below", "scroll to continue with content"),
-        *("add to list", "add to your list", "add to grocery list", "add to your grocery list", "add to shopping list"),
-        *("add to your shopping list", "add to my shopping list", "add to reading list", "add to wish list"),
+        *("continue reading below", "this article continues below", "scroll to continue with content"),
+        *(f"{text} continues {where} advertisement" for text in ("story", "article") for where in ("below", "after")),
+        *(f"add to {whose}{kind}list" for whose in ("", "my ", "your ") for kind in ("", "grocery ", "shopping ")),
+        *("1x 2x", "1x 2x 3x", "1x2x3x", "1x 2x 3x 4x", "½x 1x 2x", "½x 1x 2x 3x", "0.5x 1x 2x"),  # of a recipe
     }
 )
-_MAX_LABEL: Final = 40  # characters
-_MULTIPLIERS: Final = re.compile(r"½?(?:[1-9]x ?){2,5}", re.IGNORECASE)  # of a recipe
 # Linear: no match has the sign that begins one. Of page builders for WordPress; of templates.
-_BUILDERS: Final = ("[vc_", "[/vc_", "[et_pb_", "[/et_pb_", "[fusion_", "[/fusion_", "[av_", "[/av_")
 _SHORTCODE: Final = re.compile(r"\[/?(?:vc|et_pb|fusion|av)_\w{1,40}[^\[\]]{0,2000}\]")
-_TEMPLATES: Final = ("{{", "{%", "<%")
+_TEMPLATE_SIGN: Final = re.compile(r"\{[{%]|<%")
 _TEMPLATE: Final = re.compile(r"(?:\s|\{\{[^{}]{0,300}\}\}|\{%[^%]{0,300}%\}|<%[^%]{0,300}%>)+")
 
 
@@ -48,12 +44,9 @@ def find_leftovers(together: str, texts: Sequence[str]) -> list[int]:
         together: any text that has all their words.
         texts: the texts.
     """
-    found = [
-        number
-        for number, text in enumerate(texts)
-        if len(text) <= _MAX_LABEL
-        and (text.lower() in _LABELS or (text[1:2] == "x" and _MULTIPLIERS.fullmatch(text) is not None))
-    ]
+    found = []
+    if not _LABELS.isdisjoint(map(str.lower, texts)):
+        found = [number for number, text in enumerate(texts) if text.lower() in _LABELS]
     if "--" not in together and "[" not in together:  # one of which is in every such text
         return found
     comments = (
@@ -69,18 +62,15 @@ def unrendered_runs(page: Page) -> dict[int, str]:
 
     Of templates, only runs that hold nothing else are left out: others may be about them.
     """
-    signs = [sign for sign in (*_BUILDERS, *_TEMPLATES) if sign in page.text]
-    if not signs:
+    at = [sign.start() for sign in _SHORTCODE.finditer(page.text)] if b"[" in page.utf8 else []
+    if b"{" in page.utf8 or b"<%" in page.utf8:
+        at += [sign.start() for sign in _TEMPLATE_SIGN.finditer(page.text)]
+    if not at:
         return {}
     in_code = in_code_blocks(page) | within(page, is_among(page, elements_named(page, "code", "kbd", "samp")))
     found: dict[int, str] = {}
-    offsets = page.run_offset.tolist()
-    for sign in signs:
-        at = page.text.find(sign)
-        while at >= 0:
-            run = bisect_right(offsets, at) - 1
-            text = found.get(run, page.text[offsets[run] : offsets[run + 1]])
-            if not in_code[page.run_node[run]]:
-                found[run] = "" if _TEMPLATE.fullmatch(text) else _SHORTCODE.sub("", text)
-            at = page.text.find(sign, offsets[run + 1])
+    for run in {*(page.run_offset.searchsorted(at, side="right") - 1).tolist()}:
+        text = page.text[page.run_offset[run] : page.run_offset[run + 1]]
+        if not in_code[page.run_node[run]]:
+            found[run] = "" if _TEMPLATE.fullmatch(text) else _SHORTCODE.sub("", text)
     return found

@@ -431,7 +431,8 @@ def _output_names(page: Page, elements: NDArray[np.intp], *, is_plain: bool) -> 
         is_div[place] |= _FORUM_POST.search(dict(page.attributes[int(elements[place])]).get("class", "")) is not None
     code = code_blocks(page)[elements]
     is_div |= is_among(page, page.parent[elements[code]])[elements] & (page.tag[elements] == TAG_ID["p"])
-    for name, chosen in (("div", is_div), ("pre", code), ("s", is_among(page, _struck_out(page))[elements])):
+    struck = is_among(page, _struck_out(page))[elements]
+    for name, chosen in (("div", is_div), ("pre", code), ("s", struck)):
         for place in np.flatnonzero(chosen).tolist():
             names[place] = name
     return names

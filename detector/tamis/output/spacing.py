@@ -51,8 +51,10 @@ def separated_runs(page: Page) -> dict[int, str]:
             are_apart &= ~(is_whole[nodes[0]] | is_whole[nodes[1]])
         beside = runs[are_apart]
         in_fields = _in_fields(page, before[are_apart], node[are_apart])
-        is_link = is_among(page, [link for link, href in page.attribute("href").items() if href[:1] != "#"])  # no note
-        are_links = is_link[before[are_apart]] & is_link[node[are_apart]]
+        sides = np.append(before[are_apart], node[are_apart])
+        targets = page.attributes.of_elements(sides, {"href"})
+        is_link = [bool(pairs) and pairs[0][1][:1] != "#" for pairs in targets]  # to another page: not to a note
+        are_links = np.logical_and(*np.reshape(is_link, (2, -1)))
         bounds = zip(*(page.run_offset.take(each).tolist() for each in (beside - 1, beside)), strict=True)
         are_apart[are_apart] = [
             _begins_word(
@@ -78,10 +80,11 @@ def _in_fields(page: Page, before: NDArray[np.int32], after: NDArray[np.int32]) 
     Fields are all that an element holds, without white space between any two of them. They are at least three, and not
     as short as parts of words, or two with different classes, which name something or are those of other list items.
     """
-    parents, nodes = page.parent[before].tolist(), zip(before.tolist(), after.tolist(), strict=True)
+    parents, stated = page.parent[before].tolist(), page.attributes.of_elements(np.append(before, after), {"class"})
     joints = Counter(one for one, other in zip(parents, page.parent[after].tolist(), strict=True) if one == other)
     fields = {parent: _count_fields(page, parent, count) for parent, count in joints.items()}
-    classes = [tuple(dict(page.attributes[node]).get("class", "") for node in pair) for pair in nodes]
+    names = [pairs[0][1] if pairs else "" for pairs in stated]
+    classes = list(zip(names[: len(parents)], names[len(parents) :], strict=True))
     alike = Counter(pair for pair, at in zip(classes, parents, strict=True) if page.tag[at] == TAG_ID["li"])
     found = []
     for (one, other), parent in zip(classes, parents, strict=True):

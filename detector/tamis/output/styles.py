@@ -43,28 +43,27 @@ def _declarations(page: Page) -> list[tuple[str, list[int]]]:
 
 
 def _rules(page: Page, sheet: bytes) -> Iterator[tuple[str, list[int]]]:
-    css = sheet.lower() if any(part.encode() in sheet for part in _SHEET_PARTS) else b""
-    for part in map(str.encode, _SHEET_PARTS) if css else ():
-        at = css.find(part)
+    for part in map(str.encode, _SHEET_PARTS):
+        at = sheet.find(part)
         for _ in range(_MAX_RULES):
             if at < 0:
                 break
-            begin, end = css.rfind(b"{", max(at - _MAX_RULE, 0), at), css.find(b"}", at, at + _MAX_RULE)
-            above = max(css.rfind(sign, max(begin - _MAX_RULE, 0), begin) for sign in (b"}", b"{", b"/", b">"))
-            for selector in css[above + 1 : begin].decode(errors="replace").split(",") if 0 <= begin < end else ():
+            begin, end = sheet.rfind(b"{", max(at - _MAX_RULE, 0), at), sheet.find(b"}", at, at + _MAX_RULE)
+            above = max(sheet.rfind(sign, max(begin - _MAX_RULE, 0), begin) for sign in (b"}", b"{", b"/", b">"))
+            for selector in sheet[above + 1 : begin].decode(errors="replace").split(",") if 0 <= begin < end else ():
                 if elements := _select(page, selector.strip()):
-                    yield css[begin + 1 : end].decode(errors="replace"), elements
-            at = css.find(part, at + 1)
+                    yield sheet[begin + 1 : end].decode(errors="replace").lower(), elements
+            at = sheet.find(part, at + 1)
 
 
 def _select(page: Page, selector: str) -> list[int]:
-    if not selector or (found := _SELECTOR.fullmatch(selector)) is None:
+    if not selector or (parts := _SELECTOR.fullmatch(selector)) is None:
         return []
-    name, wanted = found.groups()
+    name, wanted = parts.groups()
     if not wanted:
         return elements_named(page, name) if name in TAG_NAMES else []
-    values = page.attributes.places_by_value("class").items()
-    elements = page.attributes.elements_with([place for value, place in values if wanted in value.lower().split()])
+    found = page.attributes.containing((wanted.lower(),), "class")
+    elements = page.attributes.elements_with([place for place, value in found if wanted in value.split()])
     return [element for element in elements if name in {"", TAG_NAMES[page.tag[element]]}]
 
 

@@ -124,7 +124,9 @@ class _Walk:
                 self._close_before(item)
             name = names[item]
             if not name:
-                self._add_text(item, values[item])
+                value = values[item]
+                if self._texts or not isinstance(value, str) or not value.isspace():  # as most are, between blocks
+                    self._add_text(item, value)
                 item += 1
             elif name in BLOCK_LEVEL:
                 item = self._open_block(name, item)
@@ -140,7 +142,8 @@ class _Walk:
             if isinstance(after, str):
                 self._texts.append(after)
                 continue
-            self._end_paragraph()
+            if self._texts:
+                self._end_paragraph()
             if self._place.items != after[1].items:
                 self._label = ""
             self._block, self._place = after
@@ -151,7 +154,7 @@ class _Walk:
         self._closings.append((self._end, after))
 
     def _end_paragraph(self) -> None:
-        if not self._texts or (text := " ".join("".join(self._texts).split())) in BOXES:
+        if (text := " ".join("".join(self._texts).split())) in BOXES:
             return  # a checkbox waits for the text of its item
         if text:
             self._add(self._first, f"{self._label} {text}" if self._label else text, self._block, self._place)
@@ -182,7 +185,8 @@ class _Walk:
 
     def _open_block(self, name: str, item: int) -> int:
         """Begin a block-level element; return the item to go on with."""
-        self._end_paragraph()
+        if self._texts:
+            self._end_paragraph()
         if name == "br":
             self._line_breaks += 2 if self._markup.sources[item] == CUT else 1
             return item + 1
