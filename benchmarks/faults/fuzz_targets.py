@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import tempfile
 from contextlib import suppress
 from functools import cache
@@ -89,10 +91,29 @@ def in_time(take: Callable[[bytes], None]) -> Callable[[bytes], None]:
 
 
 def take_output(data: bytes) -> None:
-    """Clean HTML and Markdown of any page, as another parser reads them, hold no script, handler or unsafe address."""
+    """Clean HTML and Markdown of any page, as another parser reads them, hold no script, handler or unsafe address.
+
+    The renderer knows no formulas, and lets HTML through. No output holds a control character, as NUL, a carriage
+    return or an escape for terminals, nor half of a surrogate pair.
+    """
     cleaned = clean(data, URL)
     look_for_harm(cleaned.html)
     look_for_harm(_RENDERER.render(cleaned.markdown))
+    look_for_controls(cleaned.to_dict("html", "markdown", "metadata", "segments", "blocks", "chunks"))
+
+
+def look_for_controls(outputs: object) -> None:
+    """Look through outputs as a JSON file would hold them.
+
+    Raises:
+        AssertionError: a text in them holds a control character or half of a surrogate pair.
+    """
+    written = json.dumps(outputs, ensure_ascii=False)
+    assert (found := _CONTROL.search(written)) is None, written[found.start() - 50 : found.end() + 10]
+
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]|(?<!\\)(?:\\\\)*\\(?:u00[01]|[bfr])")
+"""In JSON, which writes controls of ASCII as escapes."""
 
 
 def look_for_harm(html: str) -> None:

@@ -3,12 +3,14 @@
     python -m benchmarks.faults.fuzzing [TARGET ...] [--seconds 600] [--keep]
 
 Targets are `page` (cleaning of any bytes), `output` (clean HTML and Markdown, parsed again with html5lib: no script,
-handler or unsafe address), `time` (pages that repeat any bytes: four times as many must not take ten times as long),
-`redis` (readers of what Redis holds) and `model` (model files with bytes changed). A page that takes far longer than
-others of its size fails, too. Each target is fuzzed for --seconds by atheris (`pip install atheris`), one after the
-other, from the kept corpus on, which is in `tests/benchmarks/fuzzing.json` and run in the tests. --keep puts inputs
-into it that reach something new. The exit code is 1 where one fails; its input is printed.
+handler, unsafe address or control character), `time` (pages that repeat any bytes: four times as many must not take ten
+times as long), `redis` (readers of what Redis holds) and `model` (model files with bytes changed). A page that takes
+far longer than others of its size fails, too. Each target is fuzzed for --seconds by atheris (`pip install atheris`),
+one after the other, from the kept corpus on, which is in `tests/benchmarks/fuzzing.json` and run in the tests. --keep
+puts inputs into it that reach something new. The exit code is 1 where one fails; its input is printed.
 """
+
+# ruff: noqa: SIM905 - lists of words are read as text
 
 from __future__ import annotations
 
@@ -28,6 +30,13 @@ MOST_KEPT: Final = 40
 """Inputs of a target that one run adds at most."""
 
 _NAMES: Final = ("page", "output", "time", "redis", "model")
+_WORDS: Final = r"""
+    <math> <annotation encoding="application/x-tex"> <pre> <code> <title> <textarea> <script> <!-- --> <svg> <template>
+    <table> <td> <video> <q> <img alttext= data-tex= data-lang= data-cfemail= class="language- class="latex" title="
+    type="math/tex" href="/cdn-cgi/l/email-protection# id= name= &#13; &#0; &#27; &lt;img&#32;src=x&#32;onerror=1&gt;
+    $ ``` ` ]( javascript: createElement {"@type":"NewsArticle","headline":" \ud83d \u001b
+""".split()
+"""What random bytes seldom become."""
 _LONGEST: Final = 4_096  # bytes of an input
 _LONGEST_KEPT: Final = 300
 _INSIDE: Final = """
@@ -67,11 +76,18 @@ def _fuzz(target: str, seconds: int, *, keep: bool) -> bool:
         (folder / "corpus").mkdir()
         for number, data in enumerate(kept(target)):
             (folder / "corpus" / f"{number:03}").write_bytes(data)
-        limits = [f"-max_total_time={seconds}", f"-max_len={_LONGEST}", f"-artifact_prefix={folder}/", "-timeout=60"]
+        (folder / "words").write_text("".join(f"{json.dumps(word)}\n" for word in _WORDS), encoding="ascii")
+        limits = [
+            f"-dict={folder}/words",
+            f"-max_total_time={seconds}",
+            f"-max_len={_LONGEST}",
+            f"-artifact_prefix={folder}/",
+            "-timeout=60",
+        ]
         command = [sys.executable, "-c", _INSIDE.format(target=target), *limits, str(folder / "corpus")]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         print(f"{target}: {_statistics(done.stderr)}")
-        for file in sorted(path for path in folder.iterdir() if path.is_file()):
+        for file in sorted(path for path in folder.iterdir() if path.is_file() and path.name != "words"):
             print(f"{target}: {file.name}: {base64.b64encode(file.read_bytes()).decode()}")
             print(done.stdout[-3_000:], done.stderr[-1_000:])
         if keep and done.returncode == 0:  # what reached something new is in the folder, too

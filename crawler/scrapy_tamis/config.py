@@ -307,9 +307,9 @@ class Config:
     """pages with more tags (`<`; 600 characters or 4 `=` count as one more) are cleaned in a thread, not in the event
     loop"""
     max_bytes: int = _setting(16_000_000, _number(int, 1), "bytes")
-    """HTML longer than this is passed through uncut"""
+    """HTML longer than this is not read, and its item has no text"""
     max_nodes: int = _setting(100_000, _number(int, 1), "nodes")
-    """pages with more nodes are passed through uncut"""
+    """pages with more start tags and comments are not parsed, and their items have no text"""
     redis_url: str | None = _setting(None, _redis_url, "URL")
     """`redis://`, `rediss://` or `unix://`; `redis+cluster://` and any server of a cluster;
     `redis+sentinel://USER:PASSWORD@HOST:26379,HOST:26379/MASTER/DATABASE` for the master that Sentinels name,

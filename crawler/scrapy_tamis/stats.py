@@ -50,7 +50,7 @@ ITEMS_FALLBACK: Final = _stat("items/fallback")
 ITEMS_EMPTY: Final = _stat("items/empty")
 """items of pages without any text"""
 ITEMS_TOO_LARGE: Final = _stat("items/too_large")
-"""items passed through uncut, with all their text"""
+"""items of pages above the limits, which have no text"""
 ITEMS_IN_PROCESS: Final = _stat("items/in_process")
 """items cleaned in one of the `TAMIS_PROCESSES`"""
 ITEMS_IN_THREAD: Final = _stat("items/in_thread")

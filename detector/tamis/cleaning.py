@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 import re
 import warnings
 from contextlib import suppress
@@ -28,10 +27,10 @@ from tamis.output.html import write_html
 from tamis.output.markdown.blocks import stack_blocks
 from tamis.output.markdown.writer import write_blocks
 from tamis.output.markup import Markup, make_markup
-from tamis.output.text import text_of_blocks, visible_text
+from tamis.output.text import text_of_blocks
 from tamis.page.hidden import HIDDEN
-from tamis.page.page import DEFAULT_LIMITS, NO_LIMITS, Limits, Page, PageTooLarge
-from tamis.page.text import block_words, count_words
+from tamis.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from tamis.page.text import block_words, count_words, without_controls
 from tamis.page.tree import TAG_ID, within
 from tamis.page_data import article_in_data
 from tamis.rules import Rule, Rules
@@ -62,7 +61,7 @@ class Cleaned:
         title: title of the document, "" without one.
         status: what became of the page. ``"cleaned"``; ``"fallback"``: all of it looked like template, and its least
             template-like section was kept; ``"from_data"``: the content is from its JSON, see :mod:`tamis.page_data`;
-            ``"empty"``: no text is left; ``"too_large"``: it exceeds a limit, and nothing was cut; and, without text,
+            ``"empty"``: no text is left; and, without text, ``"too_large"``: it exceeds a limit and was not read,
             ``"binary"`` for a PDF or a picture, ``"json"``, ``"feed"`` for RSS and Atom, ``"xml"``.
         model_version: version of the model used.
         template_share: fraction of the text's characters that was cut as template, 0..1.
@@ -72,6 +71,8 @@ class Cleaned:
         confidence: expected word F1 of the text against what a person would keep, 0..1; 0 for no text and for
             ``"fallback"``, ``None`` with models that do not estimate it, and for pages that were not cleaned. Check
             pages of low confidence first.
+        mended: a title, textarea, script, style or comment of the page never ends, so that browsers show nothing, and
+            the content is what would follow it if it ended before the next tag.
         decided: the decisions on every unit; ``None`` for a page that was not cleaned or has no elements.
     """
 
@@ -84,6 +85,7 @@ class Cleaned:
     url: str | None = None
     comments: str = ""
     confidence: float | None = None
+    mended: bool = False
     _limit: str = ""
     _links: bool = True
     _images: bool = True
@@ -106,7 +108,7 @@ class Cleaned:
     def hint(self) -> str:
         """Advice for a page without text, and the limit that a page exceeds (bytes, nodes or depth); "" for others."""
         if self._limit:
-            return f"too large ({self._limit}); all its text is kept"
+            return f"too large ({self._limit}): not read, so there is no text"
         if self.status != "empty":
             return ""
         has_scripts = self.decided is not None and bool((self.decided.page.tag == TAG_ID["script"]).any())
@@ -143,10 +145,7 @@ class Cleaned:
     def _markup(self) -> Markup:
         """What the clean HTML and Markdown are written from."""
         if self.decided is None:
-            lines = self.text.splitlines()
-            values: list[Any] = [value for line in lines for value in ((), line)]
-            ends = [end for last in range(2, 2 * len(lines) + 2, 2) for end in (last, last)]
-            return Markup(["p", ""] * len(lines), values, ends, title=self.title)
+            return Markup([], [], [])
         return self._make_markup(self.decided, links=self._links)
 
     def _make_markup(self, decided: Draft, *, links: bool) -> Markup:
@@ -303,7 +302,7 @@ def clean(
         tables: whether data tables are kept. Layout tables are always dissolved.
         comments: where reader comments go: ``"separate"`` keeps them in :attr:`Cleaned.comments` only, ``"include"``
             puts them into the text as well, ``"drop"`` leaves them out.
-        limits: size limits; a page above one of them is not cleaned, and its status is ``"too_large"``.
+        limits: size limits; a page above one of them is not read, and its status is ``"too_large"``.
         site: counts of the page's site, such as a :class:`tamis.Site`. Default: the page alone decides.
         scope: ``"article"`` keeps the main content alone; ``"page"`` keeps all that is not template, such as lists;
             ``"auto"`` decides by the kind of page.
@@ -341,6 +340,7 @@ def clean(
     check_choice("favor", favor, FAVORS)
     check_choice("hidden", hidden, HIDDEN)
     model = _usable_model(model)
+    url = url and without_controls(url)
     page = _page_to_clean(html, url, encoding, limits, model)
     if isinstance(page, Cleaned):
         return page
@@ -349,7 +349,15 @@ def clean(
     if not (isinstance(rules, tuple) and all(isinstance(rule, Rule) for rule in rules)):
         rules = (rules if isinstance(rules, Rules) else Rules(rules)).of(page.url)  # type: ignore[arg-type]
     switches = {"smooth": smooth, "deduplicate": deduplicate, "tables": tables, "hidden": hidden == "keep"}
-    draft = _decide_on_page_or_data(page, model, site, Options(scope, favor, comments, rules=rules, **switches))
+    options = Options(scope, favor, comments, rules=rules, **switches)
+    draft = _decide_on_page_or_data(page, model, site, options)
+    is_mended = False
+    if page.mended_html is not None and _has_nothing(draft):
+        with suppress(PageTooLarge):
+            mended_page = Page.parse(page.mended_html, page.url, limits=limits)
+            mended_draft = _decide_on_page_or_data(mended_page, model, None, options)
+            if is_mended := not _has_nothing(mended_draft):
+                page, draft = mended_page, mended_draft
     has_comments = draft.comments is not None and comments != "drop"
     text = text_of_blocks(draft.page, draft.kept, draft.hidden)
     status = "from_data" if draft.page is not page else "fallback" if draft.is_fallback else "cleaned"
@@ -363,6 +371,7 @@ def clean(
         url=page.url,
         comments=text_of_blocks(draft.page, draft.written_by_readers, draft.hidden) if has_comments else "",
         confidence=draft.choice.confidence,
+        mended=is_mended,
         _links=links,
         _images=images,
         _metadata_page=page,
@@ -384,6 +393,11 @@ def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, o
     return draft
 
 
+def _has_nothing(draft: Draft) -> bool:
+    """Whether nothing of a page stays but what is kept for want of anything better."""
+    return draft.is_fallback or not draft.kept.any()
+
+
 _MAX_CHARACTERS_WITHOUT_SCRIPTS: Final = 300  # a page with less text may be rendered by its scripts
 
 
@@ -392,11 +406,8 @@ def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Li
     try:
         page = _read_page(html, url, encoding, limits)
     except PageTooLarge as too_large:
-        page = _read_page(html, url, encoding, NO_LIMITS)
-        text = visible_text(page)
-        return Cleaned(text, page.title, "too_large", model.version, url=url, _limit=too_large.reason)
-    data = page.data or _data_parsed_as_html(page)
-    return page if page.n and data is None else Cleaned("", "", data or "empty", model.version, url=url)
+        return Cleaned("", "", "too_large", model.version, url=url, _limit=too_large.reason)
+    return page if page.n and page.data is None else Cleaned("", "", page.data or "empty", model.version, url=url)
 
 
 def _read_page(html: Html, url: str | None, encoding: str | None, limits: Limits) -> Page:
@@ -408,23 +419,6 @@ def _read_page(html: Html, url: str | None, encoding: str | None, limits: Limits
     if root is None:
         raise TypeError("html is an lxml ElementTree without a root")
     return Page.from_tree(root, url, limits=limits)
-
-
-def _data_parsed_as_html(page: Page) -> str | None:
-    """Return ``"json"`` or ``"feed"`` if the page is one of these, parsed as HTML."""
-    first = (name for element, name in page.unknown_names.items() if element < _FIRST_ELEMENTS)
-    names = {name.rpartition("}")[2].lower() for name in first}
-    if names & {"rss", "feed", "rdf", "rdf:rdf"}:
-        return "feed"
-    if page.n > _FIRST_ELEMENTS or page.text.lstrip()[:1] not in {"{", "["}:
-        return None
-    try:
-        return "json" if isinstance(json.loads(page.text), dict | list) else None
-    except (ValueError, RecursionError):
-        return None
-
-
-_FIRST_ELEMENTS: Final = 4  # html, body, p, and an element in it
 
 
 def _check_input(html: object, url: object, encoding: object) -> None:

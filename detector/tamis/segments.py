@@ -14,6 +14,7 @@ import numpy as np
 from tamis.evidence.draft import Reason
 from tamis.output.leftovers import find_leftovers
 from tamis.output.text import shown_texts
+from tamis.page.text import without_controls
 from tamis.page.tree import TAG_NAMES, linked_runs, nearest, sums_in_blocks, tag_set
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from tamis.evidence.draft import Draft
     from tamis.page.page import Page
 
-_MAX_STEPS: Final = 256  # of a path; the path of a deeper section has only the last ones, after "//"
+_MAX_PATH: Final = 500  # characters and a step; longer paths have only the last steps, after "//"
+_MAX_NAME: Final = 40  # characters of a name in a path
 _LANDMARKS: Final = tag_set("nav", "header", "footer", "aside")
 _REASONS: Final = {
     reason: reason.name.lower().replace("_", " ") for reason in Reason if reason not in {Reason.SCORE, Reason.UNWANTED}
@@ -37,7 +39,8 @@ class Segment:
     """One section of a page, named by its root, or one of its text blocks.
 
     Attributes:
-        path: XPath of the root element; for a text block, the path of its element and ``/#text[k]``, the k-th text
+        path: XPath of the root element, or its last steps after ``//`` if it is longer than 500 characters; names in it
+            end after 40 characters. For a text block, the path of its element and ``/#text[k]``, the k-th text
             block directly in that element.
         tag: tag name of the root, ``#text`` for a text block.
         score: smoothed templateness, 0..1.
@@ -135,28 +138,28 @@ def _reasons(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) 
 
 
 def _tag_name(page: Page, element: int) -> str:
-    return TAG_NAMES[page.tag[element]] or page.unknown_names[element].rpartition("}")[2]
+    return TAG_NAMES[page.tag[element]] or without_controls(page.unknown_names[element].rpartition("}")[2])
 
 
 def unit_paths(page: Page, units: Iterable[int]) -> list[str]:
     """XPath of each of some units, see :class:`Segment`; steps have a position if siblings share their name."""
     names = [TAG_NAMES[tag] for tag in page.tag.tolist()]
     for element in page.unknown_names:
-        names[element] = _tag_name(page, element)
+        names[element] = _tag_name(page, element)[:_MAX_NAME]
     parent = page.parent.tolist()
     number, siblings = _number_alike(zip(parent, names, strict=True))
     block_number, _ = _number_alike(page.block_node.tolist())
     found = []
     for unit in units:
         steps: list[str] = []
-        element = unit
+        element, length = unit, 0
         if unit >= page.n:
             element = int(page.block_node[unit - page.n])
             steps.append(f"/#text[{block_number[unit - page.n]}]")
-        while element >= 0 and len(steps) < _MAX_STEPS:
+        while element >= 0 and length < _MAX_PATH:
             key = parent[element], names[element]
             steps.append(f"/{names[element]}[{number[element]}]" if siblings[key] > 1 else f"/{names[element]}")
-            element = parent[element]
+            element, length = parent[element], length + len(steps[-1])
         steps += ["/"] * (element >= 0)
         found.append("".join(reversed(steps)))
     return found

@@ -130,16 +130,13 @@ def test_other_data_than_html_is_flagged_and_has_no_text_as_bytes_text_or_page(d
     ("limits", "reason"),
     [(Limits(max_bytes=100), "bytes"), (Limits(max_nodes=5), "nodes"), (Limits(max_depth=4), "depth")],
 )
-def test_pages_above_a_limit_are_passed_through_with_all_their_text(limits: Limits, reason: str) -> None:
+def test_pages_above_a_limit_have_no_text(limits: Limits, reason: str) -> None:
     for source in (PAGE, etree.fromstring(PAGE, etree.HTMLParser()))[: 1 if reason == "bytes" else 2]:
         cleaned = clean(source, model=MODEL, limits=limits)
-        assert (cleaned.status, cleaned.title, cleaned.template_share) == ("too_large", "Storm warning", 0.0)
-        assert cleaned.hint == f"too large ({reason}); all its text is kept"
-        assert cleaned.text.splitlines()[:2] == ["Home page", "All the weather"]
-        assert cleaned.text.splitlines()[2:] == clean(PAGE, model=MODEL).text.split("\n\n")
-        assert "<p>Home page</p>" in cleaned.html
-        assert "All the weather" in cleaned.markdown
+        assert (cleaned.status, cleaned.text, cleaned.title, cleaned.markdown) == ("too_large", "", "", "")
+        assert cleaned.hint == f"too large ({reason}): not read, so there is no text"
         assert cleaned.segments == []
+        assert cleaned.html.endswith("<body>\n</body>\n</html>\n")
 
 
 def test_the_tree_is_freed_with_the_result() -> None:

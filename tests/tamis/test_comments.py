@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from tamis import Limits, clean
+from tamis import clean
 from tamis.evidence.comments import Comments, named_comments
 from tamis.page.page import Page
 from tests.tamis.metadata.test_marks_of_authors_decide_what_is_kept import thread_of_a_forum
@@ -125,12 +125,6 @@ def test_a_thread_without_a_story_is_the_content() -> None:
     cleaned = clean(page_of(thread(' class="comment"', ' class="comments-area"')))
     assert all(text in cleaned.text for _, _, text in SAID)
     assert not cleaned.comments
-
-
-def test_a_page_that_is_passed_through_has_no_comments_of_its_own() -> None:
-    cleaned = clean(BLOG_POST, limits=Limits(max_nodes=5))
-    assert not cleaned.comments
-    assert SAID[0][2] in cleaned.text
 
 
 def test_what_cannot_become_of_comments_is_refused() -> None:

@@ -183,6 +183,9 @@ PAGES: Final[dict[str, Callable[[int], str]]] = {
         )
         * n
     ),
+    "formulas in formulas": lambda n: STORY * 5 + "<math>" * min(n, 900) + "<mi>x</mi>" * 20 * n,
+    "endless titles": lambda n: STORY + "<title>Storm <b>" * n,
+    "data": lambda n: '{"a": [' + '"<p>b</p>", ' * n + "0]}",
     "rows": lambda n: "<table>" + "<tr><td rowspan=100>a<td>b<td colspan=100>c</tr>" * n + "</table>",
     "tables": lambda n: "<table><tr><th>a<th>b<tr><td>c<td colspan=2>d</table>" * n,
     "lists in an item": lambda n: "<ul><li>a" + "<ol reversed><li>b</ol>" * n + "</ul>",

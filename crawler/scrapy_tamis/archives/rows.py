@@ -17,7 +17,6 @@ from scrapy_tamis.fields import FIELDS, CleaningOptions, clean_item
 from scrapy_tamis.storage.evidence import HashedPage
 from tamis.models import load_model
 from tamis.page import Page, PageTooLarge
-from tamis.page.parsing import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,10 +51,13 @@ def columns(outputs: frozenset[str]) -> tuple[str, ...]:
 
 
 def hash_page(archived: ArchivedPage, options: Options) -> HashedPage | str | None:
-    """Parse a page and fingerprint its counted units; return its error as text, ``None`` for one above the limits."""
+    """Parse a page and fingerprint its counted units; return its error as text, ``None`` for what does not count.
+
+    That is a page above the limits, and data that are called HTML.
+    """
     try:
         page = Page.parse(archived.html, archived.url, encoding=archived.charset)
-        return HashedPage.of(page, load_model(options.model))
+        return HashedPage.of(page, load_model(options.model)) if page.data is None else None
     except PageTooLarge:
         return None
     except Exception as error:
@@ -71,7 +73,7 @@ def clean_page(
     switches = {"favor": options.favor, "scope": options.scope}
     model, how = load_model(options.model), CleaningOptions(outputs=tuple(options.outputs), switches=switches)
     try:
-        html = decode(archived.html, archived.charset) if hashed is None else hashed.page
+        html = archived.html if hashed is None else hashed.page
         item = clean_item(html, archived.url, hashed, evidence, model, how, options.rules.of(archived.url))
     except Exception as error:
         return describe(error)
@@ -107,9 +109,9 @@ def parquet_rows(rows: list[Row]) -> list[Row]:
     """Return rows with values of the types in :func:`parquet_schema`."""
 
     def value_of(name: str, value: object) -> object:
-        if isinstance(value, str):
-            return value.encode("utf-8", "replace").decode()
-        return value if value is None or name in _TYPES else json.dumps(value, ensure_ascii=False)
+        if value is not None and name not in _TYPES and not isinstance(value, str):
+            value = json.dumps(value, ensure_ascii=False)
+        return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
     return [{name: value_of(name, value) for name, value in row.items()} for row in rows]
 

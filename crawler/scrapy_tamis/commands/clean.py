@@ -48,7 +48,9 @@ if TYPE_CHECKING:
 
 _SUFFIXES: Final = {"text": ".txt", "markdown": ".md", "html": ".html", "json": ".json", "segments": ".txt"}
 _JSON_PARTS: Final = ("html", "markdown", "metadata", "chunks", "segments", "blocks")
-_JSON_FIELDS: Final = ("title", "text", "comments", "template_share", "confidence", "kind", "status", "model_version")
+_JSON_FIELDS: Final = (
+    *("title", "text", "comments", "template_share", "confidence", "kind", "status", "mended", "model_version"),
+)
 _ONE_FILE_SUFFIXES: Final = (".jsonl", ".json", ".ndjson")
 _MAX_PAGES_PER_CALL: Final = 64  # to a process
 _TEXT_WIDTH: Final = 50  # characters
@@ -225,6 +227,8 @@ def _clean_source(
     warnings = []
     if cleaned.hint:
         warnings.append(cleaned.hint)
+    if cleaned.mended:
+        warnings.append("a title, script or comment never ends; what follows it is read all the same")
     if cleaned.status == "fallback":
         warnings.append("everything looks like template; its least template-like section is kept")
     return _content_of(source.name, cleaned, options), warnings

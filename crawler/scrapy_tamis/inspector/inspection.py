@@ -72,7 +72,7 @@ class Inspection:
 
     Attributes:
         replay: the other pages of its site; ``None`` where none are known.
-        too_large: which limit a crawl would pass it through uncut for; "" for none.
+        too_large: the limit for which a crawl would not read it; "" for none.
     """
 
     def __init__(self, document: Document, replay: Replay | None = None, rules: Rules | None = None) -> None:

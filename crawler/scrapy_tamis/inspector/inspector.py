@@ -83,7 +83,7 @@ class Inspector:
         state = page.state(trial)
         notices = []
         if page.too_large:
-            notices.append(f"A crawl passes this page through uncut: {page.too_large}.")
+            notices.append(f"A crawl does not read this page: {page.too_large}.")
         if state["status"] == "fallback":
             notices.append("All of this page looks like template; its least template-like section is kept.")
         data: dict[str, Any] = {

@@ -36,7 +36,7 @@ _MAX_IN_TABLE: Final = 1_000
 
 _NOTES: Final = {
     "fallback": (0, "all of it looked like template; its least template-like section was kept"),
-    "too_large": (2, "too large: passed through uncut"),
+    "too_large": (2, "too large: not read, without text"),
     "empty": (3, "has no text"),
 }
 """Order and reason of pages that are worth a check by their status."""

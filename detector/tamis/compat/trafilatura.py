@@ -25,7 +25,6 @@ from lxml import etree, html
 import tamis
 from tamis.page.addresses import domain
 from tamis.page.parsing import parse_html
-from tamis.page.text import NOT_IN_XML
 
 _FORMATS: Final = ("html", "json", "markdown", "python", "txt")
 _HEADER: Final = "title author url hostname description sitename date categories tags fingerprint id".split()
@@ -257,7 +256,6 @@ def _write(document: Document, output_format: str, *, with_metadata: bool) -> st
 
 def _write_html(document: Document, facts: dict[str, Any]) -> str:
     named = {name: ";".join(value) if isinstance(value, list) else value for name, value in facts.items()}
-    named = {name: NOT_IN_XML.sub(" ", value) for name, value in named.items()}
     root, head, body = etree.Element("html"), etree.Element("head"), copy.deepcopy(document.body)
     head.extend(etree.Element("meta", name=name, content=value) for name, value in named.items())
     body.extend(document.commentsbody)
@@ -268,5 +266,5 @@ def _write_html(document: Document, facts: dict[str, Any]) -> str:
 def _paragraphs(text: str) -> Any:
     body = etree.Element("body")
     for line in filter(None, text.split("\n")):
-        etree.SubElement(body, "p").text = NOT_IN_XML.sub(" ", line)
+        etree.SubElement(body, "p").text = line
     return body

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _DECODER: Final = json.JSONDecoder(strict=False)
+_CONTROL_ESCAPE: Final = re.compile(r"\\(?:[bfr]|u(?:00[0189]|007f|d[89a-f]|fff[ef]))", re.IGNORECASE)
+_ESCAPE: Final = re.compile(  # tabs, line ends and whole pairs stay
+    r"\\u(?:d[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|000[9ad])"
+    r"|(?P<dropped>\\u(?:00[0189][\da-f]|007f|d[89a-f][\da-f]{2}|fff[ef]))|\\.",
+    re.IGNORECASE | re.DOTALL | re.ASCII,
+)
 _OPENINGS: Final = re.compile(r"(?:\s|<!--|(?://\s*)?<!\[CDATA\[)+")
 # Linear: each comma looks through the white space behind it alone.
 _TRAILING_COMMA: Final = re.compile(r",(?=\s*[}\]])")
@@ -190,11 +196,26 @@ def _parse(text: str) -> Any:
 
 
 def decode_json(text: str) -> Any:
-    """Decode the JSON at the beginning of a text, whatever follows; ``None`` if it is invalid."""
+    """Decode the JSON at the beginning of a text, whatever follows; ``None`` if it is invalid.
+
+    Texts in it have no control characters and no halves of surrogate pairs, as those of the page's elements.
+    """
+    if _CONTROL_ESCAPE.search(text):
+        text = _ESCAPE.sub(_plain_escape, text)
     try:
         return _DECODER.raw_decode(text)[0]
     except (ValueError, RecursionError):
         return None
+
+
+def _plain_escape(escape: re.Match[str]) -> str:
+    """Write an escape of a JSON text: a line feed for a carriage return, windows-1252 for what HTML takes for it."""
+    text = escape[0].lower()
+    if text in {r"\r", r"\u000d"}:
+        return r"\n"
+    if text.startswith((r"\u008", r"\u009")):
+        return bytes.fromhex(text[4:]).decode("cp1252", "ignore")
+    return "" if escape["dropped"] or text in {r"\b", r"\f"} else escape[0]
 
 
 def _kind(thing: dict[str, Any]) -> str:

@@ -30,6 +30,32 @@ _PLAIN: Final = frozenset(
     kind label lang media name open rel reversed role rowspan scope sizes span srclang start title type value width
     """.split()
 )
+_OF_DOCUMENT: Final = frozenset(
+    """
+    __proto__ __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ activeElement activeViewTransition
+    addEventListener adoptNode adoptedStyleSheets alinkColor all anchors append appendChild applets attributes baseURI
+    bgColor body browsingTopics captureEvents caretPositionFromPoint caretRangeFromPoint characterSet charset childNodes
+    childElementCount children clear cloneNode close compareDocumentPosition compatMode constructor contains contentType
+    cookie createAttribute createAttributeNS createCDATASection createComment createDocumentFragment createElement
+    createElementNS createEvent createExpression createNSResolver createNodeIterator createProcessingInstruction
+    createRange createTextNode createTreeWalker currentScript customElementRegistry defaultView designMode dir
+    dispatchEvent doctype documentElement documentURI domain elementFromPoint elementsFromPoint embeds evaluate
+    execCommand exitFullscreen exitPictureInPicture exitPointerLock featurePolicy fgColor firstChild firstElementChild
+    fonts forms fragmentDirective fullscreen fullscreenElement fullscreenEnabled getAnimations getElementById
+    getElementsByClassName getElementsByName getElementsByTagName getElementsByTagNameNS getRootNode getSelection
+    hasChildNodes hasFocus hasOwnProperty hasStorageAccess hasUnpartitionedCookieAccess head hidden images
+    implementation importNode inputEncoding insertBefore isConnected isDefaultNamespace isEqualNode isPrototypeOf
+    isSameNode lastChild lastElementChild lastModified linkColor links location lookupNamespaceURI lookupPrefix
+    moveBefore nextSibling nodeName nodeType nodeValue normalize open ownerDocument parentElement parentNode
+    pictureInPictureElement pictureInPictureEnabled plugins pointerLockElement prepend prerendering previousSibling
+    propertyIsEnumerable queryCommandEnabled queryCommandIndeterm queryCommandState queryCommandSupported
+    queryCommandValue querySelector querySelectorAll readyState referrer releaseEvents removeChild
+    removeEventListener replaceChild replaceChildren requestStorageAccess rootElement scripts scrollingElement
+    startViewTransition styleSheets textContent timeline title toLocaleString toString valueOf visibilityState
+    vlinkColor wasDiscarded when write writeln xmlEncoding xmlStandalone xmlVersion
+    """.split()
+)
+"""Properties of ``document``, which an ``id`` or ``name`` would stand for in the page that clean HTML is put into."""
 _ADDRESSES: Final = frozenset({"href", "src", "cite", "poster"})
 _NOWHERE: Final = "# \t\r\n"  # an address of these alone leads nowhere
 _WRITTEN: Final = _PLAIN | _ADDRESSES | {"srcset"}
@@ -43,6 +69,7 @@ _BETWEEN_SOURCES: Final = re.compile(r",(?:\s+|(?<=[0-9][wx],))")  # an address 
 _PICTURE_ADDRESS: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp)(?:$|[?#!@])|/", re.IGNORECASE)
 _ABSOLUTE: Final = ("https://", "http://")
 _SCHEMES: Final = frozenset({"http", "https", "mailto", "tel", "ftp"})
+_RUN: Final = frozenset({"javascript", "vbscript", "data"})  # what these schemes lead to
 _IMAGE_DATA: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif);", re.IGNORECASE)
 # Characters that browsers skip before a scheme, and more.
 _IGNORED_IN_ADDRESS: Final = re.compile(r"[\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]+")
@@ -62,6 +89,7 @@ NO_LANGUAGE: Final = frozenset(
     "default none text plain plaintext plain-text txt nohighlight auto code notranslate".split()
 )
 _MAX_ANCESTORS: Final = 3  # with the language of a pre
+_LANGUAGE: Final = re.compile(r"\{?[\w+#.-]{1,40}\}?")
 _MAX_CLASS_CHARACTERS: Final = 1_000  # an element's classes are searched for every pre in it
 
 
@@ -81,10 +109,15 @@ def attributes_to_write(page: Page, elements: NDArray[np.intp]) -> list[Pairs]:
             if sources := _better_sources(page, image, pairs, offered.get(image, "")):
                 safe = dict(filter(None, map(safe_pair, sources.items())))
                 attributes[place] = list((dict(attributes[place]) | safe).items())
-    return with_languages(page, elements, attributes)
+    return _with_languages(page, elements, attributes)
 
 
-def with_languages(page: Page, elements: NDArray[np.intp], attributes: list[Pairs]) -> list[Pairs]:
+def attributes_as_stated(page: Page, elements: NDArray[np.intp]) -> list[Pairs]:
+    """Attributes of some elements but for addresses that run a script, with the languages of code."""
+    return _with_languages(page, elements, page.attributes.of_elements(elements, None, _harmless_pair))
+
+
+def _with_languages(page: Page, elements: NDArray[np.intp], attributes: list[Pairs]) -> list[Pairs]:
     """Add the language of each ``pre`` among some elements to their attributes, as ``class="language-..."``."""
     for place in np.flatnonzero(code_blocks(page)[elements]).tolist():
         if language := _code_language(page, int(elements[place])):
@@ -147,12 +180,18 @@ def _code_language(page: Page, pre: int) -> str:
         attributes = dict(page.attributes[candidate])
         for name in ("data-lang", "data-language", "language"):
             language = attributes.get(name, "")[:_MAX_CLASS_CHARACTERS].strip().lower()
-            if len(language.split()) == 1:
+            if is_language(language):
                 return "" if language in NO_LANGUAGE else language
         found = _LANGUAGE_CLASS.search(attributes.get("class", "")[:_MAX_CLASS_CHARACTERS])
-        if found and (language := (found[1] or found[2]).lower()) not in NO_LANGUAGE:
+        language = (found[1] or found[2]).lower() if found else ""
+        if is_language(language) and language not in NO_LANGUAGE:
             return language
     return language_in_toolbar(page, pre)
+
+
+def is_language(name: str) -> bool:
+    """Whether this may be the name of a language of code, which is written behind a fence in Markdown."""
+    return _LANGUAGE.fullmatch(name) is not None
 
 
 def _ancestors_or_self(page: Page, element: int) -> Iterator[int]:
@@ -187,10 +226,16 @@ def _safe_pair(pair: tuple[str, str], base: str) -> tuple[str, str] | None:
     return None if safe is None else (name, safe)
 
 
+def _harmless_pair(pair: tuple[str, str]) -> tuple[str, str] | None:
+    name, value = pair
+    scheme = _SCHEME.match(_IGNORED_IN_ADDRESS.sub("", value)) if name in _ADDRESSES else None
+    return None if scheme is not None and scheme[1].lower() in _RUN else pair
+
+
 def _safe_value(name: str, value: str, base: str) -> str | None:
     """Value to write for an attribute; ``None`` if it is not allowed."""
     if name in _PLAIN:
-        return value
+        return None if value in _OF_DOCUMENT and name in {"id", "name"} else value
     if name == "srcset":
         return _safe_sources(value, base)
     if _HIDDEN_MAIL in value:

@@ -61,7 +61,11 @@ _TEX_PICTURE: Final = re.compile("latex|mwe-math", re.IGNORECASE)
 _EMOJI: Final = re.compile(r"(?:^|[\s-])(?:tw)?(?:emoji|smil(?:ey|ie)s?)(?:$|[\s-])")
 _TEX_SIGNS: Final = re.compile(r"[\\^_]")
 _MAX_SCRIPTS: Final = 100
-_MAX_EMOJI_CHARACTERS: Final = 40
+_MAX_TEX: Final = 4_000  # characters
+_MAX_MATHML: Final = 1_000  # elements
+# Linear: a search begins at the beginning of a word, and words and what parts them have no character in common.
+_PROSE: Final = re.compile(r"(?<![^\W\d_])(?<!\\)(?:[^\W\d_]{2,}+[\s,.;:!?'’-]++){6}[^\W\d_]{2}")
+_EMOJI_TEXT: Final = re.compile(r":[\w +-]{1,30}:|\S{1,20}|[\W_]{1,40}")  # 😀, :big smile:, xD, ;-)
 _TEX_ATTRIBUTES: Final = ("data-latex", "data-tex", "data-formula")
 _STYLE: Final = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
 _IS_DISPLAY: Final = re.compile("display|block")
@@ -114,7 +118,7 @@ def find_formulas(page: Page) -> Formulas:
             found[element] = Formula(tex, _is_display(page, element))
     for element in table.elements_with(emoji):
         sign = descriptions.get(element, "").strip()
-        if page.tag[element] == TAG_ID["img"] and 0 < len(sign) <= _MAX_EMOJI_CHARACTERS:
+        if page.tag[element] == TAG_ID["img"] and _EMOJI_TEXT.fullmatch(sign):
             found[element] = Formula(sign, is_display=False, is_emoji=True)
     for element in table.elements_matching(_SCRIPTS):
         if page.tag[element] == TAG_ID["script"] and (tex := _clean_tex(page.raw_text(element))):
@@ -200,21 +204,24 @@ def _is_display(page: Page, element: int) -> bool:
 
 
 def _clean_tex(tex: str) -> str:
+    """Normalise TeX; "" for what is none, too long for a formula or seven words of prose in a row."""
+    if len(tex) > _MAX_TEX or _PROSE.search(tex):
+        return ""
     return _STYLE.sub(r"\1", " ".join(tex.split())).strip().replace("$", "")
 
 
 def _tex_of_maths(page: Page) -> dict[int, Formula]:
-    """Formula of each ``math`` element: its annotation in TeX, its ``alttext``, or its MathML converted."""
-    math_of = nearest(page.parent, page.tag == _MATH)
-    annotations = {
-        int(math_of[index]): page.raw_text(index)
-        for index, encoding in page.attribute("encoding").items()
-        if encoding == "application/x-tex" and math_of[index] >= 0 and index in page.raw_texts
-    }
+    """Formula of each outermost ``math`` element: its annotation in TeX, its ``alttext``, or its MathML converted."""
+    math_of = outermost(page.parent, page.tag == _MATH)
+    annotations: dict[int, str] = {}
+    for index, encoding in page.attribute("encoding").items():
+        if encoding == "application/x-tex" and math_of[index] >= 0 and index in page.raw_texts:
+            annotations.setdefault(int(math_of[index]), page.raw_text(index))
     descriptions, found = page.attribute("alttext"), {}
-    for index in elements_named(page, "math"):
-        tex = _clean_tex(annotations.get(index) or descriptions.get(index, ""))
-        tex = tex or _clean_tex(_convert_mathml(page.subtree(index)[0]))
+    for index in np.unique(math_of[page.tag == _MATH]).tolist():
+        tex = _clean_tex(annotations.get(index, "")) or _clean_tex(descriptions.get(index, ""))
+        if not tex and page.end[index] - index <= _MAX_MATHML:
+            tex = _clean_tex(_convert_mathml(page.subtree(index)[0]))
         found[index] = Formula(tex, _is_display(page, index))
     return found
 

@@ -30,8 +30,7 @@ def write_html(markup: Markup) -> str:
 
 def _write_body(markup: Markup) -> str:
     attributes = {pair for name, pairs in zip(markup.names, markup.values, strict=True) if name for pair in pairs}
-    values = escape("\0".join([value for _, value in attributes])).split("\0")
-    attribute_of = {pair: f' {pair[0]}="{value}"' for pair, value in zip(attributes, values, strict=False)}
+    attribute_of = {pair: f' {pair[0]}="{escape(pair[1])}"' for pair in attributes}
     written: list[str] = []
     open_ends: list[tuple[int, str]] = [(sys.maxsize, "")]  # where elements end, and their end tags
     end_of_code = 0  # in which line ends are text

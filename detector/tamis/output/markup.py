@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tamis.core import core
-from tamis.output.attributes import attributes_to_write, with_languages
+from tamis.output.attributes import attributes_as_stated, attributes_to_write
 from tamis.output.code import code_blocks, code_line_elements, in_code_blocks, is_code_line
 from tamis.output.formulas import Formula, find_formulas, formula_positions, tex_in_text
 from tamis.output.lists import list_labels
@@ -235,7 +235,7 @@ def read_markup(html: str) -> Markup:
     page = Page.parse(html, limits=NO_LIMITS)
     elements = shown_elements(page) | is_among(page, list(find_formulas(page).by_element))
     kept = elements.nonzero()[0]
-    return join_items(page, kept, with_languages(page, kept, page.attributes.of_elements(kept)), np.arange(page.r))
+    return join_items(page, kept, attributes_as_stated(page, kept), np.arange(page.r))
 
 
 def _strip_template(
@@ -363,7 +363,7 @@ def code_lines(markup: Markup, pre: int) -> str:
             lines.append((markup.ends[item], len(written)))
         is_after_border = False
     close_lines(markup.ends[pre])
-    return "".join(written).replace("\r\n", "\n").removesuffix("\n")
+    return "".join(written).removesuffix("\n")
 
 
 def join_items(

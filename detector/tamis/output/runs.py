@@ -54,6 +54,7 @@ _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
 _PLACES: Final = attribute_predicate("href", parts=("#",))
 _SIGNS: Final = re.compile(r"[\W_]{1,3}")  # of a link that only marks a place: ¶ behind a heading, ↩ behind a footnote
 _MAX_EMAIL: Final = 600  # hexadecimal digits
+_EMAIL: Final = re.compile(r"([\w.!#$%&'*+/=^{|}~-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+)(?:\?|\Z)")  # no subject
 
 RAISED: Final = {
     "sup": str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾"),
@@ -142,10 +143,11 @@ def shown_elements(page: Page) -> NDArray[np.bool_]:
 
 
 def decode_email(code: str) -> str:
-    """Decode an address that Cloudflare hides: bytes in hexadecimal, each xor the first; "" for none."""
+    """Decode a mail address that Cloudflare hides: bytes in hexadecimal, each xor the first; "" for anything else."""
     with suppress(ValueError):
         key, *address = bytes.fromhex(code[:_MAX_EMAIL])
-        return bytes(key ^ byte for byte in address).decode()
+        found = _EMAIL.match(bytes(key ^ byte for byte in address).decode())
+        return found[1] if found else ""
     return ""
 
 

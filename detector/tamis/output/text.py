@@ -18,12 +18,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tamis.output.leftovers import find_leftovers
 from tamis.output.markup import BOXES, CUT, code_lines, make_plain_markup
 from tamis.output.runs import LINE_SEPARATOR, QUOTED, RAISED, RAISED_SIGNS, joined_text, run_rewrites
 from tamis.output.tables import parse_span, place_cells
-from tamis.page.hidden import EFFECTS
-from tamis.page.tree import BLOCK_LEVEL, LISTS, elements_named, is_among, once_per_page, within
+from tamis.page.tree import BLOCK_LEVEL, LISTS, elements_named, once_per_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -288,12 +286,3 @@ def shown_texts(page: Page, hidden: Flags | None = None) -> list[str]:
     for paragraph in find_paragraphs(markup):
         texts[markup.block(page, paragraph.item)].append(paragraph.text)
     return list(map("\n".join, texts))
-
-
-def visible_text(page: Page) -> str:
-    """Text of a page that is too large to be cleaned: a line per block, without elements that hide themselves."""
-    styled = [element for element, style in page.attribute("style").items() if EFFECTS[style].way]
-    hides_itself = is_among(page, [*styled, *page.attribute("hidden")])
-    texts = block_texts(page, within(page, hides_itself)[page.run_node])
-    leftovers = frozenset(find_leftovers(page.block_lines, texts))
-    return "\n".join(text for block, text in enumerate(texts) if text and block not in leftovers)

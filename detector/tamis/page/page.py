@@ -14,9 +14,18 @@ from lxml import etree
 from tamis.core import SEED, core
 from tamis.page.attributes import AttributeTable
 from tamis.page.html5 import ATTRIBUTES, TAGS, Html5Tree, parse_html5
-from tamis.page.parsing import kind_of_data, page_of_mhtml, parse_prepared, prepare
+from tamis.page.parsing import (
+    FEEDS,
+    LOOKED_AT,
+    close_endless,
+    is_json,
+    kind_of_data,
+    page_of_mhtml,
+    parse_prepared,
+    prepare,
+)
 from tamis.page.rebuilding import rebuild
-from tamis.page.text import character_properties
+from tamis.page.text import character_properties, without_controls
 from tamis.page.tree import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG_NAMES, tag_set
 
 if TYPE_CHECKING:
@@ -36,6 +45,8 @@ _TAG_BITS: Final = sum(  # as flatten.h has them
     table.astype(np.uint8) << bit
     for bit, table in enumerate((IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, _RAW, tag_set("head"), _STAY_IN_HEAD))
 )
+_ATTRIBUTES_PER_NODE: Final = 10  # that count as another node, since they take as much memory
+_FIRST_ELEMENTS: Final = 4  # html, body, p, and an element in it
 _MANY_ELEMENTS: Final = 30_000  # of a page whose tree takes memory that is worth giving back
 _DTYPES: Final[dict[str, Any]] = {"int64_t": np.int64, "int32_t": np.int32, "int16_t": np.int16, "uint8_t": np.bool_}
 
@@ -52,11 +63,15 @@ class PageTooLarge(ValueError):  # noqa: N818  callers expect it and handle it
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Size limits above which a page is not processed.
+    """Size limits above which a page is not processed: it has no text then.
+
+    Memory is bounded by them: above ``max_bytes`` nothing is read, above ``max_nodes`` nothing is parsed. The largest
+    pages within the default limits take up to 270 MB.
 
     Attributes:
         max_bytes: size of the HTML, in bytes (in characters where it is a string).
-        max_nodes: elements and comments of the tree.
+        max_nodes: start tags and comments, which are counted before the page is parsed, and elements and comments of
+            the tree; ten attributes count as one of them, if there are so many.
         max_depth: levels of the tree. libxml2 silently drops what is nested deeper than 2,048, so such a tree may be
             incomplete.
     """
@@ -112,7 +127,9 @@ class Page:
         end: int32[n], end of the slice of each subtree.
         depth: int32[n], 0 for the root.
         url: address of the page, where known.
-        data: format of the source if it is not HTML: ``"binary"``, ``"feed"`` or ``"xml"``.
+        data: format of the source if it is not HTML: ``"binary"``, ``"json"``, ``"feed"`` or ``"xml"``.
+        mended_html: the document with its end tag where a title, script, comment or the like never ends and has the
+            rest of the page in it; ``None`` on other pages.
         n, m, r: number of elements, of text blocks and of text runs.
 
     *Units* are what gets a score: the ``n`` elements followed by the ``m`` blocks. In the tree of units a block is a
@@ -144,6 +161,7 @@ class Page:
     block_end: Indices
     url: str | None = None
     data: str | None = None
+    mended_html: bytes | None = None
     n: int = field(init=False)
     m: int = field(init=False)
     r: int = field(init=False)
@@ -166,20 +184,21 @@ class Page:
         Raises:
             PageTooLarge: the page is above one of the caps.
         """
-        if encoding is None and (data := kind_of_data(html)):
+        if data := kind_of_data(html):
             page = cls.parse("<html>", url)
             page.data = data
             return page
         limits.check("bytes", len(html))
         if isinstance(html, bytes) and (saved := page_of_mhtml(html)):
             html, encoding, url = saved[0], saved[1] or encoding, url or saved[2]
-        body, is_slow = prepare(html, encoding)
-        arrays = None if is_slow else _flatten(parse_html5(body), limits)
-        if arrays is None:
-            arrays = cast("dict[str, Any]", _flatten(parse_prepared(body), limits))  # libxml2's own trees can be read
+        document = prepare(html, encoding)
+        limits.check("nodes", max(document.nodes, document.attributes // _ATTRIBUTES_PER_NODE))
+        arrays = None if document.is_slow else _flatten(parse_html5(document.html), limits)
+        if arrays is None:  # libxml2's own trees can be read
+            arrays = cast("dict[str, Any]", _flatten(parse_prepared(document.html), limits))
         if len(arrays["parent"]) > _MANY_ELEMENTS:
             core.return_memory()  # of the tree, which is as large as all that comes now
-        return cls(**arrays, url=url)
+        return cls(**arrays, url=url, mended_html=close_endless(document))
 
     @classmethod
     def from_tree(cls, root: etree._Element, url: str | None = None, *, limits: Limits = DEFAULT_LIMITS) -> Page:
@@ -196,10 +215,23 @@ class Page:
         if arrays is None or arrays["content_in_head"] or not _SHADOW_ROOTS.isdisjoint(arrays["attributes"].names):
             html = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
             return cls.parse(html, url, limits=limits)
-        return cls(**arrays, url=url)
+        page = cls(**arrays, url=url)
+        page.data = page._data_parsed_as_html()
+        return page
+
+    def _data_parsed_as_html(self) -> str | None:
+        """``"json"`` or ``"feed"`` for a tree that a parser of HTML made of one of these."""
+        first = (name for element, name in self.unknown_names.items() if element < _FIRST_ELEMENTS)
+        if not FEEDS.isdisjoint(name.rpartition("}")[2].rpartition(":")[2].lower() for name in first):
+            return "feed"
+        return "json" if is_json(self.text[:LOOKED_AT], self.text[-LOOKED_AT:]) else None
 
     def __post_init__(self) -> None:
         self.n, self.m, self.r = len(self.parent), len(self.block_node), len(self.run_node)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what the core holds, which is made again."""
+        return {name: value for name, value in vars(self).items() if name != "arrays"}
 
     @cached_property
     def arrays(self) -> object:
@@ -220,8 +252,8 @@ class Page:
         return rebuild(self, element)
 
     def raw_text(self, element: int) -> str:
-        """Return one of :attr:`raw_texts`."""
-        return self.raw_texts[element].decode(errors="replace")
+        """Return one of :attr:`raw_texts`, without control characters."""
+        return without_controls(self.raw_texts[element])
 
     @cached_property
     def text(self) -> str:
@@ -287,7 +319,7 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
     )
     tag, parent = arrays["tag"], arrays["parent"]
     titles = (
-        text.decode(errors="replace")
+        without_controls(text)
         for element, text in found["raw_texts"].items()
         if tag[element] == TAG_ID["title"] and (not element or tag[parent[element]] != TAG_ID["svg"])
     )
@@ -309,23 +341,41 @@ def _arrays(memory: bytes, where: dict[str, tuple[str, int, int]]) -> dict[str, 
 def _check_core_reads_trees() -> None:
     """Read two small trees, since the core relies on the struct layout of libxml2, lxml and lexbor, which may change.
 
+    Every field that the core reads matters for one of their parts: text, comments, attributes of known and unknown
+    names, with a prefix or without a value; elements of known and unknown names, within and beyond the length up to
+    which lexbor keeps a name inside its entry; contents of templates, with and without a shadow root.
+
     Raises:
         ImportError: the core reads a tree wrongly.
     """
-    html = '<html><head></head><body id="a"><p class="b">one<br/>two</p><!--no-->three</body></html>'
+    html = (
+        '<html><head></head><body id="a"><p class="b" data-c="d" hidden="">one<br/>two</p><!--no-->'
+        '<my-card data-beyond-sixteen="e">three</my-card><name-beyond-sixteen>four</name-beyond-sixteen>'
+        '<template><p>five</p></template><template shadowrootmode="f"><p>six</p></template>'
+        '<svg><use xlink:href="g"></use></svg></body></html>'
+    )
+    links = "http://www.w3.org/1999/xlink"
+    xml = etree.fromstring(html.replace("<svg>", f'<svg xmlns:xlink="{links}">'))
     caps = DEFAULT_LIMITS.max_nodes, DEFAULT_LIMITS.max_depth
-    ascii_only = np.zeros(0x110000, np.uint8)
-    tags = [TAG_ID[name] for name in ("html", "head", "body", "p", "br")]
-    for name, source in (("lxml", etree.fromstring(html)), ("selectolax", parse_html5(html.encode()))):
-        found = core.flatten(source, *_NAMES, _TAG_BITS, ascii_only, SEED, *caps)
+    parents = [-1, 0, 0, 2, 3, 2, 2, 2, 7, 2, 9, 2, 11]
+    for name, source, shadow_root, text, link in (
+        ("lxml", xml, "template", b"onetwothreefour", f"{{{links}}}href"),
+        ("selectolax", parse_html5(html.encode()), "div", b"onetwothreefoursix", "xlink:href"),
+    ):
+        found = core.flatten(source, *_NAMES, _TAG_BITS, np.zeros(0x110000, np.uint8), SEED, *caps)
+        tags = ["html", "head", "body", "p", "br", "", "", "template", "p", shadow_root, "p", "svg", "use"]
+        names = ["id", "class", "data-c", "hidden", "data-beyond-sixteen", "shadowrootmode", link]
+        arrays = _arrays(found["arrays"], found["where"]) if isinstance(found, dict) else {}
         if (
-            not isinstance(found, dict)
-            or _arrays(found["arrays"], found["where"])["tag"].tolist() != tags
-            or (found["utf8"], found["names"], found["values"]) != (b"onetwothree", {"id": 0, "class": 1}, b"ab")
+            not arrays
+            or [TAG_NAMES[tag] for tag in arrays["tag"].tolist()] != tags
+            or arrays["parent"].tolist() != parents
+            or (found["utf8"], [*found["names"]], found["values"]) != (text, names, b"abdefg")
+            or (found["unknown_names"], found["raw_texts"][8]) != ({5: "my-card", 6: "name-beyond-sixteen"}, b"five")
         ):
             raise ImportError(
                 f"this release of {name} stores its trees in a layout that tamis's compiled core cannot read: "
-                f"install another release (pip install 'lxml>=6,<7' 'selectolax>=1.0.1,<2'), or a newer tamis"
+                f"install another release (pip install 'lxml>=6,<7' 'selectolax>=1.0.1,<1.1'), or a newer tamis"
             )
 
 

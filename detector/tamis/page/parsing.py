@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from email.parser import BytesParser
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from chardetng_py import EncodingDetector
 from lxml import etree
@@ -23,6 +23,7 @@ from w3lib.encoding import (
 )
 
 from tamis.core import SEED, core
+from tamis.page.text import without_controls
 from tamis.page.tree import TAG_ID
 
 _CONVINCING: Final = 12  # continuation bytes; fewer can be two or three characters of a charset of Asia by chance
@@ -42,14 +43,17 @@ _GARBLED: Final = re.compile(
 
 _SAMPLE: Final = 100_000  # bytes that chardetng is asked about where a charset is declared: it reads 8 MB a second
 
-_BINARY_STARTS: Final = (
-    *(b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF", b"RIFF"),
+# A text may begin with the letters of a signature: numbers in bytes follow them in a picture, not words.
+_BINARY: Final = re.compile(
+    rb"%PDF-\d|\x89PNG|\xff\xd8\xff|PK\x03\x04|\x1f\x8b|\x7fELF"
+    rb"|GIF8[79]a.{0,6}[\x00-\x08\x0e-\x1f]|RIFF.{4}[A-Z]{3}[A-Z ]",
+    re.DOTALL,
 )
-_TEXT_STARTS: Final = ("\ufffdPNG", "\u2030PNG", "\ufffd\ufffd\ufffd\ufffd\0", "\x1f\ufffd")
+_BINARY_AS_TEXT: Final = ("\ufffdPNG", "\u2030PNG", "\ufffd\ufffd\ufffd\ufffd\0", "\x1f\ufffd")
 _WIDE_STARTS: Final = (b"\xff\xfe", b"\xfe\xff")
-_WIDE: Final = re.compile(rb"((?:[\t-~]\0){4})|(?:\0[\t-~]){4}")
+_WIDE: Final = re.compile(rb"((?:[\t-~]\0){3})|(?:\0[\t-~]){3}")
 _CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
-_LOOKED_AT: Final = 4_096  # bytes
+LOOKED_AT: Final = 4_096  # bytes or characters, at the beginning and the end
 
 _NOT_WITHOUT_ZEROS: Final = dict.fromkeys(("utf-16", "utf-16-be", "utf-16-le"), "utf-8") | {"x-user-defined": "cp1252"}
 
@@ -149,30 +153,60 @@ def _guess(html: bytes) -> str:
 def is_binary(html: str | bytes) -> bool:
     """Whether a document is a picture, archive or the like; a few stray control characters do not make it one."""
     if isinstance(html, str):
-        if html.startswith(_TEXT_STARTS):
+        if html.startswith(_BINARY_AS_TEXT):
             return True
-        start = html[:_LOOKED_AT].encode("latin-1", "replace")
+        start = html[:LOOKED_AT].encode("latin-1", "replace")
     else:
-        start = html[:_LOOKED_AT]
+        start = html[:LOOKED_AT]
         if start.startswith(_WIDE_STARTS) or _wide_codec(start):
             return False
-    if start.startswith(_BINARY_STARTS):
+    if _BINARY.match(start):
         return True
     return len(start) - len(start.translate(None, _CONTROL)) > len(start) // 10
 
 
-_XML: Final = re.compile(r"\s*+<\?xml\b(?:[^<]|<!--.*?(?:-->|\Z)|<[?!])*+<(?:[\w.-]++:)?([\w.-]++)", re.DOTALL)
+# Linear, all of them: repeated parts are possessive, and begin with other characters than what follows.
+_ROOT: Final = re.compile(
+    r"\s*+(?:(?P<xml><\?xml\b)(?:[^<]|<!--.*?(?:-->|\Z)|<[?!])*+|(?:<!--.*?-->\s*+|<\?[^>]*+>\s*+)*+)"
+    r"<(?:[\w.-]++:)?(?P<name>[\w.-]++)",
+    re.DOTALL,
+)
+_JSON: Final = re.compile(
+    r"\s*+(?:\[\s*+)*+(?:\{\s*+(?:\}|\"(?:[^\"\\]|\\.)*+(?:\"\s*+:|\Z))"
+    r"|(?<=[\[\s])(?:(?:\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|-?\d[\d.eE+-]*+|true|false|null)\s*+(?:,|\Z)|\]))",
+    re.DOTALL,
+)
+FEEDS: Final = frozenset({"rss", "feed", "rdf"})
+_SITEMAPS: Final = frozenset({"urlset", "sitemapindex"})
 
 
 def kind_of_data(html: str | bytes) -> str | None:
-    """``"binary"``, or ``"feed"`` and ``"xml"`` for what says that it is XML, with a root that HTML does not know."""
+    """``"binary"``, ``"json"``, ``"feed"`` for RSS and Atom or ``"xml"`` by the bytes; ``None`` for what may be HTML.
+
+    What says that it is XML is HTML if its root is.
+    """
     if is_binary(html):
         return "binary"
-    start = html[:_LOOKED_AT] if isinstance(html, str) else html[:_LOOKED_AT].decode("utf-8", "replace")
-    root = _XML.match(start.removeprefix("\ufeff"))
-    if root is None or root[1].lower() in TAG_ID:
-        return None
-    return "feed" if root[1].lower() in {"rss", "feed", "rdf"} else "xml"
+    start = _ascii_of(html[:LOOKED_AT])
+    if is_json(start, _ascii_of(html[-LOOKED_AT:])):
+        return "json"
+    root = _ROOT.match(start)
+    name = root["name"].lower() if root else ""
+    if name in FEEDS:
+        return "feed"
+    return "xml" if name in _SITEMAPS or (root and root["xml"] and name not in TAG_ID) else None
+
+
+def _ascii_of(part: str | bytes) -> str:
+    """Decode a part of a document as far as it is ASCII, in UTF-16 as well; without a byte order mark."""
+    if isinstance(part, bytes):
+        part = part.replace(b"\0", b"").decode("utf-8", "replace").lstrip("\ufffd")
+    return part.removeprefix("\ufeff")
+
+
+def is_json(start: str, end: str) -> bool:
+    """Whether the beginning and the end of a document are those of a JSON object or array, or of several."""
+    return start.lstrip()[:1] in {"{", "["} and end.rstrip()[-1:] in {"}", "]"} and _JSON.match(start) is not None
 
 
 _SAVED: Final = re.compile(rb"\s*+[a-z-]++:.*multipart/related", re.IGNORECASE | re.DOTALL)
@@ -181,14 +215,15 @@ _HTML_PART: Final = re.compile(rb"^content-type:\s*(?:text/html|application/xhtm
 
 def page_of_mhtml(html: bytes) -> tuple[bytes, str | None, str | None] | None:
     """Return bytes, charset and address of a page that a browser saved as MHTML (RFC 2557); ``None`` if it is none."""
-    if not _SAVED.match(html[:_LOOKED_AT]):
+    if not _SAVED.match(html[:LOOKED_AT]):
         return None
-    boundary = BytesParser().parsebytes(html[:_LOOKED_AT], headersonly=True).get_boundary()
+    boundary = BytesParser().parsebytes(html[:LOOKED_AT], headersonly=True).get_boundary()
     for part in html.split(b"--" + boundary.encode())[1:] if boundary else ():
-        if _HTML_PART.search(part[:_LOOKED_AT]):  # no part of parts, which would be parsed without a bound of depth
+        if _HTML_PART.search(part[:LOOKED_AT]):  # no part of parts, which would be parsed without a bound of depth
             message = BytesParser().parsebytes(part.lstrip())
             if isinstance(body := message.get_payload(decode=True), bytes):
-                return body, message.get_content_charset(), message.get("Content-Location")
+                address = message.get("Content-Location")  # a header object where it is not in ASCII
+                return body, message.get_content_charset(), None if address is None else without_controls(str(address))
     return None
 
 
@@ -203,7 +238,7 @@ def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element
         html: the document.
         encoding: charset named by the HTTP header, see :func:`decoded`.
     """
-    return parse_prepared(prepare(html, encoding)[0])
+    return parse_prepared(prepare(html, encoding).html)
 
 
 def parse_prepared(html: bytes) -> etree._Element:
@@ -214,11 +249,29 @@ def parse_prepared(html: bytes) -> etree._Element:
 
 
 _CHARACTER: Final = rb"\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]){1,3}+"  # of UTF-8, whose bytes were written as UTF-8
-_MISREAD: Final = (  # each begins with one byte, which is found much faster than one of a set
-    re.compile(_CHARACTER + rb"(?:" + _CHARACTER + rb")*+"),
-    re.compile(rb"\xc2[\x80-\x9f]"),
-)
-"""Characters that were once read as Latin-1 and written as UTF-8: of UTF-8, then of windows-1252."""
+_MISREAD: Final = re.compile(_CHARACTER + rb"(?:" + _CHARACTER + rb")*+")  # begins with a byte that is found fast
+_OUTSIDE_MISREAD: Final = re.compile(rb"[^\x80-\xc2]")
+_PART: Final = 1 << 20  # bytes: a substitution remembers all that it found
+_SIGNS_OF_CONTROLS: Final = [
+    (chr(code).encode(), sign.encode())
+    for code in range(0x80, 0xA0)
+    if (sign := bytes([code]).decode("cp1252", "ignore"))
+]
+
+
+def _mend_misread(html: bytes) -> bytes:
+    """Mend characters that were once read as Latin-1 and written as UTF-8: of UTF-8, then of windows-1252."""
+    parts: list[bytes] = []
+    begin = 0
+    while begin < len(html):
+        cut = _OUTSIDE_MISREAD.search(html, begin + _PART)
+        end = cut.start() if cut else len(html)
+        parts.append(_MISREAD.sub(_read_again, html[begin:end]))
+        begin = end
+    html = b"".join(parts)
+    for control, sign in _SIGNS_OF_CONTROLS:
+        html = html.replace(control, sign)
+    return html
 
 
 def _read_again(found: re.Match[bytes]) -> bytes:
@@ -230,20 +283,66 @@ def _read_again(found: re.Match[bytes]) -> bytes:
     return found[0]
 
 
-def prepare(html: str | bytes, encoding: str | None = None) -> tuple[bytes, bool]:
-    """Return a document in UTF-8 for a parser, and whether its elements are such that HTML5 parsers become slow.
+class Prepared(NamedTuple):
+    """A document in UTF-8 for a parser.
+
+    Attributes:
+        html: the document.
+        is_slow: whether its elements are such that HTML5 parsers become slow.
+        nodes: its start tags and comments.
+        attributes: attributes of all of them.
+        endless: name of the first element whose text never ends, so that all that follows is in it, or of a title that
+            ends in the body; "!--" for a comment.
+        rest: bytes of the document from that text on.
+    """
+
+    html: bytes
+    is_slow: bool
+    nodes: int
+    attributes: int
+    endless: str | None
+    rest: int
+
+
+def prepare(html: str | bytes, encoding: str | None = None) -> Prepared:
+    """Prepare a document for a parser.
 
     Tags of frames are left out, and what the head holds for browsers without scripts; ``<iframe/>`` gets an end. In a
     document with control characters from U+0080 to U+009F, which show nothing, text that was misread is mended.
 
     Args:
-        html: the document. NUL characters are dropped, as parsel does.
+        html: the document. NUL characters and halves of surrogate pairs are dropped.
         encoding: charset named by the HTTP header; without it :func:`decoded` says what decides.
     """
     text = html if isinstance(html, str) else decoded(html, encoding)[1]
-    body = cast("bytes", html) if text is None else text.encode("utf-8", "replace")
+    body = cast("bytes", html) if text is None else text.encode("utf-8", "ignore")
     if core.has_controls(body):
-        for misread in _MISREAD:
-            body = misread.sub(_read_again, body)
-    found: tuple[bytes, bool] = core.scan_tags(body.replace(b"\x00", b""), MAX_ATTRIBUTES, SEED)
-    return found
+        body = _mend_misread(body)
+    return Prepared(*core.scan_tags(body.replace(b"\x00", b""), MAX_ATTRIBUTES, SEED))
+
+
+_TAG_OF_PAGE: Final = re.compile(rf"</?(?:{'|'.join(TAG_ID)})(?=[\s/>])".encode(), re.IGNORECASE)
+_TAG_AFTER_CODE: Final = re.compile(rb"(?:\A|(?<=[\s>]))" + _TAG_OF_PAGE.pattern, re.IGNORECASE)
+_TEXT_AFTER_TAG: Final = re.compile(rb">[^<>]*?[^<>\s]")
+_ENDLESS: Final = {
+    **{name: (_TAG_OF_PAGE, f"</{name}>") for name in ("title", "textarea", "iframe", "noframes", "noembed")},
+    **{name: (_TAG_AFTER_CODE, f"</{name}>") for name in ("script", "style")},  # code may have tags in strings
+    "!--": (_TAG_OF_PAGE, "-->"),
+}
+"""What closes an element or comment that never ends, and the tags before which it is closed."""
+
+
+def close_endless(document: Prepared) -> bytes | None:
+    """Close what never ends before the next tag that stands in a head or body, if text follows it; ``None`` if not.
+
+    Browsers show nothing of such a page, since all that follows is part of its title, of a script or of a comment.
+    """
+    if document.endless not in _ENDLESS:
+        return None
+    pattern, end_tag = _ENDLESS[document.endless]
+    begin = len(document.html) - document.rest
+    rest = document.html[begin:]
+    tag = pattern.search(rest)
+    if tag is None or not _TEXT_AFTER_TAG.search(rest, tag.end()):
+        return None
+    return document.html[: begin + tag.start()] + end_tag.encode() + rest[tag.start() :]

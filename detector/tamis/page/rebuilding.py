@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from lxml import etree
 
-from tamis.page.text import NOT_IN_XML
 from tamis.page.tree import TAG_NAMES
 
 if TYPE_CHECKING:
@@ -45,7 +44,6 @@ def _rebuilt(page: Page, root: int) -> list[etree._Element]:
 
     def set_text(number: int, text: str) -> None:
         """Write the text behind what an element has so far."""
-        text = text if text.isprintable() else NOT_IN_XML.sub(" ", text)
         if (child := last_child[number]) is None:
             elements[number].text = text
         else:
@@ -63,7 +61,7 @@ def _rebuilt(page: Page, root: int) -> list[etree._Element]:
         element = etree.SubElement(elements[parent[number] - root], name) if number else etree.Element(name)
         for key, value in attributes[number]:
             if _NAME.fullmatch(key):
-                element.set(key, value if value.isprintable() else NOT_IN_XML.sub(" ", value))
+                element.set(key, value)
         if number:
             last_child[parent[number] - root] = element
         elements.append(element)

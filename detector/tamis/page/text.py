@@ -104,8 +104,6 @@ behind white space, as editors put them into empty paragraphs."""
 DIRECTION_MARKS: Final = re.compile("[\u200e\u200f]")
 """Invisible characters that place signs beside letters written from right to left."""
 RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-NOT_IN_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that lxml refuses to put into a tree, though a page's may hold them."""
 _JOINERS: Final = f"\u00ad{_LETTER_JOINERS}"  # with the soft hyphen: inside a word, never between two
 _KIND: Final = np.uint8(0x07)  # core.h has the same numbers
 _IS_WHITE_SPACE: Final = np.uint8(0x08)
@@ -146,6 +144,12 @@ def character_properties() -> NDArray[np.uint8]:
         properties[: len(lettered)][is_one(lettered)] |= bit
     properties[[ord(character) for character in _ZERO_WIDTH + _TAGS + _LETTER_JOINERS + "\u200e\u200f"]] |= _IS_UNSEEN
     return properties
+
+
+def without_controls(text: str | bytes) -> str:
+    """Make a text what those of pages are: without control characters, and with line feeds as line ends."""
+    plain: bytes = core.without_controls(text.encode("utf-8", "ignore") if isinstance(text, str) else text)
+    return plain.decode(errors="replace")
 
 
 class TextTotals(NamedTuple):

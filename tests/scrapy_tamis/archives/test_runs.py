@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import json
 import os
 import random
 import re
@@ -99,13 +100,15 @@ def test_parts_of_a_long_archive_make_the_output_of_the_whole(archives, cleaned,
     assert contents_of(tmp_path) == contents_of(cleaned)
 
 
-def test_a_page_above_the_limits_has_a_row_with_its_text_in_its_charset_but_does_not_count(stories, tmp_path):
+def test_a_page_above_the_limits_and_data_called_html_have_rows_without_text_and_do_not_count(stories, tmp_path):
     deep_page = f"{'<div>' * 3_000}台風が".encode("shift_jis"), "200 OK", "text/html; charset=shift_jis"
-    pages = [("http://north.example/deep", deep_page), *stories]
+    answer = json.dumps({"html": "<p>One.</p><p>Two.</p>"}).encode(), "200 OK", "text/html; charset=utf-8"
+    pages = [("http://north.example/deep", deep_page), ("http://north.example/api", answer), *stories]
     archive = write_archive(tmp_path / "all.warc.gz", pages)
     assert run(archive, "-o", tmp_path / "out", "-j", 1) == 0
-    deep, *others = rows_of(tmp_path / "out")
-    assert (deep["text"], deep["status"], deep["evidence_pages"]) == ("台風が", "too_large", 0)
+    deep, data, *others = rows_of(tmp_path / "out")
+    assert (deep["text"], deep["status"], deep["evidence_pages"]) == ("", "too_large", 0)
+    assert (data["text"], data["status"], data["evidence_pages"]) == ("", "json", 0)
     assert {row["evidence_pages"] for row in others} == {14}
 
 

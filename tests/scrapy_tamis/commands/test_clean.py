@@ -211,7 +211,7 @@ def test_names_that_are_not_files_are_explained(clean, tmp_path):
     assert f"{tmp_path}: no HTML files in this folder" in err
 
 
-def test_a_page_of_template_only_and_one_above_the_limits_are_kept_with_a_warning(clean, tmp_path):
+def test_pages_of_template_only_above_the_limits_and_damaged_are_warned_of(clean, tmp_path):
     menu, large = tmp_path / "menu.html", tmp_path / "large.html"
     menu.write_text(f"<nav><ul>{MENU}</ul></nav><p style='display: none'>The ferries stay in port until Sunday.</p>")
     code, out, err = clean(menu)
@@ -220,8 +220,13 @@ def test_a_page_of_template_only_and_one_above_the_limits_are_kept_with_a_warnin
     assert "everything looks like template" in err
     large.write_text("<p>word</p>" * 100_001)
     code, out, err = clean(large)
-    assert (code, out.count("word")) == (0, 100_001)
-    assert "too large (nodes)" in err
+    assert (code, out.strip()) == (0, "")
+    assert "too large (nodes): not read, so there is no text" in err
+    damaged = tmp_path / "damaged.html"
+    damaged.write_text("<title>Ferries<p>The ferries stay in port until Sunday, says the office in its report.")
+    code, out, err = clean(damaged, "--format", "json")
+    assert (code, json.loads(out)["mended"]) == (0, True)
+    assert "a title, script or comment never ends" in err
 
 
 def test_cleaning_loads_neither_scrapy_nor_redis_nor_what_training_needs(model, page):

@@ -48,10 +48,10 @@ def test_every_format_holds_the_content_and_not_the_template() -> None:
     assert tree.find("body//a").get("href") == "https://bay.example/ferry"
     assert tree.find("body//tr/th").text == "Day"
     assert '<meta name="author" content="Ann Lee">' in out["html"]
-    comment = "<div class=comment><b>Bo</b> <time>May 6, 2024</time><p>So it&#1;is on the coast.</div>"
-    page = PAGE.replace("Ann", "Ann&#1;").replace("<footer>", f"<div id=comments>{comment * 3}</div><footer>")
+    comment = "<div class=comment><b>Bo</b> <time>May 6, 2024</time><p>So it&#12;is on the coast.</div>"
+    page = PAGE.replace("Ann", "An&#1;n").replace("<footer>", f"<div id=comments>{comment * 3}</div><footer>")
     text = trafilatura.extract(page, output_format="html", with_metadata=True) or ""
-    assert all(part in text for part in ('content="Ann  Lee"', "So it is on the coast."))  # no control characters
+    assert all(part in text for part in ('content="Ann Lee"', "So it is on the coast."))  # no control characters
 
 
 @pytest.mark.parametrize(

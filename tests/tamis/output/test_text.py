@@ -4,7 +4,7 @@ from lxml import etree
 
 import tamis
 from tamis.output.text import text_of_blocks
-from tamis.page.page import Limits, Page
+from tamis.page.page import Page
 from tests.tamis.output.written import write
 
 
@@ -140,16 +140,6 @@ def test_the_date_of_a_change_right_behind_that_of_publication_is_not_shown(date
     assert write(f"<p>On {dates} by me").text == text
 
 
-def test_a_page_above_a_limit_gives_its_visible_text() -> None:
-    html = (
-        "<html><head><title>T</title></head><body>one <b>two</b><!-- c --> three<script>x</script><p>four<br>five</p>"
-        "<noscript>six</noscript><select><option>no</select>seven<?pi x?> eight<p hidden>none</p>"
-        "<p>nine<b style='display:none'>no</b><b style='color:red'> ten</b></p></body></html>"
-    )
-    lines = ["one two three", "four", "five", "six", "seven eight", "nine ten"]
-    assert tamis.clean(html, limits=Limits(max_nodes=1)).text.split("\n") == lines
-
-
 STORY = "<p>Winds of up to 130 km/h are expected on the coast tonight, and the ferries stay in the harbour.</p>"
 BROKEN = "<!--[if lt IE 7]><html lang=en> <!\n[endif]-->[endif]--><!--[if IE 7]><html> <!\n[endif]-->[endif]-->"
 
@@ -163,9 +153,8 @@ BROKEN = "<!--[if lt IE 7]><html lang=en> <!\n[endif]-->[endif]--><!--[if IE 7]>
     ],
 )
 def test_leftovers_of_conditional_comments_are_not_text(html: str) -> None:
-    for limits in (Limits(), Limits(max_nodes=1)):
-        cleaned = tamis.clean(html, limits=limits)
-        assert cleaned.text == STORY[3:-4]
-        assert "endif" not in cleaned.html
-        assert "--&gt;" not in cleaned.html
-        assert {segment.reason for segment in cleaned.removed} <= {"leftover"}
+    cleaned = tamis.clean(html)
+    assert cleaned.text == STORY[3:-4]
+    assert "endif" not in cleaned.html
+    assert "--&gt;" not in cleaned.html
+    assert {segment.reason for segment in cleaned.removed} <= {"leftover"}

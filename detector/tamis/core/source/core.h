@@ -257,6 +257,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
     DO(has_controls, "Whether a text has control characters beyond ASCII, for tamis.page.parsing.") \
     DO(count_continuations, "Bytes that continue characters of UTF-8, for tamis.page.parsing.") \
+    DO(without_controls, "A text as it may leave the library, for tamis.page.text.") \
     DO(scan_tags, "A document mended for parsers, and the work that nesting makes, for tamis.page.parsing.") \
     DO(node_fingerprints, "Tokens of attributes and fingerprints of units, for tamis.fingerprints.") \
     DO(hash_bytes, "XXH3 of bytes, for tamis.hashing.") \

@@ -208,6 +208,11 @@ PyObject *core_flatten(PyObject *Py_UNUSED(module), PyObject *arguments)
     flat.properties = ITEMS(properties, uint8_t);
     state = tree.is_lexbor ? PyEval_SaveThread() : NULL;
     is_read = flatten(&flat, &tree, tag_names, &tags, attribute_names, seed);
+    if (is_read == READ && (may_change(bytes_from(&flat.text, 0)) || may_change(bytes_from(&flat.values.text, 0)))) {
+        flat_free(&flat); /* rare enough to read the tree again */
+        flat = (Flat){.kinds = flat.kinds, .properties = flat.properties, .has_controls = 1};
+        is_read = flatten(&flat, &tree, tag_names, &tags, attribute_names, seed);
+    }
     if (state != NULL) {
         PyEval_RestoreThread(state);
     }

@@ -16,12 +16,20 @@ static inline int make_room(void *pointer, size_t *capacity, size_t wanted)
 
 int append(Bytes *to, Span text);
 
+/* Append what may leave the library of a text of a tree: line ends are line feeds, controls that Python takes for white space
+   are spaces, and other controls (C0, DEL and C1), surrogates, U+FFFE and U+FFFF are dropped. Terminals obey some of them, and
+   XML and UTF-8 take none. */
+int append_plain(Bytes *to, Span text);
+
 /* What was appended from there on. */
 static inline Span bytes_from(const Bytes *bytes, size_t begin)
 {
     const unsigned char *data = (const unsigned char *)bytes->data;
     return (Span){data + begin, data + bytes->used};
 }
+
+/* Whether append_plain may change a text; compilers make vectors of its loop. */
+int may_change(Span text);
 
 typedef struct {
     int64_t begin; /* in the text of all */
@@ -90,6 +98,7 @@ typedef struct {
 typedef struct {
     const Tree *tree;
     const uint8_t *kinds, *properties;
+    int has_controls;       /* texts and values are read by append_plain */
     Strings tags, attributes; /* names of elements and of attributes; the note on the former is the tag */
     Strings values;         /* of attributes, in groups by name; the note is the place of the first attribute */
     Element *elements;      /* of these and of runs there is one more, where the next one's slices will begin */

@@ -66,7 +66,13 @@ static int read_name(Flat *flat, Element *element)
 static int add_attribute(Flat *flat, int32_t name, Span value)
 {
     size_t known = flat->values.used;
-    int32_t found = name > 0 ? put_string(&flat->values, value, name - 1) : name;
+    int32_t found = name;
+    if (found > 0 && flat->has_controls) {
+        flat->buffer.used = 0;
+        found = append_plain(&flat->buffer, value);
+        value = bytes_from(&flat->buffer, 0);
+    }
+    found = found > 0 ? put_string(&flat->values, value, name - 1) : found;
     if (found <= 0) {
         return found;
     }
@@ -244,7 +250,12 @@ int read_tree(Flat *flat)
     flat->runs[0].offset = 0;
     for (;;) {
         Step step = step_from(tree, at);
-        is_read = !step.is_text ? end_run(flat) : flat->hidden ? READ : append(&flat->text, text_of(tree, at));
+        if (step.is_text && !flat->hidden) {
+            is_read = (flat->has_controls ? append_plain : append)(&flat->text, text_of(tree, at));
+        }
+        else {
+            is_read = step.is_text ? READ : end_run(flat);
+        }
         flat->nodes += !step.is_text;
         if (step.is_element && is_read == READ) {
             is_read = begin_element(flat, at);

@@ -1,7 +1,8 @@
 /* Looks through the tags of a document before it is parsed, in one pass: mends what would hide contents, cuts attributes beyond
    a limit, for which parsers take quadratic time, and estimates how much work the nesting of elements, and names without
-   number, make for an HTML5 parser. It reads tags, comments and raw text as the HTML standard and libxml2 from 2.14 on do; what is changed is changed
-   between tags, so that parsers read the rest as it was read here. */
+   number, make for an HTML5 parser. It counts nodes, and notes an element or comment that never ends. It reads tags, comments
+   and raw text as the HTML standard and libxml2 from 2.14 on do; what is changed is changed between tags, so that parsers read
+   the rest as it was read here. */
 #include "core.h"
 
 enum {
@@ -147,6 +148,10 @@ typedef struct {
     const char *head_end; /* what is for browsers without scripts is left out up to here */
     int is_closed;        /* a slash at the end of the last tag */
     int has_frames;       /* has come: noframes is no text then */
+    size_t nodes;         /* start tags and comments so far */
+    const char *endless;  /* where the text of the first that never ends begins */
+    const char *endless_name; /* "!--" for a comment */
+    size_t before_endless; /* changes before it */
     int failed;           /* no memory */
     Change *changes;
     size_t count, capacity; /* of changes; the latter in bytes */
@@ -290,6 +295,26 @@ static void skip_raw_text(Reader *html, const char *name)
     }
 }
 
+static void note_endless(Reader *html, const char *begin, const char *name)
+{
+    if (html->endless == NULL) {
+        html->endless = begin;
+        html->endless_name = name;
+        html->before_endless = html->count;
+    }
+}
+
+/* Bytes of the changed document from what never ends on. */
+static Py_ssize_t endless_size(const Reader *html)
+{
+    Py_ssize_t size = html->endless ? html->end - html->endless : 0;
+    size_t k;
+    for (k = html->endless ? html->before_endless : html->count; k < html->count; k++) {
+        size += (Py_ssize_t)strlen(html->changes[k].text) - (html->changes[k].end - html->changes[k].begin);
+    }
+    return size;
+}
+
 /* Skip a comment whose opening dashes have been read. */
 static void skip_comment(Reader *html)
 {
@@ -301,6 +326,7 @@ static void skip_comment(Reader *html)
             return;
         }
     }
+    note_endless(html, begin, "!--");
 }
 
 static const char *find_tag(const char *at, const char *end, const char *name)
@@ -308,6 +334,12 @@ static const char *find_tag(const char *at, const char *end, const char *name)
     for (; (at = memchr(at, '<', (size_t)(end - at))) != NULL && !is_named(at + 1, end, name); at++) {
     }
     return at;
+}
+
+/* Whether a title holds the end of the head or the beginning of the body: its own end tag is that of a drawing. */
+static int holds_page(const Named *named, const char *begin, const char *end)
+{
+    return strcmp((const char *)named->name, "title") == 0 && (find_tag(begin, end, "/head") || find_tag(begin, end, "body"));
 }
 
 /* Skip a tag, whose name follows. */
@@ -335,6 +367,7 @@ static void skip_tag(Reader *html, Py_ssize_t max_attributes, Nesting *nesting, 
     if (many != NULL) {
         replace(html, many, html->at, "");
     }
+    html->nodes++;
     count_tag(nesting, named, html->is_closed, 1);
     if (html->at < html->end && html->at[-1] == '/' && strcmp((const char *)named->name, "iframe") == 0) {
         replace(html, after, after, "</iframe>"); /* else all that follows would be its contents */
@@ -343,6 +376,9 @@ static void skip_tag(Reader *html, Py_ssize_t max_attributes, Nesting *nesting, 
     }
     if (named->kind & RAW && !html->is_closed) {
         skip_raw_text(html, (const char *)named->name);
+        if (html->at == html->end || holds_page(named, after, html->at)) {
+            note_endless(html, after, (const char *)named->name);
+        }
         if (nesting->has_foreign) {
             count_tags_of_text(nesting, after, html->at);
         }
@@ -357,6 +393,7 @@ static void skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting *nestin
     int is_end = left > 0 && *html->at == '/';
     if (left > 2 && memcmp(html->at, "!--", 3) == 0) {
         html->at += 3;
+        html->nodes++;
         skip_comment(html);
     }
     else if (left > is_end && is_letter(html->at[is_end])) {
@@ -369,7 +406,8 @@ static void skip_markup(Reader *html, Py_ssize_t max_attributes, Nesting *nestin
 }
 
 /* scan_tags(html, max_attributes, seed) -> bytes, without white space around them, `html` itself if nothing was to be changed;
-             whether the nesting or names of its elements may make an HTML5 parser slow */
+             whether the nesting or names of its elements may make an HTML5 parser slow; its start tags and comments; its
+             attributes; name of the element whose text never ends, "!--" for a comment, or None; the bytes of that text */
 PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(free_memory) Nesting *nesting = NULL;
@@ -377,7 +415,7 @@ PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
     Reader html = {0};
     PyObject *given, *found;
     char *begin;
-    Py_ssize_t size, given_size, max_attributes;
+    Py_ssize_t size, given_size, max_attributes, rest;
     unsigned long long seed;
     int is_hard;
     if (!PyArg_ParseTuple(arguments, "SnK", &given, &max_attributes, &seed)
@@ -402,11 +440,14 @@ PyObject *core_scan_tags(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     Py_END_ALLOW_THREADS
     hashes = nesting->hashes;
+    rest = endless_size(&html);
     found = html.failed                              ? PyErr_NoMemory()
             : html.count || size < given_size ? changed(&html, begin)
                                                : Py_NewRef(given);
     free(html.changes);
     is_hard = nesting->different > MOST_DIFFERENT
               || (nesting->tags > FEW_TAGS && (nesting->steps > MOST_STEPS || nesting->reopened > MOST_REOPENED));
-    return found ? Py_BuildValue("NO", found, is_hard ? Py_True : Py_False) : NULL;
+    return found ? Py_BuildValue("NOnnzn", found, is_hard ? Py_True : Py_False, (Py_ssize_t)html.nodes,
+                                 (Py_ssize_t)nesting->attributes, html.endless_name, rest)
+                 : NULL;
 }

@@ -16,6 +16,77 @@ int append(Bytes *to, Span text)
     return READ;
 }
 
+/* Whether a byte is a control that leaves, or an unusual line end. */
+static inline unsigned char is_control(unsigned char c)
+{
+    return (unsigned char)(((c < ' ') & (c != '\t') & (c != '\n')) | (c == 0x7F));
+}
+
+int may_change(Span text)
+{
+    const unsigned char *at = text.begin;
+    size_t k, last = text.begin < text.end ? (size_t)(text.end - text.begin) - 1 : 0;
+    unsigned char found = text.begin < text.end ? is_control(at[last]) : 0;
+    for (k = 0; k < last; k++) {
+        unsigned char c = at[k], next = at[k + 1];
+        found |= (unsigned char)(is_control(c) | ((c == 0xC2) & (next < 0xA0)) | ((c == 0xED) & (next >= 0xA0))
+                                 | ((c == 0xBF) & ((next | 1) == 0xBF)));
+    }
+    return found != 0;
+}
+
+int append_plain(Bytes *to, Span text)
+{
+    unsigned char *out;
+    if (make_room(&to->data, &to->capacity, to->used + (size_t)(text.end - text.begin)) < 0) {
+        return NO_MEMORY;
+    }
+    out = (unsigned char *)to->data + to->used;
+    while (text.begin < text.end) {
+        const unsigned char *at = text.begin++;
+        size_t left = (size_t)(text.end - at);
+        if (*at == '\r') {
+            text.begin += left > 1 && at[1] == '\n';
+            *out++ = '\n';
+        }
+        else if (*at == '\v' || *at == '\f' || (*at >= 0x1C && *at < ' ')) {
+            *out++ = ' ';
+        }
+        else if (*at == 0xC2 && left > 1 && at[1] < 0xA0) {
+            text.begin++;
+            if (at[1] == 0x85) {
+                *out++ = ' ';
+            }
+        }
+        else if (left > 2 && ((*at == 0xED && at[1] >= 0xA0) || (*at == 0xEF && at[1] == 0xBF && at[2] >= 0xBE))) {
+            text.begin += 2;
+        }
+        else if ((*at >= ' ' && *at != 0x7F) || *at == '\t' || *at == '\n') {
+            *out++ = *at;
+        }
+    }
+    to->used = (size_t)(out - (unsigned char *)to->data);
+    return READ;
+}
+
+/* without_controls(bytes) -> what append_plain makes of a text in UTF-8 */
+PyObject *core_without_controls(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    PyObject *given, *found;
+    Bytes buffer = {0};
+    Span text;
+    if (!PyArg_ParseTuple(arguments, "S", &given) || !in_bytes(given, &text)) {
+        return NULL;
+    }
+    if (!may_change(text)) {
+        return Py_NewRef(given);
+    }
+    found = append_plain(&buffer, text) < 0 ? PyErr_NoMemory()
+                                           : PyBytes_FromStringAndSize(buffer.data, (Py_ssize_t)buffer.used);
+    free(buffer.data);
+    return found;
+}
+
 int strings_allocate(Strings *strings, uint64_t seed)
 {
     strings->seed = seed;

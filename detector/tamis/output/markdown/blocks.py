@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
+from tamis.output.attributes import is_language
 from tamis.output.tables import MAX_PLACES, parse_span, place_cells
 
 if TYPE_CHECKING:
@@ -173,10 +174,10 @@ def _is_bold_head(rows: list[list[Cell | None]]) -> bool:
 
 
 def write_code_block(code: str, language: str) -> list[str]:
-    """Write code between fences longer than those in it."""
+    """Write code between fences longer than those in it; what is no name of a language is not written."""
     longest = max((len(run) for run in _FENCE.findall(code)), default=2)
     fence = "`" * (longest + 1)
-    return [f"{fence}{language}", *(code.split("\n") if code else []), fence]
+    return [f"{fence}{language if is_language(language) else ''}", *(code.split("\n") if code else []), fence]
 
 
 def write_heading(level: int, text: str) -> str:

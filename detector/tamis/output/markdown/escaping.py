@@ -48,7 +48,7 @@ _AT_LINE_START: Final = re.compile(
 _SIGNS_AT_START: Final = frozenset("#>-+*=|:[")
 # Linear: the lookahead ends at the next dollar sign.
 _FORMULA: Final = re.compile(r"\$(?=[^\s$](?:[^$]*[^\s$])?\$(?!\d))")
-CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_MARKUP_IN_TEX: Final = re.compile(r"<(?=[a-zA-Z/!?])|\](?=\()|`")
 _IN_ADDRESS: Final = re.compile(r"[\x00-\x20\x7f-\xa0\\<>\u2028\u2029]")
 _ENTITY: Final = re.compile(r"&(?=#[0-9]+;|#[xX][0-9a-fA-F]+;|[a-zA-Z][a-zA-Z0-9]*;)")
 
@@ -80,6 +80,11 @@ def _escape_line(line: str) -> str:
     return _AT_LINE_START.sub(lambda found: f"{found['number'] or ''}\\{found['point'] or found['mark']}", line)
 
 
+def write_formula(formula: str) -> str:
+    """Write TeX between dollar signs so that a renderer without formulas makes neither HTML, links nor code of it."""
+    return _MARKUP_IN_TEX.sub(lambda found: f"{found[0]} " if found[0] != "`" else "\\lq ", formula)
+
+
 def write_address(url: str) -> str:
     """Write the target of a link or the source of an image."""
     bare = _ENTITY.sub("&amp;", _IN_ADDRESS.sub(lambda found: quote(found[0]), url.strip()))
@@ -92,7 +97,8 @@ def write_address(url: str) -> str:
 
 def write_title(text: str) -> str:
     """Write the title of a link or an image, quoted, after a space; "" for an empty one."""
-    words = _ENTITY.sub("&amp;", text.replace("\\", "\\\\").replace('"', '\\"')).replace("\n", "&#10;")
+    words = _ENTITY.sub("&amp;", text.replace("\\", "\\\\").replace('"', '\\"'))
+    words = words.replace("<", "&lt;").replace("\n", "&#10;")
     return f' "{words}"' if words.strip() else ""
 
 

@@ -17,7 +17,6 @@ from typing import Final
 
 from tamis.output.markdown.blocks import HEADING, PARAGRAPH
 from tamis.output.markdown.escaping import (
-    CONTROLS,
     escape_lines,
     escape_text,
     has_formula,
@@ -97,11 +96,9 @@ class Line:
         return next((mark.href for mark in begun if mark and mark.href), "")
 
     def add_text(self, text: str) -> None:
-        """Add text; white space of any kind is one space, control characters are dropped outside code."""
-        if "  " in text or not text.isprintable():  # line ends and controls are not printable
+        """Add text; white space of any kind is one space."""
+        if "  " in text or not text.isprintable():  # line ends are not printable
             text = _SPACES.sub(" ", text)
-            if not (self.open_codes or text.isprintable()):
-                text = _SPACES.sub(" ", CONTROLS.sub("", text))
         if self.open_codes:
             self._add_code(text)
             return
@@ -126,7 +123,7 @@ class Line:
     def add_image(self, source: str, description: str, caption: str) -> None:
         """Add an image; a caption that repeats its description is left out."""
         self._write_pending(is_text=False)
-        words = " ".join(CONTROLS.sub("", description).split())
+        words = " ".join(description.split())
         title = "" if _repeats(caption, words) else write_title(caption)
         self.pieces.append(Piece(f"![{escape_text(words, brackets=True)}]({write_address(source)}{title})"))
 

@@ -28,7 +28,7 @@ from tamis.output.markdown.blocks import (
     write_code_block,
     write_heading,
 )
-from tamis.output.markdown.escaping import write_code_span
+from tamis.output.markdown.escaping import write_code_span, write_formula
 from tamis.output.markdown.paragraph import Line, Mark
 from tamis.output.markup import Box, code_lines, read_markup
 from tamis.output.runs import LINE_SEPARATOR, QUOTED, RAISED, RAISED_SIGNS
@@ -57,6 +57,8 @@ _WRITTEN: Final[dict[str, Callable[[str], str]]] = {
 """What a ``span`` of clean markup is in Markdown, by its class."""
 _MEDIA: Final = ("img", "video", "audio")  # not all of them have a counterpart in Markdown
 _NUMBER: Final = re.compile(r"[0-9]{1,9}\.")  # of an item
+_INDENTED: Final = frozenset({*_LISTS, "blockquote"})
+_MAX_FRAMES: Final = 40  # each line repeats their indentation; lists and quotations within more are paragraphs
 _MAX_CALLOUT_CHARACTERS: Final = 2_000
 _TITLE: Final = re.compile("title|heading", re.IGNORECASE)
 
@@ -73,6 +75,8 @@ def to_markdown(html: str) -> str:
       heading is written as the rest of it,
     * superscript and subscript digits and signs are those of Unicode (``10⁶``), other text is written as it is,
     * formulas are TeX between dollar signs.
+
+    Addresses that run a script are left out.
 
     Args:
         html: a document of :attr:`tamis.Cleaned.html`, or HTML of that kind.
@@ -163,7 +167,7 @@ class _Writer:
         for piece in pieces:
             if isinstance(piece, Box) or (isinstance(piece, Formula) and not piece.is_emoji):
                 self._ensure_item()
-                self._line.add_formula(str(piece))
+                self._line.add_formula(write_formula(str(piece)))
             else:
                 self._add_text(str(piece))
 
@@ -190,7 +194,7 @@ class _Writer:
         if shown not in _WRITTEN:
             return None
         self._ensure_item()
-        self._line.add_formula(_WRITTEN[shown](" ".join(self._markup.text(item).split())))
+        self._line.add_formula(write_formula(_WRITTEN[shown](" ".join(self._markup.text(item).split()))))
         return self._markup.ends[item]
 
     def _open_mark(self, item: int) -> None:
@@ -256,7 +260,8 @@ class _Writer:
                 self._open_mark(item)
             return
         if name in _FRAMES:
-            _FRAMES[name](self, item)
+            if len(self._frames) < _MAX_FRAMES or name not in _INDENTED:
+                _FRAMES[name](self, item)
         elif self._markup.values[item]:
             self._open_callout(item)
         if name in _MARKS and not self._markup.has_inside(item, *_LEVELS):  # a heading is no bold line
