@@ -18,7 +18,7 @@ import numpy as np
 from tamis.core import core
 from tamis.output.attributes import attributes_as_stated, attributes_to_write
 from tamis.output.code import code_blocks, code_line_elements, in_code_blocks, is_code_line
-from tamis.output.formulas import Formula, find_formulas, formula_positions, tex_in_text
+from tamis.output.formulas import Formula, find_formulas, formula_blocks, tex_in_text
 from tamis.output.lists import list_labels
 from tamis.output.runs import checkboxes, run_rewrites, shown_elements
 from tamis.output.styles import STRUCK_OUT, displayed_as_blocks, styled
@@ -292,7 +292,7 @@ def _kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tup
     has_content, seen = kept_runs > 0, shown_elements(page)
     media = np.zeros(page.n, bool) if media is None else media
     if formulas := find_formulas(page).by_element:
-        kept, block_of = np.append(sums_in_blocks(page, kept_text) > 0, False), formula_positions(page).block
+        kept, block_of = np.append(sums_in_blocks(page, kept_text) > 0, False), formula_blocks(page)
         media[[formula for formula in formulas if kept[block_of.get(formula, -1)]]] = True
     if boxes := list(checkboxes(page)):  # often in a label without text
         media[boxes] = kept_runs[nearest(page.parent, page.tag == TAG_ID["li"])[boxes]] > 0
