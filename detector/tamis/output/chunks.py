@@ -219,10 +219,16 @@ def _split_block(block: Block, measure: Measure) -> Iterator[str]:
 
 
 def _cut_hard(part: str, measure: Measure, room: float, *, is_code: bool) -> list[str]:
-    """Cut a part between words if it is too long; lines of code stay whole."""
-    if is_code or measure(part) <= room or "\n" in part or part[:1] in {"|", ">"}:
+    """Cut a part between lines, and those between words, if it is too long; lines of code, rows, and what holds code stay whole."""
+    if is_code or "```" in part or measure(part) <= room or part[:1] == "|":
         return [part]
-    return list(_pack(_TOKEN.findall(part), "", measure, room))
+    cut: list[str] = []
+    for line in part.split("\n"):
+        mark = "> " if line[:2] == "> " else ""
+        tokens = [line] if measure(line) <= room else _TOKEN.findall(line.removeprefix(mark))
+        pieces = list(_pack(tokens, "", measure, room - measure(mark)))
+        cut += pieces if len(tokens) == 1 else [mark + piece for piece in pieces]
+    return list(_pack(cut, "\n", measure, room))
 
 
 def _pack_evenly(parts: list[str], joint: str, measure: Measure) -> list[str]:
