@@ -57,7 +57,7 @@ class Cleaned:
 
     Attributes:
         text: text of the content, without reader comments unless they are included; blocks are separated as in
-            :func:`tamis.output.text.join_blocks`.
+            :mod:`tamis.output.text`.
         title: title of the document, "" without one.
         status: what became of the page. ``"cleaned"``; ``"fallback"``: all of it looked like template, and its least
             template-like section was kept; ``"from_data"``: the content is from its JSON, see :mod:`tamis.page_data`;
@@ -196,7 +196,7 @@ class Cleaned:
         *,
         min_words: int = 100,
         max_chars: int | None = None,
-        length: Callable[[str], int] = count_words,
+        length: Callable[[str], int] | None = None,
         overlap: int = 0,
         links: bool = True,
     ) -> list[Chunk]:
@@ -208,8 +208,8 @@ class Cleaned:
             max_words: maximum length of a piece, above 0.
             min_words: length from which on a section is a piece of its own; shorter ones are joined.
             max_chars: maximum number of characters of a piece as well; ``None`` for any.
-            length: what counts the words, or something else that ``max_words``, ``min_words`` and ``overlap`` are
-                numbers of: for tokens, ``lambda text: len(tokenizer.encode(text))``.
+            length: what counts something else that ``max_words``, ``min_words`` and ``overlap`` are numbers of; for
+                tokens, ``lambda text: len(tokenizer.encode(text))``. Default: words.
             overlap: number of words at the end of a piece, in whole sentences, that the next piece of its section
                 repeats.
             links: whether the text has the targets of links.
@@ -226,7 +226,7 @@ class Cleaned:
             title,
             min_words=min_words,
             max_chars=max_chars,
-            length=length,
+            length=length or count_words,
             overlap=overlap,
         )
 

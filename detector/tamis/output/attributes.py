@@ -13,8 +13,9 @@ import numpy as np
 
 from tamis.output.code import code_blocks, language_in_toolbar
 from tamis.output.runs import decode_email
+from tamis.output.styles import ALIGNED, styled
 from tamis.page.addresses import base_address, join_address
-from tamis.page.tree import TAG_ID, named_elements, nearest
+from tamis.page.tree import TAG_ID, named_elements, nearest, tag_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,6 +89,7 @@ _LANGUAGE_CLASS: Final = re.compile(
 NO_LANGUAGE: Final = frozenset(
     "default none text plain plaintext plain-text txt nohighlight auto code notranslate".split()
 )
+_CELLS: Final = tag_set("td", "th")
 _MAX_ANCESTORS: Final = 3  # with the language of a pre
 _LANGUAGE: Final = re.compile(r"\{?[\w+#.-]{1,40}\}?")
 _MAX_CLASS_CHARACTERS: Final = 1_000  # an element's classes are searched for every pre in it
@@ -109,6 +111,10 @@ def attributes_to_write(page: Page, elements: NDArray[np.intp]) -> list[Pairs]:
             if sources := _better_sources(page, image, pairs, offered.get(image, "")):
                 safe = dict(filter(None, map(safe_pair, sources.items())))
                 attributes[place] = list((dict(attributes[place]) | safe).items())
+    aligned = styled(page, ALIGNED) if "table" in page.tag_names else {}
+    for place in np.flatnonzero(_CELLS[tag]).tolist() if aligned else ():
+        if found := ALIGNED.search(aligned.get(int(elements[place]), "")):
+            attributes[place] = [*(pair for pair in attributes[place] if pair[0] != "align"), ("align", found[1])]
     return _with_languages(page, elements, attributes)
 
 

@@ -116,8 +116,7 @@ def make_chunks(
         title: what all pieces are below, unless it is one of the headings; "" for nothing.
         min_words: length from which on a section is a piece of its own.
         max_chars: maximum number of characters of a piece as well; ``None`` for any.
-        length: what counts the words, or something else that ``max_words``, ``min_words`` and ``overlap`` are numbers
-            of: for tokens, ``lambda text: len(tokenizer.encode(text))``.
+        length: what counts the words, or the tokens that ``max_words``, ``min_words`` and ``overlap`` are numbers of.
         overlap: number of words at the end of a piece, in whole sentences, that the next piece of its section repeats.
 
     Raises:
@@ -219,7 +218,7 @@ def _split_block(block: Block, measure: Measure) -> Iterator[str]:
 
 
 def _cut_hard(part: str, measure: Measure, room: float, *, is_code: bool) -> list[str]:
-    """Cut a part between lines, and those between words, if it is too long; lines of code, rows, and what holds code stay whole."""
+    """Cut a part between lines, and those between words, if it is too long; code and rows stay whole."""
     if is_code or "```" in part or measure(part) <= room or part[:1] == "|":
         return [part]
     cut: list[str] = []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tamis.page.page import Page
 
-_INLINE_PARTS: Final = ("display", "white-space", "line-through", "list-style")
+_INLINE_PARTS: Final = ("display", "white-space", "line-through", "list-style", "text-align")
 _SHEET_PARTS: Final = ("white-space:", "line-through", "list-style-type:")
 """What the declarations contain that are read; sheets set ``display`` for too many elements to follow it here."""
 _MAX_RULES: Final = 100  # of a sheet
@@ -28,6 +28,7 @@ DISPLAY_FLEX: Final = re.compile(r"display\s*:\s*(?:inline-)?(?:flex|grid)\b")
 KEEPS_LINES: Final = re.compile(r"white-space\s*:\s*(?:pre|break-spaces)")
 KEEPS_SPACES: Final = re.compile(r"white-space\s*:\s*(?:pre(?!-line)|break-spaces)")
 MONOSPACED: Final = re.compile(r"font[^:;]{0,20}:[^;]{0,100}(?:mono|courier|consolas|menlo)")
+ALIGNED: Final = re.compile(r"text-align\s*:\s*(left|center|right)\b")
 STRUCK_OUT: Final = re.compile(r"line-through")
 LIST_STYLE: Final = re.compile(
     r"list-style(?:-type)?\s*:[^;]{0,100}?\b(none|decimal|(?:lower|upper)-(?:alpha|latin|roman))\b"
