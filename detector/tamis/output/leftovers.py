@@ -23,6 +23,8 @@ _COMMENT_STARTS: Final = frozenset("<[-")
 _LABELS: Final = frozenset(
     {
         *("advertisement", "advertisements", "anzeige", "werbung", "publicité", "publicidad", "advertentie", "reklama"),
+        *(f"advertisement {number}" for number in range(1, 10)),
+        "this advertisement has not loaded yet, but your article continues below.",
         *("continue reading below", "this article continues below", "scroll to continue with content"),
         *(f"{text} continues {where} advertisement" for text in ("story", "article") for where in ("below", "after")),
         *(f"add to {whose}{kind}list" for whose in ("", "my ", "your ") for kind in ("", "grocery ", "shopping ")),
