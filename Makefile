@@ -104,12 +104,12 @@ release-check: $(VENV)/.installed ## build what is to be published, check it, in
 
 benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=file of gold text, SITES=folder of sites for those that need data
 	$(PIP) --no-build-isolation --editable '.[dev,peers]'
-	$(BIN)/python -m benchmarks.applications.near_duplicates
 	$(BIN)/python -m benchmarks.speed.crawl_speed
 	$(BIN)/python -m benchmarks.scale.fleet counting
 	$(BIN)/python -m benchmarks.scale.fleet million
 	$(BIN)/python -m benchmarks.speed.page_stages $(PAGES)
 	$(BIN)/python -m benchmarks.faults.core_fuzzing $(PAGES)
+	$(if $(SITES),$(BIN)/python -m benchmarks.applications.near_duplicates $(SITES))
 	$(if $(SITES),$(BIN)/python -m benchmarks.sites.site_counts $(SITES))
 	$(if $(GOLD),$(BIN)/tamis evaluate $(GOLD) --pages $(PAGES))
 
@@ -123,7 +123,7 @@ docs-site: $(VENV)/.installed ## the documentation as a site, in site/
 model: $(VENV)/.installed ## the weights that the package comes with, from DATA=folder with sites-train/, sites-dev/, sites-gold.jsonl, wcxb-dev/ and articles/
 	$(BIN)/python -m benchmarks.accuracy.train_weights $(DATA)
 	$(BIN)/tamis train $(DATA)/sites-train -o $(WEIGHTS)/blocks-self-taught.npz --marks --sources $(WEIGHTS)/sources/sites.md
-	$(BIN)/tamis train $(DATA)/sites-train -o detector/tamis/papers/weights/logistic.npz --model logistic --sources $(WEIGHTS)/sources/sites.md
+	$(BIN)/tamis train $(DATA)/sites-train -o detector/tamis_papers/weights/logistic.npz --model logistic --sources $(WEIGHTS)/sources/sites.md
 
 clean: ## remove what make has made
 	rm -rf .venv .venv-* site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .scrapy .tamis

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from rich.console import Console
-
 import tamis
 from demo.crawl import crawl
 from demo.report import host_table, is_twin, read_items
@@ -25,15 +23,16 @@ if TYPE_CHECKING:
 DEFAULT_FOLDER = Path(".tamis/demo")
 DEFAULT_PAGES = 24
 _LISTINGS = 50
+_MADE = ("web", "state", "hosts.txt", "items.jsonl", "crawl.log", "report.html")
 _QUIET_SECONDS = 2.0
-_WIDTH, _TABLE_WIDTH, _STORY_LENGTH = 90, 110, 1500
+_WIDTH, _STORY_LENGTH = 90, 1500
 
 
 def main() -> int:
     """Generate, serve, crawl, report.
 
     Returns:
-        The exit code: 0, 1 where the crawl failed, or 130 where it was interrupted.
+        The exit code: 0, 1 where the crawl failed, 2 for a folder of something else, or 130 where it was interrupted.
     """
     parser = argparse.ArgumentParser(prog="python -m demo", description=__doc__)
     parser.add_argument("--folder", type=Path, default=DEFAULT_FOLDER, help="where to leave everything (%(default)s)")
@@ -41,9 +40,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="another seed, other pages (%(default)s)")
     options = parser.parse_args()
     folder = options.folder.resolve()
-    if folder.exists() and (folder / "hosts.txt").exists():
-        shutil.rmtree(folder)  # what the last demo left; nothing else has its list of hosts
-    folder.mkdir(parents=True, exist_ok=True)
+    if not _clear(folder):
+        sys.stderr.write(f"{_short(folder)} holds something that is not of a demo: give another --folder\n")
+        return 2
     _say(f"Writing a web of six hosts with {options.pages} content pages each into {_short(folder / 'web')} ...")
     with DemoWeb(folder / "web", options.seed, options.pages) as web:
         _say("Serving it on loopback and crawling it with: scrapy crawl site -a urls_file=hosts.txt -O items.jsonl")
@@ -57,7 +56,7 @@ def main() -> int:
             return 130
         items = read_items(folder / "items.jsonl")
         _say("\n")
-        Console(width=_TABLE_WIDTH, color_system=None).print(host_table(web, items))
+        _say(host_table(web, items))
         _say("* Fraction of its words, over the later half of a host's pages; the web was written with the truth.")
         _say(f"{len(items)} pages in {seconds:.1f} s: {len(items) / seconds:.0f} pages per second.")
         if twin := next(filter(is_twin, items), None):
@@ -71,6 +70,18 @@ def main() -> int:
         f"The report of this crawl, open it in a browser:  {folder / 'report.html'}"
     )
     return 0
+
+
+def _clear(folder: Path) -> bool:
+    """Remove what a demo left in a folder, or make it; return ``False`` for a folder of something else."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mark = folder / ".demo"
+    if any(folder.iterdir()) and not mark.exists():
+        return False
+    for made in map(folder.joinpath, _MADE):
+        shutil.rmtree(made) if made.is_dir() else made.unlink(missing_ok=True)
+    mark.touch()
+    return True
 
 
 def _progress(web: DemoWeb) -> Callable[[float], None]:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from rich.box import SIMPLE
-from rich.table import Column, Table
-
 from demo.truth import Accuracy, compare, total
 
 if TYPE_CHECKING:
@@ -29,17 +26,18 @@ def is_twin(item: dict[str, Any]) -> bool:
     return item.get("duplicate_of") not in {None, item["url"]}
 
 
-def host_table(web: DemoWeb, items: Items) -> Table:
+def host_table(web: DemoWeb, items: Items) -> str:
     """Return a row for each host and one for all; words are those of the second half of a host's pages."""
-    table = Table(Column("host", "all"), Column("address", no_wrap=True), box=SIMPLE, show_edge=False, show_footer=True)
     pages = {name: [item for item in items if web.host(item["url"]) == name] for name in web.urls}
     accuracies = {name: _accuracy(web, own[len(own) // 2 :]) for name, own in pages.items()}
-    headings = ("pages", "text cut", "near-duplicates", "template cut *", "content kept *")
-    for heading, figure in zip(headings, _figures(items, total(accuracies.values())), strict=True):
-        table.add_column(heading, figure, justify="right")
-    for name, url in web.urls.items():
-        table.add_row(name, url, *_figures(pages[name], accuracies[name]))
-    return table
+    rows: list[tuple[str, ...]] = [
+        ("host", "address", "pages", "text cut", "near-duplicates", "template cut *", "content kept *")
+    ]
+    rows += [(name, url, *_figures(pages[name], accuracies[name])) for name, url in web.urls.items()]
+    rows += [("all", "", *_figures(items, total(accuracies.values())))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [[f"{cell:{'<' if at < 2 else '>'}{widths[at]}}" for at, cell in enumerate(row)] for row in rows]
+    return "".join(f" {'   '.join(cells)}\n" for cells in lines)
 
 
 def _figures(items: Items, accuracy: Accuracy) -> tuple[str, ...]:

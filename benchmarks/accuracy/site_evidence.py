@@ -21,11 +21,11 @@ from benchmarks.shared.common import models_of_folds, parser_of, say
 from benchmarks.shared.marks import marked_sites, read_marks
 from tamis.evidence.marked_articles import with_authors_mark, with_titled_article
 from tamis.evidence.site_counts import Evidence, find_evidence
+from tamis.folders import SitePages
 from tamis.models import load_model, log_odds
-from tamis.papers.pages import SitePages
 from tamis.site import Site
-from tamis.training.evaluation import GoldPage, read_gold
-from tamis.training.gold import content_fractions, registrable_domain
+from tamis_papers.evaluation import GoldPage, read_gold
+from tamis_papers.training.gold import content_fractions, registrable_domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

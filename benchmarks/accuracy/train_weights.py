@@ -17,10 +17,10 @@ from typing import Final
 
 from benchmarks.shared.common import say
 from benchmarks.shared.marks import marked_examples
-from tamis.training.blocks import train_blocks
-from tamis.training.gold import gold_examples
-from tamis.training.sites import find_sites
-from tamis.training.train import write_model
+from tamis_papers.training.blocks import train_blocks
+from tamis_papers.training.gold import gold_examples
+from tamis_papers.training.sites import find_sites
+from tamis_papers.training.train import write_model
 
 _WEIGHTS: Final = Path("detector/tamis/models/weights")
 _MARKS: Final = Path("benchmarks/gold/sites.jsonl")

@@ -27,8 +27,8 @@ from scrapy_tamis.commands.common import with_progress
 from tamis import clean
 from tamis.models import ModelError
 from tamis.models.decision import BETAS, FAVORS, SHIFTS
-from tamis.training.evaluation import mean_accuracy, page_accuracy
-from tamis.training.gold import gold_examples
+from tamis_papers.evaluation import mean_accuracy, page_accuracy
+from tamis_papers.training.gold import gold_examples
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from tamis.models import Model
     from tamis.models.decision import Favor
-    from tamis.training.evaluation import Accuracy
-    from tamis.training.gold import GoldExample
+    from tamis_papers.evaluation import Accuracy
+    from tamis_papers.training.gold import GoldExample
 
     Extractor = Callable[[bytes, GoldExample], str]
 

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from benchmarks.shared.marks import PageMarks
     from tamis import Cleaned
     from tamis.evidence.site_counts import Evidence
+    from tamis.folders import SitePages
     from tamis.models import Model
-    from tamis.papers.pages import SitePages
 
     Evidences = dict[str, Evidence]
 

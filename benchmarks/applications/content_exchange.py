@@ -18,8 +18,8 @@ from lxml import etree
 from benchmarks.shared.common import say
 from tamis.counting import LossyCounts
 from tamis.output.text import block_texts
-from tamis.papers.pages import text_fingerprints
-from tamis.training.sites import find_sites
+from tamis_papers.pages import distinct_pages, text_fingerprints
+from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tamis.folders import SitePages
     from tamis.page.page import Page
-    from tamis.papers.pages import SitePages
 
 SLOT_SHARE: Final = 0.9
 """Share of a page's own words that its slot has at least."""
@@ -96,7 +96,7 @@ def frames_by_site(folder: Path, least: int) -> dict[str, list[Frame]]:
 def frames_of(site: SitePages) -> Iterator[Frame]:
     """Find the slot of each page of a site; pages without one, and copies of other pages, are left out."""
     pages, counts = [], LossyCounts(sys.maxsize)
-    for number, _, page in site.distinct():
+    for number, _, page in distinct_pages(site):
         text = text_fingerprints(page)
         counts.add(number, text)
         pages.append((page, text[page.n :]))

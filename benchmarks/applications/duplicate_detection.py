@@ -34,9 +34,9 @@ from tamis.duplicates import near_duplicates, shingles
 from tamis.fingerprints import node_fingerprints
 from tamis.output.text import text_of_blocks
 from tamis.page.page import Page
-from tamis.papers.page_level import site_level_templates
 from tamis.site import PageCounts
-from tamis.training.evaluation import read_gold
+from tamis_papers.evaluation import read_gold
+from tamis_papers.page_level import site_level_templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

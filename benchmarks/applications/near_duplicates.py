@@ -1,342 +1,317 @@
-"""Near-duplicates: what Tamis, datasketch and simhash find, how fast, and in how much memory.
+"""Near-duplicates: which marks are right, what is found, how fast, and in how much memory: Tamis, datasketch and rensa.
 
-    python -m benchmarks.applications.near_duplicates [--number 4000]
+    python -m benchmarks.applications.near_duplicates SITES_DIR ... [--sample N] [--rounds N]
 
-Every way is given the same documents in the same order and says of each which earlier ones it repeats; a document that
-repeats none is entered. Right is an address of the same story. The documents are made: stories in several versions, and
-others that share phrases but not the story, in a language of pseudo-words with Zipf's frequencies. Times are those from
-text to verdict, and of the index alone, without the hashing of texts. The server is a Valkey on loopback that keeps
-nothing on disk. Tamis uses the paper's rule, and in a second round the resemblance estimated from 64 hashes.
-datasketch hashes the same windows of 6 words with 128 permutations, a batch a text; several thresholds are tried.
-simhash likewise, with several distances.
+The documents are the clean texts of the pages of whole sites, one folder a site, each page cleaned with the counts of
+its site, in the order of their names. Every way says of each document which earlier one it repeats, and enters it if it
+repeats none. What is true is known: the resemblance of two texts is the fraction of their 6-word windows that both
+have. *Wrong* are marks of documents that resemble the one they name by less than .8; *found* are the documents marked
+of those that resemble an earlier one by .9 or more. Texts of fewer than 25 windows are left out. The first table has
+what several sketches make of all pairs.
+
+The server is a Valkey on loopback that keeps nothing on disk. Rates are those of the index alone, without the hashing
+of texts: Tamis has 256 look-ups under way at a time, as a crawl has many, the others have one, since their calls block.
+All use windows of 6 words and a threshold of .8; datasketch and rensa 128 permutations.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 import tracemalloc
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
+from scipy.sparse import csr_matrix, triu
 
-from benchmarks.shared.common import installed, parser_of, say, table, write_json
+from benchmarks.shared.common import installed, parser_of, say, spread, table, write_json
 from benchmarks.shared.servers import Server
+from scrapy_tamis.storage import batches
 from scrapy_tamis.storage.connection import Connection
 from scrapy_tamis.storage.index import DuplicateIndex
-from tamis.duplicates import KEEP, MemoryIndex, shingles
+from tamis import Site, clean
+from tamis.duplicates import (
+    KEEP,
+    MIN_RESEMBLANCE,
+    MIN_WINDOWS,
+    SKETCH_BYTES,
+    MemoryIndex,
+    Windows,
+    near_duplicates,
+    shingles,
+)
+from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from urllib.parse import SplitResult
+    from collections.abc import Callable, Iterator, Sequence
 
-    Maker = Callable[[], "Finder"]
+    Finder = Callable[[Sequence["Document"], Server], "Found"]
+
+_AT_A_TIME: Final = 256
+_PERMUTATIONS: Final = 128
+_BANDS: Final = 16  # of rensa, which needs a divisor
+_CLOSE, _FAR = 0.9, 0.3  # resemblance
 
 
-_TRACED: Final = 1500
-"""Documents that the memory of an index in this process is measured with."""
+class Document(NamedTuple):
+    """A text, its address, and the hashes of all its windows, ascending."""
 
-_RATES: Final = ("documents a second", "index alone")
+    url: str
+    text: str
+    windows: np.ndarray
+
+
+class Found(NamedTuple):
+    """What a way says: for each document the number of the earlier one that it repeats, and what that has cost."""
+
+    originals: list[int | None]
+    seconds: float
+    figures: dict[str, Any] = {}  # noqa: RUF012  it is not changed
 
 
 def main() -> None:
     """Measure each way."""
     parser = parser_of(__doc__ or "")
-    parser.add_argument("--number", type=int, default=4_000, metavar="N", help="documents made (%(default)s)")
+    parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
+    parser.add_argument("--sample", type=int, metavar="N", help="so many sites of each folder, evenly spread")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="the best time counts (%(default)s)")
     options = parser.parse_args()
-    documents = made_documents(options.number)
-    say(f"{len(documents):,} documents of {len({document.story for document in documents}):,} stories")
+    documents = list(read_documents(options.sites, options.sample))
+    pairs = _close_pairs(documents)
+    close = np.isin(np.arange(len(documents)), pairs[1][pairs[2] >= _CLOSE]).tolist()
+    say(f"{len(documents):,} documents, {sum(close):,} of them close to an earlier one")
+    headings = ["kept of a text", "bytes", "error at .8", "wrong, %", "found, %", "most at less than .6"]
+    print(table(headings, _sketch_rows(documents, pairs)))
     figures: dict[str, dict[str, Any]] = {}
     with Server() as server:
-        makers = finders(server.url)
-        # Whatever else the machine does meets all of the ways, since they take turns; of each the best time counts.
         for turn in range(options.rounds):
-            for maker in makers:
-                label, row = _measured(maker, documents, server)
+            for label, find in _finders().items():
+                server.empty()
+                found = find(documents, server)
+                row = figures.setdefault(label, _judge(found, documents, close))
+                row["look-ups a second"] = max(row["look-ups a second"], round(len(documents) / found.seconds))
                 say(f"round {turn + 1}: {label}")
-                for name in _RATES:
-                    row[name] = max(row[name], figures.get(label, row)[name])
-                figures[label] = row
-    rows = [[label, *row.values()] for label, row in figures.items()]
-    print(table(["", *next(iter(figures.values()))], rows))
+    columns = list(dict.fromkeys(column for row in figures.values() for column in row))
+    rows = [[label, *(row.get(column, "") for column in columns)] for label, row in figures.items()]
+    print(table(["", *columns], rows))
     write_json(options, figures)
 
 
-def _measured(make: Maker, documents: list[Document], server: Server) -> tuple[str, dict[str, Any]]:
-    server.empty()
-    empty = server.used_bytes()
-    finder = make()
-    began = time.perf_counter()
-    hashed = [(document, finder.hashed(document.text)) for document in documents]
-    between = time.perf_counter()
-    found = finder.decide(hashed)
-    ended = time.perf_counter()
-    size = (server.used_bytes() - empty) / len(documents) if server.client.dbsize() else _traced(make, hashed)
-    seen: set[int] = set()
-    right = said = repeats = 0
-    story_of = {document.url: document.story for document in documents}
-    for (document, _), near in zip(hashed, found, strict=True):
-        said += bool(near)
-        right += document.story in {story_of[url] for url in near}
-        repeats += document.story in seen
-        seen.add(document.story)
-    precision, recall = right / max(said, 1), right / max(repeats, 1)
-    return finder.label, {
-        "precision": precision,
-        "recall": recall,
-        "F1": 2 * precision * recall / max(precision + recall, 1e-9),
-        "documents a second": round(len(documents) / (ended - began)),
-        "index alone": round(len(documents) / (ended - between)),
-        "bytes per document": round(size),
-    }
+def read_documents(folders: Sequence[Path], sample: int | None) -> Iterator[Document]:
+    """Clean the pages of whole sites, each with the counts of its site."""
+    for folder in folders:
+        for pages in spread(find_sites(folder), sample):
+            site = Site()
+            for each in pages.read_all():
+                site.count(each.page)
+            for each in pages.read_all():
+                text = clean(each.page, url=each.page.url, site=site).text
+                windows = shingles(text, keep=max(len(text), 1))
+                if len(windows) >= MIN_WINDOWS:
+                    yield Document(each.page.url or "", text, windows)
+            say(pages.name)
 
 
-def _traced(make: Maker, hashed: list[tuple[Document, Any]]) -> float:
-    finder = make()
-    tracemalloc.start()
-    finder.decide(hashed[:_TRACED])
-    size = tracemalloc.get_traced_memory()[0]
-    tracemalloc.stop()
-    return size / len(hashed[:_TRACED])
+def resemblance(one: Document, other: Document) -> float:
+    """The fraction of the windows of two texts that both have."""
+    common = len(np.intersect1d(one.windows, other.windows, assume_unique=True))
+    return common / (len(one.windows) + len(other.windows) - common)
 
 
-PERMUTATIONS: Final = 128
-RESEMBLANCE, THRESHOLDS, DISTANCES = 0.2, (0.2, 0.3, 0.5), (3, 6, 9)
-"""Of Tamis's second round; least Jaccard similarity for datasketch; most bits that differ for simhash."""
-
-SKETCH: Final = 64
-"""Shingles of a document where it goes by the resemblance."""
-
-
-class Finder(Protocol):
-    """A way to find near-duplicates.
-
-    Attributes:
-        label: what the table calls it.
-    """
-
-    label: str
-
-    def hashed(self, text: str) -> Any:
-        """Return what the way knows of a text."""
-
-    def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
-        """Return for each document, in this order, the addresses it was found to repeat."""
+def _close_pairs(documents: Sequence[Document]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Numbers of the earlier and the later document, and resemblance, of all pairs that resemble each other by .3."""
+    sizes = np.array([len(document.windows) for document in documents])
+    _, window = np.unique(np.concatenate([document.windows for document in documents]), return_inverse=True)
+    has = csr_matrix((np.ones(len(window), np.int32), window, np.append(0, np.cumsum(sizes))))
+    common = triu(has @ has.T, 1).tocoo()
+    alike = common.data / (sizes[common.row] + sizes[common.col] - common.data)
+    chosen = alike >= _FAR
+    return common.row[chosen], common.col[chosen], alike[chosen]
 
 
-def finders(url: str) -> list[Maker]:
-    """Return what makes each way, for what is installed, with the address of a server on TCP."""
-    makers: list[Maker] = []
-    for rule in (None, RESEMBLANCE):
-        makers += [partial(_Memory, rule), partial(_LookUps, rule, url)]
-    there = installed("datasketch", "simhash")
+def _sketch_rows(documents: Sequence[Document], pairs: tuple[np.ndarray, np.ndarray, np.ndarray]) -> list[list[Any]]:
+    """What several sketches make of all pairs."""
+    windows = [Windows(document.text) for document in documents]
+
+    def smallest(keep: int, one: int, other: int) -> float:
+        a, b = (documents[number].windows[:keep] for number in (one, other))
+        lowest = np.union1d(a, b)[:keep]
+        return len(np.intersect1d(np.intersect1d(lowest, a), b)) / len(lowest)
+
+    def odd(one: int, other: int) -> float:
+        return windows[other].resemblance(windows[one].sketch)
+
+    truth, rows = pairs[2], []
+    for label, size, least, estimate in (
+        ("8 smallest hashes, as in the paper", 8 * 6, MIN_RESEMBLANCE, partial(smallest, 8)),
+        ("64 smallest hashes", 64 * 6, MIN_RESEMBLANCE, partial(smallest, 64)),
+        ("odd sketch", SKETCH_BYTES, MIN_RESEMBLANCE, odd),
+        ("odd sketch, .02 more asked for", SKETCH_BYTES, MIN_RESEMBLANCE + 0.02, odd),
+    ):
+        estimates = np.array(
+            [estimate(one, other) for one, other in zip(pairs[0].tolist(), pairs[1].tolist(), strict=True)]
+        )
+        error = np.std((estimates - truth)[np.abs(truth - MIN_RESEMBLANCE) < 0.05])
+        marked, wrong = estimates >= least, truth < MIN_RESEMBLANCE
+        found = np.mean(marked[truth >= _CLOSE])
+        rows.append([label, size, error, 100 * np.mean(wrong[marked]), 100 * found, estimates[truth < 0.6].max()])
+    return rows
+
+
+def _judge(found: Found, documents: Sequence[Document], close: Sequence[bool]) -> dict[str, Any]:
+    marked = [(number, original) for number, original in enumerate(found.originals) if original is not None]
+    wrong = sum(resemblance(documents[number], documents[original]) < MIN_RESEMBLANCE for number, original in marked)
+    right = sum(close[number] for number, _ in marked)
+    return {
+        "marks": len(marked),
+        "wrong, %": 100 * wrong / max(len(marked), 1),
+        "found, %": 100 * right / max(sum(close), 1),
+        "look-ups a second": 0,
+    } | found.figures
+
+
+def _finders() -> dict[str, Finder]:
+    there = installed("datasketch", "rensa")
+    found: dict[str, Finder] = {"Tamis, in memory": _in_memory, "Tamis, Redis": _in_redis, "4 of 8 shingles": _by_paper}
     if "datasketch" in there:
-        makers += [partial(_Datasketch, threshold) for threshold in THRESHOLDS]
-        makers += [partial(_Datasketch, threshold, urlsplit(url)) for threshold in THRESHOLDS]
-    if "simhash" in there:
-        makers += [partial(_Simhash, distance) for distance in DISTANCES]
-    return makers
+        found |= {
+            "datasketch, in memory": partial(_by_datasketch, on_redis=False),
+            "datasketch, Redis": partial(_by_datasketch, on_redis=True),
+        }
+    if "rensa" in there:
+        found["rensa, in memory"] = _by_rensa
+    return found
 
 
-class _Tamis:
-    """What Tamis's ways share: the rule they go by, and so the shingles they need."""
-
-    def __init__(self, what: str, least: float | None) -> None:
-        self.label = f"Tamis, {what}" + ("" if least is None else f", resemblance {least:g}")
-        self.keep = KEEP if least is None else SKETCH
-
-    def hashed(self, text: str) -> Any:
-        return shingles(text, keep=self.keep)
+def _numbers(documents: Sequence[Document], originals: Sequence[str | None]) -> list[int | None]:
+    numbers = {document.url: number for number, document in reversed(list(enumerate(documents)))}
+    return [None if url is None else numbers[url] for url in originals]
 
 
-class _Memory(_Tamis):
-    """The index in memory."""
-
-    def __init__(self, least: float | None) -> None:
-        super().__init__("in memory", least)
-        self._index = MemoryIndex(keep=self.keep, min_resemblance=least)
-
-    def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
-        found = [self._index.find(document.url, own).duplicate_of for document, own in documents]
-        return [[url] if url else [] for url in found]
-
-
-class _LookUps(_Tamis):
-    """The index in Redis, as crawls use it."""
-
-    def __init__(self, least: float | None, url: str) -> None:
-        super().__init__("Redis", least)
-        self._url = url
-        self._least = least
-
-    def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
-        async def look_up() -> list[list[str]]:
-            connection = Connection(self._url, timeout=60)
-            index = DuplicateIndex(connection, "look-up", keep=self.keep, min_resemblance=self._least)
-            found: list[list[str]] = []
-            for document, own in documents:
-                verdict = await index.find(document.url, own)
-                assert verdict is not None
-                found.append([verdict.duplicate_of] if verdict.duplicate_of else [])
-            await connection.close()
-            return found
-
-        return asyncio.run(look_up())
+def _in_memory(documents: Sequence[Document], _: Server) -> Found:
+    windows = [(document.url, Windows(document.text)) for document in documents]
+    index = MemoryIndex()
+    began = time.perf_counter()
+    originals = [index.find(url, own).duplicate_of for url, own in windows]
+    seconds = time.perf_counter() - began
+    traced = MemoryIndex()
+    tracemalloc.start()
+    for url, own in windows:
+        traced.find(url, own)
+    size = tracemalloc.get_traced_memory()[0] / sum(original is None for original in originals)
+    tracemalloc.stop()
+    return Found(_numbers(documents, originals), seconds, {"bytes an original": round(size)})
 
 
-class _Queried:
-    """A way that is asked for what is near a text, and takes in what is near nothing."""
+def _in_redis(documents: Sequence[Document], server: Server) -> Found:
+    windows = [(number, document.url, Windows(document.text)) for number, document in enumerate(documents)]
+    originals: list[str | None] = [None] * len(documents)
+    empty, trips = server.used_bytes(), 0
+    exchange = batches.CommandBatches._run_on_server
 
-    label: str
-    near: Callable[[Any], Sequence[Any]]
-    add: Callable[[str, Any], object]
+    async def counted(self: Any, commands: Any) -> list[Any]:
+        nonlocal trips
+        trips += 1
+        return await exchange(self, commands)
 
-    def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
-        found = []
-        for document, own in documents:
-            near = self.near(own)
-            if not near:
-                self.add(document.url, own)
-            found.append(list(map(str, near)))
+    async def look_up(at_a_time: int, *, enter: bool) -> float:
+        connection = Connection(server.url, timeout=60)
+        index, left = DuplicateIndex(connection, "tamis"), iter(windows)
+
+        async def work() -> None:
+            for number, url, own in left:
+                found = await index.find(url, own, enter=enter)
+                assert found is not None
+                if enter:
+                    originals[number] = found[0].duplicate_of
+
+        await connection.ping()
+        began = time.perf_counter()
+        await asyncio.gather(*(work() for _ in range(at_a_time)))
+        await connection.close()
+        return time.perf_counter() - began
+
+    seconds = asyncio.run(look_up(_AT_A_TIME, enter=True))
+    server.empty()
+    batches.CommandBatches._run_on_server = counted  # type: ignore[method-assign]
+    wait, batches.MAX_WAIT_S = batches.MAX_WAIT_S, 0.0  # type: ignore[misc]
+    try:
+        asyncio.run(look_up(1, enter=True))  # one after the other, as the verdicts of the others are
+    finally:
+        batches.CommandBatches._run_on_server = exchange  # type: ignore[method-assign]
+        batches.MAX_WAIT_S = wait  # type: ignore[misc]
+    entered = sum(original is None for original in originals)
+    figures = {
+        "bytes an original": round((server.used_bytes() - empty) / entered),
+        "keys an original": server.client.dbsize() / entered,
+        "round trips": trips / len(documents),
+    }
+    return Found(_numbers(documents, originals), seconds, figures)
+
+
+def _by_paper(documents: Sequence[Document], _: Server) -> Found:
+    """The rule of the paper, against all that share a hash."""
+    holders: dict[int, list[int]] = {}
+    originals: list[int | None] = []
+    began = time.perf_counter()
+    for number, document in enumerate(documents):
+        own = document.windows[:KEEP]
+        candidates = sorted({other for window in own.tolist() for other in holders.get(window, ())})
+        near = (other for other in candidates if near_duplicates(own, documents[other].windows[:KEEP]))
+        originals.append(next(near, None))
+        if originals[-1] is None:
+            for window in own.tolist():
+                holders.setdefault(window, []).append(number)
+    return Found(originals, time.perf_counter() - began)
+
+
+def _by_datasketch(documents: Sequence[Document], server: Server, *, on_redis: bool) -> Found:
+    from datasketch import MinHash, MinHashLSH  # noqa: PLC0415
+
+    hashed = []
+    for document in documents:
+        own = MinHash(num_perm=_PERMUTATIONS)
+        own.update_batch([window.tobytes() for window in document.windows])
+        hashed.append(own)
+    at = urlsplit(server.url)
+    redis = {"type": "redis", "basename": b"lsh", "redis": {"host": at.hostname, "port": at.port}}
+    empty = server.used_bytes()
+    index = MinHashLSH(MIN_RESEMBLANCE, num_perm=_PERMUTATIONS, storage_config=redis if on_redis else None)
+    found = _queried(hashed, index.query, index.insert)
+    if not on_redis:
         return found
+    entered = sum(original is None for original in found.originals)
+    figures = {
+        "bytes an original": round((server.used_bytes() - empty) / entered),
+        "keys an original": server.client.dbsize() / entered,
+    }
+    return found._replace(figures=figures)
 
 
-def _windows(text: str) -> list[str]:
-    words = text.split()
-    return [" ".join(words[at : at + 6]) for at in range(max(1, len(words) - 5))]
+def _by_rensa(documents: Sequence[Document], _: Server) -> Found:
+    from rensa import RMinHash, RMinHashLSH  # noqa: PLC0415
+
+    hashed = []
+    for document in documents:
+        own = RMinHash(num_perm=_PERMUTATIONS, seed=1)
+        own.update([f"{window:x}" for window in document.windows.tolist()])
+        hashed.append(own)
+    index = RMinHashLSH(threshold=MIN_RESEMBLANCE, num_perm=_PERMUTATIONS, num_bands=_BANDS)
+    return _queried(hashed, index.query, index.insert)
 
 
-class _Datasketch(_Queried):
-    """datasketch's MinHashLSH over the same windows of 6 words, in memory or on Redis."""
-
-    def __init__(self, threshold: float, redis: SplitResult | None = None) -> None:
-        from datasketch import MinHashLSH  # noqa: PLC0415
-
-        self.label = f"datasketch, {'Redis' if redis else 'in memory'}, threshold {threshold:g}"
-        storage = None
-        if redis is not None:
-            about = {"host": redis.hostname, "port": redis.port}
-            storage = {"type": "redis", "basename": f"lsh-{time.time_ns()}".encode(), "redis": about}
-        index = MinHashLSH(threshold=threshold, num_perm=PERMUTATIONS, storage_config=storage)
-        self.near, self.add = index.query, index.insert
-
-    def hashed(self, text: str) -> Any:
-        from datasketch import MinHash  # noqa: PLC0415
-
-        own = MinHash(num_perm=PERMUTATIONS)
-        own.update_batch({window.encode() for window in _windows(text)})
-        return own
-
-
-class _Simhash(_Queried):
-    """The package simhash, over the same windows."""
-
-    def __init__(self, distance: int) -> None:
-        from simhash import SimhashIndex  # noqa: PLC0415
-
-        logging.getLogger("simhash").setLevel(logging.ERROR)
-        self.label = f"simhash, in memory, distance {distance}"
-        index = SimhashIndex([], k=distance)
-        self.near, self.add = index.get_near_dups, index.add
-
-    def hashed(self, text: str) -> Any:
-        from simhash import Simhash  # noqa: PLC0415
-
-        return Simhash(_windows(text))
-
-
-_WORDS: Final = 20_000
-_PHRASES: Final = 400
-_PHRASE_SHARE: Final = 0.12
-_SERIES_SHARE: Final = 0.15
-EDITS: Final = (0.0, 0.01, 0.02, 0.05, 0.08)
-"""Shares of words that a version of a story changes, drops or adds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A text, its address, and the number of its story: texts of one story are near-duplicates."""
-
-    url: str
-    text: str
-    story: int
-
-
-def made_documents(number: int) -> list[Document]:
-    """Return so many documents in the order in which they are met.
-
-    Six of ten stories have one version. The others have two to five: each is edited at one of the rates of `EDITS`, and
-    may have lost its end, gained a paragraph, or kept 20 words of the template of its host. One of seven stories is of
-    a series, as weather reports are: its sentences are those of the series with a third of the words exchanged.
-    """
-    random = np.random.default_rng(1)
-    language = _Language(random)
-    series = [language.text(200, random) for _ in range(20)]
-    hosts = [language.text(20, random) for _ in range(50)]
-    found: list[Document] = []
-    story = 0
-    while len(found) < number:
-        words = language.text(int(np.clip(random.lognormal(5.5, 0.6), 60, 2000)), random)
-        if random.random() < _SERIES_SHARE:
-            kept, new = series[random.integers(len(series))], language.text(200, random)
-            words = [word if random.random() < 2 / 3 else new[at] for at, word in enumerate(kept)]
-        versions = 1 if random.random() < 0.6 else int(random.integers(2, 6))
-        for version in range(versions):
-            host = int(random.integers(len(hosts)))
-            text = words if version == 0 else _version(words, language, random)
-            if random.random() < 0.2:
-                text = [*hosts[host], *text]
-            found.append(
-                Document(f"http://host{host}.example/2026/story-{story}-{version}.html", " ".join(text), story)
-            )
-        story += 1
-    return [found[place] for place in random.permutation(number).tolist()]
-
-
-class _Language:
-    def __init__(self, random: np.random.Generator) -> None:
-        syllables = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
-        lengths = random.integers(1, 5, _WORDS)
-        self._words = ["".join(random.choice(syllables, length)) for length in lengths]
-        ranks = np.arange(1, _WORDS + 1)
-        self._cumulated = np.cumsum(1 / ranks) / np.sum(1 / ranks)
-        self._phrases = [self._drawn(int(random.integers(4, 11)), random) for _ in range(_PHRASES)]
-
-    def _drawn(self, number: int, random: np.random.Generator) -> list[str]:
-        places = np.searchsorted(self._cumulated, random.random(number))
-        return [self._words[min(place, _WORDS - 1)] for place in places.tolist()]
-
-    def text(self, number: int, random: np.random.Generator) -> list[str]:
-        """So many words, stock phrases among them."""
-        words: list[str] = []
-        while len(words) < number:
-            if random.random() < _PHRASE_SHARE:
-                words += self._phrases[random.integers(_PHRASES)]
-            else:
-                words += self._drawn(int(random.integers(5, 30)), random)
-        return words[:number]
-
-
-def _version(words: list[str], language: _Language, random: np.random.Generator) -> list[str]:
-    rate = EDITS[random.integers(len(EDITS))]
-    changed: list[str] = []
-    for word, chance in zip(words, random.random(len(words)).tolist(), strict=True):
-        if chance >= rate:
-            changed.append(word)
-        elif chance < rate / 2:
-            changed += language.text(1, random)
-        elif chance < 0.75 * rate:
-            changed += [word, *language.text(1, random)]
-    if random.random() < 0.15:
-        changed = changed[: max(1, int(0.85 * len(changed)))]
-    if random.random() < 0.15:
-        changed += language.text(len(words) // 8, random)
-    return changed
+def _queried(hashed: Sequence[Any], near: Callable[[Any], Any], enter: Callable[[int, Any], object]) -> Found:
+    """Ask for what is near each text, and enter what is near nothing; the first of several counts."""
+    originals: list[int | None] = []
+    began = time.perf_counter()
+    for number, own in enumerate(hashed):
+        originals.append(min(near(own), default=None))
+        if originals[-1] is None:
+            enter(number, own)
+    return Found(originals, time.perf_counter() - began)
 
 
 if __name__ == "__main__":

@@ -334,7 +334,6 @@ def _start(
         "TAMIS_REDIS_TIMEOUT": TIMEOUT,
         "TAMIS_REDIS_RETRY_INTERVAL": 1,
         "TAMIS_SETTLE_PAGES": 0,
-        "TAMIS_DUPLICATES": 0,
         "TAMIS_PROCESSES": setting.processes,
         "FEED_EXPORT_FIELDS": "url,text",
         "CONCURRENT_REQUESTS_PER_DOMAIN": 1,

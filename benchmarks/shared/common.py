@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tamis import decide, load_model
-from tamis.training.sites import page_files
+from tamis.folders import page_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from scrapy_tamis.storage.connection import Connection
 
-MAX_PAGES, SETTLE_AFTER = (int(str(SETTINGS[f"TAMIS_{name}"].default)) for name in ("HOST_PAGES", "SETTLE_PAGES"))
+MAX_PAGES = NodeCounts.max_pages
+SETTLE_AFTER = int(str(SETTINGS["TAMIS_SETTLE_PAGES"].default))
 
 
 def counts_on(connection: Connection, prefix: str, settle_after: int = SETTLE_AFTER) -> NodeCounts:
     """Return counts with the limits that a crawl has by default; with 0 for the last no host settles."""
-    budget, ttl = (int(str(SETTINGS[f"TAMIS_{name}"].default)) for name in ("HOST_BUDGET", "HOST_TTL"))
-    limits = {"budget": budget, "max_pages": MAX_PAGES, "ttl": ttl, "settle_after": settle_after}
-    return NodeCounts(connection, prefix=prefix, **limits)
+    budget, ttl = (int(str(SETTINGS[f"TAMIS_{name}"].default)) for name in ("HOST_BUDGET", "TTL"))
+    return NodeCounts(connection, prefix=prefix, budget=budget, ttl=ttl, settle_after=settle_after)
 
 
 def bytes_of(client: redis.Redis, counts: NodeCounts, host: str) -> int:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tamis.training.evaluation import GoldPage
-from tamis.training.gold import GoldExample
-from tamis.training.sites import find_sites
+from tamis_papers.evaluation import GoldPage
+from tamis_papers.training.gold import GoldExample
+from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tamis.papers.pages import SitePages
+    from tamis.folders import SitePages
 
 
 CONTENT, COMMENTS, MAYBE, TEMPLATE = "comt"

@@ -24,8 +24,8 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks.shared.common import parser_of, say, spread, table, write_json
 from scrapy_tamis.commands.common import with_progress
 from tamis.page.page import Page
-from tamis.papers.clustering import Clusters, dom_paths
-from tamis.training.sites import find_sites
+from tamis_papers.clustering import Clusters, dom_paths
+from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
     import argparse
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tamis.papers.pages import SitePages
+    from tamis.folders import SitePages
 
     Hashes = NDArray[np.uint64]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from tamis.folders import SitePage, SitePages
 from tamis.page.page import Page
-from tamis.papers.pages import SitePage, SitePages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

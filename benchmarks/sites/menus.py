@@ -20,14 +20,14 @@ import numpy as np
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.truth.hand_truth import HandTruth, f1, letters, marked_sites
 from tamis.page.page import Page, PageTooLarge
-from tamis.papers.menus import AGREEING, PAPER, VARIANTS, Menus, MenuSearch, page_key, site_links
+from tamis_papers.menus import AGREEING, PAPER, VARIANTS, Menus, MenuSearch, page_key, site_links
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from tamis.papers.pages import SitePage, SitePages
+    from tamis.folders import SitePage, SitePages
 
 LINKED: Final = 3
 

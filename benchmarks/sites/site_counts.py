@@ -5,7 +5,8 @@
 Each site is counted page by page, in the order in which a crawl finds them, in random order, and in the order of their
 paths, where neighbours resemble each other. The labels that it settles with, and those that are still frozen after its
 last page, are compared on all its pages with the labels of exact counts of all units of all pages, by characters of
-text. What hosts cost that do not settle, `benchmarks.scale.fleet` measures.
+text. So is seen how many pages it takes until at most a twentieth of the template's text has another label than after
+the last page. What hosts cost that do not settle, `benchmarks.scale.fleet` measures.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from scrapy_tamis.storage.connection import Connection
 from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.storage.keys import host_keys
 from scrapy_tamis.storage.settled import SettledHost
-from tamis.counting import LossyCounts, countable
+from tamis.counting import MIN_DF, THETA, LossyCounts, countable
 from tamis.fingerprints import node_fingerprints
-from tamis.papers.menus import page_key, site_links
-from tamis.papers.page_level import site_level_templates
-from tamis.training.sites import find_sites
+from tamis_papers.menus import page_key, site_links
+from tamis_papers.page_level import site_level_templates
+from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
     import argparse
@@ -42,9 +43,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_tamis.storage.counts import NodeCounts
-    from tamis.papers.pages import SitePages
+    from tamis.folders import SitePages
 
 Figures = dict[str, Any]
+
+TOLERANCE = 0.05  # as in count_page.lua
 
 
 def main() -> None:
@@ -64,6 +67,7 @@ def labels(server: Server, options: argparse.Namespace) -> Figures:
     orders = ("as linked", "random order", "as listed")
     kinds = ("labels when settled first", "labels after the last page")
     rows: dict[tuple[str, str], list[tuple[int, ...]]] = {(order, kind): [] for order in orders for kind in kinds}
+    stable: dict[str, list[int]] = {order: [] for order in orders}
     elements = leaves = 0
     for site in with_progress(find_sites(options.sites), "sites"):
         pages = read_site(site)
@@ -73,12 +77,20 @@ def labels(server: Server, options: argparse.Namespace) -> Figures:
             numbers = by_links(pages) if order == "as linked" else list(range(len(pages)))
             if order == "random order":
                 np.random.default_rng(options.seed).shuffle(numbers)
-            found = asyncio.run(settle(server, f"{order}-{site.name}", [pages[n] for n in numbers]))
+            ordered = [pages[n] for n in numbers]
+            stable[order].append(pages_until_stable(ordered))
+            found = asyncio.run(settle(server, f"{order}-{site.name}", ordered))
             for kind, state in zip(kinds, found, strict=True):
                 if state is not None:
                     settled, size = state
                     rows[order, kind].append((settled.pages, size, *compare(settled, pages)))
     figures: Figures = {"leaves a page of 500 elements": 500 * leaves / elements}
+    for order, numbers in stable.items():
+        quartiles = np.percentile(numbers, (50, 75, 100)).tolist()
+        names = ("median", "of three quarters", "most")
+        figures |= {
+            f"{order}, pages until labels are stable: {name}": at for name, at in zip(names, quartiles, strict=True)
+        }
     for (order, kind), measured in rows.items():
         if measured:
             figures |= {f"{order}, {kind}: {name}": value for name, value in summary(measured).items()}
@@ -97,6 +109,19 @@ def summary(measured: Sequence[tuple[int, ...]]) -> Figures:
         "recall": right / max(right + missed, 1),
         "recall, mean of the sites": statistics.mean(row[2] / max(row[2] + row[4], 1) for row in measured),
     }
+
+
+def pages_until_stable(pages: Sequence[CountedPage]) -> int:
+    """Pages after which the labels of a host, by text, never differ from the last ones by more than `TOLERANCE`."""
+    fingerprints, first = np.unique(np.concatenate([page.hashed.fingerprints for page in pages]), return_index=True)
+    masses = np.concatenate([page.hashed.masses for page in pages])[first].astype(np.int64)
+    seen = np.zeros((len(pages) + 1, len(fingerprints)), np.int64)
+    for number, page in enumerate(pages):
+        seen[number + 1 :, fingerprints.searchsorted(np.unique(page.hashed.fingerprints))] += 1
+    labels = seen >= np.maximum(THETA * np.arange(len(seen)), MIN_DF)[:, np.newaxis]
+    text = seen[-1] * masses
+    changed = (labels ^ labels[-1]) @ text > TOLERANCE * ((labels | labels[-1]) @ text)
+    return int(changed.nonzero()[0].max(initial=-1)) + 1
 
 
 State = tuple[SettledHost, int]

@@ -21,8 +21,8 @@ from benchmarks.sites.truth.hand_truth import letters
 from demo.hosts import BUILDERS
 from demo.web import build_site
 from tamis.page.tree import elements_of_blocks
-from tamis.papers.methods import METHODS
-from tamis.papers.pages import SitePages, blocks_of_runs
+from tamis_papers.methods import METHODS
+from tamis_papers.pages import blocks_of_runs
 
 if TYPE_CHECKING:
     import argparse
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from demo.nodes import Run
+    from tamis.folders import SitePage, SitePages
     from tamis.page.page import Page
-    from tamis.papers.pages import SitePage
 
     Units = NDArray[np.bool_]
 

@@ -19,12 +19,12 @@ import numpy as np
 from benchmarks.shared.common import parser_of, say, spread, table, write_json
 from scrapy_tamis.commands.common import with_progress
 from tamis import clean
-from tamis.papers.methods import METHODS
-from tamis.training.evaluation import by_page_type, page_accuracy, read_gold
-from tamis.training.examples import label_pages, label_site
-from tamis.training.gold import source_of
-from tamis.training.networks import DROPOUT_WITHOUT_GOLD, fit_block_model
-from tamis.training.sites import find_sites
+from tamis_papers.evaluation import by_page_type, page_accuracy, read_gold
+from tamis_papers.methods import METHODS
+from tamis_papers.training.examples import label_pages, label_site
+from tamis_papers.training.gold import source_of
+from tamis_papers.training.networks import DROPOUT_WITHOUT_GOLD, fit_block_model
+from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

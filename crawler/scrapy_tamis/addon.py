@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from scrapy_tamis.extras import missing_package
@@ -22,9 +21,10 @@ class Addon:
             ("EXTENSIONS", "extension.Tamis", 0),
             ("SPIDER_MIDDLEWARES", "middleware.CountNodes", 45),
             ("ITEM_PIPELINES", "pipeline.CleanItems", 100),
+            ("EXTENSIONS", "report.crawl.CrawlProgress", 10),
         ]
-        if sys.stderr is not None and sys.stderr.isatty():
-            components.append(("EXTENSIONS", "report.crawl.CrawlProgress", 10))
+        if settings.get("TAMIS_DUPLICATES", "off") != "off":
+            components.append(("ITEM_PIPELINES", "duplicates.MarkDuplicates", 110))
         if settings.get("TAMIS_METRICS"):
             components.append(("EXTENSIONS", "metrics.CrawlMetrics", 10))
         if settings.get("TAMIS_REPORT"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -13,7 +14,7 @@ from scrapy_tamis.fields import CleanedItem, CleaningOptions, clean_item
 from scrapy_tamis.pool import CleaningPool, ReadPage
 from scrapy_tamis.storage.evidence import HashedPage
 from tamis.models import load_model
-from tamis.page.page import Limits, Page
+from tamis.page.page import DEFAULT_LIMITS, Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +29,8 @@ T = TypeVar("T")
 _CHARACTERS_OF_A_TAG: Final = 600
 """Text that costs as much as a tag."""
 
-_SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scope", "favor", "hidden")
-"""Settings that are arguments of :func:`tamis.clean`."""
+_MAX_TAGS: Final = 3_000
+"""Tags of a page that is cleaned in the event loop, which takes some 10 ms."""
 
 
 def tags_of(html: str | bytes) -> int:
@@ -48,47 +49,46 @@ def tags_of(html: str | bytes) -> int:
 class Cleaner:
     """Cleans the pages of a crawl so that none of them holds the event loop for long.
 
-    With ``TAMIS_PROCESSES`` these read and clean the pages. The crawl's process does so only while they start or are
-    busy, and with pages that some of them have died of: with a light page at once, which costs least, with a heavy one
+    With ``TAMIS_PROCESSES`` these read and clean the pages, so that none can take the crawl with it. Without them, or
+    where none can be started, the crawl's process works on a light page at once, which costs least, and on a heavy one
     in a thread, one at a time, since more of them would share one interpreter and only take memory. A page is cleaned
     where it was read.
 
     Attributes:
         model: the crawl's model.
         options: what holds for all its pages.
-        pool: the processes, which whoever has the cleaner starts and closes.
+        pool, thread: the processes and the thread, which whoever has the cleaner starts and closes.
     """
 
     def __init__(self, config: Config, count: Callable[[str], object]) -> None:
-        self.model: StoredModel = load_model(config.model)
+        switches = {name: argument for name, argument in config.clean.items() if name != "encoding"}  # of bytes
+        model = switches.pop("model", None)
+        self.model: StoredModel = load_model(model)
         self.options = CleaningOptions(
-            limits=Limits(max_bytes=config.max_bytes, max_nodes=config.max_nodes),
+            limits=switches.pop("limits", DEFAULT_LIMITS),
             outputs=tuple(sorted(config.outputs)),
-            sketch=config.duplicates_sketch,
-            switches={name: getattr(config, name) for name in _SWITCHES},
+            switches=switches,
+            measures_losses=config.report is not None,
         )
-        self._max_tags = config.thread_tags
         self._count = count
-        self._thread = asyncio.Lock()  # held by the page that is worked on in a thread
+        # Its own: that of the event loop is where look-ups of names wait that hang.
+        self.thread = ThreadPoolExecutor(1, "tamis-cleaning")
         died = partial(count, stats.PROCESSES_DIED)
-        self.pool = CleaningPool(config.processes, config.model, self.options, died)
+        self.pool = CleaningPool(config.processes, model, self.options, died)
 
     def is_light(self, html: str | bytes) -> bool:
         """Whether a page may be worked on in the event loop."""
         # The tags of huge pages, which are heavy by their text alone, are not counted.
-        return len(html) // _CHARACTERS_OF_A_TAG <= self._max_tags and tags_of(html) <= self._max_tags
-
-    def is_for_processes(self, html: str | bytes) -> bool:
-        """Whether the processes are to read and clean a page: they are ready, and not too busy for a light one."""
-        return self.pool.is_ready and not (self.pool.is_busy and self.is_light(html))
+        return len(html) // _CHARACTERS_OF_A_TAG <= _MAX_TAGS and tags_of(html) <= _MAX_TAGS
 
     async def read(self, html: str | bytes, url: str | None) -> HashedUnits:
         """Parse and fingerprint HTML, before :meth:`clean`, where this holds the event loop for the shortest time.
 
         Raises:
             PageTooLarge: the page is above one of the limits.
+            PageFailedError: processes died of the page, or hung.
         """
-        if self.is_for_processes(html) and (read := await self.pool.read(html, url)) is not None:
+        if (read := await self.pool.read(html, url)) is not None:
             return read
 
         def work() -> HashedPage:
@@ -118,9 +118,10 @@ class Cleaner:
         Raises:
             OSError: there is no such model.
             ModelError: the file is none.
+            PageFailedError: processes died of the page, or hung.
         """
-        read = hashed if isinstance(hashed, ReadPage) else None
-        if read is not None or (hashed is None and self.is_for_processes(html)):
+        if not isinstance(hashed, HashedPage):
+            read = hashed if isinstance(hashed, ReadPage) else None
             cleaned = await self.pool.clean(html, url, evidence, model, rules, read)
             if cleaned is not None:
                 self._count(stats.ITEMS_IN_PROCESS)
@@ -133,7 +134,12 @@ class Cleaner:
         self._count(stats.ITEMS_IN_THREAD)
         return await self._in_thread(work)
 
+    def without_text(self, url: str | None, status: str) -> CleanedItem:
+        """Return the item of a page that nobody is to read, with a status that says why."""
+        item = clean_item("", url, None, None, self.model, self.options)
+        item.values["status"] = status
+        return item
+
     async def _in_thread(self, work: Callable[[], T]) -> T:
         """Work on a heavy page beside the event loop, one after the other."""
-        async with self._thread:
-            return await asyncio.to_thread(work)
+        return await asyncio.get_running_loop().run_in_executor(self.thread, work)

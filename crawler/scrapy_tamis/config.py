@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -22,23 +22,23 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.project import data_path
 from w3lib.encoding import resolve_encoding
 
-from scrapy_tamis.fields import OPTIONAL_FIELDS, WRITTEN_FIELDS
+from scrapy_tamis.fields import OPTIONAL_FIELDS, READ_FIELDS, WRITTEN_FIELDS
+from scrapy_tamis.item_sources import DUPLICATES
 from scrapy_tamis.storage.clients import check_address
-from scrapy_tamis.storage.evidence import MAX_PAGES
 from scrapy_tamis.storage.keys import MAX_TTL_S
 from tamis.counting import MIN_PAGES
-from tamis.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH
-from tamis.evidence.comments import COMMENTS, Comments
+from tamis.duplicates import MIN_RESEMBLANCE
+from tamis.evidence.comments import COMMENTS
 from tamis.models import load_model
 from tamis.models.decision import FAVORS, SCOPES
 from tamis.page.hidden import HIDDEN
+from tamis.page.page import Limits
 from tamis.rules import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
-    from tamis.models.decision import Favor, Scope
-    from tamis.page.hidden import Hidden
+    from scrapy_tamis.item_sources import Duplicates
 
 PREFIX: Final = "TAMIS_"
 
@@ -122,25 +122,30 @@ def _outputs(value: object) -> frozenset[str]:
     return chosen
 
 
+def _mapping(value: object, example: str) -> Mapping[str, object]:
+    try:
+        return BaseSettings({"value": value}).getdict("value")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"must be a mapping, as {example}: {error}") from error
+
+
 def _field_names(value: object) -> Mapping[str, str | None]:
     """Return the name of each field, by its default name; ``None`` for one that is not wanted."""
-    known = WRITTEN_FIELDS + OPTIONAL_FIELDS
-    try:
-        names: Mapping[str, object] = BaseSettings({"value": value}).getdict("value")
-    except (TypeError, ValueError) as error:
-        raise ValueError(f'must map names of fields to yours, as {{"text": "body"}}: {error}') from error
+    known = READ_FIELDS + WRITTEN_FIELDS + OPTIONAL_FIELDS
+    names = _mapping(value, '{"text": "body"}')
     if unknown := set(names) - set(known):
         wrong = ", ".join(sorted(map(str, unknown)))
         raise ValueError(f'must map {", ".join(known)} to names of yours, as {{"text": "body"}}; not {wrong}')
     found: dict[str, str | None] = {}
     for key in known:
         name = names.get(key, key)
-        if name is not None and (not isinstance(name, str) or not name):
-            raise ValueError(f"must map {key} to the name of a field or to None, not to {name!r}")
+        if not (isinstance(name, str) and name) and (name is not None or key in READ_FIELDS):
+            what = "the name of a field" if key in READ_FIELDS else "the name of a field or to None"
+            raise ValueError(f"must map {key} to {what}, not to {name!r}")
         found[key] = name
     taken = [name for name in found.values() if name is not None]
     if twice := sorted({name for name in taken if taken.count(name) > 1}):
-        raise ValueError(f"must not write two things to one field: {', '.join(twice)}")
+        raise ValueError(f"must not have two things in one field: {', '.join(twice)}")
     return found
 
 
@@ -164,6 +169,42 @@ def _encoding(value: object) -> str | None:
     if (name := _text(value)) is not None and resolve_encoding(name) is None:
         raise ValueError(f"must be the name of a charset, not {name!r}")
     return name
+
+
+def _limits(value: object) -> Limits:
+    if isinstance(value, Limits):
+        return value
+    given, known = _mapping(value, '{"max_bytes": 1_000_000}'), [each.name for each in fields(Limits)]
+    if unknown := set(given) - set(known):
+        raise ValueError(f"may have {', '.join(known)}; not {', '.join(sorted(map(str, unknown)))}")
+    return Limits(**{name: int(_number(int, 1)(number) or 1) for name, number in given.items()})
+
+
+_ARGUMENTS: Final[Mapping[str, Callable[[object], object]]] = {
+    "model": _model,
+    "scope": _choice(SCOPES),
+    "favor": _choice(FAVORS),
+    "comments": _choice(COMMENTS),
+    "hidden": _choice(HIDDEN),
+    **dict.fromkeys(("deduplicate", "links", "images", "tables", "smooth"), _bool),
+    "encoding": _encoding,
+    "limits": _limits,
+}
+"""What a crawl may hand to :func:`tamis.clean`; its other arguments are of one page."""
+
+
+def _arguments(value: object) -> Mapping[str, Any]:
+    """Check arguments of :func:`tamis.clean`, before any page is there."""
+    given = _mapping(value, '{"scope": "article"}')
+    if unknown := set(given) - set(_ARGUMENTS):
+        raise ValueError(f"may have {', '.join(_ARGUMENTS)}; not {', '.join(sorted(map(str, unknown)))}")
+    checked = {}
+    for name, argument in given.items():
+        try:
+            checked[name] = _ARGUMENTS[name](argument)
+        except ValueError as error:
+            raise ValueError(f"has a {name} that {error}") from error
+    return checked
 
 
 def _redis_url(value: object) -> str | None:
@@ -246,78 +287,40 @@ class Config:
     enabled: bool = _setting(True, _bool)
     """`False` switches everything off, for a project or, in `custom_settings`, for one spider"""
     required: bool = _setting(True, _bool)
-    """the crawl stops if Tamis cannot start; with `False` it goes on without, and says so at its beginning and at its
-    end"""
-    model: str | None = _setting(None, _model, "name or path")
-    """page-level model; `None` is the one that comes with the package"""
-    scope: Scope = _setting("auto", _choice(SCOPES))
-    """`article`: the main content alone is wanted; `page`: all that is not template; `auto` goes by the [kind of
-    page](fields.md)"""
-    favor: Favor = _setting("balanced", _choice(FAVORS))
-    """`precision` cuts more: choose it when leftover template hurts more than lost text; `recall` cuts less"""
-    hidden: Hidden = _setting("drop", _choice(HIDDEN))
-    """`keep` for text that nobody sees, see [Hidden text](output.md#hidden-text)"""
-    html_field: str = _setting("html", _name, "field")
-    """where items hold their HTML, as text or bytes"""
-    url_field: str = _setting("url", _name, "field")
-    """where items hold their address; without one the response's address is taken"""
-    encoding: str | None = _setting(None, _encoding, "charset")
-    """of HTML that items hold as bytes, whatever its header and its `meta` say; `None` finds it for [each
-    page](output.md#bytes)"""
+    """the crawl stops if Tamis cannot start, or `TAMIS_REDIS_URL` can never work: wrong password, rights, database,
+    TLS or mode. `False` goes on with what works, and says so: without site evidence, or without cleaning. A Redis
+    that does not answer never stops a crawl"""
+    clean: Mapping[str, Any] = _setting({}, _arguments, "mapping")
+    """arguments of [`tamis.clean`](api.md#tamisclean) for every page, as `{"scope": "article", "links": False}`:
+    `model`, `scope`, `favor`, `comments`, `hidden`, `deduplicate`, `links`, `images`, `tables`, `smooth`, `encoding`,
+    and `limits` as `{"max_bytes": 16_000_000, "max_nodes": 100_000}`"""
     field_names: Mapping[str, str | None] = _setting({}, _field_names, "mapping")
-    """other names for the [fields](fields.md) written, as `{"text": "body"}`; `None` for one that is not wanted"""
+    """other names for the [fields](fields.md), as `{"html": "raw", "text": "body"}`: `html` and `url` are read, the
+    others written; `None` for one that is not wanted"""
     outputs: frozenset[str] = _setting([], _outputs, "names")
     """further fields to write: `clean_html`, `markdown`, `metadata`, `chunks`, `segments`, `blocks`"""
-    links: bool = _setting(True, _bool)
-    """`False` drops the targets of links from HTML and Markdown; their text stays"""
-    images: bool = _setting(True, _bool)
-    """`False` leaves pictures, videos and sounds out"""
-    tables: bool = _setting(True, _bool)
-    """`False` leaves data tables out; layout tables are not concerned"""
     rules: Rules = _setting(None, _rules, "path")
     """[rules of your own](../guides/rules.md) for sites: CSS selectors of what is always kept or dropped; a file in
     TOML or JSON, or a list of mappings"""
-    deduplicate: bool = _setting(True, _bool)
-    """`False` keeps text that a page has twice, see [What counts as content](../guides/content.md)"""
-    comments: Comments = _setting("separate", _choice(COMMENTS))
-    """what readers wrote below the content: `separate` puts it into the field [`comments`](fields.md#comments) only,
-    `include` into the text, HTML and Markdown as well, `drop` nowhere"""
     keep_html: bool = _setting(True, _bool)
     """`False` takes the HTML off the item once its content is written to another field; the `site` spider's project
     does"""
-    duplicates: bool = _setting(True, _bool)
-    """look for [near-duplicates](../guides/near-duplicates.md) during the crawl"""
-    drop_duplicates: bool = _setting(False, _bool)
-    """drop pages of 30 words or more that share [nearly all their text](../guides/near-duplicates.md#dropping) with
-    another, instead of marking them"""
-    duplicates_ttl: int = _setting(30 * DAY_S, _number(int, 1, MAX_TTL_S), "seconds")
-    """how long a document is remembered after it was last met (30 days)"""
-    duplicates_sketch: int = _setting(8, _number(int, 8, 1024), "shingles")
-    """kept per document, 8 to 1024; more make the resemblance more exact, and take 6 bytes each"""
-    duplicates_resemblance: float | None = _setting(None, _number(float, 0.001, 1, None), "0 to 1")
-    """least [resemblance](../guides/near-duplicates.md#how-alike) of near-duplicates; `None`: 4 of 8 shingles in
-    common"""
+    duplicates: Duplicates = _setting("off", _choice(DUPLICATES))
+    """`mark` names the earlier page that an item [nearly duplicates](../guides/near-duplicates.md), `drop` drops the
+    item; the `site` spider's project has `mark`"""
+    duplicates_resemblance: float = _setting(MIN_RESEMBLANCE, _number(float, 0.5, 1), "0.5 to 1")
+    """least [resemblance](../guides/near-duplicates.md#how-alike) of near-duplicates; 1 is the same words"""
     site_evidence: bool = _setting(True, _bool)
     """count the nodes of each site and use the counts; `False` is page level only"""
     read_only: bool = _setting(None, _read_only)
     """use what Redis knows and write nothing; `None` is true in `scrapy shell`, `fetch`, `view`, `parse` and `check`"""
     processes: int = _setting(0, _processes, "processes")
     """clean pages in [processes of their own](#processes); `auto` is one per core beside the crawl's, 2 at most"""
-    thread_tags: int = _setting(3_000, _number(int, 0), "tags")
-    """pages with more tags (`<`; 600 characters or 4 `=` count as one more) are cleaned in a thread, not in the event
-    loop"""
-    max_bytes: int = _setting(16_000_000, _number(int, 1), "bytes")
-    """HTML longer than this is not read, and its item has no text"""
-    max_nodes: int = _setting(100_000, _number(int, 1), "nodes")
-    """pages with more start tags and comments are not parsed, and their items have no text"""
     redis_url: str | None = _setting(None, _redis_url, "URL")
     """`redis://`, `rediss://` or `unix://`; `redis+cluster://` and any server of a cluster;
     `redis+sentinel://USER:PASSWORD@HOST:26379,HOST:26379/MASTER/DATABASE` for the master that Sentinels name,
     `?sentinel_password=` and `&sentinel_username=` where they have their own; both with `rediss` for TLS. `None`: the
     environment variable of this name, the place for passwords; without one a private server is started"""
-    redis_optional: bool = _setting(False, _bool)
-    """`True` goes on without site evidence where `TAMIS_REDIS_URL` will never work: wrong password, permissions,
-    database, TLS or mode. A Redis that does not answer never stops a crawl"""
     redis_prefix: str = _setting("tamis", _name)
     """first part of every key"""
     redis_timeout: float = _setting(0.5, _number(float, 0.001, MAX_TTL_S), "seconds")
@@ -331,28 +334,29 @@ class Config:
     host_budget: int = _setting(2_900, _number(int, 100), "nodes")
     """most nodes held per host; rare ones are dropped when it is full, with [a known
     error](../guides/sites.md#what-the-counts-promise)"""
-    host_pages: int = _setting(1_024, _number(int, 1, MAX_PAGES), "pages")
-    """most pages counted per host, at most 32767; then it [settles](../guides/sites.md#settled-hosts) in any case"""
     settle_pages: int = _setting(64, _number(int, MIN_PAGES, math.inf, 0), "pages")
-    """pages after which a host may settle, 10 or more; with 0 none does, and pages after `TAMIS_HOST_PAGES` are not
-    counted"""
+    """pages after which a host may settle, 10 or more, once its labels have not changed while its pages doubled; with 0
+    none does, and pages after the 1,024th are not counted"""
     domain_hosts: int = _setting(1_000, _number(int, 0), "hosts")
     """most hosts of one registered domain that a crawl begins to count, as a wildcard in DNS has no end of them; 0 is
     any number"""
-    host_ttl: int = _setting(30 * DAY_S, _number(int, 1, MAX_TTL_S), "seconds")
-    """how long a host is remembered after its last page (30 days)"""
+    ttl: int = _setting(30 * DAY_S, _number(int, 1, MAX_TTL_S), "seconds")
+    """how long a host is remembered after its last page, and an original of near-duplicates (30 days)"""
     report: str | None = _setting(None, _file, "path")
     """write a [report of the crawl](../guides/report.md) there when it ends; `%(name)s` and `%(time)s` stand for the
     spider's name and the beginning, as in `FEEDS`; the `site` spider's project has `report.html`"""
     metrics: tuple[str, int] | None = _setting(None, _address, "address")
     """serve the [stats to Prometheus](stats.md#prometheus) there, as `127.0.0.1:9410`, while the crawl runs"""
-    progress: bool = _setting(True, _bool)
-    """show the [progress of the crawl](../guides/report.md#while-it-runs) at the foot of the terminal"""
+
+    @property
+    def html_field(self) -> str:
+        """Where items hold their HTML."""
+        return str(self.field_names["html"])
 
     @property
     def needs_redis(self) -> bool:
         """Whether anything is to be kept in Redis."""
-        return self.site_evidence or self.duplicates
+        return self.site_evidence or self.duplicates != "off"
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -366,11 +370,8 @@ class Config:
                 problems.append(str(error))
         if problems:
             raise ConfigError(problems)
-        if values["drop_duplicates"]:
-            values["duplicates_sketch"] = max(values["duplicates_sketch"], SAME_TEXT_SKETCH)
-            values["duplicates_resemblance"] = values["duplicates_resemblance"] or SAME_TEXT_RESEMBLANCE
         if is_read_only_command():  # a single page: there is no crawl to report on, and no process is ready in time
-            values |= {"processes": 0, "redis_optional": True, "report": None, "metrics": None, "progress": False}
+            values |= {"processes": 0, "required": False, "report": None, "metrics": None}
         return cls(**values)
 
 
@@ -400,8 +401,10 @@ def unknown_settings(settings: BaseSettings, spider: object) -> list[str]:
     problems = []
     for name in unknown:
         similar = get_close_matches(name, SETTINGS, n=1)
-        if (output := name.removeprefix(PREFIX).lower()) in OPTIONAL_FIELDS:
-            similar = [f'TAMIS_OUTPUTS = ["{output}"]']
+        if (key := name.removeprefix(PREFIX).lower()) in OPTIONAL_FIELDS:
+            similar = [f'TAMIS_OUTPUTS = ["{key}"]']
+        elif key in _ARGUMENTS:
+            similar = [f'TAMIS_CLEAN = {{"{key}": ...}}']
         problems.append(f"there is no setting {name}" + (f"; did you mean {similar[0]}?" if similar else ""))
     unread = sorted((SETTINGS.keys() & os.environ) - {"TAMIS_REDIS_URL", *settings})
     problems += [f"{name} of the environment has no effect: give -s {name}=VALUE" for name in unread]

@@ -30,6 +30,7 @@ class Content:
     status: str | None = None
     shingles: list[str] | None = None
     duplicate_of: str | None = None
+    resemblance: float | None = None
     clean_html: str | None = None
     markdown: str | None = None
     metadata: dict[str, Any] | None = None

@@ -6,24 +6,26 @@ import asyncio
 import logging
 from contextlib import AsyncExitStack, contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.extensions.feedexport import FeedExporter
 from scrapy.utils.asyncio import is_asyncio_available
 
 from scrapy_tamis import stats
 from scrapy_tamis.cleaner import Cleaner
 from scrapy_tamis.config import Config, ConfigError, unknown_settings
 from scrapy_tamis.item_sources import ItemSources
-from scrapy_tamis.pool import ReadPage
+from scrapy_tamis.pool import PageFailedError, ReadPage
+from scrapy_tamis.repeats import RepeatedTexts
 from scrapy_tamis.storage.clients import memory_advice, without_secrets
 from scrapy_tamis.storage.connection import Connection, problem_at_start
 from scrapy_tamis.storage.counts import NodeCounts
 from scrapy_tamis.storage.embedded import EmbeddedServer, EmbeddedServerError
 from scrapy_tamis.storage.evidence import HashedPage
-from scrapy_tamis.storage.index import DuplicateIndex
 from scrapy_tamis.worker import freeze_loaded
 from tamis.page.addresses import links_of
 from tamis.page.page import PageTooLarge
@@ -39,9 +41,14 @@ if TYPE_CHECKING:
     from scrapy_tamis.item_sources import ItemSource
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 _NO_ASYNCIO: Final = "TWISTED_REACTOR must be the asyncio reactor, which is Scrapy's default"
 _START_TIMEOUT_S: Final = 1.0
+"""Limit on each answer of the server when a crawl starts; the check as a whole may take twice as long."""
+
+_WITH_TEXT: Final = frozenset({"cleaned", "from_data", "fallback"})
+
 _configs: WeakKeyDictionary[Crawler, Config | None] = WeakKeyDictionary()
 """The settings of each crawl; ``None`` where Tamis cannot start."""
 
@@ -63,8 +70,10 @@ class Tamis(Component):
 
     Attributes:
         count: adds one to a stat of :mod:`scrapy_tamis.stats`.
-        counts, duplicates: ``None`` without Redis or when they are off.
+        connection: to Redis; ``None`` without one, or when nothing needs it.
+        counts: ``None`` without Redis or when they are off.
         on_cleaned: functions that are called with the address and the values of each item that was cleaned.
+        on_duplicate: functions that are called with the address of each near-duplicate, and that of its original.
         before_close: functions that are awaited before the connection is closed, with the address of Redis or ``None``.
     """
 
@@ -75,9 +84,11 @@ class Tamis(Component):
         self.cleaner = Cleaner(self.config, self.count)
         self.sources = ItemSources(self.warn_once)
         self.counts: NodeCounts | None = None
-        self.duplicates: DuplicateIndex | None = None
+        self.connection: Connection | None = None
         self.on_cleaned: list[Callable[[str | None, Mapping[str, Any]], object]] = []
+        self.on_duplicate: list[Callable[[str, str], object]] = []
         self.before_close: list[Callable[[str | None], Awaitable[object]]] = []
+        self._repeated_texts = RepeatedTexts()
         self._redis_url: str | None = None
         self._closing = AsyncExitStack()  # ends in the reverse order what was opened
         self._warned: set[Hashable] = set()
@@ -114,7 +125,18 @@ class Tamis(Component):
         return hashed.links if isinstance(hashed, ReadPage) else None
 
     async def clean(self, html: str | bytes, source: ItemSource) -> CleanedItem:
-        """Clean a page as it was read and counted; one that was not is looked up in the counts of its site."""
+        """Clean a page as it was read and counted; one that was not is looked up in the counts of its site.
+
+        From the third address of a host with one text on, its ``status`` is ``repeated``.
+        """
+        try:
+            if source.failure is not None:
+                raise source.failure
+            return await self._clean(html, source)
+        except PageFailedError as error:
+            return self.cleaner.without_text(source.url, error.status)
+
+    async def _clean(self, html: str | bytes, source: ItemSource) -> CleanedItem:
         url, hashed, evidence = source.url, source.hashed, source.evidence
         is_new = not source.html  # else the middleware has read it, or found it too large
         if is_new and self.counts is not None and url is not None and source.site and not kind_of_data(html):
@@ -124,11 +146,20 @@ class Tamis(Component):
                 with self.step("look up the counts", stats.ITEMS_INCOMPLETE, url):
                     evidence = await self.counts.read(source.site, hashed.fingerprints)
         rules = source.options.rules_of(self.config.rules, url)
-        return await self.cleaner.clean(html, url, hashed, evidence, source.options.model, rules)
+        cleaned = await self.cleaner.clean(html, url, hashed, evidence, source.options.model, rules)
+        if url is not None and cleaned.status in _WITH_TEXT and self._repeated_texts.is_repeated(url, cleaned.text):
+            cleaned.values["status"] = "repeated"
+            message = "%s has the text of two other addresses of its host; such items have the status 'repeated'"
+            self.warn_once("repeated", message, url)
+        return cleaned
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
+        if (problem := await self._problem_with_server()) is not None:
+            self._stop(f"{problem}; TAMIS_REQUIRED = False goes on without site evidence")
+            return
         self.cleaner.pool.start()
+        self._closing.callback(self.cleaner.thread.shutdown, wait=False)
         self._closing.push_async_callback(self.cleaner.pool.close)
         try:
             await self._open()
@@ -136,34 +167,50 @@ class Tamis(Component):
             logger.warning("The crawl goes on without site evidence: %s", error)
             self._redis_failed(begins=True)
         except Exception:
-            self.counts = self.duplicates = None
+            self.counts = self.connection = None
             self.count(stats.REDIS_FAILURES)
             logger.exception("The crawl goes on without site evidence")
         freeze_loaded()
+
+    async def _problem_with_server(self) -> str | None:
+        """Return why the crawl's Redis will never work; the event loop goes on meanwhile."""
+        config = self.config
+        if config.redis_url is None or not config.needs_redis or not config.required:
+            return None
+        timeout = max(config.redis_timeout, _START_TIMEOUT_S)
+        work = partial(problem_at_start, config.redis_url, config.redis_prefix, timeout)
+        return await _in_daemon_thread(work, 2 * timeout)
+
+    def _stop(self, problem: str) -> None:
+        """End the crawl before its first request, with exit code 1."""
+        crawler = self._crawler
+        _log_problems([problem])
+        self.before_close.clear()
+
+        async def close() -> None:
+            for slot in getattr(crawler.get_extension(FeedExporter), "slots", ()):
+                slot.store_empty = False  # the feed of an earlier crawl stays
+            await crawler.engine.close_spider_async(reason="tamis_cannot_start")
+            await crawler.engine.stop_async()
+            crawler.spider = None  # by which Scrapy knows that its exit code is 1
+
+        crawler.signals.connect(close, signals.engine_started, weak=False)
 
     async def _open(self) -> None:
         config = self.config
         if not config.needs_redis or (connection := await self._connect()) is None:
             return
         self._closing.push_async_callback(connection.close)
+        self.connection = connection
         if config.site_evidence:
             self.counts = NodeCounts(
                 connection,
                 prefix=config.redis_prefix,
                 budget=config.host_budget,
-                max_pages=config.host_pages,
-                ttl=config.host_ttl,
+                ttl=config.ttl,
                 settle_after=config.settle_pages,
                 max_hosts=config.domain_hosts,
                 count_stat=self.count,
-            )
-        if config.duplicates:
-            self.duplicates = DuplicateIndex(
-                connection,
-                config.redis_prefix,
-                ttl=config.duplicates_ttl,
-                keep=config.duplicates_sketch,
-                min_resemblance=config.duplicates_resemblance,
             )
         if (
             await connection.ping()
@@ -175,13 +222,13 @@ class Tamis(Component):
     def _warn_if_nothing_was_cleaned(self) -> None:
         number_of, field = partial(self._crawler.stats.get_value, default=0), self.config.html_field
         reasons = {
-            stats.ITEMS_WITHOUT_HTML: f"have nothing in {field!r}: set TAMIS_HTML_FIELD to their field",
+            stats.ITEMS_WITHOUT_HTML: f"have nothing in {field!r}: name their field in TAMIS_FIELD_NAMES",
             stats.ITEMS_NOT_HTML: f"have no HTML in {field!r}: give response.text of a page",
             stats.ITEMS_WITHOUT_FIELD: "have no room for the text: declare a field, or name one in TAMIS_FIELD_NAMES",
             stats.ITEMS_FAILED: "could not be cleaned: their first error is above",
         }
         raw = {name: number for name in reasons if (number := number_of(name))}
-        if raw and not any(map(number_of, stats.ITEMS_DONE)):
+        if raw and not any(map(number_of, (*stats.ITEMS_DONE, stats.CONTENT_PROVIDED))):
             logger.log(
                 logging.WARNING if raw.keys() == {stats.ITEMS_WITHOUT_HTML} else logging.ERROR,
                 "None of the %d items of this crawl was cleaned; %s. TAMIS_ENABLED = False switches Tamis off",
@@ -192,7 +239,7 @@ class Tamis(Component):
     async def close(self) -> None:
         """Disconnect, and stop the embedded server if no other crawl uses it."""
         self._warn_if_nothing_was_cleaned()
-        self.counts = self.duplicates = None
+        self.counts = self.connection = None
         for work in self.before_close:
             self._closing.push_async_callback(work, self._redis_url)
         try:
@@ -225,6 +272,25 @@ class Tamis(Component):
         self.count(stats.REDIS_FAILURES)
         if begins:
             self.count(stats.REDIS_OUTAGES)
+
+
+async def _in_daemon_thread(work: Callable[[], T], seconds: float) -> T | None:
+    """Return the result of work that no end of a crawl waits for; ``None`` if it takes longer than so many seconds."""
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[T] = loop.create_future()
+
+    def run() -> None:
+        try:
+            settle = partial(result.set_result, work())
+        except Exception as error:
+            settle = partial(result.set_exception, error)
+        with suppress(RuntimeError):  # the loop may be closed by now
+            loop.call_soon_threadsafe(lambda: result.done() or settle())
+
+    Thread(target=run, daemon=True).start()
+    with suppress(TimeoutError):
+        return await asyncio.wait_for(result, seconds)
+    return None
 
 
 def tamis_of(crawler: Crawler) -> Tamis:
@@ -271,20 +337,20 @@ def _checked_config(crawler: Crawler) -> Config:
         config = Config.from_settings(crawler.settings)
     except ConfigError as error:
         _refuse(crawler, error.problems + problems)
-    if config.redis_url and config.needs_redis and not config.redis_optional:
-        timeout = max(config.redis_timeout, _START_TIMEOUT_S)
-        if problem := problem_at_start(config.redis_url, config.redis_prefix, timeout):
-            problems.append(f"{problem}; TAMIS_REDIS_OPTIONAL = True goes on without site evidence")
     if problems:
         _refuse(crawler, problems)
     return config
 
 
+def _log_problems(problems: list[str]) -> None:
+    reasons = "".join(f"\n  * {problem}" for problem in problems)
+    logger.error("Tamis cannot start:%s", reasons)
+
+
 def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:
     """Log what is wrong and end the crawl, or with ``TAMIS_REQUIRED`` off log it once more at the end."""
     _configs[crawler] = None
-    reasons = "".join(f"\n  * {problem}" for problem in problems)
-    logger.error("Tamis cannot start:%s", reasons)
+    _log_problems(problems)
     if not _is_on(crawler, "TAMIS_REQUIRED"):
 
         def log_again() -> None:

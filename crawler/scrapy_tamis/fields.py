@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from scrapy_tamis.losses import measure_losses
 from tamis.cleaning import clean
-from tamis.counting import MIN_PAGES
-from tamis.duplicates import KEEP, shingles
+from tamis.duplicates import shingles
 from tamis.page.page import DEFAULT_LIMITS, Limits, Page
 from tamis.site import PageCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from scrapy_tamis.storage.evidence import HashedUnits, SiteEvidence
     from tamis.cleaning import Cleaned
@@ -25,11 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """A cleaned page with the counts of its site and the shingles of its text, from which fields are computed."""
+    """A cleaned page with the counts of its site, from which fields are computed."""
 
     cleaned: Cleaned
     evidence: SiteEvidence | None
-    shingles: NDArray[np.uint64]
 
     def values(self, outputs: Collection[str] = ()) -> dict[str, object]:
         """Return the values of the fields that are always written, and of those in ``outputs``, by field name."""
@@ -55,13 +51,14 @@ FIELDS: Final = (
     ItemField("template_share", lambda o: round(o.cleaned.template_share, 4)),
     ItemField("confidence", lambda o: None if o.cleaned.confidence is None else round(o.cleaned.confidence, 4)),
     ItemField("kind", lambda o: o.cleaned.kind),
-    ItemField("label_source", lambda o: "site" if o.evidence and o.evidence.pages >= MIN_PAGES else "page"),
+    ItemField("label_source", lambda o: "site" if o.cleaned.decided and o.cleaned.decided.uses_counts else "page"),
     ItemField("model_version", lambda o: o.cleaned.model_version),
     ItemField("evidence_pages", lambda o: o.evidence.pages if o.evidence else 0),
     ItemField("site_label_version", lambda o: o.evidence.label_version if o.evidence else 0),
     ItemField("status", lambda o: o.cleaned.status),
-    ItemField("shingles", lambda o: o.shingles[:KEEP].astype(">u8").tobytes().hex(" ", 8).split()),
+    ItemField("shingles", lambda o: shingles(o.cleaned.text).astype(">u8").tobytes().hex(" ", 8).split()),
     ItemField("duplicate_of", None),
+    ItemField("resemblance", None),
     ItemField("clean_html", lambda o: o.cleaned.html, optional=True),
     ItemField("markdown", lambda o: o.cleaned.markdown, optional=True),
     ItemField("metadata", lambda o: o.cleaned.metadata.to_dict(), optional=True),
@@ -70,6 +67,9 @@ FIELDS: Final = (
     ItemField("blocks", lambda o: [asdict(block) for block in o.cleaned.blocks], optional=True),
 )
 """All fields; ``docs/reference/fields.md`` has their table."""
+
+READ_FIELDS: Final = ("html", "url")
+"""What the pipeline reads of an item; of one without an address the response's is taken."""
 
 WRITTEN_FIELDS: Final = tuple(field.name for field in FIELDS if not field.optional)
 """What the pipeline writes on every item that has such a field."""
@@ -80,25 +80,35 @@ OPTIONAL_FIELDS: Final = tuple(field.name for field in FIELDS if field.optional)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanedItem:
-    """The values of an item's fields, by name, and the shingles of its clean text."""
+    """The values of an item's fields, by name, and what its page may have lost."""
 
     values: dict[str, object]
-    shingles: NDArray[np.uint64]
+    losses: dict[str, object] = field(default_factory=dict)
 
     @property
     def status(self) -> str:
         """See :attr:`tamis.Cleaned.status`."""
         return str(self.values["status"])
 
+    @property
+    def text(self) -> str:
+        """See :attr:`tamis.Cleaned.text`."""
+        return str(self.values["text"])
+
 
 @dataclass(frozen=True, slots=True)
 class CleaningOptions:
-    """The options for all pages of a crawl; ``switches`` are further arguments of :func:`tamis.clean`, by name."""
+    """The options for all pages of a crawl.
+
+    Attributes:
+        switches: further arguments of :func:`tamis.clean`, by name.
+        measures_losses: whether there is a report, which ranks pages by :func:`measure_losses`.
+    """
 
     limits: Limits = DEFAULT_LIMITS
     outputs: tuple[str, ...] = ()
-    sketch: int = KEEP
     switches: Mapping[str, Any] = field(default_factory=dict)
+    measures_losses: bool = False
 
 
 def clean_item(
@@ -119,5 +129,5 @@ def clean_item(
             df = df[: html.n + html.m]
         site = PageCounts(df, evidence.pages)
     cleaned = clean(html, url, model=model, limits=options.limits, site=site, rules=rules, **options.switches)
-    outcome = Outcome(cleaned, evidence, shingles(cleaned.text, keep=options.sketch))
-    return CleanedItem(outcome.values(options.outputs), outcome.shingles)
+    losses = measure_losses(cleaned) if options.measures_losses else {}
+    return CleanedItem(Outcome(cleaned, evidence).values(options.outputs), losses)

@@ -7,11 +7,11 @@ it: the lxml tree of a page, which the response holds anyway, can be ten times i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 from urllib.parse import parse_qsl, urlsplit
 from weakref import WeakKeyDictionary, ref
 
@@ -30,6 +30,9 @@ Warn = Callable[..., None]
 META: Final = "tamis"
 """Name of the entry in a request's ``meta``."""
 
+Duplicates = Literal["off", "mark", "drop"]
+DUPLICATES: Final[tuple[Duplicates, ...]] = get_args(Duplicates)
+
 _NO_RULES: Final = Rules()
 
 
@@ -41,19 +44,22 @@ class RequestOptions:
     clean: bool = True
     site: str | None = None
     url: str | None = None
-    drop_duplicates: bool | None = None
+    duplicates: Duplicates | None = None
     model: str | None = None
     rules: Rules | None = _NO_RULES
 
-    def updated(self, value: object, warn: Warn) -> RequestOptions:
-        """Return the options changed by a mapping or a truth value; ``warn`` is called for each that makes no sense."""
+    def updated(self, value: object, warn: Warn, ignored: Collection[str] = ()) -> RequestOptions:
+        """Return the options changed by a mapping or a truth value.
+
+        ``warn`` is called for each that makes no sense, or is ``ignored`` since it only makes sense for a request.
+        """
         if not isinstance(value, Mapping):
             is_off = not value or str(value).lower() in _OFF
             return replace(self, count=False, clean=False) if is_off and value is not None else self
         chosen: dict[str, Any] = {}
         for name, option in value.items():
             try:
-                chosen |= {} if option is None else {name: _checked(name, option)}
+                chosen |= {} if option is None else {name: _checked(name, option, ignored)}
             except ValueError as error:
                 warn((META, name), "%r: ignored %r: %r%s", META, name, option, f": {error}" if str(error) else "")
         return replace(self, **chosen)
@@ -78,17 +84,22 @@ def page_address(url: str) -> str:
 
 _OFF: Final = frozenset({"no", "off", "false", "0"})
 DEFAULT: Final = RequestOptions()
-_TYPES: Final = {f.name: str if f.name in {"site", "model", "url"} else bool for f in fields(RequestOptions)}
+_TEXTS: Final = frozenset({"site", "model", "url", "duplicates"})
+_TYPES: Final = {f.name: str if f.name in _TEXTS else bool for f in fields(RequestOptions)}
 
 
-def _checked(name: object, option: object) -> object:
-    """Return the value of an option; raise ``ValueError`` if it makes no sense."""
+def _checked(name: object, option: object, ignored: Collection[str]) -> object:
+    """Return the value of an option; raise ``ValueError`` if it makes no sense, or none here."""
+    if name in ignored:
+        raise ValueError("it acts in the meta of a request, not on an item")
     if name == "rules":
         return None if option is False else Rules(() if option is True else option)  # type: ignore[arg-type]
     if name not in _TYPES:
         raise ValueError(f"there are {', '.join(_TYPES)}")
     if not isinstance(option, _TYPES[name]):
         raise ValueError(f"it takes a {_TYPES[name].__name__}")  # noqa: TRY004  (as for all that makes no sense)
+    if name == "duplicates" and option not in DUPLICATES:
+        raise ValueError(f"it is one of {', '.join(DUPLICATES)}")
     if name == "site":
         return site_of(str(option) if "://" in str(option) else f"https://{option}/")
     return option
@@ -103,6 +114,7 @@ class ItemSource:
         site: site that the page counts for, if any.
         html: the text and body of the response; an item that holds one of them holds this very page.
         hashed: fingerprints of the page, with the page itself if the crawl's own process has read it.
+        failure: why nobody is to read the page.
     """
 
     url: str | None = None
@@ -111,10 +123,21 @@ class ItemSource:
     html: tuple[str | bytes, ...] = ()
     hashed: HashedUnits | None = None
     evidence: SiteEvidence | None = None
+    failure: Exception | None = None
 
     def is_of(self, html: str | bytes) -> bool:
         """Whether an item's HTML is the whole page, unchanged."""
         return any(html is own or html == own for own in self.html)
+
+    def site_for(self, url: str | None) -> str | None:
+        """Return the site whose counts an item is judged by that has other HTML than the page: that of its address.
+
+        It is the page's own where the item has no address, or one that differs by ``www.`` alone.
+        """
+        own, other = self.site, None if url is None else site_of(url)
+        if own is None or other is None:
+            return own or other
+        return own if own.removeprefix("www.") == other.removeprefix("www.") else other
 
 
 class _Entered(NamedTuple):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from scrapy_tamis.extension import Component, config_of
+from scrapy_tamis.extension import Component, Tamis, config_of
 from scrapy_tamis.extras import missing_package
 from scrapy_tamis.stats import STATS
 
@@ -34,6 +34,16 @@ METRICS: Final = {
 
 HEARTBEAT: Final = "tamis_event_loop_last_beat_seconds"
 """Name of the gauge with the last heartbeat of the crawl's event loop, in seconds since 1970."""
+
+
+HOST_METRICS: Final = {
+    "tamis_host_pages": "Pages of the host that are counted",
+    "tamis_host_labels": "Units of the host that are template by now",
+    "tamis_host_labels_changed_ratio": "Fraction of the template's text with another label than when last stable",
+    "tamis_host_settles_at_pages": "Pages at which the host settles if they stay so; 0 for never, or once it has",
+    "tamis_host_settled": "1 for a host whose labels are frozen",
+}
+"""Names and meanings of the gauges for each host, in the order of :class:`scrapy_tamis.storage.counts.LabelState`."""
 
 
 class CrawlMetrics(Component):
@@ -78,7 +88,7 @@ class CrawlMetrics(Component):
             self._server.server_close()
 
     def collect(self) -> Iterator[Any]:
-        """Yield the stats as they are now, for the registry; called in the server's thread."""
+        """Yield the stats and the labels of hosts as they are now; called in the server's thread."""
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily  # noqa: PLC0415
 
         spider = self._crawler.spidercls.name
@@ -86,6 +96,13 @@ class CrawlMetrics(Component):
             family = CounterMetricFamily(name, f"Scrapy's stat {stat}", labels=["spider"])
             family.add_metric([spider], self._crawler.stats.get_value(stat, 0))
             yield family
+        tamis = self._crawler.get_extension(Tamis)
+        hosts = dict(tamis.counts.label_states) if tamis is not None and tamis.counts is not None else {}
+        for place, (name, meaning) in enumerate(HOST_METRICS.items() if hosts else ()):
+            gauge = GaugeMetricFamily(name, meaning, labels=["spider", "host"])
+            for host, state in hosts.items():
+                gauge.add_metric([spider, host], float(state[place]))
+            yield gauge
         heartbeat = GaugeMetricFamily(HEARTBEAT, "Last heartbeat of the event loop", labels=["spider"])
         heartbeat.add_metric([spider], self._heartbeat)
         yield heartbeat

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from scrapy import Request
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, JsonResponse, TextResponse
 
 from scrapy_tamis import stats
 from scrapy_tamis.extension import Component, tamis_of
+from scrapy_tamis.pool import PageFailedError
 from scrapy_tamis.storage.evidence import page_id_of
 from tamis.page.page import PageTooLarge
-from tamis.page.parsing import kind_of_data
+from tamis.page.parsing import begins_as_html, kind_of_data
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -52,7 +54,7 @@ class CountNodes(Component):
     async def _read(self, response: Response, source: ItemSource) -> None:
         """Read and count a page, and keep the result."""
         tamis, counts = self._tamis, self._tamis.counts
-        if not _is_page(response, source):
+        if not self._is_page(response, source):
             tamis.count(stats.PAGES_SKIPPED)
             return
         try:
@@ -62,6 +64,10 @@ class CountNodes(Component):
                 source.hashed = await tamis.cleaner.read(response.text, source.url)
         except PageTooLarge:
             tamis.count(stats.PAGES_TOO_LARGE)
+            return
+        except PageFailedError as error:  # which is logged
+            source.failure = error
+            tamis.count(stats.PAGES_FAILED)
             return
         if counts is None or source.hashed is None:
             tamis.count(stats.PAGES_UNCOUNTED)
@@ -80,10 +86,23 @@ class CountNodes(Component):
         request = response.request or Request(response.url)
         return page_id_of(self._crawler.request_fingerprinter.fingerprint(request))
 
+    def _is_page(self, response: Response, source: ItemSource) -> TypeGuard[TextResponse]:
+        """Whether a response is a page of a site that is to be counted or cleaned.
 
-def _is_page(response: Response, source: ItemSource) -> TypeGuard[HtmlResponse]:
-    """Whether a response is a page of a site that is to be counted or cleaned; servers call many a PDF HTML."""
-    if not isinstance(response, HtmlResponse) or not 200 <= response.status < 300:
+        Servers call many a PDF HTML, and many a page text or XML.
+        """
+        if not isinstance(response, TextResponse) or not 200 <= response.status < 300:
+            return False
+        is_wanted = source.site is not None and (source.options.count or source.options.clean)
+        if not is_wanted or isinstance(response, JsonResponse) or kind_of_data(response.body) is not None:
+            return False
+        if isinstance(response, HtmlResponse) or begins_as_html(response.body):
+            return True
+        kind, content_type = type(response).__name__, (response.headers.get("Content-Type") or b"").decode("latin-1")
+        self._tamis.warn_once(
+            (kind, "counted"),
+            "A %s counts for its site if it begins as HTML does (<!doctype html>). %s, of type %r, does not",
+            *(kind, response.url, content_type),
+            level=logging.INFO,
+        )
         return False
-    is_wanted = source.site is not None and (source.options.count or source.options.clean)
-    return is_wanted and kind_of_data(response.body) is None

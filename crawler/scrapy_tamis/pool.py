@@ -1,4 +1,4 @@
-"""Cleaning processes: a page goes to the one with the least to do, and stays with the crawl's own if that one dies."""
+"""Cleaning processes: a page goes to the one with the least to do, and no other sees what several have died of."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy_tamis.fields import CleanedItem
 from scrapy_tamis.storage.evidence import HashedUnits
-from scrapy_tamis.worker import LENGTH, pack, unpack
+from scrapy_tamis.worker import DONE, GONE, LENGTH, TOO_LARGE, PageGoneError, pack, unpack
 from tamis.page.page import PageTooLarge
 
 if TYPE_CHECKING:
@@ -28,10 +28,34 @@ TIMEOUT_S: Final = 60.0
 """Time without an answer after which a process counts as hung: ten times what its start or the largest page takes."""
 
 _END_TIMEOUT_S: Final = 2.0
-_MAX_PAGES_IN_HAND: Final = 24  # of a process, before the crawl's own process cleans light ones itself
-_MAX_FAILURES: Final = 3
+_MAX_FAILURES: Final = 3  # starts in a row
+_MAX_CRASHES: Final = 2
+"""Processes that may die while they work on a page: the first may have been killed by something else."""
+
+CRASHED, TIMED_OUT = "crashed", "timed_out"
+"""Status of an item whose page a process has died of, or not come to an end with."""
 
 logger = logging.getLogger(__name__)
+
+
+class PageFailedError(Exception):
+    """A page that processes die of, or hang on: nobody else is to read it.
+
+    Attributes:
+        status: ``crashed`` or ``timed_out``.
+    """
+
+    def __init__(self, status: str) -> None:
+        super().__init__(f"its cleaning process {'died of' if status == CRASHED else 'hung on'} the page")
+        self.status = status
+
+
+class _ProcessLostError(Exception):
+    """The process has ended, or hangs; ``status`` is that of the page that it was at, "" for those that waited."""
+
+    def __init__(self, status: str) -> None:
+        super().__init__(status)
+        self.status = status
 
 
 class CleaningProcess(asyncio.Protocol):
@@ -44,12 +68,14 @@ class CleaningProcess(asyncio.Protocol):
         pid: number of the process, once it runs.
         pending: what gets the results of the tasks that were sent, in their order.
         ended: set when the process takes no more tasks: it has ended, or hangs.
+        end_status: what becomes of the page that it is at if it ends; "" once it is to end.
     """
 
     def __init__(self) -> None:
         self.pid = 0
         self.pending = deque[asyncio.Future[Any]]()
         self.ended = asyncio.Event()
+        self.end_status = CRASHED
         self._loop = asyncio.get_running_loop()
         self._received = bytearray()
         self._timer: asyncio.TimerHandle | None = None
@@ -61,9 +87,9 @@ class CleaningProcess(asyncio.Protocol):
     def connection_lost(self, _: Exception | None) -> None:
         """Give up the tasks without a result: the process has ended, or hangs."""
         self.ended.set()
-        for result in self.pending:
+        for number, result in enumerate(self.pending):
             if not result.done():
-                result.set_result(None)
+                result.set_exception(_ProcessLostError("" if number else self.end_status))
         self.pending.clear()
         self._restart_timer()
 
@@ -83,23 +109,41 @@ class CleaningProcess(asyncio.Protocol):
         if at:
             self._restart_timer()
 
-    async def run(self, task: tuple[object, ...]) -> Any:
-        """Send a task and return its result, or ``None`` if it fails or the process dies."""
+    async def run(self, task: tuple[object, ...]) -> list[Any]:
+        """Send a task and return its result.
+
+        Raises:
+            PageTooLarge: the page is above one of the limits.
+            PageGoneError: the page is not kept any more.
+            RuntimeError: reading or cleaning it has raised an error, whose traceback is in the message.
+            _ProcessLostError: the process has ended, or hangs.
+        """
         message = pack(task)
         if self.ended.is_set():
-            return None
+            raise _ProcessLostError("")
         result: asyncio.Future[Any] = self._loop.create_future()
         self.pending.append(result)
         self._socket.write(message)
         if self._timer is None:
             self._restart_timer()
-        return await result
+        how, *values = cast("list[Any]", await result)
+        if how == TOO_LARGE:
+            raise PageTooLarge(*values)
+        if how == GONE:
+            raise PageGoneError
+        if how != DONE:
+            raise RuntimeError(f"in a cleaning process:\n{values[0]}")
+        return values
 
     def _restart_timer(self) -> None:
         """Give the process its time for the next result, if there is one to come."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._loop.call_later(TIMEOUT_S, self._socket.abort) if self.pending else None
+        self._timer = self._loop.call_later(TIMEOUT_S, self._give_up) if self.pending else None
+
+    def _give_up(self) -> None:
+        self.end_status = TIMED_OUT
+        self._socket.abort()
 
 
 @asynccontextmanager
@@ -130,8 +174,10 @@ async def _running_process(model: str | None, options: CleaningOptions) -> Async
             )
         ends.push_async_callback(_end, started)
         process.pid = started.pid
-        if await process.run((model, *astuple(options))) is None:
-            raise ProcessLookupError("it ended before it was ready")
+        try:
+            await process.run((model, *astuple(options)))
+        except _ProcessLostError as error:
+            raise ProcessLookupError("it ended before it was ready") from error
         yield process
 
 
@@ -162,10 +208,10 @@ class ReadPage(HashedUnits):
 
 
 class CleaningPool:
-    """Cleans pages in processes.
+    """Reads and cleans pages in processes, which are replaced when they die.
 
-    A process that dies is replaced. If several in a row end before they have cleaned a page, as without enough memory,
-    no more are started, and one warning says so.
+    A page that a process died of goes to one more, a page that it hung on to none. If several in a row end before they
+    are ready, as without enough memory, no more are started, and one warning says so.
 
     Attributes:
         with_links: whether pages are read with their links, which whoever wants them sets.
@@ -178,37 +224,31 @@ class CleaningPool:
         self._on_death = died
         self.with_links = False
         self._processes: list[CleaningProcess] = []
-        self._running: list[asyncio.Task[None]] = []
+        self._running: set[asyncio.Task[None]] = set()
+        self._changed = asyncio.Event()  # a process is ready, or there will be none
         self._failures = 0
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether there is a process."""
-        return bool(self._processes)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether all processes have many pages in hand."""
-        return all(len(process.pending) >= _MAX_PAGES_IN_HAND for process in self._processes)
-
     def start(self) -> None:
-        """Start the processes; they are ready some time later."""
-        self._running = [asyncio.create_task(self._keep_running()) for _ in range(self._size)]
+        """Start the processes; pages wait until one is ready."""
+        for _ in range(self._size):
+            running = asyncio.create_task(self._keep_running())
+            self._running.add(running)
+            running.add_done_callback(self._stopped)
 
     async def read(self, html: str | bytes, url: str | None) -> ReadPage | None:
         """Read a page, and keep it in the process, since it is probably cleaned next.
 
         Returns:
-            The fingerprints; ``None`` if reading raises another error, or no process has answered.
+            The fingerprints; ``None`` without processes.
 
         Raises:
             PageTooLarge: the page is above one of the limits.
+            PageFailedError: processes died of it, or hung.
+            RuntimeError: reading raised another error.
         """
-        found, process = await self._run(("read", html, url, self.with_links))
-        if found is None or process is None:
+        found, process = await self._run(("read", html, url, self.with_links), url)
+        if process is None:
             return None
-        if isinstance(found[0], str):
-            raise PageTooLarge(*found)
         number, links, *values = found
         return ReadPage(*(*values, process, number, links))
 
@@ -224,52 +264,80 @@ class CleaningPool:
         """Clean a page, in the process that has read it where :meth:`read` was called.
 
         Returns:
-            The result of :func:`scrapy_tamis.fields.clean_item`; ``None`` if it raises an error, or no process has
-            answered.
+            The result of :func:`scrapy_tamis.fields.clean_item`; ``None`` without processes.
+
+        Raises:
+            PageFailedError: processes died of it, or hung.
+            RuntimeError: cleaning raised another error.
         """
         counts = (None, 0, 0) if evidence is None else (evidence.df, evidence.pages, evidence.label_version)
         arguments = (url, *counts, model, tuple(map(tuple, rules)))
-        found = None
-        if read is not None:
-            found = await read.process.run(("clean", read.number, *arguments))
-        if found is None:
-            found, _ = await self._run(("clean", html, *arguments))
-        return None if found is None else CleanedItem(*found)
+        found, process = await self._run(("clean", html, *arguments), url, (read, arguments) if read else None)
+        return None if process is None else CleanedItem(*found)
 
     async def close(self) -> None:
         """End the processes; the pages that they have in hand are given up."""
-        for running in self._running:
-            running.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        running = list(self._running)
+        for each in running:
+            each.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
-    async def _run(self, task: tuple[object, ...]) -> tuple[Any, CleaningProcess | None]:
-        """Run a task in the process with the least to do; return its result, and the process if there is one."""
-        process = min(self._processes, key=lambda process: len(process.pending), default=None)
-        if process is None:
-            return None, None
-        found = await process.run(task)
-        if found is not None:
-            self._failures = 0
-        return found, process
+    async def _run(
+        self, task: tuple[object, ...], url: str | None, kept: tuple[ReadPage, tuple[object, ...]] | None = None
+    ) -> tuple[list[Any], CleaningProcess | None]:
+        """Run a task, first where a page is kept; return its result and the process, which is ``None`` without any."""
+        crashes = 0
+        while (process := kept[0].process if kept else await self._next_process()) is not None:
+            try:
+                return await process.run(("clean", kept[0].number, *kept[1]) if kept else task), process
+            except PageGoneError:
+                pass
+            except _ProcessLostError as lost:
+                crashes += lost.status == CRASHED
+                if lost.status == TIMED_OUT or crashes == _MAX_CRASHES:
+                    error = PageFailedError(lost.status)
+                    logger.error("%s goes on without text: %s", url, error)  # noqa: TRY400  (a traceback says nothing)
+                    raise error from None
+            kept = None
+        if crashes:
+            raise PageFailedError(CRASHED)
+        return [], None
+
+    async def _next_process(self) -> CleaningProcess | None:
+        """Return the process with the least to do, as soon as there is one; ``None`` if there will be none."""
+        while self._running:
+            ready = [process for process in self._processes if not process.ended.is_set()]
+            if ready:
+                return min(ready, key=lambda process: len(process.pending))
+            self._changed.clear()
+            await self._changed.wait()
+        return None
+
+    def _stopped(self, running: asyncio.Task[None]) -> None:
+        self._running.discard(running)
+        self._changed.set()
 
     async def _keep_running(self) -> None:
-        """Run a process, and another when it has ended, until several in a row have cleaned nothing."""
+        """Run a process, and another when it has ended, until several in a row have not become ready."""
         while self._failures < _MAX_FAILURES:
             try:
                 async with _running_process(self._model, self._options) as process:
+                    self._failures = 0
                     self._processes.append(process)
+                    self._changed.set()
                     try:
                         await process.ended.wait()
                     finally:
                         self._processes.remove(process)
-                logger.warning("The cleaning process %s has died; the crawl's own cleans its pages", process.pid)
+                        process.end_status = ""  # if it is this crawl that ends it
+                logger.warning("The cleaning process %s has died; another takes its place", process.pid)
             except OSError as error:
                 logger.debug("A cleaning process did not start: %r", error)
+                self._failures += 1
+                if self._failures == _MAX_FAILURES:
+                    logger.warning(
+                        "%d cleaning processes in a row ended before they were ready; there will be no others, and the "
+                        "crawl's own process cleans its pages. Look at memory, or set TAMIS_PROCESSES = 0",
+                        _MAX_FAILURES,
+                    )
             self._on_death()
-            self._failures += 1
-            if self._failures == _MAX_FAILURES:
-                logger.warning(
-                    "%d cleaning processes in a row ended without having cleaned a page; there will be no others, and "
-                    "the crawl's own process cleans what they cannot. Look at memory, or set TAMIS_PROCESSES = 0",
-                    _MAX_FAILURES,
-                )

@@ -18,6 +18,7 @@ from scrapy_poet.page_input_providers import PageObjectInputProvider
 
 from scrapy_tamis.content import Content
 from scrapy_tamis.extension import tamis_of
+from scrapy_tamis.stats import CONTENT_PROVIDED
 
 
 class ContentProvider(PageObjectInputProvider):
@@ -46,4 +47,5 @@ class ContentProvider(PageObjectInputProvider):
         if not isinstance(html, str):
             return [Content(url=source.url, status="binary")]
         cleaned = await tamis.clean(html, source)
+        tamis.count(CONTENT_PROVIDED)
         return [Content(url=source.url, **cleaned.values)]  # type: ignore[arg-type]

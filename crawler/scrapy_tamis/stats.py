@@ -21,16 +21,17 @@ PAGES_SETTLED: Final = _stat("pages/settled")
 """pages of [settled hosts](../guides/sites.md#settled-hosts), which need no counting"""
 PAGES_REPEATED: Final = _stat("pages/repeated")
 """pages that had been counted before, at this address or with the same contents at another, or came after
-`TAMIS_HOST_PAGES`"""
+the 1,024th of its host"""
 PAGES_UNCOUNTED: Final = _stat("pages/uncounted")
 """pages not counted because Redis was unreachable or refused, site evidence is off or there were `TAMIS_DOMAIN_HOSTS`
 before"""
 PAGES_READ: Final = _stat("pages/read")
 """pages whose counts were read only (`TAMIS_READ_ONLY`)"""
 PAGES_SKIPPED: Final = _stat("pages/skipped")
-"""responses that are no pages of a site: not HTML, an error status, no host, or `meta={"tamis": False}`"""
+"""responses that are no pages of a site: not HTML, an error status, no host, or `meta={"tamis": False}`. What a server
+calls text or XML is a page if it begins as HTML does"""
 PAGES_TOO_LARGE: Final = _stat("pages/too_large")
-"""pages above `TAMIS_MAX_BYTES`, `TAMIS_MAX_NODES` or the parser's own limits"""
+"""pages above the `limits` of `TAMIS_CLEAN` or those of the parser"""
 PAGES_FAILED: Final = _stat("pages/failed")
 """pages that could not be read because of an error, which is in the log"""
 
@@ -54,7 +55,7 @@ ITEMS_TOO_LARGE: Final = _stat("items/too_large")
 ITEMS_IN_PROCESS: Final = _stat("items/in_process")
 """items cleaned in one of the `TAMIS_PROCESSES`"""
 ITEMS_IN_THREAD: Final = _stat("items/in_thread")
-"""items whose page is above `TAMIS_THREAD_TAGS` and was cleaned in a thread"""
+"""items whose page has more than 3,000 tags and was cleaned in a thread"""
 ITEMS_WITHOUT_HTML: Final = _stat("items/without_html")
 """items without the HTML field, which go on as they are"""
 ITEMS_NOT_HTML: Final = _stat("items/not_html")
@@ -62,21 +63,29 @@ ITEMS_NOT_HTML: Final = _stat("items/not_html")
 ITEMS_OPTED_OUT: Final = _stat("items/opted_out")
 """items of requests with `meta={"tamis": False}`"""
 ITEMS_FAILED: Final = _stat("items/failed")
-"""items that could not be cleaned because of an error, which is in the log; they go on as they are"""
+"""items that could not be cleaned because of an error, which is in the log, and go on as they are; and those without
+text, since their page killed cleaning processes or hung there (`status`: `crashed`, `timed_out`)"""
 ITEMS_INCOMPLETE: Final = _stat("items/incomplete")
 """steps that failed after an item was cleaned: the near-duplicate look-up, filling its fields; the item goes on without
 what the step would have written, the first failure of each is in the log"""
 ITEMS_WITHOUT_FIELD: Final = _stat("items/without_field")
 """items that took no content, which are not counted as cleaned, or whose class refused a field that it declares"""
+ITEMS_REPEATED: Final = _stat("items/repeated")
+"""of all items, those of [repeated pages](../guides/near-duplicates.md#repeated-pages)"""
 ITEMS_DUPLICATE: Final = _stat("items/duplicate")
 """near-duplicates found"""
 ITEMS_DROPPED: Final = _stat("items/dropped")
 """near-duplicates dropped"""
+ITEMS_UNCOMPARED: Final = _stat("items/uncompared")
+"""items not looked up for near-duplicates because Redis was unreachable"""
+
+CONTENT_PROVIDED: Final = _stat("content/provided")
+"""pages cleaned for [callbacks that ask for their content](../guides/items.md#with-scrapy-poet)"""
 
 ITEMS_DONE: Final = (ITEMS_CLEANED, ITEMS_FALLBACK, ITEMS_EMPTY, ITEMS_TOO_LARGE)  # that got their text
 
 PROCESSES_DIED: Final = _stat("processes/died")
-"""cleaning processes that died or hung, and were replaced; their pages were cleaned again"""
+"""cleaning processes that died or hung, and were replaced"""
 
 REDIS_FAILURES: Final = _stat("redis/failures")
 """calls to Redis that failed"""

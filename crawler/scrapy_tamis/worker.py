@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import gc
 import json
-import logging
 import signal
 import socket
 import struct
+import traceback
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -39,15 +39,20 @@ LENGTH: Final = struct.Struct("<I")
 
 _LONG: Final = 256  # characters; shorter texts stay in the head
 
-logger = logging.getLogger(__name__)
+DONE, GONE, TOO_LARGE, FAILED = "done", "gone", "too large", "failed"
+"""What the answer to a task begins with."""
 
 
-def pack(message: Sequence[object] | None) -> bytes:
+class PageGoneError(LookupError):
+    """A page that was read is not kept any more."""
+
+
+def pack(message: Sequence[object]) -> bytes:
     """Return a message as it is sent: its length, that of its head, the head in JSON, and its long texts and arrays.
 
     JSON would take longer for a page than parsing it does.
     """
-    values, kinds, parts = list(message or ()), [], []
+    values, kinds, parts = list(message), [], []
     for place, value in enumerate(values):
         if isinstance(value, np.ndarray):
             kind, data = value.dtype.str, value.tobytes()
@@ -60,7 +65,7 @@ def pack(message: Sequence[object] | None) -> bytes:
         values[place] = None
         kinds.append((place, len(data), kind))
         parts.append(data)
-    head = json.dumps((None if message is None else values, kinds), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    head = json.dumps((values, kinds), ensure_ascii=False).encode("utf-8", "surrogatepass")
     size = LENGTH.size + len(head) + sum(map(len, parts))
     return b"".join((LENGTH.pack(size), LENGTH.pack(len(head)), head, *parts))
 
@@ -104,11 +109,8 @@ class Worker:
         self._pages_read = 0
 
     def read(self, html: str | bytes, url: str | None, with_links: bool) -> tuple[object, ...]:
-        """Return a number, links and the values of :class:`HashedUnits`, or the arguments of :class:`PageTooLarge`."""
-        try:
-            page = Page.parse(html, url, limits=self._options.limits)
-        except PageTooLarge as error:
-            return error.reason, error.size, error.limit
+        """Return a number, links and the values of :class:`HashedUnits`; raise :class:`PageTooLarge`."""
+        page = Page.parse(html, url, limits=self._options.limits)
         hashed = HashedPage.of(page, self._model)
         self._pages_read += 1
         if page.n + page.m <= MAX_KEPT_UNITS:
@@ -126,8 +128,11 @@ class Worker:
         label_version: int,
         model: str | None,
         rules: tuple[tuple[str, bool], ...],
-    ) -> tuple[object, ...] | None:
-        """Return the values and shingles of :func:`clean_item`; ``None`` if the page of a number is not kept any more.
+    ) -> tuple[object, ...]:
+        """Return the attributes of what :func:`clean_item` returns.
+
+        Raises:
+            PageGoneError: the page of a number is not kept any more.
 
         Args:
             page: HTML, or the number of a page that was read.
@@ -141,7 +146,7 @@ class Worker:
         hashed = evidence = None
         if isinstance(page, int):
             if (hashed := self._kept.pop(page, None)) is None:
-                return None
+                raise PageGoneError
         elif df is not None:
             hashed = HashedPage.of(Page.parse(page, url, limits=self._options.limits), self._model)
         if df is not None:
@@ -150,7 +155,7 @@ class Worker:
         page_model = self._model if model is None else load_model(model)
         page_rules = tuple(Rule(*rule) for rule in rules)
         cleaned = clean_item(html, url, hashed, evidence, page_model, self._options, page_rules)
-        return cleaned.values, cleaned.shingles
+        return cleaned.values, cleaned.losses
 
 
 def main() -> None:
@@ -162,7 +167,7 @@ def main() -> None:
             return
         worker = Worker(*setup)
         freeze_loaded()
-        crawl.sendall(pack(()))
+        crawl.sendall(pack((DONE,)))
         while (task := _receive(tasks)) is not None:
             crawl.sendall(pack(_run(worker, *task)))
 
@@ -175,11 +180,13 @@ def _receive(tasks: BufferedReader) -> tuple[Any, ...] | None:
     return unpack(body) if len(body := tasks.read(size)) == size else None
 
 
-def _run(worker: Worker, method: str, *arguments: Any) -> tuple[object, ...] | None:
+def _run(worker: Worker, method: str, *arguments: Any) -> tuple[object, ...]:
+    """Return what to send back: how it went, and the result, or the arguments of an error."""
     try:
-        result: tuple[object, ...] | None = getattr(worker, method)(*arguments)
+        return DONE, *getattr(worker, method)(*arguments)
+    except PageGoneError:
+        return (GONE,)
+    except PageTooLarge as error:
+        return TOO_LARGE, error.reason, error.size, error.limit
     except Exception:
-        # The crawl's process then works on the page itself, and logs the error.
-        logger.debug("A page could not be read or cleaned", exc_info=True)
-        return None
-    return result
+        return FAILED, traceback.format_exc()

@@ -61,19 +61,19 @@ class Cleaned:
         title: title of the document, "" without one.
         status: what became of the page. ``"cleaned"``; ``"fallback"``: all of it looked like template, and its least
             template-like section was kept; ``"from_data"``: the content is from its JSON, see :mod:`tamis.page_data`;
-            ``"empty"``: no text is left; and, without text, ``"too_large"``: it exceeds a limit and was not read,
-            ``"binary"`` for a PDF or a picture, ``"json"``, ``"feed"`` for RSS and Atom, ``"xml"``.
+            ``"empty"``: no text is left; and, not read and without text, ``"too_large"``: it exceeds a limit;
+            ``"binary"``: a PDF or a picture; ``"json"``; ``"feed"``: RSS or Atom; ``"xml"``.
         model_version: version of the model used.
         template_share: fraction of the text's characters that was cut as template, 0..1.
         url: address of the page, if given.
         comments: text of the reader comments, without their controls; "" if there are none, on forums, whose posts are
             the content, and with ``comments="drop"``.
         confidence: expected word F1 of the text against what a person would keep, 0..1; 0 for no text and for
-            ``"fallback"``, ``None`` with models that do not estimate it, and for pages that were not cleaned. Check
+            ``"fallback"``, ``None`` with models that do not estimate it, and for pages that were not read. Check
             pages of low confidence first.
         mended: a title, textarea, script, style or comment of the page never ends, so that browsers show nothing, and
             the content is what would follow it if it ended before the next tag.
-        decided: the decisions on every unit; ``None`` for a page that was not cleaned or has no elements.
+        decided: the decisions on every unit; ``None`` for a page that was not read or has no elements.
     """
 
     text: str

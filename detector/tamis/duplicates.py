@@ -1,45 +1,62 @@
-"""Near-duplicates: shingles of clean text, and an index that finds the earlier document with the same text.
+"""Near-duplicates: shingles of clean text, and indexes that find the earlier document with nearly the same text.
 
-Section 6.2 of Chakrabarti, Kumar and Punera (WWW 2007): text in lower case, alphanumerics only, sliding windows of 6
-words, the 8 smallest hashes of a page; pages with at least 4 equal hashes are near-duplicates.
-``scrapy_tamis.storage.index`` keeps the index in Redis and decides with the code of this module.
+Two measures. The paper's, for experiments and pipelines of one's own (Chakrabarti, Kumar and Punera, WWW 2007, section
+6.2): text in lower case, alphanumerics only, sliding windows of 6 words, the 8 smallest hashes of a page; 4 in common
+make near-duplicates. A crawl needs to know more: texts that share a third of their windows have 4 of 8 hashes in common
+often enough. So an index asks for a resemblance, the fraction of the windows of both texts that both have (Broder
+1997). It estimates it by odd sketches (Mitzenmacher, Pagh and Pham, WWW 2014), which at .8 are four times as exact as
+as many bytes of smallest hashes. ``scrapy_tamis.storage.index`` keeps the same index in Redis.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from functools import cached_property, lru_cache
+from itertools import chain
+from math import log
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from tamis.core import core
-from tamis.hashing import BASE, INVERSE
+from tamis.hashing import BASE, INVERSE, mix
 from tamis.page.text import character_tokens, word_kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from tamis.arrays import Hashes
 
 
 WINDOW_WORDS: Final = 6
 KEEP: Final = 8
-"""Hashes kept of a page, by default."""
+"""Hashes of a page that the paper compares."""
 
-_MIN_COMMON: Final = 4  # hashes of two near-duplicates
+_MIN_COMMON: Final = 4  # of them in near-duplicates
+
+MIN_RESEMBLANCE: Final = 0.8
+"""Least resemblance of near-duplicates, by default."""
+
+_MARGIN: Final = 0.1
+"""An estimate has to be above the least resemblance by this fraction of its distance to 1, at .8 by .02: the estimates
+of pairs that resemble each other by .8 scatter by .016."""
+
+MIN_WINDOWS: Final = 25
+"""Different windows, in 30 words, below which texts have to be the same: there one changed word is a fifth of them."""
+
+SKETCH_BYTES: Final = 32
+_SKETCH_BITS: Final = 8 * SKETCH_BYTES
+MAX_SAMPLE: Final = 512
+"""Windows that a sketch is made of at most."""
+
+MAX_PER_KEY: Final = 8
+"""Originals that share a key of an index, such as reports of one series; the latest ones stay."""
 
 MAX_DOCUMENTS: Final = 1_000_000
-"""Documents that an index in memory holds, by default."""
 
-SAME_TEXT_RESEMBLANCE: Final = 0.9
-SAME_TEXT_SKETCH: Final = 64
-_SAME_TEXT_MIN_SHINGLES: Final = 25
-"""A document may be dropped if another one has nine tenths of its windows, which 64 hashes estimate within 0.04, and it
-has 30 words: pages with a few words, such as those of photographs, may differ in everything but their text."""
-
+_PAIRS: Final = ((0, 1), (2, 3), (0, 2), (1, 2), (0, 3), (1, 3), (0, 4), (1, 4), (2, 4), (3, 4))
+_FIRST, _SECOND = np.array(_PAIRS).T
 _KEY_BYTES: Final = 6
-"""The index uses the upper 48 bits of a shingle: one of 10^12 comparisons agrees by chance."""
 
 
 def shingles(text: str, size: int = WINDOW_WORDS, keep: int = KEEP) -> Hashes:
@@ -74,214 +91,191 @@ def shingles(text: str, size: int = WINDOW_WORDS, keep: int = KEEP) -> Hashes:
 
 
 def near_duplicates(a: Hashes, b: Hashes) -> bool:
-    """Tell whether two pages are near-duplicates: at least 4 hashes in common.
+    """Tell whether two pages are near-duplicates by the paper's rule: at least 4 hashes in common.
 
     A page of fewer hashes (9 different words give 4) is only a near-duplicate of a page with exactly the same hashes; a
     page without words has no near-duplicates.
     """
-    return _count_common(a.tolist(), b.tolist()) > 0
+    common = len(np.intersect1d(a, b, assume_unique=True))
+    return common >= _MIN_COMMON or (common > 0 and np.array_equal(a, b))
 
 
-def _count_common(a: Sequence[object], b: Sequence[object]) -> int:
-    """Number of hashes in common; 0 if too few for near-duplicates."""
-    common = len(set(a).intersection(b))
-    return common if common >= _MIN_COMMON or a == b else 0
+class Sketch(NamedTuple):
+    """What an index keeps of a text to estimate how much another one resembles it.
+
+    Attributes:
+        level: 1 in ``2**level`` of its windows were sampled: those whose hashes begin with so many zeros.
+        size: number of these windows, at most :data:`MAX_SAMPLE`.
+        parities: of each of 256 classes of hashes whether it has an odd number of them, 32 bytes.
+    """
+
+    level: int
+    size: int
+    parities: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Windows:
+    """The windows of a text: what an index looks it up by, keeps of it, and compares with other sketches.
+
+    Attributes:
+        keys: 6 bytes each. An original is kept by the first two, its home and an alias, and looked up by all: they
+            stand for pairs of its five smallest hashes, the first two for two pairs with no hash in common. Texts with
+            a resemblance of .9 miss each other in 1 of 100 cases. A short text has a single key; one without words
+            none.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._hashes = shingles(text, keep=2 * MAX_SAMPLE)
+        smallest = self._hashes[: _SECOND.max() + 1]
+        if self.is_short:
+            digest = hashlib.blake2b(self._hashes.tobytes(), digest_size=_KEY_BYTES).digest()
+            self.keys = [digest] if len(smallest) else []
+        else:
+            pairs = mix(smallest[_FIRST] * np.uint64(BASE) + smallest[_SECOND]).astype(">u8").tobytes()
+            self.keys = [pairs[at : at + _KEY_BYTES] for at in range(0, len(pairs), 8)]
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the text has fewer than 25 different windows, and so only resembles the same text."""
+        return len(self._hashes) < MIN_WINDOWS
+
+    @cached_property
+    def sketch(self) -> Sketch:
+        """What an index keeps of the text."""
+        level = 0
+        while self._sample_size(level) > MAX_SAMPLE:
+            level += 1
+        return self._sketch_at(level)
+
+    def resemblance(self, other: Sketch) -> float:
+        """Estimate the fraction of the windows of two texts that both have, 0 to 1.
+
+        The standard error at .8 is .015 for texts of up to 500 words and .03 for longer ones, at .5 three times as
+        much; the same windows give 1. Short texts resemble each other by 1 or 0.
+        """
+        own = self._sketch_at(other.level)
+        if own.size >= 2 * MAX_SAMPLE:  # and maybe more, which were not kept
+            return 0.0
+        if self.is_short or (other.level == 0 and other.size < MIN_WINDOWS):
+            return float(own == other)
+        odd = (int.from_bytes(own.parities) ^ int.from_bytes(other.parities)).bit_count()
+        if 2 * odd >= _SKETCH_BITS:
+            return 0.0
+        different = max(-_SKETCH_BITS / 2 * log(1 - 2 * odd / _SKETCH_BITS), abs(own.size - other.size))
+        return max(own.size + other.size - different, 0.0) / (own.size + other.size + different)
+
+    def _sample_size(self, level: int) -> int:
+        return int(np.searchsorted(self._hashes, np.uint64(2 ** (64 - level) - 1), side="right"))
+
+    def _sketch_at(self, level: int) -> Sketch:
+        size = self._sample_size(level)
+        counts = np.bincount((self._hashes[:size] % _SKETCH_BITS).astype(np.int64), minlength=_SKETCH_BITS)
+        return Sketch(level, size, np.packbits(counts & 1).tobytes())
+
+
+class Verdict(NamedTuple):
     """Result of looking up a document in an index.
 
     Attributes:
         duplicate_of: address of the original that the document nearly duplicates; ``None`` without one.
         resemblance: estimated fraction of windows in common, 0 to 1; ``None`` without an original.
-        cluster: 16 hexadecimal digits, the same for an original and all its near-duplicates: the id of the original;
-            ``None`` for a document without words.
     """
 
     duplicate_of: str | None = None
     resemblance: float | None = None
-    cluster: str | None = None
-
-    def is_same_text(self, hashes: Hashes, keep: int, min_resemblance: float | None = None) -> bool:
-        """Whether the document may be dropped because the original has nearly all its text.
-
-        Args:
-            hashes: uint64, its shingles, of which up to ``keep`` were kept.
-            keep: with fewer than 25 of them, all must be there.
-            min_resemblance: :data:`SAME_TEXT_RESEMBLANCE` by default.
-        """
-        required = min_resemblance or SAME_TEXT_RESEMBLANCE
-        return (self.resemblance or 0.0) >= required and len(hashes) >= min(_SAME_TEXT_MIN_SHINGLES, keep)
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A document in the index.
-
-    Attributes:
-        url: its address.
-        sketch: its shingles, 6 bytes each, ascending and joined.
-        is_complete: whether the sketch has all windows of the text.
-    """
+class Original(NamedTuple):
+    """The first document with a text: its address, and the sketch of its text."""
 
     url: str
-    sketch: bytes
-    is_complete: bool
-
-    @property
-    def compared(self) -> list[bytes]:
-        """The 8 smallest shingles, which are compared."""
-        return _split(self.sketch[: KEEP * _KEY_BYTES])
-
-    @property
-    def keys(self) -> list[bytes]:
-        """Index keys: a digest of the compared shingles, and each of these shingles if there are at least four."""
-        compared = self.compared
-        digest = hashlib.blake2b(b"".join(compared), digest_size=8).digest()
-        return [digest, *compared] if len(compared) >= _MIN_COMMON else [digest] if compared else []
+    sketch: Sketch
 
 
-def _split(sketch: bytes) -> list[bytes]:
-    return [sketch[at : at + _KEY_BYTES] for at in range(0, len(sketch), _KEY_BYTES)]
+def find_original(url: str, windows: Windows, known: Iterable[Original], min_resemblance: float) -> Verdict:
+    """Return the verdict on a document, by the originals that share keys with it: the most similar one counts.
+
+    A document whose own address is among those it duplicates is an original itself.
+    """
+    required = min_resemblance + _MARGIN * (1 - min_resemblance)
+    verdict, most = Verdict(), (0.0, "")
+    for original in known:
+        resemblance = windows.resemblance(original.sketch)
+        if resemblance < required:
+            continue
+        if is_same_page(original.url, url):
+            return Verdict()
+        if (resemblance, original.url) > most:
+            most = resemblance, original.url
+            verdict = Verdict(original.url, round(resemblance, 4))
+    return verdict
 
 
-def make_document(url: str, hashes: Hashes, keep: int = KEEP) -> Document:
-    """Return the document with an address and shingles, of which up to ``keep`` were kept."""
-    sketch = hashes.astype(">u8").view(np.uint8).reshape(-1, 8)[:, :_KEY_BYTES].tobytes()
-    return Document(url, sketch, len(hashes) < keep)
+def is_same_page(a: str, b: str) -> bool:
+    """Whether two addresses are one, but for the order of query arguments and a fragment."""
+    return a == b or _canonical(a) == _canonical(b)
 
 
-def document_id(url: str) -> bytes:
-    """Return the 8-byte id of a document: a hash of its canonical address; an invalid one is hashed as it is."""
+@lru_cache(maxsize=1_024)
+def _canonical(url: str) -> str:
     from w3lib.url import canonicalize_url  # noqa: PLC0415  (it loads HTTP and e-mail, and cleaning processes need it not)
 
     try:
-        address = canonicalize_url(url)
+        return canonicalize_url(url)
     except (UnicodeError, ValueError):
-        address = url
-    return hashlib.blake2b(address.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        return url
 
 
 class MemoryIndex:
-    """Index of original documents by their shingles.
+    """Index of original documents in memory.
 
-    The first document with a text is the *original*; its near-duplicates are not entered. If a document has several
-    originals, the one with the most in common counts. An original is found by each of its 8 smallest shingles and by a
-    digest of all of them. A key belongs to the first original that has it, until that is forgotten or changes its text.
-
-    A document that comes again is never its own duplicate; with another text it replaces its earlier version. A
-    document of fewer than 4 shingles only duplicates one with exactly the same shingles. A document without words has
-    no near-duplicates and is not remembered.
+    The first document with a text is the *original*; its near-duplicates are not entered. A document that comes again
+    with the same text is never its own duplicate; with another text it is decided anew. A document without words has no
+    near-duplicates and is not remembered.
 
     Args:
-        max_documents: maximum number of originals; those not met for longest are forgotten first.
-        keep: number of shingles kept of each document, at least 8; more estimate the resemblance better.
-        min_resemblance: minimum resemblance of near-duplicates, above 0 and at most 1, for documents that share one of
-            their 8 smallest shingles; ``None`` for the paper's rule of 4 in common.
-
-    Attributes:
-        documents: the originals by their ids.
-        holders: id of the original that holds each key.
+        max_documents: maximum number of originals, about; those not met for longest are forgotten first.
+        min_resemblance: least resemblance of near-duplicates, .5 to 1.
 
     Raises:
         ValueError: an argument is out of range.
     """
 
-    def __init__(
-        self, *, max_documents: int = MAX_DOCUMENTS, keep: int = KEEP, min_resemblance: float | None = None
-    ) -> None:
-        if max_documents < 1 or keep < KEEP:
-            raise ValueError(f"max_documents must be at least 1 and keep at least {KEEP}, got {max_documents}, {keep}")
-        if min_resemblance is not None and not 0 < min_resemblance <= 1:
-            raise ValueError(f"min_resemblance must be above 0 and at most 1, got {min_resemblance}")
+    def __init__(self, *, max_documents: int = MAX_DOCUMENTS, min_resemblance: float = MIN_RESEMBLANCE) -> None:
+        if max_documents < 1 or not 0.5 <= min_resemblance <= 1:
+            got = f"got {max_documents} and {min_resemblance}"
+            raise ValueError(f"max_documents must be at least 1 and min_resemblance from 0.5 to 1, {got}")
         self._max_documents = max_documents
-        self._keep = keep
         self._min_resemblance = min_resemblance
-        self.documents: dict[bytes, Document] = {}
-        self.holders: dict[bytes, bytes] = {}
+        self._originals: dict[bytes, list[Original]] = {}  # by their homes
+        self._aliases: dict[bytes, list[bytes]] = {}  # homes of the originals that have each
 
-    def find(self, url: str, hashes: Hashes, *, enter: bool = True) -> Verdict:
+    def find(self, url: str, text: str | Windows) -> Verdict:
         """Return the verdict on a document, and remember it.
 
         Args:
             url: its address; addresses that :func:`w3lib.url.canonicalize_url` makes equal are one document.
-            hashes: uint64[up to ``keep``], distinct and ascending, see :func:`shingles`.
-            enter: ``False`` remembers nothing.
+            text: its clean text, or the windows of it.
         """
-        return self.decide(document_id(url), make_document(url, hashes, self._keep), enter=enter)
-
-    def decide(self, name: bytes, document: Document, *, enter: bool = True) -> Verdict:
-        """Return the verdict on the document with an id; see :meth:`find`."""
-        original = self._find_original(name, document)
-        if enter and (original is not None or not document.sketch):
-            self._remove(name)
-        elif enter:
-            self._enter(name, document)
-        if original is None:
-            return Verdict(cluster=name.hex() if document.sketch else None)
-        found = self.documents[original]
-        if enter:
-            self.documents[original] = self.documents.pop(original)
-        return Verdict(found.url, round(_estimate_resemblance(document, found), 4), original.hex())
-
-    def _find_original(self, name: bytes, document: Document) -> bytes | None:
-        keys = document.keys
-        holders = [self.holders.get(key) for key in keys]
-        best, most = None, 0.0
-        for other in dict.fromkeys(holders):
-            if other is None or other == name or (record := self.documents.get(other)) is None:
-                continue
-            closeness = self._closeness(document, record)
-            if closeness <= most:
-                continue
-            # If two near-duplicates were entered at the same moment, both processes must choose the same one: the
-            # holder of the first key that either of them holds.
-            theirs = record.keys
-            shared = (holder for key, holder in zip(keys, holders, strict=True) if key in theirs)
-            if next((holder for holder in shared if holder in {name, other}), None) == other:
-                best, most = other, closeness
-        return best
-
-    def _closeness(self, document: Document, other: Document) -> float:
-        """How much a document has in common with an original; 0 unless it is a near-duplicate."""
-        common = _count_common(document.compared, other.compared)
-        if self._min_resemblance is None or document.compared == other.compared:
-            return common
-        if min(len(document.compared), len(other.compared)) < _MIN_COMMON:
-            return 0
-        resemblance = _estimate_resemblance(document, other)
-        return resemblance if resemblance >= self._min_resemblance else 0
-
-    def _enter(self, name: bytes, document: Document) -> None:
-        known = self.documents.pop(name, None)
-        if known is not None and known.sketch != document.sketch:
-            self._release(name, set(known.keys).difference(document.keys))
-        self.documents[name] = document
-        for key in document.keys:
-            holder = self.documents.get(self.holders.get(key, b""))
-            if holder is None or key not in holder.keys:
-                self.holders[key] = name
-        while len(self.documents) > self._max_documents:
-            self._remove(next(iter(self.documents)))
-
-    def _remove(self, name: bytes) -> None:
-        document = self.documents.pop(name, None)
-        if document is not None:
-            self._release(name, document.keys)
-
-    def _release(self, name: bytes, keys: Iterable[bytes]) -> None:
-        for key in keys:
-            if self.holders.get(key) == name:
-                del self.holders[key]
-
-
-def _estimate_resemblance(one: Document, other: Document) -> float:
-    """Estimate the Jaccard similarity of the window sets of two documents; exact if both sketches are complete.
-
-    It is the fraction of common shingles among the smallest of both together (Broder 1997).
-    """
-    a, b = _split(one.sketch), _split(other.sketch)
-    keep = min((len(own) for own, each in ((a, one), (b, other)) if not each.is_complete), default=None)
-    smallest = sorted({*a, *b})[:keep]
-    return len(set(smallest).intersection(a).intersection(b)) / len(smallest) if smallest else 0.0
+        windows = Windows(text) if isinstance(text, str) else text
+        keys = windows.keys
+        if not keys:
+            return Verdict()
+        homes = dict.fromkeys(chain(keys, *(self._aliases.get(key, ()) for key in keys)))
+        known = [original for home in homes for original in self._originals.get(home, ())]
+        verdict = find_original(url, windows, known, self._min_resemblance)
+        if verdict.duplicate_of is None:
+            home = keys[0]
+            others = [each for each in self._originals.pop(home, ()) if not is_same_page(each.url, url)]
+            self._originals[home] = [*others, Original(url, windows.sketch)][-MAX_PER_KEY:]
+            for alias in keys[1:2]:
+                homes_of_alias = [each for each in self._aliases.pop(alias, ()) if each != home]
+                self._aliases[alias] = [*homes_of_alias, home][-MAX_PER_KEY:]
+            for table in (self._originals, self._aliases):
+                if len(table) > self._max_documents:
+                    del table[next(iter(table))]
+        else:
+            for home in homes:  # it was met
+                if any(each.url == verdict.duplicate_of for each in self._originals.get(home, ())):
+                    self._originals[home] = self._originals.pop(home)
+        return verdict

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 from tamis.counting import LossyCounts, spread_frequencies
+from tamis.files import replacing
 from tamis.fingerprints import FINGERPRINT_VERSION, node_fingerprints
 from tamis.models import load_model
 from tamis.page.page import Page
@@ -95,7 +96,8 @@ class Site:
 
     def save(self, path: str | Path) -> None:
         """Write the counts to a file."""
-        Path(path).write_bytes(_header(self._model) + self._counts.to_bytes())
+        with replacing(path) as new:
+            new.write_bytes(_header(self._model) + self._counts.to_bytes())
 
     @classmethod
     def load(cls, path: str | Path, budget: int = 20_000, model: Model | str | Path | None = None) -> Self:

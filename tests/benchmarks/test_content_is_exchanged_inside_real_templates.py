@@ -12,7 +12,7 @@ from tamis.output.text import block_texts
 from tamis.page.page import Page
 
 if TYPE_CHECKING:
-    from tamis.papers.pages import SitePages
+    from tamis.folders import SitePages
 
 TEXT = ["Once upon a time a fox wrote a letter.", "Nobody ever answered it, alas."]
 

@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import gc
+import hashlib
 import json
 import sys
 import warnings
@@ -17,7 +18,7 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.loader import ItemLoader
 from scrapy.utils.trackref import live_refs
 
-from scrapy_tamis import Content, pipeline
+from scrapy_tamis import Content, MarkDuplicates, duplicates
 from scrapy_tamis.extension import Tamis
 from scrapy_tamis.project.site import SiteSpider
 from tests.scrapy_tamis.waiting import SECONDS
@@ -112,6 +113,7 @@ def load(response, loader, item):
 
 ODD_URLS = ["http://[broken", "http://a.example:99999/", "http://a.example/\udc80", "", "http://", "\x00", "a b"]
 
+FALSY = {"comments": 0, "status": 0, "confidence": False, "template_share": 0.0, "title": "", "kind": [], "text": None}
 MAKERS = {
     "odd": lambda response: [{"url": url, "html": response.text} for url in ODD_URLS],
     "frozen dataclass": lambda response: FrozenItem(response.url, response.text),
@@ -129,10 +131,17 @@ MAKERS = {
     "bytes": lambda response: {"url": response.url, "html": response.body},
     "copy": lambda response: {"url": response.url, "html": response.text + " "},
     "raw": lambda response: {"url": response.url, "raw": response.text, "text": "mine", "status": 200},
+    "falsy": lambda response: {"url": response.url, "html": response.text} | FALSY,
     "number": lambda response: {"url": response.url, "html": 7},
     "none": lambda response: {"url": response.url},
     "linked": lambda response: [{"link": f"https://shop.example/{n}", "html": response.text} for n in range(2)],
     "unwanted": lambda response: {"url": response.url, "html": response.text, "tamis": False},
+    "of news": lambda response: {
+        "url": response.url,
+        "html": response.text,
+        "tamis": {"site": "news.example", "count": False},
+    },
+    "listing first": lambda response: [{"url": response.url}, {"url": response.url, "html": response.text}],
     "nameless": lambda response: {"html": response.text},
     "loaded": lambda response: load(response, ItemLoader, item={}),
     "loaded to a dataclass": lambda response: load(response, FirstLoader, item=DataclassItem("", "")),
@@ -180,6 +189,26 @@ class ErrbackSpider(PlannedSpider):
         return self.parse(failure.value.response)
 
 
+class CarryingSpider(PlannedSpider):
+    """Carries the item of each page to a second one, whose callback yields it."""
+
+    def parse(self, response):
+        item = MAKERS[self.item](response)
+        yield scrapy.Request(
+            self.second, self.finish, meta=self.second_meta, cb_kwargs={"item": item}, dont_filter=True
+        )
+
+    def finish(self, _, item):
+        yield item
+
+
+class FetchingSpider(PlannedSpider):
+    """Fetches a second page in the callback of each, and makes an item of that."""
+
+    async def parse(self, _):
+        yield MAKERS[self.item](await self.crawler.engine.download_async(scrapy.Request(self.second)))
+
+
 class FedSpider(PlannedSpider):
     """Asks for further addresses whenever it is idle, and so once those before have been stored."""
 
@@ -196,7 +225,14 @@ class FedSpider(PlannedSpider):
             raise scrapy.exceptions.DontCloseSpider
 
 
-CALLBACKS = {"generator": PlannedSpider, "list": ListSpider, "errback": ErrbackSpider, "fed": FedSpider}
+CALLBACKS = {
+    "generator": PlannedSpider,
+    "list": ListSpider,
+    "errback": ErrbackSpider,
+    "fed": FedSpider,
+    "carrying": CarryingSpider,
+    "fetching": FetchingSpider,
+}
 
 
 class FailingListener:
@@ -231,6 +267,13 @@ class LosingPipeline:
         return dict(item)
 
 
+class HashedNames(MarkDuplicates):
+    """Knows documents by hashes of their addresses."""
+
+    def original_name(self, url):
+        return hashlib.sha256(url.encode()).hexdigest()
+
+
 class ReplacingPipeline:
     """Makes a dataclass of each item, before ours sees it."""
 
@@ -254,6 +297,8 @@ def prepare(process, plan):
             "meta": plan.get("meta", {}),
             "when_ready": plan.get("when_ready", 0),
             "item": plan.get("item", "dict"),
+            "second": plan.get("second"),
+            "second_meta": plan.get("second_meta", {}),
         }
     crawler = process.create_crawler(Crawler(spider, {**PLAIN, **settings}))
     items = []
@@ -270,7 +315,7 @@ def prepare(process, plan):
 
 
 def main(plans):
-    pipeline.STORE_TIMEOUT_S = SECONDS
+    duplicates.STORE_TIMEOUT_S = SECONDS
     before = gc.get_freeze_count()
     process = AsyncCrawlerProcess(PLAIN)
     prepared = [prepare(process, plan) for plan in plans["crawls"]]

@@ -10,9 +10,10 @@ from scrapy_tamis import Addon
 from scrapy_tamis.config import SETTINGS
 from scrapy_tamis.pipeline import CleanItems
 from scrapy_tamis.project import settings as project
+from scrapy_tamis.report.crawl import CrawlProgress
 
 MANUAL = {
-    "EXTENSIONS": {"scrapy_tamis.extension.Tamis": 0},
+    "EXTENSIONS": {"scrapy_tamis.extension.Tamis": 0, "scrapy_tamis.report.crawl.CrawlProgress": 10},
     "SPIDER_MIDDLEWARES": {"scrapy_tamis.middleware.CountNodes": 45},
     "ITEM_PIPELINES": {"scrapy_tamis.pipeline.CleanItems": 100},
 }
@@ -38,11 +39,20 @@ def test_the_addon_and_the_manual_configuration_give_the_same_settings():
     assert _resolved(_with_addon({})) == _resolved(Settings(MANUAL))
 
 
+@pytest.mark.parametrize("mode", ["mark", "drop"])
+def test_the_addon_marks_duplicates_where_the_setting_asks_for_it(mode):
+    duplicates = {"TAMIS_DUPLICATES": mode}
+    by_hand = {**MANUAL["ITEM_PIPELINES"], "scrapy_tamis.MarkDuplicates": 110}
+    by_hand = Settings({**MANUAL, **duplicates, "ITEM_PIPELINES": by_hand})
+    assert _resolved(_with_addon(duplicates)) == _resolved(by_hand)
+
+
 @pytest.mark.parametrize("name", MANUAL)
 @pytest.mark.parametrize("order", [7, None])
 def test_what_the_user_says_of_a_component_wins(name, order):
     settings = _with_addon({name: {next(iter(MANUAL[name])): order}})
-    assert settings[name] == {next(iter(MANUAL[name])): order}
+    others = {CrawlProgress: 10} if name == "EXTENSIONS" else {}
+    assert settings[name] == {next(iter(MANUAL[name])): order, **others}
 
 
 def test_the_addon_adds_to_the_users_components_and_changes_nothing_else():

@@ -11,26 +11,16 @@ from scrapy.settings import Settings
 from scrapy_tamis.cleaner import Cleaner
 from scrapy_tamis.config import Config
 from scrapy_tamis.fields import CleanedItem, CleaningOptions, clean_item
-from scrapy_tamis.pool import _MAX_PAGES_IN_HAND
 from scrapy_tamis.storage.evidence import HashedPage, SiteEvidence
 from tamis import Page, PageTooLarge, clean, load_model
 from tamis.site import PageCounts
 from tests.scrapy_tamis.inspector.browsing import story
-from tests.scrapy_tamis.waiting import SECONDS
 
 HEAVY = {
     "paragraphs": "<p>x" * 20_000,
     "cells": "<table>" + "<tr><td>a b c<td>d</tr>" * 3_000,
     "attributes": ("<p " + " ".join(f'a{number}="x"' for number in range(20_000)) + ">text") * 40,
 }
-
-
-async def ready(cleaner: Cleaner) -> None:
-    """Wait for a cleaner's process."""
-    cleaner.pool.start()
-    async with asyncio.timeout(SECONDS):
-        while not cleaner.pool.is_ready:  # noqa: ASYNC110 - a process is a process
-            await asyncio.sleep(0.01)
 
 
 async def cleaned_beside(cleaner: Cleaner, html: str) -> tuple[CleanedItem, set[str]]:
@@ -60,23 +50,22 @@ async def test_a_heavy_page_is_worked_on_beside_the_event_loop():
     assert called > {"Page.parse", "decide"}
 
 
-async def test_the_crawls_own_process_lends_a_hand_where_many_pages_wait():
+async def test_with_processes_no_page_is_read_in_the_crawls_own_however_many_wait_and_before_they_are_ready():
     counted = []
     cleaner = Cleaner(Config.from_settings(Settings({"TAMIS_PROCESSES": 1})), counted.append)
-    await ready(cleaner)
+    cleaner.pool.start()
     pages = [cleaner.clean(f"<p>Page {number} has a few words of its own.", None, None, None) for number in range(100)]
     cleaned = await asyncio.gather(*pages)
     await cleaner.pool.close()
     assert [page.values["text"] for page in cleaned] == [f"Page {n} has a few words of its own." for n in range(100)]
-    assert counted == ["tamis/items/in_process"] * _MAX_PAGES_IN_HAND
+    assert counted == ["tamis/items/in_process"] * 100
 
 
 async def test_what_is_too_large_is_not_read():
     for processes in (0, 1):
-        settings = Settings({"TAMIS_PROCESSES": processes, "TAMIS_MAX_NODES": 100})
+        settings = Settings({"TAMIS_PROCESSES": processes, "TAMIS_CLEAN": {"limits": {"max_nodes": 100}}})
         cleaner = Cleaner(Config.from_settings(settings), lambda _: None)
-        if processes:
-            await ready(cleaner)
+        cleaner.pool.start()
         for html in (HEAVY["paragraphs"], "<p>x" * 200):
             with pytest.raises(PageTooLarge):
                 await cleaner.read(html, "http://a/")

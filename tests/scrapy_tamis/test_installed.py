@@ -106,12 +106,13 @@ def library(wheel, tmp_path_factory) -> Path:
     return folder / "bin"
 
 
-def test_the_wheel_has_two_packages_and_nothing_else_at_the_top(wheel):
+def test_the_wheel_has_three_packages_and_nothing_else_at_the_top(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     distribution = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
-    assert {name.split("/")[0] for name in names} == {"tamis", "scrapy_tamis", distribution}
-    assert {"tamis/py.typed", "scrapy_tamis/py.typed", f"{distribution}/licenses/LICENSE"} <= set(names)
+    packages = {"tamis", "tamis_papers", "scrapy_tamis"}
+    assert {name.split("/")[0] for name in names} == {*packages, distribution}
+    assert {*(f"{name}/py.typed" for name in packages), f"{distribution}/licenses/LICENSE"} <= set(names)
     for kind in (".npz", ".lua"):
         here = [path for top in ("detector", "crawler") for path in (ROOT / top).rglob(f"*{kind}")]
         assert sum(name.endswith(kind) for name in names) == len(here)

@@ -8,7 +8,7 @@ from urllib.error import URLError
 
 import yaml
 
-from scrapy_tamis.metrics import HEARTBEAT, METRICS
+from scrapy_tamis.metrics import HEARTBEAT, HOST_METRICS, METRICS
 from tests.scrapy_tamis.waiting import SECONDS, figures, until
 
 RECIPE = Path(__file__).parents[2] / "deploy" / "kubernetes.yaml"
@@ -26,8 +26,11 @@ def test_a_crawl_under_way_is_seen_by_prometheus_and_by_the_probe_of_kubernetes(
     goes_on = web.hold_after(6)
     crawling = start_crawls({"urls": web.add_articles(8), "TAMIS_METRICS": address})
     found = until(lambda: _counted(address))
-    assert found.keys() == {*METRICS.values(), HEARTBEAT}
+    assert found.keys() == {*METRICS.values(), *HOST_METRICS, HEARTBEAT}
     assert found["tamis_items_cleaned"] == 6
+    of_host = {name.removeprefix("tamis_host_"): found[name] for name in HOST_METRICS}
+    assert of_host.pop("labels") > 3
+    assert of_host == {"pages": 6, "labels_changed_ratio": 1, "settles_at_pages": 64, "settled": 0}
     assert 0 <= time.time() - found[HEARTBEAT] < SECONDS
 
     (job,) = (part for part in yaml.safe_load_all(RECIPE.read_text()) if part["kind"] == "Job")

@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from dataclasses import astuple
 from pathlib import Path
 
@@ -15,9 +16,9 @@ import pytest_asyncio
 from scrapy_tamis import pool as process_module
 from scrapy_tamis import worker as worker_module
 from scrapy_tamis.fields import OPTIONAL_FIELDS, CleaningOptions, clean_item
-from scrapy_tamis.pool import CleaningPool, CleaningProcess
+from scrapy_tamis.pool import TIMED_OUT, CleaningPool, CleaningProcess, PageFailedError
 from scrapy_tamis.storage.evidence import HashedPage
-from scrapy_tamis.worker import Worker, pack
+from scrapy_tamis.worker import DONE, PageGoneError, Worker, pack
 from tamis import Page, load_model
 from tests.scrapy_tamis.waiting import SECONDS, is_running
 
@@ -74,7 +75,6 @@ async def test_the_values_are_those_of_the_crawls_own_process(pool):
     for html in [HTML, HTML.encode(), *odd]:
         cleaned, expected = await pool.clean(html, URL), here(html)
         assert cleaned.values == expected.values
-        assert cleaned.shingles.tolist() == expected.shingles.tolist()
         read, expected = await pool.read(html, URL), HashedPage.of(Page.parse(html, URL), load_model())
         assert (read.size, read.contents_id, read.links) == (expected.size, expected.contents_id, None)
         for array in ("units", "fingerprints", "masses"):
@@ -99,11 +99,12 @@ async def test_of_the_pages_that_were_read_those_read_last_are_kept(monkeypatch:
     monkeypatch.setattr(worker_module, "MAX_KEPT_UNITS", 3 * (page.n + page.m))
     worker = Worker(None, *astuple(OPTIONS))
     numbers = [worker.read(html, URL, False)[0] for html in (*[HTML] * 5, HEAVY)]
-    is_kept = [worker.clean(number, URL, None, 0, 0, None, ()) is not None for number in numbers]
-    assert is_kept == [False, False, True, True, True, False]
+    for number, is_kept in zip(numbers, [False, False, True, True, True, False], strict=True):
+        with nullcontext() if is_kept else pytest.raises(PageGoneError):
+            worker.clean(number, URL, None, 0, 0, None, ())
 
 
-async def test_a_killed_process_is_replaced_and_its_pages_are_left_to_the_caller(pool, monkeypatch):
+async def test_a_killed_process_is_replaced_and_its_pages_go_to_another(pool, monkeypatch):
     died = []
     monkeypatch.setattr(pool, "_on_death", lambda: died.append(1))
     read = await pool.read(HTML, URL)
@@ -112,24 +113,33 @@ async def test_a_killed_process_is_replaced_and_its_pages_are_left_to_the_caller
     under_way = [asyncio.create_task(page) for page in (pool.clean(HEAVY, URL), pool.clean(HTML, URL, read=read))]
     await until(lambda: len(pool._processes[0].pending) == 2)
     os.kill(first, signal.SIGKILL)
-    assert [await page for page in under_way] == [None, None]
-    assert await pool.read(HTML, URL) is None
-    await until(lambda: pids_of(pool) and pids_of(pool) != [first])
+    assert [(await page).status for page in under_way] == ["cleaned", "cleaned"]
+    assert pids_of(pool) != [first]
     assert died == [1]
     await until(lambda: not is_running(first))  # nothing is left of it
     assert (await pool.clean(HTML, URL, read=read)).status == "cleaned"
 
 
-async def test_a_process_that_hangs_is_ended(pool, monkeypatch: pytest.MonkeyPatch):
+async def test_a_process_that_hangs_is_ended_and_its_page_goes_to_no_other(pool, monkeypatch: pytest.MonkeyPatch):
     (first,) = pids_of(pool)
     os.kill(first, signal.SIGSTOP)
     with monkeypatch.context() as patch:
         patch.setattr(process_module, "TIMEOUT_S", 0.5)
         page = asyncio.create_task(pool.clean(HTML, URL))
         await until(lambda: pool._processes[0].pending)
-    assert await page is None
+    with pytest.raises(PageFailedError) as failed:
+        await page
+    assert failed.value.status == TIMED_OUT
     await until(lambda: pids_of(pool) and pids_of(pool) != [first])
     await until(lambda: not is_running(first))
+
+
+async def test_an_error_of_a_page_comes_back_with_its_traceback_and_the_process_goes_on(pool):
+    (first,) = pids_of(pool)
+    with pytest.raises(RuntimeError, match=r"(?s)in a cleaning process:.*no such model"):
+        await pool.clean(HTML, URL, model="/no such model.npz")
+    assert (await pool.clean(HTML, URL)).status == "cleaned"
+    assert pids_of(pool) == [first]
 
 
 @pytest.mark.parametrize("missing", ["model", "program"])
@@ -137,8 +147,8 @@ async def test_processes_that_cannot_start_are_given_up_with_one_warning(missing
     if missing == "program":
         monkeypatch.setattr(process_module.sys, "executable", "/no/such/python")
     pool = started(2, "/no/such/model.npz")
-    await until(lambda: all(running.done() for running in pool._running))
     assert await pool.clean(HTML, URL) is None
+    assert not pool._running
     assert [record.getMessage().split()[0] for record in caplog.records if record.levelname == "WARNING"] == ["3"]
     await pool.close()
 
@@ -154,7 +164,7 @@ async def test_closing_ends_the_processes_and_the_pages_in_hand_go_back(monkeypa
     await pool.close()
     assert [await page for page in pages] == [None] * 12
     await until(lambda: not any(map(is_running, pids)))
-    assert not pool.is_ready
+    assert not pids_of(pool)
 
 
 async def test_a_page_that_is_cancelled_while_it_waits_holds_up_no_other(pool):
@@ -173,13 +183,14 @@ async def test_results_in_pieces_reach_their_tasks_and_one_that_makes_no_sense_g
         loop = asyncio.get_running_loop()
         _, process = await loop.create_connection(CleaningProcess, sock=own)
         tasks = [asyncio.create_task(process.run(())) for _ in range(4)]
-        sent = pack((1,)) + pack((2,)) + pack(("three",))
+        sent = pack((DONE, 1)) + pack((DONE, 2)) + pack((DONE, "three"))
         for at in range(0, len(sent), 7):
             await asyncio.sleep(0.001)
             other.sendall(sent[at : at + 7])
         assert await asyncio.gather(*tasks[:3]) == [[1], [2], ["three"]]
         other.sendall(b"\4\0\0\0none")
-        assert await tasks[3] is None
+        with pytest.raises(process_module._ProcessLostError):
+            await tasks[3]
     assert process.ended.is_set()
 
 

@@ -1,9 +1,12 @@
+from typing import ClassVar
+
 import pytest
 from scrapy import Spider
 from scrapy.settings import Settings
 
 from scrapy_tamis.config import Config, ConfigError, unknown_settings
 from scrapy_tamis.storage.clients import without_secrets
+from tamis import Limits
 
 
 def _config(**settings) -> Config:
@@ -14,6 +17,7 @@ def _config(**settings) -> Config:
     ("name", "similar"),
     [
         *(("TAMIS_HOST_BUGDET", "TAMIS_HOST_BUDGET"), ("TAMIS_METADATA", 'TAMIS_OUTPUTS = ["metadata"]')),
+        ("TAMIS_SCOPE", 'TAMIS_CLEAN = {"scope": ...}'),
         *(("TAMIS_LEARN", None), ("TAMIS_WARC", None)),
     ],
 )
@@ -32,10 +36,10 @@ def test_a_setting_in_the_environment_that_nobody_reads_is_named(monkeypatch):
 
 def test_a_setting_that_is_an_attribute_or_argument_of_the_spider_is_named():
     class Stories(Spider):
-        TAMIS_SCOPE = "page"
+        TAMIS_CLEAN: ClassVar = {"scope": "page"}
 
-    named = unknown_settings(Settings(), Stories(name="stories", TAMIS_FAVOR="recall"))
-    for problem, name in zip(named, ["TAMIS_SCOPE", "TAMIS_FAVOR"], strict=True):
+    named = unknown_settings(Settings(), Stories(name="stories", TAMIS_PROCESSES="2"))
+    for problem, name in zip(named, ["TAMIS_CLEAN", "TAMIS_PROCESSES"], strict=True):
         assert problem.startswith(f"{name} of the spider has no effect: it belongs in its custom_settings")
 
 
@@ -59,7 +63,9 @@ def test_settings_from_the_command_line_are_text():
         TAMIS_REDIS_TIMEOUT="0.25",
         TAMIS_OUTPUTS="markdown,segments",
         TAMIS_FIELD_NAMES='{"text": "body", "title": null}',
+        TAMIS_CLEAN='{"scope": "article", "links": "False", "limits": {"max_nodes": "500"}}',
     )
+    assert config.clean == {"scope": "article", "links": False, "limits": Limits(max_nodes=500)}
     assert (config.keep_html, config.host_budget, config.redis_timeout) == (False, 500, 0.25)
     assert config.outputs == {"markdown", "segments"}
     assert _config(TAMIS_OUTPUTS={"markdown": True, "segments": False}).outputs == {"markdown"}
@@ -72,16 +78,22 @@ def test_settings_from_the_command_line_are_text():
     [
         *(("TAMIS_ENABLED", float("inf")), ("TAMIS_REPORT", "x" * 5_000), ("TAMIS_RULES", "~nobody/x")),
         ("TAMIS_RULES", [{"drop": "a["}]),
-        *(("TAMIS_ENABLED", "perhaps"), ("TAMIS_HTML_FIELD", ""), ("TAMIS_HOST_BUDGET", 1)),
-        *(("TAMIS_HOST_BUDGET", "many"), ("TAMIS_HOST_PAGES", 32_768), ("TAMIS_SETTLE_PAGES", 9)),
-        *(("TAMIS_STATE_BYTES", 1000), ("TAMIS_HOST_TTL", 0), ("TAMIS_MAX_BYTES", -1)),
+        *(("TAMIS_ENABLED", "perhaps"), ("TAMIS_FIELD_NAMES", {"html": None}), ("TAMIS_HOST_BUDGET", 1)),
+        *(("TAMIS_HOST_BUDGET", "many"), ("TAMIS_SETTLE_PAGES", 9)),
+        *(("TAMIS_STATE_BYTES", 1000), ("TAMIS_TTL", 0), ("TAMIS_CLEAN", {"limits": {"max_bytes": -1}})),
         *(("TAMIS_REDIS_TIMEOUT", 0), ("TAMIS_REDIS_TIMEOUT", "inf"), ("TAMIS_REDIS_RETRY_INTERVAL", "soon")),
-        *(("TAMIS_DUPLICATES_SKETCH", 7), ("TAMIS_DUPLICATES_SKETCH", 1025), ("TAMIS_DUPLICATES_RESEMBLANCE", 0)),
+        *(("TAMIS_DUPLICATES", True), ("TAMIS_DUPLICATES", "yes"), ("TAMIS_DUPLICATES_RESEMBLANCE", 0.4)),
         *(("TAMIS_DUPLICATES_RESEMBLANCE", 1.5), ("TAMIS_DUPLICATES_RESEMBLANCE", "half")),
         *(("TAMIS_OUTPUTS", ["pdf"]), ("TAMIS_FIELD_NAMES", {"body": "text"}), ("TAMIS_FIELD_NAMES", "text")),
         *(("TAMIS_FIELD_NAMES", {"text": 7}), ("TAMIS_FIELD_NAMES", {"text": "body", "title": "body"})),
-        *(("TAMIS_HOST_TTL", 10**12), ("TAMIS_METRICS", "9410"), ("TAMIS_METRICS", "127.0.0.1:99999")),
-        *(("TAMIS_MODEL", "nobody"), ("TAMIS_OUTPUTS", 7), ("TAMIS_STATE_DIR", "~nobody-of-that-name/x")),
+        *(("TAMIS_TTL", 10**12), ("TAMIS_METRICS", "9410"), ("TAMIS_METRICS", "127.0.0.1:99999")),
+        *(
+            ("TAMIS_CLEAN", {"model": "nobody"}),
+            ("TAMIS_CLEAN", {"colour": 1}),
+            ("TAMIS_CLEAN", "page"),
+            ("TAMIS_OUTPUTS", 7),
+            ("TAMIS_STATE_DIR", "~nobody-of-that-name/x"),
+        ),
     ],
 )
 def test_a_setting_that_cannot_work_is_named(name, value):

@@ -1,14 +1,18 @@
 """``scrapy crawl site``: one site or many, in-site links only, robots obeyed, a budget of pages per host."""
 
 import resource
+from types import SimpleNamespace
 from urllib.parse import urljoin
 
 import pytest
+from scrapy import Request
 from scrapy.http import HtmlResponse
+from scrapy.settings import Settings
 from w3lib.url import safe_url_string
 
 from scrapy_tamis.project.feeds import UnbufferedFileStorage
 from scrapy_tamis.project.site import MAX_REQUESTS, SiteSpider, new_links, parse_int, shard_of, start_urls
+from scrapy_tamis.storage.keys import site_of
 from scrapy_tamis.worker import links_of
 from tamis import Page
 from tests.scrapy_tamis.web import served
@@ -94,6 +98,47 @@ def test_links_that_wait_are_asked_for_where_all_callbacks_under_way_fail(web, c
     crawled = crawl(**_plan(url=start) | {"spider": "stumbling", "TAMIS_ENABLED": False})
     assert [item["url"] for item in crawled.items] == [start, last]
     assert crawled.stats["spider_exceptions/ZeroDivisionError"] == MAX_REQUESTS + 2
+
+
+def crawl_made_up(spider, pages):
+    """Answer the requests of a spider from made-up pages, (links, address that it leads to) by address, first come."""
+    spider.crawler = SimpleNamespace(get_extension=lambda _: None)
+    spider.settings = Settings()
+    items, waiting = [], [Request(url, cb_kwargs={"start": site_of(url)}) for url in spider._start_urls]
+    while waiting:
+        request = waiting.pop(0)
+        links, url = pages(request.url)
+        body = "".join(f"<a href={link}>a</a>" for link in links).encode()
+        response = HtmlResponse(url, body=body, encoding="utf-8", request=request)
+        for each in spider.parse(response, **request.cb_kwargs):
+            (waiting if isinstance(each, Request) else items).append(each)
+    return items
+
+
+def test_nothing_but_its_name_is_kept_of_a_host_that_is_finished():
+    def pages(url):
+        return [f"/{number}" for number in range(2_000)], url
+
+    for limit, links in ((200, 2_000), (5_000, 2_000)):
+        spider = SiteSpider(url="http://a.example/", pages=limit)
+        items = crawl_made_up(spider, pages)
+        assert len(items) == min(limit, links + 1)
+        assert spider.state == {"sites": {}, "finished": {"a.example"}}
+        assert not spider._led_to
+
+
+def test_no_start_address_is_lost_whichever_host_it_leads_to_and_whenever_it_is_answered(tmp_path):
+    file = tmp_path / "urls.txt"
+    starts = [f"http://{host}.example/{n}" for n in range(3) for host in ("a", "b", "old", "www.old")]
+    file.write_text("\n".join(starts))
+
+    def pages(url):
+        return [], url.replace("//old", "//www.old").replace("//b.", "//new-b.")
+
+    spider = SiteSpider(urls_file=str(file))
+    items = crawl_made_up(spider, pages)
+    assert {item["url"] for item in items} == {pages(url)[1] for url in starts}
+    assert spider.state == {"sites": {}, "finished": {"a.example", "new-b.example", "www.old.example"}}
 
 
 @pytest.mark.parametrize("is_read", [False, True])

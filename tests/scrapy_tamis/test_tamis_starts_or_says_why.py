@@ -2,6 +2,9 @@
 
 import json
 import os
+import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -19,7 +22,7 @@ class Story(scrapy.Spider):
 
 WRONG = {
     "TAMIS_REDIS_URL": "redis://user:se/cret@host:6379",
-    "TAMIS_MODEL": "nobody",
+    "TAMIS_CLEAN": '{"model": "nobody"}',
     "TAMIS_HOST_BUDGET": "1",
     "TAMIS_FIELD_NAMES": '{"text": "story", "title": "story", "status": 7}',
 }
@@ -63,14 +66,17 @@ def test_a_crawl_may_go_on_without_tamis_and_says_so_at_its_end(run):
     assert "Traceback" not in done.stderr
 
 
-def test_a_redis_that_will_never_work_stops_the_crawl_unless_it_is_optional(run, tcp_server):
+def test_a_redis_that_will_never_work_stops_the_crawl_unless_it_is_optional(run, tcp_server, tmp_path):
     url = f"redis://:wrong@127.0.0.1:{tcp_server('--requirepass', 'secret').port}"
-    done, items = run(TAMIS_REDIS_URL=url)
-    assert (done.returncode, items) == (1, [])
+    (tmp_path / "items.json").write_text('["of an earlier crawl"]')
+    (tmp_path / "report.html").write_text("of an earlier crawl")
+    done, items = run(TAMIS_REDIS_URL=url, TAMIS_REPORT="report.html")
+    assert (done.returncode, items) == (1, ["of an earlier crawl"])
+    assert (tmp_path / "report.html").read_text() == "of an earlier crawl"
     assert "Redis refused the password: check user and password" in done.stderr
-    assert "TAMIS_REDIS_OPTIONAL" in done.stderr
+    assert "TAMIS_REQUIRED = False" in done.stderr
     assert "Traceback" not in done.stderr
-    done, items = run(TAMIS_REDIS_URL=url, TAMIS_REDIS_OPTIONAL=True)
+    done, items = run(TAMIS_REDIS_URL=url, TAMIS_REQUIRED=False)
     assert done.returncode == 0
     assert items[0]["status"] == "cleaned"
 
@@ -95,3 +101,89 @@ def test_a_settings_module_without_a_scrapy_cfg_is_a_project_like_any_other(run,
     assert "Disabled" not in done.stderr
     assert "WARNING" not in done.stderr
     assert (tmp_path / ".scrapy" / "tamis" / "appendonlydir").is_dir() is not with_url
+
+
+TWO = """
+import asyncio
+import json
+import socket
+import sys
+import time
+
+import scrapy
+from scrapy.crawler import AsyncCrawlerProcess
+
+BEAT_S = 0.05
+
+
+class Beating(scrapy.Spider):
+    name = "beating"
+    longest = 0.0
+
+    async def start(self):
+        last = time.monotonic()
+        while Other.opened is None:
+            await asyncio.sleep(BEAT_S)
+            now = time.monotonic()
+            if Other.begun is not None:
+                type(self).longest = max(self.longest, now - max(last, Other.begun) - BEAT_S)
+            last = now
+        return
+        yield
+
+
+class Other(scrapy.Spider):
+    name = "other"
+    begun = opened = None
+    custom_settings = {
+        "ADDONS": {"scrapy_tamis.Addon": 500},
+        "TAMIS_REDIS_URL": sys.argv[1],
+        "TAMIS_REDIS_TIMEOUT": 1.5,
+        "TAMIS_REDIS_RETRY_INTERVAL": 0.05,
+    }
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        spider = super().from_crawler(crawler)
+        crawler.signals.connect(spider.begin, scrapy.signals.spider_opened)
+        return spider
+
+    def begin(self):
+        type(self).begun = time.monotonic()
+        if len(sys.argv) > 2:
+            find = socket.getaddrinfo
+            socket.getaddrinfo = lambda *args, **options: time.sleep(HANG_S) or find(*args, **options)
+
+    async def start(self):
+        type(self).opened = time.monotonic()
+        for _ in range(4):
+            yield {"url": "http://a.example/", "html": "<title>x</title><p>" + "word and word<p>" * 4_000}
+
+
+HANG_S = 30
+settings = {"TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False, "LOG_LEVEL": "ERROR"}
+process = AsyncCrawlerProcess(settings)
+process.crawl(Beating)
+crawler = process.create_crawler(Other)
+process.crawl(crawler)
+process.start()
+values = crawler.stats.get_stats()
+print(json.dumps([Beating.longest, values["elapsed_time_seconds"], values["tamis/items/cleaned"]]), flush=True)
+import os
+os._exit(0)  # rather than wait for the look-ups that hang
+"""
+
+
+@pytest.mark.parametrize("kind", ["redis", "redis+sentinel", "resolver"])
+def test_a_server_or_resolver_that_hangs_holds_up_neither_the_start_nor_cleaning_nor_other_crawls(kind, tmp_path):
+    (tmp_path / "two.py").write_text(TWO)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        host = f"127.0.0.1:{silent.getsockname()[1]}"
+        address = [f"redis+sentinel://{host},{host},{host}/name" if "sentinel" in kind else f"redis://{host}"]
+        command = [sys.executable, "two.py", *(["redis://host.invalid", "slow"] if kind == "resolver" else address)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    standstill, seconds, cleaned = json.loads(done.stdout)
+    assert standstill < 1  # the check alone takes longer
+    assert seconds < 20
+    assert cleaned == 4

@@ -77,19 +77,23 @@ class Web:
         self.pages[path] = (status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
         return self.url + path
 
-    def add_articles(self, count: int) -> list[str]:
-        """Add pages of one template, each with a text of its own and a link to the next; return their addresses."""
+    def add_articles(self, count: int, *, heavy: bool = False) -> list[str]:
+        """Add pages of one template, each with a text of its own and a link to the next; return their addresses.
+
+        Heavy ones are the same, with a comment that makes them too costly for the event loop.
+        """
+        folder, comment = ("heavy/", f"<!--{'=' * 12_100}-->") if heavy else ("", "")
         for number in range(count):
             text = "".join(f"<p>{prose(f'{number} {paragraph}', 50)}.</p>" for paragraph in range(4))
             self.add(
-                f"/{number}",
-                f"<html><head><title>Story {number}</title></head><body>"
+                f"/{folder}{number}",
+                f"{comment}<html><head><title>Story {number}</title></head><body>"
                 "<div class=menu><ul><li><a href=/0>Front page</a></li><li><a href=/about>About us</a></li></ul></div>"
                 f"<div class=story><h1>Story {number}</h1>{text}</div>"
                 f"<p><a href=/{number + 1}>Next story, number {number + 1}</a></p>"
                 "<div class=foot><p>Copyright of the harbour news, all rights are reserved.</p></div></body></html>",
             )
-        return [f"{self.url}/{number}" for number in range(count)]
+        return [f"{self.url}/{folder}{number}" for number in range(count)]
 
 
 @contextmanager

@@ -3,8 +3,8 @@
 import numpy as np
 
 from benchmarks.sites.html_pages import HtmlPages
+from tamis.folders import SitePages
 from tamis.page.page import Page
-from tamis.papers.pages import SitePages
 
 
 def site_of(*pages: str) -> SitePages:

@@ -11,7 +11,7 @@ from tamis.counting import THETA, LossyCounts, countable, frequency_estimates, l
 from tamis.fingerprints import node_fingerprints
 from tamis.page.page import Page
 from tamis.page.tree import IS_BLOCK_LEVEL
-from tamis.papers.page_level import site_level_templates
+from tamis_papers.page_level import site_level_templates
 from tests.tamis.chosen import by_id, tags_of, texts_of
 
 

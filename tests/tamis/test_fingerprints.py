@@ -9,7 +9,7 @@ from xxhash import xxh3_64_intdigest
 from tamis.fingerprints import FINGERPRINT_VERSION, attribute_tokens, node_fingerprints
 from tamis.hashing import hash_text
 from tamis.page.page import Page
-from tamis.papers.pages import text_fingerprints
+from tamis_papers.pages import text_fingerprints
 
 
 def test_a_block_is_the_markup_of_a_line_and_the_name_of_its_element() -> None:

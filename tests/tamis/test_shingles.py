@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.duplicates import MemoryIndex, near_duplicates, shingles
+from tamis.duplicates import Windows, near_duplicates, shingles
 
 GOLD = ["48a09cdcda082ae5", "99e1037e68b9a5cb"]
 WORDS = st.lists(st.sampled_from(["the", "quick", "brown", "fox", "dog", "7", "42", "é", "ß"]), max_size=40)
@@ -80,20 +80,43 @@ def test_an_article_in_two_templates_is_a_near_duplicate_and_two_articles_are_no
     assert not near_duplicates(shingles(ARTICLE), shingles("quite another text " + ARTICLE.replace("and", "or")))
 
 
-def resemblance(one: list[int], other: list[int], keep: int = 8) -> float | None:
-    index = MemoryIndex(keep=keep, min_resemblance=0.01)
-    index.find("https://one.example", np.array(one, np.uint64) << np.uint64(16))
-    return index.find("https://other.example", np.array(other, np.uint64) << np.uint64(16)).resemblance
+def resemblance(one: str, other: str) -> float:
+    return Windows(one).resemblance(Windows(other).sketch)
 
 
-def test_resemblance_is_the_fraction_of_common_windows() -> None:
-    assert resemblance([1, 2, 5, 9], [1, 2, 3, 4, 5]) == 0.5
-    assert resemblance([1, 2], [1, 2]) == 1
-    assert resemblance([*range(8)], [*range(4, 12)]) == 0.5, "only the 8 smallest of both are known"
+def windows_in_common(one: str, other: str) -> float:
+    a, b = (set(shingles(text, keep=100_000).tolist()) for text in (one, other))
+    return len(a & b) / len(a | b)
 
 
-def test_resemblance_estimates_the_jaccard_similarity() -> None:
-    words = [f"w{k}" for k in range(3_000)]
-    one, other = (shingles(" ".join(part), keep=400) for part in (words[:2_000], words[1_000:]))
-    found = resemblance((one >> np.uint64(16)).tolist(), (other >> np.uint64(16)).tolist(), keep=400)
-    assert found == pytest.approx(1 / 3, abs=0.08)
+@pytest.mark.parametrize("length", [40, 200, 600, 5_000])
+@pytest.mark.parametrize("changed", [0.02, 0.1])
+def test_resemblance_estimates_the_fraction_of_common_windows(length: int, changed: float) -> None:
+    errors = []
+    for turn in range(20):
+        words = [f"{turn}w{number}" for number in range(length)]
+        cut = round(length * changed)
+        one, other = " ".join(words), " ".join([*words[:-cut], *(f"{turn}v{number}" for number in range(cut))])
+        true = windows_in_common(one, other)
+        errors.append(resemblance(one, other) - true)
+        assert resemblance(one, one) == 1
+    assert abs(np.mean(errors)) < 0.02
+    assert np.std(errors) < (0.02 if length < 600 else 0.035)
+
+
+@given(WORDS, WORDS)
+def test_short_texts_resemble_each_other_wholly_or_not_at_all(one: list[str], other: list[str]) -> None:
+    if min(len(shingles(" ".join(each), keep=100)) for each in (one, other)) < 25:
+        assert resemblance(" ".join(one), " ".join(other)) == float(one == other or not windows_differ(one, other))
+
+
+def windows_differ(one: list[str], other: list[str]) -> bool:
+    return of_windows(one, 6) != of_windows(other, 6)
+
+
+def test_texts_of_very_different_lengths_do_not_resemble_each_other() -> None:
+    long = " ".join(f"w{number}" for number in range(9_000))
+    for words in (30, 300, 600, 1_200, 3_000):
+        short = " ".join(f"w{number}" for number in range(words))
+        assert resemblance(short, long) < 0.5
+        assert resemblance(long, short) < 0.5

@@ -224,3 +224,20 @@ def test_counts_with_another_model_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="another version or model"):
         Site.load(tmp_path / "site")
     assert Site.load(tmp_path / "site", model="blocks-self-taught").pages == 3
+
+
+def test_a_long_list_that_a_third_of_the_pages_has_is_cut_though_the_page_alone_keeps_it() -> None:
+    names = [f"SignalOf{chr(65 + n % 26)}{n}" for n in range(150)]
+    entries = "".join(
+        f"<li><a href=/s{n}>{1 + n // 30}.{1 + n % 30} <code>{name}</code></a></li>" for n, name in enumerate(names)
+    )
+    contents = f"<div id=contents><h4>Reference of the harbour signals</h4><ul>{entries}</ul></div>"
+    pages = [page_of(number, beside=contents if number < 10 else "") for number in range(30)]
+    site = site_of(*pages)
+    alone, with_site = (tamis.clean(pages[0], url="https://news.example/0", site=known) for known in (None, site))
+    assert names[77] in alone.text
+    assert names[77] not in with_site.text
+    assert "It was said on day 0 and 3." in with_site.text
+    # What two pages have is no more template for being long.
+    few = site_of(*(page_of(number, beside=contents if number < 2 else "") for number in range(30)))
+    assert names[77] in tamis.clean(pages[0], url="https://news.example/0", site=few).text

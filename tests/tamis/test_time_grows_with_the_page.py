@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tamis
+from tamis.folders import SitePage
 from tamis.output.chunks import make_chunks
 from tamis.output.leftovers import find_leftovers
 from tamis.output.markdown.writer import write_blocks
@@ -17,8 +18,8 @@ from tamis.output.markup import read_markup
 from tamis.page.hidden import hidden_runs
 from tamis.page.page import Page
 from tamis.page.parsing import MAX_ATTRIBUTES, parse_html
-from tamis.papers.methods import LabelledSitePage
-from tamis.papers.pages import Labels, Learned, SitePage
+from tamis_papers.methods import LabelledSitePage
+from tamis_papers.pages import Labels, Learned
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,6 +13,7 @@ from lxml import etree
 
 import tamis
 from tamis import Limits, clean
+from tamis.cleaning import NOT_HTML
 
 STORY = "<p>Winds of up to 130 km/h are expected on the coast tonight, and the ferries stay in the harbour.</p>" * 2
 
@@ -34,7 +35,7 @@ def test_a_page_above_the_limits_takes_less_than_ten_times_its_own_memory(piece:
 def test_nodes_are_counted_before_a_page_is_parsed_and_ten_attributes_count_as_one() -> None:
     elements = "<p " + " ".join(f"a{n}=1" for n in range(900)) + ">"
     assert clean(elements * 10 + STORY, limits=Limits(max_nodes=1_000)).text
-    assert clean(elements * 12 + STORY, limits=Limits(max_nodes=1_000)).passed_through == "nodes"
+    assert clean(elements * 12 + STORY, limits=Limits(max_nodes=1_000)).status == "too_large"
     assert clean("<script>'<p>'</script>" * 30 + STORY, limits=Limits(max_nodes=40)).text  # tags in scripts are text
 
 
@@ -111,7 +112,7 @@ def test_data_are_told_by_their_bytes_whatever_the_header_says(kind: str | None,
         clean(b"\xef\xbb\xbf" + data.encode()),
         clean(data.encode("utf-16")),
     ]
-    assert {cleaned.passed_through for cleaned in found} == {kind}
+    assert {cleaned.status if cleaned.status in NOT_HTML else None for cleaned in found} == {kind}
     assert all(bool(cleaned.text) == (kind is None) for cleaned in found)
 
 
@@ -141,7 +142,7 @@ def test_a_page_can_be_copied_and_sent_to_another_process_after_it_was_cleaned()
 
 
 def test_the_tree_of_a_json_answer_is_json() -> None:
-    assert clean(etree.fromstring(API, etree.HTMLParser())).passed_through == "json"
+    assert clean(etree.fromstring(API, etree.HTMLParser())).status == "json"
 
 
 HEAD, REST = (

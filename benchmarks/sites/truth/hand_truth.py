@@ -27,18 +27,17 @@ import numpy as np
 
 from benchmarks.shared.common import say, spread
 from tamis.fingerprints import UNSEEN
+from tamis.folders import SitePages, page_files
 from tamis.page.tree import prefix_sums, within
-from tamis.papers.menus import page_key
-from tamis.papers.pages import SitePages
-from tamis.training.sites import page_files
+from tamis_papers.menus import page_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from tamis.folders import SitePage
     from tamis.page.page import Page
-    from tamis.papers.pages import SitePage
 
     Bools = NDArray[np.bool_]
 

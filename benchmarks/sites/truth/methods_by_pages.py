@@ -18,11 +18,12 @@ import numpy as np
 
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.truth.hand_truth import HandTruth, f1, letters, marked_sites
-from tamis.papers.methods import METHODS
-from tamis.papers.pages import SiteError, SitePages
+from tamis.folders import SitePages
+from tamis_papers.methods import METHODS
+from tamis_papers.pages import SiteError
 
 if TYPE_CHECKING:
-    from tamis.papers.pages import SitePage
+    from tamis.folders import SitePage
 
 NUMBERS: Final = (2, 5, 10, 20, 100)
 MENUS: Final = "menus"

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 from fsspec.core import url_to_fs
 
+from tamis.files import replacing
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -128,8 +130,8 @@ class Destination:
     """A folder on this machine, or in a store such as S3; a file appears there when it is complete.
 
     Attributes:
-        work: folder of this run's unfinished work: ``.tamis`` in the output or, where that is an address, a folder
-            in ``.tamis`` in the current one.
+        work: folder of this run's unfinished work and of nothing else, in ``.tamis`` in the output or, where that is
+            an address, in ``.tamis`` in the current one.
 
     Raises:
         ValueError: nothing can be written to the store.
@@ -143,20 +145,17 @@ class Destination:
             self.work = Path(_WORK_FOLDER, f"warc-{digest}")
             self._check_writable()
         else:
-            self.work = Path(output, _WORK_FOLDER)
+            self.work = Path(output, _WORK_FOLDER, "warc")
 
     @contextmanager
     def open_file(self, name: str) -> Iterator[Path]:
         """Yield a local path to write a file at; it is moved to its name in the destination if nothing was raised."""
-        unfinished = self.work / name
-        yield unfinished
-        if not self._is_remote:
-            unfinished.rename(Path(self._output, name))
-            return
-        store, path = open_store(self._output)
-        with _explain_errors(self._output):
-            store.put_file(str(unfinished), f"{path.rstrip('/')}/{name}")
-        unfinished.unlink()
+        with replacing(self.work / name if self._is_remote else Path(self._output, name)) as unfinished:
+            yield unfinished
+            if self._is_remote:
+                store, path = open_store(self._output)
+                with _explain_errors(self._output):
+                    store.put_file(str(unfinished), f"{path.rstrip('/')}/{name}")
 
     def _check_writable(self) -> None:
         """Write an empty file now: a refusal should not come after hours of work."""

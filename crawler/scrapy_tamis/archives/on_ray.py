@@ -21,7 +21,7 @@ import ray
 
 from scrapy_tamis.archives.counting import HostCounts, count_hosts
 from scrapy_tamis.archives.reading import ArchivedPage
-from scrapy_tamis.archives.rows import parquet_rows, parquet_schema
+from scrapy_tamis.archives.rows import Failure, parquet_rows, parquet_schema
 from scrapy_tamis.archives.runs import Options, clean_counted, write_leaves
 from scrapy_tamis.storage.keys import site_of
 
@@ -83,8 +83,8 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
         options: format, processes and ray are ignored.
 
     Returns:
-        A dataset with the columns of ``tamis warc --format parquet`` without ``duplicate_of``, and with ``error``,
-        which says why a page could not be cleaned: such a row has only that and its address.
+        A dataset with the columns of ``tamis warc --format parquet`` without ``duplicate_of`` and ``resemblance``,
+        and with ``error``, which says why a page could not be cleaned: such a row has only that and its address.
     """
     options = options if options is not None else Options()
     hash_block: Any = _hash_block  # Ray's types know no functions with arguments
@@ -123,11 +123,12 @@ def _clean_block(block: Any, counts: Any, options: Options) -> Iterator[Any]:
     """Second pass: clean the pages of a block."""
     known = ray.get(counts) if isinstance(counts, ray.ObjectRef) else counts
     schema = parquet_schema(options.outputs).append(pa.field("error", pa.string()))
-    schema = schema.remove(schema.get_field_index("duplicate_of"))
+    for name in ("duplicate_of", "resemblance"):
+        schema = schema.remove(schema.get_field_index(name))
     pages = _pages_of(block)
     while batch := list(islice(pages, _BATCH_PAGES)):
         rows: list[dict[str, object]] = [
-            {"url": page.url, "error": row} if isinstance(row, str) else row
+            {"url": page.url, "error": row.why} if isinstance(row, Failure) else row
             for page, row in zip(batch, clean_counted(batch, known, options), strict=True)
         ]
         yield pa.Table.from_pylist(parquet_rows(rows), schema)

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import sys
 import time
 import zlib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice, repeat
 from typing import IO, TYPE_CHECKING, Final, cast
 
-from fastwarc.stream_io import BrotliReader, ChunkedReader, GzipReader, ZstdReader
+from fastwarc.stream_io import GzipReader, Lz4Reader, ZstdReader
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 from w3lib.encoding import http_content_type_encoding
 
 from scrapy_tamis.archives.addresses import READ_BYTES, describe, open_source, size_of
+from scrapy_tamis.archives.bodies import UndecodableError, decode_body
 from scrapy_tamis.fetching import STANDARD_INPUT
 from scrapy_tamis.storage.keys import site_of
 from tamis.page.page import DEFAULT_LIMITS
-from tamis.page.parsing import is_binary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from io import BufferedReader
+    from pathlib import Path
     from typing import BinaryIO
 
-    from fastwarc.stream_io import WarcReader
     from fastwarc.warc import WarcRecord
 
 MIN_PART_BYTES: Final = 8 << 20
@@ -42,10 +42,30 @@ MAX_PARTS: Final = 4_096
 DAMAGED: Final = "damaged"
 """Why a record is skipped that cannot be read."""
 
+ENDED_PROCESS: Final = "the process that worked on it has ended"
+"""Why a page is skipped: out of memory, or by a fault of a library."""
+
 _PLAIN: Final = b"WARC/1."
+_PLAIN_OF_OLD: Final = b"WARC/0."
 _GZIP: Final = b"\x1f\x8b\x08"
-_RECORD_STARTS: Final = (_GZIP, b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", _PLAIN)
+_RECORD_STARTS: Final = (_GZIP, b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", _PLAIN, _PLAIN_OF_OLD)
 """How a record can begin: with a member of gzip, a frame of zstd or lz4, or uncompressed."""
+
+_READERS: Final = {_GZIP: GzipReader, b"\x28\xb5\x2f\xfd": ZstdReader, b"\x04\x22\x4d\x18": Lz4Reader}
+
+_OTHERS: Final = (
+    (rb"filedesc://", "an ARC file, of the time before WARC: warcio recompress makes a WARC file of it"),
+    (rb"PK\x03\x04", "a ZIP file, as WACZ is: unzip it, and give the WARC files in its folder archive"),
+    (rb"BZh", "compressed with bzip2: unpack it with bunzip2 first"),
+    (rb"\xfd7zXZ", "compressed with xz: unpack it with unxz first"),
+    (rb"(?s)\s*<", "HTML or XML: tamis clean cleans pages"),
+    (rb"(?s)\s*[\[{]", "JSON"),
+)
+"""How files begin that are taken for WARC, and what they are."""
+
+_BLANK: Final = b"\0\r\n "
+_BLANKS: Final = 16  # bytes at the end of an archive that tell of more
+_LOOKED_AT: Final = 4_096
 
 _MAX_HELD_BYTES: Final = 64 << 20  # of a longer record the end is held
 _MAX_HEADER_BYTES: Final = 1 << 20
@@ -54,14 +74,9 @@ _TRIES: Final = 3
 _RETRY_PAUSE_S: Final = 1.0  # doubled with each try
 _PROBES_AT_ONCE: Final = 16  # remote servers answer slowly
 
-_DECODERS: Final[dict[str, Callable[[IO[bytes]], WarcReader]]] = {
-    "gzip": GzipReader,
-    "x-gzip": GzipReader,
-    "deflate": partial(GzipReader, zlib=True),
-    "br": BrotliReader,
-    "zstd": ZstdReader,
-    "chunked": ChunkedReader,
-}
+_STATUS: Final = re.compile(r"\s{0,9}\S{1,99}\s{1,9}(\d)\d\d\b")
+"""A status line, whatever its protocol; its class."""
+
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _PAGES: Final = WarcRecordType.response | WarcRecordType.resource | WarcRecordType.conversion | WarcRecordType.revisit
 
@@ -79,6 +94,7 @@ class ArchiveStream:
         self._held = bytearray()
         self._held_at = self._place = part.begin
         self.record_start = part.record_start
+        self.has_bare_newlines = False
         self._opened: IO[bytes] | None = self._open()
 
     def _open(self) -> IO[bytes]:
@@ -102,8 +118,9 @@ class ArchiveStream:
         behind = self._place - self._held_at
         if behind >= len(self._held):
             more = self._read_source(size)
-            if self.record_start is None:
-                self.record_start = next(filter(more.startswith, _RECORD_STARTS), None)
+            if self.record_start is None:  # a byte order mark, or what else there is before it, is passed over
+                found = ((more.find(start, 0, _LOOKED_AT), start) for start in _RECORD_STARTS)
+                self.record_start = min(((at, start) for at, start in found if at >= 0), default=(0, None))[1]
             self._held += more
             if len(self._held) > _MAX_HELD_BYTES:
                 self.forget_before(self._held_at + len(self._held) - _MAX_HELD_BYTES // 2)
@@ -134,6 +151,35 @@ class ArchiveStream:
         self._place = self._held_at
         return self._place
 
+    def look(self) -> str | None:
+        """Look at the beginning of what is read next: at its line ends, and whether it is something else than WARC."""
+        place = self._place
+        first = self.read(_CHUNK)
+        self._place = place
+        for start, reader in _READERS.items():
+            if first.startswith(start):
+                with suppress(OSError):
+                    first = reader(io.BytesIO(first)).read(_LOOKED_AT)
+        self.has_bare_newlines = b"\r" not in first.partition(b"\n")[0]
+        return next((what for start, what in _OTHERS if re.match(start, first)), None)
+
+    def is_blank_from(self, place: int) -> bool:
+        """Whether an offset is that of the last record, which is whole, with nothing but zeros and blanks behind it."""
+        while not self._held[-_BLANKS:].strip(_BLANK) and (more := self._read_source(_CHUNK)):
+            self._held += more
+        last = self.held_from(place)
+        if self._held[-_BLANKS:].strip(_BLANK):
+            return False
+        if not last.startswith(_GZIP):
+            return find_truncation(last.rstrip(b"\0"), place) is None
+        member = zlib.decompressobj(16 + zlib.MAX_WBITS)
+        with suppress(zlib.error):
+            for at in range(0, len(last), _CHUNK):
+                member.decompress(last[at : at + _CHUNK])
+                if member.eof:
+                    return not (member.unused_data + last[at + _CHUNK :]).strip(_BLANK)
+        return False
+
     def begins_record(self, place: int) -> bool:
         """Whether the bytes at an offset look like the beginning of a record, by those of the first one."""
         return self.record_start is None or self._held.startswith(self.record_start, place - self._held_at)
@@ -163,7 +209,9 @@ class ArchiveStream:
     def records(self) -> Iterator[WarcRecord]:
         """Go through the records from here on."""
         source = cast("BinaryIO", self)  # it neither seeks nor closes its source
-        return ArchiveIterator(source, parse_http=True, max_header_len=_MAX_HEADER_BYTES)
+        return ArchiveIterator(
+            source, parse_http=False, max_header_len=_MAX_HEADER_BYTES, quirks_mode=self.has_bare_newlines
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +223,14 @@ class Part:
         begin: first byte.
         end: the byte after the last; ``None`` for the end of the archive.
         record_start: how a record begins in an archive that was split.
+        skip: offsets of records that end the process that works on them.
     """
 
     source: str
     begin: int = 0
     end: int | None = None
     record_start: bytes | None = None
+    skip: frozenset[int] = frozenset()
 
 
 def split_archives(sources: Iterable[str]) -> dict[str, list[Part]]:
@@ -206,7 +256,11 @@ def _find_record_start(source: str, size: int) -> bytes | None:
     try:
         with closing(ArchiveStream(Part(source))) as stream:
             places = {record.stream_pos for record in islice(stream.records(), 3)}
-            if stream.record_start == _PLAIN or len(places) < 3 or not all(map(stream.begins_record, places)):
+            if (
+                stream.record_start in {_PLAIN, _PLAIN_OF_OLD}
+                or len(places) < 3
+                or not all(map(stream.begins_record, places))
+            ):
                 return None
         with open_source(source, size - 1, read_bytes=1) as end:
             return stream.record_start if len(end.read(1)) == 1 else None
@@ -232,27 +286,45 @@ class ArchiveReader:
     Attributes:
         part: what it reads.
         skipped: records that are not pages, by reason.
+        failed: pages that end the process that works on them, by that reason.
+        first: the address of the first record of a reason that something is wrong with.
         broken: what is wrong with a file that could not be read to its end.
     """
 
-    def __init__(self, part: Part, *, max_bytes: int = DEFAULT_LIMITS.max_bytes) -> None:
+    def __init__(self, part: Part, *, trace: Path | None = None, max_bytes: int = DEFAULT_LIMITS.max_bytes) -> None:
         self.part = part
+        self._trace = trace
         self._max_bytes = max_bytes
         self._damaged_at: int | None = None
         self.skipped: Counter[str] = Counter()
+        self.failed: Counter[str] = Counter()
+        self.first: dict[str, str] = {}
         self.broken: str | None = None
 
     def __iter__(self) -> Iterator[ArchivedPage]:
-        """Go through the pages; damaged records are skipped, and :attr:`broken` describes the first."""
+        """Go through the pages; damaged records are skipped, and :attr:`broken` describes the first.
+
+        The offset of each page is in the file ``trace`` while somebody works on it.
+        """
         try:
-            with closing(ArchiveStream(self.part)) as stream:
-                yield from self._read_pages(stream)
+            with closing(ArchiveStream(self.part)) as stream, ExitStack() as stack:
+                trace = stack.enter_context(self._trace.open("wb", 0)) if self._trace else None
+                for place, page in self._read_pages(stream):
+                    if trace is not None:
+                        trace.seek(0)
+                        trace.write(b"%020d" % place)
+                    yield page
+                if self._trace is not None:
+                    self._trace.unlink()
         except Exception as error:  # every file system raises its own kinds
             self._note_broken(describe(error))
 
-    def _read_pages(self, stream: ArchiveStream) -> Iterator[ArchivedPage]:
+    def _read_pages(self, stream: ArchiveStream) -> Iterator[tuple[int, ArchivedPage]]:
         part = self.part
         place = stream.seek_record(part.begin - 1) if part.begin else 0
+        if (other := stream.look()) is not None:
+            self._note_broken(f"no WARC file, but {other}")
+            return
         while place is not None:
             begin = place
             try:
@@ -261,21 +333,26 @@ class ArchiveReader:
                     if part.end is not None and place >= part.end:
                         return
                     stream.forget_before(place)
-                    page = self._page_of(record)
-                    if page is not None:
-                        yield page
+                    if (page := self._page_of(record)) is not None:
+                        yield place, page
             except Exception as error:  # the reader and its decompressors have many kinds of errors
+                if place > begin and stream.is_blank_from(place):
+                    return
                 if (place > begin or not begin) and place != self._damaged_at:
                     self.skipped[DAMAGED] += 1
                     self._note_broken(f"damaged after byte {place:,}: {error}")
                 place = stream.seek_record(place)
             else:
-                if stream.begins_record(place):
-                    self._note_broken(find_truncation(stream.held_from(place), place))
-                elif stream.record_start == _GZIP and part.source != STANDARD_INPUT:
-                    with open_source(part.source) as archive:  # compressed as a whole: it is read once more
-                        self._note_broken(find_gzip_truncation(archive, 0))
+                self._check_end(stream, place)
                 return
+
+    def _check_end(self, stream: ArchiveStream, place: int) -> None:
+        """Note whether an archive breaks off in its last record, which begins at ``place``."""
+        if stream.begins_record(place):
+            self._note_broken(find_truncation(stream.held_from(place), place))
+        elif stream.record_start == _GZIP and self.part.source != STANDARD_INPUT:
+            with open_source(self.part.source) as archive:  # compressed as a whole: it is read once more
+                self._note_broken(find_gzip_truncation(archive, 0))
 
     def _page_of(self, record: WarcRecord) -> ArchivedPage | None:
         if not record.record_type & _PAGES:
@@ -284,10 +361,18 @@ class ArchiveReader:
             page = _page_or_reason(record, self._max_bytes)
         except Exception:
             page, self._damaged_at = DAMAGED, record.stream_pos
-        if not isinstance(page, str):
+        if isinstance(page, str):
+            self._count(self.skipped, page, record.headers.get("WARC-Target-URI") or "")
+        elif record.stream_pos in self.part.skip:
+            self._count(self.failed, ENDED_PROCESS, page.url)
+        else:
             return page
-        self.skipped[page] += 1
         return None
+
+    def _count(self, counter: Counter[str], why: str, url: str) -> None:
+        counter[why] += 1
+        if why.startswith((DAMAGED, ENDED_PROCESS)):
+            self.first.setdefault(why, url)
 
     def _note_broken(self, reason: str | None) -> None:
         self.broken = self.broken or reason
@@ -299,9 +384,18 @@ def _page_or_reason(record: WarcRecord, max_bytes: int) -> ArchivedPage | str:
     host = site_of(url)
     if host is None:
         return "no host"
+    if record.is_http:
+        record.parse_http(quirks_mode=True, max_header_len=_MAX_HEADER_BYTES)
     if (reason := _reason_in_headers(record)) is not None:
         return reason
-    body = _read_body(record, max_bytes + 1)
+    body, codings = record.reader.read(max_bytes + 1), ""
+    if record.is_http_parsed:
+        names = ("Content-Encoding", "Transfer-Encoding")
+        codings = ",".join(value for name in names for value in record.http_headers.get_multiple(name))
+    try:
+        body = decode_body(body, codings, max_bytes)
+    except UndecodableError as error:
+        return f"{DAMAGED}: {error}"
     if len(body) > max_bytes:
         return "too large"
     if not body.strip():
@@ -317,31 +411,13 @@ def _reason_in_headers(record: WarcRecord) -> str | None:
         return "unchanged since an earlier record"
     if record.record_type == WarcRecordType.resource:  # the body alone, without HTTP headers
         content_type = record.headers.get("Content-Type")
-    elif not record.is_http_parsed:
+    elif not record.is_http_parsed or (status := _STATUS.match(record.http_headers.status_line or "")) is None:
         return "no HTTP"
-    elif record.http_headers.status_code is None or not 200 <= record.http_headers.status_code < 300:
+    elif status[1] != "2":
         return "not found, moved or refused"
     else:
         content_type = record.http_content_type or "text/html"
     return None if (content_type or "").partition(";")[0].strip().lower() in _HTML else "not HTML"
-
-
-def _read_body(record: WarcRecord, max_bytes: int) -> bytes:
-    """Read a body decoded as its headers say, or as it is where that is not true: some crawlers decode, and keep them.
-
-    It is an ``OSError`` where it is neither.
-    """
-    body: bytes = record.reader.read(max_bytes)
-    names = ("Content-Encoding", "Transfer-Encoding") if record.is_http_parsed else ()
-    codings = ",".join(record.http_headers.get(name) or "" for name in names)
-    for coding in reversed(codings.lower().split(",")):
-        if len(body) < max_bytes and (decoder := _DECODERS.get(coding.strip())):
-            try:
-                body = decoder(io.BytesIO(body)).read(max_bytes)
-            except OSError:
-                if is_binary(body):
-                    raise
-    return body
 
 
 def find_truncation(last: bytes, place: int) -> str | None:
@@ -353,11 +429,10 @@ def find_truncation(last: bytes, place: int) -> str | None:
         return find_gzip_truncation(io.BytesIO(last), place)
     if not last.startswith(b"WA"):
         return None
-    head, blank, body = last.partition(b"\r\n\r\n")
-    for line in head.split(b"\r\n"):
-        name, _, value = line.partition(b":")
-        if name.strip().lower() == b"content-length" and blank and len(body) >= int(value):
-            return None
+    end = re.search(rb"\r?\n\r?\n", last)
+    length = re.search(rb"(?i)\ncontent-length[ \t]*:[ \t]*(\d{1,18})\s", last[: end.end()] if end else b"")
+    if end and length and len(last) - end.end() >= int(length[1]):
+        return None
     return f"breaks off in the record after byte {place:,}"
 
 

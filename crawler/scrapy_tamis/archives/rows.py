@@ -6,9 +6,8 @@ import gzip
 import json
 import uuid
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
@@ -22,13 +21,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from scrapy_tamis.archives.reading import ArchivedPage
     from scrapy_tamis.archives.runs import Options
     from scrapy_tamis.storage.evidence import SiteEvidence
 
     Row = dict[str, object]
+
+
+class Failure(NamedTuple):
+    """Why a page could not be cleaned, and its address."""
+
+    why: str
+    url: str
+
 
 ARCHIVE_COLUMNS: Final = ("url", "host", "date", "record_id")
 """Columns that the archive has for a page; the others are fields of items."""
@@ -41,6 +46,7 @@ _TYPES: Final = {
     "evidence_pages": pa.int32(),
     "site_label_version": pa.int32(),
     "shingles": pa.list_(pa.string()),
+    "resemblance": pa.float64(),
 }
 """Columns of a Parquet file that are no strings."""
 
@@ -66,24 +72,19 @@ def hash_page(archived: ArchivedPage, options: Options) -> HashedPage | str | No
 
 def clean_page(
     archived: ArchivedPage, hashed: HashedPage | str | None, evidence: SiteEvidence | None, options: Options
-) -> Row | str:
+) -> Row | Failure:
     """Clean a page that :func:`hash_page` has hashed; return its row, or why it could not be cleaned."""
     if isinstance(hashed, str):
-        return hashed
+        return Failure(hashed, archived.url)
     switches = {"favor": options.favor, "scope": options.scope}
     model, how = load_model(options.model), CleaningOptions(outputs=tuple(options.outputs), switches=switches)
     try:
         html = archived.html if hashed is None else hashed.page
         item = clean_item(html, archived.url, hashed, evidence, model, how, options.rules.of(archived.url))
     except Exception as error:
-        return describe(error)
+        return Failure(describe(error), archived.url)
     row: Row = dict.fromkeys(columns(options.outputs))  # in their order; "duplicate_of" is known when it is written
     return row | {name: getattr(archived, name) for name in ARCHIVE_COLUMNS} | item.values
-
-
-def shingles_of(row: Row) -> NDArray[np.uint64]:
-    """Return the shingles of a row as numbers."""
-    return np.array([int(shingle, 16) for shingle in cast("list[str]", row["shingles"])], np.uint64)
 
 
 def _write_json_lines(path: Path, rows: Iterator[Row], _: frozenset[str]) -> None:

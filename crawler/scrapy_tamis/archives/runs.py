@@ -11,20 +11,21 @@ import sqlite3
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from concurrent.futures import as_completed
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field, replace
 from itertools import islice, repeat
 from typing import IO, TYPE_CHECKING, ClassVar, Final, Self
 
 from scrapy_tamis.archives.addresses import Destination
 from scrapy_tamis.archives.counting import HostCounts, LeafWriter, StreamCounts, count_hosts
 from scrapy_tamis.archives.reading import ArchiveReader, Part, split_archives
-from scrapy_tamis.archives.rows import FORMATS, clean_page, hash_page, shingles_of
+from scrapy_tamis.archives.rows import FORMATS, Failure, clean_page, hash_page
 from scrapy_tamis.fetching import STANDARD_INPUT
-from scrapy_tamis.files import write_whole
 from scrapy_tamis.storage.evidence import HashedPage
 from tamis import __version__
 from tamis.duplicates import MemoryIndex
+from tamis.files import write_output
 from tamis.models import load_model
 from tamis.processes import process_pool
 from tamis.rules import Rules
@@ -79,6 +80,7 @@ class Summary:
     Attributes:
         skipped: responses that are not pages, by reason.
         failed: pages that could not be counted or cleaned, by error.
+        first: address of the first record of each error or damage.
         broken: what is wrong with each archive that could not be read to its end.
     """
 
@@ -87,6 +89,7 @@ class Summary:
     duplicates: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
+    first: dict[str, str] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
 
     def add(self, other: Summary) -> None:
@@ -94,6 +97,7 @@ class Summary:
         self.pages += other.pages
         self.skipped += other.skipped
         self.failed += other.failed
+        self.first = other.first | self.first
         self.broken = other.broken | self.broken
 
     def to_json(self) -> str:
@@ -162,7 +166,9 @@ class Run(ABC):
             raise ValueError(f"{self._state} {problem}")
         if not self.is_resumed:
             self._state.mkdir(parents=True, exist_ok=True)
-            write_whole(file, facts_json)
+            if any(self._state.iterdir()):
+                raise ValueError(f"{self._state} holds something that is no run's work: move it away")
+            write_output(file, facts_json)
 
     def run(self) -> Summary:
         """Do the rest of the run; every archive's file is in the folder at the end.
@@ -177,6 +183,8 @@ class Run(ABC):
                 raise ValueError(f"{self._state} holds the work of a run that has not ended") from error
             self._clean()
             shutil.rmtree(self._state)
+            with suppress(OSError):  # others may keep something there
+                self._state.parent.rmdir()
         return self._summary
 
     @abstractmethod
@@ -195,9 +203,9 @@ class Run(ABC):
             self._summary.add(summary)
             with rows.open(encoding="utf-8") as lines:
                 for row in map(json.loads, lines):
-                    row["duplicate_of"] = self._index.find(row["url"], shingles_of(row)).duplicate_of
-                    self._summary.duplicates += row["duplicate_of"] is not None
-                    yield row
+                    verdict = self._index.find(row["url"], row["text"])
+                    self._summary.duplicates += verdict.duplicate_of is not None
+                    yield row | verdict._asdict()
 
 
 def _file_names(sources: list[str]) -> dict[str, str]:
@@ -256,8 +264,9 @@ class ArchiveRun(Run):
         if self._options.ray is not None:
             from scrapy_tamis.archives.on_ray import run_on_ray as run  # noqa: PLC0415  (optional, slow to import)
         for name, report in run(work, tasks, self._options, HostCounts(counts)):
-            write_whole(files[name], report.to_json())
+            write_output(files[name], report.to_json())
             reports[name] = report
+            parts[name] = tasks[name][0]  # less what ends processes
             pages += report.pages
             self._progress(step, len(reports), len(parts), pages)
         return reports
@@ -304,12 +313,28 @@ def run_in_processes(
     work: PartWork, tasks: Tasks, options: Options, counts: HostCounts
 ) -> Iterator[tuple[str, Summary]]:
     """Do the work on parts in one or several processes, in any order; yield name and report of each."""
-    processes = min(options.processes, len(tasks))
-    if processes <= 1:
+    if options.processes <= 1:
         for name, (part, target) in tasks.items():
             yield name, work(part, target, options, counts)
         return
-    with process_pool(processes, __name__) as pool:
+    left = dict(tasks)
+    while left:
+        try:
+            for name, report in _run_in_pool(work, left, options, counts):
+                del left[name]
+                yield name, report
+        except BrokenProcessPool:
+            # One of those that were begun has ended its process: each of them gets one of its own now.
+            begun = [name for name, (_, target) in left.items() if _trace_of(target).exists()]
+            if not begun:
+                raise
+            for name in begun:
+                tasks[name], report = _run_alone(work, left.pop(name), options, counts)
+                yield name, report
+
+
+def _run_in_pool(work: PartWork, tasks: Tasks, options: Options, counts: HostCounts) -> Iterator[tuple[str, Summary]]:
+    with process_pool(min(options.processes, len(tasks)), __name__) as pool:
         names = {pool.submit(work, part, target, options, counts): name for name, (part, target) in tasks.items()}
         try:
             for future in as_completed(names):
@@ -318,9 +343,31 @@ def run_in_processes(
             pool.shutdown(cancel_futures=True)
 
 
+def _run_alone(
+    work: PartWork, task: tuple[Part, Path], options: Options, counts: HostCounts
+) -> tuple[tuple[Part, Path], Summary]:
+    """Do the work on a part in a process of its own, less the pages that end it, and return the part without them."""
+    part, target = task
+    while True:
+        try:
+            ((_, report),) = _run_in_pool(work, {"": (part, target)}, options, counts)
+        except BrokenProcessPool:
+            place = int(_trace_of(target).read_bytes() or -1)
+            if place < 0 or place in part.skip:  # no page is to blame
+                raise
+            part = replace(part, skip=part.skip | {place})
+        else:
+            return (part, target), report
+
+
+def _trace_of(file: Path) -> Path:
+    """Return the file with the offset of the page that a process is at while it writes another."""
+    return file.with_name(f"{file.name}.at")
+
+
 def count_archive(part: Part, file: Path, options: Options, _: HostCounts) -> Summary:
     """First pass: write the leaves of the pages of a part into a file."""
-    return Summary(pages=write_leaves(ArchiveReader(part), file, options))
+    return Summary(pages=write_leaves(ArchiveReader(part, trace=_trace_of(file)), file, options))
 
 
 def write_leaves(pages: Iterable[ArchivedPage], file: Path | IO[bytes], options: Options) -> int:
@@ -337,11 +384,11 @@ def write_leaves(pages: Iterable[ArchivedPage], file: Path | IO[bytes], options:
 
 def clean_archive(part: Part, file: Path, options: Options, counts: HostCounts) -> Summary:
     """Second pass: clean the pages of a part into a file of JSON lines."""
-    reader = ArchiveReader(part)
+    reader = ArchiveReader(part, trace=_trace_of(file))
     return _write_rows(reader, clean_counted(reader, counts, options), file)
 
 
-def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Options) -> Iterator[Row | str]:
+def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Options) -> Iterator[Row | Failure]:
     """Clean pages with the final counts of their hosts; yield the row of each, or why it could not be cleaned."""
     for page in pages:
         hashed = hash_page(page, options)
@@ -349,7 +396,7 @@ def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Op
         yield clean_page(page, hashed, evidence, options)
 
 
-def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | str]:
+def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | Failure]:
     """Clean pages, each with what its host had counted when it came; yield as :func:`clean_counted`, in their order."""
     if options.processes == 1:
         for page in pages:
@@ -357,7 +404,7 @@ def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options:
             yield clean_page(page, hashed, _count_page(page, hashed, counts), options)
         return
     left = iter(pages)
-    cleaning: list[Future[list[Row | str]]] = []
+    cleaning: list[Future[list[Row | Failure]]] = []
     with ExitStack() as stack:
         pools = [stack.enter_context(process_pool(1, __name__)) for _ in range(options.processes)]
         while batch := list(islice(left, _BATCH * len(pools))):
@@ -389,7 +436,7 @@ def _hash_pages(pages: list[ArchivedPage], options: Options) -> list[HashedUnits
     return list(hashed)
 
 
-def _clean_hashed(evidence: list[SiteEvidence | None], options: Options) -> list[Row | str]:
+def _clean_hashed(evidence: list[SiteEvidence | None], options: Options) -> list[Row | Failure]:
     """Clean the pages that this process has kept for longest, with the counts of their hosts."""
     return [
         clean_page(page, hashed, of_page, options)
@@ -398,19 +445,22 @@ def _clean_hashed(evidence: list[SiteEvidence | None], options: Options) -> list
 
 
 def _write_rows(
-    reader: ArchiveReader, rows: Iterable[Row | str], file: Path, progress: Callable[[int], object] = lambda _: None
+    reader: ArchiveReader, rows: Iterable[Row | Failure], file: Path, progress: Callable[[int], object] = lambda _: None
 ) -> Summary:
     """Write the rows of the pages of a reader into a file of JSON lines, and report how that went."""
     report = Summary()
     with file.open("w", encoding="utf-8") as lines:
         for row in rows:
-            if isinstance(row, str):
-                report.failed[row] += 1
+            if isinstance(row, Failure):
+                report.failed[row.why] += 1
+                report.first.setdefault(row.why, row.url)
             else:
                 lines.write(json.dumps(row) + "\n")
                 report.pages += 1
                 progress(report.pages)
     report.skipped = reader.skipped
+    report.failed += reader.failed
+    report.first |= reader.first
     if reader.broken is not None:
         report.broken[reader.part.source] = reader.broken
     return report

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -31,14 +32,14 @@ from scrapy_tamis.fetching import (
     read_document,
     reason,
 )
-from tamis import Site, clean
+from tamis import Site, clean, files
 from tamis.cleaning import NOT_HTML
+from tamis.folders import page_files
 from tamis.processes import map_in_processes
-from tamis.training.sites import page_files
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from scrapy_tamis.fetching import Document
     from tamis import Cleaned
@@ -128,7 +129,7 @@ def run(options: argparse.Namespace) -> int:
     switches |= {"comments": options.comments, "deduplicate": not options.keep_copies}
     switches["rules"] = load_rules(options.rules)
     sources, code = _find_sources(options)
-    write = _open_output(options, sources)
+    is_folder = _is_folder(options, sources)
     switches["site"] = _count_site(sources, load_model_option(options), options)
     clean_source = partial(_clean_source, options=options, switches=switches)
     has_progress = options.output not in {None, "-"} and len(sources) > 1
@@ -136,23 +137,24 @@ def run(options: argparse.Namespace) -> int:
     processes = max(min(options.processes, len(sources)), 1)
     chunk = min(len(sources) // (4 * processes) + 1, _MAX_PAGES_PER_CALL)
     cleaned = map_in_processes(clean_source, sources, processes, names, Progress("pages"), chunk)
-    for source, (content, warnings) in zip(sources, cleaned, strict=True):
-        try:
-            if content is None:
+    with _open_output(options, sources, is_folder=is_folder) as write:
+        for source, (content, warnings) in zip(sources, cleaned, strict=True):
+            try:
+                if content is None:
+                    code = FAILED
+                else:
+                    write(source, content)
+            except BrokenPipeError:
+                raise
+            except ValueError as error:
+                warnings.append(str(error))
                 code = FAILED
-            else:
-                write(source, content)
-        except BrokenPipeError:
-            raise
-        except InputError as error:
-            warnings.append(reason(error))
-            code = FAILED
-        except OSError as error:
-            where = error.filename or options.output or "standard output"
-            warnings.append(f"cannot be written to {where}: {reason(error)}")
-            code = FAILED
-        for warning in warnings:
-            warn(f"{source.name}: {warning}")
+            except OSError as error:
+                where = getattr(error, "filename", None) or options.output or "standard output"
+                warnings.append(f"cannot be written to {where}: {reason(error)}")
+                code = FAILED
+            for warning in warnings:
+                warn(f"{source.name}: {warning}")
     return code
 
 
@@ -262,48 +264,47 @@ def _table_of(cleaned: Cleaned) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> WritePage:
-    """Return the function that writes the content of a page; ``-o`` is made if it is to be a folder."""
-    has_many = len(options.files) > 1 or len(sources) > 1
-    if options.output in {None, "-"}:
-        if has_many and options.format != "json":
-            return lambda source, content: sys.stdout.write(f"==> {source.name} <==\n{content}\n")
-        return lambda _, content: sys.stdout.write(content)
-    path, written = Path(options.output), set[Path]()
-    read = {Path(source.name).resolve() for source in sources}
-    is_folder = _is_folder(options, has_many=has_many)
-    if not is_folder and not path.parent.is_dir():
-        raise CommandError(f"-o: no such folder: {path.parent}")
-    if is_folder:
-        with report_errors(f"-o {options.output}: "):
-            path.mkdir(parents=True, exist_ok=True)
+@contextmanager
+def _open_output(options: argparse.Namespace, sources: Sequence[Source], *, is_folder: bool) -> Iterator[WritePage]:
+    """Yield the function that writes the content of a page; a file is in its place when all are written."""
+    read = [source.name for source in sources]
+    written = set[Path]()
 
-    def write(source: Source, content: str) -> None:
-        file = path
-        if is_folder:
-            file = path / f"{source.stem}{_SUFFIXES[options.format]}"  # in the same folders as the page was in
-            if file in written:
-                raise InputError(f"would overwrite {file}, written for another FILE")
-            file.parent.mkdir(parents=True, exist_ok=True)
-        if file.resolve() in read:
-            raise InputError(f"would overwrite {file}, which is one of the FILEs")
-        with file.open("a" if file in written else "w", encoding="utf-8", errors="replace") as stream:
-            stream.write(content)
+    def print_page(source: Source, content: str) -> None:
+        has_many = len(options.files) > 1 or len(sources) > 1
+        is_named = has_many and options.format != "json"
+        sys.stdout.write(f"==> {source.name} <==\n{content}\n" if is_named else content)
+
+    def write_into_folder(source: Source, content: str) -> None:
+        file = Path(options.output, f"{source.stem}{_SUFFIXES[options.format]}")  # in the folders the page was in
+        if file in written:
+            raise ValueError(f"would overwrite {file}, written for another FILE")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        files.write_output(file, content, read)
         written.add(file)
 
-    return write
+    if options.output in {None, "-"}:
+        yield print_page
+    elif is_folder:
+        yield write_into_folder
+    else:
+        with report_errors(f"-o {options.output}: "), files.open_output(options.output, read) as stream:
+            yield lambda _, content: stream.write(content)
 
 
-def _is_folder(options: argparse.Namespace, *, has_many: bool) -> bool:
+def _is_folder(options: argparse.Namespace, sources: Sequence[Source]) -> bool:
     """Whether ``-o`` is a folder, which the name of a file does not become by mistake."""
+    if options.output in {None, "-"}:
+        return False
     path = Path(options.output)
     if options.output.endswith("/") or path.is_dir():
         return True
-    if not (has_many or Path(options.files[0]).is_dir()):
-        return False
-    if options.output.endswith(_ONE_FILE_SUFFIXES):
-        if options.format != "json":
+    has_many = len(options.files) > 1 or len(sources) > 1 or Path(options.files[0]).is_dir()
+    if not has_many or options.output.endswith(_ONE_FILE_SUFFIXES):
+        if has_many and options.format != "json":
             raise CommandError(f"-o {path}: add --format json, or name a folder")
+        if not path.parent.is_dir():
+            raise CommandError(f"-o: no such folder: {path.parent}")
         return False
     if path.suffix in _SUFFIXES.values():
         lines = f"--format json -o {path.stem}.jsonl"

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from scrapy_tamis.fetching import reason
-from tamis import Rules, load_model
+from tamis import Rules, files, load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from io import BufferedReader
 
     from redis import Redis
@@ -87,10 +87,10 @@ def json_rows(opened: BufferedReader | gzip.GzipFile) -> Iterator[Any]:
         yield row
 
 
-def write_output(file: Path, content: str) -> None:
-    """Write the file of ``-o``."""
+def write_output(file: Path, content: str, inputs: Iterable[str | Path] = ()) -> None:
+    """Write the file of ``-o``, unless it is one of those that are read."""
     with report_errors(f"-o {file}: "):
-        file.write_text(content, encoding="utf-8", errors="replace")
+        files.write_output(file, content, inputs)
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -247,7 +247,7 @@ def find_server(options: argparse.Namespace) -> bool:
 @contextmanager
 def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool = False) -> Iterator[Redis]:
     """Connect to the server at an address, or to the private one of a folder, which is started if need be."""
-    from scrapy_tamis.storage.clients import CLIENT_ERRORS, blocking_client, check_address
+    from scrapy_tamis.storage.clients import CLIENT_ERRORS, blocking_client, check_address, message_of
     from scrapy_tamis.storage.embedded import EmbeddedServer, EmbeddedServerError
 
     try:
@@ -266,6 +266,7 @@ def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool =
     except CLIENT_ERRORS as error:
         from scrapy_tamis.storage.connection import permanent_problem
 
-        raise CommandError(permanent_problem(error) or f"Redis: {error}") from error
+        message = permanent_problem(error, str(url)) or f"Redis: {message_of(error, str(url))}"
+        raise CommandError(message) from error
     except EmbeddedServerError as error:
         raise CommandError(str(error)) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -18,22 +18,19 @@ from scrapy_tamis.commands.common import (
     report_errors,
     warn,
 )
-from scrapy_tamis.fetching import reason
-from tamis.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH, MemoryIndex, shingles
+from tamis.duplicates import MIN_RESEMBLANCE, MemoryIndex, Windows
+from tamis.files import open_output
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    import numpy as np
-    from numpy.typing import NDArray
-
 HELP = """\
 mark the documents in files that nearly repeat an earlier one
 Each line of a FILE, or each member of a JSON array, is an object with the address and the clean text of a document, as
-crawls and `tamis warc` write them. They come out as lines, in their order, with three more fields: "duplicate_of", the
+crawls and `tamis warc` write them. They come out as lines, in their order, with two more fields: "duplicate_of", the
 address of the earlier document that this one repeats, or null; "resemblance", the estimated fraction of windows of 6
-words that both have; "cluster", the same for all documents with one text.
+words that both have.
 
 1,000,000 different texts are remembered; then the one that was not met for longest is forgotten.
 
@@ -50,38 +47,37 @@ def add_options(parser: CommandParser) -> None:
     add = parser.add
     add("files FILE", "JSON lines or one JSON array, also compressed (.gz), or - for standard input", nargs="+")
     add("-o --output OUT", "file to write (default: standard output)", type=Path)
-    add("--drop", "leave out what has nearly all its text in common")
+    add("--drop", "leave near-duplicates of 30 words or more out")
     add("--url-field NAME", "field with the address (default: %(default)s)", default="url")
     add("--text-field NAME", "field with the clean text (default: %(default)s)", default="text")
-    add("--sketch N", "hashes kept of a text, from 8 on, as TAMIS_DUPLICATES_SKETCH", default=8)
-    add("--resemblance X", "least resemblance, as TAMIS_DUPLICATES_RESEMBLANCE", type=float)
+    help_text = "least resemblance, as TAMIS_DUPLICATES_RESEMBLANCE (default: %(default)s)"
+    add("--resemblance X", help_text, type=float, default=MIN_RESEMBLANCE)
 
 
 def run(options: argparse.Namespace) -> int:
     """Decide the documents in their order."""
-    if not 8 <= options.sketch <= 1024:
-        raise CommandError("--sketch: from 8 to 1024")
-    if options.resemblance is not None and not 0 < options.resemblance <= 1:
-        raise CommandError("--resemblance: above 0 and at most 1")
-    if options.drop:
-        options.sketch = max(options.sketch, SAME_TEXT_SKETCH)
-        options.resemblance = options.resemblance or SAME_TEXT_RESEMBLANCE
-    index = MemoryIndex(keep=options.sketch, min_resemblance=options.resemblance)
+    if not 0.5 <= options.resemblance <= 1:
+        raise CommandError("--resemblance: from 0.5 to 1")
+    index = MemoryIndex(min_resemblance=options.resemblance)
     broken = total = repeated = dropped = 0
-    with _output(options) as output:
+    with ExitStack() as stack:
+        output: IO[str] = sys.stdout
+        if options.output not in {None, Path("-")}:
+            stack.enter_context(report_errors(f"-o {options.output}: "))
+            # Half a character of a text becomes an escape of JSON.
+            output = stack.enter_context(open_output(options.output, options.files, "backslashreplace"))
         for document in _documents(options):
             if document is None:
                 broken += 1
                 continue
-            row, url, hashes = document
-            verdict = index.find(url, hashes)
+            row, url, windows = document
+            verdict = index.find(url, windows)
             total += 1
             repeated += verdict.duplicate_of is not None
-            if options.drop and verdict.is_same_text(hashes, options.sketch, options.resemblance):
+            if options.drop and verdict.duplicate_of is not None and not windows.is_short:
                 dropped += 1
             else:
-                row |= {name: getattr(verdict, name) for name in ("duplicate_of", "resemblance", "cluster")}
-                output.write(json.dumps(row, ensure_ascii=False) + "\n")
+                output.write(json.dumps(row | verdict._asdict(), ensure_ascii=False) + "\n")
     dropped_note = f", {dropped:,} of them dropped" if options.drop else ""
     broken_note = f"; not documents: {counted(broken, 'line')}" if broken else ""
     warn(f"{counted(total, 'document')}, {counted(repeated, 'near-duplicate')}{dropped_note}{broken_note}")
@@ -90,28 +86,8 @@ def run(options: argparse.Namespace) -> int:
     return FAILED if broken else 0
 
 
-@contextmanager
-def _output(options: argparse.Namespace) -> Iterator[IO[str]]:
-    """Standard output, or a file that is put in its place when all lines are written; a pipe is written as it is."""
-    if options.output in {None, Path("-")}:
-        yield sys.stdout
-        return
-    is_file = options.output.is_file() or not options.output.exists()
-    part = options.output.with_name(f"{options.output.name}.part") if is_file else options.output
-    try:
-        with part.open("w", encoding="utf-8", errors="surrogatepass") as file:
-            yield file
-        part.replace(options.output)
-    except OSError as error:
-        raise CommandError(f"-o {options.output}: {reason(error)}") from error
-    finally:
-        if is_file:
-            with suppress(OSError):  # it is not there any more where all went well
-                part.unlink()
-
-
-def _documents(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], str, NDArray[np.uint64]] | None]:
-    """Yield the object, address and shingles of the document in each line of the files; ``None`` for other lines."""
+def _documents(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], str, Windows] | None]:
+    """Yield the object, address and windows of the document in each line of the files; ``None`` for other lines."""
     for name in options.files:
         with report_errors(f"{name}: "), open_input(name) as file:
             for row in json_rows(file):
@@ -120,4 +96,4 @@ def _documents(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], st
                 except (LookupError, TypeError):
                     url = text = None
                 is_document = isinstance(url, str) and isinstance(text, str)
-                yield (row, url, shingles(text, keep=options.sketch)) if is_document else None
+                yield (row, url, Windows(text)) if is_document else None

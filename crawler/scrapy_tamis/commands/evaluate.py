@@ -19,7 +19,7 @@ from scrapy_tamis.commands.common import (
     with_progress,
 )
 from tamis import clean
-from tamis.training.evaluation import GoldPage, by_page_type, page_accuracy, read_gold, table
+from tamis_papers.evaluation import GoldPage, by_page_type, page_accuracy, read_gold, table
 
 if TYPE_CHECKING:
     import argparse

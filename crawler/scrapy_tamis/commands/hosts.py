@@ -25,7 +25,7 @@ from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.storage.keys import MAX_TTL_S, site_of
 from tamis import Page, PageTooLarge
 from tamis.counting import THETA
-from tamis.training.sites import page_files
+from tamis.folders import page_files
 
 if TYPE_CHECKING:
     import argparse
@@ -37,8 +37,10 @@ _MAX_SAMPLED: Final = 50
 HELP = """\
 show the hosts that were counted; forget, reopen, export or import some
 A host is counting until its labels have stopped changing; then it is settled, its labels are frozen, and its pages cost
-no call. A host that was forgotten or opened again counts from its next page on. Crawls that are running notice after a
-minute and 16 pages of the host, or after an hour.
+no call. "labels" are the units that count as template by now, "changed" is how much of the template's text has another
+label than when they were last stable, and "settles" the number of pages at which the host settles if that stays so. A
+host that was forgotten or opened again counts from its next page on. Crawls that are running notice after a minute and
+16 pages of the host, or after an hour.
 
 examples:
   tamis hosts                                                  in a project: all hosts of its crawls
@@ -66,7 +68,7 @@ def add_options(parser: CommandParser) -> None:
     sample = "for --export: pages of the host, or a folder of them, that CSS selectors are made from"
     add("--sample FILE", sample, many=True)
     add("-o --output OUT", "for --export: file to write", type=Path)
-    add("--ttl S", "for --import: as TAMIS_HOST_TTL (default: %(default)s)", default=2_592_000)
+    add("--ttl S", "for --import: as TAMIS_TTL (default: %(default)s)", default=2_592_000)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -126,9 +128,10 @@ def _show_hosts(records: Iterable[HostRecord], names: set[str], *, as_json: bool
             print(json.dumps(asdict(record)))
             continue
         if hosts == 1:
-            print(f"{'host':<40}  {'state':<8} {'pages':>6} {'nodes':>6} {'labels':>6} {'bytes':>8} version  used")
+            print(f"{'host':<40}  state     pages labels changed settles  nodes    bytes version  used")
         print(
-            f"{record.host:<40}  {record.state:<8} {record.pages:>6} {record.nodes:>6} {record.labels:>6} "
+            f"{record.host:<40}  {record.state:<8} {record.pages:>6} {record.labels:>6} {record.changed:>7.1%} "
+            f"{f'at {record.settles_at}' if record.settles_at else '-':>7} {record.nodes:>6} "
             f"{'-' if record.bytes is None else record.bytes:>8} {record.label_version:>7}  {ago(record.used)} ago"
         )
     if not as_json:
@@ -156,7 +159,7 @@ def _export_profile(records: HostRecords, host: str, samples: Sequence[Path], ou
     if output is None:
         print(profile)
     else:
-        write_output(output, f"{profile}\n")
+        write_output(output, f"{profile}\n", _sample_files(samples))
     return 0
 
 
@@ -180,9 +183,12 @@ def _import_profiles(records: HostRecords, files: Sequence[str], ttl: int) -> in
     return code
 
 
+def _sample_files(samples: Sequence[Path]) -> list[Path]:
+    return [file for sample in samples for file in (page_files(sample) if sample.is_dir() else [sample])]
+
+
 def _read_samples(samples: Sequence[Path], host: str) -> Iterator[HashedPage]:
-    files = [file for sample in samples for file in (page_files(sample) if sample.is_dir() else [sample])]
-    for file in files[:_MAX_SAMPLED]:
+    for file in _sample_files(samples)[:_MAX_SAMPLED]:
         try:
             yield HashedPage.of(Page.parse(read_page(str(file)), f"http://{host}/{file.name}"))
         except (InputError, PageTooLarge) as error:

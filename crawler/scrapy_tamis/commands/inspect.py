@@ -21,6 +21,7 @@ from scrapy_tamis.fetching import InputError
 from scrapy_tamis.inspector.documents import CountedReplay, Documents, FolderReplay, GoldFile, Replay, RulesFile
 from scrapy_tamis.storage.keys import host_keys, site_of
 from tamis import load_model
+from tamis.folders import page_files
 
 if TYPE_CHECKING:
     import argparse
@@ -81,7 +82,10 @@ def run(options: argparse.Namespace) -> int:
     except InputError as error:
         raise CommandError(f"{options.source}: {error}") from error
     if options.output is not None:
-        write_output(options.output, inspector.render(number, server=False))
+        folders = [Path(given) for given in (options.source, options.site) if given is not None]
+        inputs = [file for each in folders for file in (page_files(each) if each.is_dir() else [each])]
+        inputs += filter(None, (options.rules, options.collect, *options.model))
+        write_output(options.output, inspector.render(number, server=False), inputs)
         return 0
     return serve(inspector, options, f"?page={number}" if number else "")
 

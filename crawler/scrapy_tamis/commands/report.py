@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         warn(f"without what was counted of the hosts: {error}")
     if not record.pages:
         raise CommandError("nothing to report: no items of Tamis there")
-    write_output(options.output, render_report(record))
+    write_output(options.output, render_report(record), options.sources)
     warn(f"wrote {options.output}")
     return 0
 

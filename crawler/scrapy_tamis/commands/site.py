@@ -17,9 +17,9 @@ from scrapy_tamis.commands.common import (
     warn,
     write_output,
 )
-from tamis.papers.methods import METHODS, LabelledSitePage, labelled_pages, method, summary
-from tamis.papers.pages import SiteError, SitePages
-from tamis.training.sites import page_files
+from tamis.folders import SitePages, page_files
+from tamis_papers.methods import METHODS, LabelledSitePage, labelled_pages, method, summary
+from tamis_papers.pages import SiteError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrapy_tamis.commands.common import FAILED, CommandError, CommandParser, Progress, report_errors, warn
+from tamis.files import refuse_inputs
 from tamis.models import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     import argparse
 
-    from tamis.training.report import Trained
+    from tamis_papers.training.report import Trained
 
 _FEW_SITES: Final = 20
 _POOR_RECALL: Final = 0.2
@@ -61,10 +62,12 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError("--processes: at least 1")
     names = ("output", "model", "gold", "marks", "labels", "seed", "processes")
     settings = {name: getattr(options, name) for name in names}
-    from tamis.training.report import describe_metrics
-    from tamis.training.train import train
+    from tamis_papers.training.report import describe_metrics
+    from tamis_papers.training.train import train
 
     with report_errors():
+        for written in (options.output, options.output.with_suffix(".md")):
+            refuse_inputs(written, [*options.sources, *options.gold])
         sources = "\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources)
         trained = train(options.sites, sources=sources, progress=Progress(), **settings)
     gold = f"{trained.gold_pages:,} gold pages, " if trained.gold_pages else ""

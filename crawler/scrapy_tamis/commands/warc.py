@@ -143,8 +143,12 @@ def _report(summary: Summary) -> None:
     pages, hosts = counted(summary.pages, "page"), counted(summary.hosts, "host")
     warn(f"{pages} of {hosts}, {summary.duplicates:,} of them near-duplicates")
     for why, number in sorted(summary.skipped.items()):
-        warn(f"skipped, {why}: {number:,}")
+        warn(f"skipped, {why}: {number:,}{_first(summary, why)}")
     for why, number in summary.failed.most_common(_SHOWN_ERRORS):
-        warn(f"failed, {why}: {number:,}")
+        warn(f"failed, {why}: {number:,}{_first(summary, why)}")
     for source, why in sorted(summary.broken.items()):
         warn(f"broken: {source}: {why}")
+
+
+def _first(summary: Summary, why: str) -> str:
+    return f", the first {summary.first[why]}" if why in summary.first else ""

@@ -13,14 +13,13 @@ import numpy as np
 
 from scrapy_tamis.extras import missing_package
 from scrapy_tamis.fetching import Document, InputError, is_address, parse_readable, read_document, read_page
-from scrapy_tamis.files import write_whole
 from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.storage.keys import site_of
+from tamis.files import replacing, write_output
+from tamis.folders import SitePages, page_files
 from tamis.models import load_model
 from tamis.output.text import text_of_blocks
-from tamis.papers.pages import SitePages
 from tamis.rules import Rules
-from tamis.training.sites import page_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -183,7 +182,7 @@ class RulesFile:
             lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in rule.items())
             text = f"{text.rstrip()}\n\n[[rules]]\n{''.join(lines)}".lstrip()
         rules = Rules.parse(text, self.path)
-        write_whole(self.path, text)
+        write_output(self.path, text)
         self.rules = rules
 
 
@@ -216,7 +215,7 @@ class LinesFile:
         """Write an object, in the place of an earlier one about its page."""
         self.rows = self._read() | {row[self._key]: row}  # others may have written meanwhile
         lines = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in self.rows.values())
-        write_whole(self.path, lines.encode("utf-8", "replace").decode())  # names of files may be no text
+        write_output(self.path, lines)
 
 
 class GoldFile(LinesFile):
@@ -239,6 +238,7 @@ class GoldFile(LinesFile):
         page_id = gold_name(inspection.document.name)
         html = self.path.parent / "html" / f"{page_id}.html"
         html.parent.mkdir(parents=True, exist_ok=True)
-        html.write_bytes(inspection.document.html)
+        with replacing(html) as new:
+            new.write_bytes(inspection.document.html)
         row = {"id": page_id, "url": inspection.document.url, "gold_text": text}
         self.write(row | {"marks": [{"text": texts[block], "is": label} for block, label in sorted(marks.items())]})

@@ -11,7 +11,6 @@ import numpy as np
 from scrapy_tamis.fields import Outcome
 from scrapy_tamis.storage.evidence import HashedPage, SiteEvidence
 from tamis import Cleaned, Limits, Page, PageTooLarge, clean, load_model
-from tamis.duplicates import shingles
 from tamis.evidence.draft import Reason
 from tamis.models.blocks import Attribution, BlockModel, attribute_scores
 from tamis.models.decision import FixedThreshold
@@ -121,7 +120,7 @@ class Inspection:
         """Return what comes out under some settings: sections, the decision for each block, text, and other outputs."""
         cleaned, draft, known = self.cleaned(trial), self.draft(trial), self.evidence(trial)
         evidence = None if known is None else SiteEvidence(known.df, known.pages)
-        item = Outcome(cleaned, evidence, shingles(cleaned.text)).values()
+        item = Outcome(cleaned, evidence).values()
         kind = np.full(self.page.m, TEMPLATE)
         sections: list[dict[str, Any]] = []
         section_of: list[int] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections import deque
+from collections import Counter, deque
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -53,18 +53,24 @@ PageItem.fields.update({each.name: Field() for each in FIELDS})
 
 @dataclass(slots=True)
 class SiteState:
-    """What is known of one host: addresses that were met and stored, links that wait with their depth, requests."""
+    """What is known of a host until it is finished.
+
+    That is addresses that were met and stored, links that wait with their depth, those that were requested, and the
+    hosts of the start addresses that led to it.
+    """
 
     seen: set[str] = field(default_factory=set)
     stored: set[str] = field(default_factory=set)
     waiting: deque[tuple[str, int]] = field(default_factory=deque)
-    requests: int = 0
+    requested: set[str] = field(default_factory=set)
+    origins: set[str] = field(default_factory=set)
 
 
 class SiteSpider(Spider):
     """Follows the links inside each site it is given and yields its HTML pages, up to a number of pages per host.
 
-    With ``JOBDIR`` a crawl that was stopped (Ctrl-C, SIGTERM) goes on where it was.
+    With ``JOBDIR`` a crawl that was stopped (Ctrl-C, SIGTERM) goes on where it was. Of a host that is finished only its
+    name is kept.
 
     Arguments of ``scrapy crawl site``:
         url: address to start from; the site is the host it leads to, redirects included.
@@ -88,45 +94,64 @@ class SiteSpider(Spider):
         self.state = {}  # replaced by Scrapy with that of an earlier run, where JOBDIR is set
         self._pages = parse_int("pages", pages)
         self._start_urls = shard_of(start_urls(url, urls_file), shard)
+        self._unanswered = Counter(map(site_of, self._start_urls))  # start addresses by their host
+        self._led_to: dict[str, set[str]] = {}  # hosts that those of a host have led to
         if not self._start_urls:
             self.logger.warning("Nothing to crawl: all of the hosts given are in other shards than %s", shard)
 
     async def start(self) -> AsyncIterator[Request]:
-        """Request the addresses given, also those that an earlier run of the same job has fetched."""
+        """Request the addresses given, unless an earlier run of the same job has finished their hosts."""
         self.crawler.signals.connect(self._go_on, signals.spider_error)
         with suppress(TypeError, ValueError):  # Tamis itself says what is wrong with a setting
             names = self.settings.getdict("TAMIS_FIELD_NAMES").values()
             PageItem.fields.update({name: Field() for name in names if name})
         for url in self._start_urls:
-            yield Request(url, errback=self.failed, dont_filter=True)
+            if (start := site_of(url)) in self._finished:
+                self._unanswered[start] -= 1
+            else:
+                yield Request(url, errback=self.failed, dont_filter=True, cb_kwargs={"start": start})
 
-    def parse(self, response: Response, site: str | None = None, depth: int = 0) -> Iterator[Any]:
+    def parse(
+        self,
+        response: Response,
+        site: str | None = None,
+        depth: int = 0,
+        link: str | None = None,
+        start: str | None = None,
+    ) -> Iterator[Any]:
         """Yield the page, and requests for links that stay on its site; a start address may lead to any."""
         here = site_of(response.url)
-        if site is not None:
-            self._site(site).requests -= 1
+        self._note_answer(site, link, start)
         if here is not None and here == (site or here) and isinstance(response, HtmlResponse):
-            state = self._site(here)
-            state.seen.add(response.url)
-            if len(state.stored) < self._pages and response.url not in state.stored:
-                state.stored.add(response.url)
-                yield PageItem(url=response.url, html=response.text)
-            max_links = self._pages * (1 + MAX_LINKS_PER_PAGE)
-            tamis = self.crawler.get_extension(Tamis)
-            links = tamis.links_of(response) if tamis is not None else None
-            for url in islice(new_links(response, here, state.seen, links), max(max_links - len(state.seen), 0)):
-                state.seen.add(url)
-                state.waiting.append((url, depth + 1))
-            yield from self._next_requests(here)
-        elif site is not None:
-            yield from self._next_requests(site)
+            site = here
+            if here not in self._finished:
+                yield from self._read(response, here, depth, start)
+        yield from self._next_requests(site)
+        self._finish_where(start)
+
+    def _read(self, response: HtmlResponse, site: str, depth: int, start: str | None) -> Iterator[PageItem]:
+        """Yield a page that is new, and note its links."""
+        state = self._site(site)
+        if start is not None:
+            state.origins.add(start)
+            self._led_to.setdefault(start, set()).add(site)
+        state.seen.add(response.url)
+        if len(state.stored) < self._pages and response.url not in state.stored:
+            state.stored.add(response.url)
+            yield PageItem(url=response.url, html=response.text)
+        max_links = self._pages * (1 + MAX_LINKS_PER_PAGE)
+        tamis = self.crawler.get_extension(Tamis)
+        links = tamis.links_of(response) if tamis is not None else None
+        for url in islice(new_links(response, site, state.seen, links), max(max_links - len(state.seen), 0)):
+            state.seen.add(url)
+            state.waiting.append((url, depth + 1))
 
     def failed(self, failure: Failure) -> Iterator[Request]:
         """Request another link in place of one that has led to no page; Scrapy logs why."""
-        site = failure.request.cb_kwargs.get("site")  # type: ignore[attr-defined]
-        if site is not None:
-            self._site(site).requests -= 1
-            yield from self._next_requests(site)
+        asked: dict[str, Any] = failure.request.cb_kwargs  # type: ignore[attr-defined]
+        self._note_answer(asked.get("site"), asked.get("link"), asked.get("start"))
+        yield from self._next_requests(asked.get("site"))
+        self._finish_where(asked.get("start"))
 
     def _go_on(self, response: Any) -> None:  # or the failure, where an errback has failed
         """Request the links that wait after a callback or a middleware has failed: no other page may be on its way."""
@@ -138,18 +163,49 @@ class SiteSpider(Spider):
         sites: dict[str, SiteState] = self.state.setdefault("sites", {})
         return sites.setdefault(site, SiteState())
 
-    def _next_requests(self, site: str) -> Iterator[Request]:
+    @property
+    def _finished(self) -> set[str]:
+        finished: set[str] = self.state.setdefault("finished", set())
+        return finished
+
+    def _note_answer(self, site: str | None, link: str | None, start: str | None) -> None:
+        """Note that a request for a link of a site was answered, or one for a start address of a host."""
+        if site is not None and link is not None and site not in self._finished:
+            self._site(site).requested.discard(link)
+        if start is not None:
+            self._unanswered[start] -= 1
+
+    def _finish_where(self, start: str | None) -> None:
+        """Finish the sites that the start addresses of a host have led to, if these are all answered."""
+        if start is not None and self._unanswered[start] <= 0:
+            for site in self._led_to.pop(start, ()):
+                self._finish(site)
+
+    def _finish(self, site: str) -> None:
+        """Keep nothing but the name of a site that has its pages, or no more links, requests and start addresses."""
+        if site in self._finished:
+            return
+        state = self._site(site)
+        is_open = state.waiting or state.requested or any(self._unanswered[each] > 0 for each in state.origins)
+        if len(state.stored) >= self._pages or not is_open:
+            self._finished.add(site)
+            del self.state["sites"][site]
+
+    def _next_requests(self, site: str | None) -> Iterator[Request]:
         """Yield requests for the links found first, no more than there are pages to store."""
+        if site is None or site in self._finished:
+            return
         state = self._site(site)
         # Scrapy drops requests beyond its limits, and those would never come back to make room for others.
         max_depth, max_length = (self.settings.getint(name) or inf for name in ("DEPTH_LIMIT", "URLLENGTH_LIMIT"))
-        while state.waiting and state.requests < min(MAX_REQUESTS, self._pages - len(state.stored)):
+        while state.waiting and len(state.requested) < min(MAX_REQUESTS, self._pages - len(state.stored)):
             url, depth = state.waiting.popleft()
             if depth <= max_depth and len(url) <= max_length:
-                state.requests += 1
+                state.requested.add(url)
                 # The response that it is yielded for need not be the one that has the link.
                 options: dict[str, Any] = {"errback": self.failed, "meta": {"depth_reset": True}, "dont_filter": True}
-                yield Request(url, self.parse, cb_kwargs={"site": site, "depth": depth}, **options)
+                yield Request(url, self.parse, cb_kwargs={"site": site, "depth": depth, "link": url}, **options)
+        self._finish(site)
 
 
 def new_links(

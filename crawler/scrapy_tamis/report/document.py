@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from scrapy_tamis.report.ranking import expected_loss, shared_words
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -21,11 +23,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_MIN_PAGES_TO_COMPARE: Final = 8
-_OUTLIER: Final = 5.0  # median absolute deviations
-_MIN_DEVIATION: Final = 0.03
-_MAX_SHOWN: Final = 8
-_LOW_CONFIDENCE: Final = 0.5
+_MAX_SHOWN: Final = 8  # pages to check of a host
 _MAX_CHECKED: Final = 25  # pages of all hosts
 _MAX_CLUSTERS: Final = 25
 
@@ -34,18 +32,10 @@ _MAX_IN_DETAIL: Final = 40
 _MAX_IN_TABLE: Final = 1_000
 
 
-_NOTES: Final = {
-    "fallback": (0, "all of it looked like template; its least template-like section was kept"),
-    "too_large": (2, "too large: not read, without text"),
-    "empty": (3, "has no text"),
-}
-"""Order and reason of pages that are worth a check by their status."""
-
-
 class PageToCheck(NamedTuple):
-    """A page that should be checked, and why; the lower the order, the worse."""
+    """A page that should be checked, and why; those that have probably lost most words come first."""
 
-    order: tuple[int, float, float]
+    loss: float
     page: PageRecord
     why: str
 
@@ -58,6 +48,7 @@ class HostSummary:
         self.cut = fmean(page.template_share for page in pages)
         self.words = sum(page.words for page in pages)
         self.duplicates = sum(page.duplicate_of is not None for page in pages)
+        self.repeated = [page.url for page in pages if page.status == "repeated"]
         self.with_site = sum(page.source == "site" for page in pages)
         self.to_check = find_pages_to_check(pages)
 
@@ -89,21 +80,14 @@ def summarise_hosts(record: CrawlRecord) -> list[HostSummary]:
 
 
 def find_pages_to_check(pages: list[PageRecord]) -> list[PageToCheck]:
-    """Return pages of a host with low confidence, and pages unlike the others, the worst first."""
-    fractions = np.array([page.template_share for page in pages])
-    middle = float(np.median(fractions))
-    deviation = max(float(np.median(np.abs(fractions - middle))), _MIN_DEVIATION)
+    """Return the pages of a host that have probably lost content, or kept template, those with most of it first."""
+    usual = float(np.median([page.words for page in pages])), float(np.median([page.template_share for page in pages]))
     found = []
-    for page in pages:
-        rank, why = _NOTES.get(page.status, (1, ""))
-        confidence = 1.0 if page.confidence is None else page.confidence
-        if not why and confidence < _LOW_CONFIDENCE:
-            why = f"low confidence: an expected F1 of {confidence:.2f}"
-        if not why and len(pages) >= _MIN_PAGES_TO_COMPARE and abs(page.template_share - middle) > _OUTLIER * deviation:
-            why = f"{page.template_share:.0%} of it was cut; {middle:.0%} is usual on this host"
-        if why:
-            found.append(PageToCheck((rank, confidence, -page.template_share), page, why))
-    return sorted(found, key=attrgetter("order"))[:_MAX_SHOWN]
+    for page, shared in zip(pages, shared_words(pages), strict=True):
+        words, reasons = expected_loss(page, shared, *usual)
+        if words:
+            found.append(PageToCheck(words, page, "; ".join(reasons)))
+    return sorted(found, key=attrgetter("loss"), reverse=True)
 
 
 def find_clusters(pages: list[PageRecord]) -> list[tuple[str, list[str], int]]:
@@ -162,13 +146,16 @@ def render_report(record: CrawlRecord) -> str:
     return _TEMPLATES.get_template("report.html").render(
         record=record,
         most=_MAX_IN_TABLE,
+        most_of_host=_MAX_SHOWN,
         pages=len(pages) + record.more_pages,
         seconds=max(float(record.stats.get("elapsed_time_seconds") or end), 0.0),
         cut=fmean([page.template_share for page in pages] or [0.0]),
         statuses=Counter(page.status for page in pages),
         answers=_answers(record.stats),
         clusters=find_clusters(pages),
-        to_check=sorted(chain.from_iterable(host.to_check for host in hosts), key=attrgetter("order"))[:_MAX_CHECKED],
+        to_check=sorted(chain.from_iterable(host.to_check for host in hosts), key=attrgetter("loss"), reverse=True)[
+            :_MAX_CHECKED
+        ],
         hosts=hosts,
         detail=[(host, *record.samples.find_template(host.name)) for host in hosts[:_MAX_IN_DETAIL]],
         speeds=_speeds(pages, end),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import zlib
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
 
 from scrapy_tamis.profiles import RepeatedPart, find_repeated_parts
 from scrapy_tamis.storage.evidence import HashedPage
@@ -20,12 +23,15 @@ from tamis.page.text import WORD
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from scrapy_tamis.storage.hosts import HostRecord
 
 MAX_PAGES: Final = 200_000
 """Pages that a report has records of; later ones are only counted."""
 
 _MAX_ERRORS: Final = 200
+_USER_IN_ADDRESS: Final = re.compile(r"(?<=://)[^\s/@]{1,200}@")
 
 MAX_HOSTS: Final = 20
 PAGES_PER_HOST: Final = 10
@@ -33,10 +39,24 @@ _MAX_BYTES: Final = 400_000
 _MAX_PARTS: Final = 30
 _MAX_COUNTED: Final = 100_000  # characters; the words of a longer text are estimated, or it would hold the event loop
 _MAX_NUMBER: Final = 1e9  # of a field; NaN is not below it
+_LEAST_KEPT: Final = 0.01  # fraction of a text, to estimate how many words were cut where no one has counted them
+
+
+LINE: Final = np.dtype([("hash", "<u8"), ("words", "<u2")])
+NO_LINES: Final = np.zeros(0, LINE)
+_MAX_LINES: Final = 12  # at each end of a text, where template stands
+_MIN_WORDS: Final = 3  # of a line; names and dates recur in content
 
 
 class PageRecord(NamedTuple):
-    """One page that was cleaned, by its fields; ``seconds`` are those since the crawl began, -1 where unknown."""
+    """One page that was cleaned, by its fields.
+
+    Attributes:
+        seconds: those since the crawl began, -1 where unknown.
+        cut_words, article_words, structure_words, lost_price: as of
+            :func:`scrapy_tamis.losses.measure_losses`.
+        lines: the first and last lines of its text, of type :data:`LINE`.
+    """
 
     url: str
     host: str
@@ -49,6 +69,11 @@ class PageRecord(NamedTuple):
     label_version: int
     duplicate_of: str | None
     confidence: float | None
+    cut_words: int = 0
+    article_words: int = 0
+    structure_words: int = 0
+    lost_price: str = ""
+    lines: NDArray[np.void] = NO_LINES
 
 
 class Samples:
@@ -109,8 +134,8 @@ class CrawlRecord:
             self.more_pages += 1
 
     def add_error(self, message: str) -> None:
-        """Count an error; after 200 different ones, all new ones are counted together."""
-        line = " ".join(message.split())[:300]
+        """Count an error, without users and passwords of addresses; after 200 different ones all new ones together."""
+        line = _USER_IN_ADDRESS.sub("***@", " ".join(message.split()))[:300]
         known = line in self.errors or len(self.errors) < _MAX_ERRORS
         self.errors[line if known else "other errors"] += 1
 
@@ -128,16 +153,34 @@ def page_record(values: Mapping[str, Any], seconds: float) -> PageRecord | None:
         return None
     text = str(value("text") or "")
     words = len(WORD.findall(text[:_MAX_COUNTED])) * max(len(text) / _MAX_COUNTED, 1)
+    cut = min(max(number("template_share") or 0.0, 0.0), 1.0)
+    given, cut_of_all = number("cut_words"), words * cut / max(1 - cut, _LEAST_KEPT)
+    cut_words = cut_of_all if given is None else given
     return PageRecord(
         url=url,
         host=site_of(url) or "(no host)",
         seconds=seconds,
         words=round(words),
-        template_share=min(max(number("template_share") or 0.0, 0.0), 1.0),
+        template_share=cut,
         status=str(status or "cleaned"),
         source=str(value("label_source") or "page"),
         evidence_pages=int(number("evidence_pages") or 0),
         label_version=int(number("site_label_version") or 0),
         duplicate_of=original if isinstance(original, str) and original != url else None,
         confidence=number("confidence"),
+        cut_words=round(cut_words),
+        article_words=int(number("article_words") or 0),
+        structure_words=int(number("structure_words") or 0),
+        lost_price=str(value("lost_price") or ""),
+        lines=_lines_at_the_ends(text),
     )
+
+
+def _lines_at_the_ends(text: str) -> NDArray[np.void]:
+    """Return the distinct lines of some words at both ends of a text."""
+    lines = dict.fromkeys(filter(None, map(str.strip, text[:_MAX_COUNTED].splitlines())))
+    chosen = list(lines)
+    if len(chosen) > 2 * _MAX_LINES:
+        chosen = chosen[:_MAX_LINES] + chosen[-_MAX_LINES:]
+    counted = ((hash_text(line), min(len(WORD.findall(line)), 0xFFFF)) for line in chosen)
+    return np.array([each for each in counted if each[1] >= _MIN_WORDS], LINE)

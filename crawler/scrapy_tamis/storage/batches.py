@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
+from collections import Counter
+from functools import partial
 from importlib import resources
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
@@ -25,7 +27,10 @@ Call = tuple["Sequence[Command]", "asyncio.Future[list[Any]]"]
 """Commands that go to one server together, and what gets their replies."""
 
 MAX_WAIT_S: Final = 0.01
-"""Seconds that a call waits for others at most."""
+"""Seconds that a call waits for others at most, where the server has a connection to spare."""
+
+MAX_TRIPS: Final = 8
+"""Round trips to a server at a time, each on a connection of its own; what comes meanwhile goes along with the next."""
 
 _STEPS: Final = 5
 _MAX_EXTENSION: Final = 6
@@ -83,10 +88,13 @@ class CommandBatches:
     the counting of later pages. In a cluster each server gets a round trip of its own.
     """
 
-    def __init__(self, client: AsyncRedis, timeout: float, *, in_cluster: bool) -> None:
+    def __init__(self, client: AsyncRedis, timeout: float, *, in_cluster: bool, max_trips: int = MAX_TRIPS) -> None:
         self._client: Any = client
         self._timeout = timeout
         self._in_cluster = in_cluster
+        self._max_trips = max_trips
+        self._trips = Counter[str]()
+        self._held = set[str]()  # servers whose calls wait for the end of a trip
         self._waiting: dict[str, list[Call]] = {}
         self._sending: set[asyncio.Task[None]] = set()
 
@@ -150,17 +158,29 @@ class CommandBatches:
             return ""  # not known yet, or no server has the slot, and then the call fails
 
     def _send(self, server: str) -> None:
-        """Send what waits for a server, if a call before has not sent it."""
+        """Send what waits for a server, if a call before has not sent it; at most ``max_trips`` are under way."""
+        if self._trips[server] >= self._max_trips:
+            self._held.add(server)
+            return
         if calls := [(commands, reply) for commands, reply in self._waiting.pop(server, []) if not reply.done()]:
-            task = asyncio.create_task(self._make_trip(calls))
+            self._trips[server] += 1
+            task = asyncio.create_task(self._make_trip(server, calls))
             self._sending.add(task)
-            task.add_done_callback(self._sending.discard)
+            task.add_done_callback(partial(self._end_trip, server))
 
-    async def _make_trip(self, calls: list[Call]) -> None:
+    def _end_trip(self, server: str, task: asyncio.Task[None]) -> None:
+        self._sending.discard(task)
+        self._trips[server] -= 1
+        if server in self._held:
+            self._held.discard(server)
+            self._send(server)
+
+    async def _make_trip(self, server: str, calls: list[Call]) -> None:
         try:
             await run_with_timeout(self._exchange(calls), self._timeout)
         except Exception as error:
-            for _, reply in calls:
+            held = self._waiting.pop(server, []) if server in self._held else []  # they have waited as long
+            for _, reply in calls + held:
                 if not reply.done():
                     reply.set_exception(error)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from redis import Redis, RedisCluster, exceptions, sentinel
 from redis.asyncio import Redis as AsyncRedis
@@ -24,8 +24,18 @@ _SENTINEL: Final = "sentinel"
 _SENTINEL_PORT: Final = 26379
 _OF_SENTINELS: Final = re.compile(r"ssl|socket_|retry$")
 """Options of a client that hold for its connections to the Sentinels, too."""
+_OPTIONS: Final = re.compile(
+    r"client_name|db|health_check_interval|max_connections|(sentinel_)?(password|username)|protocol|socket_keepalive|ssl_.*"
+)
+"""Options that an address may have; the others are for Tamis to set."""
+
 _SHOWN_CLIENTS: Final = re.compile(r"<redis.*?\)>\)>\)> - ")
 """What redis-py writes of each Sentinel into its errors: all its options, on 500 characters."""
+
+_ECHO: Final = re.compile(r",? *with args beginning with.*", re.DOTALL)
+"""What a server repeats of a command that it does not know, which may be the password."""
+
+_MAX_MESSAGE: Final = 500  # characters
 
 
 def asynchronous_client(url: str, **options: Any) -> AsyncRedis:
@@ -74,33 +84,72 @@ def without_secrets(url: str) -> str:
     return found[1] + found[2] if found else "(set)"
 
 
+def options_of(url: str) -> dict[str, str]:
+    """Return the options of an address, as they are written."""
+    return dict(parse_qsl(url.partition("?")[2], keep_blank_values=True))
+
+
+def words_of(error: BaseException) -> str:
+    """Return the kind and the words of an error, without what a server repeats of the arguments that it was sent."""
+    return f"{type(error).__name__}: {_SHOWN_CLIENTS.sub('', _ECHO.sub('', str(error)))}"
+
+
+def message_of(error: BaseException, url: str) -> str:
+    """Return an error of a connection for a log; every message about one is made here.
+
+    No part of the user and password in the address is in it, and nothing that a server repeats of what it was sent.
+    """
+    words = words_of(error)
+    for secret in sorted(_secrets_of(url), key=len, reverse=True):
+        begin, end = (r"(?<!\w)" if secret[0].isalnum() else "", r"(?!\w)" if secret[-1].isalnum() else "")
+        words = re.sub(begin + re.escape(secret) + end, "***", words)
+    return words[:_MAX_MESSAGE]
+
+
+def _secrets_of(url: str) -> set[str]:
+    """Return users and passwords, whole and in the parts that a parser makes of one that is not percent-encoded."""
+    before, at, _ = url.partition("://")[2].rpartition("@")
+    given = [value for name, value in options_of(url).items() if name.endswith(("username", "password"))]
+    if at:
+        given += [before, *before.split(":", 1), *re.split(r"[]\[/?#@:&=]+", before)]
+    return {each for secret in given for each in (secret, unquote(secret)) if each}
+
+
 def check_address(url: str) -> str | None:
     """Return what is wrong with an address, to be written after the name of its setting; ``None`` if nothing is.
 
-    Not a word of the address is in it, for it may hold a password.
+    No part of its user and password is in it.
     """
     try:
         kind, servers, name = _split(url)
         for server in servers:
-            if problem := _what_is_wrong(urlsplit(server), kind):
+            if problem := _what_is_wrong(server.partition("://")[0], urlsplit(server), kind):
                 return problem
         if kind == _SENTINEL and not name:
             return "must name the master behind the Sentinels, as in redis+sentinel://HOST:26379,HOST:26379/mymaster"
     except ValueError:  # of urlsplit, and of its result's port; their messages have parts of the address in them
         return "must have a port from 0 to 65535; in a password / ? # @ [ and : have to be percent-encoded"
+    return _wrong_options(url)
+
+
+def _wrong_options(url: str) -> str | None:
+    if "@" in url.partition("?")[2]:
+        return "must have no @ in its options; in a password / ? # @ [ and : have to be percent-encoded"
+    if unknown := [name for name in options_of(url) if not _OPTIONS.fullmatch(name)]:
+        return f"has options that are unknown, or for Tamis to set: {', '.join(unknown)}"
     try:
         client: Any = asynchronous_client(url)
         if (pool := getattr(client, "connection_pool", None)) is not None:
             pool.make_connection()
-    except (exceptions.RedisError, TypeError, ValueError) as error:
-        return f"has options that a client does not take: {error}"
+    except (exceptions.RedisError, AttributeError, TypeError, ValueError) as error:
+        return f"has options that a client does not take: {message_of(error, url)}"
     return None
 
 
-def _what_is_wrong(parts: SplitResult, kind: str) -> str | None:
-    is_socket = parts.scheme == "unix"
+def _what_is_wrong(scheme: str, parts: SplitResult, kind: str) -> str | None:
+    is_socket = scheme == "unix"
     schemes = {"redis", "rediss", *(() if kind else ("unix",))}
-    if parts.scheme not in schemes or kind not in {"", _CLUSTER, _SENTINEL}:
+    if scheme not in schemes or kind not in {"", _CLUSTER, _SENTINEL}:
         return "must begin with redis://, rediss:// or unix://, or have +cluster or +sentinel after redis or rediss"
     if is_socket and not parts.path:
         return "must name the path of a socket, as in unix:///run/redis.sock"
@@ -163,10 +212,8 @@ class _Sentinels(async_sentinel.Sentinel):
         async with self._asking:
             try:
                 return await super().discover_master(service_name)
-            except BaseException as error:  # cancelled, too: a Sentinel that hangs is not the first again
+            except BaseException:  # cancelled, too: a Sentinel that hangs is not the first again
                 self.sentinels.append(self.sentinels.pop(0))
-                if isinstance(error, async_sentinel.MasterNotFoundError):
-                    raise async_sentinel.MasterNotFoundError(_SHOWN_CLIENTS.sub("", str(error))) from None
                 raise
 
 

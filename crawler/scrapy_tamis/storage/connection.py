@@ -17,8 +17,16 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisClusterException, RedisError
 from redis.sentinel import MasterNotFoundError
 
-from scrapy_tamis.storage.batches import CommandBatches, Script, run_with_timeout
-from scrapy_tamis.storage.clients import CLIENT_ERRORS, asynchronous_client, blocking_client, is_cluster
+from scrapy_tamis.storage.batches import MAX_TRIPS, CommandBatches, Script, run_with_timeout
+from scrapy_tamis.storage.clients import (
+    CLIENT_ERRORS,
+    asynchronous_client,
+    blocking_client,
+    is_cluster,
+    message_of,
+    options_of,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -44,7 +52,8 @@ _LOST: Final = (exceptions.ConnectionError, exceptions.TimeoutError, RedisCluste
 
 _TROUBLES: Final = (
     (r"AuthenticationError|\b(?:NOAUTH|WRONGPASS)\b", "refused the password"),
-    (r"ClusterDownError|[ -](?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|TRYAGAIN)\b", "is unreachable"),
+    (r"max number of clients", "has as many connections as its maxclients allows"),
+    (r"(?:ClusterDown|MasterDown)Error|[ -](?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|TRYAGAIN)\b", "is unreachable"),
 )
 """Errors about the server itself; old servers send the code of a script's error in the middle of another one."""
 
@@ -55,23 +64,29 @@ _PERMANENT: Final = (
         "check ?sentinel_username=, sentinel_password=",
     ),
     (r"the Sentinels watch", "Sentinel has no master of this name", "check the name after the hosts"),
-    (r"Unknown (?:\w+ )?command called from", "lacks a command", "use Valkey, or Redis from version 6.2 on"),
+    (r"protected mode", "is in protected mode", "give its user a password, or set protected-mode no, on the server"),
     (r"unknown command .SENTINEL", "is no Sentinel", "name the Sentinels, whose port is 26379, or use redis://"),
     (r"mode sentinel", "is a Sentinel", "use redis+sentinel:// or rediss+sentinel://, with the name of the master"),
+    (r"[Uu]nknown (?:\w+ )?command", "lacks a command", "use Valkey, or Redis from version 6.2 on"),
     (
         r"HELLO must be called|NOAUTH",
         "wants a password",
         "set TAMIS_REDIS_URL to redis://:PASSWORD@HOST:PORT, best in the environment",
     ),
+    (  # where a password was given: it went with HELLO
+        r"Authentication required",
+        "lacks a command, HELLO, or wants a password",
+        "use Valkey, or Redis from version 6.2 on; a password is given as in redis://:PASSWORD@HOST:PORT",
+    ),
     (
-        r"AuthenticationError|WRONGPASS|password",
+        r"AuthenticationError|WRONGPASS|invalid (?:username-)?password",
         "refused the password",
         "check user and password; where there is no user, a colon comes first, as in redis://:PASSWORD@HOST:PORT",
     ),
     (
         r"NoPermissionError|NOPERM",
         "refused a command",
-        "its user needs +@all but +@dangerous, and the keys of TAMIS_REDIS_PREFIX",
+        "give its user the rights in the settings' reference, and the keys of TAMIS_REDIS_PREFIX",
     ),
     (r"DB index is out of range|Invalid Database", "has no such database", "check the number after the host"),
     (r"CERTIFICATE_VERIFY_FAILED", "has a certificate that is not trusted", "name its authority by ?ssl_ca_certs=FILE"),
@@ -128,11 +143,13 @@ class Connection:
             url, socket_timeout=None, socket_connect_timeout=None, retry=Retry(NoBackoff(), 1), decode_responses=False
         )
         self.is_cluster = is_cluster(url)
+        self._url = url
         self._timeout = timeout
         self._retry_interval = retry_interval
         self._on_failure = on_failure
         self._revive = revive
-        self._batches = CommandBatches(self._client, timeout, in_cluster=self.is_cluster)
+        max_trips = min(MAX_TRIPS, int(options_of(url).get("max_connections", MAX_TRIPS)))
+        self._batches = CommandBatches(self._client, timeout, in_cluster=self.is_cluster, max_trips=max_trips)
         self._reviving: asyncio.Future[object] | None = None
         self._next_probes: dict[str, float] = {}  # of the purposes whose breaker is open: when, monotonic, in seconds
         self._refusals: dict[tuple[str, str], float] = {}  # kinds that were logged: until when, monotonic, in seconds
@@ -197,10 +214,9 @@ class Connection:
             self._schedule_probe(purpose, 0.0 if self._revive is not None else self._retry_interval)
             logger.log(
                 logging.WARNING if begins_outage else logging.DEBUG,
-                "Redis %s (%s: %s): the crawl goes on without %s and tries again every %g s; no item is lost",
+                "Redis %s (%s): the crawl goes on without %s and tries again every %g s; no item is lost",
                 trouble,
-                type(error).__name__,
-                str(error) or f"no answer in {self._timeout:g} s",
+                message_of(error, self._url) if str(error) else f"no answer in {self._timeout:g} s",
                 *(purpose, self._retry_interval),
             )
 
@@ -214,14 +230,15 @@ class Connection:
 
     def _note_refusal(self, purpose: str, error: Exception) -> None:
         self._on_failure(False)
-        kind = (purpose, str(error).partition(" ")[0] or type(error).__name__)
+        message = message_of(error, self._url)
+        kind = (purpose, " ".join(message.split()[:2]))
         now = time.monotonic()
         if now >= self._refusals.get(kind, 0.0):
             self._refusals[kind] = now + _REFUSAL_INTERVAL_S
             logger.warning(
-                "Redis refused a command for %s (%s: %s): its result is missing, no item is lost. Errors of this kind "
-                "are logged once an hour",
-                *(purpose, type(error).__name__, error),
+                "Redis refused a command for %s (%s): its result is missing, no item is lost. Errors of this kind are "
+                "logged once an hour",
+                *(purpose, message),
             )
 
 
@@ -237,14 +254,14 @@ def problem_at_start(url: str, prefix: str, timeout: float) -> str | None:
             # A server without TLS waits for the end of what it takes for a command.
             with suppress(OSError, *CLIENT_ERRORS):
                 _try_commands(re.sub(r"(?<=[?&])ssl_[^&]*&?", "", url).replace("rediss", "redis", 1), prefix, timeout)
-                return permanent_problem(RedisError(f"SSL: {error}"))
+                return permanent_problem(RedisError(f"SSL: {error}"), url)
         if re.search("closed by server|reset by peer|EOF occurred", str(error)):
             try:  # to tell a port for TLS from a proxy whose server is down
                 options = f"{'&' if '?' in url else '?'}ssl_cert_reqs=none"
                 _try_commands(re.sub(r"^redis\b", "rediss", url) + options, prefix, timeout)
             except (*CLIENT_ERRORS, OSError, TypeError):
                 return None
-        return permanent_problem(error)
+        return permanent_problem(error, url)
     return None
 
 
@@ -266,15 +283,17 @@ def _try_commands(url: str, prefix: str, timeout: float) -> None:
         client.evalsha(_PROBE.sha, 1, key)
 
 
-def permanent_problem(error: Exception) -> str | None:
-    """Say what is wrong where no retry cures an error, and what to do; ``None`` for other errors."""
-    message = f"{type(error).__name__}: {error}"[:500]
-    found = (f"Redis {what}: {to_do} ({message})" for words, what, to_do in _PERMANENT if re.search(words, message))
-    return next(found, None)
+def permanent_problem(error: Exception, url: str) -> str | None:
+    """Say what is wrong where no retry cures an error of a server at ``url``, and what to do; ``None`` for others."""
+    message = words_of(error)
+    found = (f"Redis {what}: {to_do}" for words, what, to_do in _PERMANENT if re.search(words, message))
+    problem = next(found, None)
+    return problem and f"{problem} ({message_of(error, url)})"
 
 
 def _trouble_with_server(error: Exception) -> str | None:
     """Say what the server does; ``None`` for an error that is about one key or one command."""
-    message = f"{type(error).__name__} {error}"[:250]
+    message = words_of(error)[:250]
     found = (what for words, what in _TROUBLES if re.search(words, message))
-    return next(found, "is unreachable" if isinstance(error, _LOST) else None)
+    is_lost = isinstance(error, _LOST) and not isinstance(error, exceptions.MaxConnectionsError)
+    return next(found, "is unreachable" if is_lost else None)

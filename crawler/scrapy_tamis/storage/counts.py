@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from tldextract import TLDExtract
@@ -34,6 +34,7 @@ MAX_NODES: Final = 1024
 """Nodes of a page that are counted: the server is never held up for longer than so many take."""
 
 _SETTLED, _REFUSED = 2, 4
+_PER_MILLE: Final = 1_000
 _PAGE_STATS: Final = {0: stats.PAGES_REPEATED, 1: stats.PAGES_COUNTED, 3: stats.PAGES_REPLACED}
 """What became of a page, as ``count_page.lua`` returns it."""
 
@@ -42,6 +43,9 @@ _HOST_STATS: Final = {1: stats.HOSTS_SETTLED, 2: stats.HOSTS_REOPENED}
 
 MAX_SETTLED_HOSTS: Final = 20_000
 """Settled hosts whose labels a worker holds: 70 MB, with 100 labels each."""
+
+MAX_WATCHED_HOSTS: Final = 100
+"""Hosts whose labels the metrics of a crawl show: each is a series of numbers to Prometheus."""
 
 REFRESH_S: Final = 60.0
 """Seconds after which a worker checks whether the labels it holds are still those of the host, if ``REFRESH_PAGES`` of
@@ -57,6 +61,24 @@ _FEW_HOSTS: Final = 10
 logger = logging.getLogger(__name__)
 
 
+class LabelState(NamedTuple):
+    """The labels of a host as its last page has found them.
+
+    Attributes:
+        pages: pages counted.
+        labels: nodes that are template, as they were last checked: the pages grow by an eighth from check to check.
+        changed: fraction of the template's text whose label was another one then than while they were last stable.
+        settles_at: pages at which the host settles if its labels do not change; 0 for never, or once it has.
+        is_settled: whether the labels are frozen.
+    """
+
+    pages: int
+    labels: int
+    changed: float = 0.0
+    settles_at: int = 0
+    is_settled: bool = False
+
+
 @dataclass(eq=False)
 class NodeCounts:
     """The node counts of all hosts on one Redis, and the labels of those that have settled.
@@ -67,27 +89,30 @@ class NodeCounts:
     replaces what was counted of it, as long as nothing of the host had to be dropped.
 
     Memory per host is bounded by the budget of nodes and ``max_pages``; what that costs in accuracy is known, see
-    :class:`tamis.counting.LossyCounts`. Once the labels of a host have stopped changing, or after ``max_pages``,
-    they are frozen: nodes and guard go, workers hold the labels, and a page needs no round trip any more. A host whose
-    pages lack most of its template, or have more of another, opens again (:class:`SettledHost`).
+    :class:`tamis.counting.LossyCounts`. Once the labels of a host have not changed while its pages doubled, or after
+    ``max_pages``, they are frozen: nodes and guard go, workers hold the labels, and a page needs no round trip any
+    more. A host whose pages lack most of its template, or have more of another, opens again (:class:`SettledHost`).
 
     Args:
         budget: nodes held per host.
-        max_pages: pages counted per host, at most ``MAX_PAGES``.
         ttl: life of a host after its last page, in seconds.
+        max_pages: pages counted per host, at most ``MAX_PAGES``.
         settle_after: least pages after which a host may settle, twice as many after each time it has opened again; 0
             never settles.
         max_hosts: new hosts of one registered domain that this worker begins to count; 0 for any number.
         refresh: seconds after which the labels of a settled host are confirmed, see ``REFRESH_S``.
         count_stat: called with a stat of :mod:`scrapy_tamis.stats` when a host settles or opens again.
+
+    Attributes:
+        label_states: what the last page has told of the labels of the first ``MAX_WATCHED_HOSTS`` hosts, by name.
     """
 
     connection: Connection
     _: KW_ONLY
     prefix: str
     budget: int
-    max_pages: int
     ttl: int
+    max_pages: int = 1_024
     settle_after: int = 0
     max_hosts: int = 1_000
     refresh: float = REFRESH_S
@@ -95,6 +120,7 @@ class NodeCounts:
 
     def __post_init__(self) -> None:
         self._limits = (self.budget, self.max_pages, self.ttl, self.settle_after, THETA)
+        self.label_states: dict[str, LabelState] = {}
         self._settled: dict[str, SettledHost] = {}
         self._domains = _NewHosts(self.max_hosts)
         self._count_page = Script.load("count_page")
@@ -166,16 +192,23 @@ class NodeCounts:
                 self._hold(host, settled)
         if settled is not None and (reply is None or reply[0] == _SETTLED):
             settled.confirm()
+            self._watch(host, LabelState(settled.pages, len(settled.fingerprints), is_settled=True))
             return nodes.evidence_of(settled, settled.fractions_of(nodes.distinct))
         if reply is None or reply[0] == _REFUSED:
             return None
         self._settled.pop(host, None)
-        how, pages, version, entries, change = reply
+        how, pages, version, entries, change, labels, changed, settles_at = reply
+        counting = LabelState(pages, labels, changed / _PER_MILLE, settles_at)
+        self._watch(host, LabelState(pages, labels, is_settled=True) if change == 1 else counting)
         if change:
             self.count_stat(_HOST_STATS[change])
         if (stat := _PAGE_STATS[how]) == stats.PAGES_COUNTED and pages == 1:
             self._domains.add(host)
         return SiteEvidence(nodes.spread(frequencies(entries, pages)), pages, version, stat)
+
+    def _watch(self, host: str, state: LabelState) -> None:
+        if host in self.label_states or len(self.label_states) < MAX_WATCHED_HOSTS:
+            self.label_states[host] = state
 
     def _hold(self, host: str, settled: SettledHost) -> None:
         """Hold the labels of a settled host; where they are too many, any one goes.
@@ -249,7 +282,7 @@ class _NewHosts:
         if self._hosts[domain] == self._max_hosts:
             logger.warning(
                 "%s has %d hosts that were counted by this crawl: pages of further ones are cleaned on their own. If "
-                "these are different sites, raise TAMIS_DOMAIN_HOSTS: each takes Redis 52 KB at most",
+                "these are different sites, raise TAMIS_DOMAIN_HOSTS: each takes Redis 30 to 140 KB",
                 *(domain, self._max_hosts),
             )
         if len(self._hosts) > _MAX_DOMAINS:

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from redis import Redis
+    from redis.client import Pipeline
 
 _BATCH: Final = 500
 _SCANNED: Final = 5_000  # keys a round trip: most of them are those of the near-duplicate index
-_FIELDS: Final = ("pages", "entries", "version", "used", "stamp")
+_FIELDS: Final = ("pages", "entries", "version", "used", "labelled", "changed", "settles_at", "stamp")
 _ALL_PAGES: Final = 255
 
 
@@ -34,10 +35,15 @@ class HostRecord:
 
     Attributes:
         host: its name, as :func:`scrapy_tamis.storage.keys.site_of` gives it.
-        state: ``counting`` or ``settled``.
+        state: ``counting`` or ``settled``; ``evicted`` where the server has dropped some of its keys: it has no
+            evidence, and starts again with its next page.
         pages: pages counted, until it settled where it has.
         nodes: nodes held while it is counting.
-        labels: nodes that its frozen labels call template.
+        labels: nodes that are template by now. While it is counting they are checked whenever its pages have grown by
+            an eighth, from the fourth page on.
+        changed: fraction of the template's text whose label was another one at the last check than while the labels
+            were last stable.
+        settles_at: pages at which it settles if its labels do not change, 0 for never.
         label_version: how often its labels have been frozen.
         used: when its last page was counted or its labels were confirmed, by the server's clock, in seconds since 1970.
         bytes: what its keys take in Redis; ``None`` where the user may not ask.
@@ -48,6 +54,8 @@ class HostRecord:
     pages: int
     nodes: int
     labels: int
+    changed: float
+    settles_at: int
     label_version: int
     used: int
     bytes: int | None
@@ -79,23 +87,28 @@ class HostRecords:
             keys = host_keys(self.prefix, host)
             pipeline.hmget(keys.state, _FIELDS)
             pipeline.hstrlen(keys.state, "labels")
+            _ask_for_held(pipeline, keys)
             for key in keys:
                 pipeline.memory_usage(key, samples=0)
         replies = iter(pipeline.execute(raise_on_error=False))
         for host in hosts:
-            values, labels, *sizes = islice(replies, 2 + len(HostKeys._fields))
-            refusal = next((each for each in (values, labels) if isinstance(each, RedisError)), None)
-            if refusal is not None:
+            known = values, frozen, *held = list(islice(replies, 2 + _HELD_REPLIES))
+            sizes = list(islice(replies, len(HostKeys._fields)))
+            if refusal := next((each for each in known if isinstance(each, RedisError)), None):
                 if "WRONGTYPE" in str(refusal):
                     continue
                 raise refusal
-            *numbers, stamp = values
-            pages, entries, version, used = (int(value) if value and value.isdigit() else 0 for value in numbers)
+            *fields, stamp = values
+            numbers = [int(value) if value and value.isdigit() else 0 for value in fields]
+            pages, entries, version, used, labels, changed, settles_at = numbers
+            state = "settled" if stamp is not None else "counting" if _is_whole(pages, entries, held) else "evicted"
+            if state != "counting":
+                labels, changed, settles_at = frozen // LABEL.itemsize, 0, 0
+            is_size_known = not any(isinstance(size, RedisError) for size in sizes)
+            size = sum(size or 0 for size in sizes) if is_size_known else None
             if used:
-                state = "counting" if stamp is None else "settled"
-                is_size_known = not any(isinstance(size, RedisError) for size in sizes)
-                size = sum(size or 0 for size in sizes) if is_size_known else None
-                yield HostRecord(host, state, pages, entries, labels // LABEL.itemsize, version, used, size)
+                of_labels = labels, changed / 1_000, settles_at
+                yield HostRecord(host, state, pages, entries, *of_labels, version, used, size)
 
     def forget(self, host: str) -> bool:
         """Delete all that is known of a host; return whether something was."""
@@ -123,12 +136,16 @@ class HostRecords:
             ValueError: what is held of it is damaged.
         """
         keys = host_keys(self.prefix, host)
-        fields: Any = self.client.hmget(keys.state, ["pages", "version", "labels", "expected"])
+        pipeline = self.client.pipeline(transaction=False)
+        pipeline.hmget(keys.state, ["pages", "version", "labels", "expected", "entries"])
+        pipeline.hgetall(keys.nodes)
+        _ask_for_held(pipeline, keys)
+        fields, entries, *held = pipeline.execute()
         pages, frozen = int(fields[0] or 0), int(fields[1] or 0)
         if fields[2] is not None:
             return Labels.unpack(pages, frozen, fields[2], float(fields[3] or 0))
-        entries: Any = self.client.hgetall(keys.nodes)
-        if pages < (1 if every else MIN_PAGES) or not entries:
+        is_known = pages >= (1 if every else MIN_PAGES) and _is_whole(pages, int(fields[4] or 0), held)
+        if not is_known or not entries:
             return None
         # As count_page.lua would freeze them now.
         nodes = np.frombuffer(b"".join(entries), "<u8").astype(np.uint64)
@@ -162,6 +179,23 @@ class HostRecords:
         self.client.hset(state, mapping=fields)
         self.client.expire(state, ttl)
         return True
+
+
+_HELD_REPLIES: Final = len(HostKeys._fields) - 2
+
+
+def _ask_for_held(pipeline: Pipeline, keys: HostKeys) -> None:
+    """Ask whether a host has its guard, and how many nodes each of its keys holds."""
+    pipeline.exists(keys.guard)
+    pipeline.hlen(keys.nodes)
+    for key in keys[4:]:
+        pipeline.scard(key)
+
+
+def _is_whole(pages: int, entries: int, held: list[int]) -> bool:
+    """Whether a host has all that it says, from the replies to :func:`_ask_for_held`; its next page may be in them."""
+    has_guard, *sizes = held
+    return not pages or (bool(has_guard) and sum(sizes) >= entries)
 
 
 def ago(seconds: int) -> str:

@@ -1,182 +1,186 @@
-"""The near-duplicate index in Redis, on one server or a cluster: plain keys with an expiry.
+"""The near-duplicate index in Redis, on one server or a cluster: plain keys with an expiry, two for each original.
 
-Two kinds of keys, see :func:`scrapy_tamis.storage.keys.index_key`: what an original is found by, which holds the id of
-the original, and the original itself. What is known around a document is fetched,
-:class:`tamis.duplicates.MemoryIndex` decides, and what changed is written. Most documents have nothing in common with
-any other: where the keys are on one server, a script enters these at once.
+The *home* of an original, its first key, holds its sketch and its address, and its second key, an alias, the name of
+the home (:class:`tamis.duplicates.Windows`). Near-duplicates take no memory. Keys that originals share, as those of the
+reports of a series do, hold the last eight.
 """
 
 from __future__ import annotations
 
 import struct
 import time
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_tamis.storage.batches import Script
 from scrapy_tamis.storage.connection import NEAR_DUPLICATES
-from scrapy_tamis.storage.keys import index_key, original_key
-from tamis.duplicates import KEEP, Document, MemoryIndex, Verdict, document_id, make_document
+from scrapy_tamis.storage.keys import near_key
+from tamis.duplicates import (
+    MAX_PER_KEY,
+    MIN_RESEMBLANCE,
+    SKETCH_BYTES,
+    Original,
+    Sketch,
+    Verdict,
+    find_original,
+    is_same_page,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Iterable, Iterator
 
     from scrapy_tamis.storage.batches import Command
     from scrapy_tamis.storage.connection import Connection
-
-    Hashes = NDArray[np.uint64]
+    from tamis.duplicates import Windows
 
 MAX_URL_CHARS: Final = 2_048
 """Characters of an original's address that are kept: a data: address is as long as its page."""
 
-_ATTEMPTS: Final = 4
-"""Attempts to decide a document while other processes enter near-duplicates of it."""
-
-_RENEWALS: Final = 8
-"""The expiry of an original that is met is renewed when this part of its life is over."""
-
 _ENTER_NEW: Final = Script.load("enter_new")
 
-_HEAD: Final = struct.Struct(">I?H")
-"""An original: when it was written, in seconds; whether its sketch is complete; bytes of the sketch. Sketch and address
-follow."""
+_LENGTH: Final = struct.Struct(">H")  # of each entry of a key; the name of a home, or a record:
+_SKETCH: Final = struct.Struct(f">H{SKETCH_BYTES}s")  # level and size; parities; then the address, and at the end
+_KEPT: Final = struct.Struct(">I")  # the time
+_LEVEL: Final = 1_024  # above the sizes of sketches
+_HOME_BYTES: Final = 6
+
+
+class Record(NamedTuple):
+    """An original as its home holds it.
+
+    Attributes:
+        home: key of the index.
+        original: address and sketch.
+        kept: when an item with its text was last stored, in seconds since 1970.
+    """
+
+    home: bytes
+    original: Original
+    kept: int
+
+    def pack(self) -> bytes:
+        """Return the entry of its home."""
+        (level, size, parities), url = self.original.sketch, self.original.url.encode("utf-8", "surrogatepass")
+        return _pack(_SKETCH.pack(_LEVEL * level + size, parities) + url + _KEPT.pack(self.kept))
 
 
 @dataclass(frozen=True, eq=False)
 class DuplicateIndex:
     """The index of :class:`tamis.duplicates.MemoryIndex` in Redis, shared by all processes with the same prefix.
 
-    Deciding takes a round trip to look up what a document may repeat, one for the originals found, and one to enter it
-    if it repeats none; in each of them a server gets one pipeline. On one server the first enters a document itself
-    that shares no key with any other. Keys are only written where there are none. When another process has written some
-    of them meanwhile the document is decided again, so of two near-duplicates that come at the same moment one becomes
-    the original. Calls may be repeated: a document that is entered already gets the same verdict.
+    On one server a script looks a document up and enters it, if it shares no key with another: one round trip, as for
+    most documents and their exact copies. It takes another one to follow aliases to homes that were not looked up, and
+    another to enter a document that shares keys with others and nearly duplicates none of them, as on a cluster.
+    Nothing is locked: in these milliseconds two copies may both become originals. Calls may be repeated.
 
     Args:
-        ttl: seconds that a document is remembered after it was last met.
-        keep: as of :class:`~tamis.duplicates.MemoryIndex`.
-        min_resemblance: as of :class:`~tamis.duplicates.MemoryIndex`; all processes should have the same.
+        min_resemblance: as of :class:`~tamis.duplicates.MemoryIndex`.
+        ttl: seconds that an original is remembered after it was last met at its own address.
     """
 
     connection: Connection
     prefix: str
     _: KW_ONLY
+    min_resemblance: float = MIN_RESEMBLANCE
     ttl: int = 30 * 86_400
-    keep: int = KEEP
-    min_resemblance: float | None = None
 
-    async def find(self, url: str, hashes: Hashes, *, enter: bool = True) -> Verdict | None:
-        """Return the verdict on a document, and remember it; ``None`` when Redis is unreachable.
+    async def find(self, url: str, windows: Windows, *, enter: bool = True) -> tuple[Verdict, Record | None] | None:
+        """Return the verdict on a document with the record of its original, which it may be itself, and remember it.
 
         Args:
             url: address of the document.
-            hashes: uint64, the shingles of its clean text.
+            windows: of its clean text. Without words it has no record.
             enter: ``False`` only looks, and writes nothing.
+
+        Returns:
+            ``None`` when Redis is unreachable.
         """
-        name, document = document_id(url), make_document(url[:MAX_URL_CHARS], hashes, self.keep)
-        verdict = Verdict()
-        for _ in range(_ATTEMPTS):
-            window = _Window(self.keep, self.min_resemblance)
-            if not await self._fetch(window, name, document, enter=enter):
+        keys, own = windows.keys, Original(url[:MAX_URL_CHARS], windows.sketch)
+        if not keys:
+            return Verdict(), None
+        record = Record(keys[0], own, int(time.time()))
+        if enter and not self.connection.is_cluster:
+            entry = (record.pack(), _pack(record.home), self.ttl)
+            values = await self.connection.run(_ENTER_NEW, self._names(keys), entry, NEAR_DUPLICATES)
+        else:
+            values = await self._get(keys)
+        if not values:
+            return None if values is None else (Verdict(), record)
+        held = dict(zip(keys, values, strict=True))
+        if homes := {home for value in values for home in _read_homes(value)} - held.keys():
+            if (more := await self._get(list(homes))) is None:
                 return None
-            verdict = window.decide(name, document, enter=enter)
-            commands = self._writes(window, verdict) if enter and not window.is_entered else []
-            if not commands:
-                break
-            replies = await self.connection.run_commands(commands)
-            if replies is None:
-                return None
-            if None not in replies:  # of SET with NX, where another process was faster
-                break
-        return verdict
+            held.update(zip(homes, more, strict=True))
+        known = [each for home, value in held.items() for each in _read_records(home, value)]
+        verdict = find_original(own.url, windows, (each.original for each in known), self.min_resemblance)
+        if verdict.duplicate_of is not None:
+            return verdict, next(each for each in known if each.original.url == verdict.duplicate_of)
+        if enter and await self.connection.run_commands(self._entries(record, keys[1:2], held)) is None:
+            return None
+        return verdict, record
 
-    async def _fetch(self, window: _Window, name: bytes, document: Document, *, enter: bool) -> bool:
-        """Fetch the originals that a document may repeat; ``False`` when Redis is unreachable."""
-        keys = set(document.keys)
-        enters = enter and bool(keys) and not self.connection.is_cluster
-        if not await self._fetch_parts(window, {name}, keys, document if enters else None):
-            return False
-        replaced = {key for known in window.documents.values() for key in known.keys}
-        return await self._fetch_parts(window, {*window.holders.values()} - {name}, replaced - keys)
+    async def set_kept(self, record: Record, kept: int) -> None:
+        """Note when an item with the text of an original was stored; 0 for none in this crawl."""
+        for value in await self._get([record.home]) or ():
+            records = [
+                each._replace(kept=kept) if each.original.url == record.original.url else each
+                for each in _read_records(record.home, value)
+            ]
+            packed = _pack_all(records, _read_homes(value))
+            await self.connection.run_commands([("SET", *self._names([record.home]), packed, "KEEPTTL")])
 
-    async def _fetch_parts(
-        self, window: _Window, names: set[bytes], keys: set[bytes], new: Document | None = None
-    ) -> bool:
-        """Fetch originals and holders of keys; if there are none, enter the document whose name and keys they are."""
-        wanted = [original_key(self.prefix, name) for name in names]
-        wanted += [index_key(self.prefix, key) for key in keys]
-        if not wanted:
-            return True
-        if new is not None:
-            entry = (_pack(new, int(time.time())), *names, self.ttl)
-            values = await self.connection.run(_ENTER_NEW, wanted, entry, NEAR_DUPLICATES)
-            window.is_entered = values == []
-        elif self.connection.is_cluster:
-            values = await self.connection.run_commands([("GET", key) for key in wanted])
-        else:  # one command is faster
-            (values,) = await self.connection.run_commands([("MGET", *wanted)]) or [None]
-        if values:
-            window.add(zip(names, values, strict=False), zip(keys, values[len(names) :], strict=True))
-        return values is not None
+    def _names(self, keys: Iterable[bytes]) -> list[bytes]:
+        return [near_key(self.prefix, key) for key in keys]
 
-    def _writes(self, window: _Window, verdict: Verdict) -> list[Command]:
-        """The commands that make the index what the window has become, and renew an original that was met."""
-        now, life = int(time.time()), ("EX", self.ttl)
+    async def _get(self, keys: list[bytes]) -> list[bytes | None] | None:
+        names = self._names(keys)
+        parts = [[name] for name in names] if self.connection.is_cluster else [names]
+        found = await self.connection.run_commands([("MGET", *part) for part in parts])  # GET refuses other types
+        return None if found is None else [value for values in found for value in values]
+
+    def _entries(self, record: Record, aliases: list[bytes], held: dict[bytes, bytes | None]) -> list[Command]:
+        """The commands that enter an original beside the latest others of its keys."""
         commands: list[Command] = []
-        for name, document in window.documents.items():
-            if document != window.known.get(name):
-                commands.append(("SET", original_key(self.prefix, name), _pack(document, now), *life))
-        met = bytes.fromhex(verdict.cluster or "")
-        known = window.known.get(met)
-        is_same = known is not None and known == window.documents.get(met)
-        if known is not None and is_same and window.written[met] + self.ttl // _RENEWALS <= now:
-            commands.append(("SET", original_key(self.prefix, met), _pack(known, now), *life))
-            commands += [("EXPIRE", index_key(self.prefix, key), self.ttl) for key in known.keys]
-        for key, name in window.holders.items():
-            if key not in window.held:
-                commands.append(("SET", index_key(self.prefix, key), name, *life, "NX"))
-            elif window.held[key] != name:
-                commands.append(("SET", index_key(self.prefix, key), name, *life))
-        gone = window.known.keys() - window.documents.keys()
-        commands += [("DEL", original_key(self.prefix, name)) for name in gone]
-        commands += [("DEL", index_key(self.prefix, key)) for key in window.held.keys() - window.holders.keys()]
+        for key in (record.home, *aliases):
+            records, homes = _read_records(key, held[key]), _read_homes(held[key])
+            if key == record.home:
+                records = [each for each in records if not is_same_page(each.original.url, record.original.url)]
+                records = [*records[1 - MAX_PER_KEY :], record]
+            else:
+                homes = [*[each for each in homes if each != record.home][1 - MAX_PER_KEY :], record.home]
+            commands.append(("SET", *self._names([key]), _pack_all(records, homes), "EX", self.ttl))
         return commands
 
 
-class _Window(MemoryIndex):
-    """The part of the index around a document, what it was when it was fetched, and whether that has entered it."""
-
-    def __init__(self, keep: int, min_resemblance: float | None) -> None:
-        super().__init__(keep=keep, min_resemblance=min_resemblance)
-        self.known: dict[bytes, Document] = {}
-        self.written: dict[bytes, int] = {}
-        self.held: dict[bytes, bytes] = {}
-        self.is_entered = False
-
-    def add(
-        self, originals: Iterable[tuple[bytes, bytes | None]], holders: Iterable[tuple[bytes, bytes | None]]
-    ) -> None:
-        """Add originals and holders of keys, as they were fetched."""
-        for name, data in originals:
-            if data is not None and (document := _unpack(data)) is not None:
-                self.known[name], self.written[name] = document
-        self.held |= {key: name for key, name in holders if name is not None}
-        self.documents, self.holders = dict(self.known), dict(self.held)
+def _pack_all(records: Iterable[Record], homes: Iterable[bytes]) -> bytes:
+    return b"".join([each.pack() for each in records] + [_pack(home) for home in homes])
 
 
-def _pack(document: Document, now: int) -> bytes:
-    head = _HEAD.pack(now, document.is_complete, len(document.sketch))
-    return head + document.sketch + document.url.encode("utf-8", "surrogatepass")
+def _pack(entry: bytes) -> bytes:
+    return _LENGTH.pack(len(entry)) + entry
 
 
-def _unpack(data: bytes) -> tuple[Document, int] | None:
-    """Return the original that a key holds and when it was written; ``None`` for a foreign value."""
-    try:
-        written, is_complete, size = _HEAD.unpack_from(data)
-        sketch, url = data[_HEAD.size : _HEAD.size + size], data[_HEAD.size + size :].decode("utf-8", "surrogatepass")
-    except (struct.error, UnicodeDecodeError):
-        return None
-    return (Document(url, sketch, is_complete), written) if len(sketch) == size and size % 6 == 0 else None
+def _split(value: bytes | None) -> Iterator[bytes]:
+    """Go through the entries of a key; of a value that is not ours, nothing that could be one."""
+    begin = 0
+    while value and begin + _LENGTH.size <= len(value):
+        end = begin + _LENGTH.size + _LENGTH.unpack_from(value, begin)[0]
+        yield value[begin + _LENGTH.size : end]
+        begin = end
+
+
+def _read_homes(value: bytes | None) -> list[bytes]:
+    return [entry for entry in _split(value) if len(entry) == _HOME_BYTES]
+
+
+def _read_records(home: bytes, value: bytes | None) -> list[Record]:
+    found = []
+    for entry in _split(value):
+        if len(entry) >= _SKETCH.size + _KEPT.size:
+            head, parities = _SKETCH.unpack_from(entry)
+            with suppress(UnicodeDecodeError):
+                url = entry[_SKETCH.size : -_KEPT.size].decode("utf-8", "surrogatepass")
+                original = Original(url, Sketch(head // _LEVEL, head % _LEVEL, parities))
+                found.append(Record(home, original, *_KEPT.unpack(entry[-_KEPT.size :])))
+    return found

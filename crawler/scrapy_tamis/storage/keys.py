@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from base64 import urlsafe_b64encode
 from contextlib import suppress
 from functools import lru_cache
 from ipaddress import IPv6Address
@@ -108,11 +109,6 @@ def host_keys(prefix: str, host: str) -> HostKeys:
     return HostKeys(*(f"{key}:{name}" for name in ("h", "n", "g", "p", *range(8))))
 
 
-def index_key(prefix: str, key: bytes) -> bytes:
-    """Return the name of the key with the id of the original that holds a key of the near-duplicate index."""
-    return f"{prefix}:{_INDEX}:{key.hex()}".encode()
-
-
-def original_key(prefix: str, name: bytes) -> bytes:
-    """Return the name of the key with the original of an id in the near-duplicate index."""
-    return f"{prefix}:{_INDEX}:doc:{name.hex()}".encode()
+def near_key(prefix: str, key: bytes) -> bytes:
+    """Return the name of a key of the near-duplicate index."""
+    return f"{prefix}:{_INDEX}:".encode() + urlsafe_b64encode(key)

@@ -126,6 +126,11 @@ class Draft:
         self._adjustments: list[tuple[Reason, Scores, Scores]] = []
 
     @property
+    def uses_counts(self) -> bool:
+        """Whether the site's counts take part in the decision; they say nothing before its second page."""
+        return self.df is not None and self.pages > 1
+
+    @property
     def template(self) -> Flags:
         """bool[n + m], the units that are cut."""
         return ~self.kept_units

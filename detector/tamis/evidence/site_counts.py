@@ -17,7 +17,7 @@ from tamis.evidence.draft import Reason
 from tamis.places import CODES, Places, find_places
 
 if TYPE_CHECKING:
-    from tamis.arrays import Floats, Integers
+    from tamis.arrays import Flags, Floats, Integers
     from tamis.evidence.draft import Draft
     from tamis.models import Model
     from tamis.page.page import Page
@@ -46,18 +46,40 @@ LEARNED: Final = Evidence(share=2.167, everywhere=2.5, place=0.487, presence=0.2
 """The learned coefficients. ``everywhere`` is raised from 0.7, which changes no figure, so that what all pages repeat
 is cut even if the page's own score is confident."""
 
-_MIN_PAGES: Final = 2
+_RUN: Final = LEARNED.everywhere
+"""Log-odds that a long run of short blocks on many pages adds: the table of contents of a manual is on the pages of
+that manual alone, and reads like a listing. Posts that archives show have longer blocks, and are on fewer pages."""
+
+_RUN_SHARE, _RUN_PAGES = 0.25, 6  # at least
+_RUN_BLOCKS: Final = 40
+_RUN_BLOCK_CHARACTERS: Final = 60  # in the mean, at most
+
 _NOT_COUNTED: Final = Places(np.zeros(0, np.int32), np.zeros((0, CODES - 1), bool), np.zeros((0, CODES), np.uint64))
 
 
 def adjust_by_site_counts(draft: Draft) -> None:
     """Adjust the scores by the site's counts; does nothing on the first page of a site."""
-    if draft.df is None or draft.pages < _MIN_PAGES:
+    if draft.df is None or not draft.uses_counts:
         return
     page, scores = draft.page, draft.scores
     templateness = scores.templateness[page.n :]
     _, added = find_evidence(page, draft.df, draft.places, draft.pages, templateness, draft.model)
+    is_shared = draft.df[page.n :] >= max(_RUN_SHARE * draft.pages, _RUN_PAGES)
+    added[page.n :] += _RUN * _in_long_runs(is_shared, draft.lengths)
     draft.adjust_scores(scores.adjusted(added), Reason.SITE)
+
+
+def _in_long_runs(is_shared: Flags, lengths: Integers) -> Flags:
+    """bool[m], the blocks in long runs of short ones that are shared (bool[m])."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], is_shared, [False]]).astype(np.int8)))
+    begins, ends = edges[::2], edges[1::2]
+    characters = np.append(0, np.cumsum(lengths))
+    is_long = ends - begins >= _RUN_BLOCKS
+    is_long &= characters[ends] - characters[begins] <= _RUN_BLOCK_CHARACTERS * (ends - begins)
+    found = np.zeros(len(is_shared), bool)
+    for begin, end in zip(begins[is_long].tolist(), ends[is_long].tolist(), strict=True):
+        found[begin:end] = True
+    return found
 
 
 def find_evidence(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -108,18 +108,19 @@ BLOCKS: Final = "blocks"
 DEFAULT_MODEL: Final = BLOCKS
 """Name of the default model."""
 
-_PACKAGE: Final = Path(__file__).parents[1]
-_WEIGHTS: Final = _PACKAGE / "models" / "weights", _PACKAGE / "papers" / "weights"
-_KINDS: Final = {
-    BLOCKS: ("tamis.models.blocks", "BlockModel"),
-    "logistic": ("tamis.papers.page_level", "LogisticModel"),  # imported on demand
-}
-"""Module and class of each kind of model."""
+_WEIGHTS: Final = Path(__file__).parent / "weights"
+KINDS: Final = "tamis.models"
+"""Group of the entry points of further kinds of models: classes with ``load``, and ``shipped`` if they have a file."""
+
+
+def _further_kind(name: str) -> Any:
+    """Return the class of a kind of model that another package brings; ``None`` if there is none of this name."""
+    return next((found.load() for found in entry_points(group=KINDS, name=name)), None)
 
 
 def shipped_models() -> list[str]:
     """Names of the models that come with the package."""
-    return sorted(file.stem for folder in _WEIGHTS for file in folder.glob("*.npz"))
+    return sorted([*(file.stem for file in _WEIGHTS.glob("*.npz")), *entry_points(group=KINDS).names])
 
 
 def load_model(name_or_path: str | Path | None = None) -> StoredModel:
@@ -142,9 +143,10 @@ def _default_model() -> StoredModel:
 
 
 def _load_named(name: str) -> StoredModel:
-    shipped_files = [folder / f"{name}.npz" for folder in _WEIGHTS] if Path(name).name == name else []
-    file = next(filter(Path.is_file, [*shipped_files, Path(name)]), None)
-    if file is None:
+    file = _WEIGHTS / f"{name}.npz" if Path(name).name == name else Path(name)
+    if not file.is_file():
+        file = Path(name) if Path(name).is_file() else getattr(_further_kind(name), "shipped", Path(name))
+    if not file.is_file():
         shipped = ", ".join(shipped_models()) or "none"
         raise FileNotFoundError(f"no model named {name!r} and no such file; shipped with the package: {shipped}")
     status = file.stat()
@@ -155,7 +157,10 @@ def _load_named(name: str) -> StoredModel:
 def _load(file: Path, _modified: int, _size: int) -> StoredModel:
     header, _ = read_model_file(file, only_header=True)
     name = str(header.get("name"))
-    if name not in _KINDS:
+    if name == BLOCKS:
+        from tamis.models.blocks import BlockModel  # noqa: PLC0415  (it imports this module)
+
+        return BlockModel.load(file)
+    if (kind := _further_kind(name)) is None:
         raise ModelError(f"{file}: unknown kind of model: {name!r}")
-    module, class_name = _KINDS[name]
-    return cast("StoredModel", getattr(import_module(module), class_name).load(file))
+    return cast("StoredModel", kind.load(file))

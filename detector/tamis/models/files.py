@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tamis.files import replacing
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -36,7 +38,7 @@ def write_model_file(path: Path, header: Mapping[str, object], arrays: Mapping[s
     """
     text = json.dumps({**header, "format": FORMAT}, sort_keys=True, ensure_ascii=False)
     encoded = np.frombuffer(text.encode(), np.uint8)
-    with path.open("wb") as stream:
+    with replacing(path) as new, new.open("wb") as stream:
         np.savez_compressed(stream, allow_pickle=False, **{_HEADER: encoded}, **dict(sorted(arrays.items())))
 
 

@@ -209,6 +209,17 @@ def is_json(start: str, end: str) -> bool:
     return start.lstrip()[:1] in {"{", "["} and end.rstrip()[-1:] in {"}", "]"} and _JSON.match(start) is not None
 
 
+_HTML_START: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?+(?:\s++|<\?xml\b[^>]*+>|<!--.*?-->)*+<(?:!doctype\s++html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def begins_as_html(html: bytes) -> bool:
+    """Whether bytes that a server does not call HTML begin as a whole document of it."""
+    return _HTML_START.match(html[:LOOKED_AT]) is not None
+
+
 _SAVED: Final = re.compile(rb"\s*+[a-z-]++:.*multipart/related", re.IGNORECASE | re.DOTALL)
 _HTML_PART: Final = re.compile(rb"^content-type:\s*(?:text/html|application/xhtml\+xml)", re.IGNORECASE | re.MULTILINE)
 

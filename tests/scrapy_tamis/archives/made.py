@@ -54,11 +54,11 @@ def write_archive(file, records):
     return file
 
 
-def rows_of(folder, without=""):
-    """The rows of the JSON lines below a folder, in the order of the files, without a column."""
+def rows_of(folder, without=()):
+    """The rows of the JSON lines below a folder, in the order of the files, without some columns."""
     texts = [gzip.decompress(file.read_bytes()).decode() for file in sorted(folder.glob("*.jsonl.gz"))]
     rows = [json.loads(line) for text in texts for line in text.splitlines()]
-    return [{name: value for name, value in row.items() if name != without} for row in rows]
+    return [{name: value for name, value in row.items() if name not in without} for row in rows]
 
 
 class FaultyServer(ThreadingHTTPServer):

@@ -128,11 +128,12 @@ def test_records_of_every_kind_are_read_or_counted(tmp_path):
     assert found == [0, *range(PAGES)]
     assert [found.charset for found in ArchiveReader(Part(str(file)))] == ["koi8-r", *["utf-8"] * PAGES]
     assert reader.broken is None
+    assert reader.first == {f"{DAMAGED}: not gzip, as its headers say": "http://a.example/0"}
     assert reader.skipped == {
         "not HTML": 2,
         "already text, not HTML": 1,
         "unchanged since an earlier record": 1,
-        DAMAGED: 1,
+        f"{DAMAGED}: not gzip, as its headers say": 1,
         "not found, moved or refused": 1,
         "empty": 1,
         "no host": 1,

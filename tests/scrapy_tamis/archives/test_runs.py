@@ -1,14 +1,17 @@
 """``tamis warc`` in two passes and in one: rows, formats, errors, and runs that were stopped."""
 
+import bz2
 import errno
 import gzip
 import json
+import lzma
 import os
 import random
 import re
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pyarrow.parquet
@@ -20,7 +23,7 @@ from scrapy_tamis.archives import ArchiveRun, OnePassRun, Options, reading
 from scrapy_tamis.archives.counting import HostCounts
 from scrapy_tamis.archives.runs import count_archive, run_in_processes
 from scrapy_tamis.commands import main
-from tests.scrapy_tamis.archives.made import BOATS, FaultyServer, page, rows_of, write_archive
+from tests.scrapy_tamis.archives.made import BOATS, HTML, FaultyServer, page, rows_of, write_archive
 
 COMMAND = [sys.executable, "-c", "from scrapy_tamis.commands import main; raise SystemExit(main())", "warc"]
 KILLED = """
@@ -195,7 +198,7 @@ def test_near_duplicates_are_marked_with_the_first_page_that_has_the_text(tmp_pa
 
 def test_a_killed_run_is_resumed_and_ends_as_an_undisturbed_one(archives, cleaned, tmp_path, capsys):
     run_and_kill("ArchiveRun", '(step, done) == ("clean", 1)', tmp_path / "out", *archives)
-    assert len(list((tmp_path / "out" / ".tamis" / "reports").glob("clean-*"))) == 1
+    assert len(list((tmp_path / "out" / ".tamis" / "warc" / "reports").glob("clean-*"))) == 1
     assert not list((tmp_path / "out").glob("*.jsonl.gz"))
     for other in (["--with", "markdown"], ["--favor", "recall"], ["--rules", tmp_path / "rules.json"]):
         (tmp_path / "rules.json").write_text('[{"drop": "h1"}]')
@@ -203,7 +206,7 @@ def test_a_killed_run_is_resumed_and_ends_as_an_undisturbed_one(archives, cleane
         assert "another run's work" in capsys.readouterr().err
     assert run(*archives, "-o", tmp_path / "out", "-j", 1) == 0
     assert "resuming the run that was stopped" in capsys.readouterr().err
-    assert rows_of(tmp_path / "out") == rows_of(cleaned, without="markdown")
+    assert rows_of(tmp_path / "out") == rows_of(cleaned, without={"markdown"})
 
 
 def test_after_an_error_no_other_part_is_begun(archives, tmp_path):
@@ -233,17 +236,16 @@ def test_a_run_is_resumed_also_when_its_archive_is_split_otherwise(archives, mon
 
 
 def test_a_run_is_resumed_after_a_full_disk(archives, cleaned, monkeypatch, tmp_path):
-    write, full = Path.write_text, []
+    replace, full = Path.replace, []
 
-    def write_half(file, text, encoding):
-        if not any(name in file.name for name in full):
-            return write(file, text, encoding)
-        write(file, text[: len(text) // 2], encoding)
-        raise OSError(errno.ENOSPC, "no space left on device")
+    def find_no_room(file, target):
+        if any(name in target.name for name in full):
+            raise OSError(errno.ENOSPC, "no space left on device")
+        return replace(file, target)
 
     output = [*archives, "-o", tmp_path / "out", "-j", 1, "--with", "markdown"]
-    monkeypatch.setattr(Path, "write_text", write_half)
-    for name in ("run.json", "count-", "clean-"):
+    monkeypatch.setattr(Path, "replace", find_no_room)
+    for name in ("run.json", "count-", "clean-", ".jsonl.gz"):
         full[:] = [name]
         assert run(*output) == 2
     full.clear()
@@ -271,7 +273,7 @@ def test_in_one_pass_each_page_is_cleaned_with_the_pages_of_its_host_that_came_b
     for host in ("north", "south"):
         of_host = [row for row in rows if row["host"] == f"{host}.example"]
         assert [row["evidence_pages"] for row in of_host] == list(range(1, 15))
-        assert [row["label_source"] for row in of_host] == ["page"] * 9 + ["site"] * 5
+        assert [row["label_source"] for row in of_host] == ["page"] + ["site"] * 13
         assert not any("Front page" in row["text"] for row in of_host[9:])
     assert not (tmp_path / "out" / ".tamis").exists()
     OnePassRun(map(str, archives), tmp_path / "processes", Options(processes=2)).run()
@@ -316,3 +318,86 @@ def test_a_stopped_run_over_standard_input_is_not_resumed(tmp_path, capsys):
     OnePassRun(["-"], tmp_path)
     assert run("-", "--one-pass", "-o", tmp_path) == 2
     assert "standard input cannot be read again" in capsys.readouterr().err
+
+
+POISONED = """
+import os
+import signal
+
+from tamis.page.page import Page
+
+parse = Page.parse.__func__
+
+
+def parse_or_die(kind, html, *arguments, **options):
+    if b"POISON" in html:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return parse(kind, html, *arguments, **options)
+
+
+Page.parse = classmethod(parse_or_die)
+"""
+
+
+def test_a_page_that_ends_the_processes_that_work_on_it_is_named_and_the_run_goes_on(stories, tmp_path):
+    bad = [(f"http://south.example/bad{n}", page("south", n).replace("Story", "POISON")) for n in range(3)]
+    archives = [
+        write_archive(tmp_path / "a.warc.gz", [*stories[:6], *bad[:2], *stories[6:10]]),
+        write_archive(tmp_path / "b.warc.gz", [*stories[10:14], bad[2], *stories[14:20]]),
+        write_archive(tmp_path / "c.warc.gz", stories[20:]),
+    ]
+    (tmp_path / "sitecustomize.py").write_text(POISONED)
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [*COMMAND, *archives, "-o", tmp_path / "out", "-j", "2"],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "28 pages of 2 hosts" in done.stderr
+    named = "failed, the process that worked on it has ended: 3, the first http://south.example/bad"
+    assert named in done.stderr
+    assert len(rows_of(tmp_path / "out")) == 28
+    assert not (tmp_path / "out" / ".tamis").exists()
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet", "warc"])
+def test_half_a_character_in_the_metadata_of_a_page_stops_no_run(form, stories, tmp_path):
+    data = '<script type="application/ld+json">{"@type": "NewsArticle", "headline": "Cut emoji \\ud83d"}</script>'
+    cut = ("http://north.example/cut", page("north", 99).replace("</head>", f"{data}</head>"))
+    archive = write_archive(tmp_path / "a.warc.gz", [*stories[:4], cut])
+    assert run(archive, "-o", tmp_path / "out", "--format", form, "--with", "metadata", "-j", 1) == 0
+
+
+def test_other_files_than_warc_are_named_for_what_they_are(stories, tmp_path, capsys):
+    whole = write_archive(tmp_path / "whole.warc.gz", stories[:4])
+    arc = b"filedesc://a.arc 0.0.0.0 20261122 text/plain 76\n1 0 x\nURL IP-address Archive-date Content-type\n\n"
+    with zipfile.ZipFile(tmp_path / "crawl.wacz", "w") as wacz:
+        wacz.write(whole, "archive/whole.warc.gz")
+    others = {
+        "a.arc": (arc, "no WARC file, but an ARC file"),
+        "a.arc.gz": (gzip.compress(arc), "no WARC file, but an ARC file"),
+        "crawl.wacz": ((tmp_path / "crawl.wacz").read_bytes(), "no WARC file, but a ZIP file, as WACZ is: unzip it"),
+        "a.warc.bz2": (bz2.compress(gzip.decompress(whole.read_bytes())), "but compressed with bzip2: unpack it"),
+        "a.warc.xz": (lzma.compress(b"WARC/1.0"), "but compressed with xz"),
+        "page.html": (b"\n<!doctype html><title>x</title>", "but HTML or XML: tamis clean cleans pages"),
+        "index.cdxj": (b'{"a": 1}', "but JSON"),
+    }
+    for name, (content, _) in others.items():
+        (tmp_path / name).write_bytes(content)
+    assert run(whole, *(tmp_path / name for name in others), "-o", tmp_path / "out", "-j", 1) == 1
+    message = capsys.readouterr().err
+    for name, (_, said) in others.items():
+        assert re.search(rf"broken: \S+{re.escape(name)}: .*{re.escape(said)}", message), (name, message)
+    assert "4 pages of 2 hosts" in message
+    assert "skipped" not in message
+
+
+def test_what_is_no_page_is_none_also_where_its_header_names_a_charset(stories, tmp_path):
+    binary = {"pdf": b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n" + bytes(range(256)) * 9, "zip": gzip.compress(b"<p>x</p>" * 99)}
+    kinds = [(f"http://north.example/{name}", (body, "200 OK", HTML)) for name, body in binary.items()]
+    assert run(write_archive(tmp_path / "a.warc.gz", [*stories[:4], *kinds]), "-o", tmp_path / "out", "-j", 1) == 0
+    rows = {row["url"]: row for row in rows_of(tmp_path / "out")}
+    assert [(rows[url]["status"], rows[url]["text"]) for url, _ in kinds] == [("binary", "")] * 2

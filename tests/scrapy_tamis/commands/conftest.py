@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tamis.papers.element_features import NODE_FEATURES
-from tamis.papers.page_level import BUCKETS, LogisticModel
+from tamis_papers.element_features import NODE_FEATURES
+from tamis_papers.page_level import BUCKETS, LogisticModel
 
 
 def _save(path, weights, intercept):

@@ -52,8 +52,8 @@ def test_every_host_is_shown_with_its_state_pages_labels_and_bytes(hosts, redis_
     code, written, summary = hosts()
     assert code == 0
     lines = sorted(written.splitlines()[1:])
-    assert re.fullmatch(r"news\.example +counting +5 +17 +0 +\d+ +0  \d+ s ago", lines[0])
-    assert re.fullmatch(r"shop\.example +settled +32 +0 +12 +\d+ +1  \d+ s ago", lines[1])
+    assert re.fullmatch(r"news\.example +counting +5 +12 +100\.0% +at 32 +17 +\d+ +0  \d+ s ago", lines[0])
+    assert re.fullmatch(r"shop\.example +settled +32 +12 +0\.0% +- +0 +\d+ +1  \d+ s ago", lines[1])
     assert re.search(r"^2 hosts, 1 of them settled, [\d,]+ bytes$", summary, re.MULTILINE)
     assert "1 host, 0 of them settled" in hosts("news.example")[2]
     found = _json(hosts("--json")[1])

@@ -4,7 +4,7 @@ from dataclasses import fields
 import pytest
 
 from scrapy_tamis.commands import main
-from tamis.papers.methods import METHODS
+from tamis_papers.methods import METHODS
 
 MENU = "".join(f"<li><a href=/{k}.html>Section number {k} of the paper</a></li>" for k in range(6))
 

@@ -56,7 +56,7 @@ def test_a_model_and_its_card_are_written_and_the_model_cleans(sites, tmp_path, 
 def test_a_missing_package_is_named(package, sites, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     arguments = ["train", str(sites), "--gold", str(tmp_path / "gold.jsonl"), "-o", str(tmp_path / "m.npz")]
-    for module in [name for name in sys.modules if name.startswith("tamis.training.")]:
+    for module in [name for name in sys.modules if name.startswith("tamis_papers.training.")]:
         monkeypatch.delitem(sys.modules, module)
     assert main([*arguments, "--model", "blocks"]) == 2
     assert "pip install 'tamis[train]'" in capsys.readouterr().err

@@ -39,7 +39,7 @@ NO_HTML = {"binary", "only nul"}
 def crawled(shared_web, start_crawls):
     urls = [shared_web.add(f"/{name.replace(' ', '-')}", body) for name, body in PAGES.items()]
     outputs = ["clean_html", "markdown", "segments"]
-    (result,) = start_crawls({"urls": urls, "TAMIS_OUTPUTS": outputs, "TAMIS_THREAD_TAGS": 1_000}).results()
+    (result,) = start_crawls({"urls": urls, "TAMIS_OUTPUTS": outputs}).results()
     return shared_web, result
 
 
@@ -47,7 +47,7 @@ def crawled(shared_web, start_crawls):
 def test_a_bad_page_is_an_item_with_a_status(crawled, name):
     web, result = crawled
     item = result.item(f"{web.url}/{name.replace(' ', '-')}")
-    expected = {"binary"} if name in NO_HTML else {"cleaned", "fallback", "empty", "too_large"}
+    expected = {"binary"} if name in NO_HTML else {"cleaned", "fallback", "empty", "repeated", "too_large"}
     assert item["status"] in expected
     assert 0 <= item["template_share"] <= 1
     assert {"clean_html", "markdown", "segments"} <= set(item)

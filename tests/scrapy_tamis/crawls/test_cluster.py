@@ -12,8 +12,8 @@ from scrapy_tamis.commands import main
 from scrapy_tamis.storage.connection import NEAR_DUPLICATES, Connection
 from scrapy_tamis.storage.counts import NodeCounts
 from scrapy_tamis.storage.index import DuplicateIndex
-from scrapy_tamis.storage.keys import host_keys, index_key
-from tamis.duplicates import make_document
+from scrapy_tamis.storage.keys import host_keys, near_key
+from tamis.duplicates import Windows
 from tests.scrapy_tamis.waiting import SECONDS
 
 HOSTS = [f"{letter}.example" for letter in "abcdefgh"]
@@ -40,17 +40,16 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
     connection = Connection(cluster_url, timeout=60, retry_interval=0.05)
     counts = NodeCounts(connection, prefix=prefix, budget=4000, max_pages=1024, ttl=1000)
     index = DuplicateIndex(connection, prefix)
-    shingles = np.arange(1, 17, 2, dtype=np.uint64) << np.uint64(16)
+    windows = Windows(" ".join(f"word{number}" for number in range(99)))
     places = {redis.crc.key_slot(host_keys(counts.prefix, host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
-    assert (await DuplicateIndex(cluster, prefix).find("http://a.example/", shingles)).duplicate_of is None
+    assert (await DuplicateIndex(cluster, prefix).find("http://a.example/", windows))[0].duplicate_of is None
     assert await connection.ping()
-    digest = index_key(prefix, make_document("http://b.example/", shingles).keys[0])
-    hung = redis.crc.key_slot(digest) * 3 // SLOTS
+    hung = redis.crc.key_slot(near_key(prefix, windows.keys[0])) * 3 // SLOTS
     running = next(place for place in places if place != hung)
     cluster_servers[hung].freeze()
     try:
         connection._timeout = connection._batches._timeout = 0.5
-        assert await index.find("http://b.example/", shingles) is None
+        assert await index.find("http://b.example/", windows) is None
         connection._timeout = connection._batches._timeout = 60
         for number in range(3):
             assert (await counts.count(places[running], bytes([number] * 8), NODES)).pages == number + 1
@@ -58,9 +57,9 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
     finally:
         cluster_servers[hung].thaw()
     async with asyncio.timeout(SECONDS):
-        while (verdict := await index.find("http://b.example/", shingles)) is None:  # noqa: ASYNC110 - a server is one
+        while (found := await index.find("http://b.example/", windows)) is None:  # noqa: ASYNC110 - a server is one
             await asyncio.sleep(0.1)
-    assert verdict.duplicate_of == "http://a.example/"
+    assert found[0].duplicate_of == "http://a.example/"
     assert NEAR_DUPLICATES not in connection._next_probes
     await connection.close()
 
@@ -89,12 +88,13 @@ def test_a_crawl_counts_and_looks_up_and_the_commands_see_it(cluster_url, web, s
         "TAMIS_REDIS_URL": cluster_url,
         "TAMIS_REDIS_PREFIX": prefix,
         "TAMIS_REDIS_TIMEOUT": 60,
+        "TAMIS_DUPLICATES": "mark",
     }
     (crawled,) = start_crawls(plan).results()
     stats = crawled.tamis_stats
     assert not {"tamis/redis/failures", "tamis/redis/outages"} & set(stats)
     assert stats["tamis/pages/counted"] + stats.get("tamis/pages/settled", 0) == len(urls)
-    found = {item["url"]: item["duplicate_of"] for item in crawled.items if "duplicate_of" in item}
+    found = {item["url"]: item["duplicate_of"] for item in crawled.items if item["duplicate_of"]}
     assert found in ({copy: urls[7]}, {urls[7]: copy})
 
     server = ["--redis-url", cluster_url, "--prefix", prefix]

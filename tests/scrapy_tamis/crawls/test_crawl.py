@@ -37,7 +37,6 @@ def crawled(shared_web, start_crawls, tmp_path_factory):
     replaced = {
         "urls": urls[:12],
         "ITEM_PIPELINES": {"__main__.ReplacingPipeline": 50},
-        "TAMIS_DUPLICATES": False,
         "CONCURRENT_REQUESTS": 1,
     }
     plans = {
@@ -46,10 +45,10 @@ def crawled(shared_web, start_crawls, tmp_path_factory):
         "others": {"urls": [urls[0], *others]},
         "left alone": {**few, "meta": {"tamis": False}},
         "off": {**few, "custom_settings": {"TAMIS_ENABLED": False}},
-        "in threads": {"urls": urls[:9], "TAMIS_SITE_EVIDENCE": False, "TAMIS_THREAD_TAGS": 0},
+        "in threads": {"urls": web.add_articles(9, heavy=True), "TAMIS_SITE_EVIDENCE": False},
         "without threads": {"urls": urls[:9], "TAMIS_SITE_EVIDENCE": False},
-        "too many bytes": {"urls": urls[:1], "TAMIS_MAX_BYTES": 10},
-        "too many nodes": {"urls": urls[:1], "TAMIS_MAX_NODES": 10},
+        "too many bytes": {"urls": urls[:1], "TAMIS_CLEAN": {"limits": {"max_bytes": 10}}},
+        "too many nodes": {"urls": urls[:1], "TAMIS_CLEAN": {"limits": {"max_nodes": 10}}},
         "without counts": {"urls": urls[:12], "TAMIS_SITE_EVIDENCE": False},
         "of a site": {"urls": urls[:12], "meta": {"tamis": {"site": "news.example"}}},
         "only counted": {**few, "meta": {"tamis": {"clean": False}}},
@@ -61,7 +60,8 @@ def crawled(shared_web, start_crawls, tmp_path_factory):
         "error page left alone": {**broken, "meta": {"tamis": False}},
         "full disk": {"urls": urls[:2], "EXTENSIONS": {"__main__.FailingListener": 900}},
         "no such model": {"urls": urls[:1], "meta": {"tamis": {"model": "no-such"}}},
-        "dropped": {"urls": copies, "CONCURRENT_REQUESTS": 1, "meta": {"tamis": {"drop_duplicates": True}}},
+        "dropped": {"urls": copies, "CONCURRENT_REQUESTS": 1, "TAMIS_DUPLICATES": "mark"}
+        | {"meta": {"tamis": {"duplicates": "drop"}}},
         **{f"rules {processes}": {**ruled, "TAMIS_PROCESSES": processes} for processes in (0, 1)},
     }
     prefix = f"test-{uuid.uuid4().hex[:12]}"
@@ -90,7 +90,7 @@ async def test_every_page_is_counted_once_and_every_item_cleaned(shared_web, cra
         "tamis/pages/counted": 30,
         "tamis/pages/repeated": 5,
         "tamis/items/cleaned": 35,
-        "tamis/items/with_site_evidence": 26,
+        "tamis/items/with_site_evidence": 34,
     }
     assert await pages_counted(repeated, shared_web.host) == 30
     assert repeated.stats["responses_alive"] == 0
@@ -100,7 +100,7 @@ async def test_every_page_is_counted_once_and_every_item_cleaned(shared_web, cra
 def test_what_is_written_on_an_item(crawled):
     result = crawled["one by one"]
     first, item = (result.item(result.urls[number]) for number in (0, 19))
-    assert set(item) == {"url", *WRITTEN_FIELDS, "clean_html", "markdown", "segments"} - {"duplicate_of"}
+    assert set(item) == {"url", *WRITTEN_FIELDS, "clean_html", "markdown", "segments"} - {"duplicate_of", "resemblance"}
     assert (item["title"], item["status"], item["label_source"]) == ("Story 19", "cleaned", "site")
     assert item["evidence_pages"] >= 19
     assert first["label_source"] == "page"
@@ -122,6 +122,7 @@ def test_pages_that_are_no_pages_of_the_site_are_not_counted(crawled):
     stats = crawled["others"].tamis_stats
     # A page of two words may be all template to the model.
     assert stats.pop("tamis/items/cleaned") + stats.pop("tamis/items/fallback", 0) == 4
+    assert 2 <= stats.pop("tamis/items/with_site_evidence") <= 4  # by their order
     assert stats == {
         "tamis/pages/counted": 2,
         "tamis/pages/repeated": 1,
@@ -136,7 +137,7 @@ def test_pages_that_are_no_pages_of_the_site_are_not_counted(crawled):
         ("left alone", {"pages/skipped": 3, "items/opted_out": 3}),
         ("off", {}),
         ("left alone and replaced", {"pages/skipped": 12, "items/opted_out": 12}),
-        ("of a site and replaced", {"pages/counted": 12, "items/cleaned": 12, "items/with_site_evidence": 3}),
+        ("of a site and replaced", {"pages/counted": 12, "items/cleaned": 12, "items/with_site_evidence": 11}),
         ("error page", {"pages/skipped": 1, "items/cleaned": 1}),
         ("error page left alone", {"pages/skipped": 1, "items/opted_out": 1}),
         ("without counts", {"pages/uncounted": 12, "items/cleaned": 12}),
@@ -160,8 +161,9 @@ def test_settings_and_requests_say_what_happens_to_a_page(crawled, name, stats):
 def test_heavy_pages_come_out_of_a_thread_as_they_do_without_one(crawled):
     light, heavy = crawled["without threads"], crawled["in threads"]
     assert heavy.tamis_stats == {**light.tamis_stats, "tamis/items/in_thread": 9}
-    for url in heavy.urls:
-        assert heavy.item(url) == light.item(url)
+    for one, other in zip(light.urls, heavy.urls, strict=True):
+        of_address = {name: light.item(one)[name] for name in ("url", "confidence")}
+        assert heavy.item(other) | of_address == light.item(one)
 
 
 async def test_pages_behind_one_host_count_for_the_sites_that_they_are_of(shared_web, crawled, pages_counted):
@@ -203,18 +205,34 @@ def test_rules_are_those_of_the_crawl_of_the_request_and_none_for_an_item_that_w
     assert all("tamis" not in item for item in items)
 
 
-def test_near_duplicates_are_marked_and_on_a_setting_dropped_if_they_have_no_text_of_their_own(web, start_crawls):
+def test_near_duplicates_are_marked_or_dropped_by_a_setting_and_nothing_is_looked_up_without(web, start_crawls):
     (url,) = web.add_articles(1)
     article = web.pages["/0"][2]
-    own = " ".join(f"What happened on day {n} after it is told here alone." for n in range(4)).encode()
+    own = " ".join(f"What happened on day {n} after it is told here alone." for n in range(12)).encode()
     longer = web.add("/longer", article.replace(b"</p></div>", b"</p><p>" + own + b"</p></div>", 1))
     copy = web.add("/copy", article.replace(b"<title>Story 0", b"<title>The same story 0"))
     plan = {"urls": [], "callback": "fed", "later": [[url], [longer], [copy]], "TAMIS_SITE_EVIDENCE": False}
     marked, dropped, off = start_crawls(
-        plan, {**plan, "TAMIS_DROP_DUPLICATES": True}, {**plan, "TAMIS_DUPLICATES": False}
+        {**plan, "TAMIS_DUPLICATES": "mark"}, {**plan, "TAMIS_DUPLICATES": "drop"}, plan
     ).results()
-    assert marked.item(copy)["duplicate_of"] == marked.item(longer)["duplicate_of"] == url
-    assert "duplicate_of" not in marked.item(url)
+    assert (marked.item(copy)["duplicate_of"], marked.item(copy)["resemblance"]) == (url, 1.0)
+    for original in (url, longer):
+        assert (marked.item(original)["duplicate_of"], marked.item(original)["resemblance"]) == (None, None)
     assert [item["url"] for item in dropped.items] == [url, longer]
     assert dropped.tamis_stats["tamis/items/dropped"] == 1
     assert "tamis/items/duplicate" not in off.tamis_stats
+    assert not any("duplicate_of" in item for item in off.items)
+
+
+def test_a_page_is_repeated_from_the_third_address_with_its_text_on(web, start_crawls):
+    wall = f"<h1>Sign in to read on</h1><p>{STORY}</p>"
+    urls = [web.add(f"/story-{number}", wall) for number in range(4)]
+    plan = {"urls": [], "callback": "fed", "later": [[url] for url in (*urls, urls[0])], "TAMIS_SITE_EVIDENCE": False}
+    (result,) = start_crawls(plan).results()
+    assert [item["status"] for item in result.items] == ["cleaned", "cleaned", "repeated", "repeated", "repeated"]
+    assert result.tamis_stats == {
+        "tamis/pages/uncounted": 5,
+        "tamis/items/cleaned": 5,
+        "tamis/items/repeated": 3,
+    }
+    assert len(result.lines("has the text of two other addresses of its host")) == 1

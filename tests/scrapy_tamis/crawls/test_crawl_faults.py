@@ -24,6 +24,7 @@ def _plan(web, server, **options):
         "TAMIS_REDIS_URL": server if isinstance(server, str) else server.url,
         "TAMIS_REDIS_TIMEOUT": 0.5,
         "TAMIS_REDIS_RETRY_INTERVAL": 0.05,
+        "TAMIS_DUPLICATES": "mark",
         "CONCURRENT_REQUESTS": 2,
         "DOWNLOAD_DELAY": 0.01,
         **options,
@@ -47,7 +48,7 @@ def taking_no_counts(shared_web, start_crawls, tmp_path_factory):
     (folder / "file").touch()
     options = {"password": ["--requirepass", "secret"], "memory": ["--maxmemory", "1mb"]}
     plan = _plan(shared_web, "redis://127.0.0.1:1", TAMIS_REDIS_RETRY_INTERVAL=60, TAMIS_REDIS_TIMEOUT=60)
-    optional = {**plan, "TAMIS_REDIS_OPTIONAL": True}  # or the wrong password would stop the crawl
+    optional = {**plan, "TAMIS_REQUIRED": False}  # or the wrong password would stop the crawl
     crawls = {
         "refused": plan,
         "unwritable": {**plan, "TAMIS_REDIS_URL": "", "TAMIS_STATE_DIR": str(folder / "file" / "state")},
@@ -67,7 +68,11 @@ def test_trouble_that_lasts_costs_evidence_and_nothing_else(taking_no_counts, tr
     is_outage = trouble != "memory"  # which answers, and refuses the counts and the near-duplicates
     assert stats.pop("tamis/redis/failures") < 2 * PAGES + (not is_outage)  # all may be under way together
     assert stats.pop("tamis/redis/outages", 0) == is_outage
-    assert stats == {"tamis/pages/uncounted": PAGES, "tamis/items/cleaned": PAGES}
+    assert stats == {
+        "tamis/pages/uncounted": PAGES,
+        "tamis/items/cleaned": PAGES,
+        "tamis/items/uncompared": PAGES,
+    }
 
 
 def test_each_trouble_is_one_warning_that_names_it_and_no_secret(taking_no_counts):

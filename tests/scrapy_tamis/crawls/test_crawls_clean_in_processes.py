@@ -1,8 +1,11 @@
 """Crawls that clean in processes: the same items, and none lost when a process, or the crawl itself, is killed."""
 
+import json
 import os
+import re
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -10,7 +13,7 @@ from tests.scrapy_tamis.waiting import is_running, until
 
 PAGES = 40
 TWO_AND_TWO = {"TAMIS_PROCESSES": 2, "CONCURRENT_REQUESTS": 2, "when_ready": 2}
-PLAIN = {"TAMIS_SITE_EVIDENCE": False, "TAMIS_DUPLICATES": False}
+PLAIN = {"TAMIS_SITE_EVIDENCE": False}
 HEAVY = "<p>word and word" * 5_000
 
 
@@ -99,3 +102,91 @@ def test_control_c_ends_a_crawl_as_it_does_without_processes(begun):
     assert all(item["status"] == "cleaned" for item in crawled.items)
     assert "tamis/processes/died" not in crawled.stats
     until(lambda: not any(map(is_running, workers)))
+
+
+POISONED = """
+import os
+import signal
+import time
+
+import scrapy_tamis.pool
+from tamis.page.page import Page
+
+scrapy_tamis.pool.TIMEOUT_S = 4.0
+parse = Page.parse.__func__
+
+
+def parse_or_die(kind, html, *arguments, **options):
+    text = html if isinstance(html, str) else html.decode("utf-8", "replace")
+    if "POISON" in text:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if "HANG" in text:
+        time.sleep(3_600)
+    return parse(kind, html, *arguments, **options)
+
+
+Page.parse = classmethod(parse_or_die)
+"""
+
+SPIDER = """
+import scrapy
+
+
+class Pages(scrapy.Spider):
+    name = "pages"
+    custom_settings = {"ADDONS": {"scrapy_tamis.Addon": 500}, "TAMIS_PROCESSES": 2}
+
+    async def start(self):
+        for number in range(30):
+            word = {5: "POISON", 6: "POISON", 7: "HANG"}.get(number, "pages")
+            yield scrapy.Request(f"http://site.example/{number}", meta={"word": word})
+
+    def parse(self, response):
+        yield {"url": response.url, "html": response.text}
+        if response.url.endswith("/9"):
+            yield {"url": "http://site.example/part", "html": "<p>A part of a page with POISON in it.</p>"}
+"""
+
+DOWNLOADER = """
+from scrapy.http import HtmlResponse
+
+
+class MadeUp:
+    def process_request(self, request):
+        body = f"<h1>Page {request.url}</h1><p>Of all {request.meta['word']} this has words of its own, a few more.</p>"
+        return HtmlResponse(request.url, body=body.encode(), encoding="utf-8")
+"""
+
+
+@pytest.mark.parametrize("evidence", [True, False])
+def test_a_page_that_kills_or_hangs_a_process_is_an_item_without_text_and_a_reason(
+    tmp_path, redis_url, prefix, evidence
+):
+    """Each process that parses such a page dies or hangs here, the crawl's own included."""
+    for name, text in {"sitecustomize": POISONED, "spider": SPIDER, "made_up": DOWNLOADER}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    settings = {
+        "TAMIS_REDIS_URL": redis_url,
+        "TAMIS_REDIS_PREFIX": prefix,
+        "TAMIS_SITE_EVIDENCE": evidence,
+        "TAMIS_DUPLICATES": "off",
+        "DOWNLOADER_MIDDLEWARES": '{"made_up.MadeUp": 1}',
+    }
+    options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+    command = [sys.executable, "-m", "scrapy", "runspider", "spider.py", "-O", "items.jsonl", *options]
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "items.jsonl").read_text().splitlines()
+    items = {item["url"].rpartition("/")[2]: item for item in map(json.loads, lines)}
+    assert len(items) == 31
+    failed = {"5": "crashed", "6": "crashed", "7": "timed_out", "part": "crashed"}
+    assert {name: item["status"] for name, item in items.items() if item["status"] != "cleaned"} == failed
+    assert all(bool(item["text"]) == (name not in failed) for name, item in items.items())
+    assert done.stderr.count("goes on without text: its cleaning process") == 4
+    assert "'tamis/items/failed': 4" in done.stderr
+    assert re.search("'tamis/processes/died': [67]", done.stderr)  # the last may be at the very end
+    assert "Traceback" not in done.stderr

@@ -24,18 +24,18 @@ def crawled(shared_web, start_crawls):
     cases = {
         **{kind: {"item": kind} for kind in KINDS},
         **{f"{kind} without html": {"item": kind, "TAMIS_KEEP_HTML": False} for kind in KINDS},
-        "raw": {"item": "raw", "TAMIS_HTML_FIELD": "raw", "TAMIS_FIELD_NAMES": names},
-        **{kind: {"item": kind} for kind in ("number", "none", "twice", "unwanted")},
-        "linked": {"item": "linked", "TAMIS_URL_FIELD": "link"},
+        "raw": {"item": "raw", "TAMIS_FIELD_NAMES": {"html": "raw", **names}},
+        **{kind: {"item": kind} for kind in ("falsy", "number", "none", "twice", "unwanted")},
+        "linked": {"item": "linked", "TAMIS_FIELD_NAMES": {"url": "link"}, "TAMIS_DUPLICATES": "mark"},
         "switched": {
             "urls": [shared_web.add("/all", WITH_ALL)],
             "TAMIS_OUTPUTS": "markdown",
-            **{f"TAMIS_{name.upper()}": value for name, value in SWITCHES.items()},
+            "TAMIS_CLEAN": SWITCHES,
         },
     }
-    outputs = {"TAMIS_OUTPUTS": "markdown,metadata", "TAMIS_LINKS": False}
+    outputs = {"TAMIS_OUTPUTS": "markdown,metadata", "TAMIS_CLEAN": {"links": False}}
     cases["content"] = {"item": "content", **outputs}
-    cases["read as said"] = {"urls": [russian], "item": "bytes", "TAMIS_ENCODING": "windows-1251"}
+    cases["read as said"] = {"urls": [russian], "item": "bytes", "TAMIS_CLEAN": {"encoding": "windows-1251"}}
     results = start_crawls(*({"urls": [url], "with_html": True, **case} for case in cases.values())).results()
     return dict(zip(cases, results, strict=True))
 
@@ -46,9 +46,18 @@ def test_every_kind_of_item_gets_the_fields_it_has_room_for(crawled, kind):
     assert "Story 0" in item["text"]
     assert item["title"] == "Story 0"
     assert item["html"]
-    written = {*WRITTEN_FIELDS} - {"duplicate_of"} if kind == "dict" else {"title", "text", "template_share"}
+    looked_up = {"duplicate_of", "resemblance"}
+    written = {*WRITTEN_FIELDS} - looked_up if kind == "dict" else {"title", "text", "template_share"}
     assert set(item) == {"url", "html", *written}
     assert crawled[kind].tamis_stats == {"tamis/pages/counted": 1, "tamis/items/cleaned": 1}
+
+
+def test_zero_and_false_of_an_item_stay_and_what_is_empty_is_filled(crawled):
+    (item,) = crawled["falsy"].items
+    assert (item["comments"], item["status"], item["confidence"], item["template_share"]) == (0, 0, False, 0.0)
+    assert item["confidence"] is False
+    assert (item["title"], item["kind"]) == ("Story 0", "article")
+    assert "Story 0" in item["text"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -110,10 +119,21 @@ def test_items_of_the_same_page_come_out_alike(crawled):
 def test_html_that_the_middleware_never_saw_is_cleaned_with_the_same_evidence(web, crawl, start_crawls, prefix):
     urls = web.add_articles(20)
     crawl(urls=urls)
-    plan = {"urls": urls[-1:], "TAMIS_REDIS_PREFIX": prefix, "TAMIS_DUPLICATES": False}
+    plan = {"urls": urls[-1:], "TAMIS_REDIS_PREFIX": prefix}
     seen, alone = start_crawls(plan, {**plan, "item": "copy"}).results()
     assert seen.items[0]["evidence_pages"] == 20
     assert alone.items == seen.items
+
+
+def test_columns_that_a_csv_feed_loses_are_named_with_the_setting_that_keeps_them(web, start_crawls, tmp_path):
+    urls = web.add_articles(1)
+    plans = [
+        {"urls": urls, "item": item, "FEEDS": {str(tmp_path / f"{item}-{fields}.csv"): {"format": "csv"}}, **fields}
+        for item, fields in (("listing first", {}), ("dict", {}), ("listing first", {"FEED_EXPORT_FIELDS": ["text"]}))
+    ]
+    losing, *_ = crawls = start_crawls(*plans).results()
+    assert len(losing.lines("they lose 'text' of others: list all columns in FEED_EXPORT_FIELDS")) == 1
+    assert [crawl.stats["tamis/items/cleaned"] for crawl in crawls] == [1, 1, 1]
 
 
 def test_the_item_class_of_ours_is_filled(crawled):

@@ -41,6 +41,7 @@ process = AsyncCrawlerProcess({
     "ADDONS": {"scrapy_tamis.Addon": 500, "scrapy_poet.Addon": 300},
     "SCRAPY_POET_PROVIDERS": {"scrapy_tamis.providers.ContentProvider": 500},
     "TAMIS_OUTPUTS": ["markdown", "metadata"],
+    "TAMIS_DUPLICATES": "mark",
     "FEEDS": {sys.argv[1]: {"format": "jsonlines"}},
     "TAMIS_STATE_DIR": sys.argv[1] + ".state",
     "CONCURRENT_REQUESTS": 1,
@@ -74,10 +75,22 @@ def test_callbacks_and_page_objects_get_the_content_they_ask_for(web, forks, tmp
     assert contents[-1]["label_source"] == "site"
     assert contents[0]["markdown"].startswith("# Story 0\n\n")
     assert contents[0]["metadata"]["headline"] == "Story 0"
+    page_objects = {item["url"]: item["duplicate_of"] for item in items if item.get("kind") == "page object"}
+    assert page_objects == {f"{url}?page": url for url in urls}
     stats = json.loads(done.stdout.splitlines()[-1])
     assert stats["tamis/pages/counted"] + stats.get("tamis/pages/repeated", 0) == 25
     assert stats["tamis/items/without_html"] == 12, "those of the page object"
     assert stats["tamis/items/opted_out"] == 1
+    assert stats["tamis/items/cleaned"] == 13
+    assert stats["tamis/content/provided"] == 25
+
+
+def test_items_made_of_the_content_of_pages_as_documented_are_no_reason_for_a_warning(web, forks, tmp_path):
+    yielded = '{"url": content.url, "words": len(content.text.split())}'
+    (tmp_path / "poet.py").write_text(PROGRAM.replace("yield content", f"yield {yielded}").replace("?page", ""))
+    done = Forked(forks, "poet", str(tmp_path / "items.jsonl"), *web.add_articles(2), folder=tmp_path).end()
+    assert done.returncode == 0, done.stderr
+    assert "None of the" not in done.stderr
 
 
 def test_the_item_class_has_every_field_that_is_written():

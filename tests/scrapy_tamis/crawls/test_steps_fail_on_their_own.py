@@ -11,8 +11,8 @@ def crawled(shared_web, start_crawls):
     urls = shared_web.add_articles(12)
     without_html = {"TAMIS_KEEP_HTML": False}
     cases = {
-        "odd": {"item": "odd"},
-        "odd dropped": {"item": "odd", "TAMIS_DROP_DUPLICATES": True},
+        "odd": {"item": "odd", "TAMIS_DUPLICATES": "mark"},
+        "odd dropped": {"item": "odd", "TAMIS_DUPLICATES": "drop"},
         "roomless": {"item": "roomless", **without_html},
         "forbidding": {"item": "forbidding", **without_html},
         "undeclared": {
@@ -20,12 +20,13 @@ def crawled(shared_web, start_crawls):
             "TAMIS_OUTPUTS": ["metadata", "markdown"],
             "TAMIS_FIELD_NAMES": {"markdown": "md"},
         },
-        "misnamed": {"item": "dict", "TAMIS_HTML_FIELD": "htlm", "TAMIS_HTML_FEILD": "html"},
+        "misnamed": {"item": "dict", "TAMIS_FIELD_NAMES": {"html": "htlm"}, "TAMIS_FEILD_NAMES": "html"},
     }
     cases = {name: {"urls": urls[:1], "with_html": True, **case} for name, case in cases.items()}
-    for thread_tags in (0, 1_000_000):
-        whole = {"urls": urls, "TAMIS_THREAD_TAGS": thread_tags, "TAMIS_OUTPUTS": ["clean_html", "segments"]}
-        cases |= {f"apart {thread_tags}": {**whole, "callback": "list"}, f"whole {thread_tags}": whole}
+    for heavy in (False, True):
+        addresses = shared_web.add_articles(12, heavy=heavy)
+        whole = {"urls": addresses, "TAMIS_OUTPUTS": ["clean_html", "segments"]}
+        cases |= {f"apart {heavy}": {**whole, "callback": "list"}, f"whole {heavy}": whole}
     cases["fingerprints alike"] = {"urls": urls, "REQUEST_FINGERPRINTER_CLASS": "__main__.AddressFingerprinter"}
     results = start_crawls(*cases.values()).results()
     return dict(zip(cases, results, strict=True))
@@ -78,15 +79,15 @@ def test_a_field_that_no_item_has_is_said_at_the_first_item_and_at_the_end(crawl
     assert "'url', 'html'" in line
     nothing = result.lines("None of the 1 items of this crawl was cleaned")
     assert len(nothing) == 3, "that of the crawls whose items take no text, in the same log, as well"
-    assert sum("1 have nothing in 'htlm': set TAMIS_HTML_FIELD" in each for each in nothing) == 1
+    assert sum("1 have nothing in 'htlm': name their field in TAMIS_FIELD_NAMES" in each for each in nothing) == 1
     assert sum("1 have no room for the text: declare a field" in each for each in nothing) == 2
-    (line,) = result.lines("there is no setting TAMIS_HTML_FEILD")
-    assert "did you mean TAMIS_HTML_FIELD?" in line
+    (line,) = result.lines("there is no setting TAMIS_FEILD_NAMES")
+    assert "did you mean TAMIS_FIELD_NAMES?" in line
 
 
-@pytest.mark.parametrize("thread_tags", [0, 1_000_000])
-def test_a_callback_that_takes_the_tree_apart_takes_nothing_from_the_item(crawled, thread_tags):
-    apart, whole = crawled[f"apart {thread_tags}"], crawled[f"whole {thread_tags}"]
+@pytest.mark.parametrize("heavy", [False, True])
+def test_a_callback_that_takes_the_tree_apart_takes_nothing_from_the_item(crawled, heavy):
+    apart, whole = crawled[f"apart {heavy}"], crawled[f"whole {heavy}"]
     assert len(apart.items) == 12
     for item in apart.items:
         assert item["status"] == "cleaned"

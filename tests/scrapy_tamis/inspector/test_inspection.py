@@ -12,7 +12,7 @@ from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.storage.settled import Labels
 from tamis import Page, clean, load_model
 from tamis.models.decision import FAVORS, SCOPES
-from tamis.training.evaluation import read_gold
+from tamis_papers.evaluation import read_gold
 from tests.scrapy_tamis.archives.made import BOATS, write_archive
 from tests.scrapy_tamis.inspector.browsing import story
 from tests.tamis.test_comments import BLOG_POST, FORUM, SAID

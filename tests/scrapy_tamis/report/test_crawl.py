@@ -1,4 +1,4 @@
-"""What a crawl writes of itself: its report, and a line of progress in a terminal."""
+"""What a crawl writes of itself: its report, and how far it is."""
 
 import html
 import json
@@ -7,50 +7,61 @@ import os
 import pty
 import re
 import shlex
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 from scrapy_tamis.commands import main
 from scrapy_tamis.report.crawl import _Errors
 from scrapy_tamis.report.records import CrawlRecord
-from tests.scrapy_tamis.forked import Forked, Forks
+from tests.prose import prose
 
-ALONE = {"TAMIS_SITE_EVIDENCE": False, "TAMIS_DUPLICATES": False}
+ALONE = {"TAMIS_SITE_EVIDENCE": False}
 TEXT_ONLY = {"TAMIS_FIELD_NAMES": dict.fromkeys(["status", "template_share"])}
 
 
-def in_terminal(forks: Forks, folder: Path, *crawls: dict[str, Any]) -> str:
-    """Crawl with standard error in a terminal, and return what was written there."""
-    plan = json.dumps({"out": str(folder / "crawled.json"), "crawls": crawls})
+SPIDER = """
+import scrapy
+
+
+class Rows(scrapy.Spider):
+    name = "rows"
+    custom_settings = {"ADDONS": {"scrapy_tamis.Addon": 500}, "LOGSTATS_INTERVAL": 0.05, "DOWNLOAD_DELAY": 0.02}
+
+    async def start(self):
+        for number in range(20):
+            yield scrapy.Request(f"data:text/html,<p>Story {number} has words of its own.", dont_filter=True)
+
+    def parse(self, response):
+        print("ROW", response.url)
+        self.logger.info("PAGE %s", "x" * 300)
+        yield {"url": "http://a.example/", "html": response.text}
+"""
+
+
+def test_standard_output_and_the_terminal_are_the_spiders_and_a_line_of_the_log_says_how_far_it_is(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "spider.py").write_text(SPIDER)
     terminal, other = pty.openpty()
-    environment = {"TERM": "xterm-256color", "COLUMNS": "200", "LINES": "50"}
-    process = Forked(
-        forks, "tests.scrapy_tamis.crawl_process", plan, folder=folder, terminal=os.ttyname(other), **environment
-    )
-    written = os.read(terminal, 65_536)
+    options = [part for name, value in ALONE.items() for part in ("-s", f"{name}={value}")]
+    with (tmp_path / "rows.txt").open("w") as rows:
+        command = [sys.executable, "-m", "scrapy", "runspider", "spider.py", *options]
+        crawl = subprocess.Popen(command, stdout=rows, stderr=other, cwd=tmp_path)
     os.close(other)
-    try:
+    written = b""
+    with suppress(OSError):  # of a terminal whose other end is closed
         while part := os.read(terminal, 65_536):
             written += part
-    except OSError:  # a terminal whose other end is closed
-        pass
-    assert process.end().returncode == 0, written.decode()
     os.close(terminal)
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written.decode())
-
-
-def test_in_a_terminal_each_crawl_that_wants_one_has_a_line_below_the_log(
-    web: Any, forks: Forks, tmp_path: Path
-) -> None:
-    urls = web.add_articles(6)
-    crawls = [{"settings": {**ALONE, **TEXT_ONLY}, "urls": urls[:number]} for number in (2, 4)]
-    silent = {"settings": {**ALONE, "TAMIS_PROGRESS": False}, "urls": urls}
-    said = in_terminal(forks, tmp_path, *crawls, silent)
-    for number in (2, 4):
-        assert re.search(rf"planned  0:\d\d · {number} pages, [\d.]+/s · {number} cleaned · \d+% cut", said)
-    assert "· 6 pages, " not in said  # more than the others ever come to, on their way or at their end
-    assert said.count("Spider closed (finished)") == 3
+    assert crawl.wait(60) == 0
+    assert (tmp_path / "rows.txt").read_text().count("ROW data:") == 20
+    said = written.decode().replace("\r\n", "\n")
+    assert "\x1b" not in said
+    assert said.count(f"PAGE {'x' * 300}\n") == 20
+    assert re.search(r"INFO: Cleaned \d+ items, \d+% of their text cut", said)
 
 
 def test_a_report_has_the_pages_the_hosts_and_the_errors(
@@ -66,7 +77,6 @@ def test_a_report_has_the_pages_the_hosts_and_the_errors(
     )
     (report,) = tmp_path.glob("planned-20*.html")
     assert len(crawled.items) == 20
-    assert "/s · " not in crawled.log, "the line of progress is for terminals only"
     text = report.read_text(encoding="utf-8")
     assert "<b>20</b> pages" in text
     assert re.search(r"HTTP 500</th><td class=\"n\">1<", text)
@@ -88,13 +98,46 @@ def test_a_report_has_the_pages_the_hosts_and_the_errors(
     assert {name: item[name] for name in fields if name in item} == fields
 
     empty = web.add("/last?a=1&b=2", "<html><body><ul><li><a href=/0>Front page</a></li></ul></body></html>")
-    settings = {"TAMIS_REPORT": str(report), "TAMIS_RULES": [{"drop": "li"}], "TAMIS_FAVOR": "recall"}
+    settings = {"TAMIS_REPORT": str(report), "TAMIS_RULES": [{"drop": "li"}], "TAMIS_CLEAN": {"favor": "recall"}}
     (again,) = crawl(urls=[empty], **settings).items
     assert (again["status"], again["evidence_pages"]) == ("empty", 21)
     (command,) = set(re.findall("tamis inspect [^<]+", report.read_text(encoding="utf-8")))
     assert shlex.split(html.unescape(command))[2:] == [
-        *(empty, "--redis-url", "$TAMIS_REDIS_URL", "--prefix", prefix, "--favor", "recall", "--pages", "21")
+        *(empty, "--prefix", prefix, "--favor", "recall", "--pages", "21")
     ]
+
+
+def test_the_pages_to_check_are_the_bad_ones_of_a_crawl_and_not_the_short_ones(
+    web, start_crawls, tmp_path: Path
+) -> None:
+    urls = web.add_articles(12)
+    short = web.add("/short", "<title>Note</title><h1>Note</h1><p>The harbour opens again on Monday at noon.</p>")
+    offer = {
+        "@type": "Product",
+        "name": "Lamp",
+        "offers": {"@type": "Offer", "price": "1299.50", "priceCurrency": "EUR"},
+    }
+    about = "".join(f"<p>{prose(f'lamp {number}', 40)}.</p>" for number in range(3))
+    lamp = web.add(
+        "/lamp",
+        f"<title>Lamp</title><script type=application/ld+json>{json.dumps({'@context': 'https://schema.org', **offer})}"
+        f"</script><h1>Lamp</h1><p class=price>1.299,50 €</p>{about}",
+    )
+    scripted = web.add("/scripted", "<title>Map</title><div id=app></div><script>load()</script>")
+    reports = {processes: tmp_path / f"{processes}.html" for processes in (0, 1)}
+    shared = {"urls": [*urls, short, lamp, scripted], "TAMIS_RULES": [{"drop": ".price"}]}
+    start_crawls(
+        *(
+            {**shared, "when_ready": processes, "TAMIS_PROCESSES": processes, "TAMIS_REPORT": str(report)}
+            for processes, report in reports.items()
+        )
+    ).results()
+    for report in reports.values():
+        text = report.read_text(encoding="utf-8").partition("<h2>To check</h2>")[2].partition("<h2>")[0]
+        listed = list(dict.fromkeys(re.findall(r"tamis inspect (\S+)", text)))
+        assert [url for url in listed if url in {lamp, scripted, short}] == [scripted, lamp]
+        assert "its price is cut: 1,299.50<" in text
+        assert "it has no text<" in text
 
 
 def test_a_report_is_written_without_redis_and_one_that_cannot_be_changes_nothing_else(

@@ -19,10 +19,12 @@ from cryptography.x509.oid import NameOID
 
 from benchmarks.shared.servers import running_sentinels
 from scrapy_tamis.storage import connection as connection_module
+from scrapy_tamis.storage.batches import MAX_TRIPS
 from scrapy_tamis.storage.clients import memory_advice
 from scrapy_tamis.storage.connection import COUNTS, NEAR_DUPLICATES, Connection, problem_at_start
 from scrapy_tamis.storage.counts import NodeCounts
 from scrapy_tamis.storage.index import DuplicateIndex
+from tamis.duplicates import Windows
 
 NODES = np.arange(50, dtype=np.uint64)
 
@@ -144,9 +146,10 @@ async def test_the_rights_in_the_documentation_are_enough_and_no_more(tcp_server
     for page in range(2, 8):
         assert await counting.count(page, np.arange(page * 1000, page * 1000 + 600)) == page
     index = DuplicateIndex(counting.connection, "tamis", ttl=1)
-    shingles = NODES.astype(np.uint64) << np.uint64(32)
-    for name, begin in (("a", 0), ("b", 0), ("a", 4), ("c", 20)):
-        assert await index.find(f"http://{name}.example/", shingles[begin : begin + 8])
+    words = [f"word{number}" for number in range(99)]
+    for name, number in (("a", 90), ("b", 90), ("a", 95), ("c", 50)):
+        found = await index.find(f"http://{name}.example/", Windows(" ".join(words[:number])))
+        await index.set_kept(found[1], 1)
     assert counting.failures == []
     assert await counting.connection.call(lambda client: client.keys("*")) is None
     assert await crawl(server.url.replace("//", "//tamis:password@"), prefix="other").count(1) is None
@@ -288,6 +291,40 @@ async def test_a_server_that_refuses_for_long_is_logged_again(tcp_server, crawl,
         assert caplog.text.count("Redis refused a command for site evidence (") == times
 
 
+@pytest.mark.parametrize("limit", [2, None])
+async def test_a_far_server_is_asked_over_few_connections_and_a_limit_on_them_is_no_outage(tcp_server, crawl, limit):
+    server, opened = tcp_server(), []
+
+    async def pass_on(reader, writer):
+        opened.append(writer)
+        upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", server.port)
+
+        async def answer():
+            while data := await upstream_reader.read(65536):
+                await asyncio.sleep(0.05)
+                writer.write(data)
+            writer.close()
+
+        answering = asyncio.create_task(answer())
+        while data := await reader.read(65536):
+            upstream_writer.write(data)
+        upstream_writer.close()
+        await answering
+
+    async with await asyncio.start_server(pass_on, "127.0.0.1", 0) as far:
+        port = far.sockets[0].getsockname()[1]
+        counting = crawl(f"redis://127.0.0.1:{port}" + (f"?max_connections={limit}" if limit else ""))
+
+        async def page(number):
+            await asyncio.sleep(number / 1000)
+            return await counting.count(number)
+
+        assert sorted(await asyncio.gather(*map(page, range(300)))) == list(range(1, 301))
+        assert counting.failures == []
+        assert len(opened) <= (limit or MAX_TRIPS)
+        await counting.connection.close()
+
+
 @pytest.fixture
 def certificate(tmp_path):
     """A self-signed certificate for 127.0.0.1 with its key, in one PEM file."""
@@ -355,6 +392,8 @@ async def _tunnel(port, certificate=None, tls_port=None):
         (["--user", "a", "on", ">secret", "~else:*", "+@all"], "redis://a:secret@{}", "refused a command"),
         (["--user", "a", "on", ">secret", "~tamis:*", "+@all", "-@dangerous"], "redis://a:secret@{}", None),
         (["--rename-command", "SMISMEMBER", ""], "redis://{}", "lacks a command: use Valkey"),
+        (["--rename-command", "HELLO", "", "--requirepass", "secret"], "redis://:secret@{}", "lacks a command"),
+        (["--rename-command", "HELLO", "", "--requirepass", "secret"], "redis://:secret@{}?protocol=2", "lacks a comm"),
         (["--cluster-enabled", "yes"], "redis://{}", "redis+cluster://"),
         ([], "redis+cluster://{}", "is no cluster"),
         (

@@ -19,6 +19,7 @@ from scrapy_tamis.storage.counts import MAX_NODES, NodeCounts, _domain_of, _publ
 from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.storage.keys import host_keys, site_of
 from tamis.counting import LossyCounts
+from tamis.models import load_model
 from tamis.page.page import Page
 
 HOST = "a.example"
@@ -303,6 +304,20 @@ async def test_a_domain_with_no_end_of_hosts_gets_so_many_counted(new_counts, ca
     assert "trap.co.uk has 3 hosts" in caplog.text
     assert (await counts.count("a.trap.co.uk:8080", _id(2), _nodes(1))).pages == 2
     assert (await counts.count("shop.co.uk", _id(1), _nodes(1))).stat == COUNTED
+
+
+async def test_a_host_takes_no_more_memory_than_the_docs_say(new_counts, connection):
+    counts, sizes = new_counts(budget=2_900), []
+    for number in range(16):  # it is at its largest at eight pages
+        words = [f"{number % 4} {leaf}" for leaf in range(480)] + [f"own {number} {leaf}" for leaf in range(10)]
+        html = "".join(f"<p>Of block {each} the words are these and none of its others.</p>" for each in words)
+        page = HashedPage.of(Page.parse(f"<title>{number}</title>{html}"), load_model())
+        units = (page.fingerprints, page.contents_id, page.masses, page.main_text_id)
+        await counts.count(HOST, _id(number), *units)
+        keys = [key for key in host_keys(counts.prefix, HOST) if key]
+        found = await connection.run_commands([("MEMORY", "USAGE", key, "SAMPLES", 0) for key in keys])
+        sizes.append(sum(size or 0 for size in found))
+    assert 60_000 < max(sizes) < 140_000
 
 
 async def test_a_host_of_one_page_is_soon_forgotten_and_others_live_as_long_as_pages_come(new_counts, connection):

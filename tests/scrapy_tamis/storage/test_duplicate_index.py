@@ -4,7 +4,6 @@ import asyncio
 import time
 import uuid
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,142 +11,131 @@ from hypothesis import strategies as st
 from scrapy_tamis.storage import index as stored
 from scrapy_tamis.storage.connection import Connection
 from scrapy_tamis.storage.index import DuplicateIndex
-from scrapy_tamis.storage.keys import index_key, original_key
-from tamis.duplicates import MemoryIndex, Verdict, document_id
+from scrapy_tamis.storage.keys import near_key
+from tamis import duplicates
+from tamis.duplicates import MemoryIndex, Verdict, Windows
 from tests.scrapy_tamis.round_trips import counted_round_trips
-
-
-def made(*numbers: int) -> np.ndarray:
-    """Shingles; different numbers differ in the bits that the index uses."""
-    return np.array(sorted(set(numbers)), np.uint64) << np.uint64(16)
 
 
 def url(name) -> str:
     return f"http://{name}.example/"
 
 
-def id_of(name) -> str:
-    return document_id(url(name)).hex()
+def words(story, number: int = 200) -> list[str]:
+    """Words that no other story has."""
+    return [f"{story}word{n}" for n in range(number)]
 
 
-STORY = made(*range(1, 9))
-OTHER = made(*range(101, 109))
+def changed(story, fraction: float) -> str:
+    """A story of 400 words whose last ones are others, so that this fraction of the windows of both is not in both."""
+    same = round(400 * (1 - fraction) / (1 + fraction)) if fraction else 400
+    return " ".join(words(story, same)) + (" and " + " ".join(words(f"{story}-{fraction}", 200)) if fraction else "")
 
 
-def test_four_shingles_in_common_make_a_near_duplicate_of_the_first():
+def text(story) -> str:
+    return " ".join(words(story))
+
+
+def test_a_text_with_nearly_all_windows_of_an_earlier_one_is_its_near_duplicate():
     index = MemoryIndex()
-    assert index.find(url("a"), STORY) == Verdict(None, None, id_of("a"))
-    four = np.concatenate([STORY[:4], OTHER[:4]])
-    for _ in range(2):
-        assert index.find(url("b"), four) == Verdict(url("a"), 0.5, id_of("a"))
-    assert index.find(url("c"), np.concatenate([STORY[:3], OTHER[3:]])).duplicate_of is None
-    assert index.find(url("d"), STORY) == Verdict(url("a"), 1.0, id_of("a"))
+    assert index.find(url("a"), text("storm")) == Verdict()
+    assert index.find(url("b"), text("flood")) == Verdict()
+    assert index.find(url("c"), text("storm")) == Verdict(url("a"), 1.0)
+    more = index.find(url("d"), f"{text('storm')} and what has come of it since then in town")
+    assert (more.duplicate_of, more.resemblance) == (url("a"), pytest.approx(195 / 205, abs=0.02))
+    half = " ".join(words("storm", 150) + words("since", 60))
+    assert index.find(url("e"), half) == Verdict()
 
 
-def test_of_several_originals_the_most_similar_counts():
+def test_of_several_originals_the_most_similar_one_counts():
     index = MemoryIndex()
-    index.find(url("a"), made(1, 2, 3, 4, 11, 12, 13, 14))
-    index.find(url("b"), made(5, 6, 7, 8, 21, 22, 23, 24))
-    assert index.find(url("c"), STORY).duplicate_of == url("a")
-    assert index.find(url("d"), made(4, 5, 6, 7, 8, 41, 42, 43)).duplicate_of == url("b")
+    index.find(url("a"), " ".join(words("storm", 240) + words("a", 60)))
+    index.find(url("b"), " ".join(words("storm", 240) + words("b", 60)))
+    assert index.find(url("c"), " ".join(words("storm", 240) + words("a", 50))).duplicate_of == url("a")
+    assert index.find(url("d"), " ".join(words("storm", 240) + words("b", 50))).duplicate_of == url("b")
 
 
 def test_a_page_fetched_again_is_no_duplicate_of_itself():
     index = MemoryIndex()
     for address in ("http://a.example/?x=1&y=2", "http://a.example/?y=2&x=1"):
-        assert index.find(address, STORY).duplicate_of is None
-    # Nor is it one of its earlier version, which it replaces.
-    changed = np.concatenate([STORY[:6], OTHER[:2]])
-    assert index.find("http://a.example/?x=1&y=2", changed).duplicate_of is None
+        assert index.find(address, text("storm")) == Verdict()
+    # Nor is it one of its earlier version.
+    assert index.find("http://a.example/?x=1&y=2", f"{text('storm')} and more of it") == Verdict()
+    assert index.find(url("b"), f"{text('storm')} and more of it").duplicate_of == "http://a.example/?x=1&y=2"
 
 
-def test_a_changed_page_replaces_its_earlier_version():
+def test_a_page_with_another_text_is_an_original_of_that_too():
     index = MemoryIndex()
-    index.find(url("a"), STORY)
-    index.find(url("b"), STORY)
-    index.find(url("a"), OTHER)
-    assert index.find(url("c"), OTHER).duplicate_of == url("a")
-    # The copy's original has another text now, so the copy is the first with this one.
-    assert index.find(url("b"), STORY).duplicate_of is None
-    assert index.find(url("d"), STORY).duplicate_of == url("b")
+    index.find(url("a"), text("storm"))
+    index.find(url("a"), text("flood"))
+    assert index.find(url("b"), text("flood")).duplicate_of == url("a")
+    assert index.find(url("c"), text("storm")).duplicate_of == url("a")
 
 
-def test_a_page_that_has_become_a_copy_or_empty_is_no_original_any_more():
+def test_a_short_text_is_a_duplicate_of_the_same_words_only():
     index = MemoryIndex()
-    index.find(url("a"), STORY)
-    index.find(url("b"), OTHER)
-    assert index.find(url("b"), STORY).duplicate_of == url("a")
-    assert index.find(url("c"), OTHER).duplicate_of is None
-    assert index.find(url("a"), STORY[:0]) == Verdict()
-    assert index.find(url("d"), STORY).duplicate_of is None
+    for number in (1, 5, 12, 29):
+        assert index.find(url(number), " ".join(words("storm", number))) == Verdict()
+        assert index.find(url(f"{number}-again"), " ".join(words("STORM", number))) == Verdict(url(number), 1.0)
+    assert index.find(url("empty"), " ... ") == index.find(url("empty-too"), "") == Verdict()
 
 
-def test_looking_without_entering_changes_nothing():
+def test_reports_of_one_series_hide_no_copies_of_each_other():
     index = MemoryIndex()
-    for _ in range(2):
-        assert index.find(url("a"), STORY, enter=False) == Verdict(cluster=id_of("a"))
-    assert index.find(url("b"), STORY).duplicate_of is None
-    assert index.find(url("c"), STORY, enter=False).duplicate_of == url("b")
-    assert index.find(url("b"), OTHER, enter=False).duplicate_of is None
-    assert index.find(url("d"), STORY).duplicate_of == url("b")
+    reports = [" ".join(words("weather", 140) + words(day, 60)) for day in range(6)]
+    for day, report in enumerate(reports):
+        assert index.find(url(day), report) == Verdict()
+    for day, report in enumerate(reports):
+        assert index.find(url(f"copy-{day}"), report) == Verdict(url(day), 1.0)
 
 
-def test_a_short_text_is_only_a_duplicate_of_one_with_exactly_its_shingles():
-    index = MemoryIndex()
-    index.find(url("long"), STORY)
-    assert index.find(url("a"), STORY[:3]).duplicate_of is None
-    assert index.find(url("b"), STORY[:2]).duplicate_of is None
-    assert index.find(url("c"), STORY[:3]) == Verdict(url("a"), 1.0, id_of("a"))
-    assert index.find(url("d"), STORY[:2]).duplicate_of == url("b")
+def test_the_least_resemblance_may_be_another():
+    strict, lax = MemoryIndex(min_resemblance=1), MemoryIndex(min_resemblance=0.5)
+    for index in (strict, lax):
+        index.find(url("a"), text("storm"))
+    longer = " ".join(words("storm") + words("since", 60))
+    assert strict.find(url("b"), longer) == strict.find(url("b"), f"{text('storm')} more") == Verdict()
+    assert strict.find(url("c"), text("storm")).duplicate_of == url("a")
+    assert lax.find(url("b"), longer).duplicate_of == url("a")
 
 
-def test_text_of_a_template_that_many_documents_share_hides_no_copies():
-    index = MemoryIndex()
-    template = (1, 2, 3)
-    for number in range(1, 12):
-        page = made(*template, *(100 * number + k for k in range(5)))
-        assert index.find(url(number), page).duplicate_of is None
-    assert index.find(url("near"), made(*template, 700, *range(9001, 9005))).duplicate_of == url(7)
-    assert index.find(url("far"), made(1, 2, 701, *range(9011, 9016))).duplicate_of is None
-    # Exact copies are found where each single shingle has another holder.
-    for first in range(5001, 5009):
-        index.find(url(f"of-{first}"), made(first, *range(first * 100, first * 100 + 7)))
-    shared = made(*range(5001, 5009))
-    assert index.find(url("shared"), shared).duplicate_of is None
-    assert index.find(url("copy"), shared).duplicate_of == url("shared")
+def test_a_memory_index_forgets_what_was_met_least_recently():
+    index = MemoryIndex(max_documents=2)
+    for name, story in (("a", "storm"), ("b", "flood"), ("copy", "storm"), ("c", "drought")):
+        index.find(url(name), text(story))
+    assert index.find(url("x"), text("storm")).duplicate_of == url("a")
+    assert index.find(url("x"), text("flood")) == Verdict()
+    for number in range(9):
+        index.find(url(number), text(number))
+    assert len(index._originals) == len(index._aliases) == 2
 
 
-def test_with_a_least_resemblance_one_shingle_leads_and_the_sketch_decides():
-    index = MemoryIndex(keep=64, min_resemblance=0.4)
-    rest = range(100, 156)
-    index.find(url("a"), made(*range(1, 9), *rest))
-    # One of the eight smallest in common is less than the paper asks for; of all that is kept it is most.
-    verdict = index.find(url("b"), made(*range(8, 16), *rest)[:64])
-    assert (verdict.duplicate_of, verdict.resemblance) == (url("a"), pytest.approx(50 / 64, abs=1e-4))
-    # All but one of the eight smallest are more than enough for the paper; of all that is kept they are little.
-    assert index.find(url("c"), made(*range(2, 9), *range(300, 357))).duplicate_of is None
-    for name, shingles in (("f", made(7001, 7002)), ("g", made(*range(2, 9), *range(400, 457)))):
-        index.find(url(name), shingles)
-        assert index.find(url(f"{name}-copy"), shingles).resemblance == 1.0
-
-
-DOCUMENT = st.tuples(st.integers(0, 9), st.sets(st.integers(0, 24), max_size=9), st.sampled_from([True, True, False]))
+DOCUMENT = st.tuples(
+    st.integers(0, 9), st.sampled_from(["storm", "flood"]), st.sampled_from([0, 0.05, 0.15, 0.3, 0.45]), st.booleans()
+)
 
 
 @pytest.mark.parametrize("servers", ["redis_url", "cluster_url"])
 @settings(max_examples=20)
-@given(documents=st.lists(DOCUMENT, max_size=30), min_resemblance=st.sampled_from([None, 0.3]))
-def test_memory_and_redis_agree_on_any_documents(request, servers, documents, min_resemblance):
-    documents = [(url(name), made(*numbers), enter) for name, numbers, enter in documents]
-    memory = MemoryIndex(keep=9, min_resemblance=min_resemblance)
-    expected = [memory.find(*document, enter=enter) for *document, enter in documents]
+@given(documents=st.lists(DOCUMENT, max_size=30), least=st.sampled_from([0.8, 0.5]))
+def test_memory_and_redis_agree_on_any_documents(request, servers, documents, least):
+    documents = [
+        (url(name), " ".join(words(story, 9)) if is_short else changed(story, fraction))
+        for name, story, fraction, is_short in documents
+    ]
+    memory = MemoryIndex(min_resemblance=least)
+    expected = [memory.find(*document) for document in documents]
 
     async def decide():
         connection = Connection(request.getfixturevalue(servers), timeout=60)
-        index = DuplicateIndex(connection, f"test-{uuid.uuid4().hex}", keep=9, min_resemblance=min_resemblance)
-        found = [await index.find(*document, enter=enter) for *document, enter in documents]
+        index = DuplicateIndex(connection, f"test-{uuid.uuid4().hex}", min_resemblance=least)
+        found = []
+        for address, document in documents:
+            looked = await index.find(address, Windows(document), enter=False)
+            found.append(await index.find(address, Windows(document)))
+            assert looked[0] == found[-1][0]
         await connection.close()
-        return found
+        return [verdict for verdict, _ in found]
 
     assert asyncio.run(decide()) == expected
 
@@ -156,75 +144,82 @@ async def test_of_copies_that_come_to_many_workers_at_the_same_moment_one_is_the
     connections = [Connection(redis_url, timeout=60) for _ in range(5)]
     indexes = [DuplicateIndex(connection, prefix) for connection in connections]
     for turn in range(10):
-        texts = [made(*range(100 * turn, 100 * turn + 6), 10_000 + 8 * turn + worker) for worker in range(5)]
+        texts = [Windows(f"{text(turn)} as {worker} says") for worker in range(5)]
         pages = [url(f"{turn}-{worker}") for worker in range(5)]
         found = await asyncio.gather(
             *(index.find(page, text) for index, page, text in zip(indexes, pages, texts, strict=True))
         )
-        originals = [page for page, verdict in zip(pages, found, strict=True) if verdict.duplicate_of is None]
+        originals = [page for page, (verdict, _) in zip(pages, found, strict=True) if verdict.duplicate_of is None]
         assert len(originals) == 1
         again = [await indexes[0].find(page, text) for page, text in zip(pages, texts, strict=True)]
-        assert {verdict.duplicate_of for verdict in again} == {None, *originals}
+        assert {verdict.duplicate_of for verdict, _ in again} == {None, *originals}
     for connection in connections:
         await connection.close()
 
 
-async def test_a_document_that_shares_nothing_with_others_is_entered_in_one_round_trip(connection, prefix):
+async def test_new_documents_copies_and_pages_that_come_again_take_one_round_trip(connection, prefix):
     index = DuplicateIndex(connection, prefix)
-    await index.find(url("a"), STORY)  # the script is loaded
-    with counted_round_trips() as trips:
-        assert (await index.find(url("b"), OTHER)).duplicate_of is None
-    assert len(trips) == 1
-    assert (await index.find(url("c"), OTHER)).duplicate_of == url("b")
+    await index.find(url("a"), Windows(text("storm")))  # the script is loaded
+    for name, story in (("b", "flood"), ("c", "flood"), ("b", "flood"), ("c", "flood")):
+        with counted_round_trips() as trips:
+            verdict, _ = await index.find(url(name), Windows(text(story)))
+        assert (len(trips), verdict.duplicate_of) == (1, url("b") if name == "c" else None)
 
 
-async def test_documents_are_forgotten_in_time_unless_they_are_met(connection, prefix, monkeypatch):
-    index = DuplicateIndex(connection, prefix, ttl=1000)
-    await index.find(url("a"), STORY)
-    await index.find(url("b"), OTHER)
-    names = [original_key(prefix, document_id(url("a"))), index_key(prefix, (1).to_bytes(6, "big"))]
+async def test_an_original_is_two_keys_and_a_copy_none(connection, prefix):
+    index = DuplicateIndex(connection, prefix)
+    for name in ("a", "b", "c"):
+        await index.find(url(name), Windows(text("storm")))
+    names = await connection.call(lambda client: client.keys(f"{prefix}:*"))
+    assert sorted(names) == sorted(near_key(prefix, key) for key in Windows(text("storm")).keys[:2])
 
-    async def lives(commands) -> list:
-        return await connection.run_commands(commands)
 
-    assert all(900 < life <= 1000 for life in await lives([("TTL", name) for name in names]))
-    await lives([("EXPIRE", name, 500) for name in names])
-    await index.find(url("c"), STORY)  # too early to renew anything
-    assert await lives([("TTL", name) for name in names]) <= [500, 500]
-    now = time.time() + 500
-    monkeypatch.setattr(stored.time, "time", lambda: now)
-    assert (await index.find(url("c"), STORY)).duplicate_of == url("a")
-    assert min(await lives([("TTL", name) for name in names])) > 900
+async def test_originals_are_forgotten_in_time_unless_they_are_met_where_they_are(connection, prefix):
+    index, windows = DuplicateIndex(connection, prefix, ttl=1000), Windows(text("storm"))
+    names = [near_key(prefix, key) for key in windows.keys[:2]]
+
+    async def lives() -> list:
+        return await connection.run_commands([("TTL", name) for name in names])
+
+    await index.find(url("a"), windows)
+    assert all(900 < life <= 1000 for life in await lives())
+    await connection.run_commands([("EXPIRE", name, 500) for name in names])
+    _, record = await index.find(url("copy"), windows)
+    await index.set_kept(record, 7)
+    assert all(400 < life <= 500 for life in await lives())
+    assert (await index.find(url("copy"), windows))[1].kept == 7
+    verdict, record = await index.find(url("a"), windows)
+    assert verdict == Verdict()
+    assert all(900 < life <= 1000 for life in await lives())
+    assert time.time() - 60 < record.kept <= time.time()
     # What has expired, or was evicted, is taken over by the next document that has it.
-    await lives([("DEL", original_key(prefix, document_id(url("b"))))])
-    assert (await index.find(url("d"), OTHER)).duplicate_of is None
-    assert (await index.find(url("e"), OTHER)).duplicate_of == url("d")
+    await connection.run_commands([("DEL", names[0])])
+    assert (await index.find(url("b"), windows))[0] == Verdict()
+    assert (await index.find(url("c"), windows))[0].duplicate_of == url("b")
 
 
-async def test_a_memory_index_forgets_what_was_met_least_recently():
-    index = MemoryIndex(max_documents=2)
-    index.find(url("a"), STORY)
-    index.find(url("b"), OTHER)
-    index.find(url("copy"), STORY)
-    index.find(url("c"), made(*range(200, 208)))
-    assert index.find(url("x"), STORY, enter=False).duplicate_of == url("a")
-    assert index.find(url("x"), OTHER, enter=False).duplicate_of is None
-    assert len(index.holders) == 18
-
-
-async def test_values_of_others_cost_their_own_documents_and_no_more(connection, prefix):
-    index = DuplicateIndex(connection, prefix)
-    names = [original_key(prefix, document_id(url("a"))), index_key(prefix, (1).to_bytes(6, "big"))]
-    await connection.run_commands([("SET", names[0], b"\xff"), ("RPUSH", names[1], "a list")])
-    assert (await index.find(url("a"), STORY)).duplicate_of is None
-    assert (await index.find(url("b"), STORY)).duplicate_of == url("a")
+@pytest.mark.parametrize("value", [b"\xff", b"\x00\x06homes!\x00", b"\x00\x30" + b"\xff" * 48, b"\x00\xff" * 90])
+async def test_values_of_others_cost_their_own_documents_and_no_more(connection, cluster, prefix, value):
+    for client in (connection, cluster):
+        index, windows = DuplicateIndex(client, prefix), Windows(text("storm"))
+        names = [near_key(prefix, key) for key in windows.keys[:3]]
+        await client.run_commands([("SET", names[0], value), ("RPUSH", names[1], "a list"), ("SET", names[2], value)])
+        assert (await index.find(url("a"), windows))[0].duplicate_of is None
+        assert (await index.find(url("b"), windows))[0].duplicate_of == url("a")
 
 
 async def test_a_long_address_is_cut_and_stays_its_own(connection, prefix):
-    index = DuplicateIndex(connection, prefix)
+    index, windows = DuplicateIndex(connection, prefix), Windows(text("storm"))
     long = [f"data:text/html,{'a' * 300_000}{number}" for number in range(2)]
-    assert [(await index.find(address, STORY)).duplicate_of for address in (*long, long[0])] == [
+    assert [
+        (await index.find(address, windows))[0].duplicate_of for address in (*long, "http://odd.example/\ud800")
+    ] == [
+        None,
         None,
         long[0][: stored.MAX_URL_CHARS],
-        None,
     ]
+
+
+def test_the_index_asks_for_no_more_words_than_there_are():
+    assert len(Windows(text("storm")).keys) == len(duplicates._PAIRS)
+    assert len(Windows(" ".join(words("storm", duplicates.MIN_WINDOWS))).keys) == 1

@@ -52,7 +52,7 @@ def worker(connection, prefix):
     return lambda **options: Worker(connection, prefix, **options)
 
 
-async def test_labels_that_have_not_changed_while_the_pages_doubled_are_frozen(worker):
+async def test_labels_that_are_stable_at_the_least_pages_are_frozen(worker):
     one = worker()
     before = await one.pages(range(31))
     assert (before.stat, before.label_version, one.noted) == (COUNTED, 0, [])
@@ -76,14 +76,17 @@ async def test_what_only_may_have_been_on_a_tenth_of_the_pages_is_reported_but_n
     assert settled.df[:21].tolist() == [64] * 20 + [1]
 
 
-async def test_a_host_whose_labels_change_goes_on_counting(worker):
+async def test_a_host_whose_labels_change_settles_once_they_have_not_while_its_pages_doubled(worker):
     one = worker()
-    await one.pages(range(16))
+    await one.pages(range(20))
+    assert one.counts.label_states[HOST] == (20, 20, 0.0, 32, False)
     other = np.arange(101, 141, dtype=np.uint64)
-    evidence = await one.pages(range(16, 40), template=other)
-    assert (evidence.stat, evidence.label_version, evidence.pages) == (COUNTED, 0, 40)
-    settled = await one.pages(range(40, 65), template=np.append(TEMPLATE[:1], other))
-    assert (settled.stat, settled.pages, settled.df[:2].tolist()) == (SETTLED, 64, [40, 48]), "both are template by now"
+    evidence = await one.pages(range(20, 47), template=other)
+    assert (evidence.stat, evidence.label_version, evidence.pages) == (COUNTED, 0, 47)
+    assert one.counts.label_states[HOST] == (47, 60, 0.0, 48, False)
+    settled = await one.pages(range(47, 50), template=np.append(TEMPLATE[:1], other))
+    assert (settled.stat, settled.pages, settled.df[:2].tolist()) == (SETTLED, 48, [21, 28]), "both are template by now"
+    assert one.counts.label_states[HOST] == (48, 60, 0.0, 0, True)
 
 
 async def test_pages_that_share_nothing_never_settle_before_the_most_pages(worker):

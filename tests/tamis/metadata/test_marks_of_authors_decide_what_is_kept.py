@@ -13,7 +13,7 @@ from tamis.evidence.marked_articles import article_mark, with_authors_mark
 from tamis.page.page import Page
 from tamis.page.text import WORD
 from tamis.site import PageCounts
-from tamis.training.examples import without_marks
+from tamis_papers.training.examples import without_marks
 
 STORY = [
     f"The ferry was {hours} hours late on Tuesday, and the harbour master of the town, who has seen {hours * 7} "

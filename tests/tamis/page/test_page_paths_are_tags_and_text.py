@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.page.page import Page
-from tamis.papers.clustering import dom_paths, essential_paths
+from tamis_papers.clustering import dom_paths, essential_paths
 
 TREES = st.recursive(
     st.sampled_from(["red", "blue", "long words"]),

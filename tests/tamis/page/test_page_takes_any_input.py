@@ -7,8 +7,8 @@ from tamis.fingerprints import node_fingerprints
 from tamis.page.attributes import attribute_predicate
 from tamis.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from tamis.page.parsing import parse_html
-from tamis.papers.page_level import site_level_templates
-from tamis.papers.pages import text_fingerprints
+from tamis_papers.page_level import site_level_templates
+from tamis_papers.pages import text_fingerprints
 
 UNLIMITED = Limits(max_bytes=10**9, max_nodes=10**9, max_depth=10**9)
 

@@ -2,10 +2,13 @@
 -- that comes again with other contents replaces what was counted of it. Or only look the nodes up, and write nothing.
 --
 -- KEYS[1]  hash, the state of the host: pages counted, undercount (most that any node can be undercounted by), entries
---          (number of nodes held), checked (pages at the last checkpoint), used (time of the last page, in seconds),
---          version (how often its labels were frozen), remembered (fingerprints in KEYS[4]), missed (of the nodes in
---          KEYS[5] on). While it is settled also labels (per node its fingerprint and one byte for its fraction of pages,
---          255 for all), stamp (hash of them), expected (matched text per page).
+--          (number of nodes held), used (time of the last page, in seconds), version (how often its labels were frozen),
+--          remembered (fingerprints in KEYS[4]), missed (of the nodes in KEYS[5] on). Of the labels, at the last check:
+--          checked (pages by then), labelled (nodes that are template), changed (per mille of the template's text with
+--          another label than before), stable_from (pages from which on the labels have hardly changed), settles_at
+--          (pages at which the host settles if they do not change, 0 for never). While it is settled also labels (per node
+--          its fingerprint and one byte for its fraction of pages, 255 for all), stamp (hash of them), expected (matched
+--          text per page).
 -- KEYS[2]  hash: node fingerprint -> entry, see below, of nodes on several pages; gone while the host is settled
 -- KEYS[3]  string: the 8-byte ids of the pages counted and of their contents, joined; gone while the host is settled
 -- KEYS[4]  hash: id of a page -> the fingerprints that were counted of it, joined; see below. The first page of a host
@@ -18,9 +21,9 @@
 --          node template; 1 where a host that is not known may be begun, 0 where not; stamp of labels that the host has
 --          outgrown: if they are still its own it opens again and counts; or ''
 -- Returns  {1 if counted now, 3 if it has replaced its earlier version, 0 if it was counted before, pages, version,
---          entries in the order of the fingerprints, 1 if the host has settled now, 2 if it has opened again} or, of a
---          settled host, {2, pages, stamp, version, labels, expected}; {4} for one that may not be begun, and where
---          damage is looked at
+--          entries in the order of the fingerprints, 1 if the host has settled now, 2 if it has opened again, labelled,
+--          changed, settles_at} or, of a settled host, {2, pages, stamp, version, labels, expected}; {4} for one that may
+--          not be begun, and where damage is looked at
 local host, nodes, guard, contents = unpack(KEYS, 1, 4)
 local page_id, contents_id, main_text, joined, masses = unpack(ARGV, 1, 5)
 local budget, most_pages, ttl = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
@@ -33,17 +36,19 @@ local MAX_NODES = 100000 -- nodes and pages of a host; a table with more is not 
 local LABEL_BYTES = 9 -- a fingerprint, and the fraction of the pages that have it
 local PACKED = 512 -- fields of a hash that is packed: to read it whole is cheaper than to look up a page's nodes in it
 local MIN_DF = 4 -- pages that have to agree on template, as in tamis.counting
-local TOLERANCE = 0.05 -- fraction of the template's text that may have changed its label since the last checkpoint
+local TOLERANCE = 50 -- per mille of the template's text that may have another label while the labels count as stable
+local MIN_CHECK, CHECK_GROWTH = 4, 1 / 8 -- pages between two checks of the labels, and the same as a fraction of the pages
 local ROOM = 6 -- fingerprints held, of 8 bytes, for each free place of the table
 local MAX_PAGE_NODES = 2000 -- a page that holds more is not ours; Lua's unpack gives up near 8,000 values
 local RENEWED = 0.95 -- fraction of its life that a key has left when it is renewed: not for every page
 local FIRST_LIFE = 86400 -- seconds that a host with one page is held at most
 local NONE = string.char(0, 0, 0, 0, 0)
-local COUNTS = { 'pages', 'undercount', 'entries', 'checked', 'version', 'remembered', 'missed' } -- numbers of the state
+local OF_LABELS = { 'checked', 'labelled', 'changed', 'stable_from', 'settles_at' } -- numbers of the state, as are:
+local COUNTS = { 'pages', 'undercount', 'entries', 'version', 'remembered', 'missed', unpack(OF_LABELS) }
 
 -- The entries of a host's hash of nodes: fingerprint (8 bytes) -> 5 bytes, numbers with the low byte first:
 --   2  pages seen with the node since it was taken in
---   2  most pages with it that can have been missed before; the top bit says "template at the last checkpoint"
+--   2  most pages with it that can have been missed before; the top bit says "template at `stable_from` pages"
 --   1  characters of its text, at most 255
 -- detector/tamis/counting.py says what seen and missed mean, and why the table may drop its rarest entries.
 
@@ -101,6 +106,7 @@ local function read_state()
   return found
 end
 
+local now = redis.call('TIME')[1]
 local is_read, state = pcall(read_state)
 if not is_read then
   local refusal = type(state) == 'table' and state.err or state
@@ -178,10 +184,16 @@ end
 
 -- When the labels of a host have stopped changing: they are frozen, and the counts go.
 
--- Label all nodes and compare with the labels of the last checkpoint. Where nearly all text has kept its label, or
--- `must` says so, the host settles. Returns whether it did. Pages that may have been missed do not count here: a label
--- that is frozen should be right.
-local function checkpoint(must)
+-- Pages at which the host settles if its labels stay as they are: twice as many as it took until they were stable.
+local function settling_pages()
+  if settle_after == 0 then return 0 end
+  return math.min(math.max(settle_after * 2 ^ math.min(state.version, 4), 2 * state.stable_from), most_pages)
+end
+
+-- Label all nodes, and note how far the labels differ from those at `stable_from` pages. If they differ much, they are
+-- stable from now on at the earliest. A host settles when it is time, but not without any template before it has to.
+-- Pages that may have been missed do not count here: a label that is frozen should be right. Returns whether it settled.
+local function check_labels()
   local all, pages = redis.call('HGETALL', nodes), state.pages
   local labels, relabelled = {}, {}
   local either, changed, expected = 0, 0, 0
@@ -200,17 +212,20 @@ local function checkpoint(must)
       relabelled[#relabelled + 1] = encode(seen, missed, mass, is_template)
     end
   end
-  if not must and (state.checked == 0 or expected == 0 or changed > TOLERANCE * either) then
+  state.checked, state.labelled = pages, #labels
+  state.changed = either > 0 and math.floor(1000 * changed / either + 0.5) or 0
+  if expected == 0 or state.changed > TOLERANCE then
+    state.stable_from = pages
     in_batches('HSET', nodes, relabelled)
-    redis.call('HSET', host, 'checked', pages)
-    return false
   end
+  state.settles_at = settling_pages()
+  if settle_after == 0 or pages < state.settles_at then return false end
   local joined = table.concat(labels)
   redis.call('DEL', unpack(KEYS, 2))
-  redis.call('HDEL', host, 'checked', 'entries', 'undercount', 'remembered', 'missed')
+  redis.call('HDEL', host, 'entries', 'undercount', 'remembered', 'missed', unpack(OF_LABELS))
   state.version = state.version + 1
   redis.call('HSET', host, 'labels', joined, 'stamp', redis.sha1hex(joined .. pages), 'expected', tostring(expected),
-    'version', state.version)
+    'version', state.version, 'pages', pages, 'used', now)
   return true
 end
 
@@ -306,7 +321,6 @@ local function keep_alive(life)
   end
 end
 
-local now = redis.call('TIME')[1]
 local has_reopened = state.stamp == outgrown
 if has_reopened then
   redis.call('HDEL', host, 'labels', 'stamp', 'expected', 'pages')
@@ -319,6 +333,8 @@ elseif state.stamp then
   return { 2, state.pages, state.stamp, state.version, state.labels, tostring(state.expected) }
 end
 
+-- The keys live and die together: with one of them evicted, counts and guard would disagree.
+local is_whole = state.held == state.entries and #state.ids == 16 * state.pages
 local fields = split(joined)
 local own = #fields
 -- The entries of the page's nodes, joined in their order; one of another length is not ours.
@@ -328,7 +344,16 @@ local function joined_entries(found)
   end
   return table.concat(found, '', 1, own)
 end
-if only_reads then return { 0, state.pages, state.version, joined_entries(look_up(fields)), 0 } end
+-- The reply for a page that counts, or is looked up.
+local function reply(how, entries, change)
+  return { how, state.pages, state.version, entries, change, state.labelled, state.changed, state.settles_at }
+end
+if only_reads and not is_whole then
+  state.pages, state.labelled, state.changed, state.settles_at = 0, 0, 0, 0
+  return reply(0, string.rep(NONE, own), 0)
+elseif only_reads then
+  return reply(0, joined_entries(look_up(fields)), 0)
+end
 
 if main_text ~= '' then
   fields[own + 1] = main_text
@@ -347,17 +372,18 @@ if first_id then
   add_page(first_id, split(had), had, '', {}, {})
   state.ids = first_id .. string.sub(first, 1, 8)
   redis.call('SET', guard, state.ids)
-elseif state.pages == 0 or state.held ~= state.entries or #state.ids ~= 16 * state.pages then
+elseif state.pages == 0 or not is_whole then
   if state.pages == 0 and not (may_begin or has_reopened) then return { 4 } end
-  -- The keys live and die together: with one of them evicted, counts and guard would disagree. Nothing is deleted where
-  -- nothing is: a script that has written once may go on where the memory is full.
+  -- Nothing is deleted where nothing is: a script that has written once may go on where the memory is full.
   if redis.call('EXISTS', unpack(KEYS)) > 0 then
     redis.call('DEL', unpack(KEYS, 2))
-    redis.call('HDEL', host, 'pages', 'undercount', 'entries', 'checked', 'remembered', 'missed')
+    redis.call('HDEL', host, 'pages', 'undercount', 'entries', 'remembered', 'missed', unpack(OF_LABELS))
   end
   redis.call('HSET', contents, page_id, contents_id .. joined)
   redis.call('EXPIRE', contents, first_life)
-  return { 1, 1, state.version, string.rep(encode(1, 0, 0, false), own), has_reopened and 2 or 0 }
+  state.pages, state.labelled, state.changed, state.stable_from = 1, 0, 0, 0
+  state.settles_at = settling_pages()
+  return reply(1, string.rep(encode(1, 0, 0, false), own), has_reopened and 2 or 0)
 end
 
 -- A page is new by its address and by its contents: one page at many addresses would look like template.
@@ -387,14 +413,19 @@ elseif before then
 end
 local has_settled = false
 if is_new or before or first_id then
-  redis.call('HSET', host, 'pages', state.pages, 'entries', state.entries, 'remembered', state.remembered,
-    'undercount', state.undercount, 'missed', state.missed, 'used', now)
-  -- Checkpoints are at half of the least pages to settle after, then whenever the pages have doubled.
-  local due = state.checked > 0 and 2 * state.checked or settle_after * 2 ^ (math.min(state.version, 4) - 1)
-  local must = state.pages >= most_pages
-  has_settled = settle_after > 0 and (state.pages >= due or must) and checkpoint(must)
+  local due, settles_at = state.checked + math.max(MIN_CHECK, CHECK_GROWTH * state.checked), settling_pages()
+  if state.checked < settles_at then due = math.min(due, settles_at) end
+  local is_due, is_told = state.pages >= due, state.settles_at == settles_at
+  state.settles_at = settles_at
+  has_settled = is_due and check_labels()
+  if not has_settled then
+    redis.call('HSET', host, 'pages', state.pages, 'entries', state.entries, 'remembered', state.remembered,
+      'undercount', state.undercount, 'missed', state.missed, 'used', now)
+    for _, name in ipairs(is_due and OF_LABELS or is_told and {} or { 'settles_at' }) do
+      redis.call('HSET', host, name, state[name])
+    end
+  end
 end
 keep_alive(state.pages > 1 and ttl or first_life) -- a host lives as long as its pages come, new ones or not
 
-local counted = before and 3 or is_new and 1 or 0
-return { counted, state.pages, state.version, joined_entries(found), has_settled and 1 or 0 }
+return reply(before and 3 or is_new and 1 or 0, joined_entries(found), has_settled and 1 or 0)

@@ -1,0 +1,91 @@
+"""What a cleaned page may have lost, in words: what only the page can say of it, for the report of the crawl."""
+
+from __future__ import annotations
+
+import re
+from itertools import compress
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tamis.evidence.draft import Reason
+from tamis.evidence.marked_articles import article_mark
+from tamis.metadata.facts import SOURCES
+from tamis.page.text import WORD
+from tamis.page.tree import prefix_sums, tag_set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tamis.arrays import Flags
+    from tamis.cleaning import Cleaned
+    from tamis.evidence.draft import Draft
+
+_STRUCTURES: Final = tag_set("table", "ul", "ol", "dl")
+_NEARLY_ALL: Final = 0.9  # fraction of a structure's text that is kept
+_ON_PURPOSE: Final = np.array(
+    [reason in {Reason.COPY, Reason.UNWANTED, Reason.RULE, Reason.HIDDEN} for reason in Reason]
+)
+
+
+def measure_losses(cleaned: Cleaned) -> dict[str, object]:
+    """Return what only the page itself can say of its losses; the fields of an item do not.
+
+    ``cut_words`` are all words that were cut, ``article_words`` those of them in the article that the page marks, and
+    ``structure_words`` those in tables and lists that are kept otherwise. ``lost_price`` is the price of a product
+    whose text has none of the prices that its page states and shows, "" if there is no such loss.
+    """
+    draft = cleaned.decided
+    if draft is None:
+        return {}
+    cut, mark = ~draft.content, article_mark(draft.page)
+    lost = cut & ~_ON_PURPOSE[draft.overruled[draft.page.n :]]
+    return {
+        "cut_words": _words_in(compress(draft.texts, cut)),
+        "article_words": 0 if mark is None else _words_in(compress(draft.texts, lost & (mark[0] == 1))),
+        "structure_words": _words_in(compress(draft.texts, lost & _in_kept_structure(draft))),
+        "lost_price": _lost_price(cleaned, draft),
+    }
+
+
+def _words_in(texts: Iterable[str]) -> int:
+    return sum(len(WORD.findall(text)) for text in texts)
+
+
+def _in_kept_structure(draft: Draft) -> Flags:
+    """bool[m], the blocks inside tables and lists of which nearly all is kept."""
+    page = draft.page
+    roots = np.flatnonzero(_STRUCTURES[page.tag])
+    begin, end = page.block_begin[roots], page.block_end[roots]
+    whole, kept = prefix_sums(draft.lengths), prefix_sums(draft.lengths * draft.content)
+    nearly_whole = (kept[end] - kept[begin] >= _NEARLY_ALL * (whole[end] - whole[begin])) & (end > begin)
+    edges = np.bincount(begin[nearly_whole], minlength=page.m + 1) - np.bincount(
+        end[nearly_whole], minlength=page.m + 1
+    )
+    inside: Flags = np.cumsum(edges)[:-1] > 0
+    return inside
+
+
+_NUMBER: Final = re.compile(r"\d(?:[\d.,'’ \u00a0\u202f]{0,20}\d)?")
+_DECIMALS: Final = re.compile(r"[.,](\d\d?)$")
+
+
+def _amount(written: str) -> float:
+    """Return a price as it may be written: ``1,299.00``, ``1.299,00``, ``1 299`` or ``1299.0``."""
+    decimals = _DECIMALS.search(written)
+    whole = written[: decimals.start()] if decimals else written
+    return float("".join(filter(str.isdecimal, whole)) + "." + (decimals[1] if decimals else "0"))
+
+
+def _lost_price(cleaned: Cleaned, draft: Draft) -> str:
+    """Return the stated price of a product that the page shows and its text does not have; "" if none was lost."""
+    if cleaned.kind != "product":
+        return ""
+    facts = (read_facts(draft.page) for read_facts in SOURCES.values())  # all metadata would take far longer
+    prices = (offer.get("price") for source in facts for offer in source.get("offers", ()))
+    stated = [price for price in prices if isinstance(price, int | float) and price > 0]
+    amounts = {_amount(found) for found in _NUMBER.findall(cleaned.text)}
+    if not stated or not amounts.isdisjoint(stated):
+        return ""
+    shown = {_amount(found) for text in compress(draft.texts, ~draft.content) for found in _NUMBER.findall(text)}
+    return next((f"{amount:,.2f}" for amount in stated if amount in shown), "")
