@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from itertools import chain, compress
 from typing import TYPE_CHECKING, Final
 
@@ -59,7 +60,8 @@ def code_blocks(page: Page) -> Flags:
     found += [element for element in lists if page.tag[element] == TAG_ID["ol"]]
     spaced = styled(page, KEEPS_SPACES)
     candidates = [element for element, css in spaced.items() if _CODE[page.tag[element]] or MONOSPACED.search(css)]
-    found += [element for element in candidates if "\n" in _text(page, element)]
+    outer = outermost(page.parent, is_among(page, candidates)) if candidates else ()
+    found += [element for element in candidates if outer[element] == element and "\n" in _text(page, element)]
     breaks = elements_named(page, "br") if not page.tag_names.isdisjoint({"code", "samp"}) else []
     found += {int(page.parent[element]) for element in breaks if _CODE[page.tag[page.parent[element]]]}
     if found:
@@ -106,10 +108,16 @@ def beside_code(page: Page) -> list[int]:
 
 def language_in_toolbar(page: Page, block: int) -> str:
     """The language that Crayon shows above a block of code; "" without it."""
+    labels = _toolbar_labels(page)
+    above = labels[max(bisect_left(labels, block) - 1, 0) :][:1]
+    is_own = bool(above) and above[0] < block and not code_blocks(page)[above[0] : block].any()
+    return _text(page, above[0]).lower() if is_own else ""
+
+
+@once_per_page
+def _toolbar_labels(page: Page) -> list[int]:
     labels = page.attributes.containing(("crayon-language",), "class")
-    above = [element for element in page.attributes.elements_with([place for place, _ in labels]) if element < block]
-    is_own = bool(above) and not code_blocks(page)[above[-1] : block].any()
-    return _text(page, above[-1]).lower() if is_own else ""
+    return sorted(page.attributes.elements_with([place for place, _ in labels]))
 
 
 def labelled(page: Page, elements: list[int], pattern: re.Pattern[str]) -> list[int]:

@@ -143,9 +143,10 @@ class Markup:
     language: Pairs = field(default_factory=list)
 
     def block(self, page: Page, item: int) -> int:
-        """The first text block of the page that an item holds."""
-        run = next(source for source in self.sources[item:] if source >= page.n) - page.n
-        return bisect_right(page.block_run_end, run)
+        """The text block of the page where an element or text begins."""
+        source = self.sources[item]
+        run = source - page.n if source >= page.n else int(page.run_begin[source])
+        return min(bisect_right(page.block_run_end, run), page.m - 1)
 
     def text(self, item: int) -> str:
         """Text of an element, or of a text itself; formulas are TeX without dollar signs."""

@@ -7,6 +7,7 @@ its weight is.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from tamis.page.tree import IS_BLOCK_LEVEL, TAG_NAMES, elements_named, once_per_page
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _INLINE_PARTS: Final = ("display", "white-space", "line-through", "list-style", "text-align")
 _SHEET_PARTS: Final = ("white-space:", "line-through", "list-style-type:")
 """What the declarations contain that are read; sheets set ``display`` for too many elements to follow it here."""
-_MAX_RULES: Final = 100  # of a sheet
+_MAX_SELECTORS: Final = 100  # of a page
 _MAX_RULE: Final = 1_000  # characters
 _SELECTOR: Final = re.compile(r"([a-z0-9]*)(?:\.([\w-]+))?")
 
@@ -38,27 +39,28 @@ LIST_STYLE: Final = re.compile(
 @once_per_page
 def _declarations(page: Page) -> list[tuple[str, list[int]]]:
     """Declarations in lower case, and the elements that they apply to; those of inline styles are last."""
-    found = [rule for sheet in elements_named(page, "style") for rule in _rules(page, page.raw_texts.get(sheet, b""))]
+    sheets = (page.raw_texts.get(sheet, b"") for sheet in elements_named(page, "style"))
+    rules = ((selector, css) for sheet in sheets for selector, css in _rules(sheet))
+    found = [(css, _select(page, selector)) for selector, css in islice(rules, _MAX_SELECTORS)]
     inline = page.attributes.containing(_INLINE_PARTS, "style")
     return found + [(style.lower(), page.attributes.elements_with([place])) for place, style in inline]
 
 
-def _rules(page: Page, sheet: bytes) -> Iterator[tuple[str, list[int]]]:
+def _rules(sheet: bytes) -> Iterator[tuple[str, str]]:
+    """Selectors of one class or tag, each with the declarations of its rule that may say something of text."""
     for part in map(str.encode, _SHEET_PARTS):
         at = sheet.find(part)
-        for _ in range(_MAX_RULES):
-            if at < 0:
-                break
+        while at >= 0:
             begin, end = sheet.rfind(b"{", max(at - _MAX_RULE, 0), at), sheet.find(b"}", at, at + _MAX_RULE)
             above = max(sheet.rfind(sign, max(begin - _MAX_RULE, 0), begin) for sign in (b"}", b"{", b"/", b">"))
             for selector in sheet[above + 1 : begin].decode(errors="replace").split(",") if 0 <= begin < end else ():
-                if elements := _select(page, selector.strip()):
-                    yield sheet[begin + 1 : end].decode(errors="replace").lower(), elements
+                if selector and not selector.isspace():
+                    yield selector.strip(), sheet[begin + 1 : end].decode(errors="replace").lower()
             at = sheet.find(part, at + 1)
 
 
 def _select(page: Page, selector: str) -> list[int]:
-    if not selector or (parts := _SELECTOR.fullmatch(selector)) is None:
+    if (parts := _SELECTOR.fullmatch(selector)) is None:
         return []
     name, wanted = parts.groups()
     if not wanted:

@@ -202,6 +202,7 @@ class _Walk:
 
     def _open_inline(self, name: str, item: int) -> int:
         """Begin an element that plain text has signs for; return the item to go on with."""
+        self._first = self._first if self._texts else item
         if name in RAISED:
             text = self._markup.text(item)
             if RAISED_SIGNS.issuperset("".join(text.split())):
