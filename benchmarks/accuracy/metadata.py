@@ -1,12 +1,14 @@
 """Facts about pages: headline, authors, dates, language and image, next to trafilatura and htmldate.
 
     python -m benchmarks.accuracy.metadata GOLD PAGES_DIR [--marked benchmarks/gold/facts.jsonl]
+    python -m benchmarks.accuracy.metadata DATA --marked benchmarks/gold/site_facts.jsonl [--counted 5]
 
 With ``--marked``, authors and dates are those that were marked by hand, and headlines the titles of the gold file.
 Without, what at least two of JSON-LD, OpenGraph, microdata and other ``meta`` elements say, and none contradicts, is
 right (a last change on the day of publication is left out). Each extractor reads the page without these marks: what
 readers see, addresses and pictures are left.
-GOLD may be a folder of pages, too; then PAGES_DIR is left out.
+GOLD may be a folder of pages, too; then PAGES_DIR is left out, and marks name pages by their paths in it. With
+``--counted``, Tamis also reads each page of a site with so many others counted, at random.
 
 Precision is over what an extractor answers, recall over what is right. A date is right if the day or the moment is, a
 name if its words are all in the other or the reverse, a headline if nine words of ten are the same, a language by its
@@ -17,13 +19,16 @@ Milliseconds are processor time per page, the parse included.
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections import Counter, defaultdict
 from datetime import datetime
 from pathlib import Path
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, unquote
 
+import tamis
 from benchmarks.shared.common import html_files, installed, parser_of, table, write_json
 from scrapy_tamis.commands.common import with_progress
 from tamis.metadata import read_metadata
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
     Facts = dict[str, Any]
     Extractor = Callable[[str, str | None], Facts]
 
+_HOST: Final = "https://site.invalid/"
 FACTS: Final = ("headline", "authors", "published", "modified", "language", "image")
 _MARKS: Final = re.compile(
     r"<script[^>]*ld\+json.*?</script>|<meta\b(?![^>]*(?:charset|http-equiv|og:image|twitter:image|og:url))[^>]*>"
@@ -71,9 +77,12 @@ def main() -> None:
     parser.add_argument("gold", type=Path, metavar="GOLD", help="gold pages, .jsonl, or a folder of pages")
     parser.add_argument("pages", type=Path, nargs="?", metavar="PAGES_DIR", help="folder with their HTML, <id>.html")
     parser.add_argument("--marked", type=Path, metavar="FILE", help="facts marked by hand")
+    parser.add_argument("--counted", type=int, default=0, metavar="N", help="pages counted of each site")
     options = parser.parse_args()
     peers = {"trafilatura": _trafilatura, "htmldate": _htmldate}
     extractors: dict[str, Extractor] = {"Tamis": _tamis} | {name: peers[name] for name in installed(*peers)}
+    if options.counted:
+        extractors[f"{options.counted} pages counted"] = _with_counts(options.gold, options.counted)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     seconds: dict[str, float] = defaultdict(float)
     pages = 0
@@ -106,19 +115,43 @@ def main() -> None:
     write_json(options, {name: dict(counted) for name, counted in counts.items()})
 
 
+def _with_counts(folder: Path, number: int) -> Extractor:
+    """An extractor that cleans a page with other pages of its site counted; addresses are paths in a folder."""
+    sites: dict[str, tamis.Site] = {}
+
+    def extract(html: str, url: str | None) -> Facts:
+        collection, site, *_ = (url or "").removeprefix(_HOST).split("/")
+        if site not in sites:
+            counted = sites[site] = tamis.Site()
+            files = html_files(folder / unquote(collection) / unquote(site)) if len(_) else []
+            for file in random.Random(0).sample(files, min(number, len(files))):
+                counted.count(decode(file.read_bytes()), _address(folder, file))
+        return tamis.clean(html, url=url, site=sites[site]).metadata.to_dict()
+
+    return extract
+
+
+def _address(folder: Path, file: Path) -> str:
+    """Address of a file of a folder, on a host that is none."""
+    return _HOST + quote(file.relative_to(folder).as_posix())
+
+
 def _ratios(hits: int, answered: int, stated: int) -> str:
     return f"{hits / answered:.3f} / {hits / stated:.3f}" if hits else "-"
 
 
 def _pages(options: argparse.Namespace) -> Iterator[tuple[str | None, Path, Facts | None]]:
     """Yield the address and file of each page, and what was marked of it."""
-    if options.pages is None:
-        yield from ((None, file, None) for file in html_files(options.gold))
-        return
     marked: dict[str, Facts] = {}
     if options.marked:
         with options.marked.open(encoding="utf-8") as lines:
             marked = {facts["page"]: facts for facts in map(json.loads, lines)}
+    if options.pages is None:
+        files = [options.gold / page for page in marked] if marked else html_files(options.gold)
+        for file in files:
+            facts = marked.get(file.relative_to(options.gold).as_posix())
+            yield _address(options.gold, file) if facts else None, file, facts
+        return
     with options.gold.open(encoding="utf-8") as lines:
         gold = [page for page in map(json.loads, lines) if not marked or page["id"] in marked]
     for page in gold:

@@ -2,9 +2,10 @@
 
     python -m benchmarks.accuracy.train_weights DATA
 
-DATA has `sites-train/`, `sites-dev/`, `sites-gold.jsonl`, `wcxb-dev/` and `articles/`. It learns from the gold pages,
-from pages of whole sites that a reader marked, and from sites with their counts. FOLDS gets `without-0.npz` and so on,
-and `folds.json` with the fold of each source, which `transfer`, `whole_sites` and `lost_pages` read.
+DATA has `sites-train/`, `sites-dev/`, `sites-gold.jsonl`, `wcxb-dev/`, `articles/` and `facts/`. It learns from the
+gold pages, from pages that a reader marked, from lines that must be in the text of pages, and from sites with their
+counts; from nothing of the sites that are kept apart. FOLDS gets `without-0.npz` and so on, and `folds.json` with the
+fold of each source, which `transfer`, `whole_sites` and `lost_pages` read.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.shared.common import say
-from benchmarks.shared.marks import marked_examples
+from benchmarks.shared.facts import fact_examples
+from benchmarks.shared.marks import marked_examples, marked_page_examples
 from tamis_papers.training.blocks import train_blocks
 from tamis_papers.training.gold import gold_examples
 from tamis_papers.training.sites import find_sites
 from tamis_papers.training.train import write_model
 
 _WEIGHTS: Final = Path("detector/tamis/models/weights")
-_MARKS: Final = Path("benchmarks/gold/sites.jsonl")
+_GOLD: Final = Path("benchmarks/gold")
 _LEFT_OUT: Final = "htmltotext-bench"  # a collection that is measured on
 
 
@@ -35,13 +37,17 @@ def main() -> None:
     parser.add_argument("--folds", type=Path, default=Path(".tamis/folds"), metavar="FOLDS")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
     options = parser.parse_args()
-    folder = options.data / "sites-train"
+    folder, apart = options.data / "sites-train", sources_apart(options.data)
     files = [options.data / name for name in ("wcxb-dev/gold.jsonl", "articles/gold.jsonl", "sites-gold.jsonl")]
     gold = [example for example in gold_examples(files, folder) if example.gold.source != _LEFT_OUT]
-    gold += marked_examples([folder, options.data / "sites-dev"], _MARKS)
+    gold += marked_examples([folder, options.data / "sites-dev"], _GOLD / "sites.jsonl")
+    gold += (pages := marked_page_examples(options.data, _GOLD / "pages.jsonl"))
+    marked = {example.file for example in pages}
+    partly = [example for example in fact_examples(options.data / "facts") if example.file not in marked]
     trained = train_blocks(
-        find_sites(folder),
-        gold,
+        [site for site in find_sites(folder) if site.name not in apart],
+        [example for example in gold if example.source not in apart],
+        partial_examples=[example for example in partly if example.source not in apart],
         processes=options.processes,
         progress=lambda done, of, name: say(f"{done:,} of {of:,}: {name}"),
     )
@@ -52,6 +58,11 @@ def main() -> None:
         model.save(options.folds / f"without-{fold}.npz")
     fold_of = json.dumps(dict(trained.fold_of), indent=1, sort_keys=True)
     (options.folds / "folds.json").write_text(fold_of, encoding="utf-8")
+
+
+def sources_apart(data: Path) -> set[str]:
+    """Return the sources of the marked pages that are kept apart from all training."""
+    return {example.source for example in marked_page_examples(data, _GOLD / "pages-apart.jsonl")}
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchmarks.shared.marks import PageMarks
-    from tamis import Cleaned
+    from tamis import Cleaned, Page
     from tamis.evidence.site_counts import Evidence
     from tamis.folders import SitePages
     from tamis.models import Model
@@ -76,10 +76,8 @@ def main() -> None:
             for name, page in site_pages.items():
                 if name not in pages:
                     continue
-                words = {letter: Counter[str]() for letter in (CONTENT, COMMENTS, MAYBE)}
                 letters = pages[name].of_blocks(page.block_texts())
-                for letter, text in zip(letters, block_texts(page), strict=True):
-                    words.get(letter, Counter()).update(WORD.findall(text.lower()))
+                words = words_by_mark(page, letters)
                 if words[CONTENT].total() < 4:
                     continue
                 seen_of: dict[str, PageCounts | None] = {ALONE: None} | {
@@ -92,14 +90,14 @@ def main() -> None:
                     for key, counts in seen_of.items()
                 }
                 for key, cleaned in results.items():
-                    f1[key][site.name].append(_scores(cleaned.text, words))
-                    cut, kept = _holes(cleaned, np.array([letter == CONTENT for letter in letters]))
+                    f1[key][site.name].append(scores_of(cleaned.text, words))
+                    cut, kept = holes_of(cleaned, np.array([letter == CONTENT for letter in letters]))
                     holes[key][0] += cut
                     holes[key][1] += kept
                 if others:
                     html = (site.folder / name).read_bytes()
                     for peer, extract in others.items():
-                        f1[peer][site.name].append(_scores(extract(html), words))
+                        f1[peer][site.name].append(scores_of(extract(html), words))
     except (OSError, ValueError) as error:
         sys.exit(str(error))
     rows = [_row(key, by_site, f1[ALONE], holes.get(key)) for key, by_site in f1.items()]
@@ -127,7 +125,15 @@ def _evidence_by_site(
     return learned
 
 
-def _scores(text: str, words: dict[str, Counter[str]]) -> tuple[float, float, float]:
+def words_by_mark(page: Page, letters: str) -> dict[str, Counter[str]]:
+    """Count the words of a page's blocks by what they are marked as; those of template are not counted."""
+    words = {letter: Counter[str]() for letter in (CONTENT, COMMENTS, MAYBE)}
+    for letter, text in zip(letters, block_texts(page), strict=True):
+        words.get(letter, Counter()).update(WORD.findall(text.lower()))
+    return words
+
+
+def scores_of(text: str, words: dict[str, Counter[str]]) -> tuple[float, float, float]:
     """Precision, recall and F1 of a text; words that only may be content or comments are held against nobody."""
     got = Counter(WORD.findall(text.lower()))
     hit = (got & words[CONTENT]).total()
@@ -137,7 +143,7 @@ def _scores(text: str, words: dict[str, Counter[str]]) -> tuple[float, float, fl
     return precision, recall, 2 * precision * recall / max(precision + recall, 1e-9)
 
 
-def _holes(cleaned: Cleaned, content: NDArray[np.bool_]) -> tuple[int, int]:
+def holes_of(cleaned: Cleaned, content: NDArray[np.bool_]) -> tuple[int, int]:
     """Blocks of content (bool[m]) cut inside structures of which most is kept; and blocks kept."""
     draft = cleaned.decided
     if draft is None:

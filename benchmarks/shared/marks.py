@@ -1,7 +1,8 @@
-"""Pages of whole sites, whose blocks a reader has marked: `benchmarks/gold/sites.jsonl`.
+"""Pages whose blocks a reader has marked, in `benchmarks/gold`: of whole sites in `sites.jsonl`, single ones in others.
 
 A line of such a file is a page: its site and file, and of each block a letter and a short hash of its text, so that
-marks hold on when blocks are cut in another way later. The text of nobody's page is in them.
+marks hold on when blocks are cut in another way later. The text of nobody's page is in them. Nothing is trained or
+chosen on the sites of `pages-apart.jsonl`.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tamis.page.page import Page
 from tamis_papers.evaluation import GoldPage
-from tamis_papers.training.gold import GoldExample
+from tamis_papers.training.gold import GoldExample, registrable_domain
 from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
@@ -39,10 +41,19 @@ _HASH_DIGITS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class PageMarks:
-    """What a reader marked on a page of a site: file, kind, and of each block a letter and a hash of its text."""
+    """What a reader marked on a page: where it is, kind, and of each block a letter and a hash of its text.
 
+    Attributes:
+        collection: the folder of the data that it is in.
+        site: folder of its site in it, or the host of a single page.
+        page: its file there.
+        url: address of a single page.
+    """
+
+    collection: str
     site: str
     page: str
+    url: str | None
     kind: str
     marks: str
     hashes: tuple[str, ...]
@@ -78,7 +89,9 @@ def read_marks(path: Path) -> list[PageMarks]:
                 row = json.loads(line)
                 digits = row["blocks"]
                 hashes = tuple(digits[at : at + _HASH_DIGITS] for at in range(0, len(digits), _HASH_DIGITS))
-                marks = PageMarks(row["site"], row["page"], row["kind"], row["marks"], hashes)
+                marks = PageMarks(
+                    *(row["set"], row["site"], row["page"], row.get("url")), row["kind"], row["marks"], hashes
+                )
             except (KeyError, TypeError, ValueError) as error:
                 raise ValueError(f"{path}, line {number}: not a marked page ({error!r})") from error
             if len(marks.marks) != len(hashes):
@@ -119,14 +132,28 @@ class MarkedExample(GoldExample):
 
 def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
     """Take the marked pages of some folders of sites as gold pages, whose text is that of their blocks of content."""
-    found: list[GoldExample] = []
-    for site, marks_of in marked_sites(folders, read_marks(path)):
-        for number, (name, url) in enumerate(zip(site.names, site.urls, strict=True)):
-            marks = marks_of.get(name)
-            if marks is not None:
-                texts = site.read(number).page.block_texts()
-                text = "\n".join(compress(texts, marks.content(texts) == 1))
-                kind = _KIND_OF.get(marks.kind, marks.kind)
-                gold = GoldPage(f"{site.name}/{name}", text, kind, None, url, (), ())
-                found.append(MarkedExample(gold, site.folder / name, site.name, "whole sites", marks))
+    return [
+        _as_example(marks_of[name], site.folder / name, site.name, url, site.read(number).page)
+        for site, marks_of in marked_sites(folders, read_marks(path))
+        for number, (name, url) in enumerate(zip(site.names, site.urls, strict=True))
+        if name in marks_of
+    ]
+
+
+def marked_page_examples(data: Path, path: Path) -> list[MarkedExample]:
+    """Take marked pages of a folder of collections as gold pages; those of a site have its name as their source."""
+    found = []
+    for marks in read_marks(path):
+        folder = data / marks.collection
+        is_of_site = (folder / marks.site).is_dir()
+        file = folder / marks.site / marks.page if is_of_site else folder / marks.page
+        source = marks.site if is_of_site else registrable_domain(marks.url)
+        found.append(_as_example(marks, file, source, marks.url, Page.parse(file.read_bytes(), marks.url)))
     return found
+
+
+def _as_example(marks: PageMarks, file: Path, source: str, url: str | None, page: Page) -> MarkedExample:
+    texts = page.block_texts()
+    text = "\n".join(compress(texts, marks.content(texts) == 1))
+    gold = GoldPage(f"{source}/{marks.page}", text, _KIND_OF.get(marks.kind, marks.kind), None, url, (), ())
+    return MarkedExample(gold, file, source, "whole sites", marks)

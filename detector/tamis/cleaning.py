@@ -19,6 +19,7 @@ from tamis.decide import decide
 from tamis.evidence.comments import COMMENTS, Comments
 from tamis.evidence.draft import Options, Reason
 from tamis.metadata import Metadata, declared_kind, read_metadata
+from tamis.metadata.site_facts import NOTHING_COUNTED, find_site_facts
 from tamis.models import load_model
 from tamis.models.decision import FAVORS, SCOPES
 from tamis.output.chunks import Chunk, make_chunks
@@ -176,8 +177,16 @@ class Cleaned:
 
     @cached_property
     def metadata(self) -> Metadata:
-        """Facts that the page states: headline, authors, dates, language and the like, each with its source."""
-        return Metadata() if self._metadata_page is None else read_metadata(self._metadata_page, self.text)
+        """Facts that the page states: headline, authors, dates, language and the like, each with its source.
+
+        With the counts of a site, what most of its pages have is not of this page.
+        """
+        if self._metadata_page is None:
+            return Metadata()
+        common, draft = NOTHING_COUNTED, self.decided
+        if draft is not None and draft.page is self._metadata_page:
+            common = find_site_facts(draft.page, draft.df, draft.facts, draft.pages)
+        return read_metadata(self._metadata_page, self.text, common)
 
     @cached_property
     def kind(self) -> str | None:

@@ -19,6 +19,7 @@ from tamis.evidence.main_content import (
 )
 from tamis.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from tamis.evidence.site_counts import adjust_by_site_counts
+from tamis.evidence.stated import keep_stated, missing_fraction
 from tamis.models.decision import Choice, FixedThreshold, shifted
 from tamis.output.leftovers import find_leftovers
 from tamis.output.tables import in_data_table
@@ -143,7 +144,8 @@ def estimate_confidence(draft: Draft) -> None:
     """Estimate the word F1 of the final text.
 
     The decision's own estimate was learned on pages without counts. With counts, the estimate is a linear function of
-    it and of the F1 expected from the adjusted scores, fitted on the labelled pages of whole sites.
+    it and of the F1 expected from the adjusted scores, fitted on the labelled pages of whole sites. What a page states
+    of its subject and the text lacks lowers it.
     """
     choice, kept = draft.choice, draft.kept.astype(np.float64)
     if draft.is_fallback or not np.count_nonzero(kept):
@@ -153,6 +155,11 @@ def estimate_confidence(draft: Draft) -> None:
         content = (1 - draft.smoothed.value[draft.page.n :]) * weight
         expected = float(2 * content.dot(kept) / (weight.dot(kept) + content.sum()))
         draft.choice = choice._replace(confidence=min(0.359 + 0.448 * choice.confidence + 0.21 * expected, 1.0))
+    if draft.choice.confidence is not None and (missing := missing_fraction(draft)):
+        draft.choice = draft.choice._replace(confidence=draft.choice.confidence * (1 - _OF_MISSING * missing))
+
+
+_OF_MISSING: Final = 0.4  # fitted on pages with lines that must be in their text
 
 
 STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
@@ -165,6 +172,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     keep_parts_of_main_content,
     keep_headline,
     keep_product,
+    keep_stated,
     cut_hidden,
     cut_later_copies,
     cut_unwanted,

@@ -46,7 +46,7 @@ class Tokens:
     Attributes:
         words_per_block: int32[m], number of leading words of each block: at most 16, from its first 160 characters.
         word: int32[...], table entry of each leading word, block after block.
-        name_element, name: int32[...], element and table entry of each name part of the elements with blocks, in
+        name_element, name: int32[...], element and table entry of each name part of the elements with text, in
             document order.
     """
 

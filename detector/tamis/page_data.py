@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from html import escape
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
+from tamis.evidence.stated import stated_lists
 from tamis.metadata.json_ld import decode_json, json_ld_documents, json_ld_things
 from tamis.page.tree import named_elements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tamis.page.page import Page
 
@@ -42,9 +43,12 @@ _TAG: Final = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]*)?>")
 def article_in_data(page: Page, visible_characters: int = 0) -> str:
     """Return the article in a page's JSON as an HTML document; "" unless it is twice as long as what is visible."""
     article, max_characters = "", max(_MIN_CHARACTERS, 2 * visible_characters)
+    lists = [(name, texts) for name, texts in stated_lists(page) if name in _LISTS]
+    listed = set(chain.from_iterable(texts for _, texts in lists))
     left, values_left = _MAX_CHARACTERS, iter(range(_MAX_VALUES))
     for document in _documents(page):
         title, texts = _title_and_texts(document, values_left)
+        texts = [text for text in texts if text not in listed]
         left -= sum(map(len, texts))
         if left < 0:
             break
@@ -53,11 +57,23 @@ def article_in_data(page: Page, visible_characters: int = 0) -> str:
             max_characters = characters
             heading = f"<h1>{escape(title)}</h1>" if title else ""
             parts = (f"<div>{text if _TAG.search(text) else _paragraphs(text)}</div>" for text in texts)
-            article = f"<article>{heading}{''.join(parts)}</article>"
+            article = f"{heading}{''.join(parts)}"
             if isinstance(document, dict) and document.get("articleBody"):
                 break
     head = f"<head><title>{escape(page.title)}</title></head>"
-    return f"<html>{head}<body>{article}</body></html>" if article else ""
+    article += "".join(map(_list, *zip(*lists, strict=True))) if article and lists else ""
+    return f"<html>{head}<body><article>{article}</article></body></html>" if article else ""
+
+
+def _list(name: str, texts: Sequence[str]) -> str:
+    tag = _LISTS[name]
+    return f"<{tag}>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</{tag}>"
+
+
+_LISTS: Final = dict.fromkeys(("recipeIngredient", "ingredients", "supply", "tool"), "ul") | dict.fromkeys(
+    ("recipeInstructions", "step", "steps"), "ol"
+)
+"""The element for each field that a page states and that consists of short texts."""
 
 
 def _paragraphs(text: str) -> str:

@@ -25,6 +25,7 @@ from tamis.fingerprints import node_fingerprints
 from tamis.hashing import hash_text
 from tamis.page.text import character_properties
 from tamis.page.tree import block_lengths, once_per_page
+from tamis.stated_texts import fact_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,15 +71,18 @@ def find_places(page: Page, model: Model) -> Places:
 
 
 def counted_units(page: Page, model: Model | None) -> tuple[Integers, Hashes, NDArray[np.uint8]]:
-    """Return the units of a page that are counted: its leaves in document order, then the codes of its places.
+    """Return the units of a page that are counted: its leaves, the codes of its places, those of what it states.
 
-    Without a model, places are not counted.
+    Without a model, only leaves are counted.
 
     Returns:
-        int64[k], index among the n + m units followed by q * CODES codes; uint64[k], fingerprint; uint8[k], characters
-        of text of a block, 255 for more, 0 for other units.
+        int64[k], index among the n + m units followed by q * CODES codes of places and the codes of
+        :func:`tamis.stated_texts.fact_codes`; uint64[k], fingerprint; uint8[k], characters of text of a block,
+        255 for more, 0 for other units.
     """
-    codes = find_places(page, model).codes.ravel() if model is not None and page.m else np.zeros(0, np.uint64)
+    codes = np.zeros(0, np.uint64)
+    if model is not None and page.m:
+        codes = np.concatenate((find_places(page, model).codes.ravel(), fact_codes(page)))
     size = page.n + page.m + len(codes)
     found = np.empty(size, np.int64), np.empty(size, np.uint64), np.empty(size, np.uint8)
     number = core.counted_units(page.arrays, leaves(page), node_fingerprints(page), block_lengths(page), codes, *found)

@@ -73,7 +73,7 @@ def test_every_block_has_a_finite_number_for_every_name(html):
         ("neighbour -1: p", [-1, 0, 0, 1]),
         ("neighbour +1: heading", [1, 0, 0, -1]),
         ("5 blocks around: log words per block", np.log1p([3.5] * 4)),
-        ("alike blocks: log number", np.log1p([1, 1, 2, 2])),
+        ("alike blocks: log number", np.log1p([1, 1, 1, 1])),
         ("alike blocks: spread", [1, 1, 1, 1]),
     ],
 )
@@ -85,6 +85,17 @@ def test_features_of_the_page_are_those_counted_by_hand():
     names = ("log words", "log blocks", "log longest block", "log a", "log p", "log headings", "link share")
     found = dict(zip(KIND_INPUTS, score_blocks(Page.parse(SMALL), load_model())[1].numbers, strict=True))
     assert [found[f"page: {name}"] for name in names] == pytest.approx([*np.log1p([14, 4, 5, 2, 2, 1]), 13 / 56])
+
+
+def test_a_block_has_the_names_and_enclosing_elements_of_its_longest_run():
+    sign, line = (
+        '<label class="form sr-only"><span>\u25a2</span></label>',
+        '<span class="ingredient">1 cup</span> <b>oats</b>',
+    )
+    names = [name for name in FEATURE_NAMES if name.startswith(("enclosed", "names", "hidden", "log depth"))]
+    columns = [FEATURE_NAMES.index(name) for name in names]
+    with_sign, without = (features(f"<ul><li>{html}</ul>")[0][0, columns] for html in (sign + line, line))
+    assert with_sign.tolist() == without.tolist()
 
 
 @pytest.mark.parametrize(

@@ -296,10 +296,14 @@ STYLES: Final[dict[str, tuple[int, Callable[[int], str]]]] = {
             + "".join(f"<p class=x{i}>Word {i} of it.</p>" for i in range(n))
         ),
     ),
+    "letters without a colon": (
+        40_000,
+        lambda n: f"<style>.k{{color:#fff;{'a' * n}}}</style><p class=k style='none{'a' * n}'>Word.</p>{STORY}",
+    ),
     "sheets for other media": (5_000, lambda n: "<style media=print>p{display:none}</style>" * n + STORY),
     "styles of elements": (
         2_000,
-        lambda n: "".join(f'<p a b c d e f style="display:none;left:{i}">Word of it.</p>' for i in range(n)),
+        lambda n: "".join(f'<p a b c d e f style="display:none;top:{i}">Word of it.</p>' for i in range(n)),
     ),
     "backgrounds of elements": (
         4_000,

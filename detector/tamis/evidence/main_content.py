@@ -24,6 +24,7 @@ from tamis.page.tree import (
     nearest,
     path_sums,
     sums_in_blocks,
+    sums_over_blocks,
     tag_set,
     within,
 )
@@ -129,29 +130,72 @@ def cut_later_copies(draft: Draft) -> None:
 
 
 def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
-    """bool[m], kept blocks (bool[m]) of at least 40 characters that are exact copies of an earlier one.
+    """bool[m], kept blocks (bool[m]) that are copies of earlier ones: long ones, and what stands with them.
 
-    A copy has other tags and classes on its path than the original. A repetition with the same path is intended: the
-    refrain of a song, what several functions of a manual or posts of a list have in common. So is a repetition within a
-    table or list, and a line of code. What a list or table announces stays where it stands in full, below: the headings
-    of a table of contents.
+    A block of at least 40 characters is a copy if it has other tags and classes on its path than the original. A
+    repetition with the same path is intended: the refrain of a song, what several functions of a manual or posts of a
+    list have in common. So is a repetition within a table or list, and a line of code; but not a long paragraph, or
+    all of an element, that a sibling before it has. What a list or table announces stays where it stands in full,
+    below: the headings of a table of contents.
+
+    Of an element that nearly consists of copies everything goes, with its headings, short items and cells.
     """
     copies = np.zeros(len(texts), bool)
     long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= _MIN_COPY_LENGTH]
-    if len({texts[block] for block in long}) < len(long):  # on few pages
-        first_block = {texts[block]: block for block in reversed(long)}
-        repeated = [(block, original) for block in long if (original := first_block[texts[block]]) != block]
-        copy, original = page.block_node[np.array(repeated).T]
-        structure = nearest(page.parent, tag_set("table", *LISTS).take(page.tag))
-        in_another = (structure[copy] >= 0) & (structure[copy] != structure[original])
-        code = nearest(page.parent, tag_set("pre").take(page.tag))[copy]
-        is_line = (code >= 0) & (page.block_end[code] - page.block_begin[code] > 1)
-        is_copy = ((structure[original] < 0) | in_another) & ~is_line
-        if is_copy.any():
-            paths = _path_hashes(page)
-            is_copy &= paths[copy] != paths[original]
-        copies[[block for block, _ in compress(repeated, is_copy.tolist())]] = True
-    return copies
+    if len({texts[block] for block in long}) == len(long):  # as on most pages
+        return copies
+    first_block = {texts[block]: block for block in reversed(long)}
+    repeated = [(block, original) for block in long if (original := first_block[texts[block]]) != block]
+    copy, original = page.block_node[np.array(repeated).T]
+    structure = nearest(page.parent, tag_set("table", *LISTS).take(page.tag))
+    in_another = (structure[copy] >= 0) & (structure[copy] != structure[original])
+    code = nearest(page.parent, tag_set("pre").take(page.tag))[copy]
+    is_line = (code >= 0) & (page.block_end[code] - page.block_begin[code] > 1)
+    is_copy = ((structure[original] < 0) | in_another) & ~is_line
+    if is_copy.any():
+        paths = _path_hashes(page)
+        has_other_path = paths[copy] != paths[original]
+        copies[[block for block, _ in compress(repeated, (is_copy & has_other_path).tolist())]] = True
+        siblings = {
+            pair
+            for block, before in compress(repeated, (is_copy & ~has_other_path).tolist())
+            if len(texts[block]) >= _MIN_SIBLING_LENGTH and (pair := _siblings_around(page, block, before))
+        }
+        for own, before in siblings:
+            begin, end = page.block_begin[own], page.block_end[own]
+            if texts[begin:end] == texts[page.block_begin[before] : page.block_end[before]]:
+                copies[begin:end] = kept[begin:end]
+    return copies | _with_short_copies(page, texts, kept, copies) if copies.any() else copies
+
+
+_MIN_SIBLING_LENGTH: Final = 100  # characters; lines of songs are shorter
+
+
+def _siblings_around(page: Page, block: int, original: int) -> tuple[int, int] | None:
+    """Return the siblings that hold two blocks with the same path; ``None`` if they meet further above."""
+    own, before = int(page.block_node[block]), int(page.block_node[original])
+    for _ in range(_MAX_LEVELS):
+        if page.parent[own] == page.parent[before]:
+            return (own, before) if own != before else None
+        own, before = int(page.parent[own]), int(page.parent[before])
+    return None
+
+
+_MAX_LEVELS: Final = 10  # above a block
+_MIN_LONG_COPIES: Final = 0.5  # of the characters of an element
+_MIN_COPIES: Final = 0.9  # of its characters, with short blocks that repeat an earlier one
+
+
+def _with_short_copies(page: Page, texts: Sequence[str], kept: Flags, copies: Flags) -> Flags:
+    """bool[m], kept blocks of the elements that nearly consist of copies, most of them long."""
+    first_block: dict[str, int] = {}
+    is_repeated = np.zeros(page.m, bool)
+    for block in kept.nonzero()[0].tolist():
+        is_repeated[block] = first_block.setdefault(texts[block], block) != block
+    lengths = np.fromiter(map(len, texts), np.int64, page.m) * kept
+    whole, long, repeated = (sums_over_blocks(page, lengths * chosen) for chosen in (kept, copies, is_repeated))
+    elements = (long > _MIN_LONG_COPIES * whole) & (repeated >= _MIN_COPIES * whole)
+    return within(page, elements)[page.block_node] & kept
 
 
 def _path_hashes(page: Page) -> Hashes:

@@ -91,6 +91,7 @@ _FORMATS_WITH: Final = {  # digits before the year, and behind it
     for before in (False, True)
     for behind in (False, True)
 }
+_SHORT: Final = re.compile(r"(?P<a>)(?<![\d.,/-])(?P<d>\d\d)(?P<s>[./])(?P<m>\d\d)(?P=s)(?P<y>\d\d)(?![\d./-])")
 _IN_ADDRESS: Final = re.compile(
     r"[/_-]((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2]|/[a-z]{3}/)[/_-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)"
 )
@@ -99,6 +100,7 @@ _WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DIGIT: Final = re.compile(r"\d")
 _GLUED: Final = re.compile(r"^.*(?=[A-Z])")  # "Ada ByronMay 17, 2024"
 _EPOCH: Final = re.compile(r"1\d{9}(?:\d{3})?")
+_COMPACT: Final = re.compile(r"((?:19|20)\d{6})(\d{6})")  # 20240517103000
 
 
 def iso_date(value: object, language: str | None = None) -> str | None:
@@ -117,7 +119,7 @@ def iso_date(value: object, language: str | None = None) -> str | None:
             continue
         if not _is_plausible(moment.year):
             return None
-        has_time = text.isdecimal() or len(text) > len("2024-05-17")
+        has_time = len(text) > len("2024-05-17")
         return (moment if has_time else moment.date()).isoformat()
     return next((day for _, _, day in dates_in(text, language)), None)
 
@@ -134,6 +136,14 @@ def dates_in(text: str, language: str | None = None) -> Iterator[tuple[int, int,
                 last = begin + found.end()
                 yield begin + found.start(), last, day
                 break
+
+
+def short_dates_in(line: str, language: str | None = None) -> Iterator[tuple[int, int, str]]:
+    """Yield begin, end and ISO 8601 day of the dates in a line with two digits each for day, month and year."""
+    for found in _SHORT.finditer(line):
+        century = 20 if int(found["y"]) < _MIN_YEAR % 100 else 19
+        if day := _order_day_and_month(found, language, f"{century}{found['y']}"):
+            yield found.start("d"), found.end(), day
 
 
 def is_month(word: str) -> bool:
@@ -155,13 +165,13 @@ def _read_match(found: re.Match[str], language: str | None) -> str | None:
         month = _MONTHS.get(_fold(parts["w"])) or _MONTHS.get(_GLUED.sub("", parts["w"]).lower())
         return _iso_day(parts["y"], month, parts["d"]) if month else None
     if parts.get("s") and found.start("d") < found.start("y"):
-        return _order_day_and_month(found, language)
+        return _order_day_and_month(found, language, parts["y"])
     return _iso_day(parts["y"], parts["m"], parts["d"])
 
 
-def _order_day_and_month(found: re.Match[str], language: str | None) -> str | None:
+def _order_day_and_month(found: re.Match[str], language: str | None, year: str) -> str | None:
     """Tell day and month apart by their values, else by the day of the week, or by separator and language."""
-    first, second, year = found["d"], found["m"], found["y"]
+    first, second = found["d"], found["m"]
     is_month_first = found["s"] != "." and bool(_MONTH_FIRST.match(language or ""))
     if int(second) > 12 or (is_month_first and int(first) <= 12):
         first, second = second, first
@@ -170,7 +180,9 @@ def _order_day_and_month(found: re.Match[str], language: str | None) -> str | No
 
 
 def _parse_timestamp(seconds: str) -> datetime:
-    """Parse seconds or milliseconds since 1970."""
+    """Parse seconds or milliseconds since 1970, or a day and a time without signs between them."""
+    if found := _COMPACT.fullmatch(seconds):
+        return datetime.fromisoformat("T".join(found.groups()))
     if not _EPOCH.fullmatch(seconds):
         raise ValueError(seconds)
     return datetime.fromtimestamp(int(seconds[:10]), UTC).replace(microsecond=0)

@@ -8,16 +8,26 @@ import re
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from tamis.metadata.dates import date_in_address, iso_date
-from tamis.metadata.json_ld import json_ld_facts, json_ld_kind, read_offers
-from tamis.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, seen_text, split_names
-from tamis.metadata.visible import element_text, headings, site_names, stated_language, visible_authors, visible_dates
+from tamis.metadata.headline import find_headline
+from tamis.metadata.json_ld import JSON_LD_SCRIPTS, json_ld_documents, json_ld_facts, json_ld_kind
+from tamis.metadata.offers import read_offers
+from tamis.metadata.site_facts import NOTHING_COUNTED, SiteFacts
+from tamis.metadata.values import (
+    MAX_VALUES,
+    clean_text,
+    is_user_name,
+    keywords,
+    split_names,
+)
+from tamis.metadata.visible import element_text, stated_language
+from tamis.metadata.visible_authors import stated_authors, visible_authors
+from tamis.metadata.visible_dates import visible_dates
 from tamis.page.addresses import base_address, domain, join_address, split_address
-from tamis.page.text import UNSPACED_CLASS, UNSPACED_RUN
-from tamis.page.tree import TAG_ID, elements_named, is_among, named_elements, once_per_page, within
+from tamis.page.text import letters_of
+from tamis.page.tree import TAG_ID, elements_named, is_among, named_elements, once_per_page, tag_set, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -52,7 +62,8 @@ _META: Final = {
 }
 _LINKS: Final = {"canonical": "canonical", "image_src": "image"}
 _OFFER: Final = {  # as JSON-LD calls it
-    "price": "product:price:amount og:price:amount product:sale_price:amount",
+    "price": "product:sale_price:amount product:price:amount og:price:amount",
+    "listPrice": "product:original_price:amount product:price:amount og:price:standard_amount",
     "priceCurrency": "product:price:currency og:price:currency product:sale_price:currency",
     "availability": "product:availability og:availability",
     "sku": "product:retailer_item_id",
@@ -61,20 +72,19 @@ _OFFER: Final = {  # as JSON-LD calls it
 _MICRODATA: Final = {
     "headline": "headline", "datePublished": "published", "dateModified": "modified", "author": "authors",
 }  # fmt: skip
+_STRUCK_OUT: Final = tag_set("s", "del", "strike")
 _PROPERTIES: Final = _MICRODATA.keys() | frozenset(
-    """price lowPrice priceCurrency availability sku gtin gtin13 gtin14 gtin12 gtin8 isbn brand ratingValue reviewCount
-    ratingCount""".split()
+    """price listPrice lowPrice priceCurrency availability sku gtin gtin13 gtin14 gtin12 gtin8 isbn brand ratingValue
+    reviewCount ratingCount""".split()
 )
-_REVIEWS: Final = frozenset({"review", "reviews", "comment"})
+_BESIDE: Final = frozenset({"review", "reviews", "comment", "image", "video", "associatedMedia"})
 _AUTHORS: Final = """author byl citation_author dc.creator dcterms.creator parsely-author sailthru.author
     article:author_name"""
-_BETWEEN: Final = r" (?:[|–—•·»«›‹~*-]|::) | ?[|»«] ?|: "  # parts of a title
-_BETWEEN_PARTS: Final = re.compile(f"({_BETWEEN})")
-_BETWEEN_SHOWN: Final = re.compile(rf"({_BETWEEN}|(?<=[^\sa-zA-Z])(?:--?|_)(?=[{UNSPACED_CLASS}]))")  # "新闻-新华网"
-_SITE_FIRST: Final = frozenset({"•", "::"})  # between the name of a forum and its topic
-_MAX_PARTS: Final = 15  # of a title, with what is between them
-
 _LISTINGS: Final = frozenset({"archive", "paged", "search-results", "page-taxonomy"})  # classes of ``body``
+_LISTING_ADDRESS: Final = re.compile(  # a month, a tag, a further page
+    r"/(?:(?:19|20)\d\d/(?:0[1-9]|1[0-2])|(?:tags?|category|categories|kategorie|schlagwort|etiqueta|labels?)/[^/]+"
+    r"|page/\d+)(?:/|/index\.html?)?\Z"
+)
 _MAX_NAMES: Final = 200  # elements with itemprop="name"
 _MIN_LANGUAGE_CHARACTERS: Final = 40
 _MAX_LANGUAGE_CHARACTERS: Final = 4_000
@@ -90,8 +100,9 @@ _DATE_KEY: Final = re.compile(
 _MAX_KEY_BYTES: Final = 40
 _MAX_SCRIPT_BYTES: Final = 4_000_000
 _MAX_SCRIPTS: Final = 300
-_MAX_DAYS_APART: Final = 2  # by time zones or a late edition
+_MAX_DAYS_APART: Final = 1  # by time zones or a late edition
 _DATES: Final = ("modified", "published")
+_OF_ONE_PAGE: Final = frozenset({"headline", "image"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +123,9 @@ class Metadata:
             as ``article``.
         breadcrumbs: names of the steps from the home page to this one.
         tags: keywords.
-        offers: offers of a product, each with ``price``, ``currency`` (ISO 4217), ``availability`` (as in schema.org:
-            ``InStock``), ``sku``, ``gtin``, ``brand``, ``rating`` and ``ratings`` (their number), as far as stated.
+        offers: offers of a product, each with ``price``, ``list_price`` (a higher one that is struck out), ``currency``
+            (ISO 4217), ``availability`` (as in schema.org: ``InStock``), ``sku``, ``gtin``, ``brand``, ``rating`` and
+            ``ratings`` (their number), as far as stated.
         sources: source of each fact by its name: a key of :data:`SOURCES`, ``markup``, ``address``,
             ``script`` or ``text``.
     """
@@ -139,30 +151,36 @@ class Metadata:
         return asdict(self)
 
 
-def read_metadata(page: Page, text: str = "") -> Metadata:
+def read_metadata(page: Page, text: str = "", common: SiteFacts = NOTHING_COUNTED) -> Metadata:
     """Collect the facts about a page.
 
     Args:
         page: the page.
         text: its content, from which the language is detected if the page does not state it.
+        common: what most pages of its site have, which is not of this page.
     """
     facts: Facts = {"title": page.title} if page.title else {}
     sources = dict.fromkeys(facts, "markup")
     language = stated_language(page)
-    readers: dict[str, Callable[[Page], Facts]] = {**SOURCES, "markup": partial(_visible_facts, known=facts)}
+    visible_facts = partial(_visible_facts, known=facts, common=common)
+    readers: dict[str, Callable[[Page], Facts]] = {**SOURCES, "markup": visible_facts}
     for source, read_facts in readers.items():
         for name, stated in read_facts(page).items():
-            if name in facts and not (name == "authors" and _names_no_person(facts)):
+            if name in facts or (name in _OF_ONE_PAGE and letters_of(stated or "") in common.texts):
                 continue
             value = iso_date(stated, language) if name in _DATES else stated
             if name == "language" and value:
                 value = next(iter(_LANGUAGE.findall(value)), "").replace("_", "-")
             if value:
-                facts[name], sources[name] = value, source
+                facts[name] = value
+                sources["site_name" if name == "publisher" else name] = source
+    if (publisher := facts.pop("publisher", None)) and "site_name" not in facts:
+        facts["site_name"] = publisher
     outlet = {facts.get("site_name", "")}
     if people := [name for name in facts.get("authors", []) if not _is_site(name, outlet, page.url)]:
         facts["authors"] = people
-    _add_site_and_headline(page, facts, sources)
+    _choose_authors(page, facts, sources, common)
+    _add_site_and_headline(page, facts, sources, common)
     base = base_address(page)
     for name in facts.keys() & {"canonical", "image"}:
         address = join_address(base, facts[name])
@@ -172,19 +190,15 @@ def read_metadata(page: Page, text: str = "") -> Metadata:
     return Metadata(**facts, sources=sources)
 
 
-def _add_site_and_headline(page: Page, facts: Facts, sources: dict[str, str]) -> None:
-    """Choose the headline, without the name of the site; add this name from the title if none is declared."""
+def _add_site_and_headline(page: Page, facts: Facts, sources: dict[str, str], common: SiteFacts) -> None:
+    """Add the headline, without the name of the site, and this name from the title if none is declared."""
     site = facts.get("site_name", "")
-    names = {site, *site_names(page)}
-    in_title, _ = _part_and_rest(page.title, names, page.url)
-    if "headline" in facts:
-        _, declared = _part_and_rest(facts["headline"], {site}, page.url, is_split_by_colon=True)
-        outlet = {site, in_title}
-        if visible := _visible_headline(page, declared, outlet) or _shown_part(page, declared, outlet):
-            declared, sources["headline"] = visible, "markup"
-        _, facts["headline"] = _part_and_rest(declared, names, page.url)
-    if in_title and not site:
-        facts["site_name"], sources["site_name"] = in_title, "markup"
+    headline = find_headline(page, facts.get("headline"), site, common)
+    if headline.text:
+        source = sources.get("headline", "markup")
+        facts["headline"], sources["headline"] = headline.text, "markup" if headline.is_visible else source
+    if headline.site_name and not site:
+        facts["site_name"], sources["site_name"] = headline.site_name, "markup"
 
 
 def _add_language(text: str, facts: Facts, sources: dict[str, str]) -> None:
@@ -208,10 +222,13 @@ def _add_dates(page: Page, facts: Facts, sources: dict[str, str]) -> None:
 
 
 def _dates_in_scripts(page: Page) -> dict[str, str]:
-    """Dates in the page's scripts, each if its scripts state only one of its kind."""
+    """Dates in the page's scripts other than JSON-LD, each if they state only one of its kind."""
     found: dict[str, dict[str, str]] = {name: {} for name in _DATES}  # by day
     left = _MAX_SCRIPT_BYTES
+    read = set(page.attributes.elements_matching(JSON_LD_SCRIPTS)) if any(json_ld_documents(page)) else set()
     for index in elements_named(page, "script")[:_MAX_SCRIPTS]:
+        if index in read:
+            continue
         text = page.raw_texts[index]
         left -= len(text)
         for date in _ISO_DATE.finditer(text) if left > 0 else ():
@@ -225,30 +242,53 @@ def _are_apart(day: str, other: str) -> bool:
     return abs((datetime.fromisoformat(day[:10]) - datetime.fromisoformat(other[:10])).days) > _MAX_DAYS_APART
 
 
-def _names_no_person(facts: Facts) -> bool:
-    """Whether the authors found, if any, are user names or the outlet: a byline of people replaces them."""
-    outlet = {facts.get("site_name", "")}
-    return all(is_user_name(name) or _is_site(name, outlet, None) for name in facts.get("authors", []))
+def _choose_authors(page: Page, facts: Facts, sources: dict[str, str], common: SiteFacts) -> None:
+    """Prefer a byline of people to the name of an outlet or an account, and to a name that the page does not show.
+
+    A byline with all declared names and more is whole where the declaration is not.
+    """
+    declared, outlet = facts.get("authors", []), {facts.get("site_name", "")}
+    people = [name for name in declared if not _is_site(name, outlet, None)]
+    of_site = [name for name in people if is_user_name(name) or letters_of(name) in common.texts]
+    if of_site:
+        shown = page.block_lines.lower()
+        people = [name for name in people if name not in of_site or name.lower() in shown]
+    if not _is_listing(page):
+        is_wanted = all(name in of_site for name in people)
+        seen = visible_authors(page) if is_wanted else stated_authors(page)
+        seen = [name for name in seen if not _is_site(name, outlet, page.url)] or seen
+        if seen and (is_wanted or _is_better(page, seen, people)):
+            facts["authors"], sources["authors"] = seen, "markup"
+            return
+    if people or any(name not in of_site for name in declared):
+        facts["authors"] = people or declared
+    else:
+        facts.pop("authors", None)
+        sources.pop("authors", None)
 
 
-def _part_and_rest(title: str, names: set[str], url: str | None, *, is_split_by_colon: bool = False) -> tuple[str, str]:
-    """The last or first part of a title that is one of the site's names, and the rest; "" and the title for none."""
-    parts = _BETWEEN_PARTS.split(title)
-    ends = ((parts[-1], parts[-2], parts[:-2]), (parts[0], parts[1], parts[2:])) if len(parts) > 2 else ()
-    for part, between, rest in ends:
-        if (is_split_by_colon or between != ": ") and _is_site(part, names, url):
-            return part, "".join(rest).strip() or title
-    return "", title
+def _is_better(page: Page, seen: list[str], declared: list[str]) -> bool:
+    """Whether a byline of people has all declared names and more, or none of them is anywhere on the page."""
+    if not all(" " in name for name in seen):
+        return False
+    if len(seen) > len(declared) and set(map(letters_of, declared)) <= set(map(letters_of, seen)):
+        return True
+    shown = page.block_lines.lower()
+    return not any(name.lower() in shown for name in declared)
+
+
+def _is_listing(page: Page) -> bool:
+    """Whether a page or its address calls itself a listing: its bylines and dates are those of its entries."""
+    if _LISTING_ADDRESS.search(split_address(page.url or "").path):
+        return True
+    classes = {name for _, pairs in named_elements(page, "body") for name in pairs.get("class", "").split()}
+    return not classes.isdisjoint(_LISTINGS) and "single" not in classes
 
 
 def _is_site(text: str, names: set[str], url: str | None) -> bool:
     """Whether a text is one of the site's names, or of its host."""
-    own = _letters_of(text)
-    return bool(own) and (own in map(_letters_of, names) or (len(own) > 3 and own in _letters_of(domain(url or ""))))
-
-
-def _letters_of(text: str) -> str:
-    return re.sub(r"\W", "", text.lower()).removeprefix("the")
+    own = letters_of(text)
+    return bool(own) and (own in map(letters_of, names) or (len(own) > 3 and own in letters_of(domain(url or ""))))
 
 
 def _detect_language(text: str) -> str | None:
@@ -320,7 +360,7 @@ def _meta_facts(page: Page) -> Facts:
     facts: Facts = {name: _first(metas, keys) for name, keys in _META.items()}
     key = next((key for key in _AUTHORS.split() if metas.get(key)), "")
     stated = [_LAST_FIRST.sub(r"\2 \1", value) if "." in key or "_" in key else value for value in metas.get(key, [])]
-    facts["authors"] = [name for value in stated for name in split_names(value)][:MAX_VALUES]
+    facts["authors"] = list(dict.fromkeys(name for value in stated for name in split_names(value)))[:MAX_VALUES]
     facts["tags"] = keywords(", ".join(metas.get("keywords", metas.get("news_keywords", []))))
     table = page.attributes
     rels = {place: _LINKS.get(value.lower()) for place, value in table.containing(_LINKS, "rel")}
@@ -333,14 +373,17 @@ def _meta_facts(page: Page) -> Facts:
 
 
 def _microdata_facts(page: Page) -> Facts:
-    """Facts from microdata: the first value of each property that has one; a review states its own author and date."""
+    """Facts from microdata: the first value of each property that has one, but for authors of reviews and pictures."""
     values: dict[str, str] = {}
     properties = page.attribute("itemprop")
-    in_review = within(page, is_among(page, [index for index, value in properties.items() if value in _REVIEWS]))
+    beside = [index for index, value in properties.items() if value in _BESIDE]
+    is_beside = within(page, is_among(page, beside))
     names = [index for index, value in properties.items() if value == "name"][:_MAX_NAMES]
+    is_struck_out = within(page, _STRUCK_OUT.take(page.tag))
     for index, value in properties.items():
-        for key in value.replace("dateCreated", "datePublished").split():
-            if key in _PROPERTIES and not values.get(key) and not (key in _MICRODATA and in_review[index]):
+        for stated in value.replace("dateCreated", "datePublished").split():
+            key = "listPrice" if stated == "price" and is_struck_out[index] else stated
+            if key in _PROPERTIES and not values.get(key) and not (key in _MICRODATA and is_beside[index]):
                 inner = next((at for at in names if index < at < page.end[index]), index) if key == "author" else index
                 values[key] = _property_value(page, inner)
     facts: Facts = {_MICRODATA[key]: value for key, value in values.items() if key in _MICRODATA}
@@ -350,70 +393,14 @@ def _microdata_facts(page: Page) -> Facts:
     return facts
 
 
-def _visible_facts(page: Page, known: Facts) -> Facts:
-    """Facts that readers see: the language and the heading, the byline and the dates as far as they are not known.
-
-    Bylines and dates on a page that calls itself a listing are those of its entries.
-    """
+def _visible_facts(page: Page, known: Facts, common: SiteFacts) -> Facts:
+    """Facts that readers see: the language, and the dates as far as they are not known and not those of entries."""
     facts: Facts = {"language": stated_language(page)}
-    if "headline" not in known:
-        facts["headline"] = seen_text(page.title) or next(iter(headings(page, "h1")), None)
-    classes = {name for _, pairs in named_elements(page, "body") for name in pairs.get("class", "").split()}
-    if not classes.isdisjoint(_LISTINGS) and "single" not in classes:
+    if _is_listing(page):
         return facts
-    if _names_no_person(known):
-        facts["authors"] = visible_authors(page)
     if not known.keys() >= set(_DATES):
-        facts |= visible_dates(page, is_publication_wanted="published" not in known)
+        facts |= visible_dates(page, common.blocks, is_publication_wanted="published" not in known)
     return facts
-
-
-def _visible_headline(page: Page, declared: str, names: set[str]) -> str | None:
-    """The ``h1`` with most words in common with the declared headline, at least half of its own; else the only one."""
-    declared_words = _words(declared)
-    candidates = [text for text in headings(page, "h1") if _letters_of(text) not in map(_letters_of, names)]
-    parts = _BETWEEN_PARTS.split(page.title)
-    is_long = len(parts[0].split()) > 2
-    if len(parts) > 2 and _letters_of(parts[-1]) in map(_letters_of, candidates or parts[-1:] * is_long):
-        # "Storm - Book", where the heading is the name of the book
-        same = [text for text in headings(page, "h1", "h2", "h3") if _letters_of(text) == _letters_of(parts[0])]
-        candidates = [text for text in same if _letters_of(text) not in map(_letters_of, names)] or candidates
-    best, best_overlap = None, (0, 0.0, 0)
-    for text in candidates:
-        words = _words(text)
-        common = len(words & declared_words)
-        overlap = common, common / max(len(words), 1), len(text)
-        if overlap > best_overlap and 0 < 2 * common >= len(words):
-            best, best_overlap = text, overlap
-    if best is None and len(candidates) == 1:
-        words = set(candidates[0].lower().split())
-        is_likely = len(words) > 1 and not words.isdisjoint(f"{declared} {page.title}".lower().split())
-        return candidates[0] if is_likely or _letters_of(candidates[0]) == _letters_of(parts[0]) else None
-    return best
-
-
-def _shown_part(page: Page, title: str, names: set[str]) -> str | None:
-    """The longest part of a title that is a heading, or most of it and a line, on the side that is not for sites."""
-    pieces = _BETWEEN_SHOWN.split(title)
-    if not 3 <= len(pieces) <= _MAX_PARTS:
-        return None
-    sign, shown, lines = pieces[1].strip(), headings(page, "h1", "h2", "h3"), f"\n{page.block_lines}\n"
-    if sign == ":":
-        shown = shown[:1]  # else "Opinion: ..." below a heading of a menu
-    begins = range(2 * (sign in _SITE_FIRST), len(pieces) if sign in {*_SITE_FIRST, "»"} else 1, 2)
-    found = []
-    for begin in begins:
-        for end in range(begin + 1, len(pieces) + (begin > 0), 2):
-            part = "".join(pieces[begin:end]).strip()
-            is_line = sign not in {"»", ":"} and (begin or 2 * len(part) > len(title)) and f"\n{part}\n" in lines
-            if (part in shown or is_line) and not _is_site(part, names, page.url):
-                found.append(part)
-    return max(found, key=len, default=None)
-
-
-def _words(text: str) -> set[str]:
-    """Words of a text in lower case, and pairs of characters of unspaced scripts."""
-    return set(UNSPACED_RUN.sub(lambda run: f" {' '.join(map(''.join, pairwise(run[0])))} ", text.lower()).split())
 
 
 def _first(metas: dict[str, list[str]], keys: str) -> str | None:

@@ -6,17 +6,30 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tamis.metadata.values import as_list, clean_text, image_address, keywords, person_names, unescape_text
+from tamis.metadata.offers import read_offers
+from tamis.metadata.values import (
+    as_list,
+    as_objects,
+    clean_text,
+    first_object,
+    image_address,
+    keywords,
+    person_names,
+    unescape_text,
+    word_set,
+)
 from tamis.page.attributes import attribute_predicate
+from tamis.page.text import letters_of
 from tamis.page.tree import TAG_ID, once_per_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tamis.page.page import Page
+
+    Thing = dict[str, Any]
 
 _DECODER: Final = json.JSONDecoder(strict=False)
 _CONTROL_ESCAPE: Final = re.compile(r"\\(?:[bfr]|u(?:00[0189]|007f|d[89a-f]|fff[ef]))", re.IGNORECASE)
@@ -32,33 +45,51 @@ _ARTICLES: Final = re.compile(r"Article|BlogPosting|Report|Posting$|Review$")
 _THINGS: Final = frozenset(
     "Product Recipe Event Course Book Movie VideoObject JobPosting HowTo ProductGroup QAPage Question Dataset".split()
 )
+_BESIDE: Final = frozenset("Event VideoObject Question Review".split())
+"""Kinds of what often stands beside what the page is about."""
 _PAGES: Final = frozenset("WebPage ItemPage AboutPage ContactPage CollectionPage ProfilePage FAQPage".split())
-_GTINS: Final = ("gtin", "gtin13", "gtin14", "gtin12", "gtin8", "isbn")
-_AVAILABILITIES: Final = {
-    name.lower(): name for name in ("InStock", "OutOfStock", "PreOrder", "BackOrder", "SoldOut", "Discontinued")
-} | {"oos": "OutOfStock"}
-_MAX_OFFERS: Final = 100
-_MAX_NUMBER_CHARACTERS: Final = 40
-_SITES: Final = frozenset({"WebSite", "Organization", "NewsMediaOrganization"})
+_OUTLETS: Final = frozenset({"Organization", "NewsMediaOrganization"})
+_IMAGES: Final = ("image", "primaryImageOfPage", "thumbnailUrl")
+_OF_ITSELF: Final = ("headline", "authors", "published", "modified")
 _MAX_THINGS: Final = 1_000  # in each script
 JSON_LD_SCRIPTS: Final = attribute_predicate("type", parts=("ld+json",))
+
+
+class _Subject(NamedTuple):
+    """An object of JSON-LD that says something of what the page is about, or of the page."""
+
+    rank: int
+    kind: str
+    thing: Thing
+    name: str  # its letters
+    is_main: bool
+    is_chosen: bool  # as the main entity, or by a name half of which is in the title
+    is_in_title: bool  # a word of its name
 
 
 def json_ld_facts(page: Page) -> dict[str, Any]:
     """Facts about the article, product or other thing that the page is about, then about the page and the site."""
     facts: dict[str, Any] = {}
-    things = sorted(json_ld_things(page), key=lambda thing: _rank(_kind(thing)))
-    images = {str(thing.get("@id")): image_address(thing) for thing in things if _kind(thing) == "ImageObject"}
+
+    def add(found: dict[str, Any]) -> None:
+        facts.update({name: value for name, value in found.items() if value and not facts.get(name)})
+
+    things = json_ld_things(page)
+    by_id = {str(thing["@id"]): thing for thing in reversed(things) if "@id" in thing}
+    subjects = _subjects(page, things)
+    for subject in subjects:
+        found = _facts_of(subject, by_id)
+        if not _is_of(subject, subjects[0]):
+            found = {name: value for name, value in found.items() if name not in _OF_ITSELF}
+        add(found)
     for thing in things:
         kind = _kind(thing)
         if kind == "BreadcrumbList":
-            facts.setdefault("breadcrumbs", _breadcrumbs(thing))
-        elif kind in _SITES:
-            facts.setdefault("site_name", clean_text(thing.get("name")))
-        elif _rank(kind) < 3:
-            for name, value in _facts_of(thing, kind, images).items():
-                if value and not facts.get(name):
-                    facts[name] = value
+            add({"breadcrumbs": _breadcrumbs(thing)})
+        elif kind == "WebSite":
+            add({"site_name": clean_text(thing.get("name"))})
+        elif kind in _OUTLETS:
+            add({"publisher": clean_text(thing.get("name"))})
     return facts
 
 
@@ -68,95 +99,67 @@ def json_ld_kind(page: Page) -> str | None:
     return kind if _rank(kind) < 3 else None
 
 
-def _facts_of(thing: dict[str, Any], kind: str, images: dict[str, Any]) -> dict[str, Any]:
-    publisher = thing.get("publisher")
+def _subjects(page: Page, things: list[Thing]) -> list[_Subject]:
+    """What the page is about, the likeliest first, then what is said of the page itself.
+
+    The main entity of the page comes first, then what has the name that is in the title, articles before products and
+    the like. Several articles that all have other names are the entries of a list; videos, events and questions with
+    another name stand beside what the page is about.
+    """
+    title = word_set(page.title)
+    main = [part for thing in things for part in as_objects(as_list(thing.get("mainEntity")))]
+    main_parts, main_ids = set(map(id, main)), {str(part["@id"]) for part in main if "@id" in part}
+    subjects: list[_Subject] = []
+    names: defaultdict[str, set[str]] = defaultdict(set)  # by kind
+    for thing in things:
+        kind = _kind(thing)
+        if (rank := _rank(kind)) < 3:
+            name = clean_text(thing.get("headline")) or clean_text(thing.get("name")) or ""
+            words = word_set(name)
+            common = len(words & title)
+            is_main = id(thing) in main_parts or str(thing.get("@id")) in main_ids
+            is_chosen = is_main or 0 < len(words) <= 2 * common
+            subjects.append(_Subject(rank, kind, thing, letters_of(name), is_main, is_chosen, bool(common)))
+            names[kind].add(name)
+    subjects.sort(key=lambda subject: (subject.rank == 2, not subject.is_main, not subject.is_chosen, subject.rank))
+    return [
+        subject
+        for subject in subjects
+        if subject.rank == 2
+        or subject.is_chosen
+        or not title
+        or (len(names[subject.kind]) == 1 and (subject.kind not in _BESIDE or subject.is_in_title))
+    ]
+
+
+def _is_of(subject: _Subject, first: _Subject) -> bool:
+    """Whether an object is about the same as the first one: a page, or one of the same name or without."""
+    return subject.rank == 2 or not subject.name or subject.name == first.name
+
+
+def _facts_of(subject: _Subject, by_id: dict[str, Thing]) -> dict[str, Any]:
+    thing, is_page = subject.thing, subject.rank == 2
+    publisher = first_object(thing.get("publisher"))
+    language = thing.get("inLanguage")
     return {
-        "kind": kind,
-        "headline": clean_text(thing.get("headline"))
-        or (clean_text(thing.get("name")) if kind not in _PAGES else None),
-        "authors": person_names(thing.get("author") or thing.get("creator")),
+        "kind": subject.kind,
+        "headline": clean_text(thing.get("headline")) or (None if is_page else clean_text(thing.get("name"))),
+        "authors": person_names(thing.get("author"), by_id) or person_names(thing.get("creator"), by_id),
         "published": thing.get("datePublished") or thing.get("uploadDate") or thing.get("dateCreated"),
         "modified": thing.get("dateModified"),
-        "site_name": clean_text(publisher.get("name")) if isinstance(publisher, dict) else None,
-        "language": clean_text(thing.get("inLanguage")) if isinstance(thing.get("inLanguage"), str) else None,
+        "publisher": clean_text(publisher.get("name") or by_id.get(str(publisher.get("@id")), {}).get("name")),
+        "language": clean_text(language) if isinstance(language, str) else None,
         "description": clean_text(thing.get("description")),
-        "image": image_address(
-            thing.get("image") or thing.get("primaryImageOfPage") or thing.get("thumbnailUrl"), images
-        ),
+        "image": next(filter(None, (image_address(thing.get(name), by_id) for name in _IMAGES)), None),
         "tags": keywords(thing.get("keywords")),
         "offers": read_offers(thing) if "offers" in thing or "hasVariant" in thing else [],
     }
 
 
-def read_offers(thing: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the offers of a product and its variants, each with the facts about the product."""
-    rating = _first_of(thing.get("aggregateRating"))
-    product = {
-        **_codes(thing),
-        "brand": _name_of(thing.get("brand")) or _name_of(thing.get("manufacturer")),
-        "rating": _number(rating.get("ratingValue")),
-        "ratings": _number(rating.get("reviewCount") or rating.get("ratingCount")),
-    }
-    found = []
-    for variant in _objects([thing, *as_list(thing.get("hasVariant"))][:_MAX_OFFERS]):
-        for offer in _objects(as_list(variant.get("offers"))[:_MAX_OFFERS]):
-            inner = offer.get("offers")
-            terms = _first_of(inner) if inner and "lowPrice" not in offer else offer
-            specified = _first_of(terms.get("priceSpecification"))
-            facts = {
-                "price": _number(terms.get("price") or terms.get("lowPrice") or specified.get("price")),
-                "currency": clean_text(terms.get("priceCurrency") or specified.get("priceCurrency")),
-                "availability": _availability(clean_text(terms.get("availability")) or ""),
-            }
-            codes = _without_empty(_codes(variant)) | _without_empty(_codes(terms))
-            found.append(_without_empty(product | codes | facts))
-    return [offer for offer in found if "price" in offer][:_MAX_OFFERS]
-
-
-def _availability(stated: str) -> str | None:
-    """Name of an availability in schema.org, also for ``in stock`` and ``oos``."""
-    name = stated.rsplit("/", maxsplit=1)[-1]
-    return _AVAILABILITIES.get(name.replace(" ", "").replace("_", "").lower(), name) or None
-
-
-def _codes(thing: dict[str, Any]) -> dict[str, Any]:
-    sku = thing.get("sku")
-    gtin = next((str(thing[name]).strip() for name in _GTINS if re.search(r"\d{5}", str(thing.get(name)))), None)
-    return {"sku": str(sku).strip() if isinstance(sku, str | int) else None, "gtin": gtin}
-
-
-def _objects(values: list[Any]) -> list[dict[str, Any]]:
-    return [value for value in values if isinstance(value, dict)]
-
-
-def _without_empty(facts: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in facts.items() if value not in {None, ""}}
-
-
-def _first_of(value: Any) -> dict[str, Any]:
-    first = next(iter(as_list(value)), None)
-    return first if isinstance(first, dict) else {}
-
-
-def _name_of(value: Any) -> str | None:
-    return clean_text(_first_of(value).get("name")) or clean_text(value)
-
-
-def _number(value: Any) -> float | None:
-    """Number of a price or a rating, with a decimal point or comma, with or without a currency sign."""
-    if not isinstance(value, str | int | float):
-        return None
-    digits = re.sub(r"[^\d.,]", "", str(value)[:_MAX_NUMBER_CHARACTERS]).strip(".,")
-    if re.search(r",\d{1,2}$", digits):
-        digits = digits.replace(".", "").replace(",", ".")
-    try:
-        return float(digits.replace(",", ""))
-    except ValueError:
-        return None
-
-
-def json_ld_things(page: Page) -> Iterator[dict[str, Any]]:
-    """Yield every typed object of every JSON-LD script, each before the objects in it."""
+@once_per_page
+def json_ld_things(page: Page) -> list[Thing]:
+    """The typed objects of the JSON-LD scripts, each before the objects in it."""
+    found: list[Thing] = []
     for document in json_ld_documents(page):
         waiting = [document]
         for _ in range(_MAX_THINGS):
@@ -166,12 +169,14 @@ def json_ld_things(page: Page) -> Iterator[dict[str, Any]]:
             if isinstance(value, list):
                 waiting += reversed(value)
             elif isinstance(value, dict):
-                if "@type" in value:
-                    yield value
+                types = _types(value)
+                if types:
+                    found.append(value)
                 parts = ["mainEntityOfPage", "breadcrumb", "@graph"]
-                if "@type" not in value or _kind(value) != "FAQPage":  # its questions are not what the page is about
+                if "FAQPage" not in types:  # its questions are not what the page is about
                     parts.append("mainEntity")
                 waiting += (part for part in map(value.get, parts) if isinstance(part, dict | list))
+    return found
 
 
 @once_per_page
@@ -218,9 +223,13 @@ def _plain_escape(escape: re.Match[str]) -> str:
     return "" if escape["dropped"] or text in {r"\b", r"\f"} else escape[0]
 
 
-def _kind(thing: dict[str, Any]) -> str:
-    kind = next(iter(as_list(thing["@type"])), "")
-    return kind.rsplit("/", maxsplit=1)[-1] if isinstance(kind, str) else ""
+def _types(thing: Thing) -> list[str]:
+    return [kind.rsplit("/", maxsplit=1)[-1] for kind in as_list(thing.get("@type")) if isinstance(kind, str)]
+
+
+def _kind(thing: Thing) -> str:
+    """The type of an object, the one that says most of the page if it has several."""
+    return min(_types(thing), key=_rank, default="")
 
 
 def _rank(kind: str) -> int:
@@ -228,7 +237,7 @@ def _rank(kind: str) -> int:
     return 0 if _ARTICLES.search(kind) else 1 if kind in _THINGS else 2 if kind in _PAGES else 3
 
 
-def _breadcrumbs(thing: dict[str, Any]) -> list[str]:
-    steps = _objects(as_list(thing.get("itemListElement")))
-    names = (clean_text(step.get("name")) or clean_text(_first_of(step.get("item")).get("name")) for step in steps)
+def _breadcrumbs(thing: Thing) -> list[str]:
+    steps = as_objects(as_list(thing.get("itemListElement")))
+    names = (clean_text(step.get("name")) or clean_text(first_object(step.get("item")).get("name")) for step in steps)
     return list(filter(None, names))

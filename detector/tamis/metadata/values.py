@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from itertools import pairwise
 from typing import Any, Final
 
 from tamis.metadata.dates import is_month
@@ -14,6 +15,7 @@ from tamis.page.text import UNSEEN_CHARACTERS, UNSPACED_RUN
 MAX_VALUES: Final = 20  # authors or tags
 _MAX_NAME_CHARACTERS: Final = 80
 _MAX_NAME_WORDS: Final = 5
+_WORD: Final = re.compile(r"\w+")
 _TAG: Final = re.compile(r"<[^>]{1,200}>")
 
 # Linear, all of them: white space in the texts that they see is single spaces.
@@ -27,6 +29,8 @@ _PREFIX: Final = re.compile(
     r"|(?:(?:escrito|publicado|redactado) )?por|autora?(?:es)?|(?:a cura )?di|(?:scritto|pubblicato) da|autore"
     r"|(?:geschreven )?door|(?:skrevet |skriven )?av|(?:skrevet )?af|forfatter|szerző|írta|kirjoittaja|kirjoittanut"
     r"|napsala?|yazar|yazan|автор|текст|από|συντάκτης|tác giả|oleh|penulis)(?: ?[:：] ?| )"
+    r"|^(?:كتب(?:ت)?|بقلم|الكاتب|تحرير|نوشته|نویسنده|מאת|โดย|ditulis oleh|pisze|tekst|του|της|skriver|écrit par)"
+    r"(?: ?[:：] ?| )"
     r"|^(?:作者|撰文|文|记者|記者|投稿者|著者|執筆者?|ライター|글쓴이|글|작성자)(?: ?[:：／/|] ?| )",
     re.IGNORECASE,
 )
@@ -58,6 +62,7 @@ _MIN_SPACED_KEYWORDS: Final = 3  # in scripts without spaces; fewer may be a hea
 _ADDRESS: Final = re.compile(r"://|^(?:www\.|\.{0,2}/)")
 _CREDENTIAL: Final = re.compile(r"[A-Z][A-Za-z.]{0,5}[®.]?")
 _USER_NAME: Final = re.compile(r"[a-z0-9_.-]+")
+_USER: Final = re.compile(r"[a-z0-9_]{3,20}|[A-Z][a-z]{1,20} [a-z]{3,20}")  # after "By"
 _PARTICLES: Final = frozenset(
     "de la del der den van von zu zur af av da das do dos du di el al bin ibn ben ter ten e y le les san".split()
 )
@@ -72,7 +77,7 @@ _NO_NAMES: Final = frozenset(
     this that our your we you how what why when where which best top new news blog article articles story stories
     search menu skip page website email e-mail name* published updated category categories tags in on for with from
     and reply leave see learn minutes min next previous copyright terms privacy policy free print save
-    advertisement phone message status""".split()
+    advertisement phone message status get conditions register login""".split()
 )
 
 
@@ -88,12 +93,13 @@ def clean_text(value: object) -> str | None:
     """Text without markup, with normalised white space, also if it was escaped twice; ``None`` for no text."""
     if not isinstance(value, str):
         return None
-    return seen_text(_TAG.sub(" ", unescape_text(unescape_text(value)))) or None
+    text = unescape_text(unescape_text(value)) if "&" in value else value
+    return seen_text(_TAG.sub(" ", text) if "<" in text else text) or None
 
 
 def seen_text(text: str) -> str:
     """Text as readers see it: without soft hyphens and the like, and with normalised white space."""
-    return " ".join(UNSEEN_CHARACTERS.sub("", text).split())
+    return " ".join((text if text.isascii() else UNSEEN_CHARACTERS.sub("", text)).split())
 
 
 def as_list(value: Any) -> list[Any]:
@@ -101,14 +107,46 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def person_names(value: Any) -> list[str]:
-    """Names of people or organisations in JSON-LD: a text, an object with a name, or a list of these."""
-    found: list[str] = []
-    for person in as_list(value):
-        name = person.get("name") if isinstance(person, dict) else person
-        for text in as_list(name):
-            found += split_names(clean_text(text) or "")
-    return list(dict.fromkeys(found))[:MAX_VALUES]
+def as_objects(values: list[Any]) -> list[dict[str, Any]]:
+    """The JSON objects among some values."""
+    return [value for value in values if isinstance(value, dict)]
+
+
+def first_object(value: Any) -> dict[str, Any]:
+    """The first value of a property if it is an object; else an empty one."""
+    first = next(iter(as_list(value)), None)
+    return first if isinstance(first, dict) else {}
+
+
+def word_set(text: str) -> set[str]:
+    """Words of a text in lower case, and pairs of characters of unspaced scripts."""
+    spaced = UNSPACED_RUN.sub(lambda run: f" {' '.join(map(''.join, pairwise(run[0])))} ", text.lower())
+    return set(_WORD.findall(spaced))
+
+
+def person_names(value: Any, by_id: dict[str, dict[str, Any]]) -> list[str]:
+    """Names of people in JSON-LD, of organisations if there are no people.
+
+    Args:
+        value: a text, an object with a name, given and family names or the id of such an object, or a list of these.
+        by_id: objects by their ids.
+    """
+    people: list[str] = []
+    others: list[str] = []
+    for value_of_one in as_list(value):
+        person = value_of_one
+        if isinstance(person, dict):
+            person = by_id.get(str(person.get("@id")), {}) | {name: stated for name, stated in person.items() if stated}
+            is_other = "Organization" in str(person.get("@type"))
+            names = [text for text in map(clean_text, as_list(person.get("name"))) if text]
+            if not names:
+                parts = (clean_text(person.get(name)) for name in ("givenName", "additionalName", "familyName"))
+                names = [" ".join(filter(None, parts))]
+        else:
+            names, is_other = [clean_text(person) or ""], False
+        for name in names:
+            (others if is_other else people).extend(split_names(name))
+    return list(dict.fromkeys(people or others))[:MAX_VALUES]
 
 
 def split_names(text: str) -> list[str]:
@@ -126,12 +164,26 @@ def split_names(text: str) -> list[str]:
     ]
 
 
-def names_in_byline(text: str, *, needs_prefix: bool) -> tuple[list[str], bool]:
-    """Return the names in a possible byline, and whether it begins as one does, such as "By ..."; else maybe none."""
+def is_byline(text: str) -> bool:
+    """Whether a text begins as a byline does, such as "By ..." or "Posted on 17 May by ..."."""
+    return bool(_PREFIX.match(text) or _INNER_PREFIX.match(text))
+
+
+def names_in_byline(text: str, *, needs_prefix: bool, is_marked: bool = False) -> tuple[list[str], bool]:
+    """Return the names in a possible byline, and whether it begins as one does, such as "By ..."; else maybe none.
+
+    Args:
+        text: the byline.
+        needs_prefix: a text that does not begin so has no names.
+        is_marked: its markup is that of a byline: what stands after "By" may be a user name.
+    """
     if " by" in text.lower():
         text = _NO_AUTHOR.split(text, maxsplit=1)[0]
     if found := _PREFIX.match(text) or _INNER_PREFIX.match(text):
-        people = _people(text[found.end() :])
+        rest = text[found.end() :]
+        people = _people(rest)
+        if not people and (is_marked or found[0].endswith("by ")) and _USER.fullmatch(rest) and not _is_role(rest):
+            people = [rest]
         if not _AMBIGUOUS.match(found[0]) or any(" " in name for name in people[:1]):  # not "Di Maria"
             return people, True
     return [] if needs_prefix else _people(text), False
@@ -186,10 +238,14 @@ def keywords(value: Any) -> list[str]:
     return list(dict.fromkeys(filter(None, map(clean_text, parts))))[:MAX_VALUES]
 
 
-def image_address(value: Any, images: dict[str, Any] | None = None) -> str | None:
-    """Address of an image: a text, an object with a ``url`` or the id of such an object, or the first of a list."""
-    value = next(iter(as_list(value)), None)
-    if isinstance(value, dict):
-        name = str(value.get("@id") or "")
-        value = value.get("url") or value.get("contentUrl") or (images or {}).get(name) or ("" if "#" in name else name)
-    return value.strip() or None if isinstance(value, str) else None
+def image_address(value: Any, by_id: dict[str, dict[str, Any]]) -> str | None:
+    """Address of the first image: a text, an object with a ``url`` or the id of such an object, or a list of these."""
+    for image in as_list(value):
+        addresses = [image]
+        if isinstance(image, dict):
+            name = str(image.get("@id") or "")
+            stated = by_id.get(name, {}) | {key: value for key, value in image.items() if value}
+            addresses = [*as_list(stated.get("url")), *as_list(stated.get("contentUrl")), "" if "#" in name else name]
+        if found := next((text.strip() for text in addresses if isinstance(text, str) and text.strip()), None):
+            return found
+    return None

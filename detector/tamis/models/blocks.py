@@ -133,6 +133,9 @@ def _in_panels(weight: Singles) -> tuple[NDArray[np.int16], float]:
 PENALTY: Final = 0.1
 """Cost of a section, chosen on held-out folds; the paper's penalties by area lose short blocks."""
 
+PENALTY_INSIDE: Final = 1.0
+"""The same for a section that starts inside a table, a list or a run of like siblings, if all siblings are alike."""
+
 
 @dataclass(frozen=True, eq=False)
 class BlockModel:
@@ -281,14 +284,13 @@ def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     units, numbers = page.n + page.m, np.empty(len(KIND_INPUTS))
     numbers.fill(np.nan)
     templateness, words, penalty = np.empty(units), np.empty(page.m), np.empty(units)
-    penalty.fill(PENALTY)
     weight, in_tree = np.empty(units, int), np.empty(units, bool)
     tokens = core.score_blocks(
         *page_arguments(page, model.tables),
-        *((model.mean, model.scale, *model.network.panels), CLIP, PROPERTY_COLUMNS),
-        *(templateness, words, weight, in_tree, numbers),
+        *((model.mean, model.scale, *model.network.panels), CLIP, PENALTY, PENALTY_INSIDE, PROPERTY_COLUMNS),
+        *(templateness, words, weight, in_tree, penalty, numbers),
     )
-    for array in (templateness, words, weight, in_tree):
+    for array in (templateness, words, weight, in_tree, penalty):
         array.setflags(write=False)  # the core reads them with the lock released
     inputs, scores = KindInputs(numbers, np.frombuffer(tokens, np.int64)), templateness[page.n :]
     decision = PageDecision(model.decision if page.m else None, inputs, words, scores, page.url)

@@ -48,6 +48,8 @@ UNSPACED_RUN: Final = re.compile(f"[{UNSPACED_CLASS}]{{2,}}")
 WORD: Final = re.compile(rf"[{UNSPACED_CLASS}]|[^\W{UNSPACED_CLASS}]+")
 """A word; each character of an unspaced script is a word of its own."""
 
+_NO_LETTERS: Final = re.compile(r"\W")
+
 CODES: Final = 1 << 16
 """Number of UTF-16 code units; characters outside the basic plane take two."""
 
@@ -197,3 +199,8 @@ def block_words(page: Page) -> NDArray[np.float64]:
     """float64[m], number of words of each block."""
     before = TextTotals(*text_totals(page).T).words
     return (before[page.block_run_end] - before[page.block_run_begin]).astype(np.float64)
+
+
+def letters_of(text: str) -> str:
+    """Letters and digits of a text in lower case, without "the" before them, by which names are compared."""
+    return _NO_LETTERS.sub("", text.lower()).removeprefix("the")

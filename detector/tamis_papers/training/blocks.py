@@ -27,7 +27,6 @@ from tamis.models.decision import (
     PageDecision,
 )
 from tamis.processes import map_in_processes
-from tamis_papers.evaluation import page_accuracy
 from tamis_papers.training.examples import label_gold_page, label_marked_site, label_pages, label_site
 from tamis_papers.training.gold import FOLDS, folds, parse_with_copy
 from tamis_papers.training.networks import train_block_model
@@ -113,7 +112,7 @@ def collection_weights(collections: Sequence[str]) -> Floats:
 def text_f1(example: GoldExample, model: BlockModel) -> tuple[float, Floats]:
     """Word F1 of a gold page that is cleaned, and float64[len(CONFIDENCE_INPUTS)] what its confidence is scored by."""
     cleaned = clean(example.file.read_bytes(), example.gold.url, model=model)
-    f1, draft = page_accuracy(cleaned.text, example.gold).f1, cleaned.decided
+    f1, draft = example.f1(cleaned.text), cleaned.decided
     if draft is None or not isinstance(draft.scores.decision, PageDecision) or not draft.scores.decision.learned:
         return f1, UNLEARNED
     templateness = draft.smoothed.value[draft.page.n :]
@@ -178,14 +177,16 @@ def cross_validate(
     labelled: Sequence[BlockPage],
     fit: Callable[..., BlockModel],
     *,
+    partial_examples: Sequence[GoldExample] = (),
     seed: int = 0,
     processes: int = 1,
     progress: Progress = no_progress,
 ) -> tuple[BlockModel, list[BlockModel], dict[str, int], dict[str, Metrics]]:
     """Train without each fold, learn the decisions from the predictions on these folds, and train on everything.
 
-    ``gold`` has the blocks of the gold pages; ``fit`` trains a model on such and on sites. The models are measured on
-    ``gold`` and on ``labelled``, pages of the sites with site-level labels.
+    ``gold`` has the blocks of the gold pages; ``fit`` trains a model on such, on sites, and on pages of which only some
+    blocks have labels. The models are measured on ``gold`` and on ``labelled``, pages of the sites with site-level
+    labels.
 
     Returns:
         The model that is trained on everything; for each fold one that is trained, and decides, without it; the
@@ -194,26 +195,32 @@ def cross_validate(
     Raises:
         ValueError: the sources are too few, or a fold leaves no labels of both kinds.
     """
-    fold_of = folds(examples, [site.name for site in sites], seed)
-    in_folds = [[example for example in examples if fold_of[example.source] == fold] for fold in range(FOLDS)]
+    fold_of = folds([*examples, *partial_examples], [site.name for site in sites], seed)
+    partial_pages = label_pages(label_gold_page, partial_examples, processes, progress, "page")
+    in_folds, partly_in_folds = (
+        [[example for example in some if fold_of[example.source] == fold] for fold in range(FOLDS)]
+        for some in (examples, partial_examples)
+    )
 
     def split(pages: Sequence[BlockPage], fold: int, *, inside: bool) -> list[BlockPage]:
         return [page for page in pages if (fold_of[page.source] == fold) == inside and not (inside and page.copy)]
 
     fitted: list[BlockModel] = []
-    of_folds: list[tuple[int, KindExample]] = []
+    kinds_of_folds: list[tuple[int, KindExample]] = []
     for fold, own in enumerate(in_folds):
         progress(fold, FOLDS + 1, f"training without fold {fold}")
         others = [site for site in sites if fold_of[site.name] != fold]
-        fitted.append(fit(split(gold, fold, inside=False), others))
+        partly = split(partial_pages, fold, inside=False)
+        fitted.append(fit(split(gold, fold, inside=False), others, partial_pages=partly))
         for found in map_in_processes(partial(kind_examples, model=fitted[fold]), own, processes):
-            of_folds += ((fold, page) for page in found)
-    kinds = [learn_kinds([page for of, page in of_folds if of != fold]) for fold in range(FOLDS)]
+            kinds_of_folds += ((fold, page) for page in found)
+    kinds = [learn_kinds([page for of, page in kinds_of_folds if of != fold]) for fold in range(FOLDS)]
     pairs = list(zip(fitted, kinds, strict=True))
     without = [with_decision(model, LearnedDecision(head, UNLEARNED)) for model, head in pairs]
     measured = [
         (example.collection, fold, *measure)
-        for fold, own in enumerate(in_folds)
+        for in_fold in (in_folds, partly_in_folds)
+        for fold, own in enumerate(in_fold)
         for example, measure in zip(
             own, map_in_processes(partial(text_f1, model=without[fold]), own, processes), strict=True
         )
@@ -226,14 +233,14 @@ def cross_validate(
     without = [
         with_decision(model, LearnedDecision(head, confidence(fold))) for fold, (model, head) in enumerate(pairs)
     ]
-    mean_f1 = float(np.mean([f1 for _, _, f1, _ in measured]))
+    mean_f1 = float(np.mean([f1 for _, _, f1, _ in measured[: len(examples)]]))
     metrics = {
         labels: measure_models([(model, split(pages, fold, inside=True)) for fold, model in enumerate(without)], f1)
         for labels, pages, f1 in ((GOLD_LABELS, gold, mean_f1), (SITE_LABELS, labelled, None))
     }
     progress(FOLDS, FOLDS + 1, "training for the weights")
-    decision = LearnedDecision(learn_kinds([page for _, page in of_folds]), confidence(FOLDS))
-    model = with_decision(fit(gold, sites), decision)
+    decision = LearnedDecision(learn_kinds([page for _, page in kinds_of_folds]), confidence(FOLDS))
+    model = with_decision(fit(gold, sites, partial_pages=partial_pages), decision)
     progress(FOLDS + 1, FOLDS + 1, "trained")
     return model, without, fold_of, {labels: row for labels, row in metrics.items() if row is not None}
 
@@ -251,6 +258,7 @@ def train_blocks(
     sites: Sequence[SitePages],
     gold: Sequence[GoldExample] = (),
     *,
+    partial_examples: Sequence[GoldExample] = (),
     marks: bool = False,
     labels: str = SITE_LEVEL_METHOD,
     seed: int = 0,
@@ -260,7 +268,8 @@ def train_blocks(
     """Train the ``blocks`` model: without some of the sources, for the metrics, and on all, for the weights.
 
     With gold pages there are a training without each of five folds and a learned decision; without them one training
-    without a fifth. The other arguments, and the errors, are those of :func:`tamis_papers.training.train.train`.
+    without a fifth. Of partial examples, which need gold pages beside them, only some blocks have labels. The other
+    arguments, and the errors, are those of :func:`tamis_papers.training.train.train`.
     """
     site_pages = label_pages(partial(label_site, labels=labels, seed=seed), sites, processes, progress)
     gold_pages = label_pages(label_gold_page, gold, processes, progress, "gold page")
@@ -268,7 +277,11 @@ def train_blocks(
     fit = partial(train_block_model, seed=seed, processes=processes)
     if gold:
         model, fold_models, fold_of, metrics = cross_validate(
-            gold, gold_pages, sites, site_pages, fit, seed=seed, processes=processes, progress=progress
+            *(gold, gold_pages, sites, site_pages, fit),
+            partial_examples=partial_examples,
+            seed=seed,
+            processes=processes,
+            progress=progress,
         )
     else:
         model, metrics = _without_gold(sites, site_pages, marked, fit, seed, progress)

@@ -21,7 +21,7 @@ from tldextract import TLDExtract
 from tamis.page.page import Page, PageTooLarge
 from tamis.page.text import WORD
 from tamis.page.tree import prefix_sums
-from tamis_papers.evaluation import GoldPage, read_gold
+from tamis_papers.evaluation import GoldPage, page_accuracy, read_gold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -81,6 +81,10 @@ class GoldExample:
     def content(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """float64[m], fraction of content of each of the page's blocks, by their texts; NaN without a label."""
         return content_fractions(texts, self.gold.text)
+
+    def f1(self, text: str) -> float:
+        """Word F1 of a text that was extracted from the page."""
+        return page_accuracy(text, self.gold).f1
 
 
 def gold_examples(files: Iterable[Path], sites: Path | None = None) -> list[GoldExample]:

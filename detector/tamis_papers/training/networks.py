@@ -1,9 +1,10 @@
-"""Trains the block model in two rounds; the second learns from sites what their counts tell.
+"""Trains the block model in two rounds; the second learns from sites what their counts tell, and from partial labels.
 
 A model is first fitted to the labels there are: gold text, or site-level labels and authors' marks. It cleans pages of
 the sites with the counts of each whole site, which makes it right more often than on a page alone. What it finds there
 labels these pages for a second model, which is fitted to both and needs no counts to see what they told (compare Hinton
-et al. 2015, "Distilling the knowledge in a neural network").
+et al. 2015, "Distilling the knowledge in a neural network"). Of pages on which only some blocks of content have labels
+the first model labels the others: learned from alone, such labels would say that everything is content.
 
 Fitting has two steps: (1) log-odds of names and words, for the training rows from the other folds only, as in the
 stacked model of the site-independent template blocks paper, section 4.1; (2) the network that reads blocks in order.
@@ -12,6 +13,7 @@ stacked model of the site-independent template blocks paper, section 4.1; (2) th
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Final
@@ -47,6 +49,7 @@ def train_block_model(
     gold: Sequence[BlockPage],
     sites: Sequence[SitePages],
     *,
+    partial_pages: Sequence[BlockPage] = (),
     labelled: Sequence[BlockPage] = (),
     marked: Sequence[BlockPage] = (),
     seed: int = 0,
@@ -57,6 +60,7 @@ def train_block_model(
     Args:
         gold: pages with labels from gold text; without them, the first round learns from the next but one and next.
         sites: sites whose pages the second round learns from.
+        partial_pages: pages with labels for some blocks, which the second round learns from.
         labelled: pages of sites with site-level labels.
         marked: pages of sites with labels from authors' marks, without gold pages.
         seed: of folds and first weights.
@@ -71,7 +75,11 @@ def train_block_model(
     else:
         first = fit_block_model([], labelled, marked=marked, seed=seed, dropout=DROPOUT_WITHOUT_GOLD)
     taught = label_pages(partial(label_site_by_counts, model=first, seed=seed), sites, processes)
-    return fit_block_model(gold, taught, marked=marked, seed=seed)
+    completed = [
+        replace(page, label=np.where(page.labelled, page.label, first.content_probability(page.page)))
+        for page in partial_pages
+    ]
+    return fit_block_model([*gold, *completed], taught, marked=marked, seed=seed)
 
 
 def fit_block_model(

@@ -153,7 +153,7 @@ static Py_ssize_t number_places(Features *f, uint64_t *keys, int32_t *first)
     const PageArrays *page = &f->page;
     Py_ssize_t b, places = 0;
     for (b = 0; b < page->m; b++) {
-        Py_ssize_t own = owner_of(page, b), parent = own ? page->parent[own] : 0, above = parent ? page->parent[parent] : 0;
+        Py_ssize_t own = f->blocks[b].owner, parent = own ? page->parent[own] : 0, above = parent ? page->parent[parent] : 0;
         uint64_t around = f->elements[own].signature * 31 + f->elements[parent].signature * 7
                           + f->elements[above].signature * 3 + (uint64_t)page->depth[own];
         keys[b] = around * 17 + (uint64_t)page->tag[page->block_node[b]];
@@ -167,35 +167,49 @@ static Py_ssize_t number_places(Features *f, uint64_t *keys, int32_t *first)
     return places;
 }
 
-/* ---- Blocks: what encloses them, and what stands before and behind them */
+/* ---- Blocks: whose they are, what encloses them, and what stands before and behind them
+
+   A block has the names and enclosing elements of its owner: the label of a checkbox before a line says nothing of it. */
+
+/* Find the owners. */
+static void find_owners(Features *f)
+{
+    const PageArrays *page = &f->page;
+    Py_ssize_t b, k;
+    for (b = 0; b < page->m; b++) {
+        int64_t most = 0;
+        f->blocks[b].owner = page->run_node[page->block_run_begin[b]];
+        for (k = page->block_run_begin[b]; k < page->block_run_end[b]; k++) {
+            const int64_t *before = f->totals + k * COUNTS, *behind = before + COUNTS;
+            int64_t letters = behind[LETTERS] + behind[DIGITS] - before[LETTERS] - before[DIGITS];
+            if (letters > most) {
+                most = letters;
+                f->blocks[b].owner = page->run_node[k];
+            }
+        }
+    }
+}
 
 #define MAX_ENCLOSING 3
 
-/* Count the elements of each group around each block; 0, or -1 without memory. */
-static int count_enclosing(Features *f)
+/* Count the elements of each group around each block. */
+static void count_enclosing(Features *f)
 {
     const PageArrays *page = &f->page;
-    SCOPED(free_memory) int32_t *changes = calloc((size_t)(page->m + 1) * GROUPS, sizeof *changes);
-    int32_t *counts = changes;
     Py_ssize_t i, b;
-    int k;
-    if (changes == NULL) {
-        return -1;
-    }
     for (i = 0; i < page->n; i++) {
+        uint8_t *counts = f->elements[i].enclosing;
         int group = f->group[page->tag[i]];
-        if (group < GROUPS && page->block_begin[i] < page->block_end[i]) {
-            changes[page->block_begin[i] * (Py_ssize_t)GROUPS + group]++;
-            changes[page->block_end[i] * (Py_ssize_t)GROUPS + group]--;
+        if (i) {
+            memcpy(counts, f->elements[page->parent[i]].enclosing, GROUPS);
+        }
+        if (group < GROUPS && counts[group] < MAX_ENCLOSING) {
+            counts[group]++;
         }
     }
-    for (b = 0; b < page->m; b++, counts += GROUPS) {
-        for (k = 0; k < GROUPS; k++) {
-            counts[GROUPS + k] += counts[k];
-            f->blocks[b].enclosing[k] = (uint8_t)(counts[k] < MAX_ENCLOSING ? counts[k] : MAX_ENCLOSING);
-        }
+    for (b = 0; b < page->m; b++) {
+        memcpy(f->blocks[b].enclosing, f->elements[f->blocks[b].owner].enclosing, GROUPS);
     }
-    return 0;
 }
 
 static void look_at_blocks(Features *f)
@@ -239,10 +253,12 @@ int features_measure(Features *f)
     read_values(f);
     count_kinds(f->text, ITEMS(f->arrays[RUN_OFFSET], int64_t), f->page.r, f->properties, f->totals, COUNTS);
     look_at_elements(f);
+    find_owners(f);
     if (count_siblings(f, keys, first) < 0 || count_repeats(f, keys, first) < 0
-        || (places = number_places(f, keys, first)) < 0 || count_enclosing(f) < 0) {
+        || (places = number_places(f, keys, first)) < 0) {
         return -1;
     }
+    count_enclosing(f);
     look_at_blocks(f);
     sum_odds(f);
     return describe_places(f, places);

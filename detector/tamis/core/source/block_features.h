@@ -11,7 +11,7 @@
 enum { LINKED = TOTALS, EMPHASISED, COUNTS };
 
 /* Groups of tags that are named here: TAG_GROUPS. */
-enum { H1 = 1, H2 = 2, H3_TO_H6 = 3, P = 4, LI = 5, LIST = 6, TABLE = 7, DIV = 28, GROUPS = 30 };
+enum { H1 = 1, H2 = 2, H3_TO_H6 = 3, P = 4, LI = 5, LIST = 6, TABLE = 7, CELL = 8, DIV = 28, GROUPS = 30 };
 
 /* Sets of tags, bits by tag: _FLAGGED_TAGS. */
 enum {
@@ -41,8 +41,9 @@ typedef struct {
     int32_t repeats;         /* other blocks of the same text */
     int32_t place;           /* the kind of place that it is in */
     int32_t container;       /* the innermost */
+    int32_t owner;           /* the element of the run with the most letters and digits, of several the first */
     float words[OF_WORDS];  /* total, mean, lowest and highest log-odds of its words */
-    uint8_t enclosing[GROUPS]; /* elements of each group around it, a few at most */
+    uint8_t enclosing[GROUPS]; /* as of its owner */
     uint8_t borders;         /* BORDERS, what its first and last character are, as bits */
 } Block;
 
@@ -51,9 +52,13 @@ typedef struct {
     uint64_t signature;
     double own, closed;           /* log-odds of its names, and of elements that end before it */
     double path, lowest, highest; /* sum of the log-odds from the root to it, and the lowest and highest of them */
+    double penalty;               /* of a section that starts directly in it */
     int32_t alike;                /* siblings of the same signature, itself included */
     int32_t children;
+    int32_t parts, most_alike;    /* children with text, and the most of its children that are alike */
+    int32_t cells;                /* of tables up to it, itself included, in document order */
     uint8_t hidden, linked, emphasised, is_described;
+    uint8_t enclosing[GROUPS]; /* it, and the elements of each group around it, a few at most */
 } Element;
 
 enum { RUN_OFFSET, FLAGS, GROUP, PROPERTIES, USES, WORD_ODDS, NAME_ODDS, BORROWED };
@@ -176,7 +181,7 @@ static inline double log_of(double x)
 /* Read the leading words of each block, MAX_WORDS at most, and count the title's words in it: the first 64 of them count. */
 void read_words(Features *f);
 
-/* Read the parts of the attributes that name elements with blocks, MAX_NAME_PARTS of each attribute at most; 0, or -1 with
+/* Read the parts of the attributes that name elements with text, MAX_NAME_PARTS of each attribute at most; 0, or -1 with
    an exception set. */
 int read_names(Features *f);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; tamis.core expects the same number. */
-#define CORE_VERSION 38
+#define CORE_VERSION 40
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -271,7 +271,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(chosen_ancestors, "Nearest or outermost chosen ancestor of every node.") \
     DO(slice_sums, "Sums over slices of an array.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
-    DO(hiding_rules, "Rules of a style sheet that may hide something, for tamis.page.hidden.") \
+    DO(style_rules, "Rules of a style sheet that set some properties, for tamis.page.styles.") \
     DO(match_predicates, "Attribute predicates, for tamis.page.attributes.") \
     DO(elements_with, "Elements with some attributes.") \
     DO(score_blocks, "Scores of a page's blocks, for tamis.models.blocks.") \

@@ -68,8 +68,8 @@ static void write_wording(const Features *f, Py_ssize_t b, float *row)
         row[ENCLOSING + k] = block->enclosing[k];
     }
     row += ENCLOSING + GROUPS;
-    row[0] = f->elements[owner_of(page, b)].hidden;
-    row[1] = (float)log_of(page->depth[owner_of(page, b)]);
+    row[0] = f->elements[f->blocks[b].owner].hidden;
+    row[1] = (float)log_of(page->depth[f->blocks[b].owner]);
     row[2] = (float)log_of(f->tag_sums[(Py_ssize_t)page->end[node] * COUNTED_SETS + IS_LINK]
                                  - f->tag_sums[node * COUNTED_SETS + IS_LINK]);
     row[3] = (float)log_of(block->repeats);

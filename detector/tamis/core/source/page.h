@@ -39,12 +39,6 @@ static inline Span value_of(const AttributeValues *values, Py_ssize_t number)
     return (Span){values->data + values->begin[number], values->data + values->begin[number + 1]};
 }
 
-/* The element that the first run of a block belongs to. */
-static inline int32_t owner_of(const PageArrays *page, Py_ssize_t block)
-{
-    return page->run_node[page->block_run_begin[block]];
-}
-
 /* Write a text with "#" for each number in it; returns where it ends. */
 unsigned char *without_numbers(Span text, unsigned char *to);
 

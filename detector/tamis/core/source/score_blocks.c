@@ -2,7 +2,7 @@
    all features is made: the network asks for those of a few blocks at a time. */
 #include "block_features.h"
 
-enum { COLUMNS, TEMPLATENESS, WORDS_OF, WEIGHT, IN_TREE, KIND_INPUTS, ARRAYS };
+enum { COLUMNS, TEMPLATENESS, WORDS_OF, WEIGHT, IN_TREE, PENALTY, KIND_INPUTS, ARRAYS };
 
 /* What a call holds. */
 typedef struct {
@@ -49,6 +49,42 @@ static void write_units(const Features *f, double *templateness, double *words, 
         *weight++ = (int64_t)larger(rint(sqrt(words[i])), 1);
         *in_tree++ = 1;
         templateness[i] = 1 - templateness[i];
+    }
+}
+
+#define MAX_BLOCKS_PER_ITEM 3   /* of a run of like siblings; larger ones, such as posts, stand each for itself */
+#define MAX_BLOCKS_PER_CELL 1.5 /* of a table; one with more lays out a page */
+enum { MIN_CELLS = 4 };
+
+/* Write what a section costs that starts at each element, then each block: `base`, or in a table, a list or a run of like
+   siblings `base` or `inside` times the fraction of its children that are alike, whichever is more. */
+static void write_penalties(const Features *f, double base, double inside, double *penalty)
+{
+    const PageArrays *page = &f->page;
+    Element *elements = f->elements;
+    Py_ssize_t i;
+    int32_t cells = 0;
+    for (i = 0; i < page->n; i++) {
+        Element *element = &elements[i], *above = &elements[i ? page->parent[i] : 0];
+        if (i && page->block_begin[i] < page->block_end[i]) {
+            above->parts++;
+            above->most_alike = element->alike > above->most_alike ? element->alike : above->most_alike;
+        }
+        element->cells = cells += f->group[page->tag[i]] == CELL;
+    }
+    for (i = 0; i < page->n; i++) {
+        Element *element = &elements[i];
+        double held = page->block_end[i] - page->block_begin[i], outside = i ? elements[page->parent[i]].penalty : base;
+        int32_t in_cells = elements[page->end[i] - 1].cells - element->cells;
+        int is_table = f->group[page->tag[i]] == TABLE;
+        int is_run = is_table ? in_cells >= MIN_CELLS && held <= MAX_BLOCKS_PER_CELL * in_cells
+                              : element->parts > 1 && held <= MAX_BLOCKS_PER_ITEM * element->parts;
+        double likeness = is_table ? 1 : element->most_alike > 1 ? (double)element->most_alike / element->children : 0;
+        element->penalty = is_run ? larger(outside, inside * likeness) : outside;
+        *penalty++ = outside;
+    }
+    for (i = 0; i < page->m; i++) {
+        *penalty++ = elements[page->block_node[i]].penalty;
     }
 }
 
@@ -111,12 +147,12 @@ static int fit(const Scoring *scoring)
     Py_ssize_t n = scoring->features.page.n, m = scoring->features.page.m;
     return scoring->network.f == FEATURES && are_below(&arrays[COLUMNS], FEATURES)
            && arrays[TEMPLATENESS].length == n + m && arrays[WORDS_OF].length == m && arrays[WEIGHT].length == n + m
-           && arrays[IN_TREE].length == n + m && arrays[COLUMNS].length <= FEATURES
+           && arrays[IN_TREE].length == n + m && arrays[PENALTY].length == n + m && arrays[COLUMNS].length <= FEATURES
            && arrays[KIND_INPUTS].length > PAGE_FEATURES + 2 * arrays[COLUMNS].length;
 }
 
 /* Score the blocks; 0, or -1 without memory. */
-static int score(Scoring *scoring, float clip)
+static int score(Scoring *scoring, float clip, double base, double inside)
 {
     Features *f = &scoring->features;
     const Array *arrays = scoring->arrays;
@@ -128,27 +164,31 @@ static int score(Scoring *scoring, float clip)
     }
     write_units(f, templateness, ITEMS(arrays[WORDS_OF], double), ITEMS(arrays[WEIGHT], int64_t),
                 ITEMS(arrays[IN_TREE], uint8_t));
+    write_penalties(f, base, inside, ITEMS(arrays[PENALTY], double));
     write_kind_inputs(scoring, of_blocks);
     return 0;
 }
 
-/* score_blocks(PAGE_FORMAT, network, clip, columns: int32[p], templateness: float64[n + m], words: float64[m],
-                weight: int64[n + m], in_tree: bool[n + m], kind_inputs: float64[PAGE_FEATURES + 2 p + 1 or more])
-   -> int64: tokens. columns: the features whose means are inputs of the page's kind. */
+/* score_blocks(PAGE_FORMAT, network, clip, base, inside, columns: int32[p], templateness: float64[n + m],
+                words: float64[m], weight: int64[n + m], in_tree: bool[n + m], penalty: float64[n + m],
+                kind_inputs: float64[PAGE_FEATURES + 2 p + 1 or more])
+   -> int64: tokens. columns: the features whose means are inputs of the page's kind; base, inside: as of penalties. */
 PyObject *core_score_blocks(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(release) Scoring scoring = {0};
     Array *arrays = scoring.arrays;
+    double base, inside;
     float clip;
     int failed;
-    if (!PyArg_ParseTuple(arguments, PAGE_FORMAT "O&fO&O&O&O&O&O&", PAGE_ARGUMENTS(&scoring.features),
-                          in_network, &scoring.network, &clip, in_4, &arrays[COLUMNS], out_8, &arrays[TEMPLATENESS], out_8,
-                          &arrays[WORDS_OF], out_8, &arrays[WEIGHT], out_1, &arrays[IN_TREE], out_8, &arrays[KIND_INPUTS])
+    if (!PyArg_ParseTuple(arguments, PAGE_FORMAT "O&fddO&O&O&O&O&O&O&", PAGE_ARGUMENTS(&scoring.features), in_network,
+                          &scoring.network, &clip, &base, &inside, in_4, &arrays[COLUMNS], out_8, &arrays[TEMPLATENESS],
+                          out_8, &arrays[WORDS_OF], out_8, &arrays[WEIGHT], out_1, &arrays[IN_TREE], out_8,
+                          &arrays[PENALTY], out_8, &arrays[KIND_INPUTS])
         || !check_arrays(fit(&scoring)) || features_read(&scoring.features) < 0) {
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    failed = score(&scoring, clip) < 0;
+    failed = score(&scoring, clip, base, inside) < 0;
     Py_END_ALLOW_THREADS
     return failed ? PyErr_NoMemory() : list_tokens(&scoring.features);
 }

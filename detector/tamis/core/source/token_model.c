@@ -222,7 +222,7 @@ int read_names(Features *f)
         to += found;
     }
     for (i = 0; i < page->n; i++) {
-        int32_t behind = page->block_begin[i] < page->block_end[i] ? page->attribute_begin[i + 1] : 0;
+        int32_t behind = page->run_begin[i] < page->run_end[i] ? page->attribute_begin[i + 1] : 0;
         for (k = page->attribute_begin[i]; k < behind; k++) {
             const Parts *own = &of_attribute[page->first[k]];
             for (part = own->begin; part < own->end; part++) {
@@ -282,7 +282,7 @@ void sum_odds(Features *f)
    names, and those of the paths to the innermost containers. */
 void write_odds(const Features *f, Py_ssize_t b, float *row)
 {
-    const Element *around = &f->elements[owner_of(&f->page, b)];
+    const Element *around = &f->elements[f->blocks[b].owner];
     int32_t container = f->blocks[b].container;
     int k;
     memcpy(row, f->blocks[b].words, sizeof *row * OF_WORDS);

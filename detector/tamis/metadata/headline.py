@@ -1,0 +1,236 @@
+"""The headline of a page without the name of its site, and this name where only the title has it.
+
+The title, a declared headline and the headings of a page each may hold the name of the site, of a section or a slogan.
+The headline is the heading that is most like the declared headline, else the part of the title that the page repeats.
+A title that is the site's, or its software's, gives way to the only heading of the content.
+"""
+
+# ruff: noqa: SIM905 - lists of words are read as text
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tamis.metadata.values import seen_text, word_set
+from tamis.metadata.visible import Heading, headings, site_names
+from tamis.page.addresses import domain, split_address
+from tamis.page.text import UNSPACED_CLASS, letters_of
+from tamis.page.tree import block_lengths
+
+if TYPE_CHECKING:
+    from tamis.metadata.site_facts import SiteFacts
+    from tamis.page.page import Page
+
+_BETWEEN: Final = r" (?:[|–—•·»«›‹~*-]|::) | ?[|»«] ?|: "  # parts of a title
+_BETWEEN_PARTS: Final = re.compile(f"({_BETWEEN})")
+_BETWEEN_SHOWN: Final = re.compile(  # also "新闻-新华网" and "「Treeviz」:開発日誌"
+    rf"({_BETWEEN}|(?<=[^\sa-zA-Z])(?:--?|_)(?=[{UNSPACED_CLASS}])|(?<=[{UNSPACED_CLASS}」』】])[:：])"
+)
+_SITE_FIRST: Final = frozenset({"•", "::"})  # between the name of a forum and its topic
+_MAX_PARTS: Final = 15  # of a title, with what is between them
+_LABEL: Final = re.compile(r"^(?:View topic|Viewing topic|Thema anzeigen|Ver tema|Voir le sujet|Zobacz temat) ?[-:] ")
+_MIN_CUT_HEADLINE: Final = 60  # characters of a declared headline that may be cut off
+_MAX_NAME_WORDS: Final = 4  # of a site
+_INNER_SIGN: Final = re.compile(r"[:,;.!?)'’-]")  # what follows a part of a sentence
+_OPENINGS: Final = (":", "(", "‘", "“", "„", "«", '"')  # before a part of a sentence
+_MAX_LABEL_WORDS: Final = 2  # "Solved", beside a headline
+_MAX_TITLE_CHARACTERS: Final = 1_000
+_MAX_HEADING_RUNS: Final = 12
+_BLOCKS_AT_TEXT: Final = 6  # after a heading, one of them a paragraph
+_MIN_PARAGRAPH: Final = 80
+_SLUG_SIGNS: Final = re.compile(r"[^\w]|_")
+_MIN_SLUG_WORDS: Final = 2
+_GENERIC_TITLES: Final = frozenset(
+    "home homepage index untitled untitleddocument document reactapp viteapp vueapp nextjsapp createnextapp app myapp"
+    " welcome startseite newpage page title".split()
+)
+
+
+class Headline(NamedTuple):
+    """What :func:`find_headline` found.
+
+    Attributes:
+        text: the headline.
+        is_visible: whether it is text of the page, not only declared.
+        site_name: the end of the title that is the name of the site; "" if no end is.
+    """
+
+    text: str
+    is_visible: bool
+    site_name: str
+
+
+class _Site(NamedTuple):
+    """The letters of the names that a site has, and of its host."""
+
+    names: frozenset[str]
+    host: str
+
+    def is_name(self, text: str) -> bool:
+        own = letters_of(text)
+        return bool(own) and (own in self.names or (len(own) > 3 and own in self.host))
+
+    def without_name(self, title: str, *, is_split_by_colon: bool = False) -> tuple[str, str]:
+        """The last or first part of a title that is a name of the site, and the rest; "" and the title for none."""
+        parts = _BETWEEN_PARTS.split(title)
+        ends = ((parts[-1], parts[-2], parts[:-2]), (parts[0], parts[1], parts[2:])) if len(parts) > 2 else ()
+        for part, between, rest in ends:
+            if (is_split_by_colon or between != ": ") and self.is_name(part):
+                return part, "".join(rest).strip() or title
+        return "", title
+
+
+def find_headline(page: Page, declared: str | None, site_name: str, common: SiteFacts) -> Headline:
+    """Find the headline of a page.
+
+    Args:
+        page: the page.
+        declared: the headline that it declares, or its title.
+        site_name: the name of the site that it declares, or "".
+        common: what most pages of the site have.
+    """
+    host = letters_of(domain(page.url or ""))
+    stated = _Site(frozenset({letters_of(site_name)}) | common.texts, host)
+    shown = [heading for heading in headings(page, "h1") if not common.has(page, heading)]
+    site = _Site(frozenset(map(letters_of, site_names(page))) | stated.names, host)
+    in_title, _ = site.without_name(page.title)
+    is_shown = letters_of(declared or "") in {letters_of(heading.text) for heading in shown}
+    if not declared or (site.is_name(declared) and not site.is_name(page.title) and not is_shown):
+        declared = seen_text(page.title) or next((heading.text for heading in shown), None)
+    if not declared:
+        return Headline("", False, in_title)
+    _, headline = stated.without_name(_LABEL.sub("", declared), is_split_by_colon=True)
+    if len(headline) >= _MIN_CUT_HEADLINE and page.title.startswith(headline.rstrip("….")):
+        headline = page.title
+    visible = _similar_heading(page, headline, shown, site) or _shown_part(
+        page, page.title if headline in page.title else headline, site
+    )
+    _, text = site.without_name(visible or headline)
+    return Headline(text, bool(visible), in_title)
+
+
+def _similar_heading(page: Page, declared: str, shown: list[Heading], site: _Site) -> str | None:
+    """The ``h1`` with most words in common with the declared headline, at least half of its own; else the only one."""
+    parts = _BETWEEN_PARTS.split(page.title[:_MAX_TITLE_CHARACTERS])[: 2 * _MAX_PARTS]
+    wanted = {letters_of(declared), *_parts_of(parts, site)}
+    candidates = [heading for heading in shown if not site.is_name(heading.text)]
+    is_long = len(parts[0].split()) > 2
+    if len(parts) > 2 and letters_of(parts[-1]) in (
+        {letters_of(heading.text) for heading in candidates}
+        if candidates
+        else {letters_of(parts[-1])}
+        if is_long
+        else ()
+    ):
+        # "Storm - Book", where the heading is the name of the book
+        first = letters_of(parts[0])
+        same = [heading for heading in headings(page, "h1", "h2", "h3") if letters_of(heading.text) == first]
+        candidates = [heading for heading in same if not site.is_name(heading.text)] or candidates
+    declared_words = word_set(declared)
+    best, best_overlap = None, (False, 0, 0.0, 0)
+    for heading in candidates:
+        words = word_set(heading.text)
+        common = len(words & declared_words)
+        is_wanted = letters_of(heading.text) in wanted
+        overlap = is_wanted, common, common / max(len(words), 1), len(heading.text)
+        is_long_enough = (
+            common > 1 or len(declared_words) <= 3 or letters_of(declared).startswith(letters_of(heading.text))
+        )
+        is_like = is_long_enough and 0 < len(words) <= 2 * common
+        if overlap > best_overlap and (is_wanted or is_like):
+            best, best_overlap = heading, overlap
+    if best is None and len(candidates) == 1:
+        heading = candidates[0]
+        words = set(heading.text.lower().split())
+        is_likely = len(words) > 1 and not words.isdisjoint(f"{declared} {page.title}".lower().split())
+        if is_likely or letters_of(heading.text) == letters_of(parts[0]) or _is_static(page, declared, heading, site):
+            best = heading
+    return best and _part_of_heading(page, best, wanted)
+
+
+def _parts_of(parts: list[str], site: _Site) -> set[str]:
+    """Letters of the parts of a title, each alone and with those after it, without names of the site."""
+    found = set()
+    for begin in range(0, len(parts), 2):
+        for end in range(begin + 1, len(parts) + 1, 2):
+            part = "".join(parts[begin:end])
+            if not site.is_name(part):
+                found.add(letters_of(part))
+    return found
+
+
+def _part_of_heading(page: Page, heading: Heading, wanted: set[str]) -> str:
+    """The elements of a heading that are a part of the title, without a label, a source or a number beside them."""
+    begin, end = int(page.run_begin[heading.element]), int(page.run_end[heading.element])
+    if end - begin > 4 * _MAX_HEADING_RUNS:
+        return heading.text
+    bounds = page.run_offset[begin : end + 1].tolist()
+    runs = [seen_text(page.text[at:behind]) for at, behind in pairwise(bounds)]
+    runs = [run for run in runs if run]
+    if not 1 < len(runs) <= _MAX_HEADING_RUNS:
+        return heading.text
+    words = len(heading.text.split())
+    max_words = _MAX_LABEL_WORDS if letters_of(heading.text) in wanted else words // 2
+    found = []
+    for first in range(len(runs)):
+        for last in range(first + 1, len(runs) + 1):
+            part = " ".join(runs[first:last])
+            is_most = last - first < len(runs) and words - len(part.split()) <= max_words
+            is_apart = not (
+                _INNER_SIGN.match(part)
+                or (last < len(runs) and _INNER_SIGN.match(runs[last]))
+                or (first and runs[first - 1].endswith(_OPENINGS))
+            )
+            if is_most and is_apart and " " in part and letters_of(part) in wanted:
+                found.append(part)
+    return max(found, key=len, default=heading.text)
+
+
+def _is_static(page: Page, title: str, heading: Heading, site: _Site) -> bool:
+    """Whether a title is that of the site or of its software, while a heading stands at the text of the page.
+
+    It is, too, if the address has words of the heading instead of those of the title.
+    """
+    begin = int(page.block_end[heading.element])
+    if not (block_lengths(page)[begin : begin + _BLOCKS_AT_TEXT] >= _MIN_PARAGRAPH).any():
+        return False
+    slug = word_set(_SLUG_SIGNS.sub(" ", split_address(page.url or "").path))
+    in_slug = len(word_set(heading.text) & slug)
+    is_of_slug = in_slug >= _MIN_SLUG_WORDS and in_slug > len(word_set(title) & slug)
+    return site.is_name(title) or letters_of(title) in _GENERIC_TITLES or is_of_slug
+
+
+def _shown_part(page: Page, title: str, site: _Site) -> str | None:
+    """The longest part of a title that is a heading, or most of it and a line, on the side that is not for sites."""
+    pieces = _BETWEEN_SHOWN.split(title)
+    lines = f"\n{page.block_lines}\n"
+    if not 3 <= len(pieces) <= _MAX_PARTS:
+        return _after_name(title, site, lines)
+    sign, shown = pieces[1].strip(), [heading.text for heading in headings(page, "h1", "h2", "h3")]
+    is_first_heading = bool(shown) and letters_of(shown[0]) == letters_of("".join(pieces[2:]))
+    is_after_site = site.is_name(pieces[0]) or (sign == ":" and is_first_heading)
+    if sign == ":" and not is_after_site:
+        shown = [text for number, text in enumerate(shown) if not number or 2 * len(text) > len(title)]  # not "Opinion"
+    letters = set(map(letters_of, shown))
+    is_site_first = sign in _SITE_FIRST or is_after_site
+    begins = range(2 * is_site_first, len(pieces) if is_site_first or sign == "»" else 1, 2)
+    found = []
+    for begin in begins:
+        for end in range(begin + 1, len(pieces) + (begin > 0), 2):
+            part = "".join(pieces[begin:end]).strip()
+            is_line = sign not in {"»", ":"} and (begin or 2 * len(part) > len(title)) and f"\n{part}\n" in lines
+            if (letters_of(part) in letters or is_line) and not site.is_name(part):
+                found.append(part)
+    return max(found, key=len, default=None)
+
+
+def _after_name(title: str, site: _Site, lines: str) -> str | None:
+    """The rest of a title that begins or ends with the name of the site, without a sign between, if it is a line."""
+    words = title.split()
+    for count in range(1, min(_MAX_NAME_WORDS, len(words) - 1) + 1):
+        for name, rest in ((words[:count], words[count:]), (words[-count:], words[:-count])):
+            if site.is_name(" ".join(name)) and f"\n{' '.join(rest)}\n" in lines:
+                return " ".join(rest)
+    return None

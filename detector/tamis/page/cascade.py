@@ -1,0 +1,325 @@
+"""The cascade of the properties that can hide text: what a page's own styles come to on one screen.
+
+The screen is 1280 by 800 pixels, light, with a mouse and scripts. Sheets from elsewhere are not fetched, and count as
+empty. The compiled core splits the page's sheets into rules and finds those that may matter: first by values that hide,
+then all that say something of the elements hidden so. What is read of a rule is remembered by the process.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from contextlib import suppress
+from functools import lru_cache
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from urllib.parse import unquote_to_bytes
+
+import numpy as np
+
+from tamis.core import core
+from tamis.page.attributes import attribute_predicate
+from tamis.page.css_values import (
+    ANY_COLOR,
+    INHERITED,
+    LONGHANDS,
+    NO_COLOR,
+    OPENABLE,
+    READERS,
+    SAID,
+    UNSET,
+    WAYS,
+    Said,
+    read_background,
+)
+from tamis.page.media import holds, is_supported
+from tamis.page.selectors import parse_selector, select
+from tamis.page.text import character_properties
+from tamis.page.tree import (
+    TAG_ID,
+    elements_named,
+    is_among,
+    nearest,
+    run_lengths,
+    runs_of_blocks,
+    subtree_sums,
+    sums_over_runs,
+    tag_set,
+    within,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cssselect.parser import Selector
+    from numpy.typing import NDArray
+
+    from tamis.page.page import Page
+
+    Flags = NDArray[np.bool_]
+    Candidates = dict[str, Flags]
+    Chosen = Flags | NDArray[np.intp]  # elements
+    Rank = tuple[int, int, tuple[int, int, int], int]
+
+_HIDING_STYLES: Final = (
+    *("none", "hidden", "opacity", "font-size", "font:", "indent", "absolute", "fixed", "clip", "scale", "white"),
+    *("#fff", "transparent", "collapse", "999", "000", "rotate", "zoom", "background", "rgb", "hsl", "\\"),
+)
+"""What is in a style that may hide."""
+_HIDING_RULES: Final = re.sub(
+    r"\s*[\n|]\s*",
+    "\n",
+    """display 0n|visibility 0hc|opacity 0.0c-|filter 0o|font-size 0.012c|font 0.0|text-indent 0-9|left 0-9|right 0-
+    top 0-|bottom 0-|inset 0-|margin 0-|margin-left 0-|clip 0r|clip-path 0iecp|transform 0srmt|scale 0.0|translate 0-
+    zoom 0.0|content-visibility 0h|height 10.1|width 10.1|max-height 10.1|max-width 10.1|line-height 10.1
+    overflow 2hc|overflow-x 2hc|overflow-y 2hc|color 0#wtrh|color 4|background 8|background-color 8
+    -webkit-text-fill-color 0t""",
+)
+"""Declarations of rules that may hide, as the core takes them: how each counts, and how its value begins."""
+
+_BROWSER: Final = tuple(
+    (name, cast("Selector", parse_selector(selector)))
+    for name, selector in (
+        ("hidden", "[hidden]:not([hidden=until-found])"),
+        ("dialog", "dialog:not([open])"),
+        ("popover", "[popover]"),
+        ("shadowrootmode", "[shadowrootmode] ~ *"),
+        *((name, name) for name in ("rp", "noembed", "noframes", "progress", "meter")),
+    )
+)
+"""What browsers do not render; each with an element or attribute of it."""
+_FOR_READERS: Final = attribute_predicate("class", parts=("sr-only", "screen-reader", "visually", "element-invisible"))
+_READERS_ONLY: Final = frozenset(
+    "sr-only u-sr-only screen-reader screen-reader-text screen-reader-only visually-hidden visuallyhidden "  # noqa: SIM905
+    "u-visually-hidden u-visuallyhidden element-invisible".split()
+)
+
+_CSS: Final = frozenset({"text/css", ""})
+_INERT: Final = (TAG_ID["noscript"], TAG_ID["template"])
+_INLINE: Final = (1_000_000, 0, 0)  # specificity of a style attribute
+_MAX_SELECTORS: Final = 100  # of a rule
+_MAX_LENGTH: Final = 500  # of a nested selector
+_MAX_WORK: Final = 20_000_000  # elements that selectors are matched against, of all rules
+_MIN_MATCHED: Final = 200  # selectors, on the largest page
+_OF_MOVEMENT: Final = frozenset({"opacity", "visibility", "size"})  # how things are before they move in
+_BACKGROUND: Final = re.compile(rb"background(?:-color|-image)?\s*+:\s*+([^;}]*+)")
+_CODE: Final = tag_set("pre", "code")
+_WITHOUT_SCRIPTS: Final = re.compile(r"no-?js")
+_WHITE: Final = frozenset({0xFFFFFF, NO_COLOR})
+
+
+class Hiding(NamedTuple):
+    """How the styles of an element hide it.
+
+    Attributes:
+        way: one of :data:`tamis.page.css_values.WAYS`.
+        moves: whether they move it in.
+        is_shown_in_other_state: whether they show it when it, or something around it, has another class or the like.
+    """
+
+    way: str
+    moves: bool
+    is_shown_in_other_state: bool
+
+
+class Styles(NamedTuple):
+    """Hidden elements, and by inherited way the element that sets the value of each: int32[n]."""
+
+    hiding: dict[int, Hiding]
+    setters: dict[str, NDArray[np.int32]]
+
+
+def find_hiding(page: Page, wanted: Flags) -> Styles:
+    """Find the elements with text of some blocks (bool[m]) whose own styles hide them.
+
+    What hides half of the page's text is passed over: a script shows it, or a sheet from elsewhere.
+    """
+    css, browser = _own_css(page), _of_browser(page)
+    styled = page.attributes.containing(_HIDING_STYLES, "style")
+    if not (css or browser or styled):
+        return Styles({}, {})
+    inline = {place: said.ways for place, style in styled if (said := SAID[style]).ways}
+    rules = [
+        (selector, said.ways)
+        for _, selectors, _, said in _rules(page, css, np.ones(page.n, bool), _HIDING_RULES)
+        for selector in (selectors if said.ways else ())
+    ]
+    if not (browser or inline or rules):
+        return Styles({}, {})
+    length = run_lengths(page)
+    holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
+    is_part = 2 * sums_over_runs(page, length) < length.sum()
+    by_ways: dict[tuple[str, ...], list[int]] = {}
+    for element, ways in page.attributes.elements_and_values(inline):
+        by_ways.setdefault(ways, []).append(element)
+    found = [(is_among(page, elements), ways) for ways, elements in by_ways.items()]
+    found += [(select(page, selector, among=holding), ways) for selector, ways in rules]
+    of_browser = [(chosen & is_part, said.ways) for chosen, said in browser]
+    candidates: Candidates = {}
+    for number, (chosen, ways) in enumerate(of_browser + found):
+        among, is_known = chosen & holding, number < len(of_browser)
+        if among.any() and (is_known or 2 * length[within(page, chosen)[page.run_node]].sum() < length.sum()):
+            candidates |= {way: candidates[way] | among if way in candidates else among for way in ways}
+    return _compute(page, css, browser, holding, candidates) if candidates else Styles({}, {})
+
+
+def _own_css(page: Page) -> bytes:
+    """The page's own style sheets for the screen."""
+    table, sheets = page.attributes, elements_named(page, "style")
+    if sheets and not table.names.keys().isdisjoint(("media", "type")):
+        wrong = [place for media, place in table.places_by_value("media").items() if not holds(media or "all")]
+        wrong += [place for kind, place in table.places_by_value("type").items() if kind.lower() not in _CSS]
+        others = frozenset(table.elements_with(wrong))
+        sheets = [sheet for sheet in sheets if sheet not in others]
+    texts = [page.raw_texts[sheet] for sheet in sheets if page.tag[page.parent[sheet]] not in _INERT]
+    for _, value in table.containing(("data:text/css",), "href") if b"data:text/css" in table.data else ():
+        head, _, data = value.partition(",")
+        with suppress(ValueError):  # of base64
+            texts.append(b64decode(data) if "base64" in head else unquote_to_bytes(data))
+    return b"\n".join(texts).replace(b"\0", b"")
+
+
+def _of_browser(page: Page) -> list[tuple[Flags, Said]]:
+    """What the sheets of browsers hide, and those from elsewhere by names that say so."""
+    table, found = page.attributes, []
+    for name, selector in _BROWSER:
+        if name in page.tag_names or name in table.names or name in page.unknown_names.values():
+            found.append((select(page, selector, among=np.ones(page.n, bool)), SAID["display:none"]))
+    if len(titles := elements_named(page, "title")) > 1:
+        found.append((is_among(page, titles[1:]), SAID["display:none"]))
+    if named := table.matching(_FOR_READERS):
+        places = [place for place, value in named if not _READERS_ONLY.isdisjoint(value.split())]
+        found.append((is_among(page, table.elements_with(places)), SAID["position:absolute;clip:rect(0,0,0,0)"]))
+    return found
+
+
+def _rules(
+    page: Page, css: bytes, subjects: Flags, wanted: str, *, in_any_state: bool = False
+) -> Iterator[tuple[int, tuple[Selector, ...], str, Said]]:
+    """Order, selectors, layer and declarations of the rules that set a wanted property on some elements."""
+    if not css:
+        return
+    table = page.attributes
+    present = np.zeros(len(table.first), bool)
+    present[table.first[np.repeat(subjects, np.diff(table.begin))]] = True
+    names = (table.names.get(name, -1) for name in ("class", "id"))
+    left = max(_MAX_WORK // page.n, _MIN_MATCHED)
+    rules = core.style_rules(table.arrays, present, css, wanted, in_any_state, *names, character_properties())
+    for order, text in rules:
+        preludes, _, declarations = text.rpartition("\0")
+        said = SAID[declarations]
+        selectors, layer = _read_preludes(preludes) if in_any_state or said.ways else ((), "")
+        yield order, selectors[:left], layer, said
+        left -= len(selectors)
+        if left <= 0:
+            return
+
+
+@lru_cache(maxsize=2_048)
+def _read_preludes(preludes: str) -> tuple[tuple[Selector, ...], str]:
+    """Selectors of a rule that holds on the screen, none of another one, and the layer that it is in, "" for none."""
+    selectors, layer = [""], ""
+    for prelude in preludes.split("\0"):
+        if prelude[:1] != "@":
+            inner = [each for each in prelude.split("\1") if each and not _WITHOUT_SCRIPTS.search(each)]
+            selectors = [nested for outer in selectors for each in inner if (nested := _nest(outer, each))][
+                :_MAX_SELECTORS
+            ]
+            continue
+        name, _, condition = re.sub(r"^(@[a-z]+)\s*", r"\1 ", prelude.lower()).partition(" ")
+        if (name == "@media" and not holds(condition)) or (name == "@supports" and not is_supported(condition)):
+            return (), ""
+        if name == "@layer":
+            layer = condition or "*"
+        elif name == "@scope":
+            selectors = [condition.partition(")")[0].strip("( ")]
+    return tuple(filter(None, map(parse_selector, selectors))), layer
+
+
+def _nest(outer: str, inner: str) -> str:
+    """A selector in a rule of another one; "" for one that is too long."""
+    if len(inner) + inner.count("&") * len(outer) > _MAX_LENGTH:
+        return ""
+    return inner.replace("&", outer) if "&" in inner else f"{outer} {inner}".strip()
+
+
+def _compute(
+    page: Page, css: bytes, browser: list[tuple[Flags, Said]], holding: Flags, candidates: Candidates
+) -> Styles:
+    """Find which of the candidates (bool[n] by way) are hidden, by all that is said of them."""
+    hidden = np.logical_or.reduce([*candidates.values()])
+    subjects = hidden
+    if not candidates.keys().isdisjoint(INHERITED):
+        subjects = (within(page, hidden) & holding) | (subtree_sums(page, hidden) > 0)
+    names = {name for way in candidates for name in WAYS[way].properties}
+    wanted = names | {short for short, longhands in LONGHANDS.items() if not names.isdisjoint(longhands)}
+    shown = {way: np.zeros(page.n, bool) for way in candidates}
+    ranked: list[tuple[Rank, Chosen, Said]] = [((0, 0, (0, 0, 0), 0), chosen, said) for chosen, said in browser]
+    layers: dict[str, int] = {}
+    lines = "\n".join(f"{name} 0" for name in wanted)
+    for order, selectors, layer, said in _rules(page, css, subjects, lines, in_any_state=True):
+        place = layers.setdefault(layer, len(layers)) if layer else len(css)
+        shows = [way for way in candidates.keys() & OPENABLE if _shows(said, way)]
+        for selector in selectors:
+            chosen = select(page, selector, among=subjects)
+            if chosen.any():
+                ranked.append(((1, place, selector.specificity(), order), chosen, said))
+            for way in shows:
+                shown[way] |= select(page, selector, among=candidates[way], in_any_state=True) & ~chosen
+    inline = {place: SAID[style] for place, style in page.attributes.containing(wanted, "style")}
+    of_style = page.attributes.elements_and_values(inline)
+    ranked += [((1, len(css), _INLINE, 0), np.array([element]), said) for element, said in of_style]
+    values = _cascade(page, names, [(chosen, said) for _, chosen, said in sorted(ranked, key=itemgetter(0))])
+    if "color" in candidates:
+        values["background-color"] = _backgrounds(page, css, values["background-color"])
+    return _evaluate(page, candidates, values, shown)
+
+
+def _cascade(page: Page, names: set[str], ranked: list[tuple[Chosen, Said]]) -> dict[str, NDArray[np.float64]]:
+    """float64[n] by property, its value on each element, by what is said in ascending order of rank."""
+    values = {name: np.full(page.n, READERS[name][1]) for name in names}
+    for is_important in (False, True):
+        for chosen, said in ranked:
+            for name, number, important in said.declarations:
+                if important == is_important and name in names:
+                    values[name][chosen] = number
+    return values
+
+
+def _shows(said: Said, way: str) -> bool:
+    return way not in said.ways and any(name in WAYS[way].properties[:2] for name, *_ in said.declarations)
+
+
+def _evaluate(page: Page, candidates: Candidates, values: dict[str, NDArray[np.float64]], shown: Candidates) -> Styles:
+    styles = Styles({}, {})
+    for way in (way for way in WAYS if way in candidates):
+        properties, hides = WAYS[way]
+        found = hides(values.__getitem__) & candidates[way]
+        if way in {"visibility", "opacity"} and page.unknown_names:  # of custom elements, until scripts define them
+            found[[element for element, name in page.unknown_names.items() if "-" in name]] = False
+        if way == "color":
+            found &= ~within(page, _CODE.take(page.tag))  # which has its background from elsewhere
+        if way in INHERITED:
+            is_set = np.logical_or.reduce([values[name] != UNSET for name in properties if READERS[name][1] == UNSET])
+            styles.setters[way] = nearest(page.parent, is_set)
+        for element in found.nonzero()[0].tolist():
+            if element not in styles.hiding or styles.hiding[element].way in _OF_MOVEMENT:
+                moves = way in _OF_MOVEMENT and bool(values["moves"][element] > 0)
+                styles.hiding[element] = Hiding(way, moves, bool(shown[way][element]))
+    return styles
+
+
+def _backgrounds(page: Page, css: bytes, own: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[n], the colour that each element stands on, as far as the page itself tells."""
+    around = nearest(page.parent, own != NO_COLOR)
+    default = 0xFFFFFF if _is_white(page, css) else ANY_COLOR
+    return np.where(around < 0, default, own[around])
+
+
+def _is_white(page: Page, css: bytes) -> bool:
+    """Whether a page is white where it sets no background."""
+    named = page.attributes.places_by_value
+    if named("bgcolor") or named("background") or "stylesheet" in " ".join(named("rel")).lower():
+        return False
+    values = (value.decode(errors="replace").strip() for value in _BACKGROUND.findall(css.lower()))
+    return all(value in {"inherit", "initial", ""} or read_background(value) in _WHITE for value in values)

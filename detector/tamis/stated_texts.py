@@ -1,0 +1,62 @@
+"""Texts that the title and ``meta`` elements of a page state, which are counted for its site as its text blocks are.
+
+What most pages of a site state is no fact about one of them: its name in titles, a static title, the author of its
+theme, its logo as the picture of every page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tamis.hashing import hash_text
+from tamis.page.text import letters_of
+from tamis.page.tree import named_elements, once_per_page
+
+if TYPE_CHECKING:
+    from tamis.arrays import Hashes
+    from tamis.page.page import Page
+
+_COUNTED: Final = frozenset({"og:title", "twitter:title", "author", "article:author", "og:image", "twitter:image"})
+_MAX_TEXTS: Final = 12
+_MAX_CHARACTERS: Final = 300
+_SIGNS: Final = (
+    " | ",
+    " - ",
+    " – ",
+    " — ",
+    " · ",
+    " • ",
+    " » ",
+    " « ",
+    " › ",
+    " ‹ ",
+    " :: ",
+    " ~ ",
+    ": ",
+    "|",
+)  # between the parts of a title
+
+
+@once_per_page
+def stated_texts(page: Page) -> list[str]:
+    """Letters of what the title and ``meta`` elements of a page state, in their order, each once."""
+    found = [page.title, *_ends_of(page.title)]
+    for _, pairs in named_elements(page, "meta"):
+        if (pairs.get("property") or pairs.get("name") or "").lower() in _COUNTED:
+            found.append(pairs.get("content", ""))
+    return list(dict.fromkeys(filter(None, map(letters_of, found[:_MAX_TEXTS]))))
+
+
+def _ends_of(title: str) -> list[str]:
+    """First and last part of a title, by the sign that is next to each."""
+    first = min((title.split(sign, 1)[0] for sign in _SIGNS if sign in title), key=len, default="")
+    last = min((title.rsplit(sign, 1)[-1] for sign in _SIGNS if sign in title), key=len, default="")
+    return [first, last]
+
+
+@once_per_page
+def fact_codes(page: Page) -> Hashes:
+    """uint64[f], a code for each of the texts, which is counted as the units of a page are."""
+    return np.array([hash_text(f"fact {text[:_MAX_CHARACTERS]}") for text in stated_texts(page)], np.uint64)

@@ -1,0 +1,114 @@
+"""What belongs together stays together: what a page states, rows and items, copies of sections."""
+
+import json
+
+import pytest
+
+from tamis import clean
+from tamis.evidence.stated import stated_blocks
+from tamis.models import load_model
+from tamis.page.page import Page
+
+RECIPE = {
+    "@type": "Recipe",
+    "recipeIngredient": ["4 firm pears, peeled", "1 pinch of salt", "Salt"],
+    "recipeInstructions": [
+        {"@type": "HowToSection", "name": "Bake", "itemListElement": [{"text": "Heat the oven &amp; butter a dish."}]}
+    ],
+}
+FAQ = {
+    "@type": ["FAQPage"],
+    "mainEntity": [{"name": "Does it freeze?", "acceptedAnswer": {"text": "<p>No, it turns grainy.</p>"}}],
+}
+
+
+def stated(body: str, *things: object) -> list[str]:
+    scripts = "".join(f'<script type="application/ld+json">{json.dumps(thing)}</script>' for thing in things)
+    page = Page.parse(f"<head>{scripts}</head><body>{body}")
+    found = stated_blocks(page)
+    return [] if found is None else [page.block_texts()[block] for block in found.nonzero()[0]]
+
+
+@pytest.mark.parametrize(
+    ("body", "texts"),
+    [
+        ("<ul><li>\u25a2 4 firm pears, peeled<li>Pears", ["\u25a2 4 firm pears, peeled"]),
+        ("<table><tr><td>4<td>firm pears, peeled<tr><td>5<td>eggs</table>", ["4", "firm pears, peeled"]),
+        ("<p>Heat the oven & butter a dish.<p>Heat the oven.", ["Heat the oven & butter a dish."]),
+        ("<p>salt<p>x<p>y<p>z<p>w", []),
+        ("<p>1 pinch of salt<p>salt", ["1 pinch of salt", "salt"]),
+        ("<nav>1 pinch of salt</nav>", []),
+    ],
+)
+def test_ingredients_and_steps_of_a_recipe_are_found_among_the_blocks(body: str, texts: list[str]) -> None:
+    assert stated(body, {"@graph": [RECIPE]}) == texts
+
+
+def test_questions_and_answers_are_stated_and_products_are_not() -> None:
+    body = "<button>Does it freeze?</button><p>No, it turns grainy.<p>4 firm pears, peeled"
+    assert stated(body, FAQ) == ["Does it freeze?", "No, it turns grainy."]
+    assert stated(body, RECIPE | {"@type": "Product"}, {"@type": "Recipe"}, {"@type": 5}, "x", [3]) == []
+
+
+def test_microdata_states_ingredients_and_the_questions_of_a_page_of_questions() -> None:
+    faq = '<div itemscope itemtype="https://schema.org/FAQPage"><b itemprop=name>When?</b><p itemprop=text>Now.</div>'
+    assert stated(f"<p itemprop=recipeIngredient>oats<p itemprop=name>Oats{faq}") == ["oats", "When?", "Now."]
+
+
+STORY = (
+    "<p>Every autumn my neighbour brings a crate of pears over the fence, and I wonder what to do with them all.</p>"
+    * 3
+)
+BEHIND = '<div class="related sidebar"><h3>4 firm pears, peeled</h3><a href=/a>1 pinch of salt</a></div>'
+
+
+def test_what_is_stated_is_kept_but_not_what_nobody_sees() -> None:
+    head = f'<script type="application/ld+json">{json.dumps(RECIPE)}</script>'
+    page = f"<head>{head}</head><body><main><h1>Pears</h1>{STORY}</main>"
+    assert "4 firm pears" not in clean(f"<main><h1>Pears</h1>{STORY}</main>{BEHIND}").text
+    assert "4 firm pears" in clean(page + BEHIND).text
+    assert "4 firm pears" not in clean(f"{page}<div hidden>{BEHIND}</div>").text
+
+
+def test_a_recipe_that_a_script_writes_comes_with_its_lists() -> None:
+    thing = RECIPE | {"name": "Baked pears", "description": "It takes one bowl and keeps for three days. " * 8}
+    head = f'<script type="application/ld+json">{json.dumps(thing)}</script>'
+    text = clean(f"<head>{head}</head><body><div id=app></div><script src=app.js></script>").text
+    assert text.endswith("4 firm pears, peeled\n1 pinch of salt\nSalt\n\nBake\nHeat the oven & butter a dish.")
+
+
+@pytest.mark.parametrize(
+    ("html", "inside"),
+    [
+        ("<ul><li>a<li>b<li>c</ul>", 1.0),
+        ("<ul><li>a<li>b<li class=x>c<li class=y>d</ul>", 0.5),
+        ("<div><b>a</b><p>b</p></div>", 0.1),
+        ("<div class=card1>a</div><div class=card2>b</div>", 1.0),
+        ("<table><tr><td>a<td>b<tr><td>c<td>d</table>", 1.0),
+        ("<table><tr><td>a<td><h2>b</h2><pre>c</pre><p>d</p><div>e</div><dl><dt>f</dl>g</table>", 0.1),
+        ("<ul>" + "<li><h4>a</h4><p>b</p><pre>c</pre><div>d</div>" * 2 + "</ul>", 0.1),
+    ],
+)
+def test_sections_cost_more_inside_of_rows_and_items_that_are_alike(html: str, inside: float) -> None:
+    page = Page.parse(f"<main><p>Before.</p><section>{html}</section></main>")
+    penalty = load_model().score(page).penalty
+    assert penalty[page.n :].tolist() == pytest.approx([0.1] + [inside] * (page.m - 1))
+
+
+TICKET = "A ticket of the ferry costs {} the same on all days of the year, and children go for nothing at all, always."
+SECTION = f"<h2>Prices</h2><p>{TICKET}</p>"
+LIST = "<ul><li>Small: 3<li>Large: 5</ul><table><tr><th>a<th>b<tr><td>1<td>2</table>"
+
+
+@pytest.mark.parametrize("classes", [("desktop", "mobile"), ("tab", "tab")])
+def test_a_copy_of_a_section_goes_with_its_heading_list_and_table(classes: tuple[str, str]) -> None:
+    story = f"<h1>The ferry</h1>{'<p>The ferry crosses the harbour four times a day, from the pier to the mill.</p>'}"
+    sections = "".join(f"<div class={name}>{SECTION.format('')}{LIST}</div>" for name in classes)
+    text = clean(f"<main>{story}{sections}</main>").text
+    assert [text.count(part) for part in ("Prices", "A ticket", "Small: 3", "1\t2")] == [1, 1, 1, 1]
+
+
+def test_sections_that_differ_in_one_text_stay() -> None:
+    sections = "".join(f"<div>{SECTION.format(name)}{LIST}</div>" for name in ("here", "there"))
+    text = clean(f"<main><h1>The ferry</h1>{sections}</main>").text
+    assert [text.count(part) for part in ("Prices", "A ticket", "Small: 3", "1\t2")] == [2, 2, 2, 2]
