@@ -112,12 +112,14 @@ def _begins_word(before: str, after: str, *, is_apart: bool) -> bool:
     begins one wherever letters or digits meet.
     """
     first, last = after[0], before[-1]
+    if _UNSPACED.match(first) or _UNSPACED.match(last):
+        return False  # such scripts have no spaces between words
     if len(before) == 1 and before.isalpha() and not (is_apart and len(after) == 1):
         return False
     ends_word = last.isupper() or last.islower() or last.isdigit()
     if first.isupper():
         return ends_word or last in _WORD_ENDS or (last == "." and " " in before.strip())
-    if last.isdigit() and first.isalpha() and not _UNSPACED.match(first) and after[:2].lower() not in _ORDINALS:
+    if last.isdigit() and first.isalpha() and after[:2].lower() not in _ORDINALS:
         return True
     if last in _CLAUSE_ENDS and first.isalpha():
         return True
