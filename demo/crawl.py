@@ -40,6 +40,7 @@ def crawl(urls: Collection[str], folder: Path, pages: int, progress: Callable[[f
     command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"urls_file={starts}", "-a", f"pages={pages}"]
     command += ["-O", str(items), "-s", f"LOG_FILE={log_file}", "-s", "LOG_LEVEL=INFO"]
     command += ["-s", f"TAMIS_STATE_DIR={folder / 'state'}", "-s", "TAMIS_REDIS_URL="]
+    command += ["-s", "TAMIS_REDIS_TIMEOUT=10"]  # a machine that does other work is no outage
     command += ["-s", f"TAMIS_REPORT={folder / 'report.html'}"]
     # All hosts are on one machine, which is ours: no need to go gently.
     command += ["-s", "AUTOTHROTTLE_ENABLED=0", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=16"]

@@ -155,7 +155,7 @@ def test_every_model_of_the_package_loads_by_its_name_and_has_a_card():
     for name in shipped_models():
         model = load_model(name)
         assert name.startswith(model.name)
-        card = next(Path(tamis.__file__).parent.glob(f"*/weights/{name}.md"))
+        card = next(Path(tamis.__file__).parents[1].glob(f"**/weights/{name}.md"))
         assert f"`{model.version}`" in card.read_text(encoding="utf-8")
 
 

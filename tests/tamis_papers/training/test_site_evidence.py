@@ -12,7 +12,7 @@ from benchmarks.shared.marks import PageMarks, hash_block, read_marks
 
 def test_marks_follow_the_text_of_blocks() -> None:
     texts = ["Home", "A story", "Home", "Its end"]
-    marks = PageMarks("site", "page", "article", "tcmc", tuple(map(hash_block, texts)))
+    marks = PageMarks("sites", "site", "page", None, "article", "tcmc", tuple(map(hash_block, texts)))
     assert marks.of_blocks(texts) == "tcmc"
     assert marks.of_blocks(["Home", "A story", "Its end", "new", "Home"]) == "tccmm"
 
@@ -28,13 +28,13 @@ def test_the_weights_tell_blocks_that_repeat_from_those_that_do_not() -> None:
 
 
 def test_marked_pages_may_have_any_line_ends_in_their_names(tmp_path: Path) -> None:
-    row = {"site": "a", "page": "b\u2028c\x85d", "kind": "article", "marks": "c", "blocks": "00000000"}
+    row = {"set": "s", "site": "a", "page": "b\u2028c\x85d", "kind": "article", "marks": "c", "blocks": "00000000"}
     (tmp_path / "marks.jsonl").write_text(json.dumps(row, ensure_ascii=False) + "\n", "utf-8")
     assert [marks.page for marks in read_marks(tmp_path / "marks.jsonl")] == [row["page"]]
 
 
 def test_a_line_that_is_no_marked_page_is_named(tmp_path: Path) -> None:
     file = tmp_path / "marks.jsonl"
-    file.write_text('{"site": "a", "page": "b", "kind": "article", "marks": "ct", "blocks": "00000000"}\n')
+    file.write_text('{"set": "s", "site": "a", "page": "b", "kind": "article", "marks": "ct", "blocks": "00000000"}\n')
     with pytest.raises(ValueError, match="line 1: 2 marks of 1 blocks"):
         read_marks(file)
