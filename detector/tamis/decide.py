@@ -91,8 +91,10 @@ def cut_template(draft: Draft) -> None:
     """
     page = draft.page
     draft.kept_units[:] = draft.kept_by_scores()
-    if page.m and not np.count_nonzero(draft.kept):
-        draft.keep_least_template(np.ones(page.m, bool))
+    readable = draft.lengths > 0
+    candidates = readable if readable.any() else np.ones(page.m, bool)
+    if page.m and not np.count_nonzero(draft.kept & candidates):
+        draft.keep_least_template(candidates)
     if draft.comments is not None:
         section = draft.comments.section
         in_thread = section >= 0
