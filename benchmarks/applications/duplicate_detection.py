@@ -32,7 +32,7 @@ from tamis import clean, load_model
 from tamis.counting import LossyCounts, countable
 from tamis.duplicates import near_duplicates, shingles
 from tamis.fingerprints import node_fingerprints
-from tamis.output.text import block_texts, join_blocks
+from tamis.output.text import text_of_blocks
 from tamis.page.page import Page
 from tamis.site import PageCounts
 from tamis_papers.evaluation import read_gold
@@ -197,9 +197,9 @@ def cleaned_texts(pages: Sequence[tuple[bytes, str]], model: Model, methods: Seq
 
 def _text(method: str, page: Page, html: bytes, df: np.ndarray, pages: int, model: Model) -> str:
     if method == FULL_TEXT:
-        return join_blocks(page, block_texts(page), np.ones(page.m, bool))
+        return text_of_blocks(page, np.ones(page.m, bool))
     if method == SITE_LEVEL:
-        return join_blocks(page, block_texts(page), ~site_level_templates(page, df, pages)[page.n :])
+        return text_of_blocks(page, ~site_level_templates(page, df, pages)[page.n :])
     if method == PEER:
         return trafilatura_text(html)
     if method == COMBINED:

@@ -33,7 +33,7 @@ from scrapy_tamis.commands.common import with_progress
 from tamis import Page, PageTooLarge, clean, load_model
 from tamis.fingerprints import node_fingerprints
 from tamis.memo import Memo
-from tamis.output.text import block_texts, join_blocks
+from tamis.output.text import text_of_blocks
 from tamis.page.parsing import decode
 from tamis.smoothing import smooth
 
@@ -149,7 +149,7 @@ def _stages(html: bytes, url: str, model: Model) -> dict[str, float]:
     choice = scores.decision.choose(smoothed.value[page.n :], scope="auto", favor="balanced")
     marks.append(thread_time())
     template = smoothed.value >= choice.threshold
-    join_blocks(page, block_texts(page), ~template[page.n :])
+    text_of_blocks(page, ~template[page.n :])
     marks.append(thread_time())
     names = (PARSE, READ, "fingerprint", "features and score", "smooth", "decide", "strip to text")
     stages = {name: end - begin for name, begin, end in zip(names, marks, marks[1:], strict=False)}

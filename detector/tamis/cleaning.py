@@ -23,21 +23,22 @@ from tamis.metadata.site_facts import NOTHING_COUNTED, find_site_facts
 from tamis.models import load_model
 from tamis.models.decision import FAVORS, SCOPES
 from tamis.output.chunks import Chunk, make_chunks
+from tamis.output.front_matter import write_front_matter
 from tamis.output.html import write_html
 from tamis.output.markdown.blocks import stack_blocks
 from tamis.output.markdown.writer import write_blocks
 from tamis.output.markup import Markup, make_markup
-from tamis.output.text import join_blocks
+from tamis.output.text import text_of_blocks
 from tamis.page.hidden import HIDDEN
 from tamis.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
-from tamis.page.text import block_words, without_controls
+from tamis.page.text import block_words, count_words, without_controls
 from tamis.page.tree import TAG_ID, within
 from tamis.page_data import article_in_data
 from tamis.rules import Rule, Rules
 from tamis.segments import Segment, blocks, segments
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tamis.evidence.draft import Draft, SiteCounts
     from tamis.models import Model
@@ -57,7 +58,7 @@ class Cleaned:
 
     Attributes:
         text: text of the content, without reader comments unless they are included; blocks are separated as in
-            :func:`tamis.output.text.join_blocks`.
+            :mod:`tamis.output.text`.
         title: title of the document, "" without one.
         status: what became of the page. ``"cleaned"``; ``"fallback"``: all of it looked like template, and its least
             template-like section was kept; ``"from_data"``: the content is from its JSON, see :mod:`tamis.page_data`;
@@ -124,19 +125,45 @@ class Cleaned:
         """The clean HTML as Markdown."""
         return "\n".join(stack_blocks(self._markdown_blocks))
 
+    def markdown_with(self, *, front_matter: bool = False, links: bool = True) -> str:
+        """Return the Markdown with facts at its head, or without the targets of links.
+
+        Args:
+            front_matter: whether :attr:`metadata` and the address are written before it as YAML: ``title``, ``url``,
+                ``author``, ``date`` and ``language``, as far as they are known.
+            links: whether links keep their targets.
+        """
+        text = "\n".join(stack_blocks(self._blocks_with(links=links)))
+        if not front_matter:
+            return text
+        facts = self.metadata
+        title, url = facts.headline or facts.title or self.title, self.url or facts.canonical
+        named = {"title": title, "url": url, "author": facts.authors, "date": facts.published}
+        head = write_front_matter(named | {"language": facts.language})
+        return "\n".join(filter(None, [head, text]))
+
     @cached_property
     def _markup(self) -> Markup:
         """What the clean HTML and Markdown are written from."""
         if self.decided is None:
             return Markup([], [], [])
-        page, template, hidden = self.decided.page, self.decided.template, self.decided.hidden
-        deduplicate = self.decided.options.deduplicate
-        return make_markup(page, template, hidden, links=self._links, images=self._images, deduplicate=deduplicate)
+        return self._make_markup(self.decided, links=self._links)
+
+    def _make_markup(self, decided: Draft, *, links: bool) -> Markup:
+        page, deduplicate = decided.page, decided.options.deduplicate
+        return make_markup(
+            page, decided.template, decided.hidden, links=links, images=self._images, deduplicate=deduplicate
+        )
 
     @cached_property
     def _markdown_blocks(self) -> list[Block]:
         """What the Markdown and the chunks are made of."""
         return write_blocks(self._markup)
+
+    def _blocks_with(self, *, links: bool) -> list[Block]:
+        if links or not self._links or self.decided is None:
+            return self._markdown_blocks
+        return write_blocks(self._make_markup(self.decided, links=False))
 
     @cached_property
     def segments(self) -> list[Segment]:
@@ -172,16 +199,45 @@ class Cleaned:
             return None
         return declared_kind(self._metadata_page) or self.decided.choice.kind
 
-    def chunks(self, max_words: int = 300) -> list[Chunk]:
+    def chunks(
+        self,
+        max_words: int = 300,
+        *,
+        min_words: int = 100,
+        max_chars: int | None = None,
+        length: Callable[[str], int] | None = None,
+        overlap: int = 0,
+        links: bool = True,
+    ) -> list[Chunk]:
         """Cut the content into pieces for retrieval with their headings, see :func:`tamis.output.chunks.make_chunks`.
 
         If the content has no heading of level 1, all pieces are below the headline that :attr:`metadata` has.
 
+        Args:
+            max_words: maximum length of a piece, above 0.
+            min_words: length from which on a section is a piece of its own; shorter ones are joined.
+            max_chars: maximum number of characters of a piece as well; ``None`` for any.
+            length: what counts something else that ``max_words``, ``min_words`` and ``overlap`` are numbers of; for
+                tokens, ``lambda text: len(tokenizer.encode(text))``. Default: words.
+            overlap: number of words at the end of a piece, in whole sentences, that the next piece of its section
+                repeats.
+            links: whether the text has the targets of links.
+
         Raises:
-            ValueError: ``max_words`` is not above 0.
+            ValueError: ``max_words`` or ``max_chars`` is not above 0, or ``overlap`` is not below ``max_words``.
         """
-        has_title = any(part.level == 1 for block in self._markdown_blocks for part in block.parts)
-        return make_chunks(self._markdown_blocks, max_words, "" if has_title else self.metadata.headline or "")
+        blocks = self._blocks_with(links=links)
+        has_title = any(part.level == 1 for block in blocks for part in block.parts)
+        title = "" if has_title else self.metadata.headline or ""
+        return make_chunks(
+            blocks,
+            max_words,
+            title,
+            min_words=min_words,
+            max_chars=max_chars,
+            length=length or count_words,
+            overlap=overlap,
+        )
 
     def to_dict(self, *further: str) -> dict[str, Any]:
         """Return the plain attributes, and others by name, as a dictionary that JSON can hold.
@@ -312,7 +368,7 @@ def clean(
             if is_mended := not _has_nothing(mended_draft):
                 page, draft = mended_page, mended_draft
     has_comments = draft.comments is not None and comments != "drop"
-    text = join_blocks(draft.page, draft.texts, draft.kept, draft.hidden)
+    text = text_of_blocks(draft.page, draft.kept, draft.hidden)
     status = "from_data" if draft.page is not page else "fallback" if draft.is_fallback else "cleaned"
     return Cleaned(
         text=text,
@@ -322,7 +378,7 @@ def clean(
         template_share=draft.template_share,
         decided=draft,
         url=page.url,
-        comments=join_blocks(draft.page, draft.texts, draft.written_by_readers, draft.hidden) if has_comments else "",
+        comments=text_of_blocks(draft.page, draft.written_by_readers, draft.hidden) if has_comments else "",
         confidence=draft.choice.confidence,
         mended=is_mended,
         _links=links,

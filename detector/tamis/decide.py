@@ -21,8 +21,9 @@ from tamis.evidence.marked_articles import cut_other_articles, cut_outside_marke
 from tamis.evidence.site_counts import adjust_by_site_counts
 from tamis.evidence.stated import keep_stated, missing_fraction
 from tamis.models.decision import Choice, FixedThreshold, shifted
+from tamis.output.leftovers import find_leftovers
 from tamis.output.tables import in_data_table
-from tamis.output.text import block_texts, conditional_comments
+from tamis.output.text import block_texts
 from tamis.page.attributes import attribute_predicate
 from tamis.page.hidden import hidden_runs
 from tamis.page.tree import is_among, runs_of_blocks, sums_in_blocks, within
@@ -90,8 +91,10 @@ def cut_template(draft: Draft) -> None:
     """
     page = draft.page
     draft.kept_units[:] = draft.kept_by_scores()
-    if page.m and not np.count_nonzero(draft.kept):
-        draft.keep_least_template(np.ones(page.m, bool))
+    readable = draft.lengths > 0
+    candidates = readable if readable.any() else np.ones(page.m, bool)
+    if page.m and not np.count_nonzero(draft.kept & candidates):
+        draft.keep_least_template(candidates)
     if draft.comments is not None:
         section = draft.comments.section
         in_thread = section >= 0
@@ -127,7 +130,7 @@ def cut_unwanted(draft: Draft) -> None:
     page = draft.page
     if draft.comments is not None:
         draft.overrule(draft.comments.excluded & ~draft.comments.comments, Reason.UNWANTED, cut=True)
-    if leftovers := conditional_comments(page.block_lines, draft.texts):
+    if leftovers := find_leftovers(page.block_lines, draft.texts):
         draft.overrule(np.bincount(leftovers, minlength=page.m) > 0, Reason.UNWANTED, cut=True)
     if bars := page.attributes.elements_matching(_ARCHIVE_BARS):
         draft.overrule(within(page, is_among(page, bars))[page.block_node], Reason.UNWANTED, cut=True)

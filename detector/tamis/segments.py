@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tamis.evidence.draft import Reason
-from tamis.output.text import conditional_comments
+from tamis.output.leftovers import find_leftovers
+from tamis.output.text import shown_texts
 from tamis.page.text import without_controls
 from tamis.page.tree import TAG_NAMES, linked_runs, nearest, sums_in_blocks, tag_set
 
@@ -87,7 +88,7 @@ def make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[i
     comments = draft.comment_units
     template = draft.template & ~comments
     texts: dict[int, list[str]] = {root: [] for root in roots}
-    for root, text in zip(section.tolist(), draft.texts, strict=True):
+    for root, text in zip(section.tolist(), shown_texts(page, draft.hidden), strict=True):
         texts[root].append(text)
     found = []
     for root, path, reason in zip(roots, unit_paths(page, roots), _reasons(draft, section, roots), strict=True):
@@ -96,7 +97,7 @@ def make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[i
         if not is_rule and not template[root]:
             shown_reason = reason if reason in _REASONS_TO_KEEP else ""
         else:
-            shown_reason = "leftover" if not is_rule and conditional_comments(text, [text]) else reason
+            shown_reason = "leftover" if not is_rule and find_leftovers(text, [text]) else reason
         found.append(
             Segment(
                 path=path,

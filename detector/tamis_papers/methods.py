@@ -22,7 +22,7 @@ import numpy as np
 
 from tamis.output.html import write_html
 from tamis.output.markup import make_markup
-from tamis.output.text import block_texts, join_blocks
+from tamis.output.text import block_texts, text_of_blocks
 from tamis.segments import unit_paths
 from tamis_papers.clustering import Clusters
 from tamis_papers.menus import Menus
@@ -81,7 +81,7 @@ class LabelledSitePage:
     def text(self) -> str:
         """Text of the blocks that are no template."""
         page = self.read.page
-        return join_blocks(page, self._texts, ~self.labels.template[page.n :])
+        return text_of_blocks(page, ~self.labels.template[page.n :])
 
     @property
     def html(self) -> str:

@@ -12,9 +12,9 @@ import pytest
 import tamis
 from tamis.folders import SitePage
 from tamis.output.chunks import make_chunks
+from tamis.output.leftovers import find_leftovers
 from tamis.output.markdown.writer import write_blocks
 from tamis.output.markup import read_markup
-from tamis.output.text import conditional_comments
 from tamis.page.hidden import hidden_runs
 from tamis.page.page import Page
 from tamis.page.parsing import MAX_ATTRIBUTES, parse_html
@@ -89,7 +89,7 @@ def timed(work: Callable[[str], object]) -> Callable[[str], dict[str, float]]:
 
 @pytest.mark.parametrize("piece", ["[endif]<!--", "<!----->", "[if IE]--", "[endif]-----"])
 def test_a_text_of_leftovers_is_read_once(piece: str) -> None:
-    assert_linear(lambda n: piece * n + "x", 20_000, timed(lambda text: conditional_comments(text, [text])))
+    assert_linear(lambda n: piece * n + "x", 20_000, timed(lambda text: find_leftovers(text, [text])))
 
 
 @pytest.mark.parametrize("begin", ["</html>", "<frameset>"])
@@ -168,6 +168,22 @@ JSON_VALUES: Final = ("\\", '"', ", ", "<a ", "&lt;", "&#9", "-->", "Word of it.
 PAGES: Final[dict[str, Callable[[int], str]]] = {
     "attributes": lambda n: "<p " + " ".join(f"a{i}=1" for i in range(n)) + f">{STORY}",
     "class names": lambda n: "".join(f"<div class=c{i}>Word {i} of it.</div>" for i in range(n)),
+    "fields": lambda n: "".join(
+        f"<li><b class=abc>Word {i}</b><a href=/a/{i}>it</a><a href=/b>so</a></li>" for i in range(n)
+    ),
+    "rules for text": lambda n: (
+        "<style>"
+        + "".join(f".c{i},.d{i}{{white-space:pre;text-decoration:line-through}}" for i in range(n))
+        + "</style>"
+        + "".join(f"<code class=c{i}>Word {i}\nof it.</code>" for i in range(n))
+    ),
+    "code in code by style": lambda n: "<code style=white-space:pre>a\nb" * n,
+    "highlighters": lambda n: (
+        "<span class=crayon-language>C</span><div class=crayon-pre><div>a = 1</div><div>&nbsp;</div></div>" * n
+    ),
+    "lists with letters": lambda n: (
+        "<ol type=a><li>Word" * n + "<ol style=list-style-type:lower-roman>" + "<li>So it is." * n
+    ),
     "custom elements": lambda n: "".join(f"<x-{i}>Word {i} of it.</x-{i}>" for i in range(n)),
     "links": lambda n: "".join(f"<a href=/a/{i}?b={i}>Word {i}</a> " for i in range(n)),
     "headings": lambda n: "<title>Storm</title>" + "".join(f"<h1>Storm {i}</h1><p>Word {i}.</p>" for i in range(n)),

@@ -93,6 +93,7 @@ def add_options(parser: CommandParser) -> None:
     formats: Any = {"choices": tuple(_SUFFIXES), "default": "text"}
     add("--format", "what to write (default: text); json has title, text and more, segments is a table", **formats)
     add("--with", "also write this into JSON", dest="json_parts", choices=_JSON_PARTS, many=True)
+    add("--front-matter", "write title, address, authors, date and language before Markdown, as YAML")
     add("--no-links", "leave out the targets of links")
     add("--no-images", "leave out images")
     add("--no-tables", "leave out data tables")
@@ -120,6 +121,8 @@ def run(options: argparse.Namespace) -> int:
     """Clean every page; those that fail are named on standard error."""
     if options.json_parts and options.format != "json":
         raise CommandError("--with goes with --format json")
+    if options.front_matter and options.format != "markdown":
+        raise CommandError("--front-matter goes with --format markdown")
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
     switches: dict[str, Any] = {part: not getattr(options, f"no_{part}") for part in ("links", "images", "tables")}
@@ -238,6 +241,8 @@ def _content_of(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str
         return _table_of(cleaned)
     if options.format != "json":
         content: str = getattr(cleaned, options.format)
+        if options.front_matter:
+            content = cleaned.markdown_with(front_matter=True)
         return content if content.endswith("\n") else f"{content}\n"
     row: dict[str, Any] = {"file": name, "url": cleaned.url or options.url}
     row |= {part: getattr(cleaned, part) for part in _JSON_FIELDS}

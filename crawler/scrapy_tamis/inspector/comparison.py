@@ -15,7 +15,7 @@ import numpy as np
 from scrapy_tamis.inspector.inspection import WIDE_LIMITS
 from scrapy_tamis.inspector.server import render_document
 from tamis import Page, clean
-from tamis.output.text import block_texts, join_blocks
+from tamis.output.text import text_of_blocks
 from tamis.page.parsing import decode
 from tamis.page.text import WORD
 
@@ -39,7 +39,7 @@ _GRAM: Final = 3  # words in a row that two texts must share
 def whole_text(html: str) -> str:
     """Return all text of a page, as Tamis arranges it."""
     page = Page.parse(html, limits=WIDE_LIMITS)
-    return join_blocks(page, block_texts(page), np.ones(page.m, bool)) if page.n else ""
+    return text_of_blocks(page, np.ones(page.m, bool)) if page.n else ""
 
 
 def _trafilatura(html: str, url: str | None) -> str:

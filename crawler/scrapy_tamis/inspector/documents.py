@@ -18,7 +18,7 @@ from scrapy_tamis.storage.keys import site_of
 from tamis.files import replacing, write_output
 from tamis.folders import SitePages, page_files
 from tamis.models import load_model
-from tamis.output.text import join_blocks
+from tamis.output.text import text_of_blocks
 from tamis.rules import Rules
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ class GoldFile(LinesFile):
             kept, texts = draft.kept.copy(), draft.texts
             for block, label in marks.items():
                 kept[block] = label == "content"
-            text = join_blocks(draft.page, texts, kept, draft.hidden)
+            text = text_of_blocks(draft.page, kept, draft.hidden)
         page_id = gold_name(inspection.document.name)
         html = self.path.parent / "html" / f"{page_id}.html"
         html.parent.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
 """The functions of trafilatura with Tamis behind them: ``from tamis.compat import trafilatura``.
 
 Arguments and output formats are those of trafilatura 2. These have no effect, since Tamis has no counterpart:
-``fast``, ``no_fallback``, ``deduplicate``, ``date_extraction_params``, ``settingsfile`` and ``config``. ``fingerprint``
-and ``license`` are ``None``. XML, TEI, CSV and ``options`` raise `NotImplementedError`. There are no functions but
+``fast``, ``no_fallback``, ``deduplicate``, ``date_extraction_params``, ``settingsfile`` and ``config``. ``license`` is
+``None``. XML, TEI, CSV and ``options`` raise `NotImplementedError`. There are no functions but
 ``extract``, ``bare_extraction`` and ``extract_metadata``.
 """
 
@@ -13,10 +13,13 @@ from __future__ import annotations
 import copy
 import json
 import re
+import string
 from dataclasses import replace
+from hashlib import blake2b
 from types import SimpleNamespace
 from typing import Any, Final
 
+import numpy as np
 from lxml import etree, html
 
 import tamis
@@ -24,10 +27,11 @@ from tamis.page.addresses import domain
 from tamis.page.parsing import parse_html
 
 _FORMATS: Final = ("html", "json", "markdown", "python", "txt")
-_HEADER: Final = "title author url hostname description sitename date categories tags id".split()
-_JSON_NAMES: Final = {"url": "source", "hostname": "source-hostname", "description": "excerpt"}
+_HEADER: Final = "title author url hostname description sitename date categories tags fingerprint id".split()
+_JSON_NAMES: Final = {"url": "source", "sitename": "source-hostname", "description": "excerpt"}
 _EMPTY: Final = "fingerprint id license body comments commentsbody raw_text text filedate".split()
 _PRUNED: Final = "pruned"
+_BITS: Final = 64  # of a fingerprint
 
 
 class Document(SimpleNamespace):
@@ -49,25 +53,55 @@ def extract(
     filecontent: Any,
     url: str | None = None,
     record_id: str | None = None,
-    *,
+    fast: bool = False,
+    no_fallback: bool = False,
+    favor_precision: bool = False,
+    favor_recall: bool = False,
+    include_comments: bool = True,
     output_format: str = "txt",
+    tei_validation: bool = False,
+    target_language: str | None = None,
+    include_tables: bool = True,
+    include_images: bool = False,
+    include_formatting: bool | None = None,
+    include_links: bool = False,
+    deduplicate: Any = False,
+    date_extraction_params: dict[str, Any] | None = None,
     with_metadata: bool = False,
     only_with_metadata: bool = False,
-    tei_validation: bool = False,
+    max_tree_size: int | None = None,
+    url_blacklist: set[str] | None = None,
+    author_blacklist: set[str] | None = None,
     settingsfile: str | None = None,
-    **arguments: Any,
+    prune_xpath: str | list[str] | None = None,
+    config: Any = None,
+    options: Any = None,
 ) -> str | None:
     """Return the content of a page in an output format; ``None`` without content, or if a condition is not met.
-
-    The other arguments are those of :func:`bare_extraction`, all of them by name.
 
     Raises:
         NotImplementedError: the format is XML, TEI or CSV, or ``options`` are given.
         ValueError: the format is unknown.
     """
-    del tei_validation, settingsfile
+    del fast, no_fallback, tei_validation, deduplicate, date_extraction_params, settingsfile, config
     document = bare_extraction(
-        filecontent, url, output_format=output_format, only_with_metadata=only_with_metadata, **arguments
+        filecontent,
+        url,
+        favor_precision=favor_precision,
+        favor_recall=favor_recall,
+        include_comments=include_comments,
+        output_format=output_format,
+        target_language=target_language,
+        include_tables=include_tables,
+        include_images=include_images,
+        include_formatting=include_formatting,
+        include_links=include_links,
+        only_with_metadata=only_with_metadata,
+        max_tree_size=max_tree_size,
+        url_blacklist=url_blacklist,
+        author_blacklist=author_blacklist,
+        prune_xpath=prune_xpath,
+        options=options,
     )
     if document is None:
         return None
@@ -139,6 +173,7 @@ def bare_extraction(
     document.raw_text = re.sub(r"\n{2,}", "\n", cleaned.text)
     document.text = cleaned.markdown.strip() if is_markdown else document.raw_text
     document.comments = re.sub(r"\n{2,}", "\n", cleaned.comments)
+    document.fingerprint = _fingerprint(f"{document.title} {document.raw_text}")
     document.body = html.document_fromstring(cleaned.html or "<p></p>").find("body")
     document.commentsbody = _paragraphs(document.comments)
     return document.as_dict() if as_dict else document
@@ -154,6 +189,19 @@ def extract_metadata(
     """Return the facts that a page states, without its content."""
     del date_config, extensive
     return _make_document(tamis.clean(_content(filecontent), default_url), default_url, author_blacklist)
+
+
+def _fingerprint(text: str) -> str:
+    """Simhash (Charikar 2002) of the words of a text, in hexadecimal: equal for equal texts, alike for similar ones.
+
+    As in trafilatura, BLAKE2b hashes the words, the longest of them where these are enough.
+    """
+    words = [word for each in text.split() if (word := each.strip(string.punctuation)).isalnum()]
+    samples = ([word for word in words if len(word) > length] for length in (4, 3, 2, 1))
+    sample = next((each for each in samples if len(each) >= _BITS / 2), words)
+    hashes = [blake2b(word.encode(), digest_size=_BITS // 8).digest() for word in sample]
+    bits = np.unpackbits(np.frombuffer(b"".join(hashes), np.uint8).reshape(-1, _BITS // 8), axis=1)
+    return f"{int.from_bytes(np.packbits(2 * bits.sum(axis=0) >= len(hashes)).tobytes(), 'big'):x}"
 
 
 def _content(filecontent: Any) -> Any:

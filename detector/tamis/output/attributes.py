@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tamis.output.code import code_blocks, language_in_toolbar
 from tamis.output.runs import decode_email
+from tamis.output.styles import ALIGNED, styled
 from tamis.page.addresses import base_address, join_address
-from tamis.page.tree import TAG_ID, named_elements, nearest
+from tamis.page.tree import TAG_ID, named_elements, nearest, tag_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,12 +83,13 @@ _MAX_BASE_CHARACTERS: Final = 4_000  # every address on the page begins with it
 
 # Linear: each start follows a space, and the spaces after it are no start.
 _LANGUAGE_CLASS: Final = re.compile(
-    r"(?:^|\s)(?:(?:lang-|highlight-(?:source-|text-)?|brush:\s*|(?:hljs|sourceCode|shj-lang-)\s+(?:language-)?)"
+    r"(?:^|\s)(?:(?:lang-|highlight-(?:source-|text-)?|brush:\s*|enlighter-l-|(?:hljs|sourceCode|shj-lang-|syntaxhighlighter)\s+(?:language-)?)"
     r"(?=([a-zA-Z][a-zA-Z0-9+#.-]*))|language-\.?(?=([^\s`.][^\s`]*)))"
 )
 NO_LANGUAGE: Final = frozenset(
     "default none text plain plaintext plain-text txt nohighlight auto code notranslate".split()
 )
+_CELLS: Final = tag_set("td", "th")
 _MAX_ANCESTORS: Final = 3  # with the language of a pre
 _LANGUAGE: Final = re.compile(r"\{?[\w+#.-]{1,40}\}?")
 _MAX_CLASS_CHARACTERS: Final = 1_000  # an element's classes are searched for every pre in it
@@ -108,6 +111,10 @@ def attributes_to_write(page: Page, elements: NDArray[np.intp]) -> list[Pairs]:
             if sources := _better_sources(page, image, pairs, offered.get(image, "")):
                 safe = dict(filter(None, map(safe_pair, sources.items())))
                 attributes[place] = list((dict(attributes[place]) | safe).items())
+    aligned = styled(page, ALIGNED) if "table" in page.tag_names else {}
+    for place in np.flatnonzero(_CELLS[tag]).tolist() if aligned else ():
+        if found := ALIGNED.search(aligned.get(int(elements[place]), "")):
+            attributes[place] = [*(pair for pair in attributes[place] if pair[0] != "align"), ("align", found[1])]
     return _with_languages(page, elements, attributes)
 
 
@@ -118,7 +125,7 @@ def attributes_as_stated(page: Page, elements: NDArray[np.intp]) -> list[Pairs]:
 
 def _with_languages(page: Page, elements: NDArray[np.intp], attributes: list[Pairs]) -> list[Pairs]:
     """Add the language of each ``pre`` among some elements to their attributes, as ``class="language-..."``."""
-    for place in np.flatnonzero(page.tag[elements] == TAG_ID["pre"]).tolist() if "pre" in page.tag_names else ():
+    for place in np.flatnonzero(code_blocks(page)[elements]).tolist():
         if language := _code_language(page, int(elements[place])):
             pairs = dict(attributes[place])
             classes = [name for name in pairs.pop("class", "").split() if not name.startswith("language-")]
@@ -185,7 +192,7 @@ def _code_language(page: Page, pre: int) -> str:
         language = (found[1] or found[2]).lower() if found else ""
         if is_language(language) and language not in NO_LANGUAGE:
             return language
-    return ""
+    return language_in_toolbar(page, pre)
 
 
 def is_language(name: str) -> bool:

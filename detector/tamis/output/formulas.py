@@ -299,58 +299,32 @@ def _convert_token(name: str, text: str) -> str:
     return f"\\text{{{escaped}}}" if name == "mtext" and text else escaped
 
 
-# Positions of formulas in the text.
-
 _MAX_BETWEEN: Final = 100  # elements between a formula and the text of its line
 
 
-class FormulaPositions(NamedTuple):
-    """Positions of formulas in the text.
-
-    Attributes:
-        block: the block that each is kept with, by its element.
-        in_runs: formulas within a block, by a run: ``BEFORE`` it, ``INSTEAD`` of it or ``BEHIND`` it.
-        beside_blocks: formulas in paragraphs of their own, by the block before them (or the first one).
-    """
-
-    block: dict[int, int]
-    in_runs: dict[int, list[tuple[int, Formula]]]
-    beside_blocks: dict[int, list[Formula]]
-
-
-BEFORE, INSTEAD, BEHIND = range(3)
-
-
 @once_per_page
-def formula_positions(page: Page) -> FormulaPositions:
-    """Find the positions of formulas in plain text."""
+def formula_blocks(page: Page) -> dict[int, int]:
+    """The block that each formula is kept with, by its element: that of its line, else the one before it."""
     formulas = find_formulas(page)
-    found = FormulaPositions({}, {}, {})
     if not formulas.by_element or not page.m:
-        return found
+        return {}
     is_replaced = formulas.is_replaced[page.run_node]
     glyphs, visible = np.flatnonzero(page.has_ink & is_replaced), np.flatnonzero(page.has_ink & ~is_replaced)
     has_others = sums_in_blocks(page, page.has_ink & ~is_replaced) > 0
-    block_element = nearest(page.parent, IS_BLOCK_LEVEL[page.tag])
-
-    for element, formula in formulas.by_element.items():
-        first, parent = formulas.first[element], int(block_element[page.parent[element]])
-        begin, end = page.run_begin[first], page.run_end[element]
-        at, following = bisect_left(glyphs, begin), bisect_left(visible, end)
+    block_element, found = nearest(page.parent, IS_BLOCK_LEVEL[page.tag]), {}
+    for element, first in formulas.first.items():
+        parent, end = int(block_element[page.parent[element]]), page.run_end[element]
+        at, following = bisect_left(glyphs, page.run_begin[first]), bisect_left(visible, end)
         ahead = int(visible[following]) if following < len(visible) else page.r
         behind = int(visible[following - 1]) if following else -1
+        block = max(_block_of(page, behind), 0)
         if at < len(glyphs) and glyphs[at] < max(end, page.run_end[first]) and has_others[_block_of(page, glyphs[at])]:
-            run, how = int(glyphs[at]), INSTEAD
+            block = _block_of(page, int(glyphs[at]))
         elif _is_in_line(page, parent, ahead, int(page.end[element]), bisect_right(page.run_begin, ahead)):
-            run, how = ahead, BEFORE
+            block = _block_of(page, ahead)
         elif _is_in_line(page, parent, behind, bisect_right(page.run_begin, behind), first):
-            run, how = behind, BEHIND
-        else:
-            found.block[element] = block = max(_block_of(page, behind), 0)
-            found.beside_blocks.setdefault(block, []).append(formula)
-            continue
-        found.block[element] = _block_of(page, run)
-        found.in_runs.setdefault(run, []).append((how, formula))
+            block = _block_of(page, behind)
+        found[element] = block
     return found
 
 

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from tamis.output.markup import VOID, Box
+from tamis.output.runs import LINE_SEPARATOR
 from tamis.page.tree import BLOCK_LEVEL
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def _write_body(markup: Markup) -> str:
             open_ends.append((end, f"</{name}>{line_end}"))
         if name == "pre":
             end_of_code = max(end, end_of_code)
-    return "".join([*written, *(tag for _, tag in reversed(open_ends))])
+    return "".join([*written, *(tag for _, tag in reversed(open_ends))]).replace(LINE_SEPARATOR, "<br>\n")
 
 
 def _write_piece(piece: str | Formula) -> str:

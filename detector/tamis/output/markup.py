@@ -8,6 +8,7 @@ Elements are on an allow-list, so unknown markup is left out: no scripts, styles
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any, Final
@@ -16,20 +17,25 @@ import numpy as np
 
 from tamis.core import core
 from tamis.output.attributes import attributes_as_stated, attributes_to_write
-from tamis.output.formulas import Formula, find_formulas, formula_positions, tex_in_text
-from tamis.output.runs import checkboxes, code_line_elements, is_code_line, run_rewrites, shown_elements
+from tamis.output.code import code_blocks, code_line_elements, in_code_blocks, is_code_line
+from tamis.output.formulas import Formula, find_formulas, formula_blocks, tex_in_text
+from tamis.output.lists import list_labels
+from tamis.output.runs import checkboxes, run_rewrites, shown_elements
+from tamis.output.styles import STRUCK_OUT, displayed_as_blocks, styled
 from tamis.output.tables import data_tables, is_callout, layout_tables
 from tamis.page.page import NO_LIMITS, Page
 from tamis.page.tree import (
     BLOCK_LEVEL,
     TAG_ID,
     TAG_NAMES,
+    elements_named,
     is_among,
     named_elements,
     nearest,
     prefix_sums,
     runs_of_blocks,
     subtree_sums,
+    sums_in_blocks,
     sums_over_runs,
     tag_set,
     within,
@@ -60,7 +66,7 @@ _OUTPUT_NAME: Final[tuple[str, ...]] = tuple(
 VOID: Final = frozenset({"br", "hr", "img", "source", "track", "wbr"})
 """Elements without contents and end tag."""
 
-_WRITTEN, _VOID, _BLOCK, _LINK = 1, 2, 4, 8  # markup.c has the same bits
+_WRITTEN, _VOID, _BLOCK, _LINK, _LINE = 1, 2, 4, 8, 16  # markup.c has the same bits
 _KINDS: Final = np.array(
     [
         bool(name) * _WRITTEN | (name in VOID) * _VOID | (name in BLOCK_LEVEL) * _BLOCK | (name == "a") * _LINK
@@ -73,7 +79,6 @@ MAX_NESTING: Final = 128  # markup.c has the same number
 
 _MEDIA: Final = tag_set("img", "picture", "video", "audio")
 _MEDIA_PARTS: Final = tag_set("source", "track")
-_BREAKS: Final = tag_set("br", "hr")
 _CELLS: Final = tag_set("td", "th")
 _LINES: Final = tag_set("div", "p", "li", "tr")
 _MAX_DISTANCE: Final = 12  # blocks; on 125 pages of WCXB pictures of the content were nearer, 27 others further away
@@ -84,6 +89,9 @@ _SHARES: Final = re.compile(  # in an address; linear: the names are fixed
     r"|(?:reddit|stumbleupon)\.com/submit|(?:tumblr|vk|weibo|addtoany|flipboard)\.com/.{0,20}\bshare|(?:t|telegram)\.me/share"
     r"|wa\.me/\?|whatsapp\.com/send/?\?text|whatsapp:|viber:|fb-messenger:|(?:mailto|sms):\?)"
 )
+_TURNS_PAGES: Final = re.compile(
+    r"\W{0,3}(?:go )?(?:back|next|prev(?:ious)?|forward|first|last|home|up|top)(?: page)?\W{0,3}", re.IGNORECASE
+)  # a description
 _SPACERS: Final = re.compile(r"/(?:spacer|blank|pixel|transparent|clear|trans|dot_clear|1x1)\.(?:gif|png)(?:$|\?)")
 _IS_DIV: Final = np.array([name == "div" for name in _OUTPUT_NAME])
 _HAS_BORDER: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in _OUTPUT_NAME])
@@ -92,6 +100,14 @@ _KEEPS_DIV: Final = frozenset({"id", "lang", "dir"})  # names of attributes that
 _TARGETS: Final = frozenset({"id", "name"})  # of attributes that others may link to
 _SOURCES: Final = frozenset({"src", "srcset"})
 _FORUM_POST: Final = re.compile(r"(?:^|\s)(?:messageText|postcontent)(?:$|\s)")  # in a blockquote
+
+
+BOXES: Final = frozenset({"[ ]", "[x]"})
+"""Texts of a :class:`Box`."""
+
+
+LINE_END, CUT = -2, -1  # markup.c has the same numbers
+"""Why there is a line break: since a style shows an inline element as a block, or since an element is cut there."""
 
 
 class Box(str):
@@ -111,6 +127,9 @@ class Markup:
         names: name of each element, "" for a text.
         values: its attributes; a text, or the pieces of one with formulas and checkboxes.
         ends: the item behind the contents of each element; for a text, the next one.
+        sources: the page's element that each element is made of, ``n`` + the run of each text; of a line break that
+            the page does not have, :data:`LINE_END` or :data:`CUT`.
+        labels: label of each item of a numbered list, see :mod:`tamis.output.lists`.
         title: title of the document.
         language: its attributes ``lang`` and ``dir``, as far as stated.
     """
@@ -118,8 +137,16 @@ class Markup:
     names: list[str]
     values: list[Any]
     ends: list[int]
+    sources: list[int] = field(default_factory=list)
+    labels: dict[int, str] = field(default_factory=dict)
     title: str = ""
     language: Pairs = field(default_factory=list)
+
+    def block(self, page: Page, item: int) -> int:
+        """The text block of the page where an element or text begins."""
+        source = self.sources[item]
+        run = source - page.n if source >= page.n else int(page.run_begin[source])
+        return min(bisect_right(page.block_run_end, run), page.m - 1)
 
     def text(self, item: int) -> str:
         """Text of an element, or of a text itself; formulas are TeX without dollar signs."""
@@ -187,6 +214,23 @@ def _repeated_pictures(page: Page, kept: NDArray[np.intp], attributes: list[Pair
     return repeated
 
 
+def make_plain_markup(page: Page, kept: Flags, hidden: Flags | None = None) -> Markup:
+    """Make the markup of some blocks (bool[m]) without hidden runs (bool[r]), as far as plain text needs it.
+
+    It has no media, and attributes only where they change how text is laid out.
+    """
+    kept_text = runs_of_blocks(page, kept)
+    elements, runs = _kept_items(page, kept_text if hidden is None else kept_text & ~hidden)
+    found = np.flatnonzero(elements)
+    attributes: list[Pairs] = [[]] * len(found)
+    laid_out = is_among(page, [*page.attribute("colspan"), *page.attribute("rowspan"), *code_line_elements(page)])
+    if laid_out.any():
+        places = np.flatnonzero(laid_out[found])
+        for place, pairs in zip(places.tolist(), page.attributes.of_elements(found[places]), strict=True):
+            attributes[place] = pairs
+    return join_items(page, found, attributes, np.flatnonzero(runs), is_plain=True)
+
+
 def read_markup(html: str) -> Markup:
     """Read HTML that is clean already as markup, with nothing cut."""
     page = Page.parse(html, limits=NO_LIMITS)
@@ -198,24 +242,28 @@ def read_markup(html: str) -> Markup:
 def _strip_template(
     page: Page, template: Flags, hidden: Flags | None, copies: Flags | None = None
 ) -> tuple[Flags, Flags]:
-    """Return the elements (bool[n]) and runs (bool[r]) that stay when template units are cut, and pictures (bool[n]).
-
-    A run stays with its block. An element stays while something in its subtree does: a run, or content without text.
-    Images, videos and sounds are such content if they are not template themselves and the nearest element around them
-    that has any text keeps some of it: the icon of a menu entry goes with the entry, the picture of a gallery stays.
-    Logos and buttons, with a whole menu between them and the text that stays, are cut as well, and so are tracking
-    pixels, icons to share the page or to turn to the next one, and what is in ``noscript``: copies of pictures that
-    scripts load. Line breaks stay behind text that stays, rules between such texts, one between two, and cells in rows
-    of data tables that stay.
-    """
-    kept_blocks = ~template[page.n :]
-    kept_text, all_text = runs_of_blocks(page, kept_blocks), runs_of_blocks(page, np.ones(page.m, bool))
+    """Return the elements (bool[n]) and runs (bool[r]) that stay when template units are cut."""
+    kept_text = runs_of_blocks(page, ~template[page.n :])
     if hidden is not None:
         kept_text &= ~hidden
-    kept_runs = sums_over_runs(page, kept_text)
+    media = _kept_media(page, template, sums_over_runs(page, kept_text))
+    if copies is not None:
+        media &= ~copies
+    return _kept_items(page, kept_text, media)
 
-    seen = shown_elements(page)
-    media = _MEDIA[page.tag] & seen & ~within(page, page.tag == TAG_ID["noscript"]) & ~template[: page.n]
+
+def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
+    """bool[n], contents without text that stay when template units are cut: pictures, videos, sounds and formulas.
+
+    They stay if they are not template themselves and the nearest element around them that has any text keeps some of
+    it: the icon of a menu entry goes with the entry, the picture of a gallery stays. Logos and buttons, with a whole
+    menu between them and the text that stays, are cut as well, and so are tracking pixels, icons to share the page or
+    to turn to the next one, and what is in ``noscript``: copies of pictures that scripts load.
+    """
+    kept_blocks = ~template[page.n :]
+    media = _MEDIA[page.tag] & shown_elements(page) & ~within(page, page.tag == TAG_ID["noscript"])
+    media &= ~template[: page.n]
+    all_text = runs_of_blocks(page, np.ones(page.m, bool))
     around = nearest(page.parent, sums_over_runs(page, all_text) > 0)
     media &= (around < 0) | (kept_runs[around] > 0)
     media &= _blocks_to_content(page, kept_blocks) <= _MAX_DISTANCE
@@ -230,35 +278,50 @@ def _strip_template(
     ]
     icons = np.flatnonzero(media & within(page, is_among(page, tools)))
     media[[icon for icon in icons.tolist() if len(widths.get(icon, "")) < 3]] = False  # wider: a picture to pin
-    if copies is not None:
-        media &= ~copies
+    in_links, descriptions = within(page, is_among(page, links)), page.attribute("alt") if len(links) else {}
+    media[[at for at, words in descriptions.items() if in_links[at] and _TURNS_PAGES.fullmatch(words)]] = False
+    return media
+
+
+def _kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tuple[Flags, Flags]:
+    """Return the elements (bool[n]) and runs (bool[r]) that stay with some runs, and with some media.
+
+    An element stays while something in its subtree does. Formulas stay with the text of their line. Line breaks stay
+    behind text that stays, rules between such texts, one between two, and cells in rows of data tables that stay.
+    """
+    all_text, kept_runs = runs_of_blocks(page, np.ones(page.m, bool)), sums_over_runs(page, kept_text)
+    has_content, seen = kept_runs > 0, shown_elements(page)
+    media = np.zeros(page.n, bool) if media is None else media
     if formulas := find_formulas(page).by_element:
-        kept, block_of = np.append(kept_blocks, False), formula_positions(page).block
+        kept, block_of = np.append(sums_in_blocks(page, kept_text) > 0, False), formula_blocks(page)
         media[[formula for formula in formulas if kept[block_of.get(formula, -1)]]] = True
     if boxes := list(checkboxes(page)):  # often in a label without text
         media[boxes] = kept_runs[nearest(page.parent, page.tag == TAG_ID["li"])[boxes]] > 0
-    has_content = (kept_runs > 0) | (subtree_sums(page, media) > 0)
+    if media.any():
+        has_content |= subtree_sums(page, media) > 0
 
     elements = seen & has_content
-    if has_code := bool((code := (page.tag == TAG_ID["pre"]) & elements).any()):
-        in_code, lines = within(page, code), _LINES[page.tag]
+    if has_code := bool((code_blocks(page) & elements).any()):
+        in_code, lines = in_code_blocks(page), _LINES[page.tag]
         lines[code_line_elements(page)] = True
-        is_empty = (page.block_end == page.block_begin) & (page.run_end == page.run_begin)
+        is_empty = sums_over_runs(page, page.has_ink) == 0
         elements |= in_code & lines & is_empty & seen
-    is_layout, in_kept = layout_tables(page), np.append(elements, False)[page.parent]
-    last_text = np.maximum.accumulate(np.where(all_text, np.arange(1, len(all_text) + 1), 0))
-    after_kept = np.append(False, kept_text)[np.append(0, last_text)[page.run_begin]]
-    elements |= in_kept & seen & _BREAKS[page.tag] & after_kept
+    in_kept = np.append(elements, False)[page.parent] & seen
+    if breaks := elements_named(page, "br", "hr"):
+        last_text = np.maximum.accumulate(np.where(all_text, np.arange(1, len(all_text) + 1), 0))
+        after_kept = np.append(False, kept_text)[np.append(0, last_text)[page.run_begin[breaks]]]
+        elements[breaks] |= in_kept[breaks] & after_kept
     if "hr" in page.tag_names:
         rules = np.flatnonzero(elements & (page.tag == TAG_ID["hr"]))
         texts_before = prefix_sums(kept_text)[page.run_begin[rules]]
         elements[rules[np.diff(texts_before, append=kept_text.sum()) == 0]] = False
-    elements |= in_kept & seen & _CELLS[page.tag] & ~is_layout
-    elements |= in_kept & _MEDIA_PARTS[page.tag] | media
-    elements &= ~is_layout | has_content
+    if "table" in page.tag_names:
+        is_layout = layout_tables(page)
+        elements |= in_kept & _CELLS[page.tag] & ~is_layout
+        elements &= ~is_layout | has_content
     if has_code:  # white space between tokens and lines of code
-        kept_text |= ~all_text & in_code[page.run_node]
-    return elements, kept_text
+        kept_text = kept_text | ~all_text & in_code[page.run_node]
+    return elements | in_kept & _MEDIA_PARTS[page.tag] | media, kept_text
 
 
 def _blocks_to_content(page: Page, kept: Flags) -> Integers:
@@ -282,6 +345,7 @@ def code_lines(markup: Markup, pre: int) -> str:
         is_any = False
         while lines and lines[-1][0] <= item:
             is_any, (_, begin) = True, lines.pop()
+            del written[len(written) - (written[begin : begin + 2] == [" "]) :]  # a space holds an empty line open
             if len(written) == begin or (written and not written[-1].endswith("\n")):
                 written.append("\n")
         return is_any
@@ -304,7 +368,13 @@ def code_lines(markup: Markup, pre: int) -> str:
 
 
 def join_items(
-    page: Page, elements: NDArray[np.intp], attributes: list[Pairs], runs: NDArray[np.intp], *, links: bool = True
+    page: Page,
+    elements: NDArray[np.intp],
+    attributes: list[Pairs],
+    runs: NDArray[np.intp],
+    *,
+    links: bool = True,
+    is_plain: bool = False,
 ) -> Markup:
     """Make the markup of some elements of a page, with their attributes, and of some runs.
 
@@ -313,25 +383,31 @@ def join_items(
     """
     if left_out := [run for run, text in run_rewrites(page).items() if not text]:
         runs = np.setdiff1d(runs, left_out, assume_unique=True)
-    names = _output_names(page, elements)
-    values: list[Any] = [*attributes, *_texts(page, runs), []]
+    names = _output_names(page, elements, is_plain=is_plain)
+    values: list[Any] = [*attributes, *_texts(page, runs), [], []]
     kinds, tag = _KINDS.take(page.tag[elements]), page.tag[elements]
     for place in np.flatnonzero(tag == TAG_ID["img"]).tolist():
         kinds[place] *= any(name in _SOURCES and value.strip() for name, value in values[place])
-    for place in np.flatnonzero(tag == TAG_ID["a"]).tolist():
+    for place in () if is_plain else np.flatnonzero(tag == TAG_ID["a"]).tolist():
         if not links or any(name in _TARGETS for name, _ in values[place]):
             kinds[place] = _WRITTEN if links else 0
+    kinds[is_among(page, displayed_as_blocks(page))[elements]] |= _LINE
+    kinds[code_blocks(page)[elements]] = _WRITTEN | _BLOCK
     pieces: dict[int, Pieces] = {box: [Box(mark), " "] for box, mark in checkboxes(page).items()}
-    pieces |= {element: [formula] for element, formula in find_formulas(page).by_element.items()}
+    for element, formula in find_formulas(page).by_element.items():
+        pieces[element] = [" ", formula, " "] if formula.is_emoji and formula.tex.isascii() else [formula]  # :smile:
     for place, element in enumerate(elements.tolist() if pieces else ()):
         if element in pieces:
             names[place], values[place], kinds[place] = "", pieces[element], _WRITTEN | _VOID
     source, ends = np.empty((2, len(elements) + 2 * len(runs)), np.int32)
     given = elements.astype(np.int32), kinds, runs.astype(np.int32), page.has_ink
     source = source[: core.join_items(page.arrays, *given, source, ends)].tolist()
-    names += [*repeat("", len(runs)), "br"]
-    names, values = (list(map(items.__getitem__, source)) for items in (names, values))
-    return Markup(names, values, ends[: len(source)].tolist(), page.title)
+    names += [*repeat("", len(runs)), "br", "br"]
+    sources = [*elements.tolist(), *(runs + page.n).tolist(), LINE_END, CUT]
+    names, values, sources = (list(map(items.__getitem__, source)) for items in (names, values, sources))
+    label_of = list_labels(page)
+    labels = {item: label_of[each] for item, each in enumerate(sources) if each in label_of} if label_of else {}
+    return Markup(names, values, ends[: len(source)].tolist(), sources, labels, page.title)
 
 
 def _texts(page: Page, runs: NDArray[np.intp]) -> list[str | Pieces]:
@@ -343,15 +419,29 @@ def _texts(page: Page, runs: NDArray[np.intp]) -> list[str | Pieces]:
     return texts
 
 
-def _output_names(page: Page, elements: NDArray[np.intp]) -> list[str]:
-    """Name to write for each element; "" if only its contents are written."""
+def _output_names(page: Page, elements: NDArray[np.intp], *, is_plain: bool) -> list[str]:
+    """Name to write for each element; "" if only its contents are written.
+
+    Plain text needs the rows and cells of layout tables.
+    """
     names = [_OUTPUT_NAME[tag] for tag in page.tag[elements].tolist()]
     is_div = layout_tables(page)[elements]
+    if is_plain:
+        is_div &= page.tag[elements] == TAG_ID["table"]
     for place in np.flatnonzero(page.tag[elements] == TAG_ID["blockquote"]).tolist():
         is_div[place] |= _FORUM_POST.search(dict(page.attributes[int(elements[place])]).get("class", "")) is not None
-    for place in np.flatnonzero(is_div).tolist():
-        names[place] = "div"
+    code = code_blocks(page)[elements]
+    is_div |= is_among(page, page.parent[elements[code]])[elements] & (page.tag[elements] == TAG_ID["p"])
+    struck = is_among(page, _struck_out(page))[elements]
+    for name, chosen in (("div", is_div), ("pre", code), ("s", struck)):
+        for place in np.flatnonzero(chosen).tolist():
+            names[place] = name
     return names
+
+
+def _struck_out(page: Page) -> list[int]:
+    """Spans whose text a style strikes out."""
+    return [element for element in styled(page, STRUCK_OUT) if page.tag[element] == TAG_ID["span"]]
 
 
 def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
@@ -361,7 +451,7 @@ def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
     """
     children = np.bincount(page.parent[elements] + 1, minlength=page.n + 1)[1:]
     texts = np.bincount(page.run_node[runs], minlength=page.n)
-    wrapper: Flags = _IS_DIV[page.tag] & (children == 1) & (texts == 0)
+    wrapper: Flags = _IS_DIV[page.tag] & (children == 1) & (texts == 0) & ~code_blocks(page)
     only_child = elements & wrapper[page.parent]
     wrapper[page.parent[only_child]] = _HAS_BORDER[page.tag[only_child]]
     found = np.flatnonzero(wrapper)

@@ -8,19 +8,21 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from contextlib import suppress
-from itertools import chain, compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tamis.output.formulas import find_formulas, formula_positions, tex_in_text
+from tamis.output.code import beside_code, code_blocks, in_code_blocks, labelled
+from tamis.output.formulas import find_formulas
+from tamis.output.leftovers import unrendered_runs
+from tamis.output.spacing import separated_runs
+from tamis.output.styles import KEEPS_LINES, styled
 from tamis.page.attributes import attribute_predicate
 from tamis.page.text import DIRECTION_MARKS, RIGHT_TO_LEFT, UNSEEN_CHARACTERS
 from tamis.page.tree import (
     IS_UNSEEN_TEXT,
     TAG_ID,
-    TAG_NAMES,
     elements_named,
     is_among,
     nearest,
@@ -37,26 +39,14 @@ if TYPE_CHECKING:
 
     from tamis.page.page import Page
 
-_LINE_NUMBERS: Final = re.compile(
-    r"(?:^|\s)(?:lineno|linenos|linenodiv|linenumbers?|line-numbers?|line-num|blob-num|gutter|rouge-gutter|"
-    r"listing_lines|hljs-ln-numbers|hljs-ln-n|crayon-nums?|code-line-number|CodeMirror-linenumber|lntd?|ln)(?:$|\s)"
-)
 _IN_PLAYERS: Final = tag_set("video", "audio", "source", "track", "img", "picture")
-_COPY_CANDIDATES: Final = attribute_predicate("class", "aria-label", "title", parts=("copy",))
-_COPY: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
-_COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
-_MAX_LABEL: Final = 40  # characters
-_CLASSES: Final = attribute_predicate("class", parts=("-num", "gutter", "ln", "mw-", "editsection", "updated"))
-"""Every class of line numbers without "line", of wiki links to their own places and of second dates has one part."""
-_CODE_LINES: Final = attribute_predicate("class", parts=("line",))
-_CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
+_CLASSES: Final = attribute_predicate("class", parts=("mw-", "editsection", "updated"))
 _WIKI_LINK: Final = re.compile(r"(?:^|\s)(?:(?:mw-)?editsection|mw-cite-backlink)(?:$|\s)")
 _PUBLISHED: Final = re.compile(r"(?:^|\s)published(?:$|\s)")
 _UPDATED: Final = re.compile(r"(?:^|\s)updated(?:$|\s)")
 _NO_BREAK_SPACE: Final = "\xa0"
-_SIDE_BY_SIDE: Final = tag_set("a", "span", "time", "label", "small")
-_CODE: Final = ("pre", "code", "kbd", "samp")
-_WORD_ENDS: Final = frozenset(",;!?%)]")
+LINE_SEPARATOR: Final = "\0"
+"""A line break in the text of a run, which no page can have there: what ``br`` is between two of them."""
 _CURRENCIES: Final = "$€£"
 _PRICE: Final = re.compile(rf"[{_CURRENCIES}]\s?\d{{1,3}}(?:,?\d{{3}})*\Z")
 _MAX_PRICE_BLOCK: Final = 40  # characters; in a sentence raised digits are a note
@@ -72,8 +62,6 @@ RAISED: Final = {
 }
 """Characters to write for raised or lowered ones, by element."""
 RAISED_SIGNS: Final = frozenset(map(chr, RAISED["sup"]))
-
-_MAX_RAISED_RUNS: Final = 8  # of an element; those with more text hold others of their kind, or no number
 
 QUOTED: Final = {"q": ("“", "”"), "rt": ("(", ")")}
 """What plain text has around the text of an element."""
@@ -97,24 +85,35 @@ def run_rewrites(page: Page) -> dict[int, str]:
 
     * Elements of :func:`omitted_elements` are left out.
     * Invisible characters are not written, and marks of direction only beside letters written from right to left; mail
-      addresses that Cloudflare hides are written. In code, spaces are those that one can type.
-    * A space separates elements that styles show apart, see :func:`_separated_runs`.
+      addresses that Cloudflare hides are written. In code, spaces are those that one can type; in verse,
+      lines end with :data:`LINE_SEPARATOR`.
+    * A space separates elements that styles show apart, see :func:`tamis.output.spacing.separated_runs`.
+    * Markup that was never rendered is left out, see :func:`tamis.output.leftovers.unrendered_runs`.
     * Raised cents get a point: no search for a price finds "$13⁶⁵".
     """
-    rewrites = _separated_runs(page) | _raised_cents(page)
+    rewrites = separated_runs(page) | _raised_cents(page) | unrendered_runs(page)
     for run in page.has_unseen.nonzero()[0].tolist():
         seen = UNSEEN_CHARACTERS.sub("", run_text(page, run, rewrites))
         rewrites[run] = seen if RIGHT_TO_LEFT.search(seen) else DIRECTION_MARKS.sub("", seen)
-    if "pre" in page.tag_names and _NO_BREAK_SPACE in page.text:
-        for run in within(page, page.tag == TAG_ID["pre"]).take(page.run_node).nonzero()[0].tolist():
+    if _NO_BREAK_SPACE in page.text and code_blocks(page).any():
+        for run in in_code_blocks(page).take(page.run_node).nonzero()[0].tolist():
             if _NO_BREAK_SPACE in (text := run_text(page, run, rewrites)):
                 rewrites[run] = text.replace(_NO_BREAK_SPACE, " ")
+    for run in within(page, is_among(page, _verse(page))).take(page.run_node).nonzero()[0].tolist():
+        if page.has_ink[run]:
+            rewrites[run] = run_text(page, run, rewrites).replace("\n", LINE_SEPARATOR)
     behind = 0
     for element, code in page.attribute("data-cfemail").items():
         if element >= behind and (email := decode_email(code)):  # not in another one
             behind, runs = int(page.end[element]), range(page.run_begin[element], page.run_end[element])
             rewrites |= dict.fromkeys(runs[1:], "") | dict.fromkeys(runs[:1], email)
     return rewrites | dict.fromkeys(omitted_elements(page).take(page.run_node).nonzero()[0].tolist(), "")
+
+
+def _verse(page: Page) -> list[int]:
+    """Elements that are no code and whose line ends a style keeps."""
+    in_code = in_code_blocks(page)
+    return [element for element in styled(page, KEEPS_LINES) if not in_code[element]]
 
 
 @once_per_page
@@ -126,15 +125,10 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
     of the last change that WordPress writes behind that of publication, which its themes hide.
     """
     table, formulas = page.attributes, find_formulas(page)
-    found = _labelled(page, table.elements_matching(_PLACES), _SIGNS)
-    numbered = [table.elements_matching(predicate, _LINE_NUMBERS) for predicate in (_CODE_LINES, _CLASSES)]
-    found += _line_numbers(page, [*chain(*numbered)])
+    found = labelled(page, table.elements_matching(_PLACES), _SIGNS) + beside_code(page)
     if _CLASSES in table.matches:
         found += table.elements_matching(_CLASSES, _WIKI_LINK)
         found += _second_dates(page, table.elements_matching(_CLASSES, _UPDATED))
-    if "pre" in page.tag_names:
-        buttons = elements_named(page, "button")
-        found += _labelled(page, [*buttons, *table.elements_matching(_COPY_CANDIDATES, _COPY)], _COPY_LABEL)
     found += elements_named(page, "video", "audio")
     if not (found or formulas.by_element):
         return formulas.is_replaced
@@ -148,29 +142,6 @@ def shown_elements(page: Page) -> NDArray[np.bool_]:
     return ~(within(page, IS_UNSEEN_TEXT.take(page.tag)) | omitted)
 
 
-def is_code_line(classes: str) -> bool:
-    """Whether the classes of an element say that it is a line of code."""
-    return "line" in classes and _CODE_LINE.search(classes) is not None
-
-
-def code_line_elements(page: Page) -> list[int]:
-    """Elements that are a line of code, see :func:`is_code_line`."""
-    return page.attributes.elements_matching(_CODE_LINES, _CODE_LINE)
-
-
-def _labelled(page: Page, elements: list[int], pattern: re.Pattern[str]) -> list[int]:
-    """Those of some elements whose whole text, which is short, a pattern matches."""
-    if not elements:
-        return []
-    chosen = np.array(elements)
-    begin, end = (page.run_offset.take(bound.take(chosen)).tolist() for bound in (page.run_begin, page.run_end))
-    return [
-        element
-        for element, at, behind in zip(elements, begin, end, strict=True)
-        if at < behind <= at + _MAX_LABEL and pattern.fullmatch(page.text[at:behind].strip())
-    ]
-
-
 def decode_email(code: str) -> str:
     """Decode a mail address that Cloudflare hides: bytes in hexadecimal, each xor the first; "" for anything else."""
     with suppress(ValueError):
@@ -178,34 +149,6 @@ def decode_email(code: str) -> str:
         found = _EMAIL.match(bytes(key ^ byte for byte in address).decode())
         return found[1] if found else ""
     return ""
-
-
-@once_per_page
-def plain_text_rewrites(page: Page) -> dict[int, str]:
-    """:func:`run_rewrites`, and in plain text formulas, raised digits, and signs for ``rt``, ``q`` and checkboxes."""
-    places, boxes = formula_positions(page).in_runs, checkboxes(page)
-    changed = {run: "".join(map(str, pieces)) for run, pieces in tex_in_text(page).items()} | run_rewrites(page)
-    for run, formulas in places.items():
-        before, instead, behind = (" ".join(str(each) for at, each in formulas if at == how) for how in range(3))
-        changed[run] = f"{before}{instead or run_text(page, run, changed)}{behind}"
-    has_parentheses = {int(page.parent[element]) for element in elements_named(page, "rp")}
-    omitted = omitted_elements(page)
-    for element in sorted([*boxes, *elements_named(page, *RAISED, *QUOTED)]):
-        if omitted[element]:
-            continue
-        begin, end = int(page.run_begin[element]), int(page.run_end[element])
-        name = TAG_NAMES[page.tag[element]]
-        if element in boxes:
-            visible = end + int(page.has_ink[end:].argmax())
-            changed[visible] = f"{boxes[element]} {run_text(page, visible, changed).lstrip()}"
-        elif begin < end <= begin + _MAX_RAISED_RUNS and name in RAISED:
-            raised = {run: run_text(page, run, changed) for run in range(begin, end)}
-            if set("".join("".join(raised.values()).split())) <= RAISED_SIGNS:
-                changed |= {run: text.translate(RAISED[name]) for run, text in raised.items()}
-        elif begin < end and name in QUOTED and (name != "rt" or page.parent[element] not in has_parentheses):
-            changed[begin] = QUOTED[name][0] + run_text(page, begin, changed)
-            changed[end - 1] = run_text(page, end - 1, changed) + QUOTED[name][1]
-    return changed
 
 
 @once_per_page
@@ -226,20 +169,6 @@ def checkboxes(page: Page) -> dict[int, str]:
     return {box: "[x]" if box in ticked else "[ ]" for box in boxes[is_first].tolist()}
 
 
-def _line_numbers(page: Page, elements: list[int]) -> list[int]:
-    """The elements whose text is a number, or that have none."""
-    if not elements:
-        return []
-    is_other = within(page, is_among(page, elements))[page.run_node]
-    inside = np.flatnonzero(is_other)
-    texts = (run_text(page, run) for run in inside.tolist())
-    is_other[inside] = [not text.replace("\n", "0").replace(" ", "0").isdigit() for text in texts]
-    has_text, has_others = prefix_sums(page.has_ink), prefix_sums(is_other)
-    begin, end = page.run_begin[elements], page.run_end[elements]
-    is_number = (has_text[begin] == has_text[end]) | (has_others[begin] == has_others[end])
-    return list(compress(elements, is_number.tolist()))
-
-
 def _second_dates(page: Page, elements: list[int]) -> list[int]:
     """The elements that are a ``time`` behind that of publication, with no text between them."""
     return [
@@ -250,32 +179,6 @@ def _second_dates(page: Page, elements: list[int]) -> list[int]:
         and _PUBLISHED.search(dict(page.attributes[element - 1]).get("class", ""))
         and not page.has_ink[page.run_end[element - 1] : page.run_begin[element]].any()
     ]
-
-
-def _separated_runs(page: Page) -> dict[int, str]:
-    """A space before each run that touches another one, though styles show their elements apart.
-
-    Apart are buttons, unknown elements, and links, dates and spans side by side of which the second begins a word with
-    a capital letter or a digit: "Tony Barbone" and "Chief Officer". Other spans may be parts of one word.
-    """
-    runs = page.is_joined.nonzero()[0]
-    if not runs.size:
-        return {}
-    before, node = page.run_node.take(runs - 1), page.run_node.take(runs)
-    is_side = _SIDE_BY_SIDE.take(page.tag)
-    are_apart = is_side.take(before) & is_side.take(node) & (page.end.take(before) <= node)
-    if are_apart.any():
-        if code := elements_named(page, *_CODE):
-            are_apart &= ~within(page, is_among(page, code)).take(node)
-        beside = runs[are_apart]
-        bounds = zip(*(page.run_offset.take(each).tolist() for each in (beside - 1, beside)), strict=True)
-        are_apart[are_apart] = [_begins_word(page.text[max(begin, at - 2) : at], page.text[at]) for begin, at in bounds]
-    custom = [element for element, name in page.unknown_names.items() if "-" in name]
-    if custom or "button" in page.tag_names:
-        box = nearest(page.parent, is_among(page, custom + elements_named(page, "button")))
-        around, own = box.take(before), box.take(node)
-        are_apart |= (around != own) & (np.minimum(around, own) >= 0)
-    return {run: f" {run_text(page, run)}" for run in runs[are_apart].tolist()}
 
 
 def _raised_cents(page: Page) -> dict[int, str]:
@@ -291,17 +194,3 @@ def _raised_cents(page: Page) -> dict[int, str]:
             if end - begin <= _MAX_PRICE_BLOCK and _PRICE.search(page.text[begin:at]):
                 found[run] = f".{cents}"
     return found
-
-
-def _begins_word(before: str, first: str) -> bool:
-    """Whether a character begins a word of its own, from the last two characters of the text before it.
-
-    A single letter before it is an initial, or one of a word whose letters move.
-    """
-    if len(before) == 1 and before.isalpha():
-        return False
-    last = before[-1]
-    ends_word = last.isupper() or last.islower() or last.isdigit()
-    if first.isupper():
-        return ends_word or last in _WORD_ENDS
-    return ends_word and (first.isdigit() or first in _CURRENCIES)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from itertools import compress
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
 from tamis.core import core
-from tamis.output.runs import omitted_elements
+from tamis.output.code import in_code_blocks
 from tamis.page.tree import LISTS, TAG_ID, TAG_NAMES, is_among, once_per_page, tag_set, within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -26,16 +25,16 @@ MAX_PLACES: Final = 200_000
 
 Contents = TypeVar("Contents")
 
-_ROW: Final = TAG_ID["tr"]
 _CELLS: Final = ("td", "th")
-_ROWS_AND_CELLS: Final = tag_set("tr", *_CELLS)
 _PARTS: Final = tag_set("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", *_CELLS)
-_ROLES: Final = (  # layout.c has the same order
-    *(LISTS, ("li", "dt", "dd"), _CELLS, ("table",), ("tr",), ("pre",), ("p",), ("br",), ("th", "thead", "caption")),
+_ROLES: Final = (  # tables.c has the same order
+    *(_CELLS, ("table",), ("tr",), ("pre",), ("th", "thead", "caption")),
     (*LISTS[:3], "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "form", "hr", "article", "section", "nav"),
 )
-TAG_ROLES: Final = sum((tag_set(*tags).astype(np.uint32) << bit for bit, tags in enumerate(_ROLES)), start=np.uint32(0))
-"""uint32 by tag id: for what the compiled core takes the tags when it lays out text, one bit each."""
+_TAG_ROLES: Final = sum(
+    (tag_set(*tags).astype(np.uint32) << bit for bit, tags in enumerate(_ROLES)), start=np.uint32(0)
+)
+"""uint32 by tag id: what the compiled core takes the tags for, one bit each."""
 
 _CALLOUT_CLASS: Final = re.compile(
     r"(?:^|\s)(?:(?:admonition|callout|alert|note|tip|hint|warning|important|caution|danger)(?:block)?|markdown-alert|"
@@ -50,17 +49,22 @@ _CALLOUT_TAGS: Final = frozenset({"div", "aside", "section", "figure"})
 def data_tables(page: Page) -> list[int]:
     """Data tables in document order, none of which is in another.
 
-    A data table has at least two rows and columns and no nested table, and its cells hold values, not parts of a page:
-    at least half of them if the table has a head, otherwise nearly all, with most of its text.
+    A data table has at least two rows and columns, and its cells hold values, not tables or other parts of a page: at
+    least half of them if the table has a head and no table in it, otherwise nearly all, with most of its text.
     """
     if "table" not in page.tag_names:
         return []
     rows = np.zeros(page.n, np.int32)
-    core.data_tables(page.arrays, TAG_ROLES, rows)
+    core.data_tables(page.arrays, _TAG_ROLES, rows)
     tables = rows.nonzero()[0].tolist()
     stated = page.attribute("role") if tables else {}
-    found = [table for table in tables if stated.get(table, "").strip().lower() not in {"presentation", "none"}]
-    return [table for table in found if rows[table] != _CALLOUT_ROWS or not _is_in_callout(page, table)]
+    found, end, in_code = list[int](), 0, in_code_blocks(page)
+    for table in tables:
+        is_layout = in_code[table] or stated.get(table, "").strip().lower() in {"presentation", "none"}
+        if table >= end and not is_layout and (rows[table] != _CALLOUT_ROWS or not _is_in_callout(page, table)):
+            found.append(table)
+            end = int(page.end[table])
+    return found
 
 
 def _is_in_callout(page: Page, table: int) -> bool:
@@ -86,45 +90,6 @@ def layout_tables(page: Page) -> NDArray[np.bool_]:
         return np.zeros(page.n, bool)
     layout: NDArray[np.bool_] = within(page, page.tag == TAG_ID["table"]) & _PARTS.take(page.tag) & ~in_data_table(page)
     return layout
-
-
-def table_text(page: Page, table: int, texts: Mapping[int, str]) -> str:
-    r"""Text of a data table: a line for each row with text, ``"\t"`` between its cells.
-
-    A cell that spans rows or columns is written in the first of its places, the others are empty.
-
-    Args:
-        page: the page.
-        table: index of its element.
-        texts: texts of the blocks to write, by their number, see :func:`tamis.output.text.block_texts`.
-    """
-    spans = _spans(page)
-    parts = table + _ROWS_AND_CELLS.take(page.tag[table : page.end[table]]).nonzero()[0]
-    arrays = page.tag, page.parent, page.block_begin, page.block_end, omitted_elements(page)
-    rows: dict[int, list[tuple[str, int, int]]] = {}
-    has_text: list[bool] = []
-    outside: list[int] = []
-    behind = int(page.block_begin[table])
-    given = (array[parts].tolist() for array in arrays)
-    for part, tag, row, begin, end, is_omitted in zip(parts.tolist(), *given, strict=True):
-        outside += range(behind, begin)  # such as the caption
-        behind = max(behind, end)
-        if tag == _ROW:
-            rows[part] = []
-            has_text.append(not texts.keys().isdisjoint(range(begin, end)))
-        elif row in rows and not is_omitted:
-            text = " ".join([texts[block] for block in range(begin, end) if block in texts])
-            rows[row].append((" ".join(text.split()), *spans.get(part, (1, 1))))
-    outside += range(behind, int(page.block_end[table]))
-    lines = ("\t".join(text or "" for text in cells) for cells in compress(place_cells(rows.values()), has_text))
-    return "\n".join([*(texts[block] for block in outside if block in texts), *(line.rstrip("\t") for line in lines)])
-
-
-@once_per_page
-def _spans(page: Page) -> dict[int, tuple[int, int]]:
-    """Columns and rows that a cell spans, by its element; no others than the stated ones."""
-    columns, rows = page.attribute("colspan"), page.attribute("rowspan")
-    return {cell: (parse_span(columns.get(cell)), parse_span(rows.get(cell))) for cell in columns.keys() | rows.keys()}
 
 
 def parse_span(value: str | None) -> int:

@@ -188,6 +188,13 @@ def text_totals(page: Page) -> Prefix:
     return totals
 
 
+def count_words(text: str) -> int:
+    """Number of words of a text, see :class:`TextTotals`."""
+    totals = np.zeros((2, len(TextTotals._fields)), np.int64)
+    core.count_kinds(text.encode(), np.array([0, len(text)], np.int64), character_properties(), totals)
+    return int(totals[1, TextTotals._fields.index("words")])
+
+
 def block_words(page: Page) -> NDArray[np.float64]:
     """float64[m], number of words of each block."""
     before = TextTotals(*text_totals(page).T).words

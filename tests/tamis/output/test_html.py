@@ -9,7 +9,7 @@ from lxml import etree
 from tamis.output.attributes import is_safe_address
 from tamis.output.html import write_html
 from tamis.output.markup import MAX_NESTING, make_markup
-from tamis.output.text import block_texts, join_blocks
+from tamis.output.text import block_texts, text_of_blocks
 from tamis.page.page import Page
 from tests.tamis.output.written import write
 
@@ -214,7 +214,7 @@ def test_text_and_clean_html_hold_the_same_words_and_the_tree_is_not_changed(htm
     before = etree.tostring(page.elements[0])
     template = np.random.default_rng(seed).random(page.n + page.m) < 0.4
     kept = ~template[page.n :]
-    text = join_blocks(page, block_texts(page), kept)
+    text = text_of_blocks(page, kept)
     again = Page.parse(write_html(make_markup(page, template)))
     wanted = " ".join(text for text, keep in zip(block_texts(page), kept, strict=True) if keep).split()
     assert text.split() == wanted

@@ -3,7 +3,7 @@ import pytest
 from lxml import etree
 
 import tamis
-from tamis.output.text import block_texts, join_blocks
+from tamis.output.text import text_of_blocks
 from tamis.page.page import Page
 from tests.tamis.output.written import write
 
@@ -38,7 +38,7 @@ def test_breaks_follow_the_markup(html: str, expected: str) -> None:
 def test_blocks_that_are_cut_leave_no_gap() -> None:
     assert write("<ul><li>a<li>b<li>c</ul><p>d</p>", 1).text == "a\nc\n\nd"
     assert write("<p>a</p><p>b</p>", 0, 1).text == ""
-    assert write("<p>a<br>b<br>c</p>", 1).text == "a\n\nc"
+    assert write("<p>a<br>b<br>c</p>", 1).text == "a\nc"
 
 
 def test_rows_that_are_cut_are_gone_and_cells_that_are_cut_are_empty() -> None:
@@ -83,7 +83,7 @@ def test_cents_that_are_raised_get_a_point_but_powers_and_notes_are_raised() -> 
 
 def test_a_row_around_a_table_is_not_a_row_of_the_table() -> None:
     page = Page.from_tree(etree.fromstring("<body><tr><table><td>one</td><td>two</td></table></tr></body>"))
-    assert join_blocks(page, block_texts(page), np.ones(page.m, bool)).split() == ["one", "two"]
+    assert text_of_blocks(page, np.ones(page.m, bool)).split() == ["one", "two"]
 
 
 LINES = "def f(x):\n    return x\n\n# end"

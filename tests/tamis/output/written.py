@@ -9,7 +9,7 @@ import numpy as np
 from tamis.output.html import write_html
 from tamis.output.markdown import to_markdown
 from tamis.output.markup import make_markup
-from tamis.output.text import block_texts, join_blocks
+from tamis.output.text import text_of_blocks
 from tamis.page.page import Page
 from tamis.page.tree import within
 
@@ -33,4 +33,4 @@ def write(html: str, *cut: int, url: str | None = None) -> Written:
     template[[page.n + block for block in cut]] = True
     written = write_html(make_markup(page, template))
     body = " ".join(written.partition("<body>")[2].partition("</body>")[0].split())
-    return Written(join_blocks(page, block_texts(page), ~template[page.n :]), written, to_markdown(written), body)
+    return Written(text_of_blocks(page, ~template[page.n :]), written, to_markdown(written), body)

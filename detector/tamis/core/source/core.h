@@ -253,7 +253,6 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(count_kinds, "Totals of characters by kind, for tamis.page.text.") \
     DO(block_texts, "Texts of blocks with white space normalised, one a line.") \
     DO(data_tables, "Tables that hold values, for tamis.output.tables.") \
-    DO(find_breaks, "Breaks between blocks, for tamis.output.text.") \
     DO(join_items, "Elements and texts in document order, for tamis.output.markup.") \
     DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
     DO(has_controls, "Whether a text has control characters beyond ASCII, for tamis.page.parsing.") \

@@ -1,9 +1,9 @@
 /* The kept elements and runs of a page as items of markup in document order, for tamis.output.markup. */
 #include "page.h"
 
-enum { IS_WRITTEN = 1, IS_VOID = 2, IS_BLOCK = 4, IS_LINK = 8 }; /* bits of an element: _KINDS */
+enum { IS_WRITTEN = 1, IS_VOID = 2, IS_BLOCK = 4, IS_LINK = 8, IS_LINE = 16 }; /* bits of an element: _KINDS */
 enum { MAX_NESTING = 128 };                                      /* tamis.output.markup has the same number */
-enum { LINE_BREAK = -1 };                                        /* as a source */
+enum { LINE_END = -2, CUT = -1 };                                /* sources of line breaks: see tamis.output.markup */
 
 typedef struct {
     const PageArrays *page;
@@ -15,6 +15,7 @@ typedef struct {
         int32_t number, item;
     } open[MAX_NESTING];
     int depth, is_separated; /* whether a block-level element has begun or ended since the last text */
+    int is_broken, has_text; /* whether one that styles show as a block has since that text, and whether there is any */
     Py_ssize_t block;        /* of the last text */
 } Items;
 
@@ -48,12 +49,22 @@ static void dissolve(Items *items, int32_t item)
     items->count--;
 }
 
+/* Note where an element begins or ends. */
+static void add_border(Items *items, uint8_t kind)
+{
+    if (kind & IS_BLOCK) {
+        items->is_separated = 1;
+        items->is_broken = items->has_text = 0;
+    }
+    items->is_broken |= (kind & IS_LINE) != 0;
+}
+
 /* Close the elements that end before an element or run: those whose end, in elements or runs, is not behind it. */
 static void close_before(Items *items, const int32_t *ends, int32_t place)
 {
     for (; items->depth && ends[items->elements[items->open[items->depth - 1].number]] <= place; items->depth--) {
         int32_t number = items->open[items->depth - 1].number, item = items->open[items->depth - 1].item;
-        items->is_separated |= items->kinds[number] & IS_BLOCK;
+        add_border(items, items->kinds[number]);
         items->ends[item] = items->count;
         if (items->kinds[number] & IS_LINK && is_blank_behind(items, item)) { /* such as around a picture that was left out */
             dissolve(items, item);
@@ -67,7 +78,7 @@ static void add_element(Items *items, int32_t number)
     if (!(kind & IS_WRITTEN)) {
         return;
     }
-    items->is_separated |= kind & IS_BLOCK;
+    add_border(items, kind);
     if (kind & IS_VOID) {
         add_item(items, number);
     }
@@ -77,7 +88,7 @@ static void add_element(Items *items, int32_t number)
         add_item(items, number);
     }
     else if (kind & IS_BLOCK) {
-        add_item(items, LINE_BREAK);
+        add_item(items, CUT);
     }
 }
 
@@ -91,10 +102,15 @@ static void add_run(Items *items, int32_t number, Py_ssize_t *block)
     }
     if (*block < page->m && page->block_run_begin[*block] <= run) {
         if (*block != items->block && !items->is_separated) {
-            add_item(items, LINE_BREAK);
+            add_item(items, CUT);
+        }
+        else if (items->is_broken && items->has_text && items->has_ink[run]) {
+            add_item(items, LINE_END);
         }
         items->block = *block;
         items->is_separated = 0;
+        items->is_broken &= !items->has_ink[run];
+        items->has_text |= items->has_ink[run];
     }
     add_item(items, items->k + number);
 }
@@ -102,7 +118,7 @@ static void add_run(Items *items, int32_t number, Py_ssize_t *block)
 /* join_items(page, elements: int32[k], kinds: uint8[k], runs: int32[s], has_ink: bool[r], source: int32[k + 2 s], ends of as
               many) -> number of items
 
-   Writes what each item is made of: the number of an element, k + the number of a run, or -1 for a line break that is put in;
+   Writes what each item is made of: the number of an element, k + the number of a run, or why a line break is put in;
    and the item behind its contents. Elements and runs are ascending. */
 PyObject *core_join_items(PyObject *Py_UNUSED(module), PyObject *arguments)
 {

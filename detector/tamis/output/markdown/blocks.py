@@ -66,7 +66,6 @@ class Frame:
     is_implied: bool = False  # of an item: without a li
     has_paragraphs: bool = False  # of an item: not bare text
     is_ordered: bool = False  # of a list
-    step: int = 1  # from item to item; -1 if they count down
     items: list[Frame] = field(default_factory=list)
     before: Block | None = None  # the list
     rows: list[list[Cell]] = field(default_factory=list)  # of a table

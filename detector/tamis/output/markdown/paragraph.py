@@ -27,7 +27,7 @@ from tamis.output.markdown.escaping import (
 
 PLAIN, CODE, FORMULA = "plain", "code", "formula"  # kinds of pieces
 _BREAK: Final = "\\\n"  # within a paragraph
-_BOXES: Final = frozenset({"[ ]", "[x]"})  # at the start of an item
+_LABEL: Final = re.compile(r"\[[ x]\]|-?[a-zA-Z0-9]{1,20}\.")  # at the start of an item: a checkbox, or a. or iv.
 _DELIMITERS: Final = {"em": "*", "strong": "**", "del": "~~"}  # of emphasis, by its kind
 _MAX_LEAD: Final = 4  # words before what the title of a link repeats
 _SPACES: Final = re.compile(r"\s+")
@@ -73,9 +73,11 @@ class Line:
         return any(mark.kind == "a" and not mark.is_used for mark in self.marks)
 
     @property
-    def is_box(self) -> bool:
-        """Whether there is only the checkbox of an item yet."""
-        return len(self.pieces) == 1 and self.pieces[0].kind == FORMULA and self.pieces[0].text in _BOXES
+    def is_label(self) -> bool:
+        """Whether there are only the label and checkbox of an item yet."""
+        return bool(self.pieces) and all(
+            (piece.kind == FORMULA and _LABEL.fullmatch(piece.text)) or piece.text == " " for piece in self.pieces
+        )
 
     @property
     def ends_with_break(self) -> bool:
@@ -157,7 +159,7 @@ class Line:
         pieces, self.pieces, self._pending = _joined(self.pieces), [], ""
         if not begins_line:
             return _write_pieces(pieces)
-        box = pieces[0].text if pieces[0].kind == FORMULA and pieces[0].text in _BOXES else ""
+        box = pieces[0].text if pieces[0].kind == FORMULA and _LABEL.fullmatch(pieces[0].text) else ""
         return box + escape_lines(_write_pieces(pieces).removeprefix(box))
 
     def _add_space(self) -> None:

@@ -31,7 +31,7 @@ from tamis.output.markdown.blocks import (
 from tamis.output.markdown.escaping import write_code_span, write_formula
 from tamis.output.markdown.paragraph import Line, Mark
 from tamis.output.markup import Box, code_lines, read_markup
-from tamis.output.runs import QUOTED, RAISED, RAISED_SIGNS
+from tamis.output.runs import LINE_SEPARATOR, QUOTED, RAISED, RAISED_SIGNS
 from tamis.output.tables import is_callout
 from tamis.page.tree import BLOCK_LEVEL
 
@@ -56,7 +56,7 @@ _WRITTEN: Final[dict[str, Callable[[str], str]]] = {
 }
 """What a ``span`` of clean markup is in Markdown, by its class."""
 _MEDIA: Final = ("img", "video", "audio")  # not all of them have a counterpart in Markdown
-_MAX_DIGITS: Final = 9  # of the number of an item
+_NUMBER: Final = re.compile(r"[0-9]{1,9}\.")  # of an item
 _INDENTED: Final = frozenset({*_LISTS, "blockquote"})
 _MAX_FRAMES: Final = 40  # each line repeats their indentation; lists and quotations within more are paragraphs
 _MAX_CALLOUT_CHARACTERS: Final = 2_000
@@ -148,6 +148,13 @@ class _Writer:
         return dict(self._markup.values[item])
 
     def _add_text(self, text: str) -> None:
+        if LINE_SEPARATOR in text:
+            first, *lines = text.split(LINE_SEPARATOR)
+            self._add_text(first)
+            for line in lines:
+                self._break_line(0)
+                self._add_text(line)
+            return
         if not text or text.isspace():
             if not self._line.pieces and not self._line.open_codes:
                 return  # most texts are the white space between blocks
@@ -320,8 +327,8 @@ class _Writer:
         return not is_long and not self._markup.has_inside(item, "h1", "h2", "h3")
 
     def _end_paragraph(self) -> None:
-        """End the paragraph, which is not empty; a checkbox waits for the text of its item."""
-        if self._line.is_box:
+        """End the paragraph, which is not empty; a label or checkbox waits for the text of its item."""
+        if self._line.is_label:
             return
         # The garbage collector skips a tuple of texts; its passes over a long page hold up all threads.
         lines = tuple(self._line.finish(begins_line=not self._cells).split("\n"))
@@ -339,21 +346,26 @@ class _Writer:
         self._frames[-1].blocks.append(block)
 
     def _open_list(self, item: int) -> None:
-        is_ordered, attributes = self._markup.names[item] == "ol", self._attributes(item)
-        step = -1 if "reversed" in attributes else 1
-        last = sum(self._markup.names[child] == "li" for child in self._children(item)) if step < 0 else 1
-        number = _parse_number(attributes.get("start"), last) if is_ordered else 1
+        labels = [
+            self._markup.labels.get(child, "") for child in self._children(item) if self._markup.names[child] == "li"
+        ]
+        is_ordered = all(map(_NUMBER.fullmatch, labels)) if labels else self._markup.names[item] == "ol"
         before = next(reversed(self._frames[-1].blocks), None)
-        self._open_frame(item, Frame(LIST, is_ordered=is_ordered, number=number, step=step, before=before))
+        self._open_frame(item, Frame(LIST, is_ordered=is_ordered, before=before))
 
     def _open_item(self, item: int) -> None:
         """Begin an item, unless outside a list."""
         if self._frames[-1].kind == ITEM and self._frames[-1].is_implied:
             self._close_frames(len(self._frames) - 1)
-        frame = self._frames[-1]
-        if frame.kind == LIST:
-            frame.number = _parse_number(self._attributes(item).get("value"), frame.number)
-            self._open_frame(item, Frame(ITEM, element=item))
+        frame, label = self._frames[-1], self._markup.labels.get(item, "")
+        if frame.kind != LIST:
+            return
+        self._open_frame(item, Frame(ITEM, element=item))
+        if frame.is_ordered and label:
+            frame.number = int(label[:-1])
+        elif label:
+            self._line.add_formula(label)
+            self._line.add_text(" ")
 
     def _ensure_item(self) -> None:
         """Begin an item for contents of a list outside its items."""
@@ -377,7 +389,7 @@ class _Writer:
                     continue
                 frame.number = around.number
                 around.items.append(frame)
-                around.number += around.step
+                around.number += 1
             elif frame.cell is not None:
                 if not around.rows:
                     around.rows.append([])
@@ -411,9 +423,3 @@ _OPENERS: Final[dict[str, Callable[[_Writer, int], int | None]]] = {
     **dict.fromkeys(_MARKS.keys() - BLOCK_LEVEL, _Writer._open_mark),
 }
 """What begins an element within a line; it returns the item to go on with if that is not the next one."""
-
-
-def _parse_number(value: str | None, otherwise: int) -> int:
-    """Parse the number of an item, which has at most nine digits in Markdown."""
-    text = (value or "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else otherwise

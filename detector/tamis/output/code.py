@@ -1,0 +1,148 @@
+"""Code by what it is: ``pre``, the boxes of highlighters, and other elements whose white space counts."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from itertools import chain, compress
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tamis.output.styles import KEEPS_SPACES, MONOSPACED, styled
+from tamis.page.attributes import attribute_predicate
+from tamis.page.tree import (
+    TAG_ID,
+    elements_named,
+    is_among,
+    once_per_page,
+    outermost,
+    prefix_sums,
+    tag_set,
+    within,
+)
+
+if TYPE_CHECKING:
+    from tamis.arrays import Flags
+    from tamis.page.page import Page
+
+# Crayon, SyntaxHighlighter, Enlighter, GitHub, lists of lines
+_BOXES: Final = ("crayon-pre", "syntaxhighlighter", "enlighter-code", "js-file-line-container", "code")
+_BOX: Final = re.compile(r"(?:^|\s)(?:crayon-pre|syntaxhighlighter|enlighter-code|js-file-line-container)(?:$|\s)")
+_LIST_OF_LINES: Final = re.compile(r"(?:^|\s)code(?:$|\s)")
+_TOOLBAR: Final = re.compile(r"(?:^|\s)crayon-toolbar(?:$|\s)")
+_CODE: Final = tag_set("code", "samp", "kbd")
+_LINE_NUMBERS: Final = re.compile(
+    r"(?:^|\s)(?:lineno|linenos|linenodiv|linenumbers?|line-numbers?|line-num|blob-num|gutter|rouge-gutter|"
+    r"listing_lines|hljs-ln-numbers|hljs-ln-n|crayon-nums?|code-line-number|CodeMirror-linenumber|lntd?|ln)(?:$|\s)"
+)
+_NUMBERED: Final = attribute_predicate("class", parts=("-num", "gutter", "ln"))
+"""Every class of line numbers without "line" has one part."""
+_COPY_CANDIDATES: Final = attribute_predicate("class", "aria-label", "title", parts=("copy",))
+_COPY: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
+_COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
+_MAX_LABEL: Final = 40  # characters
+_CODE_LINES: Final = attribute_predicate("class", parts=("line",))
+_CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
+
+
+@once_per_page
+def code_blocks(page: Page) -> Flags:
+    """bool[n], elements that are blocks of code, none of which is in another but a ``pre`` in a ``pre``.
+
+    Besides ``pre`` these are boxes of highlighters, and elements for code or in a typewriter's letters with several
+    lines, by ``br`` or since a style keeps their white space.
+    """
+    blocks: Flags = page.tag == TAG_ID["pre"]
+    boxes = page.attributes.containing(_BOXES, "class")
+    found = page.attributes.elements_with([place for place, value in boxes if _BOX.search(value)])
+    lists = page.attributes.elements_with([place for place, value in boxes if _LIST_OF_LINES.search(value)])
+    found += [element for element in lists if page.tag[element] == TAG_ID["ol"]]
+    spaced = styled(page, KEEPS_SPACES)
+    candidates = [element for element, css in spaced.items() if _CODE[page.tag[element]] or MONOSPACED.search(css)]
+    outer = outermost(page.parent, is_among(page, candidates)) if candidates else ()
+    found += [element for element in candidates if outer[element] == element and "\n" in _text(page, element)]
+    breaks = elements_named(page, "br") if not page.tag_names.isdisjoint({"code", "samp"}) else []
+    found += {int(page.parent[element]) for element in breaks if _CODE[page.tag[page.parent[element]]]}
+    if found:
+        others = is_among(page, found)
+        blocks |= others & (outermost(page.parent, others | blocks) == np.arange(page.n))
+    return blocks
+
+
+def _text(page: Page, element: int) -> str:
+    begin, end = page.run_offset[[page.run_begin[element], page.run_end[element]]].tolist()
+    return page.text[begin:end].strip()
+
+
+@once_per_page
+def in_code_blocks(page: Page) -> Flags:
+    """bool[n], whether each element is a block of code or inside one."""
+    return within(page, code_blocks(page))
+
+
+def is_code_line(classes: str) -> bool:
+    """Whether the classes of an element say that it is a line of code."""
+    return "line" in classes and _CODE_LINE.search(classes) is not None
+
+
+def code_line_elements(page: Page) -> list[int]:
+    """Elements that are a line of code, see :func:`is_code_line`."""
+    return page.attributes.elements_matching(_CODE_LINES, _CODE_LINE)
+
+
+def beside_code(page: Page) -> list[int]:
+    """Elements that are no part of the code: line numbers, buttons to copy it, toolbars."""
+    table = page.attributes
+    numbered = [table.elements_matching(predicate, _LINE_NUMBERS) for predicate in (_CODE_LINES, _NUMBERED)]
+    found = _line_numbers(page, sorted({*chain(*numbered)}))
+    if code_blocks(page).any():
+        links = page.attribute("href")
+        copying = [*elements_named(page, "button"), *table.elements_matching(_COPY_CANDIDATES, _COPY)]
+        buttons = [element for element in copying if links.get(element, "#")[:1] == "#"]  # another link is a word
+        found += labelled(page, buttons, _COPY_LABEL)
+        bars = table.containing(("crayon-toolbar",), "class")
+        found += table.elements_with([place for place, value in bars if _TOOLBAR.search(value)])
+    return found
+
+
+def language_in_toolbar(page: Page, block: int) -> str:
+    """The language that Crayon shows above a block of code; "" without it."""
+    labels = _toolbar_labels(page)
+    above = labels[max(bisect_left(labels, block) - 1, 0) :][:1]
+    is_own = bool(above) and above[0] < block and not code_blocks(page)[above[0] : block].any()
+    return _text(page, above[0]).lower() if is_own else ""
+
+
+@once_per_page
+def _toolbar_labels(page: Page) -> list[int]:
+    labels = page.attributes.containing(("crayon-language",), "class")
+    return sorted(page.attributes.elements_with([place for place, _ in labels]))
+
+
+def labelled(page: Page, elements: list[int], pattern: re.Pattern[str]) -> list[int]:
+    """Those of some elements whose whole text, which is short, a pattern matches."""
+    if not elements:
+        return []
+    chosen = np.array(elements)
+    begin, end = (page.run_offset.take(bound.take(chosen)).tolist() for bound in (page.run_begin, page.run_end))
+    return [
+        element
+        for element, at, behind in zip(elements, begin, end, strict=True)
+        if at < behind <= at + _MAX_LABEL and pattern.fullmatch(page.text[at:behind].strip())
+    ]
+
+
+def _line_numbers(page: Page, elements: list[int]) -> list[int]:
+    """The elements whose text is a number, or that have none."""
+    if not elements:
+        return []
+    is_other = within(page, is_among(page, elements))[page.run_node]
+    inside = np.flatnonzero(is_other)
+    bounds = zip(page.run_offset[inside].tolist(), page.run_offset[inside + 1].tolist(), strict=True)
+    texts = (page.text[begin:end].replace("\n", "0").replace(" ", "0") for begin, end in bounds)
+    is_other[inside] = [not text.isdigit() for text in texts]
+    has_text, has_others = prefix_sums(page.has_ink), prefix_sums(is_other)
+    begin, end = page.run_begin[elements], page.run_end[elements]
+    is_number = (has_text[begin] == has_text[end]) | (has_others[begin] == has_others[end])
+    return list(compress(elements, is_number.tolist()))

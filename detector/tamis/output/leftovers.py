@@ -1,0 +1,78 @@
+"""Text that was never meant for readers: borders of conditional comments, markup that was never rendered, labels."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from tamis.output.code import in_code_blocks
+from tamis.page.tree import elements_named, is_among, within
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tamis.page.page import Page
+
+# A conditional comment, ``<!--[if IE]> ... <![endif]-->``, and a lone ``<![endif]>`` are dropped by the parser. But in
+# ``<!--[if IE]> --> ... [endif]-->`` the last part is text to a parser and to a browser.
+# Linear: no two of the repeated parts begin with the same character.
+_CONDITIONAL_COMMENT: Final = re.compile(
+    r"(?=.*(?:-->|<!--|\[(?:if |endif\])))(?:\[(?:if [^\]]{1,60}|endif)\]|<!|--+|>| )++"
+)
+_COMMENT_STARTS: Final = frozenset("<[-")
+_LABELS: Final = frozenset(
+    {
+        *("advertisement", "advertisements", "anzeige", "werbung", "publicité", "publicidad", "advertentie", "reklama"),
+        *(f"advertisement {number}" for number in range(1, 10)),
+        "this advertisement has not loaded yet, but your article continues below.",
+        *("continue reading below", "this article continues below", "scroll to continue with content"),
+        *(f"{text} continues {where} advertisement" for text in ("story", "article") for where in ("below", "after")),
+        *(f"add to {whose}{kind}list" for whose in ("", "my ", "your ") for kind in ("", "grocery ", "shopping ")),
+        *("1x 2x", "1x 2x 3x", "1x2x3x", "1x 2x 3x 4x", "½x 1x 2x", "½x 1x 2x 3x", "0.5x 1x 2x"),  # of a recipe
+    }
+)
+# Linear: no match has the sign that begins one. Of page builders for WordPress; of templates.
+_SHORTCODE: Final = re.compile(r"\[/?(?:vc|et_pb|fusion|av)_\w{1,40}[^\[\]]{0,2000}\]")
+_TEMPLATE_SIGN: Final = re.compile(r"\{[{%]|<%")
+_TEMPLATE: Final = re.compile(r"(?:\s|\{\{[^{}]{0,300}\}\}|\{%[^%]{0,300}%\}|<%[^%]{0,300}%>)+")
+
+
+def find_leftovers(together: str, texts: Sequence[str]) -> list[int]:
+    """Numbers of the texts, white space normalised, that are leftovers as a whole.
+
+    These are borders of conditional comments, labels of advertisements, and buttons of recipes.
+
+    Args:
+        together: any text that has all their words.
+        texts: the texts.
+    """
+    found = []
+    if not _LABELS.isdisjoint(map(str.lower, texts)):
+        found = [number for number, text in enumerate(texts) if text.lower() in _LABELS]
+    if "--" not in together and "[" not in together:  # one of which is in every such text
+        return found
+    comments = (
+        number
+        for number, text in enumerate(texts)
+        if text[:1] in _COMMENT_STARTS and _CONDITIONAL_COMMENT.fullmatch(text)
+    )
+    return sorted({*found, *comments})
+
+
+def unrendered_runs(page: Page) -> dict[int, str]:
+    """Text without markup of page builders and templates, of the runs outside code that have some.
+
+    Of templates, only runs that hold nothing else are left out: others may be about them.
+    """
+    at = [sign.start() for sign in _SHORTCODE.finditer(page.text)] if b"[" in page.utf8 else []
+    if b"{" in page.utf8 or b"<%" in page.utf8:
+        at += [sign.start() for sign in _TEMPLATE_SIGN.finditer(page.text)]
+    if not at:
+        return {}
+    in_code = in_code_blocks(page) | within(page, is_among(page, elements_named(page, "code", "kbd", "samp")))
+    found: dict[int, str] = {}
+    for run in {*(page.run_offset.searchsorted(at, side="right") - 1).tolist()}:
+        text = page.text[page.run_offset[run] : page.run_offset[run + 1]]
+        if not in_code[page.run_node[run]]:
+            found[run] = "" if _TEMPLATE.fullmatch(text) else _SHORTCODE.sub("", text)
+    return found

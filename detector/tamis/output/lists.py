@@ -1,0 +1,76 @@
+"""Labels of list items, as browsers show them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tamis.output.styles import LIST_STYLE, styled
+from tamis.page.tree import TAG_ID, elements_named, once_per_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tamis.page.page import Page
+
+_TYPES: Final = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
+_ROMAN: Final = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x")),
+    *((9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+_MAX_ROMAN: Final = 3_999
+_MAX_DIGITS: Final = 9  # of a number in Markdown
+
+
+@once_per_page
+def list_labels(page: Page) -> dict[int, str]:
+    """Label by item of the lists that number them: ``7.``, ``a.`` or ``iv.``, "" where a style shows none."""
+    styles = styled(page, LIST_STYLE) if "li" in page.tag_names else {}
+    lists = [*elements_named(page, "ol"), *(each for each in styles if page.tag[each] == TAG_ID["ul"])]
+    starts, values, types = (page.attribute(name) if lists else {} for name in ("start", "value", "type"))
+    reversed_lists = page.attribute("reversed") if lists else {}
+    labels = {}
+    for numbered in lists:
+        items = [child for child in _children(page, numbered) if page.tag[child] == TAG_ID["li"]]
+        step = -1 if numbered in reversed_lists else 1
+        number = _parse_number(starts.get(numbered), len(items) if step < 0 else 1)
+        default = "decimal" if page.tag[numbered] == TAG_ID["ol"] else "none"
+        for item in items:
+            number = _parse_number(values.get(item), number)
+            stated = next((types[each].strip() for each in (item, numbered) if each in types), "")
+            style = _TYPES.get(stated, default)
+            for each in (numbered, item):
+                style = LIST_STYLE.findall(styles[each])[-1] if each in styles else style
+            if style != "none" or default == "decimal":
+                labels[item] = _label(number, style)
+            number += step
+    return labels
+
+
+def _children(page: Page, element: int) -> Iterator[int]:
+    child = element + 1
+    while child < page.end[element]:
+        yield child
+        child = int(page.end[child])
+
+
+def _label(number: int, style: str) -> str:
+    """Write a number as in CSS Counter Styles 3, section 6; what a style cannot say is decimal."""
+    letters = ""
+    if style.endswith("roman") and 0 < number <= _MAX_ROMAN:
+        for value, sign in _ROMAN:
+            letters += sign * (number // value)
+            number %= value
+    elif style.endswith(("alpha", "latin")) and number > 0:
+        while number:
+            number, digit = divmod(number - 1, 26)
+            letters = chr(ord("a") + digit) + letters
+    elif style == "none":
+        return ""
+    if not letters:
+        return f"{number}."
+    return f"{letters.upper() if style.startswith('upper') else letters}."
+
+
+def _parse_number(value: str | None, otherwise: int) -> int:
+    text = (value or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else otherwise

@@ -1,0 +1,128 @@
+"""White space between elements that touch in the markup, though a page shows them apart."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tamis.output.styles import DISPLAY_FLEX, styled
+from tamis.page.text import UNSPACED_CLASS
+from tamis.page.tree import TAG_ID, elements_named, is_among, nearest, tag_set, within
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tamis.page.page import Page
+
+_SIDE_BY_SIDE: Final = tag_set("a", "span", "time", "label", "small", "strong", "b")
+_WHOLE: Final = ("pre", "code", "kbd", "samp", "sup", "sub")
+_WORD_ENDS: Final = frozenset(",:;!?%)]")
+_CLAUSE_ENDS: Final = frozenset(",:;!?")
+_ORDINALS: Final = frozenset({"st", "nd", "rd", "th"})
+_NAME: Final = re.compile("[a-zA-Z]{3,40}")  # in a class: generators call theirs c1
+_MAX_BEFORE: Final = 40  # characters of a text that are looked at
+_PAIR: Final = 2
+_MIN_FIELD: Final = 4  # characters on average; parts of words are shorter
+_UNSPACED: Final = re.compile(f"[{UNSPACED_CLASS}]")
+_CURRENCIES: Final = "$€£"
+
+
+def separated_runs(page: Page) -> dict[int, str]:
+    """A space before each run that touches another one, though their elements are shown apart.
+
+    Apart are boxes: buttons, unknown elements, and what flex boxes and grids hold; links to different addresses;
+    fields, see :func:`_in_fields`; and links, dates and spans side by side of which the second begins a word: "Tony
+    Barbone" and "Chief Officer". Other spans may be parts of one word.
+    """
+    runs = page.is_joined.nonzero()[0]
+    if not runs.size:
+        return {}
+    is_side = _SIDE_BY_SIDE.take(page.tag)
+    side = nearest(page.parent, is_side)
+    nodes = page.run_node[runs - 1], page.run_node[runs]
+    before, node = (np.where(side[each] >= 0, side[each], each) for each in nodes)
+    are_apart = is_side.take(before) & is_side.take(node) & (page.end.take(before) <= node)
+    if are_apart.any():
+        if whole := elements_named(page, *_WHOLE):
+            is_whole = within(page, is_among(page, whole))
+            are_apart &= ~(is_whole[nodes[0]] | is_whole[nodes[1]])
+        beside = runs[are_apart]
+        in_fields = _in_fields(page, before[are_apart], node[are_apart])
+        sides = np.append(before[are_apart], node[are_apart])
+        targets = page.attributes.of_elements(sides, {"href"})
+        is_link = [bool(pairs) and pairs[0][1][:1] != "#" for pairs in targets]  # to another page: not to a note
+        are_links = np.logical_and(*np.reshape(is_link, (2, -1)))
+        bounds = zip(*(page.run_offset.take(each).tolist() for each in (beside - 1, beside)), strict=True)
+        are_apart[are_apart] = [
+            _begins_word(
+                page.text[max(begin, at - _MAX_BEFORE) : at], page.text[at : at + 3], is_apart=is_field or are_links
+            )
+            for (begin, at), is_field, are_links in zip(bounds, in_fields, are_links.tolist(), strict=True)
+        ]
+    boxes = [element for element, name in page.unknown_names.items() if "-" in name]
+    flexes = is_among(page, list(styled(page, DISPLAY_FLEX)))
+    if boxes or "button" in page.tag_names or flexes.any():
+        is_box = np.append(flexes, False)[page.parent] | is_among(page, boxes + elements_named(page, "button"))
+        box = nearest(page.parent, is_box)
+        around, own = (box.take(each) for each in nodes)
+        are_apart |= (around != own) & (np.minimum(around, own) >= 0)
+    apart = runs[are_apart]
+    begin, end = page.run_offset[apart].tolist(), page.run_offset[apart + 1].tolist()
+    return {run: f" {page.text[at:behind]}" for run, at, behind in zip(apart.tolist(), begin, end, strict=True)}
+
+
+def _in_fields(page: Page, before: NDArray[np.int32], after: NDArray[np.int32]) -> list[bool]:
+    """Whether elements that touch are fields: "250 ml" and "sour cream".
+
+    Fields are all that an element holds, without white space between any two of them. They are at least three, and not
+    as short as parts of words, or two with different classes, which name something or are those of other list items.
+    """
+    parents, stated = page.parent[before].tolist(), page.attributes.of_elements(np.append(before, after), {"class"})
+    joints = Counter(one for one, other in zip(parents, page.parent[after].tolist(), strict=True) if one == other)
+    fields = {parent: _count_fields(page, parent, count) for parent, count in joints.items()}
+    names = [pairs[0][1] if pairs else "" for pairs in stated]
+    classes = list(zip(names[: len(parents)], names[len(parents) :], strict=True))
+    alike = Counter(pair for pair, at in zip(classes, parents, strict=True) if page.tag[at] == TAG_ID["li"])
+    found = []
+    for (one, other), parent in zip(classes, parents, strict=True):
+        are_named = alike[one, other] > 1 or bool(_NAME.search(one) and _NAME.search(other))
+        count = fields.get(parent, 0)
+        found.append(count > _PAIR or (count == _PAIR and one != other and are_named))
+    return found
+
+
+def _count_fields(page: Page, parent: int, joints: int) -> int:
+    """Number of elements with text that an element holds, if nothing is between them; 0 otherwise."""
+    count, child, own = 0, parent + 1, slice(page.run_begin[parent], page.run_end[parent])
+    while child < page.end[parent] and count <= joints + 1:
+        count += int(page.has_ink[page.run_begin[child] : page.run_end[child]].any())
+        child = int(page.end[child])
+    characters = int(page.run_offset[own.stop] - page.run_offset[own.start])
+    is_mixed = bool((page.has_ink[own] & (page.run_node[own] == parent)).any())
+    return 0 if is_mixed or count != joints + 1 or characters < _MIN_FIELD * count else count
+
+
+def _begins_word(before: str, after: str, *, is_apart: bool) -> bool:
+    """Whether a text begins with a word of its own, from its first characters and the last ones of the text before it.
+
+    A single letter before it is an initial, or one of a word whose letters move. What is ``is_apart`` for other reasons
+    begins one wherever letters or digits meet.
+    """
+    first, last = after[0], before[-1]
+    if _UNSPACED.match(first) or _UNSPACED.match(last):
+        return False  # such scripts have no spaces between words
+    if len(before) == 1 and before.isalpha() and not (is_apart and len(after) == 1):
+        return False
+    ends_word = last.isupper() or last.islower() or last.isdigit()
+    if first.isupper():
+        return ends_word or last in _WORD_ENDS or (last == "." and " " in before.strip())
+    if last.isdigit() and first.isalpha() and after[:2].lower() not in _ORDINALS:
+        return True
+    if last in _CLAUSE_ENDS and first.isalpha():
+        return True
+    return (ends_word and (first.isdigit() or first in _CURRENCIES)) or (
+        is_apart and (last.isalnum() or last in _WORD_ENDS) and first.isalnum()
+    )
