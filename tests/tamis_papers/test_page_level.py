@@ -10,12 +10,15 @@ from tamis.models import load_model
 from tamis.models.files import ModelError, write_model_file
 from tamis.page.page import Page
 from tamis_papers.element_features import NODE_FEATURES
-from tamis_papers.page_level import AREA_BOUNDS, BUCKETS, LogisticModel, bucket_of, by_area
+from tamis_papers.page_level import AREA_BOUNDS, BUCKETS, LogisticModel, bucket_of, section_penalty
 
 
-def test_the_penalty_by_area_is_the_share_of_the_page_turned_over() -> None:
-    area = np.array([1000.0, 800.0, 200.0, 0.0, 100.0])
-    assert by_area(area).tolist() == pytest.approx([0.01, 0.0125, 0.05, np.inf, 0.1])
+def test_the_three_penalties_follow_nodes_areas_and_parents() -> None:
+    page = Page.parse("<html><head></head><body><p></p><p></p></body></html>")
+    area = np.array([1000.0, 0.0, 800.0, 200.0, 100.0])
+    assert section_penalty(page, area, "nodes").tolist() == pytest.approx([0.01, 0.05, 0.05 / 3, 0.05, 0.05])
+    assert section_penalty(page, area).tolist() == pytest.approx([0.01, np.inf, 0.0125, 0.05, 0.1])
+    assert section_penalty(page, area, "parent", c=0.1).tolist() == pytest.approx([0.1, np.inf, 0.125, 0.4, 0.8])
 
 
 SENTENCE = "Ordinary words of a story, told at some length and with commas. "
