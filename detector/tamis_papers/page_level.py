@@ -244,4 +244,5 @@ class LogisticModel:
             raise ModelError(
                 f"{path}: made for other features than this version of the package computes; train it anew"
             )
-        return cls(**{name: required_array(arrays, name, *shape) for name, shape in _SHAPES.items()})
+        low, high, weight, intercept = (required_array(arrays, name, *shape) for name, shape in _SHAPES.items())
+        return cls(low, high, weight, intercept)

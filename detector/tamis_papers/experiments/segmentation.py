@@ -25,6 +25,8 @@ from tamis_papers.experiments.harness import estimate, experiment_parser, report
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from tamis.arrays import Floats, Integers
     from tamis.models import Model
     from tamis.page.page import Page
@@ -51,7 +53,7 @@ def figure_1(sites: Sequence[MarkedSite], model: Model) -> list[list[object]]:
         for read, truth in site.read_marked():
             page, scores = read.page, model.score(read.page)
             basic = unsmoothed(page.unit_parent, scores)
-            segments = {"Basic": basic.section[page.n :]}
+            segments: dict[str, NDArray[np.integer]] = {"Basic": basic.section[page.n :]}
             change = np.abs(np.diff(basic.value[page.n :], prepend=basic.value[page.n]))
             segments |= {f"{_MERGE}, delta {delta}": np.cumsum(change >= delta) for delta in DELTAS}
             segments["Smooth"] = smooth(page.unit_parent, scores).section[page.n :]
@@ -64,8 +66,8 @@ def figure_1(sites: Sequence[MarkedSite], model: Model) -> list[list[object]]:
     return [[way, estimates[way]] for way in ("Basic", best, "Smooth")]
 
 
-def agreement(page: Page, truth: Floats, segments: Integers) -> float:
-    """Adjusted Rand index between segments (int64[m]) and those of the truth (float64[m]), over the known blocks."""
+def agreement(page: Page, truth: Floats, segments: NDArray[np.integer]) -> float:
+    """Adjusted Rand index between segments (int[m]) and those of the truth (float64[m]), over the known blocks."""
     known = ~np.isnan(truth)
     return float(adjusted_rand_score(true_segments(page, truth)[known], segments[known]))
 
