@@ -54,16 +54,18 @@ class Counted:
     """
 
     def __init__(self, matrix: Flags) -> None:
-        self._support, self._size = matrix.astype(np.int32), np.ones(len(matrix), np.int32)
+        self._support, self._size = matrix.astype(np.int64), np.ones(len(matrix), np.int64)
 
     def costs(self) -> Floats:
         """float64[d], cost of each cluster."""
-        return cells_of(self._support, self._size[:, None]).sum(axis=1).astype(np.float64)
+        cost: Floats = cells_of(self._support, self._size[:, None]).sum(axis=1).astype(np.float64)
+        return cost
 
     def merged_costs(self, one: int) -> Floats:
         """float64[d], cost of one cluster merged with each."""
         size = self._size + self._size[one]
-        return cells_of(self._support + self._support[one], size[:, None]).sum(axis=1).astype(np.float64)
+        cost: Floats = cells_of(self._support + self._support[one], size[:, None]).sum(axis=1).astype(np.float64)
+        return cost
 
     def likeness(self, one: int) -> Floats:  # noqa: ARG002
         """float64[d], all equal."""

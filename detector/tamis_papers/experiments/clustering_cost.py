@@ -43,9 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     report(options, headings, compare(sites_of(options)))
 
 
-def compare(
-    sites: Sequence[MarkedSite], pages: Sequence[int] = PAGES, functions: int = FUNCTIONS
-) -> list[list[object]]:
+def compare(sites: Sequence[MarkedSite], pages: Sequence[int] = PAGES) -> list[list[object]]:
     """A row for each number of pages and way of clustering."""
     chosen = [site.pages.subset(spread(range(len(site.pages)), max(pages))) for site in sites]
     documents = [[np.unique(dom_paths(read.page)) for read in site.read_all()] for site in chosen]
