@@ -39,7 +39,9 @@ SITE_LEVEL: Final = "SiteLevel"
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = experiment_parser(__doc__ or "")
-    parser.add_argument("--model", nargs="+", default=["logistic", "blocks"], metavar="MODEL", help="page-level models")
+    parser.add_argument(
+        "--model", nargs="+", default=["logistic", "blocks-self-taught"], metavar="MODEL", help="page-level models"
+    )
     options = parser.parse_args(arguments)
     models = {name: load_model(name) for name in options.model}
     report(options, ["f-measure of template", *MEASURES], table_1(sites_of(options), models))

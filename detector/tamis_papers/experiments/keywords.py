@@ -37,7 +37,7 @@ _TERM: Final = re.compile(r"[^\W\d_]{3,}")
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = experiment_parser(__doc__ or "")
-    parser.add_argument("--model", default="blocks", metavar="MODEL", help="page-level model (%(default)s)")
+    parser.add_argument("--model", default="blocks-self-taught", metavar="MODEL", help="page-level model (%(default)s)")
     options = parser.parse_args(arguments)
     rows = table_1(sites_of(options), load_model(options.model))
     report(options, ["keywords from", *(f"top {number}" for number in TOP)], rows)
