@@ -58,6 +58,7 @@ class SiteLevel(SiteMethod):
     theta: float = parameter(THETA, "least share of the pages that have a unit", "share, 0 to 1", least=0.001, most=1)
     min_pages: int = parameter(MIN_PAGES, "different pages below which nothing is labelled", "pages", least=2)
     min_df: int = parameter(MIN_DF, "pages that have to share a unit, however few there are", "pages", least=2)
+    printed: bool = parameter(False, "the 85% rule as printed: by HTML alone, and for html and body, too")
 
     def learn(self, pages: SitePages) -> Learned:
         """Count the units of all pages with different text.
@@ -76,14 +77,17 @@ class SiteLevel(SiteMethod):
         """Label a page: template is what many pages have, by markup or by text, content what no other page has."""
         page = read.page
         markup_df, text_df = (counts.df(fingerprints(page)) for fingerprints in (node_fingerprints, text_fingerprints))
-        template = site_level_templates(page, np.maximum(markup_df, text_df), counts.pages, self.theta, self.min_df)
+        df = np.maximum(markup_df, text_df)
+        template = site_level_templates(page, df, counts.pages, self.theta, self.min_df, printed=self.printed)
         return Labels(template, countable(page) & (text_df == 1))
 
 
 _HTML_FRACTION: Final = 0.85
 
 
-def site_level_templates(page: Page, df: Integers, pages: int, theta: float = THETA, min_df: int = MIN_DF) -> Flags:
+def site_level_templates(
+    page: Page, df: Integers, pages: int, theta: float = THETA, min_df: int = MIN_DF, *, printed: bool = False
+) -> Flags:
     """bool[n + m], the units of a page that are template according to its site, elements first.
 
     A unit is template if it is countable and occurs on at least ``theta`` of the pages; so is everything inside it, and
@@ -98,6 +102,7 @@ def site_level_templates(page: Page, df: Integers, pages: int, theta: float = TH
         pages: pages of the host that were counted.
         theta: minimum fraction of pages (0.10 in section 5.1).
         min_df: minimum number of pages, whatever ``theta`` is.
+        printed: do not narrow the rule.
     """
     repeated = countable(page) & (df >= max(theta * pages, min_df))
     elements = within(page, repeated[: page.n])
@@ -109,7 +114,7 @@ def site_level_templates(page: Page, df: Integers, pages: int, theta: float = TH
     elements |= ~IS_BLOCK_LEVEL[page.tag] & (all_text > 0) & (repeated_text == all_text)  # inside a repeated block
     all_markup, repeated_markup = subtree_sums(page, markup), subtree_sums(page, markup * elements)
     mostly = repeated_markup + repeated_text > _HTML_FRACTION * (all_markup + all_text)
-    mostly &= ~WHOLE_PAGE[page.tag] & (repeated_text >= _HTML_FRACTION * all_text)
+    mostly &= printed | (~WHOLE_PAGE[page.tag] & (repeated_text >= _HTML_FRACTION * all_text))
     return np.concatenate([elements | mostly, blocks])
 
 

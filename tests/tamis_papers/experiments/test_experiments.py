@@ -15,6 +15,7 @@ from tamis_papers.experiments import (
     clustering_cost,
     detection,
     keywords,
+    label_rules,
     menu_sizes,
     penalties,
     segmentation,
@@ -122,7 +123,15 @@ def test_the_topics_of_sites_are_what_their_pages_say(sites: list[MarkedSite]) -
     assert all(paragraph.startswith("Story") for text in texts["site0"] for paragraph in text)
 
 
-def test_made_up_trees_are_smoothed_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_are_compared_by_the_model_that_they_teach(sites: list[MarkedSite]) -> None:
+    rows = label_rules.compare(sites)
+    assert [row[:2] for row in rows] == [
+        [share, others] for share in ("HTML and text", "HTML") for others in ("on one page only", "all others")
+    ]
+    assert all(0.5 < each.value <= 1 for each in values(rows))
+
+
+def test_made_up_trees_are_smoothed_in_time() -> None:
     parent, scores = smoother_time.made_up_tree(300)
     assert smoother_time.seconds_of(parent, scores) < 1
     value = smooth(parent, scores).value
