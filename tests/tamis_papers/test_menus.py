@@ -58,6 +58,15 @@ def test_the_template_is_found_from_the_pages_of_the_menu(parameters, key_page, 
         assert {*texts_of(read.page, learned.label(read).template)} == TEMPLATE
 
 
+def test_the_front_page_is_tried_last_where_the_links_of_others_lead_nowhere():
+    def moved(url: str, html: bytes) -> tuple[str, bytes]:
+        return url, html if url.endswith("index.html") else html.replace(b"href='/", b"href='/moved/")
+
+    pages = HtmlPages.of([moved(*page) for page in _site()])
+    learned = METHODS["menus"]().learn(pages)
+    assert pages.names[learned.groups[0][0]] == "https://paper.example/index.html"
+
+
 def test_the_key_page_can_be_named():
     pages = HtmlPages.of(_site())
     key = "https://paper.example/story-4.html"
