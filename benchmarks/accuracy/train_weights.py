@@ -18,7 +18,7 @@ from typing import Final
 
 from benchmarks.shared.common import say
 from benchmarks.shared.facts import fact_examples
-from benchmarks.shared.marks import marked_examples, marked_page_examples
+from tamis_papers.marks import marked_examples, marked_page_examples
 from tamis_papers.training.blocks import train_blocks
 from tamis_papers.training.gold import gold_examples
 from tamis_papers.training.sites import find_sites

@@ -1,9 +1,9 @@
 """Near-duplicates found with and without templates: the page-level paper's Table 2 (section 6.2) on a Lyrics-like set.
 
 The paper took the lyrics of the same songs from three sites. Here the same texts (gold texts of articles, GOLD) stand
-inside the pages of five real sites: the main content of each page is exchanged (content_exchange.py), so
-that templates are real and it is known which pages are duplicates. Every copy loses one word in 500, as people who copy
-do. The sites are taken in groups of five; each text of a group is on one page of each of its sites.
+inside the pages of five real sites: the main content of each page is exchanged (content_exchange.py of the papers'
+experiments), so that templates are real and it is known which pages are duplicates. Every copy loses one word in 500,
+as people who copy do. The sites are taken in groups of five; each text of a group is on one page of each of its sites.
 
 Pages are compared by the paper's rule: lower-case alphanumeric words, windows of 6, the 8 smallest hashes, duplicates
 from 4 in common. Duplicate pairs: one text on two sites of its group, all of them. Non-duplicate pairs: different texts
@@ -18,6 +18,7 @@ of "combined" see the pages of the site that are in the set, not all the site ha
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from itertools import combinations
 from math import sqrt
 from pathlib import Path
@@ -25,35 +26,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.applications.content_exchange import frames_by_site, mistyped, shortened
 from benchmarks.shared.common import parser_of, say, spread, table, write_json
 from benchmarks.shared.peers import trafilatura_text
-from tamis import clean, load_model
-from tamis.counting import LossyCounts, countable
+from tamis import load_model
 from tamis.duplicates import near_duplicates, shingles
-from tamis.fingerprints import node_fingerprints
-from tamis.output.text import text_of_blocks
-from tamis.page.page import Page
-from tamis.site import PageCounts
 from tamis_papers.evaluation import read_gold
-from tamis_papers.page_level import site_level_templates
+from tamis_papers.experiments.cleaned_texts import BASIC, COMBINED, SMOOTH, WAYS, cleaned_texts
+from tamis_papers.experiments.content_exchange import frames_by_site, mistyped, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from benchmarks.applications.content_exchange import Frame
-    from tamis.models import Model
+    from tamis_papers.experiments.content_exchange import Frame
 
 
-FULL_TEXT: Final = "FULLTEXT"
-SITE_LEVEL: Final = "SITELEVEL"
-BASIC: Final = "PAGELEVEL Basic"
-SMOOTH: Final = "PAGELEVEL Smooth"
-COMBINED: Final = "combined"
 PEER: Final = "trafilatura"
-METHODS: Final = (FULL_TEXT, SITE_LEVEL, BASIC, SMOOTH, COMBINED, PEER)
 
 GROUP: Final = 5
 """Sites that carry the same texts."""
@@ -87,11 +76,13 @@ def main() -> None:
     rows, figures = [], {}
     for number, name in enumerate(options.model):
         model = load_model(name)
-        methods = METHODS if number == 0 else tuple(method for method in METHODS if method in _OF_MODEL)
-        found: dict[str, Shingles] = {method: {} for method in methods}
+        ways = WAYS if number == 0 else _OF_MODEL
+        found: dict[str, Shingles] = defaultdict(dict)
         for done, (site, pages) in enumerate(placed.items(), 1):
-            cleaned = cleaned_texts([(html, url) for _, html, url in pages], model, methods)
-            for (text, _, _), by_method in zip(pages, cleaned, strict=True):
+            cleaned = cleaned_texts([(html, url) for _, html, url in pages], model, ways)
+            for (text, html, _), by_method in zip(pages, cleaned, strict=True):
+                if number == 0:
+                    by_method[PEER] = trafilatura_text(html)
                 for method, content in by_method.items():
                     found[method][site, text] = shingles(content)
             say(f"{done} of {len(placed)} sites cleaned")
@@ -104,7 +95,7 @@ def main() -> None:
     write_json(options, figures)
 
 
-_OF_MODEL: Final = frozenset(method for method in METHODS if method.startswith("PAGELEVEL") or method == "combined")
+_OF_MODEL: Final = (BASIC, SMOOTH, COMBINED)
 
 
 def _texts(gold: Path) -> list[list[str]]:
@@ -176,40 +167,6 @@ def _percent(hits: int, of: int) -> str:
     centre = (share + square / (2 * of)) / (1 + square / of)
     half = _Z * sqrt(share * (1 - share) / of + square / (4 * of * of)) / (1 + square / of)
     return f"{100 * share:.1f} ({100 * max(centre - half, 0):.1f}-{100 * min(centre + half, 1):.1f})"
-
-
-def cleaned_texts(pages: Sequence[tuple[bytes, str]], model: Model, methods: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Clean all pages of one site, given by HTML and address, in every way; yield the texts of each page by method.
-
-    SITELEVEL cuts what at least 10% of these pages share and nothing else. *combined* is what a crawl does at its end:
-    the model's scores, moved by the counts of these pages.
-    """
-    counts = LossyCounts(sys.maxsize)
-    for number, (html, url) in enumerate(pages):
-        counts.add(number, _fingerprints(Page.parse(html, url))[1])
-    for html, url in pages:
-        page = Page.parse(html, url)
-        units, fingerprints = _fingerprints(page)
-        df = np.zeros(page.n + page.m, np.int64)
-        df[units] = counts.df(fingerprints)
-        yield {method: _text(method, page, html, df, counts.pages, model) for method in methods}
-
-
-def _text(method: str, page: Page, html: bytes, df: np.ndarray, pages: int, model: Model) -> str:
-    if method == FULL_TEXT:
-        return text_of_blocks(page, np.ones(page.m, bool))
-    if method == SITE_LEVEL:
-        return text_of_blocks(page, ~site_level_templates(page, df, pages)[page.n :])
-    if method == PEER:
-        return trafilatura_text(html)
-    if method == COMBINED:
-        return clean(page, model=model, site=PageCounts(df, pages)).text
-    return clean(page, model=model, smooth=method == SMOOTH).text
-
-
-def _fingerprints(page: Page) -> tuple[np.ndarray, np.ndarray]:
-    units = np.flatnonzero(countable(page))
-    return units, node_fingerprints(page)[units]
 
 
 if __name__ == "__main__":

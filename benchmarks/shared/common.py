@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from tamis import decide, load_model
 from tamis.folders import page_files
+from tamis_papers.experiments.harness import parser_of, say, spread, table, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
 
     from tamis.models import Model
 
 
-_Thing = TypeVar("_Thing")
+__all__ = [
+    "html_files", "installed", "models_of_folds", "parser_of", "process_megabytes", "rules_in_turn", "say", "spread",
+    "svg_figure", "table", "write_json",
+]  # fmt: skip
 
 
 def rules_in_turn(chosen: bool) -> Iterator[str]:
@@ -33,28 +36,9 @@ def rules_in_turn(chosen: bool) -> Iterator[str]:
             decide.STEPS = steps  # type: ignore[misc]
 
 
-def parser_of(doc: str) -> argparse.ArgumentParser:
-    """Return a parser with the module's text as its help, and ``--json``."""
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as JSON, too")
-    return parser
-
-
 def html_files(folder: Path, sample: int | None = None) -> list[Path]:
     """Return the HTML files below a folder, or some of them, evenly spread. Ends the program where there are none."""
     return spread(page_files(folder), sample) or sys.exit(f"no HTML files in {folder}")
-
-
-def spread(things: Sequence[_Thing], sample: int | None) -> list[_Thing]:
-    """Return so many of the things, evenly spread; all of them without a number."""
-    if sample is None or sample >= len(things):
-        return list(things)
-    return [things[number * len(things) // sample] for number in range(sample)]
-
-
-def say(text: str) -> None:
-    """Write a line of progress."""
-    print(text, file=sys.stderr, flush=True)
 
 
 def installed(*names: str) -> list[str]:
@@ -63,30 +47,6 @@ def installed(*names: str) -> list[str]:
         if find_spec(name) is None:
             say(f"{name} is not installed and left out")
     return [name for name in names if find_spec(name) is not None]
-
-
-def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return rows as a Markdown table; the first column to the left, the others to the right."""
-    cells = [list(headings), *([_written(cell) for cell in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = []
-    for row in cells:
-        padded = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
-        lines.append("| " + " | ".join(padded) + " |")
-    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    return "\n".join([lines[0], "| " + " | ".join(rule) + " |", *lines[1:]])
-
-
-def _written(cell: object) -> str:
-    if cell is None:
-        return "-"
-    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
-
-
-def write_json(options: argparse.Namespace, figures: Mapping[str, Any]) -> None:
-    """Write the figures where ``--json`` says, if it does."""
-    if options.json is not None:
-        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
 
 @contextmanager

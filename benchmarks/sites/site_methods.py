@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from benchmarks.shared.common import parser_of, say, table, write_json
-from benchmarks.sites.html_pages import HtmlPages
 from benchmarks.sites.truth.hand_truth import letters
 from demo.hosts import BUILDERS
 from demo.web import build_site
 from tamis.page.tree import elements_of_blocks
+from tamis_papers.experiments.harness import truth_of_runs
+from tamis_papers.experiments.html_pages import HtmlPages
 from tamis_papers.methods import METHODS
-from tamis_papers.pages import blocks_of_runs
 
 if TYPE_CHECKING:
     import argparse
@@ -109,13 +109,10 @@ class DemoSite:
 
     def truth(self, read: SitePage) -> Units | None:
         """bool[n + m], the units that are template; ``None`` where a page's runs cannot be told apart."""
-        texts = [" ".join(run.split()) for run in read.page.runs]
-        known = [number for number, text in enumerate(texts) if text]
-        if [texts[number] for number in known] != [text for text, _ in self.runs[read.name]]:
+        template = truth_of_runs(read, self.runs[read.name])
+        if np.isnan(template).any():
             return None
-        runs = np.zeros(len(texts), bool)
-        runs[known] = [template for _, template in self.runs[read.name]]
-        blocks = blocks_of_runs(read.page, runs)
+        blocks = template == 1
         return np.concatenate([elements_of_blocks(read.page, blocks), blocks])
 
     def bounded(self, most: int, seed: int) -> DemoSite:

@@ -254,8 +254,9 @@ class Menus(SiteMethod):
         """Numbers of the pages to start from: the one that is named, or those nearest to the front page."""
         if not self.key_page:
             order = sorted(range(len(pages)), key=lambda number: _distance(pages.urls[number]))
-            if self.variant == AGREEING:
-                order.sort(key=lambda number: is_front(page_key(pages.urls[number])))
+            if self.variant == AGREEING:  # the front page last, but among those that are tried
+                fronts = [number for number in order if is_front(page_key(pages.urls[number]))][:1]
+                order = [number for number in order if number not in fronts][: _TRIED - len(fronts)] + fronts
             return order[:_TRIED]
         for number, (name, url) in enumerate(zip(pages.names, pages.urls, strict=True)):
             if self.key_page in {name, url}:

@@ -58,6 +58,7 @@ class SiteLevel(SiteMethod):
     theta: float = parameter(THETA, "least share of the pages that have a unit", "share, 0 to 1", least=0.001, most=1)
     min_pages: int = parameter(MIN_PAGES, "different pages below which nothing is labelled", "pages", least=2)
     min_df: int = parameter(MIN_DF, "pages that have to share a unit, however few there are", "pages", least=2)
+    printed: bool = parameter(False, "the 85% rule as printed: by HTML alone, and for html and body, too")
 
     def learn(self, pages: SitePages) -> Learned:
         """Count the units of all pages with different text.
@@ -76,14 +77,17 @@ class SiteLevel(SiteMethod):
         """Label a page: template is what many pages have, by markup or by text, content what no other page has."""
         page = read.page
         markup_df, text_df = (counts.df(fingerprints(page)) for fingerprints in (node_fingerprints, text_fingerprints))
-        template = site_level_templates(page, np.maximum(markup_df, text_df), counts.pages, self.theta, self.min_df)
+        df = np.maximum(markup_df, text_df)
+        template = site_level_templates(page, df, counts.pages, self.theta, self.min_df, printed=self.printed)
         return Labels(template, countable(page) & (text_df == 1))
 
 
 _HTML_FRACTION: Final = 0.85
 
 
-def site_level_templates(page: Page, df: Integers, pages: int, theta: float = THETA, min_df: int = MIN_DF) -> Flags:
+def site_level_templates(
+    page: Page, df: Integers, pages: int, theta: float = THETA, min_df: int = MIN_DF, *, printed: bool = False
+) -> Flags:
     """bool[n + m], the units of a page that are template according to its site, elements first.
 
     A unit is template if it is countable and occurs on at least ``theta`` of the pages; so is everything inside it, and
@@ -98,6 +102,7 @@ def site_level_templates(page: Page, df: Integers, pages: int, theta: float = TH
         pages: pages of the host that were counted.
         theta: minimum fraction of pages (0.10 in section 5.1).
         min_df: minimum number of pages, whatever ``theta`` is.
+        printed: do not narrow the rule.
     """
     repeated = countable(page) & (df >= max(theta * pages, min_df))
     elements = within(page, repeated[: page.n])
@@ -109,23 +114,40 @@ def site_level_templates(page: Page, df: Integers, pages: int, theta: float = TH
     elements |= ~IS_BLOCK_LEVEL[page.tag] & (all_text > 0) & (repeated_text == all_text)  # inside a repeated block
     all_markup, repeated_markup = subtree_sums(page, markup), subtree_sums(page, markup * elements)
     mostly = repeated_markup + repeated_text > _HTML_FRACTION * (all_markup + all_text)
-    mostly &= ~WHOLE_PAGE[page.tag] & (repeated_text >= _HTML_FRACTION * all_text)
+    mostly &= printed | (~WHOLE_PAGE[page.tag] & (repeated_text >= _HTML_FRACTION * all_text))
     return np.concatenate([elements | mostly, blocks])
 
 
 # Section 5.3: what a section costs at each node, for the smoother.
 
-_SCALE: Final = 0.01  # the paper's constant c, in units of score times weight
+SCALE: Final = 0.01
+"""The paper's constant c, in units of score times weight."""
+
+BY_NODES: Final = "nodes"
+BY_AREA: Final = "area"
+BY_PARENT: Final = "parent"
+PENALTIES: Final = (BY_NODES, BY_AREA, BY_PARENT)
+"""The three penalties of section 5.3, in its order."""
 
 
-def by_area(area: Floats) -> Floats:
-    """float64[n], ``c * A / A(i)`` (section 5.3): small and deep nodes do not easily start sections.
+def section_penalty(page: Page, area: Floats, rule: str = BY_AREA, c: float = SCALE) -> Floats:
+    """float64[n], what a section costs that starts at each element.
 
-    ``area`` is float64[n], area of every node in px², the root first; without any, the penalty is infinite.
+    It is ``c * N / N(i)`` by the nodes of the page and of the subtree, ``c * A / A(i)`` by their areas, and
+    ``c * A(parent) / A(i)`` by that of the parent; the root is its own parent. By the first two small and deep nodes do
+    not easily start sections, by the third those that fill their parents. Without any area, it is infinite.
+
+    Args:
+        page: the page.
+        area: float64[n], area of every element in px².
+        rule: one of :data:`PENALTIES`.
+        c: the factor.
     """
-    penalty = np.full(len(area), np.inf)
+    own = (page.end - np.arange(page.n)).astype(np.float64) if rule == BY_NODES else area
+    whole = own[np.maximum(page.parent, 0)] if rule == BY_PARENT else np.full(page.n, own[0])
+    penalty = np.full(page.n, np.inf)
     with np.errstate(over="ignore"):  # next to no area is as good as none
-        np.divide(_SCALE * area[0], area, out=penalty, where=area > 0)
+        np.divide(c * whole, own, out=penalty, where=own > 0)
     return penalty
 
 
@@ -154,6 +176,7 @@ class LogisticModel:
 
     Attributes:
         low, high, weight, intercept: float64[4, k] bounds that values are clipped to, float64[4, k], float64[4].
+        penalty, c: what sections cost, one of :data:`PENALTIES`, and the factor on it; not stored in the file.
         name: the kind of model.
         shipped: the weights that come with the package.
     """
@@ -162,13 +185,16 @@ class LogisticModel:
     high: Floats
     weight: Floats
     intercept: Floats
+    penalty: str = BY_AREA
+    c: float = SCALE
     name: ClassVar[str] = LOGISTIC
     shipped: ClassVar[Path] = Path(__file__).parent / "weights" / f"{LOGISTIC}.npz"
 
     @cached_property
     def version(self) -> str:
         """Identifier of the weights."""
-        return f"{LOGISTIC}-{fingerprint_of(self._arrays)}"
+        penalty = "" if (self.penalty, self.c) == (BY_AREA, SCALE) else f"-{self.penalty}-{self.c:g}"
+        return f"{LOGISTIC}-{fingerprint_of(self._arrays)}{penalty}"
 
     @property
     def _arrays(self) -> dict[str, Floats]:
@@ -184,7 +210,7 @@ class LogisticModel:
         visible, templateness, penalty = np.zeros(units, bool), np.zeros(units), np.zeros(units)
         visible[elements] = True
         templateness[elements] = self.probability(node_features(measures), area[elements])
-        penalty[: page.n] = by_area(area)
+        penalty[: page.n] = section_penalty(page, area, self.penalty, self.c)
         around = nearest(page.parent, visible[: page.n])
         decision = PageDecision(None, _NO_INPUTS, block_words(page), templateness[around[page.block_node]], page.url)
         return Scores(templateness, np.bincount(around, minlength=units), visible, penalty, decision)
@@ -223,4 +249,5 @@ class LogisticModel:
             raise ModelError(
                 f"{path}: made for other features than this version of the package computes; train it anew"
             )
-        return cls(**{name: required_array(arrays, name, *shape) for name, shape in _SHAPES.items()})
+        low, high, weight, intercept = (required_array(arrays, name, *shape) for name, shape in _SHAPES.items())
+        return cls(low, high, weight, intercept)

@@ -179,8 +179,9 @@ class TextWindows(SiteMethod):
     Cost: one parse of each sampled page and one of each labelled page; 8 bytes of memory for each character of
     the sample, divided by the density.
 
-    When to use: where markup changes from page to page and words do not, and to find a quotation or a licence in the
-    middle of other text. It has no notion of elements: short entries of a menu count only with their neighbours.
+    When to use: where markup changes from page to page and words do not. It has no notion of elements: short entries
+    of a menu count only with their neighbours. A block is cut as a whole, when more than half of it is repeated: a
+    licence in the middle of a longer paragraph stays.
     """
 
     name: ClassVar[str] = "text-windows"

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchmarks.applications.content_exchange import frames_of, mistyped, shortened
-from benchmarks.sites.html_pages import HtmlPages
 from demo.web import build_site
 from tamis.output.text import block_texts
 from tamis.page.page import Page
+from tamis_papers.experiments.content_exchange import frames_of, mistyped, shortened
+from tamis_papers.experiments.html_pages import HtmlPages
 
 if TYPE_CHECKING:
     from tamis.folders import SitePages

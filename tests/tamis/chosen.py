@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from benchmarks.sites.html_pages import HtmlPages
 from tamis.folders import SitePages
 from tamis.page.page import Page
+from tamis_papers.experiments.html_pages import HtmlPages
 
 
 def site_of(*pages: str) -> SitePages:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.sites.html_pages import HtmlPages
 from tamis.page.page import Page
+from tamis_papers.experiments.html_pages import HtmlPages
 from tamis_papers.menu_mapping import Equality, Profile, shared_units, template_of
 from tamis_papers.menus import PAPER, Menus, MenuSearch, site_links
 from tamis_papers.methods import METHODS
@@ -56,6 +56,15 @@ def test_the_template_is_found_from_the_pages_of_the_menu(parameters, key_page, 
     for number in range(len(pages)):
         read = pages.read(number)
         assert {*texts_of(read.page, learned.label(read).template)} == TEMPLATE
+
+
+def test_the_front_page_is_tried_last_where_the_links_of_others_lead_nowhere():
+    def moved(url: str, html: bytes) -> tuple[str, bytes]:
+        return url, html if url.endswith("index.html") else html.replace(b"href='/", b"href='/moved/")
+
+    pages = HtmlPages.of([moved(*page) for page in _site()])
+    learned = METHODS["menus"]().learn(pages)
+    assert pages.names[learned.groups[0][0]] == "https://paper.example/index.html"
 
 
 def test_the_key_page_can_be_named():

@@ -6,16 +6,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tamis.models import load_model
+from tamis.models import Scores, load_model
+from tamis.models.decision import FixedThreshold
 from tamis.models.files import ModelError, write_model_file
 from tamis.page.page import Page
+from tamis.smoothing import smooth
 from tamis_papers.element_features import NODE_FEATURES
-from tamis_papers.page_level import AREA_BOUNDS, BUCKETS, LogisticModel, bucket_of, by_area
+from tamis_papers.page_level import AREA_BOUNDS, BUCKETS, PENALTIES, LogisticModel, bucket_of, section_penalty
 
 
-def test_the_penalty_by_area_is_the_share_of_the_page_turned_over() -> None:
-    area = np.array([1000.0, 800.0, 200.0, 0.0, 100.0])
-    assert by_area(area).tolist() == pytest.approx([0.01, 0.0125, 0.05, np.inf, 0.1])
+def test_the_three_penalties_follow_nodes_areas_and_parents() -> None:
+    page = Page.parse("<html><head></head><body><p></p><p></p></body></html>")
+    area = np.array([1000.0, 0.0, 800.0, 200.0, 100.0])
+    assert section_penalty(page, area, "nodes").tolist() == pytest.approx([0.01, 0.05, 0.05 / 3, 0.05, 0.05])
+    assert section_penalty(page, area).tolist() == pytest.approx([0.01, np.inf, 0.0125, 0.05, 0.1])
+    assert section_penalty(page, area, "parent", c=0.1).tolist() == pytest.approx([0.1, np.inf, 0.125, 0.4, 0.8])
 
 
 SENTENCE = "Ordinary words of a story, told at some length and with commas. "
@@ -81,3 +86,22 @@ def test_models_that_do_not_fit_this_version_are_refused(change: dict[str, Any],
     write_model_file(file, header, {name: value for name, value in kept.items() if value is not None})
     with pytest.raises(ModelError):
         LogisticModel.load(file)
+
+
+@pytest.mark.parametrize("rule", PENALTIES)
+def test_no_assignment_is_better_than_smoothing_by_any_penalty(rule: str) -> None:
+    for seed in range(500):
+        random = np.random.default_rng(seed)
+        tags = [("<div>", "</div>") if random.random() < 0.5 else ("<div></div>", "") for _ in range(4)]
+        page = Page.parse(f"<body>{''.join(begin for begin, _ in tags)}{''.join(end for _, end in tags)}</body>")
+        n, levels = page.n, random.random(3).round(3)
+        score, weight = random.choice(levels, n), random.integers(0, 4, n)
+        penalty = section_penalty(page, random.integers(0, 5, n) * 100.0, rule, float(random.choice([0.01, 0.1, 0.5])))
+        values = np.stack(np.meshgrid(*[levels] * n, indexing="ij")).reshape(n, -1)
+        starts = (np.array(page.parent) < 0)[:, None] | (values != values[page.parent])
+        capped = np.minimum(penalty, weight.sum() + 1)
+        costs = weight @ np.abs(values - score[:, None]) + capped @ starts
+        costs[(values[1:] < values[page.parent[1:]]).any(axis=0)] = np.inf
+        smoothed = smooth(page.parent, Scores(score, weight, np.ones(n, bool), penalty, FixedThreshold(0.5)))
+        sections = smoothed.section == np.arange(n)
+        assert weight @ np.abs(smoothed.value - score) + capped @ sections == pytest.approx(costs.min(), abs=1e-6)

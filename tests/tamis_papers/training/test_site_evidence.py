@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.accuracy.site_evidence import learn_evidence
-from benchmarks.shared.marks import PageMarks, hash_block, read_marks
+from tamis_papers.marks import PageMarks, hash_block, read_marks
 
 
 def test_marks_follow_the_text_of_blocks() -> None:

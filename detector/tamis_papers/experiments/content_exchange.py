@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from lxml import etree
 
-from benchmarks.shared.common import say
 from tamis.counting import LossyCounts
 from tamis.output.text import block_texts
+from tamis_papers.experiments.harness import say
 from tamis_papers.pages import distinct_pages, text_fingerprints
 from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -76,21 +76,28 @@ class Frame:
 
 
 def frames_by_site(folder: Path, least: int) -> dict[str, list[Frame]]:
+    """As :func:`frames_of_sites`, of the sites of a folder. Ends the program where none is left."""
+    try:
+        return frames_of_sites(find_sites(folder), least)
+    except (OSError, ValueError) as error:
+        sys.exit(f"{folder}: {error}")
+
+
+def frames_of_sites(sites: Iterable[SitePages], least: int) -> dict[str, list[Frame]]:
     """Find the pages with a slot, by site; sites with fewer than ``least`` of them are left out.
 
-    Ends the program where no site is left.
+    Raises:
+        ValueError: no site is left.
     """
-    try:
-        sites = find_sites(folder)
-    except (OSError, ValueError) as error:
-        sys.exit(str(error))
     found: dict[str, list[Frame]] = {}
     for site in sites:
         frames = list(frames_of(site))
         say(f"{site.name}: {len(frames)} of {len(site)} pages have a slot")
         if len(frames) >= least:
             found[site.name] = frames
-    return found or sys.exit(f"{folder}: no site has {least} pages with a slot")
+    if not found:
+        raise ValueError(f"no site has {least} pages with a slot")
+    return found
 
 
 def frames_of(site: SitePages) -> Iterator[Frame]:

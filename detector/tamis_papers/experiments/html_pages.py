@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from tamis.folders import SitePage, SitePages
@@ -15,11 +16,11 @@ class HtmlPages(SitePages):
     """Pages that have their addresses for names, and HTML in the place of files."""
 
     @classmethod
-    def of(cls, pages: Sequence[tuple[str, bytes]]) -> Self:
-        """Take pairs of an address and HTML."""
+    def of(cls, pages: Sequence[tuple[str, bytes]], name: str = "") -> Self:
+        """Take pairs of an address and HTML, and the name of the site."""
         urls = [url for url, _ in pages]
         html: list[Any] = [html for _, html in pages]
-        return cls(urls, urls, html)
+        return cls(urls, urls, html, Path(name))
 
     def read(self, number: int) -> SitePage:
         """Parse one of the pages."""

@@ -1,0 +1,99 @@
+"""Keywords found with and without templates: Table 1 of the template-blocks paper, top-N scores.
+
+A keyword's weight is its frequency on the page times its inverse document frequency in a collection. The right keywords
+of a marked page are the ten of highest weight in its content. ORD takes the keywords from all text of the page, DN
+(de-noised) from its clean text, both with document frequencies of other sites; DF and DN-DF with those of the page's
+own site, too. The top-N score is the paper's: right ones among the first N, over the most there can be. Means over the
+marked pages, with 95% intervals over sites.
+
+What differs from the paper: keywords of a reader's content instead of annotated ones, single words, weights that are
+not learned. Kolcz and Yih: Site-Independent Template-Block Detection (PKDD 2007), section 5.
+
+    python -m tamis_papers.experiments.keywords [SITES ...] [--model MODEL]
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from tamis import clean, load_model
+from tamis_papers.experiments.harness import estimate, experiment_parser, report, say, sites_of, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tamis.models import Model
+    from tamis_papers.experiments.harness import MarkedSite
+
+TOP: Final = (1, 2, 3, 5, 10)
+RIGHT: Final = 10
+_COUNTED: Final = 30  # pages of each site
+_TERM: Final = re.compile(r"[^\W\d_]{3,}")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print."""
+    parser = experiment_parser(__doc__ or "")
+    parser.add_argument("--model", default="blocks-self-taught", metavar="MODEL", help="page-level model (%(default)s)")
+    options = parser.parse_args(arguments)
+    rows = table_1(sites_of(options), load_model(options.model))
+    report(options, ["keywords from", *(f"top {number}" for number in TOP)], rows)
+
+
+def table_1(sites: Sequence[MarkedSite], model: Model) -> list[list[object]]:
+    """A row for each way: its name, and an estimate of each top-N score."""
+    own = [document_frequencies(site) for site in sites]
+    everywhere = sum(own, Counter[str]())
+    found: dict[str, list[list[tuple[float, float]]]] = {}
+    for site, of_site in zip(sites, own, strict=True):
+        say(site.name)
+        elsewhere = everywhere - of_site
+        scores: dict[str, list[list[float]]] = {}
+        for read, truth in site.read_marked():
+            texts = read.page.block_texts()
+            content = "\n".join(text for text, kind in zip(texts, truth, strict=True) if kind == 0)
+            right, everything = keywords(content, elsewhere, RIGHT), "\n".join(texts)
+            cleaned = clean(read.page, model=model).text
+            ways = {"ORD": (everything, elsewhere), "DN": (cleaned, elsewhere)}
+            ways |= {"DF": (everything, everywhere), "DN-DF": (cleaned, everywhere)}
+            for way, (text, frequencies) in ways.items() if right else ():
+                scores.setdefault(way, []).append(top_scores(keywords(text, frequencies, max(TOP)), right))
+        for way, rows in scores.items():
+            found.setdefault(way, []).append([(sum(column), len(rows)) for column in zip(*rows, strict=True)])
+    return [[way, *map(estimate, zip(*parts, strict=True))] for way, parts in found.items()]
+
+
+def document_frequencies(site: MarkedSite) -> Counter[str]:
+    """Pages of a site that have a term; their number under ``""``."""
+    pages = site.pages.subset(spread(range(len(site.pages)), _COUNTED))
+    frequencies = Counter[str]()
+    for read in pages.read_all():
+        frequencies.update({"", *_terms("\n".join(read.page.block_texts()))})
+    return frequencies
+
+
+def keywords(text: str, frequencies: Mapping[str, int], number: int) -> list[str]:
+    """The terms of highest weight: frequency times inverse document frequency; of equals, the first by alphabet."""
+    documents = frequencies[""]
+    weight = {
+        term: times * math.log((1 + documents) / (1 + frequencies.get(term, 0)))
+        for term, times in Counter(_terms(text)).items()
+    }
+    return sorted(weight, key=lambda term: (-weight[term], term))[:number]
+
+
+def top_scores(found: Sequence[str], right: Iterable[str]) -> list[float]:
+    """Top-N score for each N of :data:`TOP`."""
+    wanted = set(right)
+    return [len(wanted.intersection(found[:number])) / min(len(wanted), number) for number in TOP]
+
+
+def _terms(text: str) -> list[str]:
+    return _TERM.findall(text.lower())
+
+
+if __name__ == "__main__":
+    main()
