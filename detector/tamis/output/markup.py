@@ -20,7 +20,7 @@ from tamis.output.attributes import attributes_as_stated, attributes_to_write
 from tamis.output.code import code_blocks, code_line_elements, in_code_blocks, is_code_line
 from tamis.output.formulas import Formula, find_formulas, formula_blocks, tex_in_text
 from tamis.output.lists import list_labels
-from tamis.output.runs import checkboxes, run_rewrites, shown_elements
+from tamis.output.runs import QUOTED, RAISED, checkboxes, run_rewrites, shown_elements
 from tamis.output.styles import STRUCK_OUT, displayed_as_blocks, styled
 from tamis.output.tables import data_tables, is_callout, layout_tables
 from tamis.page.page import NO_LIMITS, Page
@@ -108,6 +108,10 @@ BOXES: Final = frozenset({"[ ]", "[x]"})
 
 LINE_END, CUT = -2, -1  # markup.c has the same numbers
 """Why there is a line break: since a style shows an inline element as a block, or since an element is cut there."""
+
+
+_IN_PLAIN_TEXT: Final = tag_set(*BLOCK_LEVEL, *RAISED, *QUOTED, "ruby", "rp")
+"""Elements that plain text lays out or has signs for; others say nothing in it."""
 
 
 class Box(str):
@@ -221,9 +225,10 @@ def make_plain_markup(page: Page, kept: Flags, hidden: Flags | None = None) -> M
     """
     kept_text = runs_of_blocks(page, kept)
     elements, runs = _kept_items(page, kept_text if hidden is None else kept_text & ~hidden)
-    found = np.flatnonzero(elements)
-    attributes: list[Pairs] = [[]] * len(found)
     laid_out = is_among(page, [*page.attribute("colspan"), *page.attribute("rowspan"), *code_line_elements(page)])
+    other = is_among(page, [*displayed_as_blocks(page), *checkboxes(page), *find_formulas(page).by_element])
+    found = np.flatnonzero(elements & (_IN_PLAIN_TEXT.take(page.tag) | laid_out | other | code_blocks(page)))
+    attributes: list[Pairs] = [[]] * len(found)
     if laid_out.any():
         places = np.flatnonzero(laid_out[found])
         for place, pairs in zip(places.tolist(), page.attributes.of_elements(found[places]), strict=True):
