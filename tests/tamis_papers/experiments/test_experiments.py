@@ -147,9 +147,16 @@ def test_words_of_the_page_are_its_keywords_without_the_template(sites: list[Mar
 
 
 def test_template_blocks_of_sites_never_seen_are_ranked_first(sites: list[MarkedSite]) -> None:
-    rows = site_independent.figure_1([each.pages for each in sites], 12, 6)
-    assert [row[0] for row in rows] == ["text", "logistic regression", "random forest"]
-    assert all(isinstance(row[-1], float) and row[-1] > 0.5 for row in rows[1:])
+    for divergence in site_independent.DIVERGENCES:
+        rows = site_independent.figure_1([each.pages for each in sites], 12, 6, divergence)
+        assert [row[0] for row in rows] == ["text", "logistic regression", "random forest"]
+        assert all(isinstance(row[-1], float) and row[-1] > 0.5 for row in rows[1:])
+
+
+def test_a_block_diverges_by_the_words_that_the_rest_of_its_page_has_not() -> None:
+    page = "red red blue blue green"
+    assert site_independent.words_divergence("red blue", page) < site_independent.words_divergence("green", page)
+    assert site_independent.words_divergence("redder", page) > 0
 
 
 def test_larger_menus_load_more_pages(sites: list[MarkedSite]) -> None:
