@@ -188,5 +188,7 @@ def test_a_page_that_kills_or_hangs_a_process_is_an_item_without_text_and_a_reas
     assert all(bool(item["text"]) == (name not in failed) for name, item in items.items())
     assert done.stderr.count("goes on without text: its cleaning process") == 4
     assert "'tamis/items/failed': 4" in done.stderr
-    assert re.search("'tamis/processes/died': [678]", done.stderr)  # the last may be at the very end
+    died = re.search(r"'tamis/processes/died': (\d+)", done.stderr)
+    assert died
+    assert int(died[1]) >= 6  # the last may be at the very end; busy machines lose some that start
     assert "Traceback" not in done.stderr
