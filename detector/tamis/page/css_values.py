@@ -6,13 +6,12 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import numpy as np
-
 from tamis.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
 
     Flags = NDArray[np.bool_]
@@ -195,10 +194,11 @@ def _is_far(get: Get) -> Any:
 
 
 def _is_empty(get: Get) -> Any:
-    is_low = np.minimum(np.minimum(get("height"), get("max-height")), get("line-height")) <= _TINY
-    is_low &= np.maximum(get("min-height"), np.maximum(get("padding-top"), get("padding-bottom"))) <= _SMALL_LETTERS
-    is_narrow = np.minimum(get("width"), get("max-width")) <= _TINY
-    overflow = np.maximum(get("overflow-x"), get("overflow-y")) > 0
+    is_low = (get("height") <= _TINY) | (get("max-height") <= _TINY) | (get("line-height") <= _TINY)
+    for room in ("min-height", "padding-top", "padding-bottom"):
+        is_low &= get(room) <= _SMALL_LETTERS
+    is_narrow = (get("width") <= _TINY) | (get("max-width") <= _TINY)
+    overflow = (get("overflow-x") > 0) | (get("overflow-y") > 0)
     return (is_low | is_narrow) & overflow & (get("flex-grow") == 0)
 
 
@@ -256,7 +256,7 @@ def is_unseen_color(get: Get, background: Any) -> Any:
     alike = (color >= 0) & (background >= 0)
     for part in (0x10000, 0x100, 1):
         alike &= abs(color // part % 256 - background // part % 256) <= _ALIKE
-    return ((color == NO_COLOR) | alike) & ~(is_outlined | is_window)
+    return ((color == NO_COLOR) | alike) > (is_outlined | is_window)
 
 
 _COMMENT: Final = re.compile(r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?")
@@ -303,12 +303,16 @@ def _read(css: str) -> Said:
 def _ways(said: tuple[tuple[str, float, bool], ...]) -> tuple[str, ...]:
     """Ways in which declarations may hide an element, by themselves or upon white."""
     values = {name: number for name, number, _ in said}
-    get = lambda name: np.float64(values.get(name, 2.0 if name == "position" else READERS[name][1]))  # noqa: E731
-    ways = [name for name, way in WAYS.items() if not values.keys().isdisjoint(way.properties) and way.hides(get)]
+    get = lambda name: values.get(name, 2.0 if name == "position" else READERS[name][1])  # noqa: E731
+    possible = set().union(*(_WAYS_OF[name] for name in values))
+    ways = [name for name in WAYS if name in possible and WAYS[name].hides(get)]
     if values.get("color", -1) >= 0 and "color" not in ways and "background-color" not in values:
-        ways += ["color"] if is_unseen_color(get, np.float64(0xFFFFFF)) else []
+        ways += ["color"] if is_unseen_color(get, 0xFFFFFF) else []
     return tuple(ways)
 
+
+_WAYS_OF: Final = {name: [way for way in WAYS if name in WAYS[way].properties] for name in READERS}
+"""The ways of hiding that each property has a part in."""
 
 SAID: Final = Memo(_read, max_size=1_000)
 """What declarations say, by their text."""
