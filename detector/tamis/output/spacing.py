@@ -49,19 +49,7 @@ def separated_runs(page: Page) -> dict[int, str]:
         if whole := elements_named(page, *_WHOLE):
             is_whole = within(page, is_among(page, whole))
             are_apart &= ~(is_whole[nodes[0]] | is_whole[nodes[1]])
-        beside = runs[are_apart]
-        in_fields = _in_fields(page, before[are_apart], node[are_apart])
-        sides = np.append(before[are_apart], node[are_apart])
-        targets = page.attributes.of_elements(sides, {"href"})
-        is_link = [bool(pairs) and pairs[0][1][:1] != "#" for pairs in targets]  # to another page: not to a note
-        are_links = np.logical_and(*np.reshape(is_link, (2, -1)))
-        bounds = zip(*(page.run_offset.take(each).tolist() for each in (beside - 1, beside)), strict=True)
-        are_apart[are_apart] = [
-            _begins_word(
-                page.text[max(begin, at - _MAX_BEFORE) : at], page.text[at : at + 3], is_apart=is_field or are_links
-            )
-            for (begin, at), is_field, are_links in zip(bounds, in_fields, are_links.tolist(), strict=True)
-        ]
+        are_apart[are_apart] = _begin_words(page, runs[are_apart], before[are_apart], node[are_apart])
     boxes = [element for element, name in page.unknown_names.items() if "-" in name]
     flexes = is_among(page, list(styled(page, DISPLAY_FLEX)))
     if boxes or "button" in page.tag_names or flexes.any():
@@ -72,6 +60,23 @@ def separated_runs(page: Page) -> dict[int, str]:
     apart = runs[are_apart]
     begin, end = page.run_offset[apart].tolist(), page.run_offset[apart + 1].tolist()
     return {run: f" {page.text[at:behind]}" for run, at, behind in zip(apart.tolist(), begin, end, strict=True)}
+
+
+def _begin_words(
+    page: Page, runs: NDArray[np.intp], before: NDArray[np.int32], node: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """bool[k], which of some runs, each in an element behind another one, begin with a word of their own."""
+    bounds = zip(*(page.run_offset.take(each).tolist() for each in (runs - 1, runs)), strict=True)
+    beside = [(page.text[max(begin, at - _MAX_BEFORE) : at], page.text[at : at + 3]) for begin, at in bounds]
+    begins = np.array([_begins_word(*texts, is_apart=False) for texts in beside], bool)
+    if open_ones := [at for at in np.flatnonzero(~begins).tolist() if _begins_word(*beside[at], is_apart=True)]:
+        left, right = before[open_ones], node[open_ones]
+        targets = page.attributes.of_elements(np.append(left, right), {"href"})
+        is_link = [bool(pairs) and pairs[0][1][:1] != "#" for pairs in targets]  # to another page: not to a note
+        begins[open_ones] = np.logical_and(*np.reshape(is_link, (2, -1)))
+        if not begins[open_ones].all():
+            begins[open_ones] |= np.array(_in_fields(page, before, node))[open_ones]
+    return begins
 
 
 def _in_fields(page: Page, before: NDArray[np.int32], after: NDArray[np.int32]) -> list[bool]:
