@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _CELLS: Final = frozenset({"td", "th"})
 _PLACES: Final = frozenset({*LISTS, "li", "dt", "dd", "table", "tr", *_CELLS})
+_PLAIN_BLOCKS: Final = BLOCK_LEVEL - _PLACES - {"br", "pre"}
 _INLINE: Final = frozenset({*RAISED, *QUOTED, "ruby"})
 
 
@@ -116,15 +117,27 @@ class _Walk:
 
     def find_paragraphs(self) -> list[Paragraph]:
         """Walk over all items."""
-        names, values, item = self._markup.names, self._markup.values, 0
+        names, values, ends, texts, item = self._markup.names, self._markup.values, self._markup.ends, self._texts, 0
         while item < len(names):
             if self._end <= item:
                 self._close_before(item)
             name = names[item]
             if not name:
                 value = values[item]
-                if self._texts or not isinstance(value, str) or not value.isspace():  # as most are, between blocks
+                if not isinstance(value, str) or LINE_SEPARATOR in value:
                     self._add_text(item, value)
+                elif texts:
+                    texts.append(value)
+                elif not value.isspace():  # as most texts are, between blocks
+                    self._first = item
+                    texts.append(value)
+                item += 1
+            elif name in _PLAIN_BLOCKS:
+                if texts:
+                    self._end_paragraph()
+                self._end = ends[item]
+                self._closings.append((self._end, (self._block, self._place)))
+                self._block = item
                 item += 1
             elif name in BLOCK_LEVEL:
                 item = self._open_block(name, item)
