@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, urlsplit
 
-from scrapy_tamis.commands.common import FAILED, CommandError, CommandParser, Progress, report_errors, warn
+from scrapy_tamis.commands.common import (
+    CommandError,
+    CommandParser,
+    Progress,
+    json_rows,
+    open_input,
+    report_errors,
+    warn,
+)
+from scrapy_tamis.storage.keys import site_of
 from tamis.files import refuse_inputs
+from tamis.hashing import hash_text
 from tamis.models import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from tamis_papers.training.report import Trained
 
 _FEW_SITES: Final = 20
-_POOR_RECALL: Final = 0.2
+_POOR_F_MEASURE: Final = 0.5
+_MAX_NAME, _MAX_FOLDERS = 100, 8  # characters, and folders of a file that is written for a page
 HELP = """\
 train a page-level model from the pages of many sites
-SITES_DIR has one folder a site with its HTML files anywhere below. What repeats on the pages of a site is taken for
-template, what does not for content: nobody has to label anything. Where there is gold text, the kind "blocks" learns
-from it, too: --gold names a file as for "tamis evaluate", and the HTML of its page ID is html/ID.html beside it, or
-the file ID of SITES_DIR. It then learns by folds what kind a page is and how good its text will be, which takes six
-trainings. The model card, with the data, the command and the metrics, is written beside the model (MODEL.md). The same
+SITES is a folder with one folder a site, its HTML files anywhere below; or the items of a crawl with their HTML
+(TAMIS_KEEP_HTML = True), as JSON lines or one JSON array; or a WARC file. What repeats on a site is taken for template,
+what does not for content: nobody has to label anything. Where there is gold text, the kind "blocks" learns from it,
+too: --gold names a file as for "tamis evaluate", and the HTML of its page ID is html/ID.html beside it, or the file ID
+of the folder. It then learns by folds what kind a page is and how good its text will be, which takes six trainings.
+The model card, with the data, the command and the metrics, is written beside the model (MODEL.md). The same
 pages and seed give the same weights.
 
 kinds of models:
@@ -31,6 +47,7 @@ kinds of models:
   logistic  scores elements, with a logistic regression for each of four sizes
 
 examples:
+  tamis train items.jsonl -o my-model.npz
   tamis train sites/ -o my-model.npz
   tamis train sites/ --labels site-independent-blocks -o my-model.npz
   tamis train sites/ --gold gold/pages.jsonl --gold more/pages.jsonl -o my-model.npz
@@ -41,7 +58,7 @@ examples:
 def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add
-    add("sites SITES_DIR", "folder with one folder a site", type=Path)
+    add("sites SITES", "folder with one folder a site, items of a crawl (.jsonl, .json), or a WARC file", type=Path)
     add("-o --output MODEL", "file to write, .npz", type=Path, required=True)
     add("--model KIND", "blocks or logistic (default: %(default)s)", default=DEFAULT_MODEL)
     add("--gold FILE", "gold pages, .jsonl or .jsonl.xz, for --model blocks", many=True)
@@ -69,7 +86,12 @@ def run(options: argparse.Namespace) -> int:
         for written in (options.output, options.output.with_suffix(".md")):
             refuse_inputs(written, [*options.sources, *options.gold])
         sources = "\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources)
-        trained = train(options.sites, sources=sources, progress=Progress(), **settings)
+        with TemporaryDirectory() as folder:
+            sites = options.sites
+            if sites.is_file():
+                sites = Path(folder, sites.name)
+                _write_sites(options.sites, sites)
+            trained = train(sites, sources=sources, progress=Progress(), **settings)
     gold = f"{trained.gold_pages:,} gold pages, " if trained.gold_pages else ""
     gold += f"{trained.marked_pages:,} marked pages, " if trained.marked_pages else ""
     print(f"{trained.sites:,} sites, {trained.pages:,} pages, {gold}{trained.examples:,} units")
@@ -78,21 +100,45 @@ def run(options: argparse.Namespace) -> int:
         for name, value in describe_metrics(metrics):
             print(f"  {name}: {value}")
     warn(f"wrote {options.output} and {options.output.with_suffix('.md')}")
-    return _warn_if_poor(trained)
+    _warn_if_poor(trained)
+    return 0
 
 
-def _warn_if_poor(trained: Trained) -> int:
-    """Warn of a model that should not be used as it is; the exit code says so, too."""
+def _warn_if_poor(trained: Trained) -> None:
+    """Warn of a model that should not be used as it is."""
     if 0 < trained.sites < _FEW_SITES:
         warn(
             f"{trained.sites} sites are few: what repeats on them is theirs, and what is learned of it may not hold "
             f"elsewhere; {_FEW_SITES} and more are better"
         )
-    poor = [labels for labels, metrics in trained.metrics.items() if metrics.recall_at_precision_90 < _POOR_RECALL]
-    if not poor:
-        return 0
-    warn(
-        f"the model is poor: by {', '.join(poor)} it finds less than {_POOR_RECALL:.0%} of the template where nine of "
-        "ten cuts are right, on sites held out; train on more sites, and measure it before you use it"
-    )
-    return FAILED
+    poor = [labels for labels, metrics in trained.metrics.items() if metrics.content_f_measure < _POOR_F_MEASURE]
+    if poor:
+        warn(
+            f"the model is poor: by {', '.join(poor)} what it keeps has a word F1 below {_POOR_F_MEASURE}, on sites "
+            "held out; train on more sites, and measure it before you use it"
+        )
+
+
+def _write_sites(source: Path, folder: Path) -> None:
+    """Write the pages of a crawl's items, or of an archive, into a folder for each host."""
+    pages: Iterator[tuple[str, str | bytes]]
+    if ".warc" in source.suffixes:
+        from scrapy_tamis.archives.reading import ArchiveReader, Part
+
+        pages = ((page.url, page.html) for page in ArchiveReader(Part(str(source))))
+    else:
+        pages = _pages_of_items(str(source))
+    for url, html in pages:
+        segments = [quote(part, safe="")[:_MAX_NAME] for part in urlsplit(url).path.split("/") if part.strip(".")]
+        file = folder.joinpath(site_of(url) or "", *segments[:_MAX_FOLDERS], f"{hash_text(url):016x}.html")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(html if isinstance(html, bytes) else BOM_UTF8 + html.encode("utf-8", "replace"))
+    if not folder.exists():
+        raise ValueError(f"{source}: no item has an address in url and HTML in html: crawl with TAMIS_KEEP_HTML = True")
+
+
+def _pages_of_items(name: str) -> Iterator[tuple[str, str]]:
+    with open_input(name) as file:
+        for row in json_rows(file):
+            if isinstance(row, dict) and isinstance(row.get("html"), str) and site_of(str(row.get("url"))):
+                yield str(row["url"]), row["html"]

@@ -1,3 +1,5 @@
+import gzip
+import json
 import sys
 
 import pytest
@@ -50,6 +52,26 @@ def test_a_model_and_its_card_are_written_and_the_model_cleans(sites, tmp_path, 
     text = capsys.readouterr().out
     assert "Story 3 part 2 on 0 has a sentence" in text
     assert "section number 4" not in text
+
+
+def test_the_items_of_a_crawl_teach_a_model_in_one_command(sites, tmp_path, capsys):
+    items = tmp_path / "items.jsonl.gz"
+    with gzip.open(items, "wt") as lines:
+        for file in sorted(sites.rglob("*.html")):
+            url = f"https://{file.parent.name}.example/{file.name}"
+            lines.write(json.dumps({"url": url, "html": file.read_text(), "text": "..."}) + "\n")
+        lines.write('{"url": "https://a.example/", "text": "without HTML"}\n')
+    model = tmp_path / "model.npz"
+    assert main(["train", str(items), "-o", str(model), "--model", "logistic", "--processes", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert "6 sites, 84 pages" in out
+    assert "6 sites are few" in err
+    assert main(["clean", "--model", str(model), str(sites / "site-0" / "3.html")]) == 0
+    assert "Story 3 part 2 on 0 has a sentence" in capsys.readouterr().out
+
+    (tmp_path / "bare.jsonl").write_text('{"url": "https://a.example/", "text": "without HTML"}\n')
+    assert main(["train", str(tmp_path / "bare.jsonl"), "-o", str(model), "--model", "logistic"]) == 2
+    assert "crawl with TAMIS_KEEP_HTML = True" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("package", ["rapidfuzz.distance", "scipy.sparse"])
