@@ -47,6 +47,9 @@ class Place(NamedTuple):
     is_data: bool = False  # whether it is a data table
 
 
+_NOWHERE: Final = Place()
+
+
 class Paragraph(NamedTuple):
     """A paragraph, or the lines of code of an element."""
 
@@ -85,7 +88,7 @@ def _separator(before: Paragraph, after: Paragraph, in_item: Counter[int], in_ce
     one, other = before.place, after.place
     if before.block == after.block and after.line_breaks == 1:
         return "\n"
-    if one == other == Place():  # as most are
+    if one is other is _NOWHERE:  # as most are
         return "\n\n"
     if one.is_data or other.is_data:
         return "\n\n"
@@ -108,7 +111,7 @@ class _Walk:
         self._found: list[Paragraph] = []
         self._texts: list[str] = []  # of the open paragraph, which begins at _first
         self._first = self._line_breaks = 0
-        self._block, self._place = -1, Place()
+        self._block, self._place = -1, _NOWHERE
         self._label = ""  # of a list item that has no text yet
         self._has_parentheses = False  # whether the open ruby has some around its pronunciations
         self._closings: list[tuple[int, tuple[int, Place] | str]] = []

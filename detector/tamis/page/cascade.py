@@ -139,15 +139,15 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
     if not (css or browser or styled):
         return Styles({}, {})
     inline = {place: said.ways for place, style in styled if (said := SAID[style]).ways}
+    holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
     rules = [
         (selector, said.ways)
-        for _, selectors, _, said in _rules(page, css, np.ones(page.n, bool), _HIDING_RULES)
+        for _, selectors, _, said in _rules(page, css, holding, _HIDING_RULES)
         for selector in (selectors if said.ways else ())
     ]
     if not (browser or inline or rules):
         return Styles({}, {})
     length = run_lengths(page)
-    holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
     is_part = 2 * sums_over_runs(page, length) < length.sum()
     by_ways: dict[tuple[str, ...], list[int]] = {}
     for element, ways in page.attributes.elements_and_values(inline):
