@@ -209,13 +209,6 @@ class AttributeTable:
         """Elements, in document order, that have one of the attributes at these places of ``first``."""
         return [element for element, _ in self.elements_and_values(dict.fromkeys(places))]
 
-    def elements_by_place(self, places: list[int]) -> dict[int, list[int]]:
-        """Elements, in document order, that have each of the attributes at these places of ``first``."""
-        elements: dict[int, list[int]] = {}
-        for element, place in self.elements_and_values({place: place for place in places}):
-            elements.setdefault(place, []).append(element)
-        return elements
-
     def elements_and_values(self, by_place: dict[int, Value]) -> list[tuple[int, Value]]:
         """Elements, in document order, that have one of the attributes at some places of ``first``, and its value."""
         if not by_place:  # as on most pages, for most attributes

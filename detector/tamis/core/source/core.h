@@ -271,7 +271,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(chosen_ancestors, "Nearest or outermost chosen ancestor of every node.") \
     DO(slice_sums, "Sums over slices of an array.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
-    DO(style_rules, "Rules of a style sheet that set some properties, for tamis.page.styles.") \
+    DO(style_rules, "Rules of a style sheet that set some properties, for tamis.page.cascade.") \
     DO(match_predicates, "Attribute predicates, for tamis.page.attributes.") \
     DO(elements_with, "Elements with some attributes.") \
     DO(score_blocks, "Scores of a page's blocks, for tamis.models.blocks.") \

@@ -1,4 +1,4 @@
-/* The rules of a style sheet that may say something of a page, for tamis.page.styles. */
+/* The rules of a style sheet that may say something of a page, for tamis.page.cascade. */
 #include "fingerprints.h"
 
 enum { MAX_RULES = 1000, MAX_LEVELS = 16, MAX_PROPERTIES = 64, MAX_DECLARATIONS = 1000, NAME_BITS = 1 << 14 };
