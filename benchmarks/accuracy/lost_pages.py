@@ -15,9 +15,10 @@ import numpy as np
 
 import tamis
 from benchmarks.accuracy.site_evidence import SEEN, count_others
-from benchmarks.shared.common import models_of_folds, parser_of, say, write_json
+from benchmarks.shared.common import models_of_folds
 from tamis.page.text import WORD
 from tamis.site import PageCounts
+from tamis_papers.experiments.harness import parser_of, say, write_json
 from tamis_papers.training.sites import find_sites
 
 _MIN_WORDS = 10  # of a page alone

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchmarks.accuracy.whole_sites import holes_of, scores_of, words_by_mark
-from benchmarks.shared.common import models_of_folds, parser_of, table
+from benchmarks.shared.common import models_of_folds
 from benchmarks.shared.facts import FactExample, fact_examples
 from benchmarks.shared.peers import peers
 from tamis import Page, clean, load_model
+from tamis_papers.experiments.harness import parser_of, table
 from tamis_papers.marks import CONTENT, MarkedExample, marked_page_examples
 
 if TYPE_CHECKING:

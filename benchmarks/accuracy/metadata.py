@@ -29,13 +29,14 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote
 
 import tamis
-from benchmarks.shared.common import html_files, installed, parser_of, table, write_json
+from benchmarks.shared.common import html_files, installed
 from scrapy_tamis.commands.common import with_progress
 from tamis.metadata import read_metadata
 from tamis.metadata.dates import iso_date
 from tamis.metadata.facts import SOURCES
 from tamis.page.page import Page
 from tamis.page.parsing import decode
+from tamis_papers.experiments.harness import parser_of, table, write_json
 
 if TYPE_CHECKING:
     import argparse

@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 
 import tamis
-from benchmarks.shared.common import parser_of, table, write_json
 from scrapy_tamis.losses import measure_losses
 from scrapy_tamis.report.ranking import expected_loss
 from scrapy_tamis.report.records import page_record
 from tamis.page.text import WORD
 from tamis_papers.evaluation import read_gold
+from tamis_papers.experiments.harness import parser_of, table, write_json
 
 _FIRST = (25, 50)
 

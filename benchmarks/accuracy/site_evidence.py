@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.shared.common import models_of_folds, parser_of, say
+from benchmarks.shared.common import models_of_folds
 from tamis.evidence.marked_articles import with_authors_mark, with_titled_article
 from tamis.evidence.site_counts import Evidence, find_evidence
 from tamis.folders import SitePages
@@ -25,6 +25,7 @@ from tamis.models import load_model, log_odds
 from tamis.places import find_places
 from tamis.site import Site
 from tamis_papers.evaluation import GoldPage, read_gold
+from tamis_papers.experiments.harness import parser_of, say
 from tamis_papers.marks import marked_sites, read_marks
 from tamis_papers.training.gold import content_fractions, registrable_domain
 

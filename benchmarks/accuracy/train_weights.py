@@ -16,8 +16,8 @@ import os
 from pathlib import Path
 from typing import Final
 
-from benchmarks.shared.common import say
 from benchmarks.shared.facts import fact_examples
+from tamis_papers.experiments.harness import say
 from tamis_papers.marks import marked_examples, marked_page_examples
 from tamis_papers.training.blocks import train_blocks
 from tamis_papers.training.gold import gold_examples

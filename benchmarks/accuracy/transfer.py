@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.shared.common import models_of_folds, parser_of, rules_in_turn, svg_figure, table, write_json
+from benchmarks.shared.common import models_of_folds, rules_in_turn, svg_figure
 from benchmarks.shared.peers import peers
 from scrapy_tamis.commands.common import with_progress
 from tamis import clean
 from tamis.models import ModelError
 from tamis.models.decision import BETAS, FAVORS, SHIFTS
 from tamis_papers.evaluation import mean_accuracy, page_accuracy
+from tamis_papers.experiments.harness import parser_of, table, write_json
 from tamis_papers.training.gold import gold_examples
 
 if TYPE_CHECKING:

@@ -22,13 +22,14 @@ import numpy as np
 
 import tamis
 from benchmarks.accuracy.site_evidence import SEEN, block_examples, count_others, learn_evidence
-from benchmarks.shared.common import models_of_folds, parser_of, rules_in_turn, say, table, write_json
+from benchmarks.shared.common import models_of_folds, rules_in_turn
 from benchmarks.shared.peers import peers
 from tamis.evidence import site_counts
 from tamis.output.text import block_texts
 from tamis.page.text import WORD
 from tamis.page.tree import prefix_sums, tag_set
 from tamis.site import PageCounts
+from tamis_papers.experiments.harness import parser_of, say, table, write_json
 from tamis_papers.marks import COMMENTS, CONTENT, MAYBE, marked_sites, read_marks
 
 if TYPE_CHECKING:

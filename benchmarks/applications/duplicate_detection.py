@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, say, spread, table, write_json
 from benchmarks.shared.peers import trafilatura_text
 from tamis import load_model
 from tamis.duplicates import near_duplicates, shingles
 from tamis_papers.evaluation import read_gold
 from tamis_papers.experiments.cleaned_texts import BASIC, COMBINED, SMOOTH, WAYS, cleaned_texts
 from tamis_papers.experiments.content_exchange import frames_by_site, mistyped, shortened
+from tamis_papers.experiments.harness import parser_of, say, spread, table, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

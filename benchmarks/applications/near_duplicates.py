@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from scipy.sparse import csr_matrix, triu
 
-from benchmarks.shared.common import installed, parser_of, say, spread, table, write_json
+from benchmarks.shared.common import installed
 from benchmarks.shared.servers import Server
 from scrapy_tamis.storage import batches
 from scrapy_tamis.storage.connection import Connection
@@ -43,6 +43,7 @@ from tamis.duplicates import (
     near_duplicates,
     shingles,
 )
+from tamis_papers.experiments.harness import parser_of, say, spread, table, write_json
 from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:

@@ -15,11 +15,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchmarks.shared.common import installed, parser_of, say, table, write_json
+from benchmarks.shared.common import installed
 from scrapy_tamis.archives import ArchiveRun, OnePassRun, Options
 from scrapy_tamis.archives.counting import HostCounts
 from scrapy_tamis.archives.reading import ArchiveReader, Part, split_archives
 from scrapy_tamis.archives.runs import Summary, run_in_processes
+from tamis_papers.experiments.harness import parser_of, say, table, write_json
 
 STEPS = ("count", "count hosts", "clean", "write")
 

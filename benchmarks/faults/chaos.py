@@ -31,7 +31,6 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.request import RequestFingerprinter
 
-from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.counting import counted_nodes, counted_pages
 from benchmarks.shared.crawls import QUICK, ROOT, crawl_command, demo_pages
 from benchmarks.shared.servers import MASTER, Proxy, Server, running_sentinels, start_cluster
@@ -43,6 +42,7 @@ from scrapy_tamis.storage.evidence import HashedPage, page_id_of
 from scrapy_tamis.storage.keys import site_of
 from tamis.models import load_model
 from tamis.page.page import Page
+from tamis_papers.experiments.harness import parser_of, say, table, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -28,11 +28,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import tamis
-from benchmarks.shared.common import html_files, parser_of, say
+from benchmarks.shared.common import html_files
 from demo.web import generate
 from tamis import core
 from tamis.duplicates import shingles
 from tamis.features import TABLE_SIZE, TokenTables, features_of
+from tamis_papers.experiments.harness import parser_of, say
 
 if TYPE_CHECKING:
     import argparse

@@ -23,7 +23,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from benchmarks.shared.common import installed, parser_of, say
+from benchmarks.shared.common import installed
+from tamis_papers.experiments.harness import parser_of, say
 
 CORPUS: Final = Path(__file__).resolve().parents[2] / "tests" / "benchmarks" / "fuzzing.json"
 MOST_KEPT: Final = 40

@@ -28,8 +28,9 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.exceptions import DontCloseSpider
 from scrapy.settings import Settings
 
-from benchmarks.shared.common import parser_of, process_megabytes, table, write_json
+from benchmarks.shared.common import process_megabytes
 from scrapy_tamis.project.site import PageItem
+from tamis_papers.experiments.harness import parser_of, table, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -26,12 +26,13 @@ from scrapy import Request
 from scrapy.utils.request import RequestFingerprinter
 
 from benchmarks.faults.soak_crawl import Crawl, ServedWeb, Trouble, make_web, urls_of
-from benchmarks.shared.common import parser_of, say, svg_figure, table, write_json
+from benchmarks.shared.common import svg_figure
 from benchmarks.shared.counting import counted_nodes, counted_pages
 from benchmarks.shared.crawls import QUICK
 from demo.truth import words
 from scrapy_tamis.storage.evidence import page_id_of
 from scrapy_tamis.storage.keys import host_keys, site_of
+from tamis_papers.experiments.harness import parser_of, say, table, write_json
 
 if TYPE_CHECKING:
     import argparse

@@ -25,12 +25,13 @@ from typing import IO, TYPE_CHECKING, Any, Final, Self, TextIO
 import redis
 from scrapy import Request
 
-from benchmarks.shared.common import process_megabytes, say
+from benchmarks.shared.common import process_megabytes
 from benchmarks.shared.crawls import ROOT, crawl_command
 from demo.hosts import BUILDERS
 from demo.server import NOT_FOUND, Connection
 from demo.web import LEAST_PAGES, build_site
 from scrapy_tamis.storage.embedded import EmbeddedServer
+from tamis_papers.experiments.harness import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 from lxml import etree, html
 from markdown_it import MarkdownIt
 
-from benchmarks.shared.common import parser_of, table, write_json
 from tamis.output.markdown import to_markdown
+from tamis_papers.experiments.harness import parser_of, table, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, table, write_json
 from benchmarks.shared.counting import MAX_PAGES, SETTLE_AFTER, bytes_of, counts_on
 from benchmarks.shared.servers import Server
 from scrapy_tamis.commands.common import with_progress
@@ -37,6 +36,7 @@ from scrapy_tamis.stats import PAGES_COUNTED, PAGES_SETTLED
 from scrapy_tamis.storage.connection import Connection
 from scrapy_tamis.storage.hosts import HostRecords
 from scrapy_tamis.storage.settled import Labels
+from tamis_papers.experiments.harness import parser_of, table, write_json
 
 if TYPE_CHECKING:
     import argparse

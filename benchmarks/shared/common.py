@@ -1,4 +1,4 @@
-"""What the benchmarks share: arguments, pages of a folder, tables, memory of processes."""
+"""What the benchmarks share: pages of a folder, what is installed, figures, memory of processes, models of folds."""
 
 from __future__ import annotations
 
@@ -11,18 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from tamis import decide, load_model
 from tamis.folders import page_files
-from tamis_papers.experiments.harness import parser_of, say, spread, table, write_json
+from tamis_papers.experiments.harness import say, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tamis.models import Model
-
-
-__all__ = [
-    "html_files", "installed", "models_of_folds", "parser_of", "process_megabytes", "rules_in_turn", "say", "spread",
-    "svg_figure", "table", "write_json",
-]  # fmt: skip
 
 
 def rules_in_turn(chosen: bool) -> Iterator[str]:

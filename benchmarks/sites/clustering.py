@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.shared.common import parser_of, say, spread, table, write_json
 from scrapy_tamis.commands.common import with_progress
 from tamis.page.page import Page
 from tamis_papers.clustering import Clusters, dom_paths
+from tamis_papers.experiments.harness import parser_of, say, spread, table, write_json
 from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.truth.hand_truth import HandTruth, f1, letters, marked_sites
 from tamis.page.page import Page, PageTooLarge
+from tamis_papers.experiments.harness import parser_of, say, table, write_json
 from tamis_papers.menus import AGREEING, PAPER, VARIANTS, Menus, MenuSearch, page_key, site_links
 
 if TYPE_CHECKING:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, table, write_json
 from benchmarks.shared.counting import bytes_of, counts_on
 from benchmarks.shared.servers import Server
 from scrapy_tamis.commands.common import with_progress
@@ -31,6 +30,7 @@ from scrapy_tamis.storage.keys import host_keys
 from scrapy_tamis.storage.settled import SettledHost
 from tamis.counting import MIN_DF, THETA, LossyCounts, countable
 from tamis.fingerprints import node_fingerprints
+from tamis_papers.experiments.harness import parser_of, table, write_json
 from tamis_papers.menus import page_key, site_links
 from tamis_papers.page_level import site_level_templates
 from tamis_papers.training.sites import find_sites

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.truth.hand_truth import letters
 from demo.hosts import BUILDERS
 from demo.web import build_site
 from tamis.page.tree import elements_of_blocks
-from tamis_papers.experiments.harness import truth_of_runs
+from tamis_papers.experiments.harness import parser_of, say, table, truth_of_runs, write_json
 from tamis_papers.experiments.html_pages import HtmlPages
 from tamis_papers.methods import METHODS
 

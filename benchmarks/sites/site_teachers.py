@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, say, spread, table, write_json
 from scrapy_tamis.commands.common import with_progress
 from tamis import clean
 from tamis_papers.evaluation import by_page_type, page_accuracy, read_gold
+from tamis_papers.experiments.harness import parser_of, say, spread, table, write_json
 from tamis_papers.methods import METHODS
 from tamis_papers.training.examples import label_pages, label_site
 from tamis_papers.training.gold import source_of

@@ -22,11 +22,12 @@ from typing import Any, Final
 
 from itemadapter import ItemAdapter
 
-from benchmarks.shared.common import installed, parser_of, say, table, write_json
+from benchmarks.shared.common import installed
 from benchmarks.shared.crawls import QUICK, ROOT, crawl_command
 from benchmarks.shared.peers import trafilatura_text
 from demo.hosts import BUILDERS
 from demo.server import DemoWeb
+from tamis_papers.experiments.harness import parser_of, say, table, write_json
 
 _BARE: Final = "bare Scrapy"
 _TRAFILATURA: Final = {"ADDONS": "{}", "ITEM_PIPELINES": '{"benchmarks.speed.crawl_speed.TrafilaturaPipeline": 100}'}

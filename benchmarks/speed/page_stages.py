@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lxml import etree
 from threadpoolctl import threadpool_limits
 
-from benchmarks.shared.common import html_files, parser_of, process_megabytes, say, table, write_json
+from benchmarks.shared.common import html_files, process_megabytes
 from benchmarks.shared.peers import peers
 from demo.web import generate
 from scrapy_tamis.commands.common import with_progress
@@ -36,6 +36,7 @@ from tamis.memo import Memo
 from tamis.output.text import text_of_blocks
 from tamis.page.parsing import decode
 from tamis.smoothing import smooth
+from tamis_papers.experiments.harness import parser_of, say, table, write_json
 
 if TYPE_CHECKING:
     import argparse

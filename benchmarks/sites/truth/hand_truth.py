@@ -25,10 +25,10 @@ from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 
-from benchmarks.shared.common import say, spread
 from tamis.fingerprints import UNSEEN
 from tamis.folders import SitePages, page_files
 from tamis.page.tree import prefix_sums, within
+from tamis_papers.experiments.harness import say, spread
 from tamis_papers.menus import page_key
 
 if TYPE_CHECKING:

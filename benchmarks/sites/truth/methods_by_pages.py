@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.truth.hand_truth import HandTruth, f1, letters, marked_sites
 from tamis.folders import SitePages
+from tamis_papers.experiments.harness import parser_of, say, table, write_json
 from tamis_papers.methods import METHODS
 from tamis_papers.pages import SiteError
 
