@@ -40,7 +40,7 @@ _SIGNS: Final = (
 
 
 @once_per_page
-def stated_texts(page: Page) -> list[str]:
+def declared_texts(page: Page) -> list[str]:
     """Letters of what the title and ``meta`` elements of a page state, in their order, each once."""
     found = [page.title, *_ends_of(page.title)]
     for _, pairs in named_elements(page, "meta"):
@@ -59,4 +59,4 @@ def _ends_of(title: str) -> list[str]:
 @once_per_page
 def fact_codes(page: Page) -> Hashes:
     """uint64[f], a code for each of the texts, which is counted as the units of a page are."""
-    return np.array([hash_text(f"fact {text[:_MAX_CHARACTERS]}") for text in stated_texts(page)], np.uint64)
+    return np.array([hash_text(f"fact {text[:_MAX_CHARACTERS]}") for text in declared_texts(page)], np.uint64)

@@ -21,11 +21,11 @@ import numpy as np
 
 from tamis.core import core
 from tamis.counting import WHOLE_PAGE, leaves
+from tamis.declared_texts import fact_codes
 from tamis.fingerprints import node_fingerprints
 from tamis.hashing import hash_text
 from tamis.page.text import character_properties
 from tamis.page.tree import block_lengths, once_per_page
-from tamis.stated_texts import fact_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +77,7 @@ def counted_units(page: Page, model: Model | None) -> tuple[Integers, Hashes, ND
 
     Returns:
         int64[k], index among the n + m units followed by q * CODES codes of places and the codes of
-        :func:`tamis.stated_texts.fact_codes`; uint64[k], fingerprint; uint8[k], characters of text of a block,
+        :func:`tamis.declared_texts.fact_codes`; uint64[k], fingerprint; uint8[k], characters of text of a block,
         255 for more, 0 for other units.
     """
     codes = np.zeros(0, np.uint64)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
 
+from tamis.declared_texts import fact_codes
 from tamis.output.text import block_texts
 from tamis.places import find_places
-from tamis.stated_texts import fact_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

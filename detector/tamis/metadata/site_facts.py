@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tamis.stated_texts import stated_texts
+from tamis.declared_texts import declared_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +44,7 @@ def find_site_facts(page: Page, df: Integers | None, facts: Integers | None, pag
     Args:
         page: the page.
         df: int64[n + m], pages of the site that contain each unit, this one included; ``None`` if none are counted.
-        facts: int64[f], pages with each of :func:`stated_texts`, likewise.
+        facts: int64[f], pages with each of :func:`declared_texts`, likewise.
         pages: number of pages counted, this one included.
     """
     others = pages - 1
@@ -55,6 +55,6 @@ def find_site_facts(page: Page, df: Integers | None, facts: Integers | None, pag
         found: list[int] = np.flatnonzero(2 * (counts - 1) > others).tolist()
         return found
 
-    texts = stated_texts(page)
+    texts = declared_texts(page)
     common_texts = [] if facts is None else [texts[number] for number in common(facts)]
     return SiteFacts(frozenset(common(df[page.n :])), frozenset(common_texts))
