@@ -35,7 +35,7 @@ def test_every_host_has_a_row_with_its_pages_and_what_was_cut(demo: tuple[str, P
 
 
 def test_the_story_that_several_hosts_carry_is_found(demo: tuple[str, Path]) -> None:
-    assert "One story in two templates" in demo[0]
+    assert "One story in two templates" in demo[0], demo[0]
     # The thread of the forum has replies besides, so the three others are the same, two of them in any order.
     assert 1 <= sum(int(row(demo[0], name)[4]) for name in ("news", "blog", "forum", "council")) <= 2
 

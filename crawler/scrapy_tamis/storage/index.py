@@ -30,14 +30,15 @@ from tamis.duplicates import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from scrapy_tamis.storage.batches import Command
     from scrapy_tamis.storage.connection import Connection
     from tamis.duplicates import Windows
 
 MAX_URL_CHARS: Final = 2_048
 """Characters of an original's address that are kept: a data: address is as long as its page."""
 
-_ENTER_NEW: Final = Script.load("enter_new")
+_ENTER: Final = Script.load("enter")
+_MAX_TRIES: Final = 16
+"""Times that a document is looked up while others with its keys are entered; then it is not entered itself."""
 
 _LENGTH: Final = struct.Struct(">H")  # of each entry of a key; the name of a home, or a record:
 _SKETCH: Final = struct.Struct(f">H{SKETCH_BYTES}s")  # level and size; parities; then the address, and at the end
@@ -71,8 +72,9 @@ class DuplicateIndex:
 
     On one server a script looks a document up and enters it, if it shares no key with another: one round trip, as for
     most documents and their exact copies. It takes another one to follow aliases to homes that were not looked up, and
-    another to enter a document that shares keys with others and nearly duplicates none of them, as on a cluster.
-    Nothing is locked: in these milliseconds two copies may both become originals. Calls may be repeated.
+    another to enter a document that shares keys with others and nearly duplicates none of them, unless these keys have
+    changed since it was compared: then it is compared again. So of copies at the same moment one is the original. On a
+    cluster, whose scripts see one key, both may become originals. Calls may be repeated.
 
     Args:
         min_resemblance: as of :class:`~tamis.duplicates.MemoryIndex`.
@@ -100,25 +102,26 @@ class DuplicateIndex:
         if not keys:
             return Verdict(), None
         record = Record(keys[0], own, int(time.time()))
-        if enter and not self.connection.is_cluster:
-            entry = (record.pack(), _pack(record.home), self.ttl)
-            values = await self.connection.run(_ENTER_NEW, self._names(keys), entry, NEAR_DUPLICATES)
-        else:
-            values = await self._get(keys)
-        if not values:
-            return None if values is None else (Verdict(), record)
-        held = dict(zip(keys, values, strict=True))
-        if homes := {home for value in values for home in _read_homes(value)} - held.keys():
-            if (more := await self._get(list(homes))) is None:
-                return None
-            held.update(zip(homes, more, strict=True))
-        known = [each for home, value in held.items() for each in _read_records(home, value)]
-        verdict = find_original(own.url, windows, (each.original for each in known), self.min_resemblance)
-        if verdict.duplicate_of is not None:
-            return verdict, next(each for each in known if each.original.url == verdict.duplicate_of)
-        if enter and await self.connection.run_commands(self._entries(record, keys[1:2], held)) is None:
-            return None
-        return verdict, record
+        entries = record.pack(), _pack(record.home)
+        values = await (self._enter(keys, entries) if enter else self._get(keys))
+        for _ in range(_MAX_TRIES):
+            if not values:
+                break
+            held = dict(zip(keys, values, strict=True))
+            if homes := {home for value in values for home in _read_homes(value)} - held.keys():
+                if (more := await self._get(list(homes))) is None:
+                    return None
+                held.update(zip(homes, more, strict=True))
+            known = [each for home, value in held.items() for each in _read_records(home, value)]
+            verdict = find_original(own.url, windows, (each.original for each in known), self.min_resemblance)
+            if verdict.duplicate_of is not None:
+                return verdict, next(each for each in known if each.original.url == verdict.duplicate_of)
+            if not enter:
+                break
+            alias = values[1] if len(values) > 1 else None
+            entries = _add_record(values[0], record), _add_home(alias, record.home)
+            values = await self._enter(keys, entries, values)
+        return None if values is None else (Verdict(), record)
 
     async def set_kept(self, record: Record, kept: int) -> None:
         """Note when an item with the text of an original was stored; 0 for none in this crawl."""
@@ -139,18 +142,35 @@ class DuplicateIndex:
         found = await self.connection.run_commands([("MGET", *part) for part in parts])  # GET refuses other types
         return None if found is None else [value for values in found for value in values]
 
-    def _entries(self, record: Record, aliases: list[bytes], held: dict[bytes, bytes | None]) -> list[Command]:
-        """The commands that enter an original beside the latest others of its keys."""
-        commands: list[Command] = []
-        for key in (record.home, *aliases):
-            records, homes = _read_records(key, held[key]), _read_homes(held[key])
-            if key == record.home:
-                records = [each for each in records if not is_same_page(each.original.url, record.original.url)]
-                records = [*records[1 - MAX_PER_KEY :], record]
-            else:
-                homes = [*[each for each in homes if each != record.home][1 - MAX_PER_KEY :], record.home]
-            commands.append(("SET", *self._names([key]), _pack_all(records, homes), "EX", self.ttl))
-        return commands
+    async def _enter(
+        self, keys: list[bytes], entries: tuple[bytes, bytes], seen: list[bytes | None] | None = None
+    ) -> list[bytes | None] | None:
+        """Enter an original, if its keys hold what was seen, or without that nothing else; or return what they hold."""
+        names = self._names(keys)
+        if not self.connection.is_cluster:
+            expected = [value or b"" for value in seen or ()]
+            found: list[bytes | None] | None = await self.connection.run(
+                _ENTER, names, (*entries, self.ttl, *expected), NEAR_DUPLICATES
+            )
+            return found
+        if seen is None:
+            return await self._get(keys)
+        commands = [("SET", name, entry, "EX", self.ttl) for name, entry in zip(names, entries, strict=False)]
+        return None if await self.connection.run_commands(commands) is None else []
+
+
+def _add_record(value: bytes | None, record: Record) -> bytes:
+    """Return what a home holds with another original beside its latest ones."""
+    others = [
+        each for each in _read_records(record.home, value) if not is_same_page(each.original.url, record.original.url)
+    ]
+    return _pack_all([*others[1 - MAX_PER_KEY :], record], _read_homes(value))
+
+
+def _add_home(value: bytes | None, home: bytes) -> bytes:
+    """Return what an alias holds with another home beside its latest ones."""
+    others = [each for each in _read_homes(value) if each != home]
+    return _pack_all(_read_records(b"", value), [*others[1 - MAX_PER_KEY :], home])
 
 
 def _pack_all(records: Iterable[Record], homes: Iterable[bytes]) -> bytes:

@@ -140,11 +140,17 @@ def test_memory_and_redis_agree_on_any_documents(request, servers, documents, le
     assert asyncio.run(decide()) == expected
 
 
-async def test_of_copies_that_come_to_many_workers_at_the_same_moment_one_is_the_original(redis_url, prefix):
+@pytest.mark.parametrize("shared_words", [0, 140], ids=["of no series", "of a series"])
+async def test_of_copies_that_come_to_many_workers_at_the_same_moment_one_is_the_original(
+    redis_url, prefix, shared_words
+):
     connections = [Connection(redis_url, timeout=60) for _ in range(5)]
     indexes = [DuplicateIndex(connection, prefix) for connection in connections]
     for turn in range(10):
-        texts = [Windows(f"{text(turn)} as {worker} says") for worker in range(5)]
+        report = " ".join(words(turn, 200 - shared_words) + words(f"series-{turn}", shared_words))
+        earlier = " ".join(words(f"earlier-{turn}", 60) + words(f"series-{turn}", shared_words))
+        await indexes[0].find(url(f"earlier-{turn}"), Windows(earlier))
+        texts = [Windows(f"{report} as {worker} says") for worker in range(5)]
         pages = [url(f"{turn}-{worker}") for worker in range(5)]
         found = await asyncio.gather(
             *(index.find(page, text) for index, page, text in zip(indexes, pages, texts, strict=True))
