@@ -48,7 +48,7 @@ _LINK: Final = tag_set("a", "area")
 _NO_ADDRESS: Final = ("#", "javascript:", "mailto:", "tel:", "data:")
 _MAX_WORDS: Final = 8  # of a title
 _MIN_WORD_LENGTH: Final = 4  # characters; shorter ones are mostly function words
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_WORD: Final = re.compile(r"[^\W\d_]+")  # what the model's features are made of, otherwise tamis.page.text.WORD
 
 
 def find_links(page: Page) -> tuple[Flags, Flags]:

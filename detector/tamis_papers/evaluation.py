@@ -140,6 +140,7 @@ def table(figures: dict[str, Accuracy]) -> str:
 
 
 def _units(text: str, unit: Unit) -> Counter[str]:
+    """Words as the published figures of WCXB have them, so not those of :data:`tamis.page.text.WORD`, or characters."""
     lowered = text.lower()
     return Counter(re.findall(r"\w+", lowered) if unit == "word" else re.sub(r"\s", "", lowered))
 
