@@ -97,7 +97,7 @@ class SequenceNetwork:
         arrays["state_bias"] = np.pad(self.state_bias, ((0, 0), (2 * UNITS, 0)))
         units = []
         for name in ("dense_weight", "input_weight", "state_weight", "output_weight"):
-            arrays[name], unit = _in_panels(arrays[name])
+            arrays[name], unit = _in_panels(arrays[name], 3 * UNITS if name == "state_weight" else UNITS)
             units.append(unit)
         return (*arrays.values(), np.array(units, np.float32))
 
@@ -113,8 +113,8 @@ _STEPS: Final = 1 << 13
 """The largest integer that the core makes of a layer's inputs; ``network.c`` has the same number."""
 
 
-def _in_panels(weight: Singles) -> tuple[NDArray[np.int16], float]:
-    """int16[..., columns / u, k / 2, u, 2], the columns of float32[..., k, columns] by twos of k; and what one counts.
+def _in_panels(weight: Singles, width: int) -> tuple[NDArray[np.int16], float]:
+    """int16[..., columns / width, k / 2, width, 2], the columns of float32[..., k, columns] by twos of k; and the unit.
 
     No sum of products with inputs overflows 32 bits. The cache takes a panel in one stream. Rows begin where its lines
     do: a vector in two takes twice as long to load.
@@ -125,8 +125,8 @@ def _in_panels(weight: Singles) -> tuple[NDArray[np.int16], float]:
     integers = np.rint(np.pad(weight, [(0, 0)] * len(outer) + [(0, k % 2), (0, 0)]) / unit)
     memory: NDArray[np.int16] = np.empty(integers.size + _LINE, np.int16)
     first = -memory.ctypes.data % _LINE // memory.itemsize
-    panels = memory[first : first + integers.size].reshape(*outer, columns // UNITS, -1, UNITS, 2)
-    panels[...] = np.einsum("...kjpu->...pkuj", integers.reshape(*outer, -1, 2, columns // UNITS, UNITS))
+    panels = memory[first : first + integers.size].reshape(*outer, columns // width, -1, width, 2)
+    panels[...] = np.einsum("...kjpu->...pkuj", integers.reshape(*outer, -1, 2, columns // width, width))
     return panels, unit
 
 
