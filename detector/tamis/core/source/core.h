@@ -274,6 +274,7 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(style_rules, "Rules of a style sheet that set some properties, for tamis.page.cascade.") \
     DO(match_predicates, "Attribute predicates, for tamis.page.attributes.") \
     DO(elements_with, "Elements with some attributes.") \
+    DO(elements_with_word, "Elements with a class, an id or the like.") \
     DO(score_blocks, "Scores of a page's blocks, for tamis.models.blocks.") \
     DO(block_features, "Features of text blocks, and their tokens.") \
     DO(kind_probabilities, "How likely each kind of page is.") \
