@@ -185,7 +185,7 @@ class Cleaned:
             return Metadata()
         common, draft = NOTHING_COUNTED, self.decided
         if draft is not None and draft.page is self._metadata_page:
-            common = find_site_facts(draft.page, draft.df, draft.facts, draft.pages)
+            common = find_site_facts(draft.page, draft.df, draft.declared, draft.pages)
         return read_metadata(self._metadata_page, self.text, common)
 
     @cached_property
@@ -356,7 +356,7 @@ def clean(
     if site is not None and not hasattr(site, "frequencies"):
         raise TypeError(f"site must be a tamis.Site, not {_type_name(site)}")
     if not (isinstance(rules, tuple) and all(isinstance(rule, Rule) for rule in rules)):
-        rules = (rules if isinstance(rules, Rules) else Rules(rules)).of(page.url)  # type: ignore[arg-type]
+        rules = (rules if isinstance(rules, Rules) else Rules(rules)).for_url(page.url)  # type: ignore[arg-type]
     switches = {"smooth": smooth, "deduplicate": deduplicate, "tables": tables, "hidden": hidden == "keep"}
     options = Options(scope, favor, comments, rules=rules, **switches)
     draft = _decide_on_page_or_data(page, model, site, options)

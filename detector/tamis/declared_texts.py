@@ -57,6 +57,6 @@ def _ends_of(title: str) -> list[str]:
 
 
 @once_per_page
-def fact_codes(page: Page) -> Hashes:
+def declared_text_codes(page: Page) -> Hashes:
     """uint64[f], a code for each of the texts, which is counted as the units of a page are."""
     return np.array([hash_text(f"fact {text[:_MAX_CHARACTERS]}") for text in declared_texts(page)], np.uint64)

@@ -52,9 +52,9 @@ class Rules:
         ValueError: an entry, selector or host is invalid; the message names it.
 
     >>> rules = Rules([{"site": "example.org", "drop": ".related", "keep": ["h1", "table"]}, {"drop": ".cookies"}])
-    >>> [rule.selector for rule in rules.of("https://www.example.org/a")]
+    >>> [rule.selector for rule in rules.for_url("https://www.example.org/a")]
     ['.related', 'h1', 'table', '.cookies']
-    >>> rules.of("https://example.com/")
+    >>> rules.for_url("https://example.com/")
     (Rule(selector='.cookies', keep=False),)
     """
 
@@ -99,7 +99,7 @@ class Rules:
     def __bool__(self) -> bool:
         return bool(self.by_site)
 
-    def of(self, url: str | None) -> tuple[Rule, ...]:
+    def for_url(self, url: str | None) -> tuple[Rule, ...]:
         """Return the rules for a page, in their order; without an address, the rules for all sites."""
         if not self.by_site:
             return ()

@@ -129,7 +129,7 @@ class Bits:
         self.cells: Integers = below + (1 << self._count)
         """int64[d], what each document adds to the cells of the columns that it has."""
 
-    def of(self, cells: Integers, size: Integers) -> Floats:
+    def cost(self, cells: Integers, size: Integers) -> Floats:
         """float64[c], bits of each of some clusters; to their sum ``d * log2 d`` is to be added.
 
         Args:
@@ -159,13 +159,13 @@ def merge_documents(matrix: Flags) -> Integers:
     bits = Bits(columns.sum(axis=0), weight, len(matrix))
     cells = columns * bits.cells[:, None]
     size, member = np.ones(len(matrix), np.int64), np.arange(len(matrix))
-    own, change = bits.of(cells, size), np.full((len(matrix), len(matrix)), np.nan)
+    own, change = bits.cost(cells, size), np.full((len(matrix), len(matrix)), np.nan)
     np.fill_diagonal(change, np.inf)
     changed = range(len(matrix))
     while len(size) > 1:
         for one in changed:
             others = np.isnan(change[one])
-            merged = bits.of(cells[others] + cells[one], size[others] + size[one])
+            merged = bits.cost(cells[others] + cells[one], size[others] + size[one])
             change[one, others] = change[others, one] = merged - own[others] - own[one]
         first, second = divmod(int(np.argmax(change <= change.min() + NOTHING)), len(size))
         if change[first, second] >= -NOTHING:
@@ -176,7 +176,7 @@ def merge_documents(matrix: Flags) -> Integers:
         member[member > second] -= 1
         cells, size, own = (np.delete(each, second, axis=0) for each in (cells, size, own))
         change = np.delete(np.delete(change, second, 0), second, 1)
-        own[first] = bits.of(cells[[first]], size[[first]])[0]
+        own[first] = bits.cost(cells[[first]], size[[first]])[0]
         change[first] = change[:, first] = np.nan
         change[first, first] = np.inf
         changed = range(first, first + 1)

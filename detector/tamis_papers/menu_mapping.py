@@ -63,7 +63,7 @@ class Profile:
     characters: Integers
 
     @classmethod
-    def of(cls, page: Page) -> Self:
+    def from_page(cls, page: Page) -> Self:
         """Take from a page what is compared; links are relative to ``page.url``."""
         child = np.argsort(page.parent[1:], kind="stable") + 1
         children = np.bincount(page.parent[1:], minlength=page.n)

@@ -106,7 +106,7 @@ class MenuSearch:
         agreeing = method.variant == AGREEING
         if agreeing:
             links.sort(key=lambda link: is_front(link[0]))
-        self.key_page = Profile.of(key_page)
+        self.key_page = Profile.from_page(key_page)
         self.found: dict[str, Profile] = {}
         self.loaded = 1
         self.equality = Equality(method.threshold, _MIN_CHARACTERS if agreeing else None)
@@ -137,7 +137,7 @@ class MenuSearch:
         if address in self._seen or domain(page.url or "") != self._domain:
             return
         self._seen.add(address)
-        self._profiles[place] = Profile.of(page)
+        self._profiles[place] = Profile.from_page(page)
         linked = {self._place[link] for link in site_links(page) if link in self._place} - {place}
         self._to[place] = sum(1 << other for other in linked)
         self._mutual[place] = 0
@@ -267,7 +267,7 @@ class Menus(SiteMethod):
 def _label(equality: Equality, profiles: dict[int, Profile], read: SitePage) -> Labels:
     """Label a page: a block is template when all pages of the menu have it; of elements see :func:`whole_elements`."""
     others = [profile for number, profile in profiles.items() if number != read.number]
-    return Labels(whole_elements(read.page, template_of(Profile.of(read.page), others, equality)))
+    return Labels(whole_elements(read.page, template_of(Profile.from_page(read.page), others, equality)))
 
 
 def _page(pages: SitePages, number: int) -> Page | None:

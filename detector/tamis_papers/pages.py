@@ -12,7 +12,7 @@ import numpy as np
 
 from tamis.fingerprints import TAG_TOKENS, UNSEEN
 from tamis.hashing import hash_slices, hash_text, mix
-from tamis.page.text import CODES, character_tokens
+from tamis.page.text import CODE_UNITS, character_tokens
 from tamis.page.tree import TAG_NAMES, elements_of_blocks, nearest, once_per_page, prefix_sums, within
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def text_fingerprints(page: Page) -> Hashes:
     borders = (page.run_begin, page.block_run_begin), (page.run_end, page.block_run_end)
     begin, end = detagged.slices(*map(np.concatenate, borders))
     folded = character_tokens().take(detagged.codes, mode="clip")
-    tokens = np.where(detagged.codes < CODES, folded, mix(detagged.codes.astype(np.uint64)))
+    tokens = np.where(detagged.codes < CODE_UNITS, folded, mix(detagged.codes.astype(np.uint64)))
     hashes = hash_slices(tokens, begin, end)
     hashes[hashes == 0] = 1  # 0 means no text
     hashes[begin == end] = 0

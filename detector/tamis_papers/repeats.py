@@ -49,7 +49,7 @@ class Events(NamedTuple):
     runs: Integers
 
     @classmethod
-    def of(cls, page: Page) -> Events:
+    def from_page(cls, page: Page) -> Events:
         """Lay a page out."""
         opened_before = np.searchsorted(page.run_begin, np.arange(page.r), side="right")
         return cls(
@@ -132,7 +132,7 @@ class NodeHashes(SiteMethod):
         Raises:
             SiteError: there are fewer than two.
         """
-        hashes, counts, distinct = count_hashes(pages, lambda page: template_hashes(page, Events.of(page)))
+        hashes, counts, distinct = count_hashes(pages, lambda page: template_hashes(page, Events.from_page(page)))
         frequent = counts >= max(self.least, self.least_share * distinct)
         return Learned(distinct, partial(self._label, hashes[frequent]))
 
@@ -142,7 +142,7 @@ class NodeHashes(SiteMethod):
         A text block is template when most of its characters are.
         """
         page = read.page
-        events = Events.of(page)
+        events = Events.from_page(page)
         begin, end = self._joined(template, page, events)
         inside = _covered(begin, end, events.number)
         return Labels(np.concatenate([inside[events.opens], blocks_of_runs(page, inside[events.runs])]))

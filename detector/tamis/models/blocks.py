@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 
-UNITS: Final = 64
+WIDTH: Final = 64
 """Units of the first layer, of the state in each direction, and of the last layer."""
 
 
 @dataclass(frozen=True, eq=False)
 class SequenceNetwork:
-    """Weights of the network; d is the direction: forwards, backwards; u is :data:`UNITS`.
+    """Weights of the network; d is the direction: forwards, backwards; u is :data:`WIDTH`.
 
     Attributes:
         dense_weight, dense_bias: float32[k, u], float32[u], from the features of a block to the first layer.
@@ -84,7 +84,7 @@ class SequenceNetwork:
     @classmethod
     def shapes(cls, inputs: int) -> tuple[tuple[int, ...], ...]:
         """Shapes of :attr:`arrays` for this number of features."""
-        u = UNITS
+        u = WIDTH
         return (
             (inputs, u), (u,), (2, u, 3 * u), (2, 3 * u), (2, u, 3 * u), (2, u),
             (2 * u, u), (u,), (4 * u, u), (u,), (1,),
@@ -94,7 +94,7 @@ class SequenceNetwork:
     def panels(self) -> tuple[NDArray[Any], ...]:
         """The arrays as the core takes them, most weights as integers; and what one in these counts: float32[4]."""
         arrays: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in ARRAY_NAMES}
-        arrays["state_bias"] = np.pad(self.state_bias, ((0, 0), (2 * UNITS, 0)))
+        arrays["state_bias"] = np.pad(self.state_bias, ((0, 0), (2 * WIDTH, 0)))
         units = []
         for name in ("dense_weight", "input_weight", "state_weight", "output_weight"):
             arrays[name], unit = _in_panels(arrays[name])
@@ -125,8 +125,8 @@ def _in_panels(weight: Singles) -> tuple[NDArray[np.int16], float]:
     integers = np.rint(np.pad(weight, [(0, 0)] * len(outer) + [(0, k % 2), (0, 0)]) / unit)
     memory: NDArray[np.int16] = np.empty(integers.size + _LINE, np.int16)
     first = -memory.ctypes.data % _LINE // memory.itemsize
-    panels = memory[first : first + integers.size].reshape(*outer, columns // UNITS, -1, UNITS, 2)
-    panels[...] = np.einsum("...kjpu->...pkuj", integers.reshape(*outer, -1, 2, columns // UNITS, UNITS))
+    panels = memory[first : first + integers.size].reshape(*outer, columns // WIDTH, -1, WIDTH, 2)
+    panels[...] = np.einsum("...kjpu->...pkuj", integers.reshape(*outer, -1, 2, columns // WIDTH, WIDTH))
     return panels, unit
 
 
@@ -166,7 +166,7 @@ class BlockModel:
         return 1 - score_blocks(page, self)[0].templateness[page.n :]
 
     @classmethod
-    def of(
+    def create(
         cls,
         tables: TokenTables,
         mean: Singles,
@@ -209,7 +209,7 @@ class BlockModel:
         mean, scale = (required_array(arrays, name, inputs).astype(np.float32) for name in ("mean", "scale"))
         network = SequenceNetwork.stored(arrays, inputs)
         decision = LearnedDecision.stored(arrays) if header.get("decision") else None
-        return cls.of(TokenTables(names, words), mean, scale, network, decision)
+        return cls.create(TokenTables(names, words), mean, scale, network, decision)
 
 
 def _arrays(

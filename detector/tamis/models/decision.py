@@ -119,13 +119,13 @@ class FixedThreshold:
 
 # ---- The learned decision: by the kind of page.
 
-KINDS: Final = ("article", "collection", "documentation", "forum", "listing", "product", "service")
+PAGE_KINDS: Final = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 """The page types of the WCXB benchmark."""
 
-ARTICLE: Final = KINDS.index("article")
+ARTICLE: Final = PAGE_KINDS.index("article")
 """Index of the kind whose pages have one main text."""
 
-_FORUM: Final = KINDS.index("forum")
+_FORUM: Final = PAGE_KINDS.index("forum")
 
 _PROPERTIES: Final = (
     "link share", "sentence ends per word", "digit share", "enclosed by p", "enclosed by li", "enclosed by link",
@@ -208,9 +208,9 @@ class KindHead:
 
     Attributes:
         mean, scale: float64[d], standardisation of the numbers.
-        weight: float64[d, len(KINDS)], weights of the numbers.
-        bias: float64[len(KINDS)].
-        tokens: float32[TOKENS, len(KINDS)], weights of the tokens.
+        weight: float64[d, len(PAGE_KINDS)], weights of the numbers.
+        bias: float64[len(PAGE_KINDS)].
+        tokens: float32[TOKENS, len(PAGE_KINDS)], weights of the tokens.
     """
 
     mean: Floats
@@ -220,8 +220,8 @@ class KindHead:
     tokens: Singles
 
     def probabilities(self, inputs: KindInputs) -> Floats:
-        """float64[len(KINDS)], probability of each kind."""
-        kinds, of_numbers = np.empty(len(KINDS)), (self.mean, self.scale, CLIP, self.weight, self.bias)
+        """float64[len(PAGE_KINDS)], probability of each kind."""
+        kinds, of_numbers = np.empty(len(PAGE_KINDS)), (self.mean, self.scale, CLIP, self.weight, self.bias)
         core.kind_probabilities(inputs.numbers, *of_numbers, self.tokens, inputs.tokens, kinds)
         return kinds
 
@@ -251,7 +251,7 @@ class LearnedDecision:
         Raises:
             ModelError: an array is missing or damaged.
         """
-        d, kinds = len(KIND_INPUTS), len(KINDS)
+        d, kinds = len(KIND_INPUTS), len(PAGE_KINDS)
         shapes = {"mean": (d,), "scale": (d,), "weight": (d, kinds), "bias": (kinds,), "tokens": (TOKENS, kinds)}
         named = (required_array(arrays, f"kind {name}", *shape) for name, shape in shapes.items())
         mean, scale, weight, bias, tokens = named
@@ -279,7 +279,7 @@ class PageDecision:
 
     @cached_property
     def kinds(self) -> list[float]:
-        """Probability of each of :data:`KINDS`; of none if kinds were not learned."""
+        """Probability of each of :data:`PAGE_KINDS`; of none if kinds were not learned."""
         inputs = self.inputs.with_address(self.url)
         return self.learned.kinds.probabilities(inputs).tolist() if self.learned else []
 
@@ -300,7 +300,7 @@ class PageDecision:
         is_article = self.kinds[ARTICLE] if scope == "auto" else float(scope == "article")
         threshold, inputs = self._chosen(templateness, shifted(0.5, favor), is_article, BETAS[favor])
         confidence = min(max(sum(map(mul, self.learned.confidence.tolist(), inputs)), 0.0), 1.0)
-        return Choice(threshold, confidence, KINDS[self.kinds.index(max(self.kinds))])
+        return Choice(threshold, confidence, PAGE_KINDS[self.kinds.index(max(self.kinds))])
 
     def confidence_inputs(self, templateness: Floats, threshold: float) -> Floats:
         """float64[len(CONFIDENCE_INPUTS)], from the scores of the blocks, float64[m], and the threshold."""

@@ -50,7 +50,7 @@ WORD: Final = re.compile(rf"[{UNSPACED_CLASS}]|[^\W{UNSPACED_CLASS}]+")
 
 _NO_LETTERS: Final = re.compile(r"\W")
 
-CODES: Final = 1 << 16
+CODE_UNITS: Final = 1 << 16
 """Number of UTF-16 code units; characters outside the basic plane take two."""
 
 _SEPARATOR, _WORD, _UNSPACED, _LOW_SURROGATE = range(4)
@@ -60,28 +60,28 @@ _FOLDING = ((0x41, 0x590), (0x1E00, 0x2000), (0xFF21, 0xFF3B))
 
 @cache
 def character_tokens() -> NDArray[np.uint64]:
-    """uint64[2 * CODES]: hash token by code with its case folded, and by code + CODES for the same after a gap.
+    """uint64[2 * CODE_UNITS]: hash by code unit with its case folded, and by code unit + CODE_UNITS after a gap.
 
     Case folds only where no later version of Unicode can change it (up to Armenian, the Latin and Greek extensions, the
     full-width forms) and where one character becomes one, so that tokens do not depend on the version of Python.
     """
-    folded = np.arange(CODES, dtype=np.uint64)
+    folded = np.arange(CODE_UNITS, dtype=np.uint64)
     for begin, end in _FOLDING:
         for code in range(begin, end):
             lower = chr(code).casefold()
             if len(lower) == 1:
                 folded[code] = ord(lower)
-    return mix(np.concatenate([folded, folded + np.uint64(CODES)]) * np.uint64(2) + np.uint64(1))
+    return mix(np.concatenate([folded, folded + np.uint64(CODE_UNITS)]) * np.uint64(2) + np.uint64(1))
 
 
 @cache
 def word_kinds() -> NDArray[np.int8]:
-    """int8[CODES]: separators, letters, digits and marks on them, or characters of a script without spaces.
+    """int8[CODE_UNITS]: separators, letters, digits and marks on them, or characters of a script without spaces.
 
     Letters outside the basic plane other than Han are separators. Only characters that Unicode gained after 14.0 may
     depend on the version of Python.
     """
-    kinds = np.isin(character_properties()[:CODES] & _KIND, (UNSPACED, LETTER, UPPER, NUMERIC)).astype(np.int8)
+    kinds = np.isin(character_properties()[:CODE_UNITS] & _KIND, (UNSPACED, LETTER, UPPER, NUMERIC)).astype(np.int8)
     kinds[[ord(joiner) for joiner in _JOINERS]] = _SEPARATOR
     for begin, end in UNSPACED_SCRIPTS:
         kinds[begin:end] *= _UNSPACED

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from tamis_papers.experiments.harness import MarkedSite
 
 GROUP: Final = 4
-_LEAST_WORDS: Final = 50
-_LEAST_FRAMES: Final = 40
+_MIN_WORDS: Final = 50
+_MIN_FRAMES: Final = 40
 _DEMO_PAGES: Final = 40
 _STYLES: Final = ("p", "div", "br")  # of the paragraphs: every site has its own way
 
@@ -67,10 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         if options.sites:
             texts = texts_of_gold(options.gold)
-            frames = frames_of_sites((site for each in options.sites for site in find_sites(each)), _LEAST_FRAMES)
+            frames = frames_of_sites((site for each in options.sites for site in find_sites(each)), _MIN_FRAMES)
         else:
             demo = list(demo_sites(_DEMO_PAGES))
-            texts, frames = texts_of_sites(demo), frames_of_sites((site.pages for site in demo), _LEAST_FRAMES // 2)
+            texts, frames = texts_of_sites(demo), frames_of_sites((site.pages for site in demo), _MIN_FRAMES // 2)
         rows = table_3(frames, texts, options.pages, load_model(options.model))
     except (OSError, ValueError) as error:
         sys.exit(str(error))
@@ -95,7 +95,7 @@ def _by_topic(pairs: Iterable[tuple[str, str]]) -> Texts:
     texts: Texts = defaultdict(list)
     for topic, text in pairs:
         paragraphs = shortened(text)
-        if sum(len(paragraph.split()) for paragraph in paragraphs) >= _LEAST_WORDS:
+        if sum(len(paragraph.split()) for paragraph in paragraphs) >= _MIN_WORDS:
             texts[topic].append(paragraphs)
     return {topic: texts[topic] for topic in sorted(texts) if len(texts[topic]) >= GROUP}
 

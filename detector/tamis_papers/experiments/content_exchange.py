@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from tamis.folders import SitePages
     from tamis.page.page import Page
 
-SLOT_SHARE: Final = 0.9
+MIN_SLOT_FRACTION: Final = 0.9
 """Share of a page's own words that its slot has at least."""
 
-LEAST_AROUND: Final = 50
+MIN_WORDS_AROUND: Final = 50
 """Words outside the slot, without which a page has no template to speak of."""
 
-MOST_WORDS: Final = 400
+MAX_WORDS: Final = 400
 """Words of a text that are put into a page; it ends with the paragraph that reaches them."""
 
-_LEAST_OWN: Final = 30  # words
+_MIN_OWN: Final = 30  # words
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -123,14 +123,15 @@ def slot_of(page: Page, own: NDArray[np.bool_]) -> int | None:
     words = np.array([len(text.split()) for text in block_texts(page)], np.int64)
     all_words, own_words = (np.append(0, np.cumsum(values)) for values in (words, words * own))
     inside, inside_own = (sums[page.block_end] - sums[page.block_begin] for sums in (all_words, own_words))
-    fits = (inside_own >= max(SLOT_SHARE * own_words[-1], _LEAST_OWN)) & (all_words[-1] - inside >= LEAST_AROUND)
+    fits = inside_own >= max(MIN_SLOT_FRACTION * own_words[-1], _MIN_OWN)
+    fits &= all_words[-1] - inside >= MIN_WORDS_AROUND
     if not fits.any():
         return None
     candidates = np.flatnonzero(fits)
     return int(candidates[page.depth[candidates].argmax()])
 
 
-def shortened(text: str, most_words: int = MOST_WORDS) -> list[str]:
+def shortened(text: str, most_words: int = MAX_WORDS) -> list[str]:
     """Paragraphs of a text, up to the one that reaches so many words."""
     paragraphs: list[str] = []
     words = 0

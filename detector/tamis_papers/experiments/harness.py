@@ -110,7 +110,7 @@ def demo_sites(pages: int) -> Iterator[MarkedSite]:
             for path, truth in site.truth.items()
             if truth.kind in {"article", "listing"} and site.resources[path].status == 200
         }
-        served = HtmlPages.of([(url, site.resources[url.removeprefix(base)].body) for url in runs], name)
+        served = HtmlPages.from_html([(url, site.resources[url.removeprefix(base)].body) for url in runs], name)
 
         def truth(read: SitePage, runs: Mapping[str, Sequence[tuple[str, bool]]] = runs) -> Floats:
             return truth_of_runs(read, runs[read.name])

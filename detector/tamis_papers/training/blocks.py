@@ -19,7 +19,7 @@ from tamis.models.blocks import BlockModel, score_blocks
 from tamis.models.decision import (
     ARTICLE,
     CONFIDENCE_INPUTS,
-    KINDS,
+    PAGE_KINDS,
     TOKENS,
     KindHead,
     KindInputs,
@@ -66,7 +66,7 @@ def kind_examples(example: GoldExample, model: BlockModel) -> list[KindExample]:
     """
     if not example.gold.page_type:
         return []
-    kind = KINDS.index(example.gold.page_type) if example.gold.page_type in KINDS else ARTICLE
+    kind = PAGE_KINDS.index(example.gold.page_type) if example.gold.page_type in PAGE_KINDS else ARTICLE
     scored = [(score_blocks(page, model)[1], page.url) for page in parse_with_copy(example) if page.m]
     inputs = [each.with_address(address) for each, url in scored for address in (url, None)]
     inputs += [each._replace(tokens=each.tokens[each.tokens < TABLE_SIZE]) for each in inputs]
@@ -81,8 +81,8 @@ def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
     mean = np.where(is_known, numbers, 0).sum(axis=0) / known_pages
     scale = 1 / (np.sqrt(np.where(is_known, (numbers - mean) ** 2, 0).sum(axis=0) / known_pages) + 1e-3)
     d = len(mean)
-    weight, bias = np.zeros((d, len(KINDS))), np.full(len(KINDS), -30.0)
-    tokens = np.zeros((TOKENS, len(KINDS)), np.float32)
+    weight, bias = np.zeros((d, len(PAGE_KINDS))), np.full(len(PAGE_KINDS), -30.0)
+    tokens = np.zeros((TOKENS, len(PAGE_KINDS)), np.float32)
     present = np.unique(kind)
     if len(present) == 1:
         bias[present] = 0.0
@@ -130,7 +130,7 @@ def learn_confidence(collections: Sequence[str], f1: Sequence[float], inputs: Se
 
 def with_decision(model: BlockModel, decision: LearnedDecision) -> BlockModel:
     """The same model, with what was learned of whole pages."""
-    return BlockModel.of(model.tables, model.mean, model.scale, model.network, decision)
+    return BlockModel.create(model.tables, model.mean, model.scale, model.network, decision)
 
 
 # Calibration (Platt, "Probabilistic outputs for support vector machines", 1999). Networks trained on site-level labels
@@ -167,7 +167,7 @@ def calibrated(model: BlockModel, calibration: tuple[float, float]) -> BlockMode
     """Write a calibration into the last layer of a network."""
     (scale, shift), network = map(np.float32, calibration), model.network
     network = replace(network, last_weight=network.last_weight * scale, last_bias=network.last_bias * scale - shift)
-    return BlockModel.of(model.tables, model.mean, model.scale, network, decision=model.decision)
+    return BlockModel.create(model.tables, model.mean, model.scale, network, decision=model.decision)
 
 
 def cross_validate(

@@ -113,7 +113,7 @@ def fit_block_model(
         for page, matrix, page_weight in zip(pages, matrices, weight, strict=True)
     ]
     network = fit_sequence(inputs, dropout, seed)
-    return BlockModel.of(tables, mean, scale, network)
+    return BlockModel.create(tables, mean, scale, network)
 
 
 def _page_weights(gold: Sequence[BlockPage], marked: Sequence[BlockPage], sites: Sequence[BlockPage]) -> Floats:
