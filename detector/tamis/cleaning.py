@@ -391,7 +391,7 @@ def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, o
     """Decide on a page, or on the article in its JSON if the page itself has almost no text."""
     draft = decide(page, model, site, options)
     characters = int(draft.lengths.dot(draft.kept))
-    if characters > _MAX_CHARACTERS_WITHOUT_SCRIPTS or "script" not in page.tag_names:
+    if characters > 300 or "script" not in page.tag_names:  # a page with less text may be rendered by its scripts
         return draft
     if article := article_in_data(page, characters):
         with suppress(PageTooLarge):
@@ -405,9 +405,6 @@ def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, o
 def _has_nothing(draft: Draft) -> bool:
     """Whether nothing of a page stays but what is kept for want of anything better."""
     return draft.is_fallback or not draft.kept.any()
-
-
-_MAX_CHARACTERS_WITHOUT_SCRIPTS: Final = 300  # a page with less text may be rendered by its scripts
 
 
 def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Limits, model: Model) -> Page | Cleaned:
@@ -434,7 +431,7 @@ def _check_input(html: object, url: object, encoding: object) -> None:
     """Raise the errors of :func:`clean` for invalid input; the messages say what is expected."""
     if not isinstance(html, Html):
         raise TypeError(f"html must be str, bytes, an lxml tree or a tamis.Page, not {_type_name(html)}")
-    if isinstance(html, str) and len(html) < _MAX_NAME and _NAME.fullmatch(html):
+    if isinstance(html, str) and len(html) < 500 and _ADDRESS_OR_FILE.fullmatch(html):
         warnings.warn(f"{html!r} is taken for HTML: fetch the page, or read the file, and give its bytes", stacklevel=3)
     if url is not None and not isinstance(url, str):
         raise TypeError(f"url must be a str, not {_type_name(url)}")
@@ -448,9 +445,7 @@ def _check_input(html: object, url: object, encoding: object) -> None:
         codecs.lookup(encoding)
 
 
-_MAX_NAME: Final = 500  # characters
-_NAME: Final = re.compile(r"https?://\S+|[^<>\n]+\.html?")
-"""An address or the name of a file."""
+_ADDRESS_OR_FILE: Final = re.compile(r"https?://\S+|[^<>\n]+\.html?")
 
 
 def check_choice(name: str, chosen: object, choices: tuple[str, ...]) -> None:

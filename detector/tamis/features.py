@@ -142,9 +142,6 @@ _OF_CONTAINER: Final = (
     "log words per block", "log alike siblings", "log children", "log depth",
     *(f"log {name}" for name in _COUNTED_TAGS),
 )  # fmt: skip
-_CONTAINER_TAGS: Final = ("p", "div", "list", "li", "table")
-_TAGGED_LEVELS: Final = 3
-_NAMED_LEVELS: Final = 4
 _NEIGHBOURS: Final = (
     *(
         f"neighbour {offset}: {name}"
@@ -166,12 +163,12 @@ FEATURE_NAMES: Final = (
     *(*_WORDING, *_POSITION),
     *(f"container {level}: {name}" for level in range(LEVELS) for name in _OF_CONTAINER),
     *(f"container {level}: rank of block" for level in range(LEVELS)),
-    *(f"container {level}: is {tag}" for level in range(_TAGGED_LEVELS) for tag in _CONTAINER_TAGS),
+    *(f"container {level}: is {tag}" for level in range(3) for tag in ("p", "div", "list", "li", "table")),
     *_NEIGHBOURS,
     *(f"alike blocks: {name}" for name in _ALIKE),
     *(f"words: {name} log-odds" for name in ("total", "mean", "lowest", "highest")),
     *(f"names: {name} log-odds" for name in ("path", "lowest on path", "highest on path", "own")),
-    *(f"names: path log-odds of container {level}" for level in range(_NAMED_LEVELS)),
+    *(f"names: path log-odds of container {level}" for level in range(4)),
 )
 """All features, in the order of the columns."""
 

@@ -22,8 +22,6 @@ def no_progress(_done: int, _total: int, _name: str) -> None:
     """A no-op progress callback."""
 
 
-_PAGE_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml", ".shtml"})
-_SNIFFED: Final = 1_024  # bytes
 OTHER_SUFFIXES: Final = frozenset(
     f".{name}"
     for name in (
@@ -46,11 +44,11 @@ def is_page(file: Path) -> bool:
     suffix = file.suffix.lower()
     if not file.is_file() or suffix in OTHER_SUFFIXES:
         return False
-    if suffix in _PAGE_SUFFIXES:
+    if suffix in {".html", ".htm", ".xhtml", ".shtml"}:
         return True
     try:
         with file.open("rb") as stream:
-            start = stream.read(_SNIFFED).lower()
+            start = stream.read(1_024).lower()
     except OSError:
         return True  # it may be one: who reads it says why that fails
     return b"<html" in start or b"<!doctype html" in start

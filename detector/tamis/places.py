@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 
 _MIN_MAIN_TEXT: Final = 200  # characters; different pages may share a shorter text
-_MIN_LONG_BLOCK: Final = 60  # characters
 _LISTING_BLOCKS: Final = 8  # that identify a listing
 
 
@@ -97,7 +96,7 @@ def main_text_id(page: Page, model: Model) -> int:
     scores, texts = model.score(page), page.block_texts()
     templateness = scores.templateness[page.n :]
     kept = compress(texts, (templateness < 0.5).tolist())
-    text = "\n".join([text for text in kept if len(text) >= _MIN_LONG_BLOCK])
+    text = "\n".join([text for text in kept if len(text) >= 60])
     if len(text) >= _MIN_MAIN_TEXT:
         return hash_text(f"main text {text}")
     listed = set(compress(texts, (templateness < scores.threshold).tolist()))

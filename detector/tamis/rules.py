@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from tamis.evidence.draft import Draft
 
 _HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
-_ENTRY: Final = frozenset({"site", "keep", "drop"})
 
 
 class Rule(NamedTuple):
@@ -115,7 +114,8 @@ class Rules:
 
 
 def _read_entry(entry: object) -> tuple[str, list[Rule]]:
-    if not isinstance(entry, Mapping) or entry.keys() - _ENTRY or not entry.keys() & {"keep", "drop"}:
+    allowed = {"site", "keep", "drop"}
+    if not isinstance(entry, Mapping) or entry.keys() - allowed or not entry.keys() & {"keep", "drop"}:
         raise ValueError(f"must have keep or drop, may have site, and nothing else; not {entry!r}")
     site = entry.get("site", "")
     try:

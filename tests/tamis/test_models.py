@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tamis
 from tamis.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of
 from tamis.models import CLIP, load_model, log_odds, shipped_models
-from tamis.models.blocks import ARRAY_NAMES, UNITS, BlockModel, SequenceNetwork, attribute_scores
+from tamis.models.blocks import ARRAY_NAMES, WIDTH, BlockModel, SequenceNetwork, attribute_scores
 from tamis.models.decision import (
     ARTICLE,
     CONFIDENCE_INPUTS,
@@ -135,8 +135,8 @@ HEADER = {"name": "blocks", "features": FEATURE_NAMES, "decision": list(KIND_INP
     [
         *({"name": "other"}, {"features": FEATURE_NAMES[::-1]}, {"names": np.zeros(TABLE_SIZE - 1)}, {"words": None}),
         *({"mean": np.zeros(K + 1)}, {"scale": np.full(K, np.inf)}),
-        *({"network dense_weight": np.zeros((K - 1, UNITS))}, {"network dense_bias": np.zeros(0)}),
-        *({"network state_bias": np.zeros((2, UNITS + 1))}, {"network last_bias": np.array(["a"])}),
+        *({"network dense_weight": np.zeros((K - 1, WIDTH))}, {"network dense_bias": np.zeros(0)}),
+        *({"network state_bias": np.zeros((2, WIDTH + 1))}, {"network last_bias": np.array(["a"])}),
         *({"decision": list(KIND_INPUTS)[::-1]}, {"kind weight": np.zeros((len(KIND_INPUTS), 2))}),
         {"confidence": None},
     ],

@@ -46,13 +46,8 @@ LEARNED: Final = Evidence(fraction=2.167, everywhere=2.5, place=0.487, presence=
 """The learned coefficients. ``everywhere`` is raised from 0.7, which changes no figure, so that what all pages repeat
 is cut even if the page's own score is confident."""
 
-_RUN: Final = LEARNED.everywhere
-"""Log-odds that a long run of short blocks on many pages adds: the table of contents of a manual is on the pages of
-that manual alone, and reads like a listing. Posts that archives show have longer blocks, and are on fewer pages."""
 
 _RUN_FRACTION, _RUN_PAGES = 0.25, 6  # at least
-_RUN_BLOCKS: Final = 40
-_RUN_BLOCK_CHARACTERS: Final = 60  # in the mean, at most
 
 _NOT_COUNTED: Final = Places(np.zeros(0, np.int32), np.zeros((0, 2), bool), np.zeros((0, 3), np.uint64))
 
@@ -65,17 +60,21 @@ def adjust_by_site_counts(draft: Draft) -> None:
     templateness = scores.templateness[page.n :]
     _, added = find_evidence(page, draft.df, draft.places, draft.pages, templateness, draft.model)
     is_shared = draft.df[page.n :] >= max(_RUN_FRACTION * draft.pages, _RUN_PAGES)
-    added[page.n :] += _RUN * _in_long_runs(is_shared, draft.lengths)
+    # The table of contents of a manual is on the pages of that manual alone, and reads like a listing.
+    added[page.n :] += LEARNED.everywhere * _in_long_runs(is_shared, draft.lengths)
     draft.adjust_scores(scores.adjusted(added), Reason.SITE)
 
 
 def _in_long_runs(is_shared: Flags, lengths: Integers) -> Flags:
-    """bool[m], the blocks in long runs of short ones that are shared (bool[m])."""
+    """bool[m], the blocks in runs of 40 and more that are shared (bool[m]), and short in the mean.
+
+    Posts that archives show have longer blocks, and are on fewer pages.
+    """
     edges = np.flatnonzero(np.diff(np.concatenate([[False], is_shared, [False]]).astype(np.int8)))
     begins, ends = edges[::2], edges[1::2]
     characters = np.append(0, np.cumsum(lengths))
-    is_long = ends - begins >= _RUN_BLOCKS
-    is_long &= characters[ends] - characters[begins] <= _RUN_BLOCK_CHARACTERS * (ends - begins)
+    is_long = ends - begins >= 40
+    is_long &= characters[ends] - characters[begins] <= 60 * (ends - begins)
     found = np.zeros(len(is_shared), bool)
     for begin, end in zip(begins[is_long].tolist(), ends[is_long].tolist(), strict=True):
         found[begin:end] = True

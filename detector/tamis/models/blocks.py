@@ -223,8 +223,6 @@ def _arrays(
 
 # ---- Attribution of scores to features by occlusion: the score with a feature against the score without it.
 
-_MAX_BLOCKS: Final = 1_500
-"""Blocks of a page above which features are occluded by family, such as ``"container 0"`` and ``"words"``."""
 
 _EPSILON: Final = 1e-6
 
@@ -260,12 +258,12 @@ class Attribution:
 def attribute_scores(model: BlockModel, page: Page) -> Attribution:
     """Attribute the scores of a page to features: replace each feature by its mean on all blocks, and score again.
 
-    This evaluates the model once per feature.
+    This evaluates the model once per feature; on pages of more than 1,500 blocks once per family of features.
     """
     matrix, _ = features_of(page, model.tables)
     families: dict[str, list[int]] = {}
     for at, name in enumerate(FEATURE_NAMES):
-        family = name.partition(":")[0] if len(matrix) > _MAX_BLOCKS else name
+        family = name.partition(":")[0] if len(matrix) > 1_500 else name  # such as "container 0"
         families.setdefault(family, []).append(at)
     score = log_odds(model.content_probability(page), _EPSILON)
     parts = np.zeros((len(matrix), len(families)), np.float32)

@@ -125,7 +125,6 @@ PAGE_KINDS: Final = ("article", "collection", "documentation", "forum", "listing
 ARTICLE: Final = PAGE_KINDS.index("article")
 """Index of the kind whose pages have one main text."""
 
-_FORUM: Final = PAGE_KINDS.index("forum")
 
 _PROPERTIES: Final = (
     "link share", "sentence ends per word", "digit share", "enclosed by p", "enclosed by li", "enclosed by link",
@@ -286,7 +285,7 @@ class PageDecision:
     @property
     def forum(self) -> float | None:
         """Probability that the page is a forum; ``None`` if kinds were not learned."""
-        return self.kinds[_FORUM] if self.learned else None
+        return self.kinds[PAGE_KINDS.index("forum")] if self.learned else None
 
     @cached_property
     def threshold(self) -> float:

@@ -48,14 +48,11 @@ UNSPACED_RUN: Final = re.compile(f"[{UNSPACED_CLASS}]{{2,}}")
 WORD: Final = re.compile(rf"[{UNSPACED_CLASS}]|[^\W{UNSPACED_CLASS}]+")
 """A word; each character of an unspaced script is a word of its own."""
 
-_NO_LETTERS: Final = re.compile(r"\W")
 
 CODE_UNITS: Final = 1 << 16
 """Number of UTF-16 code units; characters outside the basic plane take two."""
 
 _SEPARATOR, _WORD, _UNSPACED, _LOW_SURROGATE = range(4)
-
-_FOLDING = ((0x41, 0x590), (0x1E00, 0x2000), (0xFF21, 0xFF3B))
 
 
 @cache
@@ -66,7 +63,7 @@ def character_tokens() -> NDArray[np.uint64]:
     full-width forms) and where one character becomes one, so that tokens do not depend on the version of Python.
     """
     folded = np.arange(CODE_UNITS, dtype=np.uint64)
-    for begin, end in _FOLDING:
+    for begin, end in ((0x41, 0x590), (0x1E00, 0x2000), (0xFF21, 0xFF3B)):
         for code in range(begin, end):
             lower = chr(code).casefold()
             if len(lower) == 1:
@@ -108,17 +105,11 @@ DIRECTION_MARKS: Final = re.compile("[\u200e\u200f]")
 RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _JOINERS: Final = f"\u00ad{_LETTER_JOINERS}"  # with the soft hyphen: inside a word, never between two
 _KIND: Final = np.uint8(0x07)  # core.h has the same numbers
-_IS_WHITE_SPACE: Final = np.uint8(0x08)
-_IS_DIGIT: Final = np.uint8(0x10)
-_IS_UPPER_CASE: Final = np.uint8(0x20)
-_IS_ALPHANUMERIC: Final = np.uint8(0x40)
-_IS_UNSEEN: Final = np.uint8(0x80)
-_LETTERED: Final = 0x33480  # no letter or number beyond, as of Unicode 17
 
 
 @cache
 def character_properties() -> NDArray[np.uint8]:
-    """uint8[0x110000], properties of every code point for the compiled core: its kind in three bits, and five flags.
+    """uint8[0x110000], properties of every code point, as in ``core.h``: its kind in three bits, and five flags.
 
     The flags are ``str.isspace``, ``str.isdigit``, ``str.isupper``, ``str.isalnum``, and whether
     :data:`UNSEEN_CHARACTERS` or :data:`DIRECTION_MARKS` may match the character.
@@ -136,15 +127,16 @@ def character_properties() -> NDArray[np.uint8]:
         script[script == LETTER] = UNSPACED
     for characters, kind in ((_COMMAS, COMMA), (_SENTENCE_ENDS, SENTENCE_END), (_JOINERS, LETTER)):
         properties[[ord(character) for character in characters]] = kind
-    lettered = np.arange(_LETTERED, dtype=np.uint32).view("U1")
-    for bit, is_one in (
-        (_IS_WHITE_SPACE, np.strings.isspace),
-        (_IS_DIGIT, np.strings.isdigit),
-        (_IS_UPPER_CASE, np.strings.isupper),
-        (_IS_ALPHANUMERIC, np.strings.isalnum),
+    lettered = np.arange(0x33480, dtype=np.uint32).view("U1")  # no letter or number beyond, as of Unicode 17
+    for flag, is_one in (
+        (0x08, np.strings.isspace),
+        (0x10, np.strings.isdigit),
+        (0x20, np.strings.isupper),
+        (0x40, np.strings.isalnum),
     ):
-        properties[: len(lettered)][is_one(lettered)] |= bit
-    properties[[ord(character) for character in _ZERO_WIDTH + _TAGS + _LETTER_JOINERS + "\u200e\u200f"]] |= _IS_UNSEEN
+        properties[: len(lettered)][is_one(lettered)] |= np.uint8(flag)
+    unseen = _ZERO_WIDTH + _TAGS + _LETTER_JOINERS + "\u200e\u200f"
+    properties[[ord(character) for character in unseen]] |= np.uint8(0x80)
     return properties
 
 
@@ -203,4 +195,4 @@ def block_words(page: Page) -> NDArray[np.float64]:
 
 def letters_of(text: str) -> str:
     """Letters and digits of a text in lower case, without "the" before them, by which names are compared."""
-    return _NO_LETTERS.sub("", text.lower()).removeprefix("the")
+    return re.sub(r"\W", "", text.lower()).removeprefix("the")

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
     from tamis.page.page import Page
 
-_NAMES: Final = """
+
+TAG_NAMES: Final[tuple[str, ...]] = (
+    "",
+    *"""
     html head body title meta link base style script noscript template
     div p span a img picture source figure figcaption
     h1 h2 h3 h4 h5 h6 hgroup header footer nav main article section aside address search
@@ -32,9 +35,8 @@ _NAMES: Final = """
     b strong i em u s del ins strike big tt font center
     details summary dialog iframe frame frameset noframes object embed param video audio track canvas map area
     svg path g use symbol defs math ruby rt rp bdi bdo slot nobr marquee
-""".split()
-
-TAG_NAMES: Final[tuple[str, ...]] = ("", *_NAMES)
+""".split(),
+)
 """Tag name by tag id; id 0 stands for every name outside the vocabulary."""
 
 TAG_ID: Final[dict[str, int]] = {name: number for number, name in enumerate(TAG_NAMES) if name}
@@ -77,7 +79,6 @@ IS_UNSEEN_TEXT: Final = tag_set(*UNSEEN_TEXT)
 LISTS: Final = ("ul", "ol", "dl", "menu", "dir")
 """Elements that are lists."""
 
-_BUTTONS: Final = tag_set("button", "label", "select")
 
 Result = TypeVar("Result")
 Others = TypeVarTuple("Others")
@@ -243,6 +244,7 @@ def linked_runs(page: Page) -> NDArray[np.bool_]:
 
 def clickable_blocks(page: Page) -> NDArray[np.bool_]:
     """bool[m], whether all text of each block is inside links and buttons."""
-    clickable = linked_runs(page) | within(page, _BUTTONS.take(page.tag)).take(page.run_node)
+    buttons = within(page, tag_set("button", "label", "select").take(page.tag))
+    clickable = linked_runs(page) | buttons.take(page.run_node)
     are_clickable: NDArray[np.bool_] = sums_in_blocks(page, ~clickable & page.has_ink) == 0
     return are_clickable
