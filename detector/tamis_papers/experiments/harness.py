@@ -22,6 +22,8 @@ from tamis_papers.pages import blocks_of_runs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from numpy.typing import ArrayLike, NDArray
+
     from tamis.arrays import Floats
     from tamis.folders import SitePage, SitePages
 
@@ -152,6 +154,27 @@ def estimate(parts: Iterable[tuple[float, float]]) -> Estimate:
     ratios = sums[:, 0] / np.maximum(sums[:, 1], 1e-9)
     above, below = rows.sum(axis=0)
     return Estimate(float(above / max(below, 1e-9)), *map(float, np.quantile(ratios, (0.025, 0.975))))
+
+
+def estimate_rows(
+    sites: Iterable[MarkedSite], measure: Callable[[MarkedSite], Iterable[tuple[_Thing, ArrayLike]]]
+) -> dict[_Thing, list[Estimate]]:
+    """Estimate figures of several methods over sites.
+
+    ``measure`` yields for a page of a site, or all of its pages, the name of a method and its k figures: float[k, 2],
+    numerators and denominators to be added up, or float[k], of which the mean is taken.
+    """
+    found: dict[_Thing, list[NDArray[np.float64]]] = {}
+    for site in sites:
+        say(site.name)
+        of_site: dict[_Thing, NDArray[np.float64]] = {}
+        for name, figures in measure(site):
+            parts = np.asarray(figures, np.float64)
+            parts = parts if parts.ndim == 2 else np.stack([parts, np.ones(len(parts))], axis=1)
+            of_site[name] = of_site.get(name, 0) + parts
+        for name, sums in of_site.items():
+            found.setdefault(name, []).append(sums)
+    return {name: [estimate(map(tuple, of_all)) for of_all in zip(*sums, strict=True)] for name, sums in found.items()}
 
 
 def spread(things: Sequence[_Thing], sample: int | None) -> list[_Thing]:

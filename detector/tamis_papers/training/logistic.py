@@ -50,7 +50,7 @@ class Examples(NamedTuple):
     site: Integers
 
 
-def _page_examples(measures: Measures, label: Singles, site: int, random: np.random.Generator) -> Examples:
+def page_examples(measures: Measures, label: Singles, site: int, random: np.random.Generator) -> Examples:
     """Pick up to 100 labelled elements of a page; their weights add up to 1."""
     elements = measures.elements
     rows = np.flatnonzero(~np.isnan(label[elements]))
@@ -72,7 +72,7 @@ def _site_examples(task: tuple[int, SitePages, str, int]) -> tuple[list[Examples
     parts: list[Examples] = []
     measured: list[BlockPage] = []
     for read, label in site_labels.pages(random.permutation(site_labels.numbers)[:PAGES_PER_SITE].tolist()):
-        parts.append(_page_examples(Measures(read.page), label, number, random))
+        parts.append(page_examples(Measures(read.page), label, number, random))
         if len(measured) < _MEASURED_PAGES_PER_SITE:
             measured.append(block_page(read.page, label[read.page.n :], site.name))
     if not any(len(part.label) for part in parts):
