@@ -217,7 +217,7 @@ class Cleaned:
             max_words: maximum length of a piece, above 0.
             min_words: length from which on a section is a piece of its own; shorter ones are joined.
             max_chars: maximum number of characters of a piece as well; ``None`` for any.
-            length: what counts something else that ``max_words``, ``min_words`` and ``overlap`` are numbers of; for
+            length: function that measures a text, for ``max_words``, ``min_words`` and ``overlap`` in another unit; for
                 tokens, ``lambda text: len(tokenizer.encode(text))``. Default: words.
             overlap: number of words at the end of a piece, in whole sentences, that the next piece of its section
                 repeats.
@@ -403,7 +403,7 @@ def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, o
 
 
 def _has_nothing(draft: Draft) -> bool:
-    """Whether nothing of a page stays but what is kept for want of anything better."""
+    """Whether the page is empty, or a fallback that was kept because all of it looked like template."""
     return draft.is_fallback or not draft.kept.any()
 
 

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 WHOLE_PAGE: Final = tag_set("html", "body")
 _MEDIA: Final = tag_set(
-    *("img", "picture", "svg", "video", "audio", "canvas", "iframe", "object", "embed", "map"),
-    *("form", "input", "button", "select", "textarea"),
-)
-
+    "img", "picture", "svg", "video", "audio", "canvas", "iframe", "object", "embed", "map",
+    "form", "input", "button", "select", "textarea",
+)  # fmt: skip
 
 # counting.c has the same numbers
 _KINDS: Final = (1 * IS_BLOCK_LEVEL + 2 * _MEDIA + 4 * UNSEEN + 8 * WHOLE_PAGE).astype(np.uint8)

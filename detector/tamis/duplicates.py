@@ -98,7 +98,7 @@ class Sketch(NamedTuple):
     """What an index keeps of a text to estimate how much another one resembles it.
 
     Attributes:
-        level: 1 in ``2**level`` of its windows were sampled: those whose hashes begin with so many zeros.
+        level: 1 in ``2**level`` of its windows were sampled: those whose hashes begin with ``level`` zero bits.
         size: number of these windows, at most :data:`MAX_SAMPLE`.
         parities: of each of 256 classes of hashes whether it has an odd number of them, 32 bytes.
     """

@@ -100,8 +100,8 @@ def _tokens_and_fingerprints(page: Page) -> tuple[Hashes, Hashes]:
         hashes[element] = hash_text(name)
     close, block = hash_text("</>"), hash_text("block")
     core.node_fingerprints(
-        *(page.arrays, table.arrays, "\n".join(table.names), kinds, _WORD_LISTS, _place_of(page)),
-        *(page.utf8, page.run_offset, character_properties(), character_tokens()),
-        *(TAG_TOKENS, IS_BLOCK_LEVEL, UNSEEN, BASE, INVERSE, close, block, TAG_ID["input"], tokens, hashes),
-    )
+        page.arrays, table.arrays, "\n".join(table.names), kinds, _WORD_LISTS, _place_of(page),
+        page.utf8, page.run_offset, character_properties(), character_tokens(),
+        TAG_TOKENS, IS_BLOCK_LEVEL, UNSEEN, BASE, INVERSE, close, block, TAG_ID["input"], tokens, hashes,
+    )  # fmt: skip
     return tokens, hashes

@@ -30,7 +30,7 @@ from tamis.page.tree import block_lengths, once_per_page
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tamis.arrays import Flags, Hashes, Integers
+    from tamis.arrays import Flags, Hashes, Indices, Integers
     from tamis.models import Model
     from tamis.page.page import Page
 
@@ -48,7 +48,7 @@ class Places(NamedTuple):
         codes: uint64[q, 3], the same on every machine for a model's version.
     """
 
-    by_block: NDArray[np.int32]
+    by_block: Indices
     above: Flags
     codes: Hashes
 
@@ -60,9 +60,9 @@ def find_places(page: Page, model: Model) -> Places:
     by_block, above = np.empty(page.m, np.int32), np.empty((page.m, 2), bool)
     codes = np.empty((page.m, 3), np.uint64)
     number = core.find_places(
-        *(page.arrays, page.attributes.arrays, page.attributes.names.get("class", -1), WHOLE_PAGE),
-        *(character_properties(), scores, block_lengths(page), hash_text(model.version), by_block, above, codes),
-    )
+        page.arrays, page.attributes.arrays, page.attributes.names.get("class", -1), WHOLE_PAGE,
+        character_properties(), scores, block_lengths(page), hash_text(model.version), by_block, above, codes,
+    )  # fmt: skip
     return Places(by_block, above[:number], codes[:number])
 
 

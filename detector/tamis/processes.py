@@ -17,7 +17,7 @@ _Result = TypeVar("_Result")
 
 
 def process_pool(processes: int, module: str) -> ProcessPoolExecutor:
-    """Return processes that start with a module, and all that it imports, instead of importing it anew."""
+    """Return a pool whose processes start with a module, and all that it imports, already loaded."""
     # They do import it on macOS, where spawning is the default: its libraries do not survive a fork.
     is_spawned = multiprocessing.get_all_start_methods()[0] == "spawn"
     context = multiprocessing.get_context("spawn" if is_spawned else "forkserver")

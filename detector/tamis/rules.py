@@ -84,7 +84,7 @@ class Rules:
 
     @classmethod
     def parse(cls, text: str, path: Path) -> Self:
-        """As :meth:`read`, for what the file is to hold."""
+        """Like :meth:`read`, from a string; ``path`` names it in errors, and its suffix says the format."""
         try:
             entries = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except ValueError as error:
@@ -131,7 +131,7 @@ def _read_entry(entry: object) -> tuple[str, list[Rule]]:
             try:
                 _selector(selector)(etree.Element("html"))  # some faults, as of an unknown prefix, show on a page only
             except (SelectorError, etree.XPathError, RecursionError, TypeError, AttributeError) as error:
-                raise ValueError(f"{key}: {selector!r} is no CSS selector: {error}") from None
+                raise ValueError(f"{key}: {selector!r} is not a CSS selector: {error}") from None
             rules.append(Rule(selector, key == "keep"))
     return host, rules
 

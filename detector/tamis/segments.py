@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tamis.arrays import Flags, Integers
     from tamis.evidence.draft import Draft
     from tamis.page.page import Page
 
@@ -118,8 +119,8 @@ def _reasons(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) 
     length = np.diff(page.run_offset)
     all_text, linked_text = sums_in_blocks(page, length), sums_in_blocks(page, length * linked_runs(page))
 
-    def in_most(text: NDArray[np.int64]) -> NDArray[np.bool_]:
-        most: NDArray[np.bool_] = 2 * np.bincount(section, text, units) > np.bincount(section, all_text, units)
+    def in_most(text: Integers) -> Flags:
+        most: Flags = 2 * np.bincount(section, text, units) > np.bincount(section, all_text, units)
         return most[roots]
 
     of_block = draft.reason[page.n :]

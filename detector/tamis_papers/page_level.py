@@ -7,7 +7,6 @@ nodes and sections cost the smoother (section 5.3). The smoother itself is :mod:
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
 
-from tamis.counting import MIN_DF, MIN_PAGES, THETA, WHOLE_PAGE, LossyCounts, countable
+from tamis.counting import MIN_DF, MIN_PAGES, THETA, WHOLE_PAGE, countable
 from tamis.fingerprints import node_fingerprints
 from tamis.models import Scores, logistic
 from tamis.models.decision import KindInputs, PageDecision
@@ -25,11 +24,11 @@ from tamis.page.tree import IS_BLOCK_LEVEL, nearest, runs_of_blocks, subtree_sum
 from tamis.smoothing import smooth
 from tamis_papers.element_features import NODE_FEATURES, Measures, node_features
 from tamis_papers.pages import (
+    HashCounts,
     Labels,
     Learned,
     SiteMethod,
-    check_enough,
-    distinct_pages,
+    count_hashes,
     html_lengths,
     parameter,
     text_fingerprints,
@@ -66,14 +65,12 @@ class SiteLevel(SiteMethod):
         Raises:
             SiteError: there are fewer than ``min_pages``.
         """
-        counts, numbers = LossyCounts(sys.maxsize), []
-        for read in distinct_pages(pages):
-            counts.add(read.number, np.append(node_fingerprints(read.page), text_fingerprints(read.page)))
-            numbers.append(read.number)
-        check_enough(pages, len(numbers), self.min_pages)
+        counts, numbers = count_hashes(
+            pages, lambda page: np.append(node_fingerprints(page), text_fingerprints(page)), self.min_pages
+        )
         return Learned(len(numbers), partial(self._label, counts), [numbers])
 
-    def _label(self, counts: LossyCounts, read: SitePage) -> Labels:
+    def _label(self, counts: HashCounts, read: SitePage) -> Labels:
         """Label a page: template is what many pages have, by markup or by text, content what no other page has."""
         page = read.page
         markup_df, text_df = (counts.df(fingerprints(page)) for fingerprints in (node_fingerprints, text_fingerprints))

@@ -18,9 +18,7 @@ from tamis.page.text import block_words
 from tamis.page.tree import clickable_blocks, elements_of_blocks, nearest, outermost, subtree_sums, tag_set, within
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from tamis.arrays import Flags
+    from tamis.arrays import Flags, Indices
     from tamis.evidence.draft import Draft
     from tamis.models import Scores
     from tamis.page.page import Page
@@ -170,7 +168,7 @@ class CommentPartition:
 
     comments: Flags
     excluded: Flags
-    section: NDArray[np.int32]
+    section: Indices
 
 
 def partition_comments(draft: Draft) -> None:
@@ -210,7 +208,7 @@ def _without_controls(page: Page, comments: Flags) -> Flags:
     return kept
 
 
-def _thread_sections(page: Page, thread: Flags) -> NDArray[np.int32]:
+def _thread_sections(page: Page, thread: Flags) -> Indices:
     """int32[n + m], root unit of the section that each unit belongs to, by the blocks of threads (bool[m]), -1 outside.
 
     A block whose element holds other text, too, is a section of its own.

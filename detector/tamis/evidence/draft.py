@@ -14,7 +14,7 @@ from tamis.places import find_places
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tamis.arrays import Flags, Integers
+    from tamis.arrays import Flags, Indices, Integers
     from tamis.evidence.comments import CommentPartition, Comments
     from tamis.models import Model, Scores
     from tamis.models.decision import Choice, Favor, Scope
@@ -97,7 +97,7 @@ class Draft:
 
     smoothed: SmoothedScores
     choice: Choice
-    rule: NDArray[np.int32]
+    rule: Indices
 
     def __init__(self, page: Page, model: Model, counts: SiteCounts | None, options: Options) -> None:
         units = page.n + page.m

@@ -92,14 +92,14 @@ class SequenceNetwork:
 
     @cached_property
     def panels(self) -> tuple[NDArray[Any], ...]:
-        """The arrays as the core takes them, most weights as integers; and what one in these counts: float32[4]."""
+        """The arrays as the core takes them, most weights as integers; and the scales of these: float32[4]."""
         arrays: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in ARRAY_NAMES}
         arrays["state_bias"] = np.pad(self.state_bias, ((0, 0), (2 * WIDTH, 0)))
-        units = []
+        scales = []
         for name in ("dense_weight", "input_weight", "state_weight", "output_weight"):
-            arrays[name], unit = _in_panels(arrays[name])
-            units.append(unit)
-        return (*arrays.values(), np.array(units, np.float32))
+            arrays[name], scale = _in_panels(arrays[name])
+            scales.append(scale)
+        return (*arrays.values(), np.array(scales, np.float32))
 
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
@@ -114,20 +114,20 @@ _STEPS: Final = 1 << 13
 
 
 def _in_panels(weight: Singles) -> tuple[NDArray[np.int16], float]:
-    """int16[..., columns / u, k / 2, u, 2], the columns of float32[..., k, columns] by twos of k; and what one counts.
+    """int16[..., columns / u, k / 2, u, 2], the columns of float32[..., k, columns] in pairs of rows, and the scale.
 
     No sum of products with inputs overflows 32 bits. The cache takes a panel in one stream. Rows begin where its lines
     do: a vector in two takes twice as long to load.
     """
     *outer, k, columns = weight.shape
     most, sizes = (2**31 - 1) / _STEPS - k, np.abs(weight)
-    unit = max(float(sizes.max()) / 32_767, float(sizes.sum(axis=-2).max()) / most, 1e-30)
-    integers = np.rint(np.pad(weight, [(0, 0)] * len(outer) + [(0, k % 2), (0, 0)]) / unit)
+    scale = max(float(sizes.max()) / 32_767, float(sizes.sum(axis=-2).max()) / most, 1e-30)
+    integers = np.rint(np.pad(weight, [(0, 0)] * len(outer) + [(0, k % 2), (0, 0)]) / scale)
     memory: NDArray[np.int16] = np.empty(integers.size + _LINE, np.int16)
     first = -memory.ctypes.data % _LINE // memory.itemsize
     panels = memory[first : first + integers.size].reshape(*outer, columns // WIDTH, -1, WIDTH, 2)
     panels[...] = np.einsum("...kjpu->...pkuj", integers.reshape(*outer, -1, 2, columns // WIDTH, WIDTH))
-    return panels, unit
+    return panels, scale
 
 
 PENALTY: Final = 0.1
@@ -285,9 +285,9 @@ def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     weight, in_tree = np.empty(units, int), np.empty(units, bool)
     tokens = core.score_blocks(
         *page_arguments(page, model.tables),
-        *((model.mean, model.scale, *model.network.panels), CLIP, PENALTY, PENALTY_INSIDE, PROPERTY_COLUMNS),
-        *(templateness, words, weight, in_tree, penalty, numbers),
-    )
+        (model.mean, model.scale, *model.network.panels), CLIP, PENALTY, PENALTY_INSIDE, PROPERTY_COLUMNS,
+        templateness, words, weight, in_tree, penalty, numbers,
+    )  # fmt: skip
     for array in (templateness, words, weight, in_tree, penalty):
         array.setflags(write=False)  # the core reads them with the lock released
     inputs, scores = KindInputs(numbers, np.frombuffer(tokens, np.int64)), templateness[page.n :]

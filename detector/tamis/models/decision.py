@@ -149,12 +149,12 @@ _IN_ADDRESS: Final = {
         "service": r"/(?:services?|solutions?|features?|platform)(?:/|$)",
     }.items()
 }
-"""What addresses, in small letters, of a kind of pages often have: conventions of forums, shops and the like."""
+"""URL patterns that are typical of each kind of page, for addresses in lower case."""
 
 _ADDRESS: Final = (
-    *("slashes", "has a query", "log digits", "log length", "dashes at the end", "is the host's"),
+    "slashes", "has a query", "log digits", "log length", "dashes at the end", "is the host's",
     *(f"is like a {kind}'s" for kind in _IN_ADDRESS),
-)
+)  # fmt: skip
 
 KIND_INPUTS: Final = (
     *PAGE_FEATURE_NAMES,
@@ -197,8 +197,8 @@ def _address_inputs(url: str | None) -> Sequence[float]:
     path, _, query = url.partition("://")[2].partition("/")[2].partition("#")[0].partition("?")
     digits, end = sum(map(str.isdigit, path)), path.rstrip("/").rpartition("/")[2]
     numbers = path.count("/"), query != "", log1p(digits), log1p(len(path)), end.count("-"), path == ""
-    small = url.lower()
-    return [*numbers, *(pattern.search(small) is not None for pattern in _IN_ADDRESS.values())]
+    lowered = url.lower()
+    return [*numbers, *(pattern.search(lowered) is not None for pattern in _IN_ADDRESS.values())]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -1,7 +1,7 @@
 """The tree that browsers make of a document: parsed by lexbor, an HTML5 parser in C, of the package selectolax.
 
 It takes a third of the time of libxml2, and its trees need no mending: heads end where browsers end them. The compiled
-core reads its nodes where selectolax says that they lie in memory.
+core reads its nodes through the address that selectolax exposes.
 """
 
 # ruff: noqa: SIM905 - lists of names are easier to read as text

@@ -31,7 +31,8 @@ from tamis.page.tree import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Indices = NDArray[np.int32]
+    from tamis.arrays import Flags, Indices, Integers
+
 
 _ELEMENTS: Final = [*TAGS, *(name for name in ALIASES if name not in TAGS)]
 _NAMES: Final = (
@@ -43,7 +44,8 @@ _TAG_BITS: Final = sum(  # as flatten.h has them
     table.astype(np.uint8) << bit
     for bit, table in enumerate(
         (
-            *(IS_BLOCK_LEVEL, IS_UNSEEN_TEXT),
+            IS_BLOCK_LEVEL,
+            IS_UNSEEN_TEXT,
             tag_set("script", "style", "title"),  # whose text is kept
             tag_set("head"),
             tag_set(
@@ -115,7 +117,7 @@ class Page:
         unknown_names: tag name by element index, for tags without an id.
         raw_texts: UTF-8 text that begins each ``script``, ``style`` and ``title``, and each other element whose text is
             not text of the page, by element index, in document order.
-        title: text of the first ``title`` element outside an image, white space normalised; empty when there is none.
+        title: text of the first ``title`` element outside an image, white space normalised; empty without one.
         utf8: all runs joined, see :attr:`text`.
         run_offset: int64[r + 1], where each run begins, in characters.
         has_ink: bool[r], whether each run is not blank.
@@ -150,10 +152,10 @@ class Page:
     raw_texts: dict[int, bytes]
     title: str
     utf8: bytes
-    run_offset: NDArray[np.int64]
-    has_ink: NDArray[np.bool_]
-    has_unseen: NDArray[np.bool_]
-    is_joined: NDArray[np.bool_]
+    run_offset: Integers
+    has_ink: Flags
+    has_unseen: Flags
+    is_joined: Flags
     run_node: Indices
     run_begin: Indices
     run_end: Indices

@@ -222,7 +222,7 @@ _HTML_PART: Final = re.compile(rb"^content-type:\s*(?:text/html|application/xhtm
 
 
 def page_of_mhtml(html: bytes) -> tuple[bytes, str | None, str | None] | None:
-    """Return bytes, charset and address of a page that a browser saved as MHTML (RFC 2557); ``None`` if it is none."""
+    """Return bytes, charset and address of a page that a browser saved as MHTML (RFC 2557); ``None`` for others."""
     if not _SAVED.match(html[:LOOKED_AT]):
         return None
     boundary = BytesParser().parsebytes(html[:LOOKED_AT], headersonly=True).get_boundary()
@@ -295,7 +295,7 @@ class Prepared(NamedTuple):
 
     Attributes:
         html: the document.
-        is_slow: whether its elements are such that HTML5 parsers become slow.
+        is_slow: whether parsing it as HTML5 would take quadratic time.
         nodes: its start tags and comments.
         attributes: attributes of all of them.
         endless: name of the first element whose text never ends, so that all that follows is in it, or of a title that

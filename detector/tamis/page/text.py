@@ -18,9 +18,9 @@ from tamis.hashing import mix
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tamis.arrays import Floats, Hashes, Integers
     from tamis.page.page import Page
 
-    Prefix = NDArray[np.int64]
 
 UNSPACED_SCRIPTS: Final = (
     (0x0E00, 0x1000),  # Thai, Lao, Tibetan
@@ -56,7 +56,7 @@ _SEPARATOR, _WORD, _UNSPACED, _LOW_SURROGATE = range(4)
 
 
 @cache
-def character_tokens() -> NDArray[np.uint64]:
+def character_tokens() -> Hashes:
     """uint64[2 * CODE_UNITS]: hash by code unit with its case folded, and by code unit + CODE_UNITS after a gap.
 
     Case folds only where no later version of Unicode can change it (up to Armenian, the Latin and Greek extensions, the
@@ -99,7 +99,7 @@ UNSEEN_CHARACTERS: Final = re.compile(
     rf"[{_ZERO_WIDTH}]|(?<![\U0001f3f4{_TAGS}])[{_TAGS}]+|(?<!\S)[{_LETTER_JOINERS}]+(?![^\x00-\x7f])"
 )
 """Invisible characters that join no letters: soft hyphens, zero-width spaces, tags except those of flags, and joiners
-behind white space, as editors put them into empty paragraphs."""
+after white space, left by editors in empty paragraphs."""
 DIRECTION_MARKS: Final = re.compile("[\u200e\u200f]")
 """Invisible characters that place signs beside letters written from right to left."""
 RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
@@ -163,17 +163,17 @@ class TextTotals(NamedTuple):
         symbols: all other punctuation and symbols.
     """
 
-    characters: Prefix
-    words: Prefix
-    letters: Prefix
-    digits: Prefix
-    upper_case: Prefix
-    commas: Prefix
-    sentence_ends: Prefix
-    symbols: Prefix
+    characters: Integers
+    words: Integers
+    letters: Integers
+    digits: Integers
+    upper_case: Integers
+    commas: Integers
+    sentence_ends: Integers
+    symbols: Integers
 
 
-def text_totals(page: Page) -> Prefix:
+def text_totals(page: Page) -> Integers:
     """int64[r + 1, 8], totals in the order of :class:`TextTotals`, from one pass over the text."""
     totals = np.zeros((page.r + 1, len(TextTotals._fields)), np.int64)
     core.count_kinds(page.utf8, page.run_offset, character_properties(), totals)
@@ -187,7 +187,7 @@ def count_words(text: str) -> int:
     return int(totals[1, TextTotals._fields.index("words")])
 
 
-def block_words(page: Page) -> NDArray[np.float64]:
+def block_words(page: Page) -> Floats:
     """float64[m], number of words of each block."""
     before = TextTotals(*text_totals(page).T).words
     return (before[page.block_run_end] - before[page.block_run_begin]).astype(np.float64)

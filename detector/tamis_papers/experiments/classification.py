@@ -45,9 +45,7 @@ if TYPE_CHECKING:
     from tamis_papers.experiments.harness import MarkedSite
 
 GROUP: Final = 4
-_MIN_WORDS: Final = 50
 _MIN_FRAMES: Final = 40
-_DEMO_PAGES: Final = 40
 _STYLES: Final = ("p", "div", "br")  # of the paragraphs: every site has its own way
 
 Texts = dict[str, list[list[str]]]
@@ -69,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             texts = texts_of_gold(options.gold)
             frames = frames_of_sites((site for each in options.sites for site in find_sites(each)), _MIN_FRAMES)
         else:
-            demo = list(demo_sites(_DEMO_PAGES))
+            demo = list(demo_sites(40))
             texts, frames = texts_of_sites(demo), frames_of_sites((site.pages for site in demo), _MIN_FRAMES // 2)
         rows = table_3(frames, texts, options.pages, load_model(options.model))
     except (OSError, ValueError) as error:
@@ -95,7 +93,7 @@ def _by_topic(pairs: Iterable[tuple[str, str]]) -> Texts:
     texts: Texts = defaultdict(list)
     for topic, text in pairs:
         paragraphs = shortened(text)
-        if sum(len(paragraph.split()) for paragraph in paragraphs) >= _MIN_WORDS:
+        if sum(len(paragraph.split()) for paragraph in paragraphs) >= 50:
             texts[topic].append(paragraphs)
     return {topic: texts[topic] for topic in sorted(texts) if len(texts[topic]) >= GROUP}
 

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from lxml import etree
 
-from tamis.counting import LossyCounts
 from tamis.output.text import block_texts
 from tamis_papers.experiments.harness import say
-from tamis_papers.pages import distinct_pages, text_fingerprints
+from tamis_papers.pages import HashCounts, distinct_pages, text_fingerprints
 from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
@@ -102,13 +101,10 @@ def frames_of_sites(sites: Iterable[SitePages], least: int) -> dict[str, list[Fr
 
 def frames_of(site: SitePages) -> Iterator[Frame]:
     """Find the slot of each page of a site; pages without one, and copies of other pages, are left out."""
-    pages, counts = [], LossyCounts(sys.maxsize)
-    for number, _, page in distinct_pages(site):
-        text = text_fingerprints(page)
-        counts.add(number, text)
-        pages.append((page, text[page.n :]))
-    for page, text in pages:
-        slot = slot_of(page, counts.df(text) <= 1)
+    pages = [read.page for read in distinct_pages(site)]
+    counts = HashCounts.of_pages(map(text_fingerprints, pages))
+    for page in pages:
+        slot = slot_of(page, counts.df(text_fingerprints(page)[page.n :]) <= 1)
         if slot is not None:
             nodes = list(page.elements[0].iter())
             yield Frame(page.url or "", page.elements[0], nodes.index(page.elements[slot]))

@@ -11,7 +11,7 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
 
 _Thing = TypeVar("_Thing")
-
-MARKS: Final = Path("benchmarks/gold/sites.jsonl")
-_DEMO_PAGES: Final = 30
-_DRAWS: Final = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +72,8 @@ def experiment_parser(doc: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "sites", nargs="*", type=Path, metavar="SITES", help="folders with one folder a site (default: the demo web)"
     )
-    parser.add_argument("--marks", type=Path, default=MARKS, metavar="FILE", help="marked pages (%(default)s)")
+    marks = Path("benchmarks/gold/sites.jsonl")
+    parser.add_argument("--marks", type=Path, default=marks, metavar="FILE", help="marked pages (%(default)s)")
     parser.add_argument("--most", type=int, metavar="N", help="so many sites, evenly spread")
     return parser
 
@@ -84,7 +81,7 @@ def experiment_parser(doc: str) -> argparse.ArgumentParser:
 def sites_of(options: argparse.Namespace) -> list[MarkedSite]:
     """The sites that the options name, or those of the demo web; ends the program where there are none."""
     try:
-        sites = _sites_of_folders(options.sites, options.marks) if options.sites else demo_sites(_DEMO_PAGES)
+        sites = _sites_of_folders(options.sites, options.marks) if options.sites else demo_sites(30)
         return spread(list(sites), options.most)
     except (OSError, ValueError, ImportError) as error:
         sys.exit(f"{error} (marks and the demo web are in the repository: start the command there)")
@@ -149,7 +146,7 @@ class Estimate:
 def estimate(parts: Iterable[tuple[float, float]]) -> Estimate:
     """Estimate a ratio from the numerator and denominator of each site; a mean from each site's sum and number."""
     rows = np.array(list(parts), np.float64).reshape(-1, 2)
-    drawn = np.random.default_rng(0).integers(0, len(rows), (_DRAWS, len(rows)))
+    drawn = np.random.default_rng(0).integers(0, len(rows), (2_000, len(rows)))
     sums = rows[drawn].sum(axis=1)
     ratios = sums[:, 0] / np.maximum(sums[:, 1], 1e-9)
     above, below = rows.sum(axis=0)

@@ -55,7 +55,6 @@ FOLDS: Final = 10
 _INNER: Final = 3
 PRECISIONS: Final = (0.95, 0.90, 0.85, 0.80)
 _WORDS: Final = HashingVectorizer(n_features=1 << 18, alternate_sign=False, norm=None)
-_DEMO_PAGES: Final = 30
 CHARACTERS: Final = "characters"
 WORDS: Final = "words"
 DIVERGENCES: Final = (CHARACTERS, WORDS)
@@ -97,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found = [site for folder in options.sites for site in find_sites(folder)]
     except (OSError, ValueError) as error:
         sys.exit(str(error))
-    sites = found if options.sites else [site.pages for site in demo_sites(_DEMO_PAGES)]
+    sites = found if options.sites else [site.pages for site in demo_sites(30)]
     rows = figure_1(sites, options.counted, options.taken, options.divergence)
     report(options, ["", *(f"recall at precision {each:.2f}" for each in PRECISIONS), "average precision"], rows)
 

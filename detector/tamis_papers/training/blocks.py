@@ -41,10 +41,7 @@ if TYPE_CHECKING:
     from tamis_papers.training.examples import BlockPage
     from tamis_papers.training.gold import GoldExample
 
-_STRENGTH: Final = 0.2  # inverse of the regularisation of kinds; this and the next two were chosen on the folds of WCXB
-_TOLERANCE: Final = 1e-3  # of their fit; with less, they are no better
 _OF_A_TOKEN: Final = 0.4  # what a name or word counts, where numbers have a standard deviation of 1
-_MIN_SHARE: Final = 0.02  # of the examples have a token that is learned: words of one subject tell no kind
 UNLEARNED: Final = np.zeros(len(CONFIDENCE_INPUTS))
 """Weights of a confidence that has not been learned."""
 
@@ -90,9 +87,10 @@ def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
     bags = [page.inputs.tokens for page in pages]
     begin = np.append(0, np.cumsum([len(bag) for bag in bags]))
     has_token = csr_matrix((np.full(begin[-1], _OF_A_TOKEN), np.concatenate(bags), begin), (len(pages), TOKENS))
-    learned = np.flatnonzero(has_token.getnnz(axis=0) >= _MIN_SHARE * len(pages))
+    learned = np.flatnonzero(has_token.getnnz(axis=0) >= 0.02 * len(pages))  # words of one subject tell no kind
     rows = hstack([csr_matrix(standardise(numbers, mean, scale)), has_token[:, learned]]).tocsr()
-    learner = LogisticRegression(C=_STRENGTH, tol=_TOLERANCE, max_iter=500)
+    # strength, tolerance and what a token counts were chosen on the folds of WCXB
+    learner = LogisticRegression(C=0.2, tol=1e-3, max_iter=500)
     mass = collection_weights([page.collection for page in pages])
     learner.fit(rows, kind, mass / mass.mean())
     found, intercept = learner.coef_, learner.intercept_
@@ -136,10 +134,6 @@ def with_decision(model: BlockModel, decision: LearnedDecision) -> BlockModel:
 # Calibration (Platt, "Probabilistic outputs for support vector machines", 1999). Networks trained on site-level labels
 # are too certain on other sites, and too often of content. Without gold text no decision is learned: pages are cut
 # where their scores expect the best F1, which needs scores that are probabilities on unseen sites.
-_SCALES: Final = 0.25, 4.0
-_SHIFTS: Final = -3.0, 3.0
-_EPSILON: Final = 1e-6
-_UNREGULARISED: Final = 1e6
 
 
 def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float, float]:
@@ -153,14 +147,14 @@ def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float
     logits, content, weights = [], [], []
     for page in scored:
         labelled, mass = page.labelled, page.labelled_mass
-        logits.append(log_odds(model.content_probability(page.page)[labelled], _EPSILON))
+        logits.append(log_odds(model.content_probability(page.page)[labelled], 1e-6))
         content.append(page.label[labelled] > 0.5)
         weights.append(mass[labelled] / (mass.sum() * number[page.source]))
     if not scored or len(np.unique(np.concatenate(content))) < 2:
         return 1.0, 0.0
-    learner = LogisticRegression(C=_UNREGULARISED)
+    learner = LogisticRegression(C=1e6)  # not regularised
     learner.fit(np.concatenate(logits)[:, None], np.concatenate(content), np.concatenate(weights))
-    return float(np.clip(learner.coef_[0, 0], *_SCALES)), float(np.clip(-learner.intercept_[0], *_SHIFTS))
+    return float(np.clip(learner.coef_[0, 0], 0.25, 4.0)), float(np.clip(-learner.intercept_[0], -3.0, 3.0))
 
 
 def calibrated(model: BlockModel, calibration: tuple[float, float]) -> BlockModel:

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 
 PAGES_PER_SITE: Final = 30
-EXAMPLES_PER_PAGE: Final = 100
-_MEASURED_PAGES_PER_SITE: Final = 8
-_REGULARISATION: Final = 0.1  # scikit-learn's C, for examples whose weights average 1
 _CLIP: Final = 6.0  # standard deviations
 
 
@@ -54,7 +51,7 @@ def page_examples(measures: Measures, label: Singles, site: int, random: np.rand
     """Pick up to 100 labelled elements of a page; their weights add up to 1."""
     elements = measures.elements
     rows = np.flatnonzero(~np.isnan(label[elements]))
-    rows = np.sort(random.permutation(rows)[:EXAMPLES_PER_PAGE])
+    rows = np.sort(random.permutation(rows)[:100])
     by_text = np.sqrt(1 + measures.words[rows])
     return Examples(
         values=node_features(measures)[rows],
@@ -73,7 +70,7 @@ def _site_examples(task: tuple[int, SitePages, str, int]) -> tuple[list[Examples
     measured: list[BlockPage] = []
     for read, label in site_labels.pages(random.permutation(site_labels.numbers)[:PAGES_PER_SITE].tolist()):
         parts.append(page_examples(Measures(read.page), label, number, random))
-        if len(measured) < _MEASURED_PAGES_PER_SITE:
+        if len(measured) < 8:
             measured.append(block_page(read.page, label[read.page.n :], site.name))
     if not any(len(part.label) for part in parts):
         return [], []
@@ -137,7 +134,7 @@ def fit(examples: Examples, chosen: Flags) -> LogisticModel:
         low[number], high[number] = middle - _CLIP * spread, middle + _CLIP * spread
         standard = (np.clip(values, low[number], high[number]) - middle) / spread
         example_weight = examples.weight[rows] / examples.weight[rows].mean()
-        regression = LogisticRegression(C=_REGULARISATION, max_iter=1000).fit(standard, label, example_weight)
+        regression = LogisticRegression(C=0.1, max_iter=1000).fit(standard, label, example_weight)
         weight[number] = regression.coef_[0] / spread
         intercept[number] = regression.intercept_[0] - weight[number] @ middle
     return LogisticModel(low, high, weight, intercept)

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from tamis_papers.training.examples import BlockPage
 
 _SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every table entry
-_MAX_VOTES: Final = 15.0  # pages that a source of gold pages counts for at most
-_SPREAD: Final = 20.0  # a token votes for a page in full from a twentieth of its mass on
 
 DROPOUT: Final = 0.25
 DROPOUT_WITHOUT_GOLD: Final = 0.7
@@ -122,7 +120,7 @@ def _page_weights(gold: Sequence[BlockPage], marked: Sequence[BlockPage], sites:
     The pages of a site share an equal part of the rest; marks, which are for models without gold pages, weigh the same.
     """
     number = Counter(page.source for page in gold if not page.copy)
-    gold_weight = np.array([min(1.0, _MAX_VOTES / number[page.source]) for page in gold])
+    gold_weight = np.array([min(1.0, 15.0 / number[page.source]) for page in gold])  # as 15 pages at most
     total = gold_weight.sum() if len(gold) else float(len(sites))
     return np.concatenate([gold_weight, _equal_sites(marked) * total, _equal_sites(sites) * total])
 
@@ -174,7 +172,7 @@ def _add_votes(table: Floats, weight: float, token: NDArray[np.integer], mass: F
     """
     entries, entry_of = np.unique(token, return_inverse=True)
     covered = np.bincount(entry_of, mass)
-    strength = np.minimum(covered * _SPREAD, 1.0)
+    strength = np.minimum(covered * 20.0, 1.0)  # full from a twentieth of the page's mass on
     votes = strength * np.bincount(entry_of, chosen) / np.maximum(covered, 1e-12)
     table[:, entries] += weight * np.stack([votes, strength - votes])
 
