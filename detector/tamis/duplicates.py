@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tamis.arrays import Hashes
 
 
-WINDOW_WORDS: Final = 6
 KEEP: Final = 8
 """Hashes of a page that the paper compares."""
 
@@ -53,7 +52,7 @@ _FIRST, _SECOND = np.array(((0, 1), (2, 3), (0, 2), (1, 2), (0, 3), (1, 3), (0, 
 _KEY_BYTES: Final = 6
 
 
-def shingles(text: str, size: int = WINDOW_WORDS, keep: int = KEEP) -> Hashes:
+def shingles(text: str, size: int = 6, keep: int = KEEP) -> Hashes:
     """Return the smallest hashes of all windows of consecutive words.
 
     Words are runs of letters, digits and their marks, case folded. In scripts without spaces between words (Han, Kana,

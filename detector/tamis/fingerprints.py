@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from tamis.arrays import Hashes
     from tamis.page.page import Page
 
-_NAME, _TEXT, _LINK, _TYPE, _VALUE = range(1, 6)  # as in attribute_tokens.c, where 0 is not counted
-_KINDS: Final = (
-    dict.fromkeys("class id name for role rel".split(), _NAME)
-    | dict.fromkeys("alt title placeholder label summary aria-label".split(), _TEXT)
-    | dict.fromkeys("href src action poster data background longdesc cite data-src data-href data-url".split(), _LINK)
-    | {"type": _TYPE, "value": _VALUE}
+_KINDS: Final = (  # NAME, TEXT, LINK, TYPE and VALUE of attribute_tokens.c
+    dict.fromkeys("class id name for role rel".split(), 1)
+    | dict.fromkeys("alt title placeholder label summary aria-label".split(), 2)
+    | dict.fromkeys("href src action poster data background longdesc cite data-src data-href data-url".split(), 3)
+    | {"type": 4, "value": 5}
 )
 
 _STATES: Final = """

@@ -120,14 +120,11 @@ def site_level_templates(
 SCALE: Final = 0.01
 """The paper's constant c, in units of score times weight."""
 
-BY_NODES: Final = "nodes"
-BY_AREA: Final = "area"
-BY_PARENT: Final = "parent"
-PENALTIES: Final = (BY_NODES, BY_AREA, BY_PARENT)
+PENALTIES: Final = ("nodes", "area", "parent")
 """The three penalties of section 5.3, in its order."""
 
 
-def section_penalty(page: Page, area: Floats, rule: str = BY_AREA, c: float = SCALE) -> Floats:
+def section_penalty(page: Page, area: Floats, rule: str = "area", c: float = SCALE) -> Floats:
     """float64[n], what a section costs that starts at each element.
 
     It is ``c * N / N(i)`` by the nodes of the page and of the subtree, ``c * A / A(i)`` by their areas, and
@@ -140,8 +137,8 @@ def section_penalty(page: Page, area: Floats, rule: str = BY_AREA, c: float = SC
         rule: one of :data:`PENALTIES`.
         c: the factor.
     """
-    own = (page.end - np.arange(page.n)).astype(np.float64) if rule == BY_NODES else area
-    whole = own[np.maximum(page.parent, 0)] if rule == BY_PARENT else np.full(page.n, own[0])
+    own = (page.end - np.arange(page.n)).astype(np.float64) if rule == "nodes" else area
+    whole = own[np.maximum(page.parent, 0)] if rule == "parent" else np.full(page.n, own[0])
     penalty = np.full(page.n, np.inf)
     with np.errstate(over="ignore"):  # next to no area is as good as none
         np.divide(c * whole, own, out=penalty, where=own > 0)
@@ -182,7 +179,7 @@ class LogisticModel:
     high: Floats
     weight: Floats
     intercept: Floats
-    penalty: str = BY_AREA
+    penalty: str = "area"
     c: float = SCALE
     name: ClassVar[str] = LOGISTIC
     shipped: ClassVar[Path] = Path(__file__).parent / "weights" / f"{LOGISTIC}.npz"
@@ -190,7 +187,7 @@ class LogisticModel:
     @cached_property
     def version(self) -> str:
         """Identifier of the weights."""
-        penalty = "" if (self.penalty, self.c) == (BY_AREA, SCALE) else f"-{self.penalty}-{self.c:g}"
+        penalty = "" if (self.penalty, self.c) == ("area", SCALE) else f"-{self.penalty}-{self.c:g}"
         return f"{LOGISTIC}-{fingerprint_of(self._arrays)}{penalty}"
 
     @property

@@ -47,8 +47,6 @@ LEARNED: Final = Evidence(fraction=2.167, everywhere=2.5, place=0.487, presence=
 is cut even if the page's own score is confident."""
 
 
-_RUN_FRACTION, _RUN_PAGES = 0.25, 6  # at least
-
 _NOT_COUNTED: Final = Places(np.zeros(0, np.int32), np.zeros((0, 2), bool), np.zeros((0, 3), np.uint64))
 
 
@@ -59,7 +57,7 @@ def adjust_by_site_counts(draft: Draft) -> None:
     page, scores = draft.page, draft.scores
     templateness = scores.templateness[page.n :]
     _, added = find_evidence(page, draft.df, draft.places, draft.pages, templateness, draft.model)
-    is_shared = draft.df[page.n :] >= max(_RUN_FRACTION * draft.pages, _RUN_PAGES)
+    is_shared = draft.df[page.n :] >= max(0.25 * draft.pages, 6)
     # The table of contents of a manual is on the pages of that manual alone, and reads like a listing.
     added[page.n :] += LEARNED.everywhere * _in_long_runs(is_shared, draft.lengths)
     draft.adjust_scores(scores.adjusted(added), Reason.SITE)

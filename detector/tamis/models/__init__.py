@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_MODEL", "Model", "ModelError", "Scores", "StoredModel", "load_model", "shipped_models"]
 
-_MAX_LOGIT: Final = 30.0
-
 
 class Scores(NamedTuple):
     """Classifier output over the units of a page: its ``n`` elements, then its ``m`` text blocks.
@@ -81,7 +79,7 @@ class StoredModel(Model, Protocol):
 
 def logistic(logits: Floats) -> Floats:
     """float64[...], probabilities of log-odds, which are clipped to plus or minus 30."""
-    return np.asarray(1 / (1 + np.exp(-np.minimum(np.maximum(logits, -_MAX_LOGIT), _MAX_LOGIT))))
+    return np.asarray(1 / (1 + np.exp(-np.minimum(np.maximum(logits, -30.0), 30.0))))
 
 
 def log_odds(probabilities: Floats | np.float64, epsilon: float) -> Floats:

@@ -106,13 +106,6 @@ ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
 """Names of the arrays of a network, in order."""
 
 
-_LINE: Final = 64
-"""Bytes in a line of the cache."""
-
-_STEPS: Final = 1 << 13
-"""The largest integer that the core makes of a layer's inputs; ``network.c`` has the same number."""
-
-
 def _in_panels(weight: Singles) -> tuple[NDArray[np.int16], float]:
     """int16[..., columns / u, k / 2, u, 2], the columns of float32[..., k, columns] in pairs of rows, and the scale.
 
@@ -120,11 +113,12 @@ def _in_panels(weight: Singles) -> tuple[NDArray[np.int16], float]:
     do: a vector in two takes twice as long to load.
     """
     *outer, k, columns = weight.shape
-    most, sizes = (2**31 - 1) / _STEPS - k, np.abs(weight)
+    largest_input, cache_line = 1 << 13, 64  # as in network.c; bytes
+    most, sizes = (2**31 - 1) / largest_input - k, np.abs(weight)
     scale = max(float(sizes.max()) / 32_767, float(sizes.sum(axis=-2).max()) / most, 1e-30)
     integers = np.rint(np.pad(weight, [(0, 0)] * len(outer) + [(0, k % 2), (0, 0)]) / scale)
-    memory: NDArray[np.int16] = np.empty(integers.size + _LINE, np.int16)
-    first = -memory.ctypes.data % _LINE // memory.itemsize
+    memory: NDArray[np.int16] = np.empty(integers.size + cache_line, np.int16)
+    first = -memory.ctypes.data % cache_line // memory.itemsize
     panels = memory[first : first + integers.size].reshape(*outer, columns // WIDTH, -1, WIDTH, 2)
     panels[...] = np.einsum("...kjpu->...pkuj", integers.reshape(*outer, -1, 2, columns // WIDTH, WIDTH))
     return panels, scale
@@ -224,9 +218,6 @@ def _arrays(
 # ---- Attribution of scores to features by occlusion: the score with a feature against the score without it.
 
 
-_EPSILON: Final = 1e-6
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class Attribution:
     """Contributions of features to the scores of a page's blocks; correlated features share their attribution.
@@ -265,7 +256,7 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
     for at, name in enumerate(FEATURE_NAMES):
         family = name.partition(":")[0] if len(matrix) > 1_500 else name  # such as "container 0"
         families.setdefault(family, []).append(at)
-    score = log_odds(model.content_probability(page), _EPSILON)
+    score = log_odds(model.content_probability(page), 1e-6)
     parts = np.zeros((len(matrix), len(families)), np.float32)
     values = np.full((len(matrix), len(families)), np.nan, np.float32)
     for at, columns in enumerate(families.values()):
@@ -273,7 +264,7 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
             values[:, at] = matrix[:, columns[0]]
         scale = model.scale.copy()
         scale[columns] = 0  # standardised, every value is the mean
-        parts[:, at] = log_odds(replace(model, scale=scale).content_probability(page), _EPSILON) - score
+        parts[:, at] = log_odds(replace(model, scale=scale).content_probability(page), 1e-6) - score
     return Attribution(tuple(families), parts, values)
 
 

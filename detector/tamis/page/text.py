@@ -78,7 +78,9 @@ def word_kinds() -> NDArray[np.int8]:
     Letters outside the basic plane other than Han are separators. Only characters that Unicode gained after 14.0 may
     depend on the version of Python.
     """
-    kinds = np.isin(character_properties()[:CODE_UNITS] & _KIND, (UNSPACED, LETTER, UPPER, NUMERIC)).astype(np.int8)
+    kinds = np.isin(character_properties()[:CODE_UNITS] & np.uint8(0x07), (UNSPACED, LETTER, UPPER, NUMERIC)).astype(
+        np.int8
+    )
     kinds[[ord(joiner) for joiner in _JOINERS]] = _SEPARATOR
     for begin, end in UNSPACED_SCRIPTS:
         kinds[begin:end] *= _UNSPACED
@@ -104,7 +106,6 @@ DIRECTION_MARKS: Final = re.compile("[\u200e\u200f]")
 """Invisible characters that place signs beside letters written from right to left."""
 RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _JOINERS: Final = f"\u00ad{_LETTER_JOINERS}"  # with the soft hyphen: inside a word, never between two
-_KIND: Final = np.uint8(0x07)  # core.h has the same numbers
 
 
 @cache

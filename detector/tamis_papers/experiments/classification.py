@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from tamis_papers.experiments.harness import MarkedSite
 
 GROUP: Final = 4
-_MIN_FRAMES: Final = 40
-_STYLES: Final = ("p", "div", "br")  # of the paragraphs: every site has its own way
 
 Texts = dict[str, list[list[str]]]
 """By topic; each text as paragraphs."""
@@ -65,10 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         if options.sites:
             texts = texts_of_gold(options.gold)
-            frames = frames_of_sites((site for each in options.sites for site in find_sites(each)), _MIN_FRAMES)
+            frames = frames_of_sites((site for each in options.sites for site in find_sites(each)), 40)
         else:
             demo = list(demo_sites(40))
-            texts, frames = texts_of_sites(demo), frames_of_sites((site.pages for site in demo), _MIN_FRAMES // 2)
+            texts, frames = texts_of_sites(demo), frames_of_sites((site.pages for site in demo), 20)
         rows = table_3(frames, texts, options.pages, load_model(options.model))
     except (OSError, ValueError) as error:
         sys.exit(str(error))
@@ -118,7 +116,7 @@ def table_3(frames: Mapping[str, Sequence[Frame]], texts: Texts, pages: int, mod
             for topic, of_topic in texts.items():
                 share = min(pages, len(of_topic) // GROUP)
                 own = shuffled[topic][place * share : (place + 1) * share]
-                style = _STYLES[(number + place) % len(_STYLES)]
+                style = ("p", "div", "br")[(number + place) % 3]  # every site has its own way
                 chosen = spread([frames[site][each] for each in random.permutation(len(frames[site]))], len(own))
                 for text, frame in zip(own, chosen, strict=False):
                     filled.append((frame.filled(of_topic[text], style), frame.url))

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from tamis.arrays import Flags, Integers
     from tamis_papers.experiments.harness import MarkedSite
 
-PAGES: Final = (5, 10, 20)
 FUNCTIONS: Final = 128
 
 
@@ -40,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     report(options, headings, compare(sites_of(options)))
 
 
-def compare(sites: Sequence[MarkedSite], pages: Sequence[int] = PAGES) -> list[list[object]]:
+def compare(sites: Sequence[MarkedSite], pages: Sequence[int] = (5, 10, 20)) -> list[list[object]]:
     """A row for each number of pages and way of clustering."""
     chosen = [site.pages.subset(spread(range(len(site.pages)), max(pages))) for site in sites]
     documents = [[np.unique(dom_paths(read.page)) for read in site.read_all()] for site in chosen]

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from tamis_papers.training.gold import GoldExample
 
 
-PAGES_PER_SITE: Final = 20
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class BlockPage:
     """The blocks of one page as examples (m of them).
@@ -95,7 +92,7 @@ def label_pages(
 
 
 def label_site(
-    site: SitePages, *, seed: int, labels: str = SITE_LEVEL_METHOD, pages_per_site: int = PAGES_PER_SITE
+    site: SitePages, *, seed: int, labels: str = SITE_LEVEL_METHOD, pages_per_site: int = 20
 ) -> list[BlockPage]:
     """Label the blocks of some pages of a site by a site-level method, blocks of one page only as content."""
     site_labels = SiteLabels(site, labels)
@@ -112,7 +109,7 @@ def label_site_by_counts(site: SitePages, *, model: Model, seed: int) -> list[Bl
     counts = Site(budget=1_000_000, model=model)
     pages = [read.page for read in site.read_all() if read.page.m and counts.count(read.page)]
     found = []
-    for number in sorted(np.random.default_rng(seed).permutation(len(pages))[:PAGES_PER_SITE].tolist()):
+    for number in sorted(np.random.default_rng(seed).permutation(len(pages))[:20].tolist()):
         page = pages[number]
         draft = decide(page, model, counts, Options())
         content = 1 - draft.scores.templateness[page.n :]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from tamis.arrays import Flags, Floats, Integers, Singles
     from tamis.folders import Progress, SitePages
     from tamis_papers.training.examples import BlockPage
-
-
-PAGES_PER_SITE: Final = 30
-_CLIP: Final = 6.0  # standard deviations
 
 
 class Examples(NamedTuple):
@@ -68,7 +64,7 @@ def _site_examples(task: tuple[int, SitePages, str, int]) -> tuple[list[Examples
     site_labels, random = SiteLabels(site, labels), np.random.default_rng([seed, number])
     parts: list[Examples] = []
     measured: list[BlockPage] = []
-    for read, label in site_labels.pages(random.permutation(site_labels.numbers)[:PAGES_PER_SITE].tolist()):
+    for read, label in site_labels.pages(random.permutation(site_labels.numbers)[:30].tolist()):
         parts.append(page_examples(Measures(read.page), label, number, random))
         if len(measured) < 8:
             measured.append(block_page(read.page, label[read.page.n :], site.name))
@@ -131,7 +127,7 @@ def fit(examples: Examples, chosen: Flags) -> LogisticModel:
         label = examples.label[rows]
         values = examples.values[rows].astype(np.float64)
         middle, spread = values.mean(axis=0), values.std(axis=0) + 1e-6
-        low[number], high[number] = middle - _CLIP * spread, middle + _CLIP * spread
+        low[number], high[number] = middle - 6 * spread, middle + 6 * spread
         standard = (np.clip(values, low[number], high[number]) - middle) / spread
         example_weight = examples.weight[rows] / examples.weight[rows].mean()
         regression = LogisticRegression(C=0.1, max_iter=1000).fit(standard, label, example_weight)

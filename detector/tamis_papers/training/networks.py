@@ -36,9 +36,7 @@ if TYPE_CHECKING:
     from tamis.folders import SitePages
     from tamis_papers.training.examples import BlockPage
 
-_SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every table entry
 
-DROPOUT: Final = 0.25
 DROPOUT_WITHOUT_GOLD: Final = 0.7
 """Of the first round without gold labels: what sites repeat misleads a network that can count on every feature."""
 
@@ -86,7 +84,7 @@ def fit_block_model(
     *,
     marked: Sequence[BlockPage] = (),
     seed: int = 0,
-    dropout: float = DROPOUT,
+    dropout: float = 0.25,
 ) -> BlockModel:
     """Fit a model to labelled pages: gold pages, pages of sites, every site counting the same, and marked pages.
 
@@ -180,6 +178,7 @@ def _add_votes(table: Floats, weight: float, token: NDArray[np.integer], mass: F
 def _log_odds(votes: Floats) -> Singles:
     """float32[TABLE_SIZE] from float64[2, TABLE_SIZE] votes for and against, 0 for what was never seen."""
     prior = votes[0].sum() / max(votes.sum(), 1e-12)
-    odds = (votes[0] + _SMOOTHING * prior + 1e-9) / (votes[1] + _SMOOTHING * (1 - prior) + 1e-9)
+    # two pages that say what the prior says are added to every entry
+    odds = (votes[0] + 2.0 * prior + 1e-9) / (votes[1] + 2.0 * (1 - prior) + 1e-9)
     relative = np.log(odds) - np.log((prior + 1e-9) / (1 - prior + 1e-9))
     return np.where(votes.sum(axis=0) > 0, relative, 0.0).astype(np.float16).astype(np.float32)
