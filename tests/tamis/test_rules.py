@@ -59,8 +59,8 @@ def test_the_last_rule_for_an_element_applies() -> None:
 def test_rules_of_a_host_and_of_all_come_in_their_order() -> None:
     entries = [{"site": "example.org", "drop": "a"}, {"drop": "b"}, {"site": "www.example.org", "keep": ["c", "d"]}]
     rules = tamis.Rules([*entries, {"site": "example.org", "keep": "e"}])
-    assert "".join(rule.selector for rule in rules.of("https://www.example.org/")) == "abcde"
-    assert "".join(rule.selector for rule in rules.of("https://example.org/")) == "abe"
+    assert "".join(rule.selector for rule in rules.for_url("https://www.example.org/")) == "abcde"
+    assert "".join(rule.selector for rule in rules.for_url("https://example.org/")) == "abe"
 
 
 @pytest.mark.parametrize(
