@@ -1,4 +1,5 @@
 /* Evaluates all predicates on the values of attributes in one scan: see tamis.page.attributes. */
+#include "fingerprints.h"
 #include "page.h"
 
 enum { MAX_PARTS_OF_PREDICATES = 64 }; /* bits */
@@ -180,4 +181,46 @@ PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
         Py_XDECREF(pair);
     }
     return found;
+}
+
+/* elements_with_word(page, values, name, word, properties, found: bool[n]), of zeros: marks the elements that have a word in an
+                      attribute whose name has this number */
+PyObject *core_elements_with_word(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    PageArrays page;
+    SCOPED(values_release) AttributeValues values = {0};
+    SCOPED(array_release) Array properties = {0}, found = {0};
+    SCOPED(free_memory) uint8_t *has_word = NULL;
+    Span wanted;
+    Py_ssize_t i;
+    int32_t k;
+    int name, is_any = 0;
+    if (!PyArg_ParseTuple(arguments, "O&O&iO&O&O&", in_page, &page, in_values, &values, &name, in_text, &wanted,
+                          in_properties, &properties, out_1, &found)
+        || !check_arrays(values.places <= page.a && found.length == page.n)) {
+        return NULL;
+    }
+    if ((has_word = calloc(1, (size_t)page.a + 1)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    for (i = 0; i < values.d; i++) {
+        Span value = value_of(&values, i), word;
+        if (values.name_of[i] != name) {
+            continue;
+        }
+        while (word = next_word(&value, ITEMS(properties, uint8_t)), word.begin < word.end) {
+            if (word.end - word.begin == wanted.end - wanted.begin
+                && memcmp(word.begin, wanted.begin, (size_t)(word.end - word.begin)) == 0) {
+                has_word[values.place[i]] = 1;
+                is_any = 1;
+                break;
+            }
+        }
+    }
+    for (i = 0; is_any && i < page.n; i++) {
+        for (k = page.attribute_begin[i]; k < page.attribute_begin[i + 1]; k++) {
+            ITEMS(found, uint8_t)[i] |= has_word[page.first[k]];
+        }
+    }
+    Py_RETURN_NONE;
 }

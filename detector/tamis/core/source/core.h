@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; tamis.core expects the same number. */
-#define CORE_VERSION 41
+#define CORE_VERSION 42
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -285,6 +285,7 @@ void skip_characters(Span *text, int64_t characters);
     DO(style_rules, "Rules of a style sheet that set some properties, for tamis.page.cascade.") \
     DO(match_predicates, "Attribute predicates, for tamis.page.attributes.") \
     DO(elements_with, "Elements with some attributes.") \
+    DO(elements_with_word, "Elements with a class, an id or the like.") \
     DO(score_blocks, "Scores of a page's blocks, for tamis.models.blocks.") \
     DO(block_features, "Features of text blocks, and their tokens.") \
     DO(kind_probabilities, "How likely each kind of page is.") \
