@@ -21,7 +21,7 @@ from tamis.output.code import code_blocks, code_line_elements, in_code_blocks
 from tamis.output.formulas import Formula, find_formulas, formula_blocks, tex_in_text
 from tamis.output.lists import list_labels
 from tamis.output.runs import checkboxes, run_rewrites, shown_elements
-from tamis.output.styles import STRUCK_OUT, displayed_as_blocks, styled
+from tamis.output.styles import displayed_as_blocks, styles_of_text
 from tamis.output.tables import data_tables, is_callout, layout_tables
 from tamis.page.page import NO_LIMITS, Page
 from tamis.page.text import character_properties
@@ -445,16 +445,11 @@ def _output_names(page: Page, elements: NDArray[np.intp]) -> list[str]:
         is_div[place] |= _FORUM_POST.search(dict(page.attributes[int(elements[place])]).get("class", "")) is not None
     code = code_blocks(page)[elements]
     is_div |= is_among(page, page.parent[elements[code]])[elements] & (page.tag[elements] == TAG_ID["p"])
-    struck = is_among(page, _struck_out(page))[elements]
+    struck = (styles_of_text(page, "text-decoration-line")[elements] > 0) & (page.tag[elements] == TAG_ID["span"])
     for name, chosen in (("div", is_div), ("pre", code), ("s", struck)):
         for place in np.flatnonzero(chosen).tolist():
             names[place] = name
     return names
-
-
-def _struck_out(page: Page) -> list[int]:
-    """Spans whose text a style strikes out."""
-    return [element for element in styled(page, STRUCK_OUT) if page.tag[element] == TAG_ID["span"]]
 
 
 def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
