@@ -36,6 +36,7 @@ from tamis.page.tree import (
     nearest,
     once_per_page,
     prefix_sums,
+    runs_in_blocks,
     runs_of_blocks,
     subtree_sums,
     sums_in_blocks,
@@ -199,15 +200,19 @@ def make_markup(
     stated: dict[str, str] = {}
     for _, pairs in reversed(named_elements(page, "html", "body")[:2]):  # that of the root counts
         stated |= {name: pairs[name].strip() for name in ("lang", "dir") if pairs.get(name, "").strip()}
-    elements, runs = _strip_template(page, template, hidden)
+    kept_text = runs_of_blocks(page, ~template[page.n :])
+    if hidden is not None:
+        kept_text &= ~hidden
+    media = _kept_media(page, template, sums_over_runs(page, kept_text))
+    elements, runs = kept_items(page, kept_text, media)
     elements &= ~_find_wrappers(page, elements, runs)
     if not images:
         elements &= ~(_MEDIA | _MEDIA_PARTS)[page.tag]
     kept = np.flatnonzero(elements)
     attributes = attributes_to_write(page, kept)
     if deduplicate and (repeated := _repeated_pictures(page, kept, attributes)):
-        copies = within(page, is_among(page, repeated))
-        first = _strip_template(page, template, hidden, copies)[0].take(kept)
+        media &= ~within(page, is_among(page, repeated))
+        first = kept_items(page, kept_text, media)[0].take(kept)
         kept, attributes = kept[first], list(compress(attributes, first.tolist()))
     markup = join_items(page, kept, attributes, np.flatnonzero(runs), links=links)
     return replace(markup, language=sorted(stated.items(), reverse=True))
@@ -238,19 +243,6 @@ def read_markup(html: str) -> Markup:
     return join_items(page, kept, attributes_as_stated(page, kept), np.arange(page.r))
 
 
-def _strip_template(
-    page: Page, template: Flags, hidden: Flags | None, copies: Flags | None = None
-) -> tuple[Flags, Flags]:
-    """Return the elements (bool[n]) and runs (bool[r]) that stay when template units are cut."""
-    kept_text = runs_of_blocks(page, ~template[page.n :])
-    if hidden is not None:
-        kept_text &= ~hidden
-    media = _kept_media(page, template, sums_over_runs(page, kept_text))
-    if copies is not None:
-        media &= ~copies
-    return kept_items(page, kept_text, media)
-
-
 def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
     """bool[n], contents without text that stay when template units are cut: pictures, videos, sounds and formulas.
 
@@ -262,8 +254,7 @@ def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
     kept_blocks = ~template[page.n :]
     media = _MEDIA[page.tag] & shown_elements(page) & ~within(page, page.tag == TAG_ID["noscript"])
     media &= ~template[: page.n]
-    all_text = runs_of_blocks(page, np.ones(page.m, bool))
-    around = nearest(page.parent, sums_over_runs(page, all_text) > 0)
+    around = nearest(page.parent, page.block_begin < page.block_end)
     media &= (around < 0) | (kept_runs[around] > 0)
     media &= _blocks_to_content(page, kept_blocks) <= _MAX_DISTANCE
     widths, heights = page.attribute("width"), page.attribute("height")  # a pixel at most: it counts visits
@@ -288,7 +279,7 @@ def kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tupl
     An element stays while something in its subtree does. Formulas stay with the text of their line. Line breaks stay
     behind text that stays, rules between such texts, one between two, and cells in rows of data tables that stay.
     """
-    all_text, kept_runs = runs_of_blocks(page, np.ones(page.m, bool)), sums_over_runs(page, kept_text)
+    all_text, kept_runs = runs_in_blocks(page), sums_over_runs(page, kept_text)
     has_content, seen = kept_runs > 0, shown_elements(page)
     media = np.zeros(page.n, bool) if media is None else media
     if formulas := find_formulas(page).by_element:
