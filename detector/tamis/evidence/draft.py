@@ -63,7 +63,7 @@ class Options(NamedTuple):
     deduplicate: bool = True
     tables: bool = True
     rules: tuple[Rule, ...] = ()
-    hidden: bool = False
+    keep_hidden: bool = False
 
 
 class Draft:

@@ -114,14 +114,16 @@ def _texts(value: object) -> Iterator[str]:
 def _lines(text: str) -> Iterator[str]:
     text = unescape_text(text[:10_000])
     for line in _MARKUP.sub("\n", text).split("\n"):
-        if line := " ".join(line.split()):
-            yield line
+        normalized = " ".join(line.split())
+        if normalized:
+            yield normalized
 
 
 def _marked_elements(page: Page) -> list[int]:
     """Elements that microdata marks as ingredients and steps, and as questions and answers of an FAQPage."""
     marked = _elements_containing(page, ("recipeingredient", "ingredients", "recipeinstructions"), "itemprop")
-    if pages := _elements_containing(page, ("schema.org/faqpage",), "itemtype"):
+    pages = _elements_containing(page, ("schema.org/faqpage",), "itemtype")
+    if pages:
         inside = within(page, is_among(page, pages))
         marked += [element for element in _elements_containing(page, ("name", "text"), "itemprop") if inside[element]]
     return marked

@@ -170,7 +170,8 @@ class AttributeTable:
     @property
     def matches(self) -> dict[int, Matches]:
         """Places and values of the distinct attributes that match each predicate; it lacks those that none matches."""
-        if self._evaluated < (number := len(_predicates)):
+        number = len(_predicates)
+        if self._evaluated < number:
             self._matches = self._match(*_predicate_tables(number))
             self._evaluated = number  # once complete, as other threads may read them
         return self._matches

@@ -189,12 +189,14 @@ class Page:
         Raises:
             PageTooLarge: the page is above one of the caps.
         """
-        if data := kind_of_data(html):
+        data = kind_of_data(html)
+        if data is not None:
             page = cls.parse("<html>", url)
             page.data = data
             return page
         limits.check("bytes", len(html))
-        if isinstance(html, bytes) and (saved := page_of_mhtml(html)):
+        saved = page_of_mhtml(html) if isinstance(html, bytes) else None
+        if saved is not None:
             html, encoding, url = saved[0], saved[1] or encoding, url or saved[2]
         document = prepare(html, encoding)
         limits.check("nodes", max(document.nodes, document.attributes // 10))  # ten attributes take a node's memory

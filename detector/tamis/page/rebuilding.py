@@ -44,7 +44,8 @@ def _rebuilt(page: Page, root: int) -> list[etree._Element]:
 
     def set_text(number: int, text: str) -> None:
         """Append text to what an element has so far."""
-        if (child := last_child[number]) is None:
+        child = last_child[number]
+        if child is None:
             elements[number].text = text
         else:
             child.tail = text
