@@ -72,8 +72,8 @@ class Cleaned:
         confidence: expected word F1 of the text against what a person would keep, 0..1; 0 for no text and for
             ``"fallback"``, ``None`` with models that do not estimate it, and for pages that were not read. Check
             pages of low confidence first.
-        mended: a title, textarea, script, style or comment of the page never ends, so that browsers show nothing, and
-            the content is what would follow it if it ended before the next tag.
+        mended: a title, textarea, script, style or comment of the page never ends, so browsers show nothing; the
+            content was recovered by ending it before the next tag.
         decided: the decisions on every unit; ``None`` for a page that was not read or has no elements.
     """
 

@@ -1,11 +1,11 @@
 """Near-duplicates: shingles of clean text, and indexes that find the earlier document with nearly the same text.
 
-Two measures. The paper's, for experiments and pipelines of one's own (Chakrabarti, Kumar and Punera, WWW 2007, section
-6.2): text in lower case, alphanumerics only, sliding windows of 6 words, the 8 smallest hashes of a page; 4 in common
-make near-duplicates. A crawl needs to know more: texts that share a third of their windows have 4 of 8 hashes in common
-often enough. So an index asks for a resemblance, the fraction of the windows of both texts that both have (Broder
-1997). It estimates it by odd sketches (Mitzenmacher, Pagh and Pham, WWW 2014), which at .8 are four times as exact as
-as many bytes of smallest hashes. ``scrapy_tamis.storage.index`` keeps the same index in Redis.
+There are two measures. The paper's (Chakrabarti, Kumar and Punera, WWW 2007, section 6.2) is for experiments: text in
+lower case, alphanumerics only, sliding windows of 6 words, the 8 smallest hashes of a page; 4 in common make
+near-duplicates. That is too coarse for a crawl: texts that share a third of their windows often have 4 of 8 hashes in
+common. So an index asks for a resemblance, the fraction of the windows of both texts that both have (Broder 1997). It
+estimates the resemblance by odd sketches (Mitzenmacher, Pagh and Pham, WWW 2014), which at .8 are four times as exact
+as the same number of bytes of smallest hashes. ``scrapy_tamis.storage.index`` keeps the same index in Redis.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class SiteError(ValueError):
 
 
 def distinct_pages(pages: SitePages) -> Iterator[SitePage]:
-    """As :meth:`SitePages.read_all`, without pages that have no text and those whose text an earlier page has, too.
+    """Like :meth:`SitePages.read_all`, without pages that have no text or the text of an earlier page.
 
     A page that is found at two addresses says nothing of what a site repeats.
     """
@@ -156,9 +156,9 @@ class Detagged:
     def slices(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> tuple[Integers, Integers]:
         """int64[k] twice, where the text of k slices of runs begins and ends; white space around it does not count."""
         before = np.searchsorted(self.run, np.arange(self._runs + 1))
-        first, behind = before[begin], before[end]
+        first, last = before[begin], before[end]
         places = np.append(self.place, len(self.codes))
-        return places[first], np.where(first < behind, places[behind - 1] + 1, places[first])
+        return places[first], np.where(first < last, places[last - 1] + 1, places[first])
 
     @cached_property
     def text(self) -> str:

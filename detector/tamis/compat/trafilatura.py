@@ -2,8 +2,8 @@
 
 Arguments and output formats are those of trafilatura 2. These have no effect, since Tamis has no counterpart:
 ``fast``, ``no_fallback``, ``deduplicate``, ``date_extraction_params``, ``settingsfile`` and ``config``. ``license`` is
-``None``. XML, TEI, CSV and ``options`` raise `NotImplementedError`. There are no functions but
-``extract``, ``bare_extraction`` and ``extract_metadata``.
+``None``. XML, TEI, CSV and ``options`` raise `NotImplementedError`. Only ``extract``,
+``bare_extraction`` and ``extract_metadata`` are provided.
 """
 
 # ruff: noqa: SIM905 - lists of words are read as text

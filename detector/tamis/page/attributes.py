@@ -186,7 +186,7 @@ class AttributeTable:
     def containing(self, parts: Collection[str], *names: str) -> Matches:
         """Places and values of the distinct attributes with one of some names whose values contain a substring.
 
-        It is a predicate for what is asked of few pages: it is not evaluated on the others.
+        For predicates that few pages need: nothing is evaluated on the others.
 
         Args:
             parts: up to 64 substrings in lower case, matched ASCII case-insensitively.

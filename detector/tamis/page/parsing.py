@@ -1,4 +1,4 @@
-"""From bytes to an lxml tree: the charset, then the parse, the way Scrapy parses a response, so that both see the same.
+"""Decodes documents, tells HTML from other data, and parses it as Scrapy parses a response, so that both see the same.
 
 Source of the rules of charsets: HTML standard, section 13.2.3: byte order mark, HTTP header, ``meta``; ``utf-16`` in a
 ``meta`` means ``utf-8``. A declaration that would damage the text is passed over. Bytes that nothing declares are
@@ -37,9 +37,9 @@ _GARBLED: Final = re.compile(
     rf"|(?<=[A-Za-zÀ-ɏ]{_OTHER_SCRIPT})|(?<={_OTHER_SCRIPT})(?=[A-Za-zÀ-ɏ])"
     r"|(?<=[a-z][\u3400-\u9fff])(?=[a-z])|(?<=[^\W\d_][¡-©«¬®-¶¸¹»-¿×÷])(?=[^\W\d_]))"
 )
-"""What text hardly has that was read in its own charset; found in a few places of sound text, too."""
+"""What text decoded with its own charset has in a few places at most."""
 
-_SAMPLE: Final = 100_000  # bytes that chardetng is asked about where a charset is declared: it reads 8 MB a second
+_SAMPLE: Final = 100_000  # bytes that chardetng reads where a charset is declared: it reads 8 MB a second
 
 # A text may begin with the letters of a signature: numbers in bytes follow them in a picture, not words.
 _BINARY: Final = re.compile(
@@ -61,13 +61,13 @@ def decode(html: bytes, encoding: str | None = None) -> str:
 
 
 def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str | None]:
-    """Return the name of a codec and the text that it makes of a document; a byte order mark is no part of it.
+    """Return the codec of a document, and the decoded document without its byte order mark.
 
-    What decides is, in this order: a byte order mark, text that is UTF-8 beyond chance, the charset of the HTTP header,
-    that of a ``meta`` element, shorter text in UTF-8, and what the bytes look like. UTF-8 outweighs what is declared,
-    since saved pages and mirrors are often converted and keep the declaration they came with. A declared charset that
-    would garble the text is passed over if another one does not. A few bytes that are wrong, as where a page was cut
-    off or two were joined, do not make it another charset. The text is ``None`` where the document is UTF-8 as it is.
+    The codec is decided by, in this order: a byte order mark, text that is UTF-8 beyond chance, the charset of the HTTP
+    header, that of a ``meta`` element, shorter text in UTF-8, and what the bytes look like. UTF-8 outweighs what is
+    declared, since saved pages and mirrors are often converted and keep the declaration they came with. A declared
+    charset that would garble the text is passed over if another one does not. A few wrong bytes, as where a page was
+    cut off or two were joined, do not make it another charset. The text is ``None`` if the document is valid UTF-8.
 
     Args:
         html: the document.
