@@ -137,7 +137,8 @@ class Cleaned:
         if not front_matter:
             return text
         facts = self.metadata
-        title, url = facts.headline or facts.title or self.title, self.url or facts.canonical
+        title = facts.headline or facts.title or self.title
+        url = self.url or facts.canonical
         named = {"title": title, "url": url, "author": facts.authors, "date": facts.published}
         head = write_front_matter(named | {"language": facts.language})
         return "\n".join(filter(None, [head, text]))

@@ -184,7 +184,8 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
 
 
 def _smooth_and_choose(draft: Draft, scores: Scores) -> tuple[SmoothedScores, Choice]:
-    options, smoothing = draft.options, smooth if draft.options.smooth else unsmoothed
+    options = draft.options
+    smoothing = smooth if draft.options.smooth else unsmoothed
     if draft.comments is not None:  # so that the threshold is chosen without what is excluded
         excluded = np.append(np.zeros(draft.page.n, bool), draft.comments.excluded)
         scores = scores._replace(templateness=np.where(excluded, 1.0, scores.templateness))

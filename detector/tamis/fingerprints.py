@@ -94,7 +94,8 @@ def node_fingerprints(page: Page) -> Hashes:
 def _tokens_and_fingerprints(page: Page) -> tuple[Hashes, Hashes]:
     table = page.attributes
     kinds = bytes(map(_KINDS.get, table.names, repeat(0)))
-    tokens, hashes = np.zeros(len(table.first), np.uint64), np.zeros(page.n + page.m, np.uint64)
+    tokens = np.zeros(len(table.first), np.uint64)
+    hashes = np.zeros(page.n + page.m, np.uint64)
     for element, name in page.unknown_names.items():
         hashes[element] = hash_text(name)
     close, block = hash_text("</>"), hash_text("block")

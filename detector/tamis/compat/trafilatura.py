@@ -256,7 +256,9 @@ def _write(document: Document, output_format: str, *, with_metadata: bool) -> st
 
 def _write_html(document: Document, facts: dict[str, Any]) -> str:
     named = {name: ";".join(value) if isinstance(value, list) else value for name, value in facts.items()}
-    root, head, body = etree.Element("html"), etree.Element("head"), copy.deepcopy(document.body)
+    root = etree.Element("html")
+    head = etree.Element("head")
+    body = copy.deepcopy(document.body)
     head.extend(etree.Element("meta", name=name, content=value) for name, value in named.items())
     body.extend(document.commentsbody)
     root.extend([head, body])

@@ -139,7 +139,8 @@ def find_comments(page: Page, scores: Scores) -> Flags | None:
     comments = named_comments(page)
     if comments is None:
         return None
-    words, is_main = block_words(page), (scores.templateness[page.n :] < 0.5) & ~comments
+    words = block_words(page)
+    is_main = (scores.templateness[page.n :] < 0.5) & ~comments
     forum = scores.decision.forum
     # A page of an unknown kind may be a forum, whose first post is seldom longer than the others.
     least = words[comments].sum() if forum is None else 0.0

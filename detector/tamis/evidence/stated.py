@@ -173,7 +173,8 @@ def _spell_out(
     lengths: dict[tuple[str, ...], set[int]] = {}  # of the texts that begin with some words
     for words in whole:
         lengths.setdefault(words[:_SHINGLE_WORDS], set()).add(len(words))
-    line, begins = list(chain.from_iterable(words_of_blocks)), [0, *accumulate(map(len, words_of_blocks))]
+    line = list(chain.from_iterable(words_of_blocks))
+    begins = [0, *accumulate(map(len, words_of_blocks))]
     block_at = {begin: block for block, begin in reversed(list(enumerate(begins)))}
     for block, begin in enumerate(begins[:-1]):
         for length in range(1, _SHINGLE_WORDS + 1):

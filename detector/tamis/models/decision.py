@@ -220,7 +220,8 @@ class KindHead:
 
     def probabilities(self, inputs: KindInputs) -> Floats:
         """float64[len(PAGE_KINDS)], probability of each kind."""
-        kinds, of_numbers = np.empty(len(PAGE_KINDS)), (self.mean, self.scale, CLIP, self.weight, self.bias)
+        kinds = np.empty(len(PAGE_KINDS))
+        of_numbers = (self.mean, self.scale, CLIP, self.weight, self.bias)
         core.kind_probabilities(inputs.numbers, *of_numbers, self.tokens, inputs.tokens, kinds)
         return kinds
 

@@ -132,7 +132,8 @@ class AttributeTable:
             names: names of the attributes that are wanted.
             change: what to give instead of a pair, ``None`` for nothing; called once for each distinct one.
         """
-        begin, counts = self.begin[elements], self.begin[elements + 1] - self.begin[elements]
+        begin = self.begin[elements]
+        counts = self.begin[elements + 1] - self.begin[elements]
         bounds = prefix_sums(counts)
         numbers = self.place.searchsorted(self.first[np.arange(bounds[-1]) + (begin - bounds[:-1]).repeat(counts)])
         if names is not None:

@@ -38,7 +38,8 @@ def _has_feature(feature: str) -> bool:
     name, _, value = map(str.strip, feature.partition(":"))
     bound, _, side = name.partition("-")
     if bound in {"min", "max"} and side in {"width", "height"}:
-        size, wanted = (_WIDTH if side == "width" else _HEIGHT), read_length(value, math.inf if bound == "min" else 0.0)
+        size = _WIDTH if side == "width" else _HEIGHT
+        wanted = read_length(value, math.inf if bound == "min" else 0.0)
         return size >= wanted if bound == "min" else size <= wanted
     found = _RANGE.fullmatch(feature)
     if found is not None and (found[2] or found[4]):
