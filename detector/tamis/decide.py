@@ -15,9 +15,9 @@ from tamis.evidence.main_content import (
     cut_later_copies,
     keep_headline,
     keep_parts_of_main_content,
-    keep_product,
 )
 from tamis.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
+from tamis.evidence.product import keep_product
 from tamis.evidence.site_counts import adjust_by_site_counts
 from tamis.evidence.stated import keep_stated, missing_fraction
 from tamis.models.decision import Choice, FixedThreshold, shifted

@@ -22,11 +22,12 @@ def process_pool(processes: int, module: str) -> ProcessPoolExecutor:
     is_spawned = multiprocessing.get_all_start_methods()[0] == "spawn"
     context = multiprocessing.get_context("spawn" if is_spawned else "forkserver")
     context.set_forkserver_preload([module])
-    return ProcessPoolExecutor(processes, context, _begin)
+    return ProcessPoolExecutor(processes, context, _begin, (dict(os.environ),))
 
 
-def _begin() -> None:
+def _begin(environment: dict[str, str]) -> None:
     """Prepare a process of a pool: one thread for numpy, and an end with the process that it works for."""
+    os.environ.update(environment)  # that of a server of forks is of when it was started
     with suppress(ImportError):  # it comes with scikit-learn, without which nothing here multiplies matrices in numpy
         from threadpoolctl import threadpool_limits  # noqa: PLC0415
 

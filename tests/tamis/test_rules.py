@@ -70,11 +70,7 @@ def test_rules_of_a_host_and_of_all_come_in_their_order() -> None:
         ("r.toml", "[[rules]]\ndrop = p", "line 2"),
         ("r.json", '[{"drop": "p"},\n{"drop"}]', "line 2"),
         ("r.json", '[{"drop": "p::first-line"}]', "Pseudo-elements"),
-        (
-            "r.json",
-            '[{"drop": "svg|path"}]',
-            "rule 1: drop: 'svg.path' is not a CSS selector: Undefined namespace",
-        ),
+        ("r.json", '[{"drop": "svg|path"}]', "drop: 'svg.path' is not a CSS selector: Undefined namespace"),
         ("r.json", '[{"drop": "p", "site": "https://a.org/"}]', "rule 1: site must be a host"),
         ("r.json", '[{"dorp": "p"}]', "must have keep or drop"),
         ("r.json", "3", "must be mappings"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import compress, islice
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,19 +11,13 @@ import numpy as np
 from tamis.core import core
 from tamis.evidence.draft import Reason
 from tamis.hashing import mix
-from tamis.metadata.facts import declared_kind
-from tamis.metadata.json_ld import json_ld_scripts
 from tamis.output.tables import data_tables
 from tamis.output.text import blocks_inside
-from tamis.page.attributes import attribute_predicate
 from tamis.page.text import WORD
 from tamis.page.tree import (
     LISTS,
-    is_among,
-    linked_runs,
     nearest,
     path_sums,
-    sums_in_blocks,
     sums_over_blocks,
     tag_set,
     within,
@@ -37,10 +31,6 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _ROLES: Final = tag_set("h1") | tag_set("pre").astype(np.uint8) << 1  # main_content.c has the same bits
-_PRODUCT_POSSIBLE: Final = attribute_predicate("content", "itemtype", parts=("product",))
-_PRODUCT: Final = re.compile(r"(?i)(?:og:)?product(?:\.item)?|https?://schema\.org/(?:individual)?product/?")
-_PRODUCT_FACT: Final = re.compile(r"\b(?:price|priceCurrency|availability|sku|brand)\b")
-_PRICE: Final = re.compile(r"[$€£¥₹₽₩₺₴]\s?\d|\d\s?(?:[$€£¥₹₽₩₺₴]|USD|EUR|GBP|CHF|kr\b|zł|Kč|Ft\b|лв|руб|грн|円|元)")
 
 
 def keep_parts_of_main_content(draft: Draft) -> None:
@@ -68,47 +58,19 @@ def keep_headline(draft: Draft) -> None:
         return
     most = 0.2 * max(draft.pages - 1, 1)  # of the site's other pages
     found = np.zeros(page.m, bool)
-    found[headings] = _are_like_title(draft, headings)
+    found[headings] = are_like_title(draft, headings)
     draft.overrule(found & (df[page.n :] - 1 < most), Reason.MAIN_CONTENT, cut=False)
 
 
-def keep_product(draft: Draft) -> None:
-    """Keep the name, price and availability of the product that the page is about, if any of its text is kept.
-
-    They are short and look like those of the other products on the page. The name is the last heading before the kept
-    text that repeats the title. The facts are what microdata marks, and the first price after the name.
-    """
-    page, kept = draft.page, draft.kept
-    if not (_is_product(page) and kept.any()):
-        return
-    first, last = kept.nonzero()[0][[0, -1]].tolist()
-    headings = blocks_inside(page, "h1")[: last + 1].nonzero()[0].tolist()
-    names = list(compress(headings, _are_like_title(draft, headings)))
-    if not names:
-        return
-    name = max((block for block in names if block <= first), default=names[0])
-    marked = [element for element, value in page.attribute("itemprop").items() if _PRODUCT_FACT.search(value)]
-    short = (sums_in_blocks(page, linked_runs(page) & page.has_ink) == 0) & (draft.lengths <= 60)  # characters
-    short[: name + 1] = short[last + 1 :] = False
-    found = within(page, is_among(page, marked))[page.block_node] & short
-    priced = (block for block in short.nonzero()[0].tolist() if _PRICE.search(draft.texts[block]))
-    found[[name, *islice(priced, 1)]] = True
-    draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
-
-
-def _is_product(page: Page) -> bool:
-    """Whether a page says that it is about a product."""
-    stated = (value.strip() for _, value in page.attributes.matching(_PRODUCT_POSSIBLE))
-    if any(_PRODUCT.fullmatch(value) for value in stated):
-        return True
-    return any('Product"' in script for script in json_ld_scripts(page)) and declared_kind(page) == "product"
-
-
-def _are_like_title(draft: Draft, headings: list[int]) -> list[bool]:
-    """Whether the page's title repeats each of some blocks."""
-    title = frozenset(WORD.findall(draft.page.title.lower())) if headings else ()
-    words_of = (WORD.findall(draft.texts[block].lower()) for block in headings)
-    return [bool(title) and sum(map(title.__contains__, words)) >= 0.8 * max(len(words), 1) for words in words_of]
+def are_like_title(draft: Draft, headings: list[int]) -> list[bool]:
+    """Whether the page's title repeats each of some blocks, or is the beginning of it, cut off."""
+    title = WORD.findall(draft.page.title.lower())
+    found = []
+    for words in (WORD.findall(draft.texts[block].lower()) for block in headings):
+        repeated = sum(map(frozenset(title).__contains__, words))
+        is_cut_off = len(title) >= 6 and words[: len(title)] == title
+        found.append(is_cut_off or (bool(title) and repeated >= 0.8 * max(len(words), 1)))
+    return found
 
 
 _OF_A_POST: Final = re.compile(r"(?:^|\s)(?:(?:post|node)-\d+|odd|even)(?:\s|$)")

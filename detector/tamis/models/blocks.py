@@ -97,7 +97,7 @@ class SequenceNetwork:
         arrays["state_bias"] = np.pad(self.state_bias, ((0, 0), (2 * WIDTH, 0)))
         scales = []
         for name in ("dense_weight", "input_weight", "state_weight", "output_weight"):
-            arrays[name], scale = _in_panels(arrays[name])
+            arrays[name], scale = _in_panels(arrays[name], 3 * WIDTH if name == "state_weight" else WIDTH)
             scales.append(scale)
         return (*arrays.values(), np.array(scales, np.float32))
 
@@ -106,8 +106,8 @@ ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
 """Names of the arrays of a network, in order."""
 
 
-def _in_panels(weight: Singles) -> tuple[NDArray[np.int16], float]:
-    """int16[..., columns / u, k / 2, u, 2], the columns of float32[..., k, columns] in pairs of rows, and the scale.
+def _in_panels(weight: Singles, width: int) -> tuple[NDArray[np.int16], float]:
+    """int16[..., columns / width, k / 2, width, 2], the columns of float32[..., k, columns] by twos of k; the scale.
 
     No sum of products with inputs overflows 32 bits. The cache takes a panel in one stream. Rows begin where its lines
     do: a vector in two takes twice as long to load.
@@ -119,8 +119,8 @@ def _in_panels(weight: Singles) -> tuple[NDArray[np.int16], float]:
     integers = np.rint(np.pad(weight, [(0, 0)] * len(outer) + [(0, k % 2), (0, 0)]) / scale)
     memory: NDArray[np.int16] = np.empty(integers.size + cache_line, np.int16)
     first = -memory.ctypes.data % cache_line // memory.itemsize
-    panels = memory[first : first + integers.size].reshape(*outer, columns // WIDTH, -1, WIDTH, 2)
-    panels[...] = np.einsum("...kjpu->...pkuj", integers.reshape(*outer, -1, 2, columns // WIDTH, WIDTH))
+    panels = memory[first : first + integers.size].reshape(*outer, columns // width, -1, width, 2)
+    panels[...] = np.einsum("...kjpu->...pkuj", integers.reshape(*outer, -1, 2, columns // width, width))
     return panels, scale
 
 

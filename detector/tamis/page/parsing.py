@@ -293,11 +293,11 @@ def parse_prepared(html: bytes) -> etree._Element:
 _CHARACTER: Final = rb"\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]){1,3}+"  # of UTF-8, whose bytes were written as UTF-8
 _MISREAD: Final = re.compile(_CHARACTER + rb"(?:" + _CHARACTER + rb")*+")  # begins with a byte that is found fast
 _OUTSIDE_MISREAD: Final = re.compile(rb"[^\x80-\xc2]")
-_SIGNS_OF_CONTROLS: Final = [
-    (chr(code).encode(), sign.encode())
+_UPPER_CONTROL: Final = re.compile(rb"\xc2[\x80-\x9f]")
+_SIGNS_OF_CONTROLS: Final = {
+    chr(code).encode(): bytes([code]).decode("cp1252", "ignore").encode() or chr(code).encode()
     for code in range(0x80, 0xA0)
-    if (sign := bytes([code]).decode("cp1252", "ignore"))
-]
+}
 
 
 def _mend_misread(html: bytes) -> bytes:
@@ -307,12 +307,10 @@ def _mend_misread(html: bytes) -> bytes:
     while begin < len(html):  # in parts, since a substitution remembers all that it found
         cut = _OUTSIDE_MISREAD.search(html, begin + (1 << 20))
         end = cut.start() if cut else len(html)
-        parts.append(_MISREAD.sub(_read_again, html[begin:end]))
+        mended = _MISREAD.sub(_read_again, html[begin:end])
+        parts.append(_UPPER_CONTROL.sub(lambda found: _SIGNS_OF_CONTROLS[found[0]], mended))
         begin = end
-    html = b"".join(parts)
-    for control, sign in _SIGNS_OF_CONTROLS:
-        html = html.replace(control, sign)
-    return html
+    return b"".join(parts)
 
 
 def _read_again(found: re.Match[bytes]) -> bytes:
