@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 TIMEOUT: Final = 0.5
 """Seconds that a call to Redis may take, TAMIS_REDIS_TIMEOUT's default."""
 
-
 DAYS: Final = 40
 """Days that the clocks jump: further than the time to live of anything in Redis."""
 

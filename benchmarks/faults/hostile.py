@@ -42,7 +42,6 @@ MOST_STILL: Final = 2.0
 MOST_MEGABYTES: Final = 1_200
 _TICK: Final = 0.01
 
-
 HTML: Final = "text/html"
 MAIN: Final = (
     "<p>The words that a reader has come for stand in the middle of this page, and there are a few of them.</p>"

@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 KEEP: Final = 8
 """Hashes of a page that the paper compares."""
 
-
 MIN_RESEMBLANCE: Final = 0.8
 """Least resemblance of near-duplicates, by default."""
-
 
 MIN_WINDOWS: Final = 25
 """Different windows, in 30 words, below which texts have to be the same: there one changed word is a fifth of them."""
@@ -46,7 +44,6 @@ MAX_SAMPLE: Final = 512
 
 MAX_PER_KEY: Final = 8
 """Originals that share a key of an index, such as reports of one series; the latest ones stay."""
-
 
 _FIRST, _SECOND = np.array(((0, 1), (2, 3), (0, 2), (1, 2), (0, 3), (1, 3), (0, 4), (1, 4), (2, 4), (3, 4))).T
 _KEY_BYTES: Final = 6

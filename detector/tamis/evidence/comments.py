@@ -61,7 +61,6 @@ _POSSIBLE: Final = attribute_predicate("class", "id", parts=(
 ))  # fmt: skip
 """Cheap filter: every name that the tables above recognise contains one of these substrings."""
 
-
 _SCHEMA: Final = re.compile(r"schema\.org/(?:User)?Comments?\s*$|(?:^|\s)comment(?:\s|$)")
 _TYPEOF: Final = re.compile(r"(?i)(?:^|[\s:])(?:User)?Comment(?:\s|$)")
 
@@ -125,7 +124,6 @@ def _kind_of(name: str) -> int:
 
 _KIND_OF: Final = Memo[str, int](_kind_of_value, 16_384)
 """Kind by the value of an attribute, all numbers in it 0: the comments of a page are numbered."""
-
 
 MAX_FORUM: Final = 0.3
 """Probability that a page is a forum above which nothing on it is a comment, since its posts are the content."""

@@ -125,7 +125,6 @@ PAGE_KINDS: Final = ("article", "collection", "documentation", "forum", "listing
 ARTICLE: Final = PAGE_KINDS.index("article")
 """Index of the kind whose pages have one main text."""
 
-
 _PROPERTIES: Final = (
     "link share", "sentence ends per word", "digit share", "enclosed by p", "enclosed by li", "enclosed by link",
     "enclosed by h1", "log depth", "log twins", "share of the title's words",
