@@ -73,6 +73,12 @@ def _predicate_tables(number: int) -> tuple[dict[str, int], bytes, NDArray[np.ui
     return dict(name_bits), "\n".join(part_bits).encode(), bits
 
 
+@lru_cache(maxsize=256)
+def _tables_of_one(parts: tuple[str, ...], names: tuple[str, ...]) -> tuple[dict[str, int], bytes, NDArray[np.uint32]]:
+    """Return one predicate as :func:`_predicate_tables` does."""
+    return dict.fromkeys(names, 1), "\n".join(parts).encode(), np.ones(len(parts), np.uint32)
+
+
 Value = TypeVar("Value")
 Number = TypeVar("Number", bound=np.number[Any])
 Pair = tuple[str, str]
@@ -195,7 +201,7 @@ class AttributeTable:
         """
         if self.names.keys().isdisjoint(names):
             return []
-        return self._match(dict.fromkeys(names, 1), "\n".join(parts).encode(), np.ones(len(parts), np.uint32))[0]
+        return self._match(*_tables_of_one(tuple(parts), names))[0]
 
     def matching(self, predicate: int) -> Matches:
         """Places and values of the distinct attributes that match a predicate."""
@@ -210,7 +216,8 @@ class AttributeTable:
 
     def elements_with(self, places: list[int]) -> list[int]:
         """Elements, in document order, that have one of the attributes at these places of ``first``."""
-        return [element for element, _ in self.elements_and_values(dict.fromkeys(places))]
+        elements: list[int] = core.elements_with(self.begin, self.first, places) if places else []  # none on most pages
+        return elements
 
     def elements_and_values(self, by_place: dict[int, Value]) -> list[tuple[int, Value]]:
         """Elements, in document order, that have one of the attributes at some places of ``first``, and its value."""

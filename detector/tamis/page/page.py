@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -322,7 +322,8 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
         begin=arrays.pop("attribute_begin"),
         **{name: arrays.pop(name) for name in ("name_of", "place", "value_begin", "first")},
     )
-    tag, parent = arrays["tag"], arrays["parent"]
+    tag, parent, is_present = arrays["tag"], arrays["parent"], np.zeros(len(TAG_NAMES), bool)
+    is_present[tag] = True
     titles = (
         without_controls(text)
         for element, text in found["raw_texts"].items()
@@ -330,7 +331,7 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
     )
     return {
         "attributes": attributes,
-        "tag_names": frozenset(map(TAG_NAMES.__getitem__, np.bincount(tag).nonzero()[0].tolist())),
+        "tag_names": frozenset(compress(TAG_NAMES, is_present.tolist())),
         "title": " ".join(next(titles, "").split()),
         **found,
         **arrays,
