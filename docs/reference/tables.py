@@ -74,17 +74,21 @@ def stats_table() -> str:
     return "\n".join(["| stat | counts |", "|---|---|", *rows, ""])
 
 
-def options_table(command: argparse.ArgumentParser, shared: Mapping[str, str] | None = None) -> str:
-    """Return the rows of a command's options; those that mean the same in all commands are one row."""
-    rows, same = [], []
+def options_list(command: argparse.ArgumentParser, shared: Mapping[str, str]) -> str:
+    """Return the list of a command's options; those that mean the same in several commands are one entry."""
+    listed, same = [], []
     for name, text in _options(command):
-        if shared and shared.get(name) == text:
+        if shared.get(name) == text:
             same.append(f"`{name}`")
         else:
-            rows.append(f"| `{name}` | {text} |")
+            listed.append(f"* `{name}`: {text}")
     if same:
-        rows.append(f"| {', '.join(same)} | [see above](#options-of-several-commands) |")
-    return "\n".join(["| option | meaning |", "|---|---|", *rows, ""])
+        listed.append(f"* {', '.join(same)}: [see above](#options-of-several-commands)")
+    return _options_list(listed)
+
+
+def _options_list(listed: list[str]) -> str:
+    return "\n".join(["Options:", "", *listed, ""])
 
 
 def _options(command: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
@@ -94,7 +98,7 @@ def _options(command: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
             name = "`, `".join(action.option_strings) or str(action.metavar or action.dest)
             values = f" (`{'`, `'.join(map(str, action.choices))}`)" if action.choices else ""
             text = (action.help or "") % (vars(action) | {"prog": command.prog})
-            text = re.sub(r"(?<![\w-])--[a-z-]+", r"`\g<0>`", text).replace("|", r"\|")
+            text = re.sub(r"(?<![\w-])--[a-z-]+", r"`\g<0>`", text)
             yield name, text + values
 
 
@@ -104,8 +108,13 @@ def with_table(page: str, table: str) -> str:
     return re.sub(rf"^{head}\n(\|.*\n)*", lambda _: table, page, count=1, flags=re.MULTILINE)
 
 
+def with_list(part: str, options: str) -> str:
+    """Return a section with its list of options."""
+    return re.sub(r"^Options:\n\n(?:\* .*\n)*", lambda _: options, part, count=1, flags=re.MULTILINE)
+
+
 def with_options(page: str) -> str:
-    """Return the page of the commands with the table of each under its heading."""
+    """Return the page of the commands with the options of each under its heading."""
     (commands,) = (each for each in make_parser()._actions if isinstance(each, argparse._SubParsersAction))
     parts = re.split(r"^(?=## tamis (?:\w+)$)", page, flags=re.MULTILINE)
     written = {part.split("\n")[0].removeprefix("## tamis "): part for part in parts[1:]}
@@ -114,9 +123,9 @@ def with_options(page: str) -> str:
         raise ValueError(f"{PAGE_OF_COMMANDS} has no section of {missing}")
     everywhere = [option for command in commands.choices.values() for option in _options(command)]
     shared = {name: text for name, text in everywhere if name in SHARED and everywhere.count((name, text)) > 1}
-    table = "\n".join(["| option | meaning |", "|---|---|", *(f"| `{name}` | {shared[name]} |" for name in SHARED), ""])
-    return with_table(parts[0], table) + "".join(
-        part if name == "site" else with_table(part, options_table(commands.choices[name], shared))
+    first = _options_list([f"* `{name}`: {shared[name]}" for name in SHARED])
+    return with_list(parts[0], first) + "".join(
+        part if name == "site" else with_list(part, options_list(commands.choices[name], shared))
         for name, part in written.items()  # the methods of `site` have options, too
     )
 
