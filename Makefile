@@ -93,6 +93,7 @@ lint: $(VENV)/.installed ## ruff: rules and formatting; import-linter: what may 
 
 types: $(VENV)/.installed ## mypy, strict
 	$(BIN)/mypy
+	$(BIN)/mypy --explicit-package-bases benchmarks
 
 chromium: ## the browser that tests drive, where there is none yet: Debian's, as root or with sudo
 	-@sh .ci/install-chromium.sh || echo "Install chromium, or the tests of the browser will fail." >&2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import zlib
 from collections import Counter
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from scrapy_tamis.messages import loggable
 from scrapy_tamis.profiles import RepeatedPart, find_repeated_parts
 from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.storage.keys import site_of
@@ -31,7 +31,6 @@ MAX_PAGES: Final = 200_000
 """Pages that a report has records of; later ones are only counted."""
 
 _MAX_ERRORS: Final = 200
-_USER_IN_ADDRESS: Final = re.compile(r"(?<=://)[^\s/@]{1,200}@")
 
 MAX_HOSTS: Final = 20
 PAGES_PER_HOST: Final = 10
@@ -134,8 +133,8 @@ class CrawlRecord:
             self.more_pages += 1
 
     def add_error(self, message: str) -> None:
-        """Count an error, without users and passwords of addresses; after 200 different ones all new ones together."""
-        line = _USER_IN_ADDRESS.sub("***@", " ".join(message.split()))[:300]
+        """Count an error as it may be written, see :func:`loggable`; after 200 different ones all new ones together."""
+        line = loggable(message)[:300]
         known = line in self.errors or len(self.errors) < _MAX_ERRORS
         self.errors[line if known else "other errors"] += 1
 
