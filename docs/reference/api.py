@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import scrapy_tamis
 import tamis
-from tamis.output.markdown import to_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +26,11 @@ _HEAD: Final = """\
 
 What programs may build on, made from the docstrings by `make docs`; everything else may change with any version.
 [Without Scrapy](../guides/library.md) is shorter.
+"""
+_TO_MARKDOWN: Final = """\
+### tamis.output.markdown.to_markdown
+
+Converts any HTML, such as `Cleaned.html`, to [Markdown](output.md#markdown); nothing is cut.
 """
 _SECTIONS: Final = ("Args", "Attributes", "Returns", "Raises", "Yields", "See Also")
 _SECTION: Final = re.compile(rf"^({'|'.join(_SECTIONS)}):$", re.MULTILINE)
@@ -49,7 +53,7 @@ def page() -> str:
     """Return the page."""
     names = sorted(tamis.__all__, key=lambda name: (inspect.isclass(getattr(tamis, name)), name.lower()))
     parts = [_HEAD, "## tamis", *(_described(f"tamis.{name}", getattr(tamis, name)) for name in names)]
-    parts += [_described("tamis.output.markdown.to_markdown", to_markdown), "## scrapy_tamis"]
+    parts += [_TO_MARKDOWN, "## scrapy_tamis"]
     parts += [_described(f"scrapy_tamis.{name}", getattr(scrapy_tamis, name)) for name in scrapy_tamis.__all__]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
@@ -126,6 +130,8 @@ def _text(thing: Any) -> str:
     first, *sections = _SECTION.split(_example_in_fence(docstring))
     written = [_inline(first.strip())]
     for name, section in zip(sections[::2], sections[1::2], strict=True):
+        if name == "See Also":
+            continue
         body, after = _dedented(section)
         rows = [_ENTRY.match(entry) for entry in re.split(r"\n(?=\S)", body)]
         if name == "Returns" or not all(rows):
