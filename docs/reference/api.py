@@ -37,7 +37,7 @@ _SECTION: Final = re.compile(rf"^({'|'.join(_SECTIONS)}):$", re.MULTILINE)
 _ENTRY: Final = re.compile(r"^(\*{0,2}\w[\w, .]*?):\s+(.*)", re.DOTALL)
 _MADE_HERE: Final = {"Chunk", "Cleaned", "Content", "Metadata", "Page", "Segment"}
 """Classes whose objects programs get and do not make."""
-_HOOKS: Final = {"update_settings", "process_item", "frequencies", "check", "arrays"}
+_HOOKS: Final = {"update_settings", "process_item", "frequencies", "check"}
 """Methods that Scrapy or the library itself calls."""
 _OF_PAGE: Final = {"parse", "from_tree", "block_texts"}
 """What programs need of `tamis.Page`, whose arrays are for work on Tamis itself."""
