@@ -86,6 +86,7 @@ _BROWSER: Final = tuple(
     )
 )
 """What browsers do not render; each with an element or attribute of it."""
+_SHEETS_IN_ADDRESSES: Final = attribute_predicate("href", parts=("data:text/css",))
 _NOT_RENDERED: Final = read_declarations("display:none")
 _FOR_READERS: Final = attribute_predicate("class", parts=("sr-only", "screen-reader", "visually", "element-invisible"))
 _CLIPPED: Final = read_declarations("position:absolute;clip:rect(0,0,0,0)")
@@ -172,7 +173,7 @@ def _own_css(page: Page) -> bytes:
         others = frozenset(table.elements_with(wrong))
         sheets = [sheet for sheet in sheets if sheet not in others]
     texts = [page.raw_texts[sheet] for sheet in sheets if page.tag[page.parent[sheet]] not in _INERT]
-    for _, value in table.containing(("data:text/css",), "href"):
+    for _, value in table.matching(_SHEETS_IN_ADDRESSES):
         head, _, data = value.partition(",")
         with suppress(ValueError):  # of base64
             texts.append(b64decode(data) if "base64" in head else unquote_to_bytes(data))

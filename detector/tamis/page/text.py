@@ -49,7 +49,6 @@ WORD: Final = re.compile(rf"[{UNSPACED_CLASS}]|[^\W{UNSPACED_CLASS}]+")
 """A word to be compared with others; each character of an unspaced script is one. How many there are is for
 :func:`count_words`."""
 
-
 CODE_UNITS: Final = 1 << 16
 """Number of UTF-16 code units; characters outside the basic plane take two."""
 

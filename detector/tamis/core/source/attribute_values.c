@@ -143,27 +143,45 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
     Py_RETURN_NONE;
 }
 
-/* elements_with(begin: int32[n + 1], first: int32[a], places: dict) -> list of elements and objects: the elements, in document
-                 order, with an attribute whose first equal one is at one of some places, and what the place stands for */
+/* Note what a place of attributes stands for; 0, or -1 with an exception set. */
+static int choose(PyObject **chosen, Py_ssize_t places, PyObject *place, PyObject *value)
+{
+    Py_ssize_t number = PyLong_AsSsize_t(place);
+    if (PyErr_Occurred() || !check_arrays(number >= 0 && number < places)) {
+        return -1;
+    }
+    chosen[number] = value;
+    return 0;
+}
+
+/* elements_with(begin: int32[n + 1], first: int32[a], places: list or dict) -> list of elements, or of elements and objects: the
+                 elements, in document order, with an attribute whose first equal one is at one of some places, and what the
+                 place stands for */
 PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array begin = {0}, first = {0};
     SCOPED(free_memory) PyObject **chosen = NULL;
-    PyObject *places, *found, *pair, *key, *value;
+    PyObject *places, *found, *item, *key, *value;
     Py_ssize_t i = 0, k, a;
-    if (!PyArg_ParseTuple(arguments, "O&O&O!", in_4, &begin, in_4, &first, &PyDict_Type, &places)) {
+    int is_list;
+    if (!PyArg_ParseTuple(arguments, "O&O&O", in_4, &begin, in_4, &first, &places)
+        || !check_arrays((is_list = PyList_Check(places)) || PyDict_Check(places))) {
         return NULL;
     }
     a = first.length;
     if ((chosen = calloc((size_t)a + 1, sizeof *chosen)) == NULL) {
         return PyErr_NoMemory();
     }
-    while (PyDict_Next(places, &i, &key, &value)) {
-        Py_ssize_t place = PyLong_AsSsize_t(key);
-        if (PyErr_Occurred() || !check_arrays(place >= 0 && place < a)) {
+    for (k = 0; is_list && k < PyList_Size(places); k++) {
+        key = PyList_GetItem(places, k);
+        if (choose(chosen, a, key, key) < 0) {
             return NULL;
         }
-        chosen[place] = value;
+    }
+    while (!is_list && PyDict_Next(places, &i, &key, &value)) {
+        if (choose(chosen, a, key, value) < 0) {
+            return NULL;
+        }
     }
     found = PyList_New(0);
     for (i = k = 0; k < a && found != NULL; k++) {
@@ -174,11 +192,12 @@ PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
         while (i + 1 < begin.length && ITEMS(begin, int32_t)[i + 1] <= k) {
             i++;
         }
-        pair = check_arrays(place < (size_t)a && i + 1 < begin.length) ? Py_BuildValue("nO", i, chosen[place]) : NULL;
-        if (pair == NULL || PyList_Append(found, pair) < 0) {
+        item = !check_arrays(place < (size_t)a && i + 1 < begin.length) ? NULL
+               : is_list ? PyLong_FromSsize_t(i) : Py_BuildValue("nO", i, chosen[place]);
+        if (item == NULL || PyList_Append(found, item) < 0) {
             Py_CLEAR(found);
         }
-        Py_XDECREF(pair);
+        Py_XDECREF(item);
     }
     return found;
 }
