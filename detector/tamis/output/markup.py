@@ -108,10 +108,6 @@ _SOURCES: Final = frozenset({"src", "srcset"})
 _FORUM_POST: Final = re.compile(r"(?:^|\s)(?:messageText|postcontent)(?:$|\s)")  # in a blockquote
 
 
-BOXES: Final = frozenset({"[ ]", "[x]"})
-"""Texts of a :class:`Box`."""
-
-
 ROLES: Final = (
     *("inline", "code line", "quotation", "ruby", "reading", "parenthesis", "instead"),
     *("break", "block", "paragraph", "code", "list", "item", "table", "row", "cell"),
