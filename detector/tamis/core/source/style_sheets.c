@@ -34,16 +34,22 @@ typedef struct {
     int is_style, is_skipped, halves; /* 16 for what matters by itself */
 } Level;
 
+/* A rule that was found: its number, and where its text begins. */
 typedef struct {
-    const Names *page, *subjects;
+    Py_ssize_t order;
+    size_t begin;
+} Rule;
+
+typedef struct {
+    Names names[2]; /* of the page, of subjects */
     int is_lax; /* selectors of other states of the subjects, too */
     Property properties[MAX_PROPERTIES];
-    uint64_t by_letter[32]; /* bits of the properties by the last five bits of their first character */
+    uint64_t by_name[32][32]; /* bits of the properties by the last five bits of their first character and of their length */
     Py_ssize_t count, rules, found;
     Span declarations[MAX_DECLARATIONS];
     Level levels[MAX_LEVELS];
-    PyObject *list;
-    Bytes text; /* of a rule */
+    Bytes text; /* of the rules */
+    Rule rule[MAX_RULES];
 } Sheet;
 
 static Span without_spaces(Span text)
@@ -143,8 +149,8 @@ static int may_match(const Sheet *sheet, Span selector, int of_subjects)
             for (small = room; small < name.end && mark != '.' && mark != '#'; small++) {
                 *small = (unsigned char)lower_of(*small);
             }
-            is_named = has_name(sheet->page, name, mark);
-            is_shared_name = has_name(sheet->subjects, name, mark);
+            is_named = has_name(&sheet->names[0], name, mark);
+            is_shared_name = has_name(&sheet->names[1], name, mark);
             if (mark == ELEMENT) {
                 has_elements &= is_named;
                 is_other |= !is_shared_name;
@@ -160,12 +166,11 @@ static int may_match(const Sheet *sheet, Span selector, int of_subjects)
     return (is_on_page && !(of_subjects && is_missing)) || (sheet->is_lax && (is_shared || !of_subjects));
 }
 
-/* Append a text and a character to that of the rule; 0, or -1 with an exception. */
+/* Append a text and a character to those of the rules; 0, or -1 without memory. */
 static int put(Sheet *sheet, Span text, char behind)
 {
     size_t length = (size_t)(text.end - text.begin);
     if (reserve(&sheet->text.data, &sheet->text.capacity, sheet->text.used + length + 1) < 0) {
-        PyErr_NoMemory();
         return -1;
     }
     if (length) {
@@ -176,8 +181,7 @@ static int put(Sheet *sheet, Span text, char behind)
     return 0;
 }
 
-/* Append the selectors of a list that may match, each with a character 1 behind. 1, 0 if there are none, or -1 with an
-   exception. */
+/* Append the selectors of a list that may match, each with a character 1 behind. 1, 0 if there are none, or -1 without memory. */
 static int put_selectors(Sheet *sheet, Span list, int of_subjects)
 {
     size_t begun = sheet->text.used;
@@ -205,12 +209,11 @@ static int matters(const Level *level)
     return level->halves & 16 || (level->halves & 3) == 3 || (level->halves & 12) == 12;
 }
 
-/* Append a rule to the list; 0, or -1 with an exception. */
+/* Append a rule if it matters; 0, or -1 without memory. */
 static int end_rule(Sheet *sheet, int depth)
 {
     Level *level = &sheet->levels[depth];
-    SCOPED(release_object) PyObject *rule = NULL;
-    PyObject *text;
+    size_t begun = sheet->text.used;
     Py_ssize_t k, last = -1;
     for (k = 0; k <= depth; k++) {
         last = sheet->levels[k].is_style ? k : last;
@@ -218,10 +221,10 @@ static int end_rule(Sheet *sheet, int depth)
     if (level->is_skipped || last < 0 || sheet->rules == MAX_RULES || !matters(level)) {
         return 0;
     }
-    sheet->text.used = 0;
     for (k = 0; k <= depth; k++) {
         int put_any = sheet->levels[k].is_style ? put_selectors(sheet, sheet->levels[k].prelude, k == last) : 1;
         if (put_any <= 0) {
+            sheet->text.used = begun;
             return put_any;
         }
         if (put(sheet, sheet->levels[k].is_style ? (Span){NULL, NULL} : sheet->levels[k].prelude, '\0') < 0) {
@@ -233,10 +236,8 @@ static int end_rule(Sheet *sheet, int depth)
             return -1;
         }
     }
-    sheet->rules++;
-    text = PyUnicode_DecodeUTF8(sheet->text.data, (Py_ssize_t)sheet->text.used, "replace");
-    rule = text ? Py_BuildValue("nN", level->order, text) : NULL;
-    return rule == NULL ? -1 : PyList_Append(sheet->list, rule);
+    sheet->rule[sheet->rules++] = (Rule){level->order, begun};
+    return 0;
 }
 
 /* Whether a value may be such that it matters, by its first two characters. */
@@ -260,6 +261,11 @@ static int is_among_starts(const Property *property, Span value)
     }
 }
 
+static uint64_t *bits_of(Sheet *sheet, Span name)
+{
+    return &sheet->by_name[*name.begin & 31][(name.end - name.begin) & 31];
+}
+
 /* Keep a declaration of a property that is looked for. */
 static void read_declaration(Sheet *sheet, Level *level, Span text)
 {
@@ -272,7 +278,7 @@ static void read_declaration(Sheet *sheet, Level *level, Span text)
     }
     name = without_spaces((Span){text.begin, colon});
     value = without_spaces((Span){colon + 1, text.end});
-    for (bits = name.begin < name.end ? sheet->by_letter[*name.begin & 31] : 0; bits; bits &= bits - 1) {
+    for (bits = name.begin < name.end ? *bits_of(sheet, name) : 0; bits; bits &= bits - 1) {
         const Property *property = &sheet->properties[__builtin_ctzll(bits)];
         if (property->name.end - property->name.begin == name.end - name.begin && begins(name, property->name)
             && is_among_starts(property, value)) {
@@ -329,55 +335,51 @@ static Span without_comment_marks(Span text)
     }
 }
 
-/* Read a sheet, which is copied without its comments into as much room; 0, or -1 with an exception. */
+/* Read a sheet; what has comments is copied without them, into as much room. 0, or -1 without memory. */
 static int read_rules(Sheet *sheet, Span css, unsigned char *to)
 {
     static const char marks[] = "{};\"'/\\()[]";
-    unsigned char is_mark[256] = {0}, *begin = to; /* of a statement */
-    const unsigned char *at = css.begin;
-    int depth = -1, skipped = 0, brackets = 0;     /* skipped: blocks below the deepest level */
+    unsigned char is_mark[256] = {0}, *copied = to;  /* of a statement, behind a comment */
+    const unsigned char *at = css.begin, *begin = at; /* of a statement, or behind its last comment */
+    int depth = -1, skipped = 0, brackets = 0;        /* skipped: blocks below the deepest level */
     Py_ssize_t order = 0;
     size_t k;
     for (k = 0; k + 1 < sizeof marks; k++) {
         is_mark[(unsigned char)marks[k]] = 1;
     }
     while (at < css.end || depth >= 0) {
-        const unsigned char *from = at;
-        int c = '}', in_rule; /* blocks end where the sheet does */
+        int c = '}'; /* blocks end where the sheet does */
+        Span statement;
         while (at < css.end && !is_mark[*at]) {
             at++;
         }
-        memcpy(to, from, (size_t)(at - from));
-        to += at - from;
-        if (at < css.end) {
-            c = *at;
-        }
-        else {
-            brackets = 0;
-        }
-        if (c == '"' || c == '\'' || (c == '/' && at + 1 < css.end && at[1] == '*')) {
-            const unsigned char *end = skip(at, css.end);
-            if (c != '/') {
-                memcpy(to, at, (size_t)(end - at));
-                to += end - at;
-            }
-            at = end;
+        c = at < css.end ? *at : c;
+        if (c == '"' || c == '\'') {
+            at = skip(at, css.end);
             continue;
         }
-        brackets += (c == '(' || c == '[') - ((c == ')' || c == ']') && brackets);
-        if ((c != '{' && c != '}' && c != ';') || (brackets && at < css.end)) {
-            size_t length = c == '\\' && at + 1 < css.end ? 2 : 1;
-            memcpy(to, at, length);
-            to += length;
-            at += length;
+        if (c == '/' && at + 1 < css.end && at[1] == '*') {
+            memcpy(to, begin, (size_t)(at - begin));
+            to += at - begin;
+            begin = at = skip(at, css.end);
             continue;
         }
-        in_rule = depth >= 0 && !skipped && !sheet->levels[depth].is_skipped;
-        if (c != '{' && in_rule) {
-            read_declaration(sheet, &sheet->levels[depth], (Span){begin, to});
+        brackets = at == css.end ? 0 : brackets + (c == '(' || c == '[') - ((c == ')' || c == ']') && brackets);
+        if ((c != '{' && c != '}' && c != ';') || brackets) {
+            at += c == '\\' && at + 1 < css.end ? 2 : 1;
+            continue;
+        }
+        statement = (Span){begin, at};
+        if (to > copied) {
+            memcpy(to, begin, (size_t)(at - begin));
+            to += at - begin;
+            statement = (Span){copied, to};
+        }
+        if (c != '{' && depth >= 0 && !skipped && !sheet->levels[depth].is_skipped) {
+            read_declaration(sheet, &sheet->levels[depth], statement);
         }
         if (c == '{') {
-            Span prelude = without_comment_marks((Span){begin, to});
+            Span prelude = without_comment_marks(statement);
             int is_style = prelude.begin < prelude.end && *prelude.begin != '@';
             if (depth + 1 == MAX_LEVELS) {
                 skipped++;
@@ -397,9 +399,26 @@ static int read_rules(Sheet *sheet, Span css, unsigned char *to)
             sheet->found = sheet->levels[depth--].first;
         }
         at += at < css.end;
-        begin = to;
+        begin = at;
+        copied = to;
     }
     return 0;
+}
+
+/* A list of the rules that were found: (order, str). NULL with an exception. */
+static PyObject *list_rules(const Sheet *sheet)
+{
+    PyObject *list = PyList_New(0);
+    Py_ssize_t k;
+    for (k = 0; k < sheet->rules && list != NULL; k++) {
+        size_t begin = sheet->rule[k].begin, end = k + 1 < sheet->rules ? sheet->rule[k + 1].begin : sheet->text.used;
+        PyObject *text = PyUnicode_DecodeUTF8(sheet->text.data + begin, (Py_ssize_t)(end - begin), "replace");
+        SCOPED(release_object) PyObject *rule = text ? Py_BuildValue("nN", sheet->rule[k].order, text) : NULL;
+        if (rule == NULL || PyList_Append(list, rule) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
 }
 
 /* Whether declarations may hide, those of a style attribute: what has comments, escapes or variables is not looked into. */
@@ -499,9 +518,10 @@ static int put_styles(Sheet *sheet, const AttributeValues *values, const Attribu
    The rules that set a property that is wanted on some elements, the subjects, in the order in which they end, without
    comments: the preludes of the blocks around the declarations, with a zero character behind each, and a character 1 behind
    each selector; then the declarations. Only selectors that may match are there. And the values of style attributes that set
-   such a property, if one of them is of a subject, and none if it is lax. attributes, tags, others: names of attributes by number, of tags, and of elements
-   without a tag, a line each. css: bytes of UTF-8. wanted: a property a line, a space, its half, and the first characters of
-   the values that matter. is_lax: also of other states of the subjects, in which they have other classes. */
+   such a property, if one of them is of a subject, and none if it is lax. attributes, tags, others: names of attributes by
+   number, of tags, and of elements without a tag, a line each. css: bytes of UTF-8. wanted: a property a line, a space, its
+   half, and the first characters of the values that matter. is_lax: also of other states of the subjects, in which they have
+   other classes. */
 PyObject *core_style_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     PageArrays page;
@@ -509,15 +529,14 @@ PyObject *core_style_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
     SCOPED(array_release) Array subjects = {0}, properties = {0};
     SCOPED(free_memory) unsigned char *room = NULL, *is_of_subject = NULL;
     SCOPED(free_memory) Sheet *sheet = NULL;
-    SCOPED(free_memory) Names *names = NULL;
     SCOPED(free_memory) Attribute *attributes = NULL;
     SCOPED(free_memory) char *text = NULL;
-    SCOPED(release_object) PyObject *rules = PyList_New(0), *styles = PyList_New(0);
+    SCOPED(release_object) PyObject *rules = NULL, *styles = PyList_New(0);
     Span css, wanted, attribute_names, tag_names, others;
     int is_lax, failed;
     Py_ssize_t i;
     int32_t k;
-    if (rules == NULL || styles == NULL
+    if (styles == NULL
         || !PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&pO&", in_page, &page, in_values, &values, in_text,
                              &attribute_names, in_text, &tag_names, in_text, &others, in_1, &subjects, in_bytes, &css,
                              in_text, &wanted, &is_lax, in_properties, &properties)
@@ -527,9 +546,8 @@ PyObject *core_style_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
     room = malloc((size_t)(css.end - css.begin) + 1);
     is_of_subject = calloc(1, (size_t)page.a + 1);
     sheet = calloc(1, sizeof *sheet);
-    names = calloc(2, sizeof *names);
     attributes = calloc((size_t)values.names + 1, sizeof *attributes);
-    if (room == NULL || is_of_subject == NULL || sheet == NULL || names == NULL || attributes == NULL) {
+    if (room == NULL || is_of_subject == NULL || sheet == NULL || attributes == NULL) {
         return PyErr_NoMemory();
     }
     for (i = 0; i < values.names && attribute_names.begin < attribute_names.end; i++) {
@@ -546,19 +564,23 @@ PyObject *core_style_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
         Span line = next_line(&wanted);
         const unsigned char *space = memchr(line.begin, ' ', (size_t)(line.end - line.begin));
         if (space != NULL && space + 2 < line.end + 1) {
-            sheet->by_letter[*line.begin & 31] |= (uint64_t)1 << sheet->count;
+            *bits_of(sheet, (Span){line.begin, space}) |= (uint64_t)1 << sheet->count;
             sheet->properties[sheet->count++] = (Property){{line.begin, space}, {space + 2, line.end}, space[1] - '0'};
         }
     }
-    sheet->page = &names[0];
-    sheet->subjects = &names[1];
     sheet->is_lax = is_lax;
-    sheet->list = rules;
+    Py_BEGIN_ALLOW_THREADS
     if (css.begin < css.end) {
-        add_elements(names, &page, tag_names, others, ITEMS(subjects, uint8_t));
-        add_attributes(names, &values, attributes, is_of_subject, ITEMS(properties, uint8_t));
+        add_elements(sheet->names, &page, tag_names, others, ITEMS(subjects, uint8_t));
+        add_attributes(sheet->names, &values, attributes, is_of_subject, ITEMS(properties, uint8_t));
     }
-    failed = put_styles(sheet, &values, attributes, is_of_subject, styles) < 0 || read_rules(sheet, css, room) < 0;
+    failed = read_rules(sheet, css, room) < 0;
     text = sheet->text.data;
+    Py_END_ALLOW_THREADS
+    if (failed) {
+        return PyErr_NoMemory();
+    }
+    rules = list_rules(sheet);
+    failed = rules == NULL || put_styles(sheet, &values, attributes, is_of_subject, styles) < 0;
     return failed ? NULL : Py_BuildValue("OO", rules, styles);
 }
