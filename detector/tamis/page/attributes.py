@@ -138,7 +138,8 @@ class AttributeTable:
             names: names of the attributes that are wanted.
             change: what to give instead of a pair, ``None`` for nothing; called once for each distinct one.
         """
-        begin, counts = self.begin[elements], self.begin[elements + 1] - self.begin[elements]
+        begin = self.begin[elements]
+        counts = self.begin[elements + 1] - self.begin[elements]
         bounds = prefix_sums(counts)
         numbers = self.place.searchsorted(self.first[np.arange(bounds[-1]) + (begin - bounds[:-1]).repeat(counts)])
         if names is not None:
@@ -176,7 +177,8 @@ class AttributeTable:
     @property
     def matches(self) -> dict[int, Matches]:
         """Places and values of the distinct attributes that match each predicate; it lacks those that none matches."""
-        if self._evaluated < (number := len(_predicates)):
+        number = len(_predicates)
+        if self._evaluated < number:
             self._matches = self._match(*_predicate_tables(number))
             self._evaluated = number  # once complete, as other threads may read them
         return self._matches
@@ -191,7 +193,7 @@ class AttributeTable:
     def containing(self, parts: Collection[str], *names: str) -> Matches:
         """Places and values of the distinct attributes with one of some names whose values contain a substring.
 
-        It is a predicate for what is asked of few pages: it is not evaluated on the others.
+        For predicates that few pages need: nothing is evaluated on the others.
 
         Args:
             parts: up to 64 substrings in lower case, matched ASCII case-insensitively.
