@@ -41,8 +41,15 @@ typedef struct {
 } Rule;
 
 typedef struct {
-    Names names[2]; /* of the page, of subjects */
-    int is_lax; /* selectors of other states of the subjects, too */
+    PageArrays page;
+    AttributeValues values;
+    const uint8_t *subjects, *of_characters; /* elements that matter; properties */
+    Span tag_names, others;
+    Attribute *attributes;
+    uint8_t *is_of_subject; /* by first attribute */
+    Names names[2];         /* of the page, of subjects */
+    int is_noted;           /* these names */
+    int is_lax;             /* selectors of other states of the subjects, too */
     Property properties[MAX_PROPERTIES];
     uint64_t by_name[32][32]; /* bits of the properties by the last five bits of their first character and of their length */
     Py_ssize_t count, rules, found;
@@ -209,6 +216,62 @@ static int matters(const Level *level)
     return level->halves & 16 || (level->halves & 3) == 3 || (level->halves & 12) == 12;
 }
 
+static int is_word(Span text, const char *word)
+{
+    size_t length = strlen(word);
+    return (size_t)(text.end - text.begin) == length && memcmp(text.begin, word, length) == 0;
+}
+
+static void note_elements(Sheet *sheet)
+{
+    uint8_t has_tag[2][MAX_TAGS] = {{0}};
+    Span tag_names = sheet->tag_names, others = sheet->others;
+    Py_ssize_t i;
+    for (i = 0; i < sheet->page.n; i++) {
+        has_tag[0][sheet->page.tag[i] % MAX_TAGS] = 1;
+        has_tag[1][sheet->page.tag[i] % MAX_TAGS] |= sheet->subjects[i];
+    }
+    for (i = 0; i < MAX_TAGS && tag_names.begin < tag_names.end; i++) {
+        Span name = next_line(&tag_names);
+        int which;
+        for (which = 0; which < 2; which++) {
+            if (has_tag[which][i]) {
+                add_name(&sheet->names[which], name, ELEMENT);
+            }
+        }
+    }
+    while (others.begin < others.end) {
+        Span name = next_line(&others);
+        add_name(&sheet->names[0], name, ELEMENT);
+        add_name(&sheet->names[1], name, ELEMENT);
+    }
+}
+
+/* Note the names on the page and of subjects, once there is a rule that they are needed for. */
+static void note_names(Sheet *sheet)
+{
+    const AttributeValues *values = &sheet->values;
+    Py_ssize_t i;
+    if (sheet->is_noted) {
+        return;
+    }
+    sheet->is_noted = 1;
+    note_elements(sheet);
+    for (i = 0; i < values->d; i++) {
+        Attribute *attribute = &sheet->attributes[values->name_of[i]];
+        int which;
+        for (which = 0; which <= sheet->is_of_subject[values->place[i]]; which++) {
+            if (!attribute->is_noted[which]) {
+                attribute->is_noted[which] = 1;
+                add_name(&sheet->names[which], attribute->name, '[');
+            }
+            if (attribute->mark) {
+                add_words(&sheet->names[which], value_of(values, i), attribute->mark, sheet->of_characters);
+            }
+        }
+    }
+}
+
 /* Append a rule if it matters; 0, or -1 without memory. */
 static int end_rule(Sheet *sheet, int depth)
 {
@@ -221,6 +284,7 @@ static int end_rule(Sheet *sheet, int depth)
     if (level->is_skipped || last < 0 || sheet->rules == MAX_RULES || !matters(level)) {
         return 0;
     }
+    note_names(sheet);
     for (k = 0; k <= depth; k++) {
         int put_any = sheet->levels[k].is_style ? put_selectors(sheet, sheet->levels[k].prelude, k == last) : 1;
         if (put_any <= 0) {
@@ -443,73 +507,70 @@ static int may_hide(Sheet *sheet, Span style)
     return matters(&level);
 }
 
-/* Note the names of elements on the page, and of subjects. */
-static void add_elements(Names *names, const PageArrays *page, Span tag_names, Span others, const uint8_t *subjects)
-{
-    uint8_t has_tag[2][MAX_TAGS] = {{0}};
-    Py_ssize_t i;
-    for (i = 0; i < page->n; i++) {
-        has_tag[0][page->tag[i] % MAX_TAGS] = 1;
-        has_tag[1][page->tag[i] % MAX_TAGS] |= subjects[i];
-    }
-    for (i = 0; i < MAX_TAGS && tag_names.begin < tag_names.end; i++) {
-        Span name = next_line(&tag_names);
-        int which;
-        for (which = 0; which < 2; which++) {
-            if (has_tag[which][i]) {
-                add_name(&names[which], name, ELEMENT);
-            }
-        }
-    }
-    while (others.begin < others.end) {
-        Span name = next_line(&others);
-        add_name(&names[0], name, ELEMENT);
-        add_name(&names[1], name, ELEMENT);
-    }
-}
-
-static int is_word(Span text, const char *word)
-{
-    size_t length = strlen(word);
-    return (size_t)(text.end - text.begin) == length && memcmp(text.begin, word, length) == 0;
-}
-
-/* Note the names of attributes, classes and ids, on the page and of subjects (bool by first attribute). */
-static void add_attributes(Names *names, const AttributeValues *values, Attribute *attributes,
-                           const uint8_t *is_of_subject, const uint8_t *properties)
-{
-    Py_ssize_t i;
-    for (i = 0; i < values->d; i++) {
-        Attribute *attribute = &attributes[values->name_of[i]];
-        int which;
-        for (which = 0; which <= is_of_subject[values->place[i]]; which++) {
-            if (!attribute->is_noted[which]) {
-                attribute->is_noted[which] = 1;
-                add_name(&names[which], attribute->name, '[');
-            }
-            if (attribute->mark) {
-                add_words(&names[which], value_of(values, i), attribute->mark, properties);
-            }
-        }
-    }
-}
-
 /* Put the styles that may hide into a list, unless none of them is of a subject; 0, or -1 with an exception. */
-static int put_styles(Sheet *sheet, const AttributeValues *values, const Attribute *attributes,
-                      const uint8_t *is_of_subject, PyObject *styles)
+static int put_styles(Sheet *sheet, PyObject *styles)
 {
+    const AttributeValues *values = &sheet->values;
     int is_any = 0;
     Py_ssize_t i;
     for (i = 0; i < values->d; i++) {
-        if (attributes[values->name_of[i]].is_style && may_hide(sheet, value_of(values, i))) {
+        if (sheet->attributes[values->name_of[i]].is_style && may_hide(sheet, value_of(values, i))) {
             SCOPED(release_object) PyObject *style = Py_BuildValue("iN", (int)values->place[i], decoded(value_of(values, i)));
             if (style == NULL || PyList_Append(styles, style) < 0) {
                 return -1;
             }
-            is_any |= is_of_subject[values->place[i]];
+            is_any |= sheet->is_of_subject[values->place[i]];
         }
     }
     return is_any ? 0 : PyList_SetSlice(styles, 0, PyList_Size(styles), NULL);
+}
+
+/* Read the names of attributes, and which attributes are of subjects; 0, or -1 without memory. */
+static int read_attributes_of(Sheet *sheet, Span lines)
+{
+    const PageArrays *page = &sheet->page;
+    Py_ssize_t i;
+    int32_t k;
+    sheet->attributes = calloc((size_t)sheet->values.names + 1, sizeof *sheet->attributes);
+    sheet->is_of_subject = calloc(1, (size_t)page->a + 1);
+    if (sheet->attributes == NULL || sheet->is_of_subject == NULL) {
+        return -1;
+    }
+    for (i = 0; i < sheet->values.names && lines.begin < lines.end; i++) {
+        Span name = next_line(&lines);
+        unsigned char mark = is_word(name, "class") ? '.' : is_word(name, "id") ? '#' : 0;
+        sheet->attributes[i] = (Attribute){name, mark, !sheet->is_lax && is_word(name, "style"), {0}};
+    }
+    for (i = 0; i < page->n; i++) {
+        for (k = page->attribute_begin[i]; sheet->subjects[i] && k < page->attribute_begin[i + 1]; k++) {
+            sheet->is_of_subject[page->first[k]] = 1;
+        }
+    }
+    return 0;
+}
+
+/* Read the properties that are wanted. */
+static void read_wanted(Sheet *sheet, Span lines)
+{
+    while (lines.begin < lines.end && sheet->count < MAX_PROPERTIES) {
+        Span line = next_line(&lines);
+        const unsigned char *space = memchr(line.begin, ' ', (size_t)(line.end - line.begin));
+        if (space != NULL && space + 2 < line.end + 1) {
+            *bits_of(sheet, (Span){line.begin, space}) |= (uint64_t)1 << sheet->count;
+            sheet->properties[sheet->count++] = (Property){{line.begin, space}, {space + 2, line.end}, space[1] - '0'};
+        }
+    }
+}
+
+static void release(Sheet **sheet)
+{
+    if (*sheet != NULL) {
+        values_release(&(*sheet)->values);
+        free((*sheet)->attributes);
+        free((*sheet)->is_of_subject);
+        free((*sheet)->text.data);
+        free(*sheet);
+    }
 }
 
 /* style_rules(page, values, attributes, tags, others, subjects: bool[n], css, wanted, is_lax, properties)
@@ -524,63 +585,32 @@ static int put_styles(Sheet *sheet, const AttributeValues *values, const Attribu
    other classes. */
 PyObject *core_style_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    PageArrays page;
-    SCOPED(values_release) AttributeValues values = {0};
     SCOPED(array_release) Array subjects = {0}, properties = {0};
-    SCOPED(free_memory) unsigned char *room = NULL, *is_of_subject = NULL;
-    SCOPED(free_memory) Sheet *sheet = NULL;
-    SCOPED(free_memory) Attribute *attributes = NULL;
-    SCOPED(free_memory) char *text = NULL;
+    SCOPED(release) Sheet *sheet = calloc(1, sizeof *sheet);
+    SCOPED(free_memory) unsigned char *room = NULL;
     SCOPED(release_object) PyObject *rules = NULL, *styles = PyList_New(0);
-    Span css, wanted, attribute_names, tag_names, others;
-    int is_lax, failed;
-    Py_ssize_t i;
-    int32_t k;
-    if (styles == NULL
-        || !PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&pO&", in_page, &page, in_values, &values, in_text,
-                             &attribute_names, in_text, &tag_names, in_text, &others, in_1, &subjects, in_bytes, &css,
-                             in_text, &wanted, &is_lax, in_properties, &properties)
-        || !check_arrays(values.places <= page.a && subjects.length == page.n)) {
-        return NULL;
-    }
-    room = malloc((size_t)(css.end - css.begin) + 1);
-    is_of_subject = calloc(1, (size_t)page.a + 1);
-    sheet = calloc(1, sizeof *sheet);
-    attributes = calloc((size_t)values.names + 1, sizeof *attributes);
-    if (room == NULL || is_of_subject == NULL || sheet == NULL || attributes == NULL) {
+    Span css, wanted, attributes;
+    int failed;
+    if (sheet == NULL || styles == NULL) {
         return PyErr_NoMemory();
     }
-    for (i = 0; i < values.names && attribute_names.begin < attribute_names.end; i++) {
-        Span name = attributes[i].name = next_line(&attribute_names);
-        attributes[i].mark = is_word(name, "class") ? '.' : is_word(name, "id") ? '#' : 0;
-        attributes[i].is_style = !is_lax && is_word(name, "style");
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&pO&", in_page, &sheet->page, in_values, &sheet->values, in_text,
+                          &attributes, in_text, &sheet->tag_names, in_text, &sheet->others, in_1, &subjects, in_bytes, &css,
+                          in_text, &wanted, &sheet->is_lax, in_properties, &properties)
+        || !check_arrays(sheet->values.places <= sheet->page.a && subjects.length == sheet->page.n)) {
+        return NULL;
     }
-    for (i = 0; i < page.n; i++) {
-        for (k = page.attribute_begin[i]; ITEMS(subjects, uint8_t)[i] && k < page.attribute_begin[i + 1]; k++) {
-            is_of_subject[page.first[k]] = 1;
-        }
-    }
-    while (wanted.begin < wanted.end && sheet->count < MAX_PROPERTIES) {
-        Span line = next_line(&wanted);
-        const unsigned char *space = memchr(line.begin, ' ', (size_t)(line.end - line.begin));
-        if (space != NULL && space + 2 < line.end + 1) {
-            *bits_of(sheet, (Span){line.begin, space}) |= (uint64_t)1 << sheet->count;
-            sheet->properties[sheet->count++] = (Property){{line.begin, space}, {space + 2, line.end}, space[1] - '0'};
-        }
-    }
-    sheet->is_lax = is_lax;
+    sheet->subjects = ITEMS(subjects, uint8_t);
+    sheet->of_characters = ITEMS(properties, uint8_t);
+    room = malloc((size_t)(css.end - css.begin) + 1);
     Py_BEGIN_ALLOW_THREADS
-    if (css.begin < css.end) {
-        add_elements(sheet->names, &page, tag_names, others, ITEMS(subjects, uint8_t));
-        add_attributes(sheet->names, &values, attributes, is_of_subject, ITEMS(properties, uint8_t));
-    }
-    failed = read_rules(sheet, css, room) < 0;
-    text = sheet->text.data;
+    read_wanted(sheet, wanted);
+    failed = room == NULL || read_attributes_of(sheet, attributes) < 0 || read_rules(sheet, css, room) < 0;
     Py_END_ALLOW_THREADS
     if (failed) {
         return PyErr_NoMemory();
     }
     rules = list_rules(sheet);
-    failed = rules == NULL || put_styles(sheet, &values, attributes, is_of_subject, styles) < 0;
+    failed = rules == NULL || put_styles(sheet, styles) < 0;
     return failed ? NULL : Py_BuildValue("OO", rules, styles);
 }
