@@ -1,9 +1,7 @@
 /* The rules of a style sheet that may say something of a page, for tamis.page.cascade. */
-#include "fingerprints.h"
+#include "style_names.h"
 
-enum { MAX_RULES = 1000, MAX_LEVELS = 16, MAX_PROPERTIES = 64, MAX_DECLARATIONS = 1000, NAME_BITS = 1 << 14 };
-enum { MAX_TAGS = 256 };
-enum { ELEMENT = 'a' }; /* the mark of a name of elements */
+enum { MAX_RULES = 1000, MAX_LEVELS = 16, MAX_PROPERTIES = 64, MAX_DECLARATIONS = 1000 };
 
 /* A property that is looked for, and the first characters of the values that matter, none for all. It makes a rule
    matter by itself, 0, or together with another one: 1 with 2, 4 with 8. */
@@ -11,17 +9,6 @@ typedef struct {
     Span name, starts;
     int half;
 } Property;
-
-/* Classes, ids, and names of elements and attributes: a bit of each, by a hash. */
-typedef struct {
-    uint64_t bits[NAME_BITS / 64];
-} Names;
-
-/* A name of attributes: the mark of the words in its values, 0 for none; and whether it is noted of the page and of subjects. */
-typedef struct {
-    Span name;
-    unsigned char mark, is_style, is_noted[2];
-} Attribute;
 
 static void release_object(PyObject **object)
 {
@@ -41,15 +28,7 @@ typedef struct {
 } Rule;
 
 typedef struct {
-    PageArrays page;
-    AttributeValues values;
-    const uint8_t *subjects, *of_characters; /* elements that matter; properties */
-    Span tag_names, others;
-    Attribute *attributes;
-    uint8_t *is_of_subject; /* by first attribute */
-    Names names[2];         /* of the page, of subjects */
-    int is_noted;           /* these names */
-    int is_lax;             /* selectors of other states of the subjects, too */
+    StyleNames names;
     Property properties[MAX_PROPERTIES];
     uint64_t by_name[32][32]; /* bits of the properties by the last five bits of their first character and of their length */
     Py_ssize_t count, rules, found;
@@ -80,99 +59,6 @@ static int begins(Span text, Span word)
     return word.begin == word.end;
 }
 
-static uint64_t bit_of(Span name, unsigned char mark)
-{
-    return hash_of(name, mark) % NAME_BITS;
-}
-
-static void add_name(Names *names, Span name, unsigned char mark)
-{
-    uint64_t bit = bit_of(name, mark);
-    names->bits[bit / 64] |= (uint64_t)1 << bit % 64;
-}
-
-static void add_words(Names *names, Span value, unsigned char mark, const uint8_t *properties)
-{
-    Span word;
-    while (word = next_word(&value, properties), word.begin < word.end) {
-        add_name(names, word, mark);
-    }
-}
-
-static int has_name(const Names *names, Span name, unsigned char mark)
-{
-    uint64_t bit = bit_of(name, mark);
-    return names->bits[bit / 64] >> bit % 64 & 1;
-}
-
-/* Read the rest of a name, without the backslashes of escapes; 0 for one with a code point, which may be any name. */
-static int read_name(const unsigned char **at, const unsigned char *end, unsigned char *to, size_t room, Span *name)
-{
-    int is_plain = 1;
-    *name = (Span){to, to};
-    for (; *at < end && (is_letter(**at) || is_digit(**at) || strchr("-_\\", **at) || **at >= 0x80); ++*at) {
-        if (**at == '\\' && ++*at < end) {
-            is_plain &= !is_digit(**at) && !((**at | 0x20) >= 'a' && (**at | 0x20) <= 'f');
-        }
-        if (*at == end || !room--) {
-            return 0;
-        }
-        *to++ = **at;
-        name->end = to;
-    }
-    return is_plain;
-}
-
-/* What a part of a selector is by its first character: a class, an id, a name of elements or of attributes; 0 for others. */
-static unsigned char mark_of(const unsigned char *at, const unsigned char *end, int is_first)
-{
-    if (*at == '.' || *at == '#' || *at == '[') {
-        return *at;
-    }
-    return is_first && is_letter(*at) && !memchr(at, '|', (size_t)(end - at)) ? ELEMENT : 0;
-}
-
-/* Whether a selector may choose a subject: all its names are on the page, those of its last part on a subject. In another
-   state it may have other classes, ids and attributes. What stands in brackets or parentheses may be anything. */
-static int may_match(const Sheet *sheet, Span selector, int of_subjects)
-{
-    int depth = 0, is_first = 1, is_on_page = 1, is_missing = 0, is_shared = 0; /* the last two of the last part */
-    int has_elements = 1, is_other = 0;                                           /* the last one of the last part */
-    const unsigned char *at = selector.begin;
-    while (at < selector.end) {
-        unsigned char c = *at, room[256], mark = depth ? 0 : mark_of(at, selector.end, is_first), *small;
-        Span name;
-        at += mark != ELEMENT;
-        depth += (c == '(' || c == '[') - ((c == ')' || c == ']') && depth);
-        is_first = !depth && (is_space(c) || c == '>' || c == '+' || c == '~');
-        if (is_first) {
-            is_missing = is_shared = is_other = 0;
-        }
-        if (mark && read_name(&at, selector.end, room, sizeof room, &name)) {
-            int is_shared_name, is_named;
-            if (mark == '[' && (sheet->is_lax || name.begin == name.end || *at == '|')) {
-                continue;
-            }
-            for (small = room; small < name.end && mark != '.' && mark != '#'; small++) {
-                *small = (unsigned char)lower_of(*small);
-            }
-            is_named = has_name(&sheet->names[0], name, mark);
-            is_shared_name = has_name(&sheet->names[1], name, mark);
-            if (mark == ELEMENT) {
-                has_elements &= is_named;
-                is_other |= !is_shared_name;
-            }
-            is_on_page &= is_named;
-            is_missing |= !is_shared_name;
-            is_shared |= is_shared_name && (mark == '.' || mark == '#');
-        }
-    }
-    if (!has_elements || (of_subjects && is_other)) {
-        return 0;
-    }
-    return (is_on_page && !(of_subjects && is_missing)) || (sheet->is_lax && (is_shared || !of_subjects));
-}
-
 /* Append a text and a character to those of the rules; 0, or -1 without memory. */
 static int put(Sheet *sheet, Span text, char behind)
 {
@@ -201,7 +87,7 @@ static int put_selectors(Sheet *sheet, Span list, int of_subjects)
         if (c == ',' && (depth <= 0 || at == list.end)) {
             Span selector = without_spaces((Span){list.begin, at});
             list.begin = at + 1;
-            if (selector.begin < selector.end && may_match(sheet, selector, of_subjects)
+            if (selector.begin < selector.end && style_names_may_match(&sheet->names, selector, of_subjects)
                 && put(sheet, selector, '\1') < 0) {
                 return -1;
             }
@@ -216,62 +102,6 @@ static int matters(const Level *level)
     return level->halves & 16 || (level->halves & 3) == 3 || (level->halves & 12) == 12;
 }
 
-static int is_word(Span text, const char *word)
-{
-    size_t length = strlen(word);
-    return (size_t)(text.end - text.begin) == length && memcmp(text.begin, word, length) == 0;
-}
-
-static void note_elements(Sheet *sheet)
-{
-    uint8_t has_tag[2][MAX_TAGS] = {{0}};
-    Span tag_names = sheet->tag_names, others = sheet->others;
-    Py_ssize_t i;
-    for (i = 0; i < sheet->page.n; i++) {
-        has_tag[0][sheet->page.tag[i] % MAX_TAGS] = 1;
-        has_tag[1][sheet->page.tag[i] % MAX_TAGS] |= sheet->subjects[i];
-    }
-    for (i = 0; i < MAX_TAGS && tag_names.begin < tag_names.end; i++) {
-        Span name = next_line(&tag_names);
-        int which;
-        for (which = 0; which < 2; which++) {
-            if (has_tag[which][i]) {
-                add_name(&sheet->names[which], name, ELEMENT);
-            }
-        }
-    }
-    while (others.begin < others.end) {
-        Span name = next_line(&others);
-        add_name(&sheet->names[0], name, ELEMENT);
-        add_name(&sheet->names[1], name, ELEMENT);
-    }
-}
-
-/* Note the names on the page and of subjects, once there is a rule that they are needed for. */
-static void note_names(Sheet *sheet)
-{
-    const AttributeValues *values = &sheet->values;
-    Py_ssize_t i;
-    if (sheet->is_noted) {
-        return;
-    }
-    sheet->is_noted = 1;
-    note_elements(sheet);
-    for (i = 0; i < values->d; i++) {
-        Attribute *attribute = &sheet->attributes[values->name_of[i]];
-        int which;
-        for (which = 0; which <= sheet->is_of_subject[values->place[i]]; which++) {
-            if (!attribute->is_noted[which]) {
-                attribute->is_noted[which] = 1;
-                add_name(&sheet->names[which], attribute->name, '[');
-            }
-            if (attribute->mark) {
-                add_words(&sheet->names[which], value_of(values, i), attribute->mark, sheet->of_characters);
-            }
-        }
-    }
-}
-
 /* Append a rule if it matters; 0, or -1 without memory. */
 static int end_rule(Sheet *sheet, int depth)
 {
@@ -284,7 +114,6 @@ static int end_rule(Sheet *sheet, int depth)
     if (level->is_skipped || last < 0 || sheet->rules == MAX_RULES || !matters(level)) {
         return 0;
     }
-    note_names(sheet);
     for (k = 0; k <= depth; k++) {
         int put_any = sheet->levels[k].is_style ? put_selectors(sheet, sheet->levels[k].prelude, k == last) : 1;
         if (put_any <= 0) {
@@ -510,43 +339,20 @@ static int may_hide(Sheet *sheet, Span style)
 /* Put the styles that may hide into a list, unless none of them is of a subject; 0, or -1 with an exception. */
 static int put_styles(Sheet *sheet, PyObject *styles)
 {
-    const AttributeValues *values = &sheet->values;
+    const StyleNames *names = &sheet->names;
     int is_any = 0;
     Py_ssize_t i;
-    for (i = 0; i < values->d; i++) {
-        if (sheet->attributes[values->name_of[i]].is_style && may_hide(sheet, value_of(values, i))) {
-            SCOPED(release_object) PyObject *style = Py_BuildValue("iN", (int)values->place[i], decoded(value_of(values, i)));
+    for (i = 0; i < names->values.d && !names->is_lax; i++) {
+        Span value = value_of(&names->values, i);
+        if (is_word(names->attributes[names->values.name_of[i]].name, "style") && may_hide(sheet, value)) {
+            SCOPED(release_object) PyObject *style = Py_BuildValue("iN", (int)names->values.place[i], decoded(value));
             if (style == NULL || PyList_Append(styles, style) < 0) {
                 return -1;
             }
-            is_any |= sheet->is_of_subject[values->place[i]];
+            is_any |= names->is_of_subject[names->values.place[i]];
         }
     }
     return is_any ? 0 : PyList_SetSlice(styles, 0, PyList_Size(styles), NULL);
-}
-
-/* Read the names of attributes, and which attributes are of subjects; 0, or -1 without memory. */
-static int read_attributes_of(Sheet *sheet, Span lines)
-{
-    const PageArrays *page = &sheet->page;
-    Py_ssize_t i;
-    int32_t k;
-    sheet->attributes = calloc((size_t)sheet->values.names + 1, sizeof *sheet->attributes);
-    sheet->is_of_subject = calloc(1, (size_t)page->a + 1);
-    if (sheet->attributes == NULL || sheet->is_of_subject == NULL) {
-        return -1;
-    }
-    for (i = 0; i < sheet->values.names && lines.begin < lines.end; i++) {
-        Span name = next_line(&lines);
-        unsigned char mark = is_word(name, "class") ? '.' : is_word(name, "id") ? '#' : 0;
-        sheet->attributes[i] = (Attribute){name, mark, !sheet->is_lax && is_word(name, "style"), {0}};
-    }
-    for (i = 0; i < page->n; i++) {
-        for (k = page->attribute_begin[i]; sheet->subjects[i] && k < page->attribute_begin[i + 1]; k++) {
-            sheet->is_of_subject[page->first[k]] = 1;
-        }
-    }
-    return 0;
 }
 
 /* Read the properties that are wanted. */
@@ -565,9 +371,7 @@ static void read_wanted(Sheet *sheet, Span lines)
 static void release(Sheet **sheet)
 {
     if (*sheet != NULL) {
-        values_release(&(*sheet)->values);
-        free((*sheet)->attributes);
-        free((*sheet)->is_of_subject);
+        style_names_release(&(*sheet)->names);
         free((*sheet)->text.data);
         free(*sheet);
     }
@@ -587,6 +391,7 @@ PyObject *core_style_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array subjects = {0}, properties = {0};
     SCOPED(release) Sheet *sheet = calloc(1, sizeof *sheet);
+    StyleNames *names = sheet ? &sheet->names : NULL;
     SCOPED(free_memory) unsigned char *room = NULL;
     SCOPED(release_object) PyObject *rules = NULL, *styles = PyList_New(0);
     Span css, wanted, attributes;
@@ -594,18 +399,18 @@ PyObject *core_style_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
     if (sheet == NULL || styles == NULL) {
         return PyErr_NoMemory();
     }
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&pO&", in_page, &sheet->page, in_values, &sheet->values, in_text,
-                          &attributes, in_text, &sheet->tag_names, in_text, &sheet->others, in_1, &subjects, in_bytes, &css,
-                          in_text, &wanted, &sheet->is_lax, in_properties, &properties)
-        || !check_arrays(sheet->values.places <= sheet->page.a && subjects.length == sheet->page.n)) {
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&pO&", in_page, &names->page, in_values, &names->values, in_text,
+                          &attributes, in_text, &names->tag_names, in_text, &names->others, in_1, &subjects, in_bytes, &css,
+                          in_text, &wanted, &names->is_lax, in_properties, &properties)
+        || !check_arrays(names->values.places <= names->page.a && subjects.length == names->page.n)) {
         return NULL;
     }
-    sheet->subjects = ITEMS(subjects, uint8_t);
-    sheet->of_characters = ITEMS(properties, uint8_t);
+    names->subjects = ITEMS(subjects, uint8_t);
+    names->properties = ITEMS(properties, uint8_t);
     room = malloc((size_t)(css.end - css.begin) + 1);
     Py_BEGIN_ALLOW_THREADS
     read_wanted(sheet, wanted);
-    failed = room == NULL || read_attributes_of(sheet, attributes) < 0 || read_rules(sheet, css, room) < 0;
+    failed = room == NULL || style_names_read(names, attributes) < 0 || read_rules(sheet, css, room) < 0;
     Py_END_ALLOW_THREADS
     if (failed) {
         return PyErr_NoMemory();
