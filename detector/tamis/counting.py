@@ -3,6 +3,10 @@
 Only the *leaves* of a page are counted: text blocks and media. A block is on at least as many pages as any element
 around it, so the counts of the leaves bound the counts of all units. A page of 500 elements has about 400 countable
 units and 140 leaves.
+
+:func:`tamis.places.counted_units` lists all that is counted of a page, with the codes of places and of declared texts.
+The counts are kept by :class:`LossyCounts` in memory and by ``scrapy_tamis.storage.counts`` in Redis; both read them by
+:func:`frequency_estimates`.
 """
 
 from __future__ import annotations

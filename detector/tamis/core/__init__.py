@@ -25,7 +25,8 @@ def _load() -> Any:
         compiled = import_module("tamis.core._compiled")
     except ImportError as error:
         raise ImportError(f"the compiled core of tamis cannot be loaded ({error}): {_HOW}") from error
-    if (found := getattr(compiled, "VERSION", 1)) != VERSION:
+    found = getattr(compiled, "VERSION", 1)
+    if found != VERSION:
         raise ImportError(f"the compiled core of tamis is of version {found}, not {VERSION}: {_HOW}")
     return compiled
 

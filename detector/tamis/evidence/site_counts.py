@@ -46,7 +46,6 @@ LEARNED: Final = Evidence(fraction=2.167, everywhere=2.5, place=0.487, presence=
 """The learned coefficients. ``everywhere`` is raised from 0.7, which changes no figure, so that what all pages repeat
 is cut even if the page's own score is confident."""
 
-
 _NOT_COUNTED: Final = Places(np.zeros(0, np.int32), np.zeros((0, 2), bool), np.zeros((0, 3), np.uint64))
 
 

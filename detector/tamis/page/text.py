@@ -48,7 +48,6 @@ UNSPACED_RUN: Final = re.compile(f"[{UNSPACED_CLASS}]{{2,}}")
 WORD: Final = re.compile(rf"[{UNSPACED_CLASS}]|[^\W{UNSPACED_CLASS}]+")
 """A word; each character of an unspaced script is a word of its own."""
 
-
 CODE_UNITS: Final = 1 << 16
 """Number of UTF-16 code units; characters outside the basic plane take two."""
 

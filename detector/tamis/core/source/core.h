@@ -133,7 +133,7 @@ typedef struct {
     int held;
 } Array;
 
-/* Borrow an array of items of `size` bytes; 0, or -1 with an exception set. */
+/* Borrow an array of items of `size` bytes, 0 for any; 0, or -1 with an exception set. */
 int array_borrow(Array *array, PyObject *object, Py_ssize_t size, int writable, const char *name);
 
 void array_release(Array *array);
@@ -145,8 +145,9 @@ void arrays_release(Array *arrays, int count);
 
 #define ITEMS(array, type) ((type *)(array).view.buf)
 
-/* Converters for "O&" of PyArg_ParseTuple. They borrow an Array of items of 1, 4 or 8 bytes, to be read or written, or the
+/* Converters for "O&" of PyArg_ParseTuple. They borrow an Array of items of any, 1, 4 or 8 bytes, to be read or written, or the
    table of properties below, and give a Span of bytes, or of a str or its UTF-8. Arrays are SCOPED(array_release). */
+int in_any(PyObject *object, void *array);
 int in_1(PyObject *object, void *array);
 int in_4(PyObject *object, void *array);
 int in_8(PyObject *object, void *array);
@@ -270,10 +271,12 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(checked_page, "Arrays of a page, checked for all functions that take them.") \
     DO(chosen_ancestors, "Nearest or outermost chosen ancestor of every node.") \
     DO(slice_sums, "Sums over slices of an array.") \
+    DO(mark_slices, "What lies in some slices.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
     DO(style_rules, "Rules of a style sheet that set some properties, for tamis.page.cascade.") \
     DO(match_predicates, "Attribute predicates, for tamis.page.attributes.") \
     DO(elements_with, "Elements with some attributes.") \
+    DO(elements_with_word, "Elements with a class, an id or the like.") \
     DO(score_blocks, "Scores of a page's blocks, for tamis.models.blocks.") \
     DO(block_features, "Features of text blocks, and their tokens.") \
     DO(kind_probabilities, "How likely each kind of page is.") \

@@ -8,15 +8,23 @@ void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, const uint8
 {
     int64_t kinds[KINDS] = {0}, words = 0;
     Py_ssize_t i;
+    int k;
     for (i = 0; i < r; i++) {
         int64_t left = run_offset[i + 1] - run_offset[i];
         unsigned before = SPACE;
         int64_t *to = totals + (i + 1) * columns;
-        while (left-- > 0 && text.begin < text.end) {
-            unsigned kind = KIND & next_property(properties, &text);
-            words += before == SPACE && kind >= LETTER;
-            kinds[kind]++;
-            before = kind;
+        while (left > 0 && text.begin < text.end) {
+            uint64_t counts = 0; /* a byte for each kind: faster than to add to the same place of memory again and again */
+            int64_t part = left < UINT8_MAX ? left : UINT8_MAX;
+            for (left -= part; part > 0 && text.begin < text.end; part--) {
+                unsigned kind = KIND & next_property(properties, &text);
+                words += before == SPACE && kind >= LETTER;
+                counts += (uint64_t)1 << 8 * kind;
+                before = kind;
+            }
+            for (k = 0; k < KINDS; k++) {
+                kinds[k] += counts >> 8 * k & UINT8_MAX;
+            }
         }
         to[CHARACTERS] = kinds[UNSPACED] + kinds[LETTER] + kinds[UPPER] + kinds[DIGIT] + kinds[COMMA]
             + kinds[SENTENCE_END] + kinds[OTHER];
