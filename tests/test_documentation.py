@@ -171,6 +171,19 @@ def test_the_links_of_the_readme_work_on_pypi(tmp_path):
     assert all(re.match("https?:", target) for target in re.findall(r"\]\(([^)\s]+)\)", written))
 
 
+def test_the_figures_of_the_readme_are_those_of_the_pages_it_names():
+    named = 0
+    for paragraph in (ROOT / "README.md").read_text(encoding="utf-8").split("\n\n"):
+        for target in re.findall(r"\]\((docs/figures/[\w-]+\.md)", paragraph):
+            page = (ROOT / target).read_text(encoding="utf-8")
+            known = re.findall(r"(?<![\d.])\d*\.\d+", page)
+            for figure in re.findall(r"(?<![\d.])\d*\.\d+", paragraph.partition("](")[0]):
+                digits = len(figure.partition(".")[2])
+                assert any(round(float(one), digits) == float(figure) for one in known), (target, figure)
+                named += 1
+    assert named >= 5
+
+
 def test_docstrings_name_pages_of_the_documentation_that_exist_and_messages_name_none():
     for file in [*ROOT.glob("crawler/**/*.py"), *ROOT.glob("detector/**/*.py")]:
         tree = ast.parse(file.read_text(encoding="utf-8"))
