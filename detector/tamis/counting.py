@@ -104,6 +104,21 @@ def frequency_estimates(seen: Integers, missed: Integers, pages: int) -> Integer
     return np.where(may_be_template, most, seen)
 
 
+_MIN_OTHER_PAGES: Final = 4
+
+
+def on_most_pages(df: Integers, pages: int) -> Flags:
+    """bool, whether more than half of the other pages of a site have each unit; never with fewer than five pages.
+
+    Args:
+        df: pages that have each unit, the one in question included.
+        pages: pages counted, this one included.
+    """
+    others = pages - 1
+    found: Flags = (2 * (df - 1) > others) & (others >= _MIN_OTHER_PAGES)
+    return found
+
+
 class LossyCounts:
     """Counts of at most ``budget`` fingerprints, each too small by at most ``undercount``.
 

@@ -18,7 +18,7 @@ from tamis.evidence.main_content import (
 )
 from tamis.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from tamis.evidence.product import keep_product
-from tamis.evidence.site_counts import adjust_by_site_counts
+from tamis.evidence.site_counts import adjust_by_site_counts, cut_common_pictures
 from tamis.evidence.stated import keep_stated, missing_fraction
 from tamis.models.decision import Choice, FixedThreshold, shifted
 from tamis.output.leftovers import find_leftovers
@@ -177,6 +177,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     cut_hidden,
     cut_later_copies,
     cut_unwanted,
+    cut_common_pictures,
     apply_rules,
     estimate_confidence,
 )

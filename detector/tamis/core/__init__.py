@@ -16,7 +16,7 @@ _HOW: Final = "reinstall it: pip install --force-reinstall tamis (from source: a
 SEED: Final = secrets.randbits(64)
 """Seed of the core's hash tables, another in every process, so that no page can fill one of their slots."""
 
-VERSION: Final = 41
+VERSION: Final = 42
 """Version of the functions that are called here; ``core.h`` has the same number."""
 
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; tamis.core expects the same number. */
-#define CORE_VERSION 41
+#define CORE_VERSION 42
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -246,6 +246,15 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     return *text->begin < 0x80 ? properties[*text->begin++] : property_of(properties, next_character(&text->begin, text->end));
 }
 
+/* Copy characters of a text with each stretch of white space as one space, which is written before the word behind it;
+   `is_spaced` is whether there has been white space since the last word. Returns what is behind the copy. */
+char *copy_words(char *to, Span *text, int64_t characters, const uint8_t *properties, int *is_spaced);
+
+/* Skip white space at the beginning of so many characters; returns how many are left. */
+int64_t skip_white_space(Span *text, int64_t characters, const uint8_t *properties);
+
+void skip_characters(Span *text, int64_t characters);
+
 /* The functions of the module. */
 #define FUNCTIONS(DO) \
     DO(flatten, "Flat arrays of a tree of lxml or lexbor, for tamis.page.page.") \
@@ -255,6 +264,8 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(block_texts, "Texts of blocks with white space normalised, one a line.") \
     DO(data_tables, "Tables that hold values, for tamis.output.tables.") \
     DO(join_items, "Elements and texts in document order, for tamis.output.markup.") \
+    DO(plain_text, "Plain text of what is kept, for tamis.output.text.") \
+    DO(code_lines, "The lines of blocks of code, for tamis.output.markup.") \
     DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
     DO(has_controls, "Whether a text has control characters beyond ASCII, for tamis.page.parsing.") \
     DO(count_continuations, "Bytes that continue characters of UTF-8, for tamis.page.parsing.") \
