@@ -102,7 +102,7 @@ class Cleaned:
         return f"<Cleaned {self.title!r} {self.kind}, {words:,} words{confidence}{status}>"
 
     def _repr_markdown_(self) -> str:
-        """What notebooks show."""
+        """Return the Markdown, which notebooks show."""
         return self.markdown
 
     @property
@@ -145,7 +145,7 @@ class Cleaned:
 
     @cached_property
     def _markup(self) -> Markup:
-        """What the clean HTML and Markdown are written from."""
+        """The tree that the clean HTML and Markdown are written from."""
         if self.decided is None:
             return Markup([], [], [])
         return self._make_markup(self.decided, links=self._links)
@@ -158,7 +158,7 @@ class Cleaned:
 
     @cached_property
     def _markdown_blocks(self) -> list[Block]:
-        """What the Markdown and the chunks are made of."""
+        """The blocks that the Markdown and the chunks are made of."""
         return write_blocks(self._markup)
 
     def _blocks_with(self, *, links: bool) -> list[Block]:
@@ -168,7 +168,7 @@ class Cleaned:
 
     @cached_property
     def segments(self) -> list[Segment]:
-        """The sections of the page with their scores, in document order; none for a page that was passed through."""
+        """The sections of the page with their scores, in document order; none for a page that was not read."""
         return [] if self.decided is None else segments(self.decided)
 
     @cached_property
@@ -476,7 +476,7 @@ def _usable_model(model: Model | str | Path | None) -> Model:
 
 
 def _type_name(value: object) -> str:
-    """Name of a value's type, with advice what to pass instead."""
+    """Name of a value's type, with advice on what to pass instead."""
     kind = type(value).__name__
     if hasattr(value, "selector") and hasattr(value, "body"):
         return f"{kind}; give its .body and .url"

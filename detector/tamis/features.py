@@ -207,7 +207,7 @@ def features_of(page: Page, tables: TokenTables) -> tuple[Singles, Tokens]:
 
 
 def page_arguments(page: Page, tables: TokenTables) -> tuple[object, ...]:
-    """A page and log-odds as the functions of the core take them that compute features."""
+    """Arguments of the core's functions that compute features: a page and log-odds."""
     attributes = page.attributes
     title = "".join([f"{word}\n" for word in dict.fromkeys(_WORD.findall(page.title.lower()))])
     uses = bytes(map(_USES.get, attributes.names, repeat(0)))

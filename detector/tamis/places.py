@@ -67,7 +67,7 @@ def find_places(page: Page, model: Model) -> Places:
 
 
 def counted_units(page: Page, model: Model | None) -> tuple[Integers, Hashes, NDArray[np.uint8]]:
-    """Return the units of a page that are counted: its leaves, the codes of its places, those of what it states.
+    """Return what is counted of a page: its leaves, the codes of its places, and those of its declared texts.
 
     Without a model, only leaves are counted.
 

@@ -26,7 +26,7 @@ def process_pool(processes: int, module: str) -> ProcessPoolExecutor:
 
 
 def _begin(environment: dict[str, str]) -> None:
-    """Prepare a process of a pool: one thread for numpy, and an end with the process that it works for."""
+    """Prepare a process of a pool: one thread for numpy, and an end when its parent ends."""
     os.environ.update(environment)  # that of a server of forks is of when it was started
     with suppress(ImportError):  # it comes with scikit-learn, without which nothing here multiplies matrices in numpy
         from threadpoolctl import threadpool_limits  # noqa: PLC0415

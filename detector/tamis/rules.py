@@ -143,7 +143,7 @@ def _selector(selector: str) -> CSSSelector:
 
 
 def apply_rules(draft: Draft) -> None:
-    """Keep and cut what the user's rules for the page say."""
+    """Apply the user's rules for the page."""
     page, rules = draft.page, draft.options.rules
     if not rules:
         return

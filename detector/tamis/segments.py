@@ -164,7 +164,7 @@ def unit_paths(page: Page, units: Iterable[int]) -> list[str]:
 
 
 def _number_alike(things: Iterable[Hashable]) -> tuple[list[int], Counter[Hashable]]:
-    """Number things that are equal from 1, and return how many there are of each."""
+    """Number equal things from 1, and return the count of each."""
     counts: Counter[Hashable] = Counter()
     numbers = []
     for thing in things:

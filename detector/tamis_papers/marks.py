@@ -122,7 +122,7 @@ class MarkedExample(GoldExample):
     marks: PageMarks
 
     def content(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """float64[m], what the blocks are marked as."""
+        """float64[m], what the blocks are marked as, see :meth:`PageMarks.content`."""
         return self.marks.content(texts)
 
 

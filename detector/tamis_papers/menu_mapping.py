@@ -32,7 +32,7 @@ WIDTH: Final = 8  # classes and other attributes of an element that are looked a
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Profile:
-    """The nodes of a page as far as they are compared.
+    """What is compared of the nodes of a page.
 
     Attributes:
         page: the page without its tree.
@@ -62,7 +62,7 @@ class Profile:
 
     @classmethod
     def from_page(cls, page: Page) -> Self:
-        """Take from a page what is compared; links are relative to ``page.url``."""
+        """Create from a page; links are relative to ``page.url``."""
         child = np.argsort(page.parent[1:], kind="stable") + 1
         children = np.bincount(page.parent[1:], minlength=page.n)
         begin, above = prefix_sums(children), page.parent[child]
@@ -270,7 +270,7 @@ def _equal_children(
 
 
 def _mapped_texts(one: Profile, other: Profile, nodes: Integers, others: Integers) -> Flags:
-    """bool[m], blocks of one page whose text a block has that belongs to an element mapped to theirs."""
+    """bool[m], blocks of one page with the text of a block whose element is mapped to theirs."""
     order = np.argsort(other.text, kind="stable")
     begin = np.searchsorted(other.text[order], one.text)
     number = np.searchsorted(other.text[order], one.text, side="right") - begin

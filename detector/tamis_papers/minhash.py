@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def cells_of(support: Integers, documents: Integers) -> Integers:
-    """How many cells a path takes that so many of a cluster's documents have: in its template and in corrections."""
+    """Cells that a path takes in a template and in corrections, by how many documents of a cluster have it."""
     cells: Integers = np.minimum(support, documents - support) + (2 * support > documents)
     return cells
 

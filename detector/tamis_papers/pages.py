@@ -44,7 +44,7 @@ def distinct_pages(pages: SitePages) -> Iterator[SitePage]:
 
 
 def check_enough(pages: SitePages, distinct: int, least: int = 2) -> None:
-    """Refuse a site of which fewer than ``least`` pages are readable, have text and are no copies of each other.
+    """Raise if fewer than ``least`` pages of a site are readable, have text and differ from each other.
 
     Raises:
         SiteError: there are fewer; the message says of what there was how much.

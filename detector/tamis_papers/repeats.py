@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 
 def _covered(begin: Integers, end: Integers, length: int) -> Flags:
-    """bool[length], which places some of the slices ``[begin, end)`` cover."""
+    """bool[length], which positions some of the slices ``[begin, end)`` cover."""
     change = np.bincount(begin, minlength=length + 1) - np.bincount(end, minlength=length + 1)
     inside: Flags = np.cumsum(change[:length]) > 0
     return inside
 
 
 class Events(NamedTuple):
-    """A page as ``2 * n + r`` events: int64[n] places where elements open and close, int64[r] of runs of text."""
+    """A page as ``2 * n + r`` events: int64[n] positions where elements open and close, int64[r] of runs of text."""
 
     opens: Integers
     closes: Integers
@@ -50,7 +50,7 @@ class Events(NamedTuple):
 
     @classmethod
     def from_page(cls, page: Page) -> Events:
-        """Lay a page out."""
+        """Create from a page."""
         opened_before = np.searchsorted(page.run_begin, np.arange(page.r), side="right")
         return cls(
             opens=2 * np.arange(page.n) + page.run_begin - page.depth,
@@ -60,7 +60,7 @@ class Events(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many there are."""
+        """Number of events."""
         return 2 * len(self.opens) + len(self.runs)
 
 
@@ -145,7 +145,7 @@ class NodeHashes(SiteMethod):
         return Labels(np.concatenate([inside[events.opens], blocks_of_runs(page, inside[events.runs])]))
 
     def _joined(self, template: Hashes, page: Page, events: Events) -> tuple[Integers, Integers]:
-        """First event of each coalesced template, and the event behind its last one."""
+        """First event of each coalesced template, and the event after its last one."""
         known = np.isin(template_hashes(page, events), template)
         parent = np.concatenate([page.parent, page.run_node])
         topmost = known & ~np.append(within(page, known[: page.n]), False)[parent]
@@ -223,6 +223,6 @@ class TextWindows(SiteMethod):
 
 
 def _fragments(codes: NDArray[np.uint32], window: int) -> Hashes:
-    """uint64, hash of the fragment that begins at each place; none for a text that is shorter than the window."""
+    """uint64, hash of the fragment that begins at each position; none for a text shorter than the window."""
     begin = np.arange(len(codes) - window + 1)
     return hash_slices(mix(codes.astype(np.uint64) + np.uint64(1)), begin, begin + window)

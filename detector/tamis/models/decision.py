@@ -306,6 +306,6 @@ class PageDecision:
         return np.array(self._chosen(templateness, threshold, 1.0, 1.0)[1])
 
     def _chosen(self, templateness: Floats, even: float, is_article: float, beta: float) -> tuple[float, list[float]]:
-        """Choose between the best threshold and ``even``, which counts ``is_article``; and the inputs of confidence."""
+        """Average the best threshold and ``even`` by ``is_article``; return it with the inputs of the confidence."""
         threshold, *quality, log_words = core.choose_threshold(templateness, self.words, beta, even, is_article)
         return threshold, [1.0, *quality, self.kinds[ARTICLE], log_words]

@@ -1,4 +1,4 @@
-"""Addresses on pages, which may be any text: an invalid one has no parts, and leads nowhere."""
+"""URLs on pages, which may be any text: an invalid one has no parts."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ _TAG_BITS: Final = sum(  # as flatten.h has them
 
 
 class PageTooLarge(ValueError):  # noqa: N818  callers expect it and handle it
-    """The page is above one of the caps of :class:`Limits`; ``reason`` is ``"bytes"``, ``"nodes"`` or ``"depth"``."""
+    """The page exceeds one of :class:`Limits`; ``reason`` is ``"bytes"``, ``"nodes"`` or ``"depth"``."""
 
     def __init__(self, reason: str, size: int, limit: int) -> None:
         self.reason = reason
@@ -175,7 +175,7 @@ class Page:
     def parse(
         cls, html: str | bytes, url: str | None = None, *, encoding: str | None = None, limits: Limits = DEFAULT_LIMITS
     ) -> Page:
-        """Parse HTML the way browsers do, and flatten it; of what is not HTML only :attr:`data` is known.
+        """Parse HTML the way browsers do, and flatten it; for other data only :attr:`data` is set.
 
         A document whose nesting or names would take an HTML5 parser quadratic time is parsed by lxml.
 
@@ -228,7 +228,7 @@ class Page:
         return page
 
     def _data_parsed_as_html(self) -> str | None:
-        """``"json"`` or ``"feed"`` for a tree that a parser of HTML made of one of these."""
+        """``"json"`` or ``"feed"`` if an HTML parser made the tree from one of these."""
         first = (name for element, name in self.unknown_names.items() if element < 4)  # html, body, p
         if not FEEDS.isdisjoint(name.rpartition("}")[2].rpartition(":")[2].lower() for name in first):
             return "feed"
@@ -238,7 +238,7 @@ class Page:
         self.n, self.m, self.r = len(self.parent), len(self.block_node), len(self.run_node)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what the core holds, which is made again."""
+        """Leave out what the core holds, which is computed again."""
         return {name: value for name, value in vars(self).items() if name != "arrays"}
 
     @cached_property

@@ -104,7 +104,7 @@ class _Utf8(NamedTuple):
 
     @property
     def is_damaged(self) -> bool:
-        """Whether replacements are more than a few of what is beyond ASCII."""
+        """Whether more than a few of the characters beyond ASCII were replaced."""
         return self.damage > self.continuations * 0.05
 
 
@@ -118,14 +118,14 @@ def _read_utf8(html: bytes) -> _Utf8:
 
 
 def _declared_charsets(html: bytes, encoding: str | None) -> list[str]:
-    """The charsets that the HTTP header and a ``meta`` element declare, as far as there are any, in this order."""
+    """The charsets that the HTTP header and a ``meta`` element declare, in this order."""
     header = http_content_type_encoding(f"text/html; charset={encoding}") if encoding else None
     declared = (name for name in (header, html_body_declared_encoding(html)) if name is not None)
     return [_ALIASES.get(name, name) for name in declared if _is_charset(name)]
 
 
 def _is_utf8(html: bytes, utf8: _Utf8, declared: list[str]) -> bool:
-    """Whether a document with little beyond ASCII is UTF-8, by that and by what is declared."""
+    """Whether a document with few characters beyond ASCII is UTF-8, by these and by what is declared."""
     if declared[:1] == ["utf-8"]:
         has_escapes = html.isascii() and b"\x1b" in html  # of ISO-2022-JP
         return utf8.characters >= utf8.damage and not has_escapes
@@ -144,7 +144,7 @@ def _is_charset(name: str) -> bool:
 
 
 def _least_garbled(html: bytes, declared: list[str]) -> tuple[str, str]:
-    """Decode what is not UTF-8: as declared, or as it looks where that is garbled and this is not.
+    """Decode what is not UTF-8: as declared, or as it looks if only the former would garble it.
 
     Of header and ``meta`` that differ, the ``meta`` decides where the bytes look like it.
     """
@@ -314,7 +314,7 @@ def _mend_misread(html: bytes) -> bytes:
 
 
 def _read_again(found: re.Match[bytes]) -> bytes:
-    """Write characters that were misread as what they were, if they were any: nothing shows the controls instead."""
+    """Return what misread characters were, if they can be read again."""
     read = found[0].decode().encode("latin-1")
     for encoding in ("utf-8", "cp1252"):
         with suppress(UnicodeDecodeError):
@@ -372,7 +372,7 @@ _ENDLESS: Final = {
 
 
 def close_endless(document: Prepared) -> bytes | None:
-    """Close what never ends before the next tag that stands in a head or body, if text follows it; ``None`` if not.
+    """End what never ends before the next tag of a head or body; ``None`` if nothing is endless or no text follows.
 
     Browsers show nothing of such a page, since all that follows is part of its title, of a script or of a comment.
     """

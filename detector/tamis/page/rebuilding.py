@@ -1,4 +1,4 @@
-"""lxml's elements of a page or a part of it, made of its arrays where a step or a rule needs a tree."""
+"""Rebuilds lxml elements of a page or a part of it from its arrays, for steps and rules that need a tree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9_.-]", re.IGNORECASE | re.ASCII)
 
 
 def rebuild(page: Page, root: int) -> list[etree._Element]:
-    """Make the elements of the subtree of ``root``, in the order of the page, with attributes and text, no comments."""
+    """Create the elements of the subtree of ``root`` in document order, with attributes and text, without comments."""
     was_enabled = gc.isenabled()
     gc.disable()  # it would scan the elements repeatedly for nothing
     try:

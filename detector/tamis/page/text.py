@@ -142,7 +142,7 @@ def character_properties() -> NDArray[np.uint8]:
 
 
 def without_controls(text: str | bytes) -> str:
-    """Make a text what those of pages are: without control characters, and with line feeds as line ends."""
+    """Remove control characters from a text, and write line ends as line feeds, as in the texts of pages."""
     plain: bytes = core.without_controls(text.encode("utf-8", "ignore") if isinstance(text, str) else text)
     return plain.decode(errors="replace")
 
@@ -195,5 +195,5 @@ def block_words(page: Page) -> Floats:
 
 
 def letters_of(text: str) -> str:
-    """Letters and digits of a text in lower case, without "the" before them, by which names are compared."""
+    """Letters and digits of a text in lower case, without a leading "the": the form in which names are compared."""
     return re.sub(r"\W", "", text.lower()).removeprefix("the")

@@ -201,14 +201,14 @@ def sums_in_blocks(page: Page, values: NDArray[np.generic]) -> Integers:
 
 
 def elements_of_blocks(page: Page, blocks: Flags) -> Flags:
-    """bool[n], elements that hold text, and none but that of the chosen blocks (bool[m])."""
+    """bool[n], elements whose text is all in the chosen blocks (bool[m]); false for elements without text."""
     held = page.block_end - page.block_begin
     elements: Flags = (held > 0) & (sums_over_blocks(page, blocks) == held)
     return elements
 
 
 def elements_named(page: Page, *names: str) -> list[int]:
-    """Elements of some names in document order; most pages have none of most names."""
+    """Elements with one of some names, in document order."""
     if page.tag_names.isdisjoint(names):
         return []
     is_named = page.tag == TAG_ID[names[0]] if len(names) == 1 else tag_set(*names).take(page.tag)
@@ -217,14 +217,14 @@ def elements_named(page: Page, *names: str) -> list[int]:
 
 
 def is_among(page: Page, elements: Sequence[int] | NDArray[np.integer[Any]]) -> Flags:
-    """bool[n], whether each element is one of some."""
+    """bool[n], mask of some elements."""
     chosen = np.zeros(page.n, bool)
     chosen[elements] = True
     return chosen
 
 
 def named_elements(page: Page, *names: str) -> list[tuple[int, dict[str, str]]]:
-    """Elements of some names in document order, each with its attributes."""
+    """Elements with one of some names, in document order, each with its attributes."""
     elements = elements_named(page, *names)
     pairs = page.attributes.of_elements(np.array(elements)) if elements else []
     return list(zip(elements, map(dict, pairs), strict=True))

@@ -75,7 +75,7 @@ class Frame:
 
 
 def frames_by_site(folder: Path, least: int) -> dict[str, list[Frame]]:
-    """As :func:`frames_of_sites`, of the sites of a folder. Ends the program where none is left."""
+    """Like :func:`frames_of_sites`, for the sites of a folder. Ends the program if none is left."""
     try:
         return frames_of_sites(find_sites(folder), least)
     except (OSError, ValueError) as error:
@@ -128,7 +128,7 @@ def slot_of(page: Page, own: NDArray[np.bool_]) -> int | None:
 
 
 def shortened(text: str, most_words: int = MAX_WORDS) -> list[str]:
-    """Paragraphs of a text, up to the one that reaches so many words."""
+    """Paragraphs of a text, up to the one that reaches a number of words."""
     paragraphs: list[str] = []
     words = 0
     for line in text.splitlines():

@@ -67,7 +67,7 @@ def parser_of(doc: str) -> argparse.ArgumentParser:
 
 
 def experiment_parser(doc: str) -> argparse.ArgumentParser:
-    """As :func:`parser_of`, with the options that :func:`sites_of` reads."""
+    """Like :func:`parser_of`, with the options that :func:`sites_of` reads."""
     parser = parser_of(doc)
     parser.add_argument(
         "sites", nargs="*", type=Path, metavar="SITES", help="folders with one folder a site (default: the demo web)"

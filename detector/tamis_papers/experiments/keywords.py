@@ -70,7 +70,7 @@ def document_frequencies(site: MarkedSite) -> Counter[str]:
 
 
 def keywords(text: str, frequencies: Mapping[str, int], number: int) -> list[str]:
-    """The terms of highest weight: frequency times inverse document frequency; of equals, the first by alphabet."""
+    """The terms with the highest weight, frequency times inverse document frequency; ties go by alphabet."""
     documents = frequencies[""]
     weight = {
         term: times * math.log((1 + documents) / (1 + frequencies.get(term, 0)))

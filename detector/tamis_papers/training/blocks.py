@@ -58,7 +58,7 @@ class KindExample(NamedTuple):
 
 
 def kind_examples(example: GoldExample, model: BlockModel) -> list[KindExample]:
-    """Look at a gold page and its copy in another style.
+    """Make examples of a gold page and its restyled copy.
 
     Each is learned with its address and without, as it is known or not, and with its words and without, as it is in a
     language that was learned or another. Pages whose kind nobody has written down, and pages without text or above the
@@ -105,13 +105,13 @@ def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
 
 
 def collection_weights(collections: Sequence[str]) -> Floats:
-    """float64[pages]: a collection counts as the square root of its pages, so that a large one is not the web."""
+    """float64[pages]: a collection counts as the square root of its pages, so that no large one outweighs the rest."""
     number = Counter(collections)
     return np.array([number[collection] ** -0.5 for collection in collections])
 
 
 def text_f1(example: GoldExample, model: BlockModel) -> tuple[float, Floats]:
-    """Word F1 of a gold page that is cleaned, and float64[len(CONFIDENCE_INPUTS)] what its confidence is scored by."""
+    """Word F1 of a cleaned gold page, and float64[len(CONFIDENCE_INPUTS)], inputs of its confidence."""
     cleaned = clean(example.file.read_bytes(), example.gold.url, model=model)
     f1, draft = example.f1(cleaned.text), cleaned.decided
     if draft is None or not isinstance(draft.scores.decision, PageDecision) or not draft.scores.decision.learned:
@@ -121,7 +121,7 @@ def text_f1(example: GoldExample, model: BlockModel) -> tuple[float, Floats]:
 
 
 def learn_confidence(collections: Sequence[str], f1: Sequence[float], inputs: Sequence[Floats]) -> Floats:
-    """float64[len(CONFIDENCE_INPUTS)], weights of the least squares; pages that were passed through teach nothing."""
+    """float64[len(CONFIDENCE_INPUTS)], weights fitted by least squares, without pages that were not read."""
     seen = np.array([row[0] for row in inputs]) > 0
     root = np.sqrt(collection_weights(collections))[seen]
     rows, target = np.stack(inputs)[seen], np.array(f1)[seen]
@@ -242,7 +242,7 @@ _MeasuredText = tuple[str, float, "Floats"]  # collection of a page, F1 of its t
 
 
 def _of_others(folds: Sequence[Sequence[_Item]], fold: int) -> list[_Item]:
-    """What is in all folds but one."""
+    """Items of all folds but one."""
     return [item for number, items in enumerate(folds) for item in items if number != fold]
 
 

@@ -72,7 +72,7 @@ class BlockPage:
 
 
 def block_page(page: Page, label: NDArray[np.floating], source: str) -> BlockPage:
-    """Take a page as examples."""
+    """Make examples of a page."""
     kept = replace(page, raw_texts={}, attributes=replace(page.attributes))
     no_odds = TokenTables(*np.zeros((2, TABLE_SIZE), np.float32))
     return BlockPage(source, kept, features_of(page, no_odds)[1], block_words(page), label.astype(np.float32))
@@ -119,7 +119,7 @@ def label_site_by_counts(site: SitePages, *, model: Model, seed: int) -> list[Bl
 
 
 def label_gold_page(example: GoldExample) -> list[BlockPage]:
-    """Label the blocks of a gold page, and of a copy of it in another style; there are none of one above the caps."""
+    """Label the blocks of a gold page and of its restyled copy; none of a page that exceeds a limit."""
     found = []
     for number, page in enumerate(parse_with_copy(example)):
         content = example.content(page.block_texts())

@@ -189,7 +189,7 @@ _OLDER: Final = {"time": "span"} | dict.fromkeys(
 
 
 def parse_with_copy(example: GoldExample) -> list[Page]:
-    """Parse a gold page, and a copy of it in another style; there are none of a page above the caps."""
+    """Parse a gold page and its restyled copy; none of a page that exceeds a limit."""
     html, url = example.file.read_bytes(), example.gold.url
     pages: list[Page] = []
     with suppress(PageTooLarge):

@@ -46,7 +46,7 @@ class SequencePage(NamedTuple):
 
 
 def fit_sequence(pages: Sequence[SequencePage], dropout: float, seed: int) -> SequenceNetwork:
-    """Fit a network to pages, those without blocks passed over; the same seed gives the same one.
+    """Fit a network to pages with blocks; the same seed gives the same network.
 
     ``dropout`` is the fraction of the features that a page is shown without, others each time (Srivastava et al. 2014).
 
