@@ -93,6 +93,7 @@ class Tamis(Component):
         self._redis_url: str | None = None
         self._closing = AsyncExitStack()  # ends in the reverse order what was opened
         self._warned: set[Hashable] = set()
+        self.cleaner.pool.start_early()
         crawler.signals.connect(self.sources.leave, signals.request_scheduled)
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)

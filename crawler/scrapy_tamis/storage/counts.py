@@ -268,16 +268,24 @@ class _NewHosts:
 
     def __init__(self, max_hosts: int) -> None:
         self._max_hosts = max_hosts
+        self._first = list[str]()  # of any domain: the list of public suffixes is read once there are so many hosts
         self._hosts = Counter[str]()
-        _domain_of("example.com")  # reads the list of public suffixes, which takes too long for the first page
 
     def has_room(self, host: str) -> bool:
         """Whether one more host of the domain of this one may be begun."""
-        return not self._max_hosts or self._hosts[_domain_of(host)] < self._max_hosts
+        return len(self._first) < self._max_hosts or not self._max_hosts or self._hosts[_domain_of(host)] < self._max_hosts
 
     def add(self, host: str) -> None:
         """Note that a host was begun."""
-        domain = _domain_of(host)
+        if len(self._first) < self._max_hosts:
+            self._first.append(host)
+            if len(self._first) == self._max_hosts:
+                for each in self._first:
+                    self._add(_domain_of(each))
+        elif self._max_hosts:
+            self._add(_domain_of(host))
+
+    def _add(self, domain: str) -> None:
         self._hosts[domain] += 1
         if self._hosts[domain] == self._max_hosts:
             logger.warning(
