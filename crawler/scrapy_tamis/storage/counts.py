@@ -55,8 +55,7 @@ otherwise cost a call for each of its pages."""
 REFRESH_PAGES: Final = 16
 MAX_REFRESHES: Final = 60
 
-_MAX_DOMAINS: Final = 10_000  # that are held; beyond that, those with fewer than so many new hosts are forgotten:
-_FEW_HOSTS: Final = 10
+_MAX_DOMAINS: Final = 10_000  # that are held; beyond that, the half with the fewest new hosts is forgotten
 
 logger = logging.getLogger(__name__)
 
@@ -273,7 +272,9 @@ class _NewHosts:
 
     def has_room(self, host: str) -> bool:
         """Whether one more host of the domain of this one may be begun."""
-        return len(self._first) < self._max_hosts or not self._max_hosts or self._hosts[_domain_of(host)] < self._max_hosts
+        return (
+            len(self._first) < self._max_hosts or not self._max_hosts or self._hosts[_domain_of(host)] < self._max_hosts
+        )
 
     def add(self, host: str) -> None:
         """Note that a host was begun."""
@@ -294,7 +295,7 @@ class _NewHosts:
                 *(domain, self._max_hosts),
             )
         if len(self._hosts) > _MAX_DOMAINS:
-            self._hosts = Counter({domain: number for domain, number in self._hosts.items() if number >= _FEW_HOSTS})
+            self._hosts = Counter(dict(self._hosts.most_common(_MAX_DOMAINS // 2)))
 
 
 @cache
