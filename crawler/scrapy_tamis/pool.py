@@ -195,7 +195,7 @@ class _StartedProgram(NamedTuple):
                     "OPENBLAS_NUM_THREADS": "1",
                     "MKL_NUM_THREADS": "1",
                 },
-                stdin=other,
+                stdin=other.fileno(),
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C in a terminal is for the crawl, which has pages to finish
             )
