@@ -326,7 +326,7 @@ class CleaningPool:
                 crashes += lost.status == CRASHED
                 if lost.status == TIMED_OUT or crashes == _MAX_CRASHES:
                     error = PageFailedError(lost.status)
-                    logger.error("%s goes on without text: %s", loggable(url), error)  # noqa: TRY400  (a traceback says nothing)
+                    logger.error("%s has no text: %s", loggable(url), error)  # noqa: TRY400  (a traceback says nothing)
                     raise error from None
             kept = None
         if crashes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import hashlib
 import json
@@ -12,32 +13,35 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import IO, TYPE_CHECKING, ClassVar, Final, Self
 
 from scrapy_tamis.archives.addresses import Destination
 from scrapy_tamis.archives.counting import HostCounts, LeafWriter, StreamCounts, count_hosts
 from scrapy_tamis.archives.reading import ENDED_PROCESS, ArchiveReader, Part, split_archives
-from scrapy_tamis.archives.rows import FORMATS, Failure, clean_page, hash_page
+from scrapy_tamis.archives.rows import FORMATS, Failure, clean_page, hash_page, row_of
 from scrapy_tamis.fetching import STANDARD_INPUT
-from scrapy_tamis.storage.evidence import HashedPage
+from scrapy_tamis.fields import CleaningOptions
+from scrapy_tamis.pool import CleaningPool, PageFailedError, ReadPage
+from scrapy_tamis.storage.evidence import HashedPage, HashedUnits
 from tamis import __version__
 from tamis.duplicates import MemoryIndex
 from tamis.files import write_output
 from tamis.models import load_model
+from tamis.page.page import PageTooLarge
+from tamis.page.parsing import decode, kind_of_data
 from tamis.processes import process_pool
 from tamis.rules import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Future
+    from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
     from pathlib import Path
 
     from scrapy_tamis.archives.reading import ArchivedPage
     from scrapy_tamis.archives.rows import Row
-    from scrapy_tamis.storage.evidence import HashedUnits, SiteEvidence
+    from scrapy_tamis.storage.evidence import SiteEvidence
     from tamis.models.decision import Favor, Scope
 
     PartWork = Callable[[Part, Path, "Options", HostCounts], "Summary"]
@@ -71,6 +75,12 @@ class Options:
     outputs: frozenset[str] = frozenset()
     processes: int = 1
     ray: str | None = None
+
+    @property
+    def cleaning(self) -> CleaningOptions:
+        """What holds for all pages."""
+        switches = {"favor": self.favor, "scope": self.scope}
+        return CleaningOptions(outputs=tuple(self.outputs), switches=switches)
 
 
 @dataclass(slots=True)
@@ -397,116 +407,83 @@ def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Op
 
 def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | Failure]:
     """Clean pages, each with what its host had counted when it came; yield as :func:`clean_counted`, in their order."""
+    with asyncio.Runner() as runner:
+        batches = _clean_batches(pages, counts, options)
+        try:
+            while rows := runner.run(anext(batches, None)):
+                yield from rows
+        finally:
+            runner.run(batches.aclose())
+
+
+async def _clean_batches(
+    pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options
+) -> AsyncGenerator[list[Row | Failure]]:
+    """Read the next pages in processes while the last ones are cleaned there; count them here, in their order."""
+    pool = CleaningPool(options.processes, options.model, options.cleaning, lambda: None)
+    pool.start()
     left = iter(pages)
-    cleaning: list[Callable[[], list[Row | Failure]]] = []
-    with ExitStack() as stack:
-        workers = [stack.enter_context(closing(_PageWorker(options))) for _ in range(options.processes)]
-        while batch := list(islice(left, _BATCH * len(workers))):
-            shares = [batch[begin : begin + _BATCH] for begin in range(0, len(batch), _BATCH)]
-            hashing = [worker.hash(share) for worker, share in zip(workers, shares, strict=False)]
-            for rows in cleaning:  # which the processes have worked on before
-                yield from rows()
+    cleaning: list[asyncio.Task[Row | Failure]] = []
+    try:
+        while batch := list(islice(left, _BATCH * options.processes)):
+            reading = [asyncio.create_task(_read_page(page, pool, options)) for page in batch]
+            if cleaning:
+                yield await asyncio.gather(*cleaning)
             cleaning = []
-            for worker, share, hashed_pages in zip(workers, shares, hashing, strict=False):
-                hashed = hashed_pages()
-                evidence = [_count_page(page, units, counts) for page, units in zip(share, hashed, strict=True)]
-                cleaning.append(worker.clean(share, hashed, evidence))
-        for rows in cleaning:
-            yield from rows()
+            for page, task in zip(batch, reading, strict=True):
+                hashed = await task
+                counted = hashed if isinstance(hashed, HashedUnits) else None
+                evidence = counts.count(page.url, page.host, counted) if counted is not None else None
+                cleaning.append(asyncio.create_task(_clean_read(page, hashed, evidence, pool, options)))
+        if cleaning:
+            yield await asyncio.gather(*cleaning)
+    finally:
+        await pool.close()
 
 
-def _count_page(page: ArchivedPage, hashed: HashedUnits | str | None, counts: StreamCounts) -> SiteEvidence | None:
-    """Count a page as it comes, unless it could not be hashed."""
-    return None if hashed is None or isinstance(hashed, str) else counts.count(page.url, page.host, hashed)
+async def _read_page(page: ArchivedPage, pool: CleaningPool, options: Options) -> HashedUnits | str | None:
+    """As :func:`hash_page`, in a process; in this one where none can be started."""
+    if kind_of_data(page.html) is not None:
+        return None
+    try:
+        return await pool.read(_text_of(page), page.url) or hash_page(page, options)
+    except PageTooLarge:
+        return None
+    except PageFailedError:
+        return ENDED_PROCESS
+    except RuntimeError as error:
+        return _last_line(error)
 
 
-class _PageWorker:
-    """A process of one pass: it parses pages, keeps them while they are counted, and cleans them.
-
-    Of pages that it dies of, each is tried by itself in another one: that which ends it again is the one that fails.
-    """
-
-    def __init__(self, options: Options) -> None:
-        self._options = options
-        self._batch = 0
-        self._pool = process_pool(1, __name__)
-
-    def close(self) -> None:
-        """End the process."""
-        self._pool.shutdown(cancel_futures=True)
-
-    def hash(self, pages: list[ArchivedPage]) -> Callable[[], list[HashedUnits | str | None]]:
-        """Have pages parsed; return what waits for their fingerprints, or the errors of those without any."""
-        self._batch += 1
-        hashing: Future[list[HashedUnits | str | None]] = self._submit(_hash_pages, self._batch, pages)
-
-        def result() -> list[HashedUnits | str | None]:
-            with suppress(BrokenProcessPool):
-                return hashing.result()
-            return [self._try_alone(hash_page, page) for page in pages]
-
-        return result
-
-    def clean(
-        self, pages: list[ArchivedPage], hashed: list[HashedUnits | str | None], evidence: list[SiteEvidence | None]
-    ) -> Callable[[], list[Row | Failure]]:
-        """Have the pages cleaned that were parsed last; return what waits for their rows."""
-        cleaning: Future[list[Row | Failure]] = self._submit(_clean_kept, self._batch, evidence)
-
-        def result() -> list[Row | Failure]:
-            with suppress(BrokenProcessPool, _PagesGoneError):
-                return cleaning.result()
-            rows = []
-            for page, units, of_page in zip(pages, hashed, evidence, strict=True):
-                row = units if isinstance(units, str) else self._try_alone(_clean_again, page, of_page)
-                rows.append(Failure(row, page.url) if isinstance(row, str) else row)
-            return rows
-
-        return result
-
-    def _submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        try:
-            return self._pool.submit(work, *arguments, self._options)
-        except BrokenProcessPool:
-            self._pool = process_pool(1, __name__)
-            self._pool.submit(int).result()  # one that does not even start is no page's fault
-            return self._pool.submit(work, *arguments, self._options)
-
-    def _try_alone(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        try:
-            return self._submit(work, *arguments).result()
-        except BrokenProcessPool:
-            return ENDED_PROCESS
+async def _clean_read(
+    page: ArchivedPage,
+    hashed: HashedUnits | str | None,
+    evidence: SiteEvidence | None,
+    pool: CleaningPool,
+    options: Options,
+) -> Row | Failure:
+    """As :func:`clean_page`, where the page was read."""
+    if isinstance(hashed, str):
+        return Failure(hashed, page.url)
+    read = hashed if isinstance(hashed, ReadPage) else None
+    try:
+        item = await pool.clean(_text_of(page), page.url, evidence, None, options.rules.of(page.url), read)
+    except PageFailedError:
+        return Failure(ENDED_PROCESS, page.url)
+    except RuntimeError as error:
+        return Failure(_last_line(error), page.url)
+    if item is None:
+        return clean_page(page, hash_page(page, options), evidence, options)
+    return row_of(page, item, options)
 
 
-class _PagesGoneError(LookupError):
-    """The process that kept the pages has ended."""
+def _text_of(page: ArchivedPage) -> str | bytes:
+    return page.html if page.charset is None else decode(page.html, page.charset)
 
 
-_kept: Final = dict[int, list[tuple["ArchivedPage", "HashedPage | str | None"]]]()
-"""Pages that a process of one pass has parsed and is to clean next, by the number of their batch."""
-
-
-def _hash_pages(batch: int, pages: list[ArchivedPage], options: Options) -> list[HashedUnits | str | None]:
-    """Fingerprint pages in a process, which keeps them to be cleaned."""
-    hashed = [hash_page(page, options) for page in pages]
-    _kept[batch] = list(zip(pages, hashed, strict=True))
-    return list(hashed)
-
-
-def _clean_kept(batch: int, evidence: list[SiteEvidence | None], options: Options) -> list[Row | Failure]:
-    """Clean the pages of a batch that this process has kept, with the counts of their hosts."""
-    if batch not in _kept:
-        raise _PagesGoneError
-    return [
-        clean_page(page, hashed, of_page, options)
-        for (page, hashed), of_page in zip(_kept.pop(batch), evidence, strict=True)
-    ]
-
-
-def _clean_again(page: ArchivedPage, evidence: SiteEvidence | None, options: Options) -> Row | Failure:
-    """Clean a page that this process has not kept."""
-    return clean_page(page, hash_page(page, options), evidence, options)
+def _last_line(error: RuntimeError) -> str:
+    """Return the kind and message of an error, of whose traceback they are the end."""
+    return str(error).rstrip().rpartition("\n")[2]
 
 
 def _write_rows(

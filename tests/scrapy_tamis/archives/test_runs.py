@@ -330,7 +330,7 @@ parse = Page.parse.__func__
 
 
 def parse_or_die(kind, html, *arguments, **options):
-    if b"POISON" in html:
+    if "POISON" in str(html):
         os.kill(os.getpid(), signal.SIGSEGV)
     return parse(kind, html, *arguments, **options)
 
