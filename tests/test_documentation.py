@@ -156,6 +156,21 @@ def test_links_of_the_documentation_lead_somewhere(page):
             _assert_is_there(page, target)
 
 
+def test_the_links_of_the_readme_work_on_pypi(tmp_path):
+    (tmp_path / "README.md").write_bytes((ROOT / "README.md").read_bytes())
+    github = {"SERVER_URL": "https://forge.example", "REPOSITORY": "owner/tamis", "REF_NAME": "v1.0"}
+    subprocess.run(
+        [sys.executable, ROOT / ".ci" / "absolute-links", "README.md"],
+        check=True,
+        cwd=tmp_path,
+        env={f"GITHUB_{name}": value for name, value in github.items()},
+    )
+    written = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "](https://forge.example/owner/tamis/blob/v1.0/docs/start.md)" in written
+    assert "](https://forge.example/owner/tamis/raw/v1.0/docs/images/counted.gif)" in written
+    assert all(re.match("https?:", target) for target in re.findall(r"\]\(([^)\s]+)\)", written))
+
+
 def test_docstrings_name_pages_of_the_documentation_that_exist_and_messages_name_none():
     for file in [*ROOT.glob("crawler/**/*.py"), *ROOT.glob("detector/**/*.py")]:
         tree = ast.parse(file.read_text(encoding="utf-8"))

@@ -32,7 +32,8 @@ def main() -> None:
     parser.add_argument("--least", type=float, default=0.4, help="share of its words that a page loses (%(default)s)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON lines with both texts of each such page")
     options = parser.parse_args()
-    default, lost, pages = tamis.load_model(), [], 0
+    lost: list[dict[str, str]] = []
+    default, pages = tamis.load_model(), 0
     try:
         model_of = models_of_folds(options.models) if options.models else lambda _: default
         for site in find_sites(options.sites):

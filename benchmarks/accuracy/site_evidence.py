@@ -53,8 +53,8 @@ def count_others(
     """Count a page and others of its site (by name) drawn at random, until so many different ones are counted.
 
     Returns:
-        int64[n + m + q * CODES + k], pages that have each unit of the page, each code of its places and each text that
-        it states; pages counted.
+        int64[n + m + 3 * q + k], pages that have each unit of the page, each code of its places and each text that it
+        states; pages counted.
     """
     counts, pages = Site(sys.maxsize, model), list(site.values())
     for other in [page, *(pages[number] for number in random.permutation(len(pages)).tolist())]:

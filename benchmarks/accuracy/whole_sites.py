@@ -72,7 +72,7 @@ def main() -> None:
         for site, pages in sites:
             say(site.name)
             model = model_of(site.name)
-            site_counts.LEARNED = evidence.get(site.name, site_counts.LEARNED)
+            site_counts.LEARNED = evidence.get(site.name, site_counts.LEARNED)  # type: ignore[misc]
             site_pages, random = {read.name: read.page for read in site.read_all()}, np.random.default_rng(0)
             for name, page in site_pages.items():
                 if name not in pages:
@@ -118,7 +118,7 @@ def _evidence_by_site(
         content_of = {name: page.content for name, page in pages.items()}
         examples[site.name] = block_examples(site, content_of, model_of(site.name))
     names = np.random.default_rng(0).permutation(list(examples)).tolist()
-    learned = {}
+    learned: dict[str, site_counts.Evidence] = {}
     for fold in range(folds):
         others = [examples[name] for index, name in enumerate(names) if index % folds != fold]
         evidence = learn_evidence(*(np.concatenate(column) for column in zip(*others, strict=True)))
@@ -147,7 +147,7 @@ def scores_of(text: str, words: dict[str, Counter[str]]) -> tuple[float, float, 
 def holes_of(cleaned: Cleaned, content: NDArray[np.bool_]) -> tuple[int, int]:
     """Blocks of content (bool[m]) cut inside structures of which most is kept; and blocks kept."""
     draft = cleaned.decided
-    if draft is None or cleaned.from_data:  # whose blocks are others
+    if draft is None or cleaned.status == "from_data":  # whose blocks are others
         return 0, 0
     page, kept = draft.page, draft.kept
     roots = np.flatnonzero(_STRUCTURES[page.tag])

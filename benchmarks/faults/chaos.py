@@ -146,6 +146,14 @@ def _limit_memory(setting: Setting, bytes_: int) -> None:
     setting.server.do("CONFIG", "SET", "maxmemory", str(bytes_))
 
 
+def _both(first: Strike, second: Strike) -> Strike:
+    def strike(setting: Setting) -> None:
+        first(setting)
+        second(setting)
+
+    return strike
+
+
 _EVERY_SECOND: Final = ("--appendonly", "yes", "--appendfsync", "everysec")
 _KILL: Final[Strike] = lambda s: s.server.kill()  # noqa: E731
 _RESTART: Final[Strike] = lambda s: s.server.start()  # noqa: E731
@@ -175,9 +183,10 @@ FAULTS: Final = {
     "clocks 40 days back, and ahead": Fault(lambda s: s.clock.jump(-DAYS * 86_400), lambda s: s.clock.be_right()),
     "worker and Redis killed -9 at once": Fault(_KILL, _RESTART, _LOGGED, kills=True),
     "network cut and Redis out of memory": Fault(
-        lambda s: (s.proxy.cut(), _limit_memory(s, 1)), lambda s: (s.proxy.heal(), _limit_memory(s, 0))
+        _both(lambda s: s.proxy.cut(), lambda s: _limit_memory(s, 1)),
+        _both(lambda s: s.proxy.heal(), lambda s: _limit_memory(s, 0)),
     ),
-    "Redis frozen, and killed while it is": Fault(lambda s: (_FREEZE(s), _KILL(s)), _RESTART, _LOGGED),
+    "Redis frozen, and killed while it is": Fault(_both(_FREEZE, _KILL), _RESTART, _LOGGED),
     "worker killed -9 and Redis's disk full": Fault(_FILL_DISK, _EMPTY_DISK, _EVERY_SECOND, kills=True),
 }
 """By name; the last four are two at once."""

@@ -39,7 +39,7 @@ _ADDRESSES: Final = frozenset({"href", "src", "srcset", "action", "formaction", 
 _SCHEMES: Final = frozenset({"", "http", "https", "mailto", "tel", "ftp", "data"})
 _PICTURES: Final = tuple(f"data:image/{kind}" for kind in ("png", "gif", "jpeg", "webp", "avif"))
 _RENDERER: Final = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-_RENDERER.validateLink = lambda _: True  # type: ignore[method-assign]  # so that unsafe addresses are seen
+_RENDERER.validateLink = lambda _: True  # type: ignore[assignment,method-assign]  # so that unsafe addresses are seen
 
 
 def take_page(data: bytes) -> None:

@@ -190,7 +190,8 @@ class OneByOne(Spider):
 
     async def start(self) -> Any:
         """Ask for nothing yet."""
-        for request in ():
+        nothing: tuple[Any, ...] = ()
+        for request in nothing:
             yield request
 
     def opened(self) -> None:

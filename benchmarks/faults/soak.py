@@ -207,7 +207,7 @@ def counts_differing(disturbed: Crawl, quiet: Crawl, urls: Sequence[str]) -> tup
     """Nodes that are counted, and those whose counts differ between two crawls; a host's pages count as a node."""
     nodes = differing = 0
     with disturbed.server as here, quiet.server as there:
-        clients = [redis.Redis.from_url(server.url) for server in (here, there)]
+        clients: list[Any] = [redis.Redis.from_url(server.url) for server in (here, there)]
         for host in {str(site_of(url)) for url in urls}:
             state = host_keys("tamis", host).state
             one, other = (counted_nodes(each, host) | {b"pages": each.hget(state, "pages") or b"0"} for each in clients)

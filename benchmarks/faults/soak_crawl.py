@@ -308,7 +308,9 @@ def serve(folder: str) -> None:
     """Serve the web of a folder until standard input is closed; print the address of the proxy first."""
     pages_file = os.open(Path(folder, "pages.bin"), os.O_RDONLY)
     bodies = memoryview(mmap.mmap(pages_file, 0, access=mmap.ACCESS_READ))
-    answers = {NOT_FOUND: (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", b"")}
+    answers: dict[str, tuple[bytes, bytes | memoryview]] = {
+        NOT_FOUND: (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", b"")
+    }
     with Path(folder, "index.jsonl").open(encoding="utf-8") as lines:
         for page in map(json.loads, lines):
             head = f"HTTP/1.1 200 OK\r\nContent-Type: {page['type']}\r\nContent-Length: {page['size']}\r\n\r\n"

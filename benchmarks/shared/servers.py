@@ -93,7 +93,7 @@ class Server:
         else:
             folder.mkdir(parents=True, exist_ok=True)
             data = str(folder)
-        self._command = [server_binary(), "--port", str(self.port), "--bind", "127.0.0.1", "--dir", data]
+        self._command = [str(server_binary()), "--port", str(self.port), "--bind", "127.0.0.1", "--dir", data]
         self._command += ["--save", "", *options]
         self._environment = {**os.environ, **environment}
         self.client: redis.Redis = self._stack.enter_context(redis.Redis.from_url(self.url))
@@ -149,11 +149,11 @@ class Server:
 
     def do(self, *command: str) -> None:
         """Send it one command."""
-        self.client.execute_command(*command)
+        self.client.execute_command(*command)  # type: ignore[no-untyped-call]
 
     def empty(self) -> None:
         """Delete all that the server holds, and wait until it has given its memory back."""
-        self.client.execute_command("FLUSHALL", "SYNC")
+        self.client.execute_command("FLUSHALL", "SYNC")  # type: ignore[no-untyped-call]
 
     def info(self, name: str) -> Any:
         """Return a section of what the server says of itself."""
@@ -186,7 +186,8 @@ def start_cluster(stack: ExitStack, folder: Path, *options: str) -> list[Server]
 
 
 def _knows_all(server: Server) -> bool:
-    return b"cluster_state:ok" in server.client.execute_command("CLUSTER", "INFO", NEVER_DECODE=True)  # type: ignore[operator]
+    found: bytes = server.client.execute_command("CLUSTER", "INFO", NEVER_DECODE=True)  # type: ignore[no-untyped-call]
+    return b"cluster_state:ok" in found
 
 
 @contextmanager
@@ -212,7 +213,7 @@ def running_sentinels(
             file = folder / f"sentinel-{port}.conf"
             lines = _SENTINEL_CONFIG.format(port=port, folder=folder, master=master, name=MASTER)
             file.write_text(lines + (_PROTECTED.format(password) if password else ""), encoding="utf-8")
-            command = [server_binary(), str(file), "--sentinel"]
+            command = [str(server_binary()), str(file), "--sentinel"]
             processes.append(stack.enter_context(subprocess.Popen(command, stdout=subprocess.DEVNULL)))
             stack.callback(processes[-1].kill)
         _wait_until(lambda: all(_sees_all(port, password) for port in ports), "the Sentinels have not found each other")

@@ -131,7 +131,7 @@ def demo_sites(pages: int, seed: int) -> Iterator[DemoSite]:
             if truth.kind in {"article", "listing"} and site.resources[path].status == 200
         ]
         runs = {base + path: truth.runs for path, truth in site.truth.items()}
-        yield DemoSite(name, HtmlPages.of(served), runs)
+        yield DemoSite(name, HtmlPages.from_html(served), runs)
 
 
 class Overlap(Counter[str]):

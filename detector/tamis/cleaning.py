@@ -185,7 +185,7 @@ class Cleaned:
             return Metadata()
         common, draft = NOTHING_COUNTED, self.decided
         if draft is not None and draft.page is self._metadata_page:
-            common = find_site_facts(draft.page, draft.df, draft.facts, draft.pages)
+            common = find_site_facts(draft.page, draft.df, draft.declared, draft.pages)
         return read_metadata(self._metadata_page, self.text, common)
 
     @cached_property
@@ -217,7 +217,7 @@ class Cleaned:
             max_words: maximum length of a piece, above 0.
             min_words: length from which on a section is a piece of its own; shorter ones are joined.
             max_chars: maximum number of characters of a piece as well; ``None`` for any.
-            length: what counts something else that ``max_words``, ``min_words`` and ``overlap`` are numbers of; for
+            length: function that measures a text, for ``max_words``, ``min_words`` and ``overlap`` in another unit; for
                 tokens, ``lambda text: len(tokenizer.encode(text))``. Default: words.
             overlap: number of words at the end of a piece, in whole sentences, that the next piece of its section
                 repeats.
@@ -356,7 +356,7 @@ def clean(
     if site is not None and not hasattr(site, "frequencies"):
         raise TypeError(f"site must be a tamis.Site, not {_type_name(site)}")
     if not (isinstance(rules, tuple) and all(isinstance(rule, Rule) for rule in rules)):
-        rules = (rules if isinstance(rules, Rules) else Rules(rules)).of(page.url)  # type: ignore[arg-type]
+        rules = (rules if isinstance(rules, Rules) else Rules(rules)).for_url(page.url)  # type: ignore[arg-type]
     switches = {"smooth": smooth, "deduplicate": deduplicate, "tables": tables, "hidden": hidden == "keep"}
     options = Options(scope, favor, comments, rules=rules, **switches)
     draft = _decide_on_page_or_data(page, model, site, options)
@@ -391,7 +391,7 @@ def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, o
     """Decide on a page, or on the article in its JSON if the page itself has almost no text."""
     draft = decide(page, model, site, options)
     characters = int(draft.lengths.dot(draft.kept))
-    if characters > _MAX_CHARACTERS_WITHOUT_SCRIPTS or "script" not in page.tag_names:
+    if characters > 300 or "script" not in page.tag_names:  # a page with less text may be rendered by its scripts
         return draft
     if article := article_in_data(page, characters):
         with suppress(PageTooLarge):
@@ -403,11 +403,8 @@ def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, o
 
 
 def _has_nothing(draft: Draft) -> bool:
-    """Whether nothing of a page stays but what is kept for want of anything better."""
+    """Whether the page is empty, or a fallback that was kept because all of it looked like template."""
     return draft.is_fallback or not draft.kept.any()
-
-
-_MAX_CHARACTERS_WITHOUT_SCRIPTS: Final = 300  # a page with less text may be rendered by its scripts
 
 
 def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Limits, model: Model) -> Page | Cleaned:
@@ -434,7 +431,7 @@ def _check_input(html: object, url: object, encoding: object) -> None:
     """Raise the errors of :func:`clean` for invalid input; the messages say what is expected."""
     if not isinstance(html, Html):
         raise TypeError(f"html must be str, bytes, an lxml tree or a tamis.Page, not {_type_name(html)}")
-    if isinstance(html, str) and len(html) < _MAX_NAME and _NAME.fullmatch(html):
+    if isinstance(html, str) and len(html) < 500 and _ADDRESS_OR_FILE.fullmatch(html):
         warnings.warn(f"{html!r} is taken for HTML: fetch the page, or read the file, and give its bytes", stacklevel=3)
     if url is not None and not isinstance(url, str):
         raise TypeError(f"url must be a str, not {_type_name(url)}")
@@ -448,9 +445,7 @@ def _check_input(html: object, url: object, encoding: object) -> None:
         codecs.lookup(encoding)
 
 
-_MAX_NAME: Final = 500  # characters
-_NAME: Final = re.compile(r"https?://\S+|[^<>\n]+\.html?")
-"""An address or the name of a file."""
+_ADDRESS_OR_FILE: Final = re.compile(r"https?://\S+|[^<>\n]+\.html?")
 
 
 def check_choice(name: str, chosen: object, choices: tuple[str, ...]) -> None:

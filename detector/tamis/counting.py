@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 WHOLE_PAGE: Final = tag_set("html", "body")
 _MEDIA: Final = tag_set(
-    *("img", "picture", "svg", "video", "audio", "canvas", "iframe", "object", "embed", "map"),
-    *("form", "input", "button", "select", "textarea"),
-)
-
+    "img", "picture", "svg", "video", "audio", "canvas", "iframe", "object", "embed", "map",
+    "form", "input", "button", "select", "textarea",
+)  # fmt: skip
 
 # counting.c has the same numbers
 _KINDS: Final = (1 * IS_BLOCK_LEVEL + 2 * _MEDIA + 4 * UNSEEN + 8 * WHOLE_PAGE).astype(np.uint8)
@@ -82,8 +81,6 @@ MIN_PAGES: Final = 10
 MIN_DF: Final = 4
 
 _ENTRY: Final = np.dtype([("fingerprint", "<u8"), ("seen", "<u4"), ("missed", "<u4")])
-
-_KEPT_FRACTION: Final = 0.9  # of the budget, when rare entries are dropped
 
 
 def frequency_estimates(seen: Integers, missed: Integers, pages: int) -> Integers:
@@ -188,10 +185,10 @@ class LossyCounts:
         return counts
 
     def _drop_rare(self) -> None:
-        """Drop the entries with the smallest counts, to leave room in the budget."""
+        """Drop the entries with the smallest counts."""
         known = {fingerprint: sum(entry) - self.undercount for fingerprint, entry in self._entries.items()}
         ordered = sorted(known.values(), reverse=True)
-        max_kept = int(_KEPT_FRACTION * self._budget)
+        max_kept = int(0.9 * self._budget)  # the rest is room for what comes next
         dropped = max(ordered[max_kept], 0) if len(ordered) > max_kept else 0
         self._entries = {f: entry for f, entry in self._entries.items() if known[f] > dropped}
         self.undercount += dropped

@@ -15,9 +15,9 @@ from tamis.evidence.main_content import (
     cut_later_copies,
     keep_headline,
     keep_parts_of_main_content,
-    keep_product,
 )
 from tamis.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
+from tamis.evidence.product import keep_product
 from tamis.evidence.site_counts import adjust_by_site_counts
 from tamis.evidence.stated import keep_stated, missing_fraction
 from tamis.models.decision import Choice, FixedThreshold, shifted
@@ -74,13 +74,10 @@ def smooth_scores(draft: Draft) -> None:
         draft.kept_by_page = ((alone.value < draft.page_threshold) & ~is_raised)[draft.page.n :]
         if draft.options.scope == "auto" and not isinstance(draft.scores.decision, FixedThreshold):
             threshold = (threshold + shifted(0.5, draft.options.favor)) / 2
-    if draft.page.m <= _MAX_FRAGMENT_BLOCKS and draft.options.favor != "precision":
-        threshold = max(threshold, _FRAGMENT_THRESHOLD)
+    is_fragment = draft.page.m <= 8
+    if is_fragment and draft.options.favor != "precision":
+        threshold = max(threshold, 0.75)
     draft.choice = Choice(threshold, choice.confidence, choice.kind)
-
-
-_MAX_FRAGMENT_BLOCKS: Final = 8
-_FRAGMENT_THRESHOLD: Final = 0.75
 
 
 def cut_template(draft: Draft) -> None:
@@ -157,11 +154,10 @@ def estimate_confidence(draft: Draft) -> None:
         content = (1 - draft.smoothed.value[draft.page.n :]) * weight
         expected = float(2 * content.dot(kept) / (weight.dot(kept) + content.sum()))
         draft.choice = choice._replace(confidence=min(0.359 + 0.448 * choice.confidence + 0.21 * expected, 1.0))
-    if draft.choice.confidence is not None and (missing := missing_fraction(draft)):
-        draft.choice = draft.choice._replace(confidence=draft.choice.confidence * (1 - _OF_MISSING * missing))
-
-
-_OF_MISSING: Final = 0.4  # by which recipes that lose half of their ingredients have .71 on the whole, not .87
+    if draft.choice.confidence is not None:
+        # by .4, recipes that lose half of their ingredients have .71 on the whole, which was .87
+        confidence = draft.choice.confidence * (1 - 0.4 * missing_fraction(draft))
+        draft.choice = draft.choice._replace(confidence=confidence)
 
 
 STEPS: Final[tuple[Callable[[Draft], None], ...]] = (

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _COUNTED: Final = frozenset({"og:title", "twitter:title", "author", "article:author", "og:image", "twitter:image"})
-_MAX_TEXTS: Final = 12
-_MAX_CHARACTERS: Final = 300
 _SIGNS: Final = (
     " | ",
     " - ",
@@ -42,11 +40,11 @@ _SIGNS: Final = (
 @once_per_page
 def declared_texts(page: Page) -> list[str]:
     """Letters of what the title and ``meta`` elements of a page state, in their order, each once."""
-    found = [page.title, *_ends_of(page.title)]
+    texts = [page.title, *_ends_of(page.title)]
     for _, pairs in named_elements(page, "meta"):
         if (pairs.get("property") or pairs.get("name") or "").lower() in _COUNTED:
-            found.append(pairs.get("content", ""))
-    return list(dict.fromkeys(filter(None, map(letters_of, found[:_MAX_TEXTS]))))
+            texts.append(pairs.get("content", ""))
+    return list(dict.fromkeys(filter(None, map(letters_of, texts[:12]))))
 
 
 def _ends_of(title: str) -> list[str]:
@@ -57,6 +55,6 @@ def _ends_of(title: str) -> list[str]:
 
 
 @once_per_page
-def fact_codes(page: Page) -> Hashes:
+def declared_text_codes(page: Page) -> Hashes:
     """uint64[f], a code for each of the texts, which is counted as the units of a page are."""
-    return np.array([hash_text(f"fact {text[:_MAX_CHARACTERS]}") for text in declared_texts(page)], np.uint64)
+    return np.array([hash_text(f"fact {text[:300]}") for text in declared_texts(page)], np.uint64)

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from tamis.folders import SitePage, SitePages
     from tamis.page.page import Page
 
-_INDEX: Final = frozenset({"index.html", "index.htm", "index.php", "index.xhtml", "index.shtml", "default.htm"})
-
 
 def site_links(page: Page) -> dict[str, str]:
     """Address by key (:func:`page_key`) of the pages of its own site that a page links to, in the order of its links.
@@ -54,7 +52,8 @@ def page_key(address: str) -> str:
     head, _, last = path.rpartition("/")
     if parts.scheme not in {"http", "https"} or last[last.rfind(".") :].lower() in OTHER_SUFFIXES:
         return ""
-    path = head if last.lower() in _INDEX else path.rstrip("/")
+    names = {"index.html", "index.htm", "index.php", "index.xhtml", "index.shtml", "default.htm"}
+    path = head if last.lower() in names else path.rstrip("/")
     return f"{parts.netloc.lower().removeprefix('www.')}{path}{'?' + parts.query if parts.query else ''}"
 
 
@@ -69,9 +68,6 @@ VARIANTS: Final = (AGREEING, PAPER)
 """The paper's algorithm, and one that heeds what it left open; see :class:`MenuSearch`."""
 
 SIZE: Final = 4
-_AGREEMENT: Final = 0.95
-_TO_AGREE: Final = 2  # pages
-_MIN_CHARACTERS: Final = 10  # of a unit that counts wherever it stands
 
 
 class MenuSearch:
@@ -106,12 +102,12 @@ class MenuSearch:
         agreeing = method.variant == AGREEING
         if agreeing:
             links.sort(key=lambda link: is_front(link[0]))
-        self.key_page = Profile.of(key_page)
+        self.key_page = Profile.from_page(key_page)
         self.found: dict[str, Profile] = {}
         self.loaded = 1
-        self.equality = Equality(method.threshold, _MIN_CHARACTERS if agreeing else None)
+        self.equality = Equality(method.threshold, 10 if agreeing else None)
         self._max_size = method.size
-        self._size = min(method.size, _TO_AGREE) if agreeing else method.size  # of what is enough
+        self._size = min(method.size, 2) if agreeing else method.size  # pages that are enough
         self._links = links[: method.most_pages - 1]  # keys and addresses, in the order in which they are tried
         self._place = {key: place for place, (key, _) in enumerate(self._links)}
         self._domain = domain(key_page.url or "")
@@ -137,7 +133,7 @@ class MenuSearch:
         if address in self._seen or domain(page.url or "") != self._domain:
             return
         self._seen.add(address)
-        self._profiles[place] = Profile.of(page)
+        self._profiles[place] = Profile.from_page(page)
         linked = {self._place[link] for link in site_links(page) if link in self._place} - {place}
         self._to[place] = sum(1 << other for other in linked)
         self._mutual[place] = 0
@@ -158,7 +154,7 @@ class MenuSearch:
                 self._shared[key] = shared_units(self.key_page, other, self.equality)
         shared = [self._shared[key] for key in self.found]
         by_all = int(np.logical_and.reduce(shared).sum())
-        return bool(np.mean([by_all / max(1, int(each.sum())) for each in shared]) >= _AGREEMENT)
+        return bool(np.mean([by_all / max(1, int(each.sum())) for each in shared]) >= 0.95)
 
     def template(self) -> Flags:
         """bool[n + m], the units of the key page that all pages found have, too; none where none was found."""
@@ -267,7 +263,7 @@ class Menus(SiteMethod):
 def _label(equality: Equality, profiles: dict[int, Profile], read: SitePage) -> Labels:
     """Label a page: a block is template when all pages of the menu have it; of elements see :func:`whole_elements`."""
     others = [profile for number, profile in profiles.items() if number != read.number]
-    return Labels(whole_elements(read.page, template_of(Profile.of(read.page), others, equality)))
+    return Labels(whole_elements(read.page, template_of(Profile.from_page(read.page), others, equality)))
 
 
 def _page(pages: SitePages, number: int) -> Page | None:

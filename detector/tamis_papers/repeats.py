@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class Events(NamedTuple):
     runs: Integers
 
     @classmethod
-    def of(cls, page: Page) -> Events:
+    def from_page(cls, page: Page) -> Events:
         """Lay a page out."""
         opened_before = np.searchsorted(page.run_begin, np.arange(page.r), side="right")
         return cls(
@@ -64,9 +64,6 @@ class Events(NamedTuple):
         return 2 * len(self.opens) + len(self.runs)
 
 
-_CLOSE: Final = np.uint64(hash_text("</>"))
-
-
 def template_hashes(page: Page, events: Events) -> Hashes:
     """uint64[n + r], hash of every element, then of every run of text, by its content; 0 for blank runs.
 
@@ -78,7 +75,7 @@ def template_hashes(page: Page, events: Events) -> Hashes:
     run[~page.has_ink] = 0
     tokens = np.zeros(events.number, np.uint64)
     tokens[events.opens] = _element_tokens(page)
-    tokens[events.closes] = _CLOSE
+    tokens[events.closes] = np.uint64(hash_text("</>"))
     tokens[events.runs] = run
     kept = np.ones(events.number, bool)
     kept[events.runs[~page.has_ink]] = False
@@ -132,9 +129,9 @@ class NodeHashes(SiteMethod):
         Raises:
             SiteError: there are fewer than two.
         """
-        hashes, counts, distinct = count_hashes(pages, lambda page: template_hashes(page, Events.of(page)))
-        frequent = counts >= max(self.least, self.least_share * distinct)
-        return Learned(distinct, partial(self._label, hashes[frequent]))
+        counts, numbers = count_hashes(pages, lambda page: template_hashes(page, Events.from_page(page)))
+        frequent = counts.counts >= max(self.least, self.least_share * counts.pages)
+        return Learned(len(numbers), partial(self._label, counts.hashes[frequent]))
 
     def _label(self, template: Hashes, read: SitePage) -> Labels:
         """Label the topmost template nodes of a page, all inside them, and the small gaps between them.
@@ -142,7 +139,7 @@ class NodeHashes(SiteMethod):
         A text block is template when most of its characters are.
         """
         page = read.page
-        events = Events.of(page)
+        events = Events.from_page(page)
         begin, end = self._joined(template, page, events)
         inside = _covered(begin, end, events.number)
         return Labels(np.concatenate([inside[events.opens], blocks_of_runs(page, inside[events.runs])]))
@@ -211,8 +208,9 @@ class TextWindows(SiteMethod):
             dense: Hashes = fragments[fragments % np.uint64(self.density) == 0]
             return dense
 
-        fragments, counts, distinct = count_hashes(chosen, fragments_of)
-        return Learned(distinct, partial(self._label, fragments[counts >= max(self.least, self.share * distinct)]))
+        counts, learned_from = count_hashes(chosen, fragments_of)
+        frequent = counts.counts >= max(self.least, self.share * counts.pages)
+        return Learned(len(learned_from), partial(self._label, counts.hashes[frequent]))
 
     def _label(self, template: Hashes, read: SitePage) -> Labels:
         """Label blocks most of whose characters lie in frequent fragments, and elements of nothing but such blocks."""

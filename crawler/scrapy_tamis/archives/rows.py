@@ -79,7 +79,7 @@ def clean_page(
         return Failure(hashed, archived.url)
     try:
         html = archived.html if hashed is None else hashed.page
-        rules = options.rules.of(archived.url)
+        rules = options.rules.for_url(archived.url)
         item = clean_item(html, archived.url, hashed, evidence, load_model(options.model), options.cleaning, rules)
     except Exception as error:
         return Failure(describe(error), archived.url)

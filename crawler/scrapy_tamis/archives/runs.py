@@ -467,7 +467,7 @@ async def _clean_read(
         return Failure(hashed, page.url)
     read = hashed if isinstance(hashed, ReadPage) else None
     try:
-        item = await pool.clean(_text_of(page), page.url, evidence, None, options.rules.of(page.url), read)
+        item = await pool.clean(_text_of(page), page.url, evidence, None, options.rules.for_url(page.url), read)
     except PageFailedError:
         return Failure(ENDED_PROCESS, page.url)
     except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""The functions of trafilatura with Tamis behind them: ``from tamis.compat import trafilatura``.
+"""The functions of trafilatura, implemented by Tamis: ``from tamis.compat import trafilatura``.
 
 Arguments and output formats are those of trafilatura 2. These have no effect, since Tamis has no counterpart:
 ``fast``, ``no_fallback``, ``deduplicate``, ``date_extraction_params``, ``settingsfile`` and ``config``. ``license`` is

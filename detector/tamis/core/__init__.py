@@ -11,12 +11,12 @@ from typing import Any, Final
 
 __all__ = ["SEED", "core"]
 
-_HOW: Final = "install it anew: pip install --force-reinstall tamis (from source: a C compiler, or pip install ziglang)"
+_HOW: Final = "reinstall it: pip install --force-reinstall tamis (from source: a C compiler, or pip install ziglang)"
 
 SEED: Final = secrets.randbits(64)
 """Seed of the core's hash tables, another in every process, so that no page can fill one of their slots."""
 
-VERSION: Final = 40
+VERSION: Final = 41
 """Version of the functions that are called here; ``core.h`` has the same number."""
 
 

@@ -38,17 +38,9 @@ _TEXTS: Final = ("name", "text", "itemListElement", "item", "steps", "acceptedAn
 """Fields of the things in them that are read, in this order."""
 
 _MARKUP: Final = re.compile(r"<[^<>]{1,200}>")  # linear: a tag ends at the next angle bracket
-_MAX_LISTS: Final = 10
 _MAX_TEXTS: Final = 500  # of a list
-_MAX_CHARACTERS: Final = 10_000  # of a text
-_OF_RECIPE: Final = ("recipeingredient", "ingredients", "recipeinstructions")
-_FAQ: Final = ("schema.org/faqpage",)
-_OF_QUESTION: Final = ("name", "text")
-_ELSEWHERE: Final = ("nav", "footer", "aside")
 
 _SHINGLE_WORDS: Final = 3
-_MIN_SHINGLES: Final = 2  # of a block that is recognised by them
-_MIN_KNOWN: Final = 0.7  # of its shingles, since pages word their data a little differently
 
 
 def keep_stated(draft: Draft) -> None:
@@ -58,9 +50,6 @@ def keep_stated(draft: Draft) -> None:
         draft.overrule(stated & ~draft.kept & ~draft.written_by_readers, Reason.MAIN_CONTENT, cut=False)
 
 
-_MOST: Final = 0.9  # of the words of a text
-
-
 def missing_fraction(draft: Draft) -> float:
     """Fraction of the ingredients and steps that a page states of which the kept text lacks words; 0 without any."""
     stated = (texts for name, texts in stated_lists(draft.page) if name not in _FIELDS["FAQPage"])
@@ -68,7 +57,7 @@ def missing_fraction(draft: Draft) -> float:
     if not words_of:
         return 0.0
     kept = set(chain.from_iterable(WORD.findall(text.lower()) for text in compress(draft.texts, draft.kept.tolist())))
-    return fmean(sum(map(kept.__contains__, words)) < _MOST * len(words) for words in words_of)
+    return fmean(sum(map(kept.__contains__, words)) < 0.9 * len(words) for words in words_of)
 
 
 @once_per_page
@@ -81,7 +70,7 @@ def stated_blocks(page: Page) -> Flags | None:
     found = _find(page, texts) if texts else np.zeros(page.m, bool)
     for element in marked:
         found[page.block_begin[element] : page.block_end[element]] = True
-    elsewhere = elements_named(page, *_ELSEWHERE)
+    elsewhere = elements_named(page, "nav", "footer", "aside")
     found &= ~within(page, is_among(page, elsewhere))[page.block_node]
     return found if found.any() else None
 
@@ -93,7 +82,7 @@ def stated_texts(page: Page) -> list[str]:
 
 @once_per_page
 def stated_lists(page: Page) -> list[tuple[str, list[str]]]:
-    """Return the fields that the JSON-LD of a page states, each with its texts in their order."""
+    """Return the first ten fields that the JSON-LD of a page states, each with its texts in their order."""
     if not any(f'{name}"' in script for script in json_ld_scripts(page) for name in _FIELDS):
         return []
     fields = (
@@ -104,7 +93,7 @@ def stated_lists(page: Page) -> list[tuple[str, list[str]]]:
         for name in _FIELDS.get(kind.rpartition("/")[2], ())
         if name in thing
     )
-    return list(islice(fields, _MAX_LISTS))
+    return list(islice(fields, 10))
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -123,7 +112,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    text = unescape_text(text[:_MAX_CHARACTERS])
+    text = unescape_text(text[:10_000])
     for line in _MARKUP.sub("\n", text).split("\n"):
         if line := " ".join(line.split()):
             yield line
@@ -131,10 +120,10 @@ def _lines(text: str) -> Iterator[str]:
 
 def _marked_elements(page: Page) -> list[int]:
     """Elements that microdata marks as ingredients and steps, and as questions and answers of an FAQPage."""
-    marked = _elements_containing(page, _OF_RECIPE, "itemprop")
-    if pages := _elements_containing(page, _FAQ, "itemtype"):
+    marked = _elements_containing(page, ("recipeingredient", "ingredients", "recipeinstructions"), "itemprop")
+    if pages := _elements_containing(page, ("schema.org/faqpage",), "itemtype"):
         inside = within(page, is_among(page, pages))
-        marked += [element for element in _elements_containing(page, _OF_QUESTION, "itemprop") if inside[element]]
+        marked += [element for element in _elements_containing(page, ("name", "text"), "itemprop") if inside[element]]
     return marked
 
 
@@ -143,7 +132,7 @@ def _elements_containing(page: Page, parts: Sequence[str], name: str) -> list[in
 
 
 def _find(page: Page, texts: Sequence[str]) -> Flags:
-    """bool[m], blocks that a text consists of, or nearly all of whose words stand in a row in the texts.
+    """bool[m], blocks that a text of up to 40 words consists of, or nearly all of whose words stand in a row in texts.
 
     A text of one word is found only beside others.
     """
@@ -154,7 +143,7 @@ def _find(page: Page, texts: Sequence[str]) -> Flags:
     for text in texts:
         words = WORD.findall(text.lower())
         known.update(zip(*(words[begin:] for begin in range(_SHINGLE_WORDS)), strict=False))
-        if words and len(words) <= _MAX_SHORT:
+        if words and len(words) <= 40:
             whole.add(tuple(words))
             lengths.setdefault(tuple(words[:_SHINGLE_WORDS]), set()).add(len(words))
     found = np.zeros(page.m, bool)
@@ -164,9 +153,9 @@ def _find(page: Page, texts: Sequence[str]) -> Flags:
         begins.append(begins[-1] + len(words))
         count = len(words) - _SHINGLE_WORDS + 1
         samples = (tuple(words[at : at + _SHINGLE_WORDS]) for at in (0, count // 2, count - 1))
-        if count >= _MIN_SHINGLES and any(map(known.__contains__, samples)):  # most blocks have none of them
+        if count >= 2 and any(map(known.__contains__, samples)):  # most blocks have none of them
             shingles = zip(*(words[begin:] for begin in range(_SHINGLE_WORDS)), strict=False)
-            found[block] = sum(map(known.__contains__, shingles)) >= _MIN_KNOWN * count
+            found[block] = sum(map(known.__contains__, shingles)) >= 0.7 * count  # data is worded a little differently
     block_at = {begin: block for block, begin in reversed(list(enumerate(begins)))}
     alone = np.zeros(page.m, bool)
     for block, begin in enumerate(begins[:-1]):
@@ -180,5 +169,4 @@ def _find(page: Page, texts: Sequence[str]) -> Flags:
     return found | (alone & near)
 
 
-_MAX_SHORT: Final = 40  # words of a text that several blocks may consist of
 _NEAR: Final = 3  # blocks

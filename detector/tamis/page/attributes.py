@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Indices = NDArray[np.int32]
+    from tamis.arrays import Indices, Integers
+
 
 _MAX_PREDICATES: Final = 32  # one bit each of a uint32
 _MAX_PARTS: Final = 64  # different substrings of all predicates together, one bit each of a uint64
@@ -102,7 +103,7 @@ class AttributeTable:
     name_of: Indices
     place: Indices
     data: bytes
-    value_begin: NDArray[np.int64]
+    value_begin: Integers
     first: Indices
     begin: Indices
     _places: dict[str, dict[str, int]] = field(default_factory=dict, init=False)
@@ -110,7 +111,7 @@ class AttributeTable:
     _matches: dict[int, Matches] = field(default_factory=dict, init=False)
 
     @property
-    def arrays(self) -> tuple[bytes, NDArray[np.int64], Indices, Indices]:
+    def arrays(self) -> tuple[bytes, Integers, Indices, Indices]:
         """The distinct attributes as the core takes them."""
         return self.data, self.value_begin, self.name_of, self.place
 
@@ -141,9 +142,9 @@ class AttributeTable:
         if change is not None and None in pairs:
             is_left = np.fromiter(map(bool, pairs), bool, len(pairs))
             pairs, bounds = list(filter(None, pairs)), prefix_sums(is_left)[bounds]
-        return [pairs[first:behind] for first, behind in pairwise(bounds.tolist())]
+        return [pairs[first:end] for first, end in pairwise(bounds.tolist())]
 
-    def _names_and_values(self, numbers: NDArray[np.int64], change: Callable[[Pair], Any] | None = None) -> Pairs:
+    def _names_and_values(self, numbers: Integers, change: Callable[[Pair], Any] | None = None) -> Pairs:
         """Names and values of distinct attributes, by their numbers, each read once."""
         is_used = np.zeros(len(self.place), bool)
         is_used[numbers] = True
@@ -152,7 +153,7 @@ class AttributeTable:
         pair_of = dict(zip(used.tolist(), pairs if change is None else map(change, pairs), strict=True))
         return list(map(pair_of.__getitem__, numbers.tolist()))
 
-    def strings(self, numbers: NDArray[np.int64]) -> list[str]:
+    def strings(self, numbers: Integers) -> list[str]:
         """Values of distinct attributes, by their numbers."""
         bounds = zip(self.value_begin[numbers].tolist(), self.value_begin[numbers + 1].tolist(), strict=True)
         return [self.data[begin:end].decode() for begin, end in bounds]

@@ -1,7 +1,7 @@
 """The tree that browsers make of a document: parsed by lexbor, an HTML5 parser in C, of the package selectolax.
 
 It takes a third of the time of libxml2, and its trees need no mending: heads end where browsers end them. The compiled
-core reads its nodes where selectolax says that they lie in memory.
+core reads its nodes through the address that selectolax exposes.
 """
 
 # ruff: noqa: SIM905 - lists of names are easier to read as text
@@ -39,7 +39,6 @@ ATTRIBUTES: Final = """
 """.split()
 """Names of attributes that lexbor knows."""
 
-_WITHOUT_EVENTS: Final = 1
 
 Html5Tree = tuple[LexborNode | None, NDArray[np.int32], NDArray[np.int32]]
 """What the core reads: the root of a tree, and the places of names in ``TAGS`` and ``ATTRIBUTES`` by lexbor's numbers.
@@ -49,8 +48,8 @@ The first place is 1; 0 stands for numbers without a name.
 
 
 def parse_html5(html: bytes) -> Html5Tree:
-    """Parse a document in UTF-8."""
-    return LexborHTMLParser(html, options=_WITHOUT_EVENTS).root, _TAG_PLACES, _ATTRIBUTE_PLACES
+    """Parse a document in UTF-8, without the events that lexbor keeps for scripts (``options=1``)."""
+    return LexborHTMLParser(html, options=1).root, _TAG_PLACES, _ATTRIBUTE_PLACES
 
 
 def _places(numbers: list[int]) -> NDArray[np.int32]:

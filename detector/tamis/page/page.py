@@ -31,7 +31,8 @@ from tamis.page.tree import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Indices = NDArray[np.int32]
+    from tamis.arrays import Flags, Indices, Integers
+
 
 _ELEMENTS: Final = [*TAGS, *(name for name in ALIASES if name not in TAGS)]
 _NAMES: Final = (
@@ -39,16 +40,20 @@ _NAMES: Final = (
     np.array([TAG_ID.get(ALIASES.get(name, name), 0) for name in _ELEMENTS], np.int32),
     "\n".join(ATTRIBUTES).encode(),
 )
-_RAW: Final = tag_set("script", "style", "title")
-_STAY_IN_HEAD: Final = tag_set("title", "meta", "link", "base", "script", "style", "noscript", "template", "noframes")
 _TAG_BITS: Final = sum(  # as flatten.h has them
     table.astype(np.uint8) << bit
-    for bit, table in enumerate((IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, _RAW, tag_set("head"), _STAY_IN_HEAD))
+    for bit, table in enumerate(
+        (
+            IS_BLOCK_LEVEL,
+            IS_UNSEEN_TEXT,
+            tag_set("script", "style", "title"),  # whose text is kept
+            tag_set("head"),
+            tag_set(
+                "title", "meta", "link", "base", "script", "style", "noscript", "template", "noframes"
+            ),  # stay in it
+        )
+    )
 )
-_ATTRIBUTES_PER_NODE: Final = 10  # that count as another node, since they take as much memory
-_FIRST_ELEMENTS: Final = 4  # html, body, p, and an element in it
-_MANY_ELEMENTS: Final = 30_000  # of a page whose tree takes memory that is worth giving back
-_DTYPES: Final[dict[str, Any]] = {"int64_t": np.int64, "int32_t": np.int32, "int16_t": np.int16, "uint8_t": np.bool_}
 
 
 class PageTooLarge(ValueError):  # noqa: N818  callers expect it and handle it
@@ -112,7 +117,7 @@ class Page:
         unknown_names: tag name by element index, for tags without an id.
         raw_texts: UTF-8 text that begins each ``script``, ``style`` and ``title``, and each other element whose text is
             not text of the page, by element index, in document order.
-        title: text of the first ``title`` element outside an image, white space normalised; empty when there is none.
+        title: text of the first ``title`` element outside an image, white space normalised; empty without one.
         utf8: all runs joined, see :attr:`text`.
         run_offset: int64[r + 1], where each run begins, in characters.
         has_ink: bool[r], whether each run is not blank.
@@ -147,10 +152,10 @@ class Page:
     raw_texts: dict[int, bytes]
     title: str
     utf8: bytes
-    run_offset: NDArray[np.int64]
-    has_ink: NDArray[np.bool_]
-    has_unseen: NDArray[np.bool_]
-    is_joined: NDArray[np.bool_]
+    run_offset: Integers
+    has_ink: Flags
+    has_unseen: Flags
+    is_joined: Flags
     run_node: Indices
     run_begin: Indices
     run_end: Indices
@@ -192,11 +197,11 @@ class Page:
         if isinstance(html, bytes) and (saved := page_of_mhtml(html)):
             html, encoding, url = saved[0], saved[1] or encoding, url or saved[2]
         document = prepare(html, encoding)
-        limits.check("nodes", max(document.nodes, document.attributes // _ATTRIBUTES_PER_NODE))
+        limits.check("nodes", max(document.nodes, document.attributes // 10))  # ten attributes take a node's memory
         arrays = None if document.is_slow else _flatten(parse_html5(document.html), limits)
         if arrays is None:  # libxml2's own trees can be read
             arrays = cast("dict[str, Any]", _flatten(parse_prepared(document.html), limits))
-        if len(arrays["parent"]) > _MANY_ELEMENTS:
+        if len(arrays["parent"]) > 30_000:
             core.return_memory()  # of the tree, which is as large as all that comes now
         return cls(**arrays, url=url, mended_html=close_endless(document))
 
@@ -212,7 +217,8 @@ class Page:
             PageTooLarge: the tree is above one of the caps.
         """
         arrays = _flatten(root, limits)
-        if arrays is None or arrays["content_in_head"] or not _SHADOW_ROOTS.isdisjoint(arrays["attributes"].names):
+        names = () if arrays is None else arrays["attributes"].names
+        if arrays is None or arrays["content_in_head"] or "shadowrootmode" in names or "shadowroot" in names:
             html = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
             return cls.parse(html, url, limits=limits)
         page = cls(**arrays, url=url)
@@ -221,7 +227,7 @@ class Page:
 
     def _data_parsed_as_html(self) -> str | None:
         """``"json"`` or ``"feed"`` for a tree that a parser of HTML made of one of these."""
-        first = (name for element, name in self.unknown_names.items() if element < _FIRST_ELEMENTS)
+        first = (name for element, name in self.unknown_names.items() if element < 4)  # html, body, p
         if not FEEDS.isdisjoint(name.rpartition("}")[2].rpartition(":")[2].lower() for name in first):
             return "feed"
         return "json" if is_json(self.text[:LOOKED_AT], self.text[-LOOKED_AT:]) else None
@@ -293,9 +299,6 @@ class Page:
         return dict(table.elements_and_values(value_of))
 
 
-_SHADOW_ROOTS: Final = frozenset({"shadowrootmode", "shadowroot"})
-
-
 def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, Any] | None:
     """Read a tree into the arrays of a :class:`Page`; ``None`` for one that the core cannot read.
 
@@ -334,7 +337,8 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
 
 def _arrays(memory: bytes, where: dict[str, tuple[str, int, int]]) -> dict[str, NDArray[Any]]:
     """The arrays that lie in one piece of memory, read-only, since the core reads them with the lock released."""
-    items: dict[str, NDArray[Any]] = {kind: np.frombuffer(memory, dtype) for kind, dtype in _DTYPES.items()}
+    dtypes: dict[str, Any] = {"int64_t": np.int64, "int32_t": np.int32, "int16_t": np.int16, "uint8_t": np.bool_}
+    items: dict[str, NDArray[Any]] = {kind: np.frombuffer(memory, dtype) for kind, dtype in dtypes.items()}
     return {name: items[kind][begin:end] for name, (kind, begin, end) in where.items()}
 
 

@@ -43,7 +43,7 @@ def _rebuilt(page: Page, root: int) -> list[etree._Element]:
     last_child: list[etree._Element | None] = []
 
     def set_text(number: int, text: str) -> None:
-        """Write the text behind what an element has so far."""
+        """Append text to what an element has so far."""
         if (child := last_child[number]) is None:
             elements[number].text = text
         else:

@@ -16,7 +16,7 @@ class HtmlPages(SitePages):
     """Pages that have their addresses for names, and HTML in the place of files."""
 
     @classmethod
-    def of(cls, pages: Sequence[tuple[str, bytes]], name: str = "") -> Self:
+    def from_html(cls, pages: Sequence[tuple[str, bytes]], name: str = "") -> Self:
         """Take pairs of an address and HTML, and the name of the site."""
         urls = [url for url, _ in pages]
         html: list[Any] = [html for _, html in pages]

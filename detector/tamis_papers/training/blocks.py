@@ -19,7 +19,7 @@ from tamis.models.blocks import BlockModel, score_blocks
 from tamis.models.decision import (
     ARTICLE,
     CONFIDENCE_INPUTS,
-    KINDS,
+    PAGE_KINDS,
     TOKENS,
     KindHead,
     KindInputs,
@@ -41,10 +41,7 @@ if TYPE_CHECKING:
     from tamis_papers.training.examples import BlockPage
     from tamis_papers.training.gold import GoldExample
 
-_STRENGTH: Final = 0.2  # inverse of the regularisation of kinds; this and the next two were chosen on the folds of WCXB
-_TOLERANCE: Final = 1e-3  # of their fit; with less, they are no better
 _OF_A_TOKEN: Final = 0.4  # what a name or word counts, where numbers have a standard deviation of 1
-_MIN_SHARE: Final = 0.02  # of the examples have a token that is learned: words of one subject tell no kind
 UNLEARNED: Final = np.zeros(len(CONFIDENCE_INPUTS))
 """Weights of a confidence that has not been learned."""
 
@@ -66,7 +63,7 @@ def kind_examples(example: GoldExample, model: BlockModel) -> list[KindExample]:
     """
     if not example.gold.page_type:
         return []
-    kind = KINDS.index(example.gold.page_type) if example.gold.page_type in KINDS else ARTICLE
+    kind = PAGE_KINDS.index(example.gold.page_type) if example.gold.page_type in PAGE_KINDS else ARTICLE
     scored = [(score_blocks(page, model)[1], page.url) for page in parse_with_copy(example) if page.m]
     inputs = [each.with_address(address) for each, url in scored for address in (url, None)]
     inputs += [each._replace(tokens=each.tokens[each.tokens < TABLE_SIZE]) for each in inputs]
@@ -81,8 +78,8 @@ def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
     mean = np.where(is_known, numbers, 0).sum(axis=0) / known_pages
     scale = 1 / (np.sqrt(np.where(is_known, (numbers - mean) ** 2, 0).sum(axis=0) / known_pages) + 1e-3)
     d = len(mean)
-    weight, bias = np.zeros((d, len(KINDS))), np.full(len(KINDS), -30.0)
-    tokens = np.zeros((TOKENS, len(KINDS)), np.float32)
+    weight, bias = np.zeros((d, len(PAGE_KINDS))), np.full(len(PAGE_KINDS), -30.0)
+    tokens = np.zeros((TOKENS, len(PAGE_KINDS)), np.float32)
     present = np.unique(kind)
     if len(present) == 1:
         bias[present] = 0.0
@@ -90,9 +87,10 @@ def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
     bags = [page.inputs.tokens for page in pages]
     begin = np.append(0, np.cumsum([len(bag) for bag in bags]))
     has_token = csr_matrix((np.full(begin[-1], _OF_A_TOKEN), np.concatenate(bags), begin), (len(pages), TOKENS))
-    learned = np.flatnonzero(has_token.getnnz(axis=0) >= _MIN_SHARE * len(pages))
+    learned = np.flatnonzero(has_token.getnnz(axis=0) >= 0.02 * len(pages))  # words of one subject tell no kind
     rows = hstack([csr_matrix(standardise(numbers, mean, scale)), has_token[:, learned]]).tocsr()
-    learner = LogisticRegression(C=_STRENGTH, tol=_TOLERANCE, max_iter=500)
+    # strength, tolerance and what a token counts were chosen on the folds of WCXB
+    learner = LogisticRegression(C=0.2, tol=1e-3, max_iter=500)
     mass = collection_weights([page.collection for page in pages])
     learner.fit(rows, kind, mass / mass.mean())
     found, intercept = learner.coef_, learner.intercept_
@@ -130,16 +128,12 @@ def learn_confidence(collections: Sequence[str], f1: Sequence[float], inputs: Se
 
 def with_decision(model: BlockModel, decision: LearnedDecision) -> BlockModel:
     """The same model, with what was learned of whole pages."""
-    return BlockModel.of(model.tables, model.mean, model.scale, model.network, decision)
+    return BlockModel.create(model.tables, model.mean, model.scale, model.network, decision)
 
 
 # Calibration (Platt, "Probabilistic outputs for support vector machines", 1999). Networks trained on site-level labels
 # are too certain on other sites, and too often of content. Without gold text no decision is learned: pages are cut
 # where their scores expect the best F1, which needs scores that are probabilities on unseen sites.
-_SCALES: Final = 0.25, 4.0
-_SHIFTS: Final = -3.0, 3.0
-_EPSILON: Final = 1e-6
-_UNREGULARISED: Final = 1e6
 
 
 def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float, float]:
@@ -153,21 +147,21 @@ def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float
     logits, content, weights = [], [], []
     for page in scored:
         labelled, mass = page.labelled, page.labelled_mass
-        logits.append(log_odds(model.content_probability(page.page)[labelled], _EPSILON))
+        logits.append(log_odds(model.content_probability(page.page)[labelled], 1e-6))
         content.append(page.label[labelled] > 0.5)
         weights.append(mass[labelled] / (mass.sum() * number[page.source]))
     if not scored or len(np.unique(np.concatenate(content))) < 2:
         return 1.0, 0.0
-    learner = LogisticRegression(C=_UNREGULARISED)
+    learner = LogisticRegression(C=1e6)  # not regularised
     learner.fit(np.concatenate(logits)[:, None], np.concatenate(content), np.concatenate(weights))
-    return float(np.clip(learner.coef_[0, 0], *_SCALES)), float(np.clip(-learner.intercept_[0], *_SHIFTS))
+    return float(np.clip(learner.coef_[0, 0], 0.25, 4.0)), float(np.clip(-learner.intercept_[0], -3.0, 3.0))
 
 
 def calibrated(model: BlockModel, calibration: tuple[float, float]) -> BlockModel:
     """Write a calibration into the last layer of a network."""
     (scale, shift), network = map(np.float32, calibration), model.network
     network = replace(network, last_weight=network.last_weight * scale, last_bias=network.last_bias * scale - shift)
-    return BlockModel.of(model.tables, model.mean, model.scale, network, decision=model.decision)
+    return BlockModel.create(model.tables, model.mean, model.scale, network, decision=model.decision)
 
 
 def cross_validate(

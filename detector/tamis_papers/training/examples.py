@@ -34,10 +34,6 @@ if TYPE_CHECKING:
     from tamis_papers.training.gold import GoldExample
 
 
-PAGES_PER_SITE: Final = 20
-_MAX_UNITS: Final = 1_000_000  # of a site, counted
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class BlockPage:
     """The blocks of one page as examples (m of them).
@@ -75,13 +71,11 @@ class BlockPage:
         return np.where(self.labelled, self.mass, 0.0)
 
 
-_NO_ODDS: Final = TokenTables(*np.zeros((2, TABLE_SIZE), np.float32))
-
-
 def block_page(page: Page, label: NDArray[np.floating], source: str) -> BlockPage:
     """Take a page as examples."""
     kept = replace(page, raw_texts={}, attributes=replace(page.attributes))
-    return BlockPage(source, kept, features_of(page, _NO_ODDS)[1], block_words(page), label.astype(np.float32))
+    no_odds = TokenTables(*np.zeros((2, TABLE_SIZE), np.float32))
+    return BlockPage(source, kept, features_of(page, no_odds)[1], block_words(page), label.astype(np.float32))
 
 
 def label_pages(
@@ -98,7 +92,7 @@ def label_pages(
 
 
 def label_site(
-    site: SitePages, *, seed: int, labels: str = SITE_LEVEL_METHOD, pages_per_site: int = PAGES_PER_SITE
+    site: SitePages, *, seed: int, labels: str = SITE_LEVEL_METHOD, pages_per_site: int = 20
 ) -> list[BlockPage]:
     """Label the blocks of some pages of a site by a site-level method, blocks of one page only as content."""
     site_labels = SiteLabels(site, labels)
@@ -112,10 +106,10 @@ def label_site_by_counts(site: SitePages, *, model: Model, seed: int) -> list[Bl
 
     The labels are probabilities; comments have none.
     """
-    counts = Site(budget=_MAX_UNITS, model=model)
+    counts = Site(budget=1_000_000, model=model)
     pages = [read.page for read in site.read_all() if read.page.m and counts.count(read.page)]
     found = []
-    for number in sorted(np.random.default_rng(seed).permutation(len(pages))[:PAGES_PER_SITE].tolist()):
+    for number in sorted(np.random.default_rng(seed).permutation(len(pages))[:20].tolist()):
         page = pages[number]
         draft = decide(page, model, counts, Options())
         content = 1 - draft.scores.templateness[page.n :]
@@ -136,7 +130,6 @@ def label_gold_page(example: GoldExample) -> list[BlockPage]:
 # Pages whose authors marked the article: no one had to label them. The marks that a label was taken from are removed
 # from the page, so that a model learns how an article looks and not how it is marked.
 
-_STRUCTURED: Final = ("itemprop", "itemtype", "itemscope", "property", "typeof", "vocab")
 _MICROFORMAT: Final = re.compile(
     r"(?:h|p|u|dt|e)-[a-z]+(?:-[a-z]+)*|hentry|hfeed|hatom|vcard|entry(?:-(?:content|title|summary|header|footer|meta))?"
 )
@@ -147,7 +140,7 @@ def without_marks(root: etree._Element) -> etree._Element:
     copy = deepcopy(root)
     for element in copy.iter("*"):
         attributes = element.attrib
-        for name in _STRUCTURED:
+        for name in ("itemprop", "itemtype", "itemscope", "property", "typeof", "vocab"):
             if name in attributes:
                 del attributes[name]
         names = attributes.get("class")

@@ -176,14 +176,12 @@ Style = Literal["unnamed", "plain", "tables"]
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
 """Attributes that name elements are gone; elements of HTML5 are ``div`` besides; some of these are tables besides."""
 
-_TABLES: Final = 0.3  # fraction of the containers that become tables
 _KEPT: Final = frozenset(
     (
         *("alt", "charset", "colspan", "content", "dir", "hidden", "href", "http-equiv", "lang"),
         *("name", "property", "rel", "rowspan", "src", "style", "type"),
     )
 )
-_OF_META: Final = frozenset({"name", "property"})
 _OLDER: Final = {"time": "span"} | dict.fromkeys(
     "article aside details figcaption figure footer header hgroup main nav section summary".split(),  # noqa: SIM905
     "div",
@@ -215,7 +213,7 @@ def restyle(page: Page, style: Style) -> etree._Element:
             element.tag = _OLDER[element.tag]
     if style == "tables":
         chance = np.random.default_rng(len(elements)).random(len(elements))
-        for element in compress(elements, chance < _TABLES):
+        for element in compress(elements, chance < 0.3):
             if element.tag == "div" and len(element) and element is not root:
                 _wrap_in_table(element)
     return root
@@ -223,7 +221,7 @@ def restyle(page: Page, style: Style) -> etree._Element:
 
 def _remove_names(element: etree._Element) -> None:
     for name in element.attrib:
-        if name not in _KEPT or (name in _OF_META and element.tag != "meta"):
+        if name not in _KEPT or (name in {"name", "property"} and element.tag != "meta"):
             with suppress(ValueError):  # a name that lxml gives out and does not take back
                 del element.attrib[name]
 

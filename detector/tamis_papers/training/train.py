@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tamis.folders import Progress
     from tamis_papers.training.report import Trained
 
-KINDS: Final = (BLOCKS, LOGISTIC)
+MODEL_KINDS: Final = (BLOCKS, LOGISTIC)
 """The kinds of models that can be trained."""
 
 
@@ -45,7 +45,7 @@ def train(
     Args:
         sites_dir: folder of sites, one folder a site.
         output: file to write, ending in ``.npz``.
-        model: kind of model, one of :data:`KINDS`.
+        model: kind of model, one of :data:`MODEL_KINDS`.
         gold: files of gold pages; these and the marks are for models that learn from more than sites.
         marks: learn from the marks of authors on pages of the sites, too; not with gold pages.
         labels: the site-level method that labels the sites, one of :data:`tamis_papers.methods.METHODS`.
@@ -61,7 +61,7 @@ def train(
     """
     method(labels)  # or an error that names those that there are
     for is_wrong, why in (
-        (model not in KINDS, f"no such kind of model: {model!r}; there are {', '.join(sorted(KINDS))}"),
+        (model not in MODEL_KINDS, f"no such kind of model: {model!r}; there are {', '.join(sorted(MODEL_KINDS))}"),
         (output.suffix != ".npz", f"the model's file must end in .npz: {output}"),
         (
             model == LOGISTIC and bool(gold),
