@@ -277,7 +277,7 @@ class Tamis(Component):
 
 
 async def _in_daemon_thread(work: Callable[[], T], seconds: float) -> T | None:
-    """Return the result of work that no end of a crawl waits for; ``None`` if it takes longer than so many seconds."""
+    """Return the result of work that no end of a crawl waits for; ``None`` if it takes longer than ``seconds``."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
 

@@ -221,7 +221,7 @@ class ReadPage(HashedUnits):
     Attributes:
         process: the process.
         number: number of the page there.
-        links: where its links lead; ``None`` where nobody had asked for any page's links by then.
+        links: where its links lead; ``None`` as long as no component has set :attr:`CleaningPool.with_links`.
     """
 
     process: CleaningProcess
@@ -236,7 +236,7 @@ class CleaningPool:
     are ready, as without enough memory, no more are started, and one warning says so.
 
     Attributes:
-        with_links: whether pages are read with their links, which whoever wants them sets.
+        with_links: whether pages are read with their links; set by a component that needs them.
     """
 
     def __init__(self, size: int, model: str | None, options: CleaningOptions, died: Callable[[], object]) -> None:

@@ -172,12 +172,12 @@ class Run(ABC):
                 f"{self._state} holds another run's work, or one of another version: finish that one, or delete it"
             )
         if self.is_resumed and STANDARD_INPUT in ordered:
-            problem = "holds a run that was stopped, and standard input cannot be read again: delete it to start anew"
+            problem = "holds a run that was stopped, and standard input cannot be read again: delete it to start again"
             raise ValueError(f"{self._state} {problem}")
         if not self.is_resumed:
             self._state.mkdir(parents=True, exist_ok=True)
             if any(self._state.iterdir()):
-                raise ValueError(f"{self._state} holds something that is no run's work: move it away")
+                raise ValueError(f"{self._state} holds something that is not the work of a run: move it away")
             write_output(file, facts_json)
 
     def run(self) -> Summary:

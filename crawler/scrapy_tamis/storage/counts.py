@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Masses = NDArray[np.uint8]
 
 MAX_NODES: Final = 1024
-"""Nodes of a page that are counted: the server is never held up for longer than so many take."""
+"""Nodes of a page that are counted: no page holds up the server for longer."""
 
 _SETTLED, _REFUSED = 2, 4
 _PER_MILLE: Final = 1_000
@@ -103,7 +103,7 @@ class NodeCounts:
         count_stat: called with a stat of :mod:`scrapy_tamis.stats` when a host settles or opens again.
 
     Attributes:
-        label_states: what the last page has told of the labels of the first ``MAX_WATCHED_HOSTS`` hosts, by name.
+        label_states: the labels of the first ``MAX_WATCHED_HOSTS`` hosts as of their last page, by name.
     """
 
     connection: Connection
@@ -256,7 +256,7 @@ class _DistinctNodes:
 
 
 def _ends(size: int) -> NDArray[np.int64]:
-    """Places of the first and the last of so many nodes, ``MAX_NODES`` together."""
+    """Indices of the first and the last of ``size`` nodes, ``MAX_NODES`` together."""
     places = np.arange(MAX_NODES)
     places[MAX_NODES // 2 :] += size - MAX_NODES
     return places
@@ -267,7 +267,7 @@ class _NewHosts:
 
     def __init__(self, max_hosts: int) -> None:
         self._max_hosts = max_hosts
-        self._first = list[str]()  # of any domain: the list of public suffixes is read once there are so many hosts
+        self._first = list[str]()  # of any domain: the list of public suffixes is read when these are ``max_hosts``
         self._hosts = Counter[str]()
 
     def has_room(self, host: str) -> bool:
