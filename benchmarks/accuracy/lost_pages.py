@@ -21,8 +21,6 @@ from tamis.site import PageCounts
 from tamis_papers.experiments.harness import parser_of, say, write_json
 from tamis_papers.training.sites import find_sites
 
-_MIN_WORDS = 10  # of a page alone
-
 
 def main() -> None:
     """Measure, print, and write what was lost."""
@@ -43,7 +41,7 @@ def main() -> None:
                 counts = PageCounts(*count_others(page, site_pages, max(SEEN), model, random))
                 alone, text = (tamis.clean(page, model=model, site=site).text for site in (None, counts))
                 words, left = len(WORD.findall(alone)), len(WORD.findall(text))
-                if words >= _MIN_WORDS and left < (1 - options.least) * words:
+                if words >= 10 and left < (1 - options.least) * words:
                     lost.append({"site": site.name, "page": name, "alone": alone, "counted": text})
             pages += len(site_pages)
             say(f"{site.name}: {len(lost) - before} of {len(site_pages)}")

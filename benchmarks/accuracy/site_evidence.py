@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 SEEN: Final = (2, 5, 10, 30, 100)
 """Pages of a site that are counted when a page is looked at, itself among them."""
 
-_MIN_GOLD_PAGES: Final = 5  # of a host
 _MAX_LOGIT: Final = 6.0  # of a block, as in places.c
 
 
@@ -110,7 +109,7 @@ def gold_hosts(path: Path) -> Iterator[tuple[SitePages, ContentOf]]:
     for page in read_gold(path):
         by_host.setdefault(urlsplit(page.url or "").hostname or "", []).append(page)
     for host, pages in sorted(by_host.items()):
-        if host and len(pages) >= _MIN_GOLD_PAGES:
+        if host and len(pages) >= 5:
             names = [page.page_id for page in pages]
             files = [path.parent / "html" / f"{name}.html" for name in names]
             content_of: ContentOf = {page.page_id: partial(_content_by_gold, gold=page.text) for page in pages}

@@ -54,10 +54,6 @@ if TYPE_CHECKING:
 TIMEOUT: Final = 0.5
 """Seconds that a call to Redis may take, TAMIS_REDIS_TIMEOUT's default."""
 
-_SLACK: Final = 0.5  # seconds that a busy machine may add to a pause
-_EVERY: Final = 0.01  # seconds between looks at the crawl
-
-
 DAYS: Final = 40
 """Days that the clocks jump: further than the time to live of anything in Redis."""
 
@@ -241,7 +237,7 @@ def main() -> int:
                 *(FAULTS[name], web, pages, Path(folder, str(number)), options.pause, outcomes.get("none")),
                 processes=options.processes,
             )
-    bound = outcomes["none"].still + TIMEOUT + _SLACK
+    bound = outcomes["none"].still + TIMEOUT + 0.5  # which a busy machine may add
     rows = [
         [name, each.asked, each.lost, each.counted, each.missing, each.wrong, f"{each.still:.1f}", each.outages]
         for name, each in outcomes.items()
@@ -326,7 +322,7 @@ def _crawl(
         if 0 < mended_at < now:
             fault.mend(setting)
             mended_at = float("inf")
-        time.sleep(_EVERY)
+        time.sleep(0.01)
     if mended_at not in {0.0, float("inf")}:
         fault.mend(setting)
     return still

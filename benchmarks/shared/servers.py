@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 SLOTS: Final = 16_384
 MASTER: Final = "mymaster"
 _SENTINELS: Final = 3
-_TIMEOUT_S: Final = 120.0
-_CHUNK: Final = 65_536
 _SENTINEL_CONFIG: Final = """\
 port {port}
 dir {folder}
@@ -36,7 +34,6 @@ sentinel monitor {name} 127.0.0.1 {master} 2
 sentinel down-after-milliseconds {name} 1000
 sentinel failover-timeout {name} 4000
 """
-_PROTECTED: Final = "requirepass {0}\nsentinel sentinel-pass {0}\n"
 
 
 class ReservedPort:
@@ -212,7 +209,9 @@ def running_sentinels(
         for port in ports:
             file = folder / f"sentinel-{port}.conf"
             lines = _SENTINEL_CONFIG.format(port=port, folder=folder, master=master, name=MASTER)
-            file.write_text(lines + (_PROTECTED.format(password) if password else ""), encoding="utf-8")
+            if password:
+                lines += f"requirepass {password}\nsentinel sentinel-pass {password}\n"
+            file.write_text(lines, encoding="utf-8")
             command = [str(server_binary()), str(file), "--sentinel"]
             processes.append(stack.enter_context(subprocess.Popen(command, stdout=subprocess.DEVNULL)))
             stack.callback(processes[-1].kill)
@@ -228,7 +227,7 @@ def _sees_all(port: int, password: str | None) -> bool:
 
 
 def _wait_until(is_so: Callable[[], bool], else_: str) -> None:
-    deadline = time.monotonic() + _TIMEOUT_S
+    deadline = time.monotonic() + 120.0
     while not is_so():
         if time.monotonic() > deadline:
             raise RuntimeError(else_)
@@ -292,7 +291,7 @@ class Proxy:
     def _carry(self, connection: socket.socket) -> None:
         other = self._pairs[connection]
         try:
-            received = connection.recv(_CHUNK)
+            received = connection.recv(65_536)
             if received and not self._is_cut:
                 other.sendall(received)
         except OSError:

@@ -72,8 +72,8 @@ class Cleaned:
         confidence: expected word F1 of the text against what a person would keep, 0..1; 0 for no text and for
             ``"fallback"``, ``None`` with models that do not estimate it, and for pages that were not read. Check
             pages of low confidence first.
-        mended: a title, textarea, script, style or comment of the page never ends, so that browsers show nothing, and
-            the content is what would follow it if it ended before the next tag.
+        mended: a title, textarea, script, style or comment of the page never ends, so browsers show nothing; the
+            content was recovered by ending it before the next tag.
         decided: the decisions on every unit; ``None`` for a page that was not read or has no elements.
     """
 
@@ -137,7 +137,8 @@ class Cleaned:
         if not front_matter:
             return text
         facts = self.metadata
-        title, url = facts.headline or facts.title or self.title, self.url or facts.canonical
+        title = facts.headline or facts.title or self.title
+        url = self.url or facts.canonical
         named = {"title": title, "url": url, "author": facts.authors, "date": facts.published}
         head = write_front_matter(named | {"language": facts.language})
         return "\n".join(filter(None, [head, text]))
@@ -249,7 +250,8 @@ class Cleaned:
             ValueError: another name is given.
         """
         known = "html", "markdown", "metadata", "segments", "blocks", "chunks"
-        if unknown := set(further).difference(known):
+        unknown = set(further).difference(known)
+        if unknown:
             raise ValueError(f"to_dict takes {', '.join(known)}; not {', '.join(sorted(unknown))}")
         plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "decided" and f.name[0] != "_"}
         return plain | {"kind": self.kind} | {name: self._as_json(name) for name in further}
@@ -357,15 +359,24 @@ def clean(
         raise TypeError(f"site must be a tamis.Site, not {_type_name(site)}")
     if not (isinstance(rules, tuple) and all(isinstance(rule, Rule) for rule in rules)):
         rules = (rules if isinstance(rules, Rules) else Rules(rules)).for_url(page.url)  # type: ignore[arg-type]
-    switches = {"smooth": smooth, "deduplicate": deduplicate, "tables": tables, "hidden": hidden == "keep"}
-    options = Options(scope, favor, comments, rules=rules, **switches)
+    options = Options(
+        scope=scope,
+        favor=favor,
+        comments=comments,
+        smooth=smooth,
+        deduplicate=deduplicate,
+        tables=tables,
+        rules=rules,
+        keep_hidden=hidden == "keep",
+    )
     draft = _decide_on_page_or_data(page, model, site, options)
     is_mended = False
     if page.mended_html is not None and _has_nothing(draft):
         with suppress(PageTooLarge):
             mended_page = Page.parse(page.mended_html, page.url, limits=limits)
             mended_draft = _decide_on_page_or_data(mended_page, model, None, options)
-            if is_mended := not _has_nothing(mended_draft):
+            is_mended = not _has_nothing(mended_draft)
+            if is_mended:
                 page, draft = mended_page, mended_draft
     has_comments = draft.comments is not None and comments != "drop"
     text = text_of_blocks(draft.page, draft.kept, draft.hidden)
@@ -393,7 +404,8 @@ def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, o
     characters = int(draft.lengths.dot(draft.kept))
     if characters > 300 or "script" not in page.tag_names:  # a page with less text may be rendered by its scripts
         return draft
-    if article := article_in_data(page, characters):
+    article = article_in_data(page, characters)
+    if article:
         with suppress(PageTooLarge):
             return decide(Page.parse(article, page.url), model, None, options)
     in_noscript = within(page, page.tag == TAG_ID["noscript"])[page.block_node]

@@ -3,6 +3,10 @@
 Only the *leaves* of a page are counted: text blocks and media. A block is on at least as many pages as any element
 around it, so the counts of the leaves bound the counts of all units. A page of 500 elements has about 400 countable
 units and 140 leaves.
+
+:func:`tamis.places.counted_units` lists all that is counted of a page, with the codes of places and of declared texts.
+The counts are kept by :class:`LossyCounts` in memory and by ``scrapy_tamis.storage.counts`` in Redis; both read them by
+:func:`frequency_estimates`.
 """
 
 from __future__ import annotations
@@ -98,6 +102,21 @@ def frequency_estimates(seen: Integers, missed: Integers, pages: int) -> Integer
     most = np.minimum(seen + missed, pages)
     may_be_template = (most >= THETA * pages) & (seen >= THETA * pages / 2)
     return np.where(may_be_template, most, seen)
+
+
+_MIN_OTHER_PAGES: Final = 4
+
+
+def on_most_pages(df: Integers, pages: int) -> Flags:
+    """bool, whether more than half of the other pages of a site have each unit; never with fewer than five pages.
+
+    Args:
+        df: pages that have each unit, the one in question included.
+        pages: pages counted, this one included.
+    """
+    others = pages - 1
+    found: Flags = (2 * (df - 1) > others) & (others >= _MIN_OTHER_PAGES)
+    return found
 
 
 class LossyCounts:

@@ -19,22 +19,8 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _COUNTED: Final = frozenset({"og:title", "twitter:title", "author", "article:author", "og:image", "twitter:image"})
-_SIGNS: Final = (
-    " | ",
-    " - ",
-    " – ",
-    " — ",
-    " · ",
-    " • ",
-    " » ",
-    " « ",
-    " › ",
-    " ‹ ",
-    " :: ",
-    " ~ ",
-    ": ",
-    "|",
-)  # between the parts of a title
+_SEPARATORS: Final = (" | ", " - ", " – ", " — ", " · ", " • ", " » ", " « ", " › ", " ‹ ", " :: ", " ~ ", ": ", "|")
+"""What stands between the parts of a title."""
 
 
 @once_per_page
@@ -48,9 +34,10 @@ def declared_texts(page: Page) -> list[str]:
 
 
 def _ends_of(title: str) -> list[str]:
-    """First and last part of a title, by the sign that is next to each."""
-    first = min((title.split(sign, 1)[0] for sign in _SIGNS if sign in title), key=len, default="")
-    last = min((title.rsplit(sign, 1)[-1] for sign in _SIGNS if sign in title), key=len, default="")
+    """First and last part of a title, each up to the nearest separator."""
+    separators = [each for each in _SEPARATORS if each in title]
+    first = min((title.split(each, 1)[0] for each in separators), key=len, default="")
+    last = min((title.rsplit(each, 1)[-1] for each in separators), key=len, default="")
     return [first, last]
 
 

@@ -1,11 +1,11 @@
 """Near-duplicates: shingles of clean text, and indexes that find the earlier document with nearly the same text.
 
-Two measures. The paper's, for experiments and pipelines of one's own (Chakrabarti, Kumar and Punera, WWW 2007, section
-6.2): text in lower case, alphanumerics only, sliding windows of 6 words, the 8 smallest hashes of a page; 4 in common
-make near-duplicates. A crawl needs to know more: texts that share a third of their windows have 4 of 8 hashes in common
-often enough. So an index asks for a resemblance, the fraction of the windows of both texts that both have (Broder
-1997). It estimates it by odd sketches (Mitzenmacher, Pagh and Pham, WWW 2014), which at .8 are four times as exact as
-as many bytes of smallest hashes. ``scrapy_tamis.storage.index`` keeps the same index in Redis.
+There are two measures. The paper's (Chakrabarti, Kumar and Punera, WWW 2007, section 6.2) is for experiments: text in
+lower case, alphanumerics only, sliding windows of 6 words, the 8 smallest hashes of a page; 4 in common make
+near-duplicates. That is too coarse for a crawl: texts that share a third of their windows often have 4 of 8 hashes in
+common. So an index asks for a resemblance, the fraction of the windows of both texts that both have (Broder 1997). It
+estimates the resemblance by odd sketches (Mitzenmacher, Pagh and Pham, WWW 2014), which at .8 are four times as exact
+as the same number of bytes of smallest hashes. ``scrapy_tamis.storage.index`` keeps the same index in Redis.
 """
 
 from __future__ import annotations
@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 KEEP: Final = 8
 """Hashes of a page that the paper compares."""
 
-
 MIN_RESEMBLANCE: Final = 0.8
 """Least resemblance of near-duplicates, by default."""
-
 
 MIN_WINDOWS: Final = 25
 """Different windows, in 30 words, below which texts have to be the same: there one changed word is a fifth of them."""
@@ -46,7 +44,6 @@ MAX_SAMPLE: Final = 512
 
 MAX_PER_KEY: Final = 8
 """Originals that share a key of an index, such as reports of one series; the latest ones stay."""
-
 
 _FIRST, _SECOND = np.array(((0, 1), (2, 3), (0, 2), (1, 2), (0, 3), (1, 3), (0, 4), (1, 4), (2, 4), (3, 4))).T
 _KEY_BYTES: Final = 6

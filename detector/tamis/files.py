@@ -27,8 +27,8 @@ def refuse_inputs(path: str | Path, inputs: Iterable[str | Path]) -> None:
 def replacing(path: str | Path, inputs: Iterable[str | Path] = ()) -> Iterator[Path]:
     """Yield where to write a file; it takes the place of ``path`` at the end, and is removed if anything is raised.
 
-    Nobody sees half a file, also when the disk is full or others write it at the same time. What is there and is no
-    file, such as a pipe, is yielded itself.
+    Nobody sees half a file, also when the disk is full or others write it at the same time. A path that exists and
+    is not a regular file, such as a pipe, is yielded itself.
 
     Raises:
         ValueError: it is one of the inputs.

@@ -62,8 +62,8 @@ def attribute_tokens(page: Page) -> Hashes:
     return _tokens_and_fingerprints(page)[0]
 
 
-def _place_of(page: Page) -> tuple[bool, bytes, bytes, bytes]:
-    """Whether the place of a page is known; host and folder of its links, a slash after each part; its address."""
+def _base_of(page: Page) -> tuple[bool, bytes, bytes, bytes]:
+    """Whether the address of a page is known; host and folder that links are relative to; its address."""
     base = split_address(base_address(page))
     parts = base.netloc, "".join([part + "/" for part in base.path.split("/")[:-1] if part]), page.url or ""
     host, folder, address = (part.encode("utf-8", "surrogatepass") for part in parts)
@@ -94,12 +94,13 @@ def node_fingerprints(page: Page) -> Hashes:
 def _tokens_and_fingerprints(page: Page) -> tuple[Hashes, Hashes]:
     table = page.attributes
     kinds = bytes(map(_KINDS.get, table.names, repeat(0)))
-    tokens, hashes = np.zeros(len(table.first), np.uint64), np.zeros(page.n + page.m, np.uint64)
+    tokens = np.zeros(len(table.first), np.uint64)
+    hashes = np.zeros(page.n + page.m, np.uint64)
     for element, name in page.unknown_names.items():
         hashes[element] = hash_text(name)
     close, block = hash_text("</>"), hash_text("block")
     core.node_fingerprints(
-        page.arrays, table.arrays, "\n".join(table.names), kinds, _WORD_LISTS, _place_of(page),
+        page.arrays, table.arrays, "\n".join(table.names), kinds, _WORD_LISTS, _base_of(page),
         page.utf8, page.run_offset, character_properties(), character_tokens(),
         TAG_TOKENS, IS_BLOCK_LEVEL, UNSEEN, BASE, INVERSE, close, block, TAG_ID["input"], tokens, hashes,
     )  # fmt: skip

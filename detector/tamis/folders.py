@@ -55,7 +55,7 @@ def is_page(file: Path) -> bool:
 class SitePage(NamedTuple):
     """One page of a site that has been read: name of its file in the folder of the site, and parsed page.
 
-    ``number`` is its place among the pages of the site, by which methods may know it again.
+    ``number`` is its index among the pages of the site.
     """
 
     number: int
@@ -83,7 +83,7 @@ class SitePages:
 
     @classmethod
     def of_files(cls, folder: Path, files: Sequence[Path], base_url: str | None = None) -> SitePages:
-        """Take some files of a folder; their addresses are ``base_url``, or ``https://FOLDER/``, and their paths."""
+        """Create from files of a folder; the address of each is ``base_url``, or ``https://FOLDER/``, and its path."""
         names = [file.relative_to(folder).as_posix() for file in files]
         base = base_url or f"https://{quote(os.fsencode(folder.resolve().name))}/"
         return cls(names, [urljoin(base.rstrip("/") + "/", quote(os.fsencode(name))) for name in names], files, folder)
@@ -101,7 +101,7 @@ class SitePages:
 
         Raises:
             OSError: it cannot be read.
-            PageTooLarge: it is above one of the caps.
+            PageTooLarge: it exceeds a limit.
         """
         return SitePage(number, self.names[number], Page.parse(self.files[number].read_bytes(), self.urls[number]))
 

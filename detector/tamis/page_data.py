@@ -83,7 +83,8 @@ def _documents(page: Page) -> Iterator[Any]:
     left = _MAX_CHARACTERS
     scripts: list[str] = []
     for element, attributes in named_elements(page, "script"):
-        text, kind = page.raw_text(element).strip(), attributes.get("type", "javascript").strip().lower()
+        text = page.raw_text(element).strip()
+        kind = attributes.get("type", "javascript").strip().lower()
         left -= len(text)
         if left < 0:
             return

@@ -90,7 +90,8 @@ class Rules:
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
         if isinstance(entries, dict):
-            if unknown := entries.keys() - {"rules"}:
+            unknown = entries.keys() - {"rules"}
+            if unknown:
                 raise ValueError(f"{path}: holds [[rules]] and nothing else, not {', '.join(sorted(unknown))}")
             entries = entries.get("rules", ())
         return cls(entries, str(path))

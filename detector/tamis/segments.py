@@ -117,7 +117,8 @@ def _reasons(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) 
     element = np.concatenate([np.arange(page.n), page.block_node])[roots]
     in_landmark = nearest(page.parent, tag_set("nav", "header", "footer", "aside")[page.tag])[element] >= 0
     length = np.diff(page.run_offset)
-    all_text, linked_text = sums_in_blocks(page, length), sums_in_blocks(page, length * linked_runs(page))
+    all_text = sums_in_blocks(page, length)
+    linked_text = sums_in_blocks(page, length * linked_runs(page))
 
     def in_most(text: Integers) -> Flags:
         most: Flags = 2 * np.bincount(section, text, units) > np.bincount(section, all_text, units)

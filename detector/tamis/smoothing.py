@@ -67,10 +67,12 @@ def smooth(parent: Indices, scores: Scores) -> SmoothedScores:
     >>> smoothed.section.tolist()
     [0, 1, 1, 1, 0]
     """
-    value, section = np.empty(len(scores.weight)), np.empty(len(scores.weight), np.int32)
+    value = np.empty(len(scores.weight))
+    section = np.empty(len(scores.weight), np.int32)
     in_tree = np.ascontiguousarray(scores.in_tree, bool)
     templateness = np.ascontiguousarray(scores.templateness, np.float64)
-    weight, penalty = np.ascontiguousarray(scores.weight, np.int64), np.ascontiguousarray(scores.penalty, np.float64)
+    weight = np.ascontiguousarray(scores.weight, np.int64)
+    penalty = np.ascontiguousarray(scores.penalty, np.float64)
     core.smooth(parent, in_tree, templateness, weight, penalty, value, section)
     return SmoothedScores(value, section)
 

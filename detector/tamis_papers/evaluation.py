@@ -140,6 +140,7 @@ def table(figures: dict[str, Accuracy]) -> str:
 
 
 def _count_tokens(text: str, tokens: Tokens) -> Counter[str]:
+    """Words as the published figures of WCXB have them, so not :data:`tamis.page.text.WORD`, or characters."""
     lowered = text.lower()
     return Counter(re.findall(r"\w+", lowered) if tokens == "word" else re.sub(r"\s", "", lowered))
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 CONTENT, COMMENTS, MAYBE, TEMPLATE = "comt"
 """What a block is marked as; what is :data:`MAYBE` can be content or template."""
 
-
 _HASH_DIGITS: Final = 8
 
 

@@ -109,39 +109,39 @@ class MenuSearch:
         self._max_size = method.size
         self._size = min(method.size, 2) if agreeing else method.size  # pages that are enough
         self._links = links[: method.most_pages - 1]  # keys and addresses, in the order in which they are tried
-        self._place = {key: place for place, (key, _) in enumerate(self._links)}
+        self._index = {key: index for index, (key, _) in enumerate(self._links)}
         self._domain = domain(key_page.url or "")
         self._seen = {page_key(key_page.url or "")}
-        self._profiles: dict[int, Profile] = {}  # by place
-        self._to: dict[int, int] = {}  # by place: bits of the places that a loaded page links to
-        self._mutual: dict[int, int] = {}  # by place: bits of the loaded pages that it exchanges links with
+        self._profiles: dict[int, Profile] = {}  # by index of the link
+        self._to: dict[int, int] = {}  # by index: bits of the links that a loaded page links to
+        self._mutual: dict[int, int] = {}  # by index: bits of the loaded pages that it exchanges links with
         self._shared: dict[str, Flags] = {}  # of the key page with each page, as far as it was asked
-        for place, (_, link) in enumerate(self._links):
+        for index, (_, link) in enumerate(self._links):
             if self.satisfied:
                 break
             self.loaded += 1
             if (page := load(link)) is not None:
-                self._add(place, page)
+                self._add(index, page)
 
     @property
     def satisfied(self) -> bool:
         """Whether the subdigraph has the size asked for, or is of pages that agree."""
         return len(self.found) >= self._size
 
-    def _add(self, place: int, page: Page) -> None:
+    def _add(self, index: int, page: Page) -> None:
         address = page_key(page.url or "")
         if address in self._seen or domain(page.url or "") != self._domain:
             return
         self._seen.add(address)
-        self._profiles[place] = Profile.from_page(page)
-        linked = {self._place[link] for link in site_links(page) if link in self._place} - {place}
-        self._to[place] = sum(1 << other for other in linked)
-        self._mutual[place] = 0
+        self._profiles[index] = Profile.from_page(page)
+        linked = {self._index[link] for link in site_links(page) if link in self._index} - {index}
+        self._to[index] = sum(1 << other for other in linked)
+        self._mutual[index] = 0
         for other in self._to:
-            if self._to[place] >> other & 1 and self._to[other] >> place & 1:
-                self._mutual[place] |= 1 << other
-                self._mutual[other] |= 1 << place
-        clique = [place, *largest_clique(self._mutual, self._mutual[place], self._size - 1)]
+            if self._to[index] >> other & 1 and self._to[other] >> index & 1:
+                self._mutual[index] |= 1 << other
+                self._mutual[other] |= 1 << index
+        clique = [index, *largest_clique(self._mutual, self._mutual[index], self._size - 1)]
         if len(clique) > len(self.found):
             self.found = {self._links[each][0]: self._profiles[each] for each in sorted(clique)}
         while self.satisfied and self._size < self._max_size and not self._agree():

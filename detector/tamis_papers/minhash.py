@@ -45,8 +45,8 @@ class Counted:
         cost: Floats = cells_of(self._support + self._support[one], size[:, None]).sum(axis=1).astype(np.float64)
         return cost
 
-    def likeness(self, one: int) -> Floats:  # noqa: ARG002
-        """float64[d], likeness of one cluster to each, of which only the likest are merged with it: here all alike."""
+    def similarity(self, one: int) -> Floats:  # noqa: ARG002
+        """float64[d], similarity of one cluster to each; only the most similar are candidates. Here all are alike."""
         return np.ones(len(self._size))
 
     def merge(self, one: int, other: int) -> None:
@@ -56,7 +56,7 @@ class Counted:
 
 
 class Estimated(Counted):
-    """Clusters by their MinHash signatures, by which cost and likeness are estimated.
+    """Clusters by their MinHash signatures, by which cost and similarity are estimated.
 
     Each function gives every path a random rank. Of a cluster are kept, for each function, the lowest rank of its
     paths, and how many of its documents have that path: over the functions, this is how many documents have a path
@@ -87,7 +87,7 @@ class Estimated(Counted):
         cost: Floats = self._merged_paths(one) * cells.mean(axis=1)
         return cost
 
-    def likeness(self, one: int) -> Floats:
+    def similarity(self, one: int) -> Floats:
         """float64[d], estimated Jaccard coefficients with one cluster."""
         equal: Floats = (self._rank == self._rank[one]).mean(axis=1)
         return equal
@@ -104,25 +104,25 @@ class Estimated(Counted):
         return support
 
     def _merged_paths(self, one: int) -> Floats:
-        paths: Floats = (self._paths + self._paths[one]) / (1 + self.likeness(one))
+        paths: Floats = (self._paths + self._paths[one]) / (1 + self.similarity(one))
         return paths
 
 
 def merge_greedily(clusters: Counted, documents: int) -> Integers:
     """int64[d], number of each document's cluster: the best pair is merged as long as that lowers the cost.
 
-    A pair is looked at when either is the likest to the other, or one of those.
+    A pair is a candidate if one of the two is the most similar cluster to the other, or one of several.
     """
     member, alive = np.arange(documents), np.ones(documents, bool)
-    change, likest = np.full((documents, documents), np.inf), np.full(documents, -1.0)
+    change, most_similar = np.full((documents, documents), np.inf), np.full(documents, -1.0)
     own, stale = clusters.costs(), np.ones(documents, bool)
     while True:
         for one in np.flatnonzero(stale & alive).tolist():
-            likeness = np.where(alive, clusters.likeness(one), -1.0)
-            likeness[one] = -1.0
-            likest[one] = likeness.max()
+            similarity = np.where(alive, clusters.similarity(one), -1.0)
+            similarity[one] = -1.0
+            most_similar[one] = similarity.max()
             change[one] = np.inf
-            pairs = alive & (likeness == likest[one]) & (likest[one] >= 0)
+            pairs = alive & (similarity == most_similar[one]) & (most_similar[one] >= 0)
             change[one, pairs] = (clusters.merged_costs(one) - own[one] - own)[pairs]
         first, second = sorted(divmod(int(change.argmin()), documents))
         if not change[first, second] < 0 and not change[second, first] < 0:
@@ -132,5 +132,5 @@ def merge_greedily(clusters: Counted, documents: int) -> Integers:
         member[member == second] = first
         alive[second], change[second], change[:, second] = False, np.inf, np.inf
         own = clusters.costs()
-        stale |= clusters.likeness(first) >= likest
+        stale |= clusters.similarity(first) >= most_similar
         stale[first] = True

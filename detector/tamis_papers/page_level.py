@@ -241,7 +241,7 @@ class LogisticModel:
             raise ModelError(f"{path}: a model of the kind {header.get('name')!r}, not {LOGISTIC!r}")
         if header.get("features") != list(NODE_FEATURES) or header.get("area_bounds") != list(AREA_BOUNDS):
             raise ModelError(
-                f"{path}: made for other features than this version of the package computes; train it anew"
+                f"{path}: made for other features than this version of the package computes; train it again"
             )
         low, high, weight, intercept = (required_array(arrays, name, *shape) for name, shape in _SHAPES.items())
         return cls(low, high, weight, intercept)

@@ -30,7 +30,7 @@ class SiteError(ValueError):
 
 
 def distinct_pages(pages: SitePages) -> Iterator[SitePage]:
-    """As :meth:`SitePages.read_all`, without pages that have no text and those whose text an earlier page has, too.
+    """Like :meth:`SitePages.read_all`, without pages that have no text or the text of an earlier page.
 
     A page that is found at two addresses says nothing of what a site repeats.
     """
@@ -137,7 +137,7 @@ class Detagged:
 
     Attributes:
         codes: uint32, code points of the text.
-        place: int64[k], places in the text of the characters that are not white space.
+        offset: int64[k], offsets in the text of the characters that are not white space.
         run: int64[k], the run of the page that each of these is in.
     """
 
@@ -149,16 +149,16 @@ class Detagged:
         spaced = np.diff(ink, prepend=-1) > 1
         spaced[np.searchsorted(ink, page.run_offset[page.block_run_begin])] = True
         spaced[:1] = False
-        self.place = np.arange(len(ink)) + np.cumsum(spaced)
-        self.codes = np.full(int(self.place[-1]) + 1 if len(self.place) else 0, ord(" "), np.dtype("<u4"))
-        self.codes[self.place] = codes[ink]
+        self.offset = np.arange(len(ink)) + np.cumsum(spaced)
+        self.codes = np.full(int(self.offset[-1]) + 1 if len(self.offset) else 0, ord(" "), np.dtype("<u4"))
+        self.codes[self.offset] = codes[ink]
 
     def slices(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> tuple[Integers, Integers]:
         """int64[k] twice, where the text of k slices of runs begins and ends; white space around it does not count."""
         before = np.searchsorted(self.run, np.arange(self._runs + 1))
-        first, behind = before[begin], before[end]
-        places = np.append(self.place, len(self.codes))
-        return places[first], np.where(first < behind, places[behind - 1] + 1, places[first])
+        first, last = before[begin], before[end]
+        offsets = np.append(self.offset, len(self.codes))
+        return offsets[first], np.where(first < last, offsets[last - 1] + 1, offsets[first])
 
     @cached_property
     def text(self) -> str:

@@ -216,7 +216,7 @@ class TextWindows(SiteMethod):
         """Label blocks most of whose characters lie in frequent fragments, and elements of nothing but such blocks."""
         page, detagged = read.page, Detagged(read.page)
         frequent = np.flatnonzero(np.isin(_fragments(detagged.codes, self.window), template))
-        covered = _covered(frequent, frequent + self.window, len(detagged.codes))[detagged.place]
+        covered = _covered(frequent, frequent + self.window, len(detagged.codes))[detagged.offset]
         length, inside = (np.bincount(detagged.run, weight, page.r) for weight in (None, covered))
         blocks = blocks_of_runs(page, inside / np.maximum(length, 1))
         return Labels(np.concatenate([elements_of_blocks(page, blocks), blocks]))

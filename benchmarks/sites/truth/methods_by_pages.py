@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from tamis.folders import SitePage
 
 NUMBERS: Final = (2, 5, 10, 20, 100)
-MENUS: Final = "menus"
 Figures = dict[tuple[str, int], list[tuple[float, float]]]
 
 
@@ -63,7 +62,7 @@ def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures) ->
         part = kept.subset(range(min(number, len(kept))))
         for name in METHODS:
             try:
-                if name != MENUS:
+                if name != "menus":
                     found = METHODS[name]().learn(part).label(part.read(0)).template
                 elif number == max(NUMBERS):
                     found = Menus(key_page=pages.names[place]).learn(kept).label(kept.read(0)).template

@@ -15,7 +15,7 @@ from scrapy_tamis.archives.addresses import describe
 from scrapy_tamis.fields import FIELDS, clean_item
 from scrapy_tamis.storage.evidence import HashedPage
 from tamis.models import load_model
-from tamis.page import Page, PageTooLarge
+from tamis.page.page import Page, PageTooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

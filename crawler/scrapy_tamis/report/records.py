@@ -18,7 +18,7 @@ from scrapy_tamis.storage.keys import site_of
 from tamis import Page, PageTooLarge
 from tamis.counting import LossyCounts
 from tamis.hashing import hash_text
-from tamis.page.text import WORD
+from tamis.page.text import count_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -151,7 +151,7 @@ def page_record(values: Mapping[str, Any], seconds: float) -> PageRecord | None:
     if not isinstance(url, str) or (status is None and share is None):
         return None
     text = str(value("text") or "")
-    words = len(WORD.findall(text[:_MAX_COUNTED])) * max(len(text) / _MAX_COUNTED, 1)
+    words = count_words(text[:_MAX_COUNTED]) * max(len(text) / _MAX_COUNTED, 1)
     cut = min(max(number("template_share") or 0.0, 0.0), 1.0)
     given, cut_of_all = number("cut_words"), words * cut / max(1 - cut, _LEAST_KEPT)
     cut_words = cut_of_all if given is None else given
@@ -181,5 +181,5 @@ def _lines_at_the_ends(text: str) -> NDArray[np.void]:
     chosen = list(lines)
     if len(chosen) > 2 * _MAX_LINES:
         chosen = chosen[:_MAX_LINES] + chosen[-_MAX_LINES:]
-    counted = ((hash_text(line), min(len(WORD.findall(line)), 0xFFFF)) for line in chosen)
+    counted = ((hash_text(line), min(count_words(line), 0xFFFF)) for line in chosen)
     return np.array([each for each in counted if each[1] >= _MIN_WORDS], LINE)

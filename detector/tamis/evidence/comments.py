@@ -61,7 +61,6 @@ _POSSIBLE: Final = attribute_predicate("class", "id", parts=(
 ))  # fmt: skip
 """Cheap filter: every name that the tables above recognise contains one of these substrings."""
 
-
 _SCHEMA: Final = re.compile(r"schema\.org/(?:User)?Comments?\s*$|(?:^|\s)comment(?:\s|$)")
 _TYPEOF: Final = re.compile(r"(?i)(?:^|[\s:])(?:User)?Comment(?:\s|$)")
 
@@ -126,7 +125,6 @@ def _kind_of(name: str) -> int:
 _KIND_OF: Final = Memo[str, int](_kind_of_value, 16_384)
 """Kind by the value of an attribute, all numbers in it 0: the comments of a page are numbered."""
 
-
 MAX_FORUM: Final = 0.3
 """Probability that a page is a forum above which nothing on it is a comment, since its posts are the content."""
 
@@ -139,7 +137,8 @@ def find_comments(page: Page, scores: Scores) -> Flags | None:
     comments = named_comments(page)
     if comments is None:
         return None
-    words, is_main = block_words(page), (scores.templateness[page.n :] < 0.5) & ~comments
+    words = block_words(page)
+    is_main = (scores.templateness[page.n :] < 0.5) & ~comments
     forum = scores.decision.forum
     # A page of an unknown kind may be a forum, whose first post is seldom longer than the others.
     least = words[comments].sum() if forum is None else 0.0

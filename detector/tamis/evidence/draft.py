@@ -63,7 +63,7 @@ class Options(NamedTuple):
     deduplicate: bool = True
     tables: bool = True
     rules: tuple[Rule, ...] = ()
-    hidden: bool = False
+    keep_hidden: bool = False
 
 
 class Draft:
@@ -165,7 +165,8 @@ class Draft:
     @property
     def template_share(self) -> float:
         """Fraction of the text's characters that was cut as template, 0..1."""
-        left, characters = int(self.lengths.dot(self.content)), int(self.lengths.sum())
+        left = int(self.lengths.dot(self.content))
+        characters = int(self.lengths.sum())
         return (characters - left) / max(characters, 1)
 
     def keep_least_template(self, candidates: Flags) -> None:
@@ -194,7 +195,9 @@ class Draft:
     @property
     def reason(self) -> NDArray[np.uint8]:
         """uint8[n + m], the :class:`Reason` for each unit."""
-        threshold, kept, found = self.choice.threshold, self.kept_by_scores(), np.zeros_like(self.overruled)
+        threshold = self.choice.threshold
+        kept = self.kept_by_scores()
+        found = np.zeros_like(self.overruled)
         for reason, before, after in self._adjustments:
             was_kept = before.templateness < (self.page_threshold if reason == Reason.SITE else threshold)
             is_kept = after.templateness < threshold

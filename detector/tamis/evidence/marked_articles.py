@@ -151,7 +151,8 @@ def _outermost(page: Page, elements: list[int]) -> list[int]:
     """Filter elements with text that are not inside another of them or inside comments; in document order."""
     if not elements:
         return []
-    if readers := page.attributes.elements_matching(_READERS_POSSIBLE, _OF_READERS):
+    readers = page.attributes.elements_matching(_READERS_POSSIBLE, _OF_READERS)
+    if readers:
         of_readers = within(page, is_among(page, readers) & (page.depth > 1))  # not of body, which describe the page
         elements = [element for element in elements if not of_readers[element]]
     found: list[int] = []
@@ -238,7 +239,8 @@ def _log_odds(page: Page, content: Singles) -> Floats:
     of_block = np.full(page.m, _ELSEWHERE)
     of_block[begin:end] = _BESIDE
     first = int((content == 1).argmax())
-    if (headings := blocks_inside(page, "h1")[:first].nonzero()[0]).size:
+    headings = blocks_inside(page, "h1")[:first].nonzero()[0]
+    if len(headings):
         of_block[headings[-1] : first] = _BESIDE
     of_block[content != 0] = 0.0
     return np.concatenate([np.where(elsewhere, _ELSEWHERE, 0.0), of_block])

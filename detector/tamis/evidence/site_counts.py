@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tamis.core import core
+from tamis.counting import on_most_pages
 from tamis.evidence.draft import Reason
+from tamis.page.tree import tag_set
 from tamis.places import Places, find_places
 
 if TYPE_CHECKING:
@@ -46,7 +48,6 @@ LEARNED: Final = Evidence(fraction=2.167, everywhere=2.5, place=0.487, presence=
 """The learned coefficients. ``everywhere`` is raised from 0.7, which changes no figure, so that what all pages repeat
 is cut even if the page's own score is confident."""
 
-
 _NOT_COUNTED: Final = Places(np.zeros(0, np.int32), np.zeros((0, 2), bool), np.zeros((0, 3), np.uint64))
 
 
@@ -61,6 +62,16 @@ def adjust_by_site_counts(draft: Draft) -> None:
     # The table of contents of a manual is on the pages of that manual alone, and reads like a listing.
     added[page.n :] += LEARNED.everywhere * _in_long_runs(is_shared, draft.lengths)
     draft.adjust_scores(scores.adjusted(added), Reason.SITE)
+
+
+def cut_common_pictures(draft: Draft) -> None:
+    """Cut pictures, videos and sounds that most of the other pages have: logos, icons, spacers beside content."""
+    if draft.df is not None and draft.uses_counts:
+        n = draft.page.n
+        draft.kept_units[:n] &= ~(_PICTURES.take(draft.page.tag) & on_most_pages(draft.df[:n], draft.pages))
+
+
+_PICTURES: Final = tag_set("img", "picture", "video", "audio")
 
 
 def _in_long_runs(is_shared: Flags, lengths: Integers) -> Flags:

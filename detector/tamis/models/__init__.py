@@ -159,6 +159,7 @@ def _load(file: Path, _modified: int, _size: int) -> StoredModel:
         from tamis.models.blocks import BlockModel  # noqa: PLC0415  (it imports this module)
 
         return BlockModel.load(file)
-    if (kind := _further_kind(name)) is None:
+    kind = _further_kind(name)
+    if kind is None:
         raise ModelError(f"{file}: unknown kind of model: {name!r}")
     return cast("StoredModel", kind.load(file))

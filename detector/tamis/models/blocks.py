@@ -237,7 +237,8 @@ class Attribution:
         if not len(blocks):
             return []
         rows = np.asarray(blocks)
-        parts, values = self.parts[rows].mean(axis=0), self.values[rows].mean(axis=0)
+        parts = self.parts[rows].mean(axis=0)
+        values = self.values[rows].mean(axis=0)
         order = np.argsort(-np.abs(parts))[:most]
         return [
             (self.names[at], float(parts[at]), None if np.isnan(values[at]) else float(values[at]))
@@ -272,7 +273,9 @@ def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     """Score the blocks of a page; and the inputs of its kind, without its address. Elements have even scores."""
     units, numbers = page.n + page.m, np.empty(len(KIND_INPUTS))
     numbers.fill(np.nan)
-    templateness, words, penalty = np.empty(units), np.empty(page.m), np.empty(units)
+    templateness = np.empty(units)
+    words = np.empty(page.m)
+    penalty = np.empty(units)
     weight, in_tree = np.empty(units, int), np.empty(units, bool)
     tokens = core.score_blocks(
         *page_arguments(page, model.tables),
@@ -281,7 +284,8 @@ def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     )  # fmt: skip
     for array in (templateness, words, weight, in_tree, penalty):
         array.setflags(write=False)  # the core reads them with the lock released
-    inputs, scores = KindInputs(numbers, np.frombuffer(tokens, np.int64)), templateness[page.n :]
+    inputs = KindInputs(numbers, np.frombuffer(tokens, np.int64))
+    scores = templateness[page.n :]
     decision = PageDecision(model.decision if page.m else None, inputs, words, scores, page.url)
     return Scores(templateness, weight, in_tree, penalty, decision), inputs
 

@@ -125,7 +125,6 @@ PAGE_KINDS: Final = ("article", "collection", "documentation", "forum", "listing
 ARTICLE: Final = PAGE_KINDS.index("article")
 """Index of the kind whose pages have one main text."""
 
-
 _PROPERTIES: Final = (
     "link share", "sentence ends per word", "digit share", "enclosed by p", "enclosed by li", "enclosed by link",
     "enclosed by h1", "log depth", "log twins", "share of the title's words",
@@ -220,7 +219,8 @@ class KindHead:
 
     def probabilities(self, inputs: KindInputs) -> Floats:
         """float64[len(PAGE_KINDS)], probability of each kind."""
-        kinds, of_numbers = np.empty(len(PAGE_KINDS)), (self.mean, self.scale, CLIP, self.weight, self.bias)
+        kinds = np.empty(len(PAGE_KINDS))
+        of_numbers = (self.mean, self.scale, CLIP, self.weight, self.bias)
         core.kind_probabilities(inputs.numbers, *of_numbers, self.tokens, inputs.tokens, kinds)
         return kinds
 

@@ -73,6 +73,12 @@ def _predicate_tables(number: int) -> tuple[dict[str, int], bytes, NDArray[np.ui
     return dict(name_bits), "\n".join(part_bits).encode(), bits
 
 
+@lru_cache(maxsize=256)
+def _tables_of_one(parts: tuple[str, ...], names: tuple[str, ...]) -> tuple[dict[str, int], bytes, NDArray[np.uint32]]:
+    """Return one predicate as :func:`_predicate_tables` does."""
+    return dict.fromkeys(names, 1), "\n".join(parts).encode(), np.ones(len(parts), np.uint32)
+
+
 Value = TypeVar("Value")
 Number = TypeVar("Number", bound=np.number[Any])
 Pair = tuple[str, str]
@@ -132,7 +138,8 @@ class AttributeTable:
             names: names of the attributes that are wanted.
             change: what to give instead of a pair, ``None`` for nothing; called once for each distinct one.
         """
-        begin, counts = self.begin[elements], self.begin[elements + 1] - self.begin[elements]
+        begin = self.begin[elements]
+        counts = self.begin[elements + 1] - self.begin[elements]
         bounds = prefix_sums(counts)
         numbers = self.place.searchsorted(self.first[np.arange(bounds[-1]) + (begin - bounds[:-1]).repeat(counts)])
         if names is not None:
@@ -170,7 +177,8 @@ class AttributeTable:
     @property
     def matches(self) -> dict[int, Matches]:
         """Places and values of the distinct attributes that match each predicate; it lacks those that none matches."""
-        if self._evaluated < (number := len(_predicates)):
+        number = len(_predicates)
+        if self._evaluated < number:
             self._matches = self._match(*_predicate_tables(number))
             self._evaluated = number  # once complete, as other threads may read them
         return self._matches
@@ -185,7 +193,7 @@ class AttributeTable:
     def containing(self, parts: Collection[str], *names: str) -> Matches:
         """Places and values of the distinct attributes with one of some names whose values contain a substring.
 
-        It is a predicate for what is asked of few pages: it is not evaluated on the others.
+        For predicates that few pages need: nothing is evaluated on the others.
 
         Args:
             parts: up to 64 substrings in lower case, matched ASCII case-insensitively.
@@ -193,7 +201,7 @@ class AttributeTable:
         """
         if self.names.keys().isdisjoint(names):
             return []
-        return self._match(dict.fromkeys(names, 1), "\n".join(parts).encode(), np.ones(len(parts), np.uint32))[0]
+        return self._match(*_tables_of_one(tuple(parts), names))[0]
 
     def matching(self, predicate: int) -> Matches:
         """Places and values of the distinct attributes that match a predicate."""
@@ -208,7 +216,8 @@ class AttributeTable:
 
     def elements_with(self, places: list[int]) -> list[int]:
         """Elements, in document order, that have one of the attributes at these places of ``first``."""
-        return [element for element, _ in self.elements_and_values(dict.fromkeys(places))]
+        elements: list[int] = core.elements_with(self.begin, self.first, places) if places else []  # none on most pages
+        return elements
 
     def elements_and_values(self, by_place: dict[int, Value]) -> list[tuple[int, Value]]:
         """Elements, in document order, that have one of the attributes at some places of ``first``, and its value."""

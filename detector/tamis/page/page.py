@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -76,7 +76,7 @@ class Limits:
     Attributes:
         max_bytes: size of the HTML, in bytes (in characters where it is a string).
         max_nodes: start tags and comments, which are counted before the page is parsed, and elements and comments of
-            the tree; ten attributes count as one of them, if there are so many.
+            the tree; on pages with more than ten attributes for each of them, a tenth of the attributes.
         max_depth: levels of the tree. libxml2 silently drops what is nested deeper than 2,048, so such a tree may be
             incomplete.
     """
@@ -112,8 +112,8 @@ class Page:
     Attributes:
         attributes: name-value pairs of each element.
         tag: int16[n], ids of :data:`tamis.page.tree.TAG_NAMES`.
-        tag_names: names of the elements, as far as they have a tag id.
-        content_in_head: the first element right in the head that ends it, as browsers read pages; 0 where none does.
+        tag_names: names of all elements with a tag id.
+        content_in_head: index of the first child of ``head`` at which browsers end it; 0 if there is none.
         unknown_names: tag name by element index, for tags without an id.
         raw_texts: UTF-8 text that begins each ``script``, ``style`` and ``title``, and each other element whose text is
             not text of the page, by element index, in document order.
@@ -133,8 +133,8 @@ class Page:
         depth: int32[n], 0 for the root.
         url: address of the page, where known.
         data: format of the source if it is not HTML: ``"binary"``, ``"json"``, ``"feed"`` or ``"xml"``.
-        mended_html: the document with its end tag where a title, script, comment or the like never ends and has the
-            rest of the page in it; ``None`` on other pages.
+        mended_html: the document with the missing end added, if a title, script, comment or the like never ends and
+            swallows the rest of the page; ``None`` otherwise.
         n, m, r: number of elements, of text blocks and of text runs.
 
     *Units* are what gets a score: the ``n`` elements followed by the ``m`` blocks. In the tree of units a block is a
@@ -184,17 +184,19 @@ class Page:
                 they look like.
             url: address of the page; links are in-site or not relative to it.
             encoding: charset of the HTTP header, where there was one.
-            limits: caps on size.
+            limits: limits on size.
 
         Raises:
-            PageTooLarge: the page is above one of the caps.
+            PageTooLarge: the page exceeds a limit.
         """
-        if data := kind_of_data(html):
+        data = kind_of_data(html)
+        if data is not None:
             page = cls.parse("<html>", url)
             page.data = data
             return page
         limits.check("bytes", len(html))
-        if isinstance(html, bytes) and (saved := page_of_mhtml(html)):
+        saved = page_of_mhtml(html) if isinstance(html, bytes) else None
+        if saved is not None:
             html, encoding, url = saved[0], saved[1] or encoding, url or saved[2]
         document = prepare(html, encoding)
         limits.check("nodes", max(document.nodes, document.attributes // 10))  # ten attributes take a node's memory
@@ -214,7 +216,7 @@ class Page:
         read, with a comment as their root or unresolved entities in attributes.
 
         Raises:
-            PageTooLarge: the tree is above one of the caps.
+            PageTooLarge: the tree exceeds a limit.
         """
         arrays = _flatten(root, limits)
         names = () if arrays is None else arrays["attributes"].names
@@ -303,7 +305,7 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
     """Read a tree into the arrays of a :class:`Page`; ``None`` for one that the core cannot read.
 
     Raises:
-        PageTooLarge: the tree is above one of the caps.
+        PageTooLarge: the tree exceeds a limit.
     """
     caps = limits.max_nodes, limits.max_depth
     found = core.flatten(source, *_NAMES, _TAG_BITS, character_properties(), SEED, *caps)
@@ -320,7 +322,8 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
         begin=arrays.pop("attribute_begin"),
         **{name: arrays.pop(name) for name in ("name_of", "place", "value_begin", "first")},
     )
-    tag, parent = arrays["tag"], arrays["parent"]
+    tag, parent, is_present = arrays["tag"], arrays["parent"], np.zeros(len(TAG_NAMES), bool)
+    is_present[tag] = True
     titles = (
         without_controls(text)
         for element, text in found["raw_texts"].items()
@@ -328,7 +331,7 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
     )
     return {
         "attributes": attributes,
-        "tag_names": frozenset(map(TAG_NAMES.__getitem__, np.bincount(tag).nonzero()[0].tolist())),
+        "tag_names": frozenset(compress(TAG_NAMES, is_present.tolist())),
         "title": " ".join(next(titles, "").split()),
         **found,
         **arrays,

@@ -1,4 +1,4 @@
-"""From bytes to an lxml tree: the charset, then the parse, the way Scrapy parses a response, so that both see the same.
+"""Decodes documents, tells HTML from other data, and parses it as Scrapy parses a response, so that both see the same.
 
 Source of the rules of charsets: HTML standard, section 13.2.3: byte order mark, HTTP header, ``meta``; ``utf-16`` in a
 ``meta`` means ``utf-8``. A declaration that would damage the text is passed over. Bytes that nothing declares are
@@ -37,9 +37,9 @@ _GARBLED: Final = re.compile(
     rf"|(?<=[A-Za-zÀ-ɏ]{_OTHER_SCRIPT})|(?<={_OTHER_SCRIPT})(?=[A-Za-zÀ-ɏ])"
     r"|(?<=[a-z][\u3400-\u9fff])(?=[a-z])|(?<=[^\W\d_][¡-©«¬®-¶¸¹»-¿×÷])(?=[^\W\d_]))"
 )
-"""What text hardly has that was read in its own charset; found in a few places of sound text, too."""
+"""What text decoded with its own charset has in a few places at most."""
 
-_SAMPLE: Final = 100_000  # bytes that chardetng is asked about where a charset is declared: it reads 8 MB a second
+_SAMPLE: Final = 100_000  # bytes that chardetng reads where a charset is declared: it reads 8 MB a second
 
 # A text may begin with the letters of a signature: numbers in bytes follow them in a picture, not words.
 _BINARY: Final = re.compile(
@@ -61,13 +61,13 @@ def decode(html: bytes, encoding: str | None = None) -> str:
 
 
 def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str | None]:
-    """Return the name of a codec and the text that it makes of a document; a byte order mark is no part of it.
+    """Return the codec of a document, and the decoded document without its byte order mark.
 
-    What decides is, in this order: a byte order mark, text that is UTF-8 beyond chance, the charset of the HTTP header,
-    that of a ``meta`` element, shorter text in UTF-8, and what the bytes look like. UTF-8 outweighs what is declared,
-    since saved pages and mirrors are often converted and keep the declaration they came with. A declared charset that
-    would garble the text is passed over if another one does not. A few bytes that are wrong, as where a page was cut
-    off or two were joined, do not make it another charset. The text is ``None`` where the document is UTF-8 as it is.
+    The codec is decided by, in this order: a byte order mark, text that is UTF-8 beyond chance, the charset of the HTTP
+    header, that of a ``meta`` element, shorter text in UTF-8, and what the bytes look like. UTF-8 outweighs what is
+    declared, since saved pages and mirrors are often converted and keep the declaration they came with. A declared
+    charset that would garble the text is passed over if another one does not. A few wrong bytes, as where a page was
+    cut off or two were joined, do not make it another charset. The text is ``None`` if the document is valid UTF-8.
 
     Args:
         html: the document.
@@ -78,26 +78,60 @@ def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str | None]:
         return marked, to_unicode(html[len(mark) :], marked)
     if wide := _wide_codec(html):
         return wide, to_unicode(html, wide)
-    text, damage = None, 0
-    continuations = characters = core.count_continuations(html)  # of valid UTF-8, only whether there are any matters
-    if continuations < 0:
-        text = html.decode("utf-8", "replace")
-        damage = text.count("\ufffd") - text.endswith("\ufffd")  # a page may have been cut off in a character
-        continuations = len(html) - len(text)
-        characters = len(text) - len(text.encode("ascii", "ignore")) - damage  # beyond ASCII
-    is_damaged = damage > continuations * 0.05
-    if continuations >= 12 and not is_damaged:  # fewer can be two or three characters of a charset of Asia
-        return "utf-8", text
-    known = http_content_type_encoding(f"text/html; charset={encoding}") if encoding else None
-    declared = [name for name in (known, html_body_declared_encoding(html)) if name is not None and _is_charset(name)]
-    declared = [_ALIASES.get(name, name) for name in declared]
-    if declared[:1] == ["utf-8"]:
-        is_utf8 = characters >= damage and not (html.isascii() and b"\x1b" in html)  # escapes of ISO-2022-JP
-    else:
-        is_utf8 = ("utf-8" in declared or not declared) and characters >= max(1, 2 * damage)
-    if is_utf8 or (continuations and not is_damaged and declared and _SINGLE_BYTES.match(declared[0])):
-        return "utf-8", text
+    utf8 = _read_utf8(html)
+    if utf8.continuations >= 12 and not utf8.is_damaged:  # fewer can be two or three characters of a charset of Asia
+        return "utf-8", utf8.text
+    declared = _declared_charsets(html, encoding)
+    if _is_utf8(html, utf8, declared):
+        return "utf-8", utf8.text
     return _least_garbled(html, [name for name in declared if name != "utf-8"])
+
+
+class _Utf8(NamedTuple):
+    """A document read as UTF-8.
+
+    Attributes:
+        text: its text, ``None`` where it is UTF-8 as it is.
+        continuations: bytes of characters but the first ones.
+        characters: characters beyond ASCII; of valid UTF-8 any number above 0 if there are some.
+        damage: number of replacements.
+    """
+
+    text: str | None
+    continuations: int
+    characters: int
+    damage: int
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether replacements are more than a few of what is beyond ASCII."""
+        return self.damage > self.continuations * 0.05
+
+
+def _read_utf8(html: bytes) -> _Utf8:
+    continuations = core.count_continuations(html)
+    if continuations >= 0:
+        return _Utf8(None, continuations, continuations, 0)
+    text = html.decode("utf-8", "replace")
+    damage = text.count("\ufffd") - text.endswith("\ufffd")  # a page may have been cut off in a character
+    return _Utf8(text, len(html) - len(text), len(text) - len(text.encode("ascii", "ignore")) - damage, damage)
+
+
+def _declared_charsets(html: bytes, encoding: str | None) -> list[str]:
+    """The charsets that the HTTP header and a ``meta`` element declare, as far as there are any, in this order."""
+    header = http_content_type_encoding(f"text/html; charset={encoding}") if encoding else None
+    declared = (name for name in (header, html_body_declared_encoding(html)) if name is not None)
+    return [_ALIASES.get(name, name) for name in declared if _is_charset(name)]
+
+
+def _is_utf8(html: bytes, utf8: _Utf8, declared: list[str]) -> bool:
+    """Whether a document with little beyond ASCII is UTF-8, by that and by what is declared."""
+    if declared[:1] == ["utf-8"]:
+        has_escapes = html.isascii() and b"\x1b" in html  # of ISO-2022-JP
+        return utf8.characters >= utf8.damage and not has_escapes
+    if "utf-8" in declared or not declared:
+        return utf8.characters >= max(1, 2 * utf8.damage)
+    return utf8.continuations > 0 and not utf8.is_damaged and _SINGLE_BYTES.match(declared[0]) is not None
 
 
 def _is_charset(name: str) -> bool:

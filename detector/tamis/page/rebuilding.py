@@ -33,7 +33,9 @@ def rebuild(page: Page, root: int) -> list[etree._Element]:
 
 
 def _rebuilt(page: Page, root: int) -> list[etree._Element]:
-    end, first_run, last_run = int(page.end[root]), int(page.run_begin[root]), int(page.run_end[root])
+    end = int(page.end[root])
+    first_run = int(page.run_begin[root])
+    last_run = int(page.run_end[root])
     run_node = page.run_node[first_run:last_run].tolist()  # not of the whole page: it may have thousands of such parts
     bounds, run = page.run_offset[first_run : last_run + 1].tolist(), 0
     runs_before = [*(page.run_begin[root:end] - first_run).tolist(), last_run - first_run]
@@ -44,7 +46,8 @@ def _rebuilt(page: Page, root: int) -> list[etree._Element]:
 
     def set_text(number: int, text: str) -> None:
         """Append text to what an element has so far."""
-        if (child := last_child[number]) is None:
+        child = last_child[number]
+        if child is None:
             elements[number].text = text
         else:
             child.tail = text

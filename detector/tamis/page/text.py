@@ -46,8 +46,8 @@ UNSPACED_RUN: Final = re.compile(f"[{UNSPACED_CLASS}]{{2,}}")
 """Runs of two or more characters of unspaced scripts."""
 
 WORD: Final = re.compile(rf"[{UNSPACED_CLASS}]|[^\W{UNSPACED_CLASS}]+")
-"""A word; each character of an unspaced script is a word of its own."""
-
+"""A word to be compared with others; each character of an unspaced script is one. How many there are is for
+:func:`count_words`."""
 
 CODE_UNITS: Final = 1 << 16
 """Number of UTF-16 code units; characters outside the basic plane take two."""

@@ -144,13 +144,14 @@ def prefix_sums(values: NDArray[np.generic]) -> Integers:
 def slice_sums(values: NDArray[np.generic], begin: NDArray[np.integer[Any]], end: NDArray[np.integer[Any]]) -> Integers:
     """int64[k], sum over each of k slices ``[begin, end)`` of integers or booleans."""
     sums = np.empty(len(begin), np.int64)
-    core.slice_sums(values.astype(np.int64, copy=False), begin.astype(np.int32, copy=False), end, sums)
+    numbers = values if values.dtype == np.bool_ else values.astype(np.int64, copy=False)
+    core.slice_sums(numbers, begin.astype(np.int32, copy=False), end, sums)
     return sums
 
 
 def subtree_sums(page: Page, values: NDArray[np.generic]) -> Integers:
     """int64[n], sum over each element's subtree, itself included, of one integer or boolean per element."""
-    return slice_sums(values, np.arange(page.n), page.end)
+    return slice_sums(values, np.arange(page.n, dtype=np.int32), page.end)
 
 
 def within(page: Page, chosen: Flags) -> Flags:
@@ -173,10 +174,9 @@ def path_sums(page: Page, values: NDArray[Number]) -> NDArray[Number]:
 
 def runs_of_blocks(page: Page, blocks: Flags) -> Flags:
     """bool[r], whether each run belongs to one of the given blocks (bool[m])."""
-    change = np.zeros(page.r + 1, np.int8)
-    change[page.block_run_begin[blocks]] = 1
-    change[page.block_run_end[blocks]] -= 1
-    return change[:-1].cumsum(dtype=np.int8).view(bool)  # no run belongs to two blocks
+    inside = np.zeros(page.r, bool)
+    core.mark_slices(blocks, page.block_run_begin, page.block_run_end, inside)
+    return inside
 
 
 def sums_over_runs(page: Page, values: NDArray[np.generic]) -> Integers:
@@ -205,7 +205,8 @@ def elements_named(page: Page, *names: str) -> list[int]:
     """Elements of some names in document order; most pages have none of most names."""
     if page.tag_names.isdisjoint(names):
         return []
-    elements: list[int] = tag_set(*names).take(page.tag).nonzero()[0].tolist()
+    is_named = page.tag == TAG_ID[names[0]] if len(names) == 1 else tag_set(*names).take(page.tag)
+    elements: list[int] = is_named.nonzero()[0].tolist()
     return elements
 
 

@@ -74,7 +74,7 @@ def experiment_parser(doc: str) -> argparse.ArgumentParser:
     )
     marks = Path("benchmarks/gold/sites.jsonl")
     parser.add_argument("--marks", type=Path, default=marks, metavar="FILE", help="marked pages (%(default)s)")
-    parser.add_argument("--most", type=int, metavar="N", help="so many sites, evenly spread")
+    parser.add_argument("--most", type=int, metavar="N", help="number of sites, evenly spread")
     return parser
 
 
@@ -98,7 +98,7 @@ def _sites_of_folders(folders: Sequence[Path], marks: Path) -> Iterator[MarkedSi
 
 
 def demo_sites(pages: int) -> Iterator[MarkedSite]:
-    """Build the hosts of the demo web in memory, with so many articles each."""
+    """Build the hosts of the demo web in memory, with a number of articles each."""
     from demo.hosts import BUILDERS  # noqa: PLC0415  (of the repository, and no part of the package)
     from demo.web import build_site  # noqa: PLC0415
 
@@ -175,7 +175,7 @@ def estimate_rows(
 
 
 def spread(things: Sequence[_Thing], sample: int | None) -> list[_Thing]:
-    """Return so many of the things, evenly spread; all of them without a number."""
+    """Return a sample of the things, evenly spread; all of them without a number."""
     if sample is None or sample >= len(things):
         return list(things)
     return [things[number * len(things) // sample] for number in range(sample)]

@@ -138,7 +138,7 @@ def blocks_of(site: SitePages, number: int, counted: int, taken: int, divergence
         features.append(node_features(measures)[place[elements]])
         detagged = Detagged(page)
         begin, end = detagged.slices(page.run_begin[elements], page.run_end[elements])
-        own = [detagged.text[first:behind] for first, behind in zip(begin.tolist(), end.tolist(), strict=True)]
+        own = [detagged.text[first:last] for first, last in zip(begin.tolist(), end.tolist(), strict=True)]
         if divergence == "words":
             features[-1][:, list(NODE_FEATURES).index("divergence")] = [
                 words_divergence(text, detagged.text) for text in own

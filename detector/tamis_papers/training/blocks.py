@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from itertools import chain
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from tamis_papers.training.examples import BlockPage
     from tamis_papers.training.gold import GoldExample
 
+_Item = TypeVar("_Item")
 _OF_A_TOKEN: Final = 0.4  # what a name or word counts, where numbers have a standard deviation of 1
 UNLEARNED: Final = np.zeros(len(CONFIDENCE_INPUTS))
 """Weights of a confidence that has not been learned."""
@@ -191,52 +194,56 @@ def cross_validate(
     """
     fold_of = folds([*examples, *partial_examples], [site.name for site in sites], seed)
     partial_pages = label_pages(label_gold_page, partial_examples, processes, progress, "page")
-    in_folds, partly_in_folds = (
+    whole, partly = (
         [[example for example in some if fold_of[example.source] == fold] for fold in range(FOLDS)]
         for some in (examples, partial_examples)
     )
 
-    def split(pages: Sequence[BlockPage], fold: int, *, inside: bool) -> list[BlockPage]:
-        return [page for page in pages if (fold_of[page.source] == fold) == inside and not (inside and page.copy)]
+    def outside(pages: Sequence[BlockPage], fold: int) -> list[BlockPage]:
+        return [page for page in pages if fold_of[page.source] != fold]
+
+    def inside(pages: Sequence[BlockPage], fold: int) -> list[BlockPage]:
+        return [page for page in pages if fold_of[page.source] == fold and not page.copy]
 
     fitted: list[BlockModel] = []
-    kinds_of_folds: list[tuple[int, KindExample]] = []
-    for fold, own in enumerate(in_folds):
+    kinds: list[list[KindExample]] = []  # of each fold, as a model without it sees them
+    for fold in range(FOLDS):
         progress(fold, FOLDS + 1, f"training without fold {fold}")
         others = [site for site in sites if fold_of[site.name] != fold]
-        partly = split(partial_pages, fold, inside=False)
-        fitted.append(fit(split(gold, fold, inside=False), others, partial_pages=partly))
-        for found in map_in_processes(partial(kind_examples, model=fitted[fold]), own, processes):
-            kinds_of_folds += ((fold, page) for page in found)
-    kinds = [learn_kinds([page for of, page in kinds_of_folds if of != fold]) for fold in range(FOLDS)]
-    pairs = list(zip(fitted, kinds, strict=True))
-    without = [with_decision(model, LearnedDecision(head, UNLEARNED)) for model, head in pairs]
-    measured = [
-        (example.collection, fold, *measure)
-        for in_fold in (in_folds, partly_in_folds)
-        for fold, own in enumerate(in_fold)
-        for example, measure in zip(
-            own, map_in_processes(partial(text_f1, model=without[fold]), own, processes), strict=True
-        )
+        model = fit(outside(gold, fold), others, partial_pages=outside(partial_pages, fold))
+        fitted.append(model)
+        found = map_in_processes(partial(kind_examples, model=model), whole[fold], processes)
+        kinds.append(list(chain.from_iterable(found)))
+    heads = [learn_kinds(_of_others(kinds, fold)) for fold in range(FOLDS)]
+    measured: list[list[_MeasuredText]] = []
+    for fold, (model, head) in enumerate(zip(fitted, heads, strict=True)):
+        undecided = with_decision(model, LearnedDecision(head, UNLEARNED))
+        own = [*whole[fold], *partly[fold]]
+        found_f1 = map_in_processes(partial(text_f1, model=undecided), own, processes)
+        measured.append([(example.collection, *found) for example, found in zip(own, found_f1, strict=True)])
+    fold_models = [
+        with_decision(model, LearnedDecision(head, learn_confidence(*zip(*_of_others(measured, fold), strict=True))))
+        for fold, (model, head) in enumerate(zip(fitted, heads, strict=True))
     ]
-
-    def confidence(other_than: int) -> Floats:
-        collections, _, f1, inputs = zip(*(row for row in measured if row[1] != other_than), strict=True)
-        return learn_confidence(collections, f1, inputs)
-
-    without = [
-        with_decision(model, LearnedDecision(head, confidence(fold))) for fold, (model, head) in enumerate(pairs)
-    ]
-    mean_f1 = float(np.mean([f1 for _, _, f1, _ in measured[: len(examples)]]))
+    mean_f1 = fmean(f1 for fold in range(FOLDS) for _, f1, _ in measured[fold][: len(whole[fold])])
     metrics = {
-        labels: measure_models([(model, split(pages, fold, inside=True)) for fold, model in enumerate(without)], f1)
+        labels: measure_models([(model, inside(pages, fold)) for fold, model in enumerate(fold_models)], f1)
         for labels, pages, f1 in ((GOLD_LABELS, gold, mean_f1), (SITE_LABELS, labelled, None))
     }
     progress(FOLDS, FOLDS + 1, "training for the weights")
-    decision = LearnedDecision(learn_kinds([page for _, page in kinds_of_folds]), confidence(FOLDS))
+    confidence = learn_confidence(*zip(*chain.from_iterable(measured), strict=True))
+    decision = LearnedDecision(learn_kinds(list(chain.from_iterable(kinds))), confidence)
     model = with_decision(fit(gold, sites, partial_pages=partial_pages), decision)
     progress(FOLDS + 1, FOLDS + 1, "trained")
-    return model, without, fold_of, {labels: row for labels, row in metrics.items() if row is not None}
+    return model, fold_models, fold_of, {labels: row for labels, row in metrics.items() if row is not None}
+
+
+_MeasuredText = tuple[str, float, "Floats"]  # collection of a page, F1 of its text, and inputs of its confidence
+
+
+def _of_others(folds: Sequence[Sequence[_Item]], fold: int) -> list[_Item]:
+    """What is in all folds but one."""
+    return [item for number, items in enumerate(folds) for item in items if number != fold]
 
 
 _BY_FOLDS: Final = """\

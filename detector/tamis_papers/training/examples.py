@@ -43,7 +43,7 @@ class BlockPage:
         page: the page, without what no feature is computed from.
         tokens, words: hashed names and words; float64[m], number of words of each block.
         label: float32[m], 1 for content, 0 for template, fractions in between; NaN where there is no label.
-        copy: whether this is another page in the markup of other times; such are learned from, and not measured.
+        copy: whether this is a copy restyled as older markup, which is learned from and not measured.
     """
 
     source: str
@@ -85,7 +85,7 @@ def label_pages(
     progress: Progress = no_progress,
     what: str = "site",
 ) -> list[BlockPage]:
-    """Return the pages that ``label`` makes of each site or gold page; ``what`` is said of each to the progress."""
+    """Return the pages that ``label`` makes of each site or gold page; ``what`` names each in the progress."""
     names = [f"{what} {each.name}" for each in sites_or_pages]
     labelled = map_in_processes(label, sites_or_pages, processes, names, progress)
     return [page for of_one in labelled for page in of_one]

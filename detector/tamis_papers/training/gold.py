@@ -166,7 +166,7 @@ def deal_folds(sources: Iterable[str], seed: int) -> dict[str, int]:
     return dict(zip(names, (np.random.default_rng(seed).permutation(len(names)) % FOLDS).tolist(), strict=True))
 
 
-# Copies of gold pages in the markup of other times: what is learned must not lean on how today's pages are written.
+# Copies of gold pages restyled as older markup: what is learned must not lean on how today's pages are written.
 #
 # Gold pages are of recent years. Without copies, models that were trained on them keep too much of pages whose elements
 # have no telling names, or that were laid out with tables.

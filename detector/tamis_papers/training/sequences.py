@@ -1,7 +1,7 @@
 """Trains the network that reads the blocks of a page in order.
 
 It is fitted by AdamW (Loshchilov and Hutter 2019) to whole pages, of about the same length in a step, with a rate that
-rises and falls once. Of a page and its copy in the markup of other times a pass sees one. A page is shown without some
+rises and falls once. A pass sees either a page or its copy in older markup. A page is shown without some
 of its features, the same on all its blocks: a network that cannot count on any one feature does better on sites unlike
 those it was trained on.
 """

@@ -2,6 +2,8 @@
 #include "fingerprints.h"
 
 enum { MAX_RULES = 1000, MAX_LEVELS = 16, MAX_PROPERTIES = 64, MAX_DECLARATIONS = 1000, NAME_BITS = 1 << 14 };
+enum { MAX_TAGS = 256 };
+enum { ELEMENT = 'a' }; /* the mark of a name of elements */
 
 /* A property that is looked for, and the first characters of the values that matter, none for all. It makes a rule
    matter by itself, 0, or together with another one: 1 with 2, 4 with 8. */
@@ -10,10 +12,16 @@ typedef struct {
     int half;
 } Property;
 
-/* Classes and ids: a bit of each, by a hash. */
+/* Classes, ids, and names of elements and attributes: a bit of each, by a hash. */
 typedef struct {
     uint64_t bits[NAME_BITS / 64];
 } Names;
+
+/* A name of attributes: the mark of the words in its values, 0 for none; and whether it is noted of the page and of subjects. */
+typedef struct {
+    Span name;
+    unsigned char mark, is_style, is_noted[2];
+} Attribute;
 
 static void release_object(PyObject **object)
 {
@@ -64,12 +72,17 @@ static uint64_t bit_of(Span name, unsigned char mark)
     return hash_of(name, mark) % NAME_BITS;
 }
 
-static void add_names(Names *names, Span value, unsigned char mark, const uint8_t *properties)
+static void add_name(Names *names, Span name, unsigned char mark)
+{
+    uint64_t bit = bit_of(name, mark);
+    names->bits[bit / 64] |= (uint64_t)1 << bit % 64;
+}
+
+static void add_words(Names *names, Span value, unsigned char mark, const uint8_t *properties)
 {
     Span word;
     while (word = next_word(&value, properties), word.begin < word.end) {
-        uint64_t bit = bit_of(word, mark);
-        names->bits[bit / 64] |= (uint64_t)1 << bit % 64;
+        add_name(names, word, mark);
     }
 }
 
@@ -97,28 +110,52 @@ static int read_name(const unsigned char **at, const unsigned char *end, unsigne
     return is_plain;
 }
 
-/* Whether a selector may choose a subject: all its classes and ids are on the page, those of its last part on a subject. In
-   another state it may have others. What stands in brackets or parentheses may be anything. */
+/* What a part of a selector is by its first character: a class, an id, a name of elements or of attributes; 0 for others. */
+static unsigned char mark_of(const unsigned char *at, const unsigned char *end, int is_first)
+{
+    if (*at == '.' || *at == '#' || *at == '[') {
+        return *at;
+    }
+    return is_first && is_letter(*at) && !memchr(at, '|', (size_t)(end - at)) ? ELEMENT : 0;
+}
+
+/* Whether a selector may choose a subject: all its names are on the page, those of its last part on a subject. In another
+   state it may have other classes, ids and attributes. What stands in brackets or parentheses may be anything. */
 static int may_match(const Sheet *sheet, Span selector, int of_subjects)
 {
-    int depth = 0, is_on_page = 1, is_missing = 0, is_shared = 0; /* the last two of the last part */
+    int depth = 0, is_first = 1, is_on_page = 1, is_missing = 0, is_shared = 0; /* the last two of the last part */
+    int has_elements = 1, is_other = 0;                                           /* the last one of the last part */
     const unsigned char *at = selector.begin;
     while (at < selector.end) {
-        unsigned char c = *at++, room[256];
+        unsigned char c = *at, room[256], mark = depth ? 0 : mark_of(at, selector.end, is_first), *small;
         Span name;
-        depth += (c == '(' || c == '[') - (c == ')' || c == ']');
-        if (depth > 0) {
-            continue;
+        at += mark != ELEMENT;
+        depth += (c == '(' || c == '[') - ((c == ')' || c == ']') && depth);
+        is_first = !depth && (is_space(c) || c == '>' || c == '+' || c == '~');
+        if (is_first) {
+            is_missing = is_shared = is_other = 0;
         }
-        if (is_space(c) || c == '>' || c == '+' || c == '~') {
-            is_missing = is_shared = 0;
-        }
-        if ((c == '.' || c == '#') && read_name(&at, selector.end, room, sizeof room, &name)) {
-            int is_shared_name = has_name(sheet->subjects, name, c);
-            is_on_page &= has_name(sheet->page, name, c);
+        if (mark && read_name(&at, selector.end, room, sizeof room, &name)) {
+            int is_shared_name, is_named;
+            if (mark == '[' && (sheet->is_lax || name.begin == name.end || *at == '|')) {
+                continue;
+            }
+            for (small = room; small < name.end && mark != '.' && mark != '#'; small++) {
+                *small = (unsigned char)lower_of(*small);
+            }
+            is_named = has_name(sheet->page, name, mark);
+            is_shared_name = has_name(sheet->subjects, name, mark);
+            if (mark == ELEMENT) {
+                has_elements &= is_named;
+                is_other |= !is_shared_name;
+            }
+            is_on_page &= is_named;
             is_missing |= !is_shared_name;
-            is_shared |= is_shared_name;
+            is_shared |= is_shared_name && (mark == '.' || mark == '#');
         }
+    }
+    if (!has_elements || (of_subjects && is_other)) {
+        return 0;
     }
     return (is_on_page && !(of_subjects && is_missing)) || (sheet->is_lax && (is_shared || !of_subjects));
 }
@@ -162,6 +199,12 @@ static int put_selectors(Sheet *sheet, Span list, int of_subjects)
     return sheet->text.used > begun;
 }
 
+/* Whether the declarations of a block make it matter. */
+static int matters(const Level *level)
+{
+    return level->halves & 16 || (level->halves & 3) == 3 || (level->halves & 12) == 12;
+}
+
 /* Append a rule to the list; 0, or -1 with an exception. */
 static int end_rule(Sheet *sheet, int depth)
 {
@@ -172,8 +215,7 @@ static int end_rule(Sheet *sheet, int depth)
     for (k = 0; k <= depth; k++) {
         last = sheet->levels[k].is_style ? k : last;
     }
-    if (level->is_skipped || last < 0 || sheet->rules == MAX_RULES
-        || !(level->halves & 16 || (level->halves & 3) == 3 || (level->halves & 12) == 12)) {
+    if (level->is_skipped || last < 0 || sheet->rules == MAX_RULES || !matters(level)) {
         return 0;
     }
     sheet->text.used = 0;
@@ -360,46 +402,144 @@ static int read_rules(Sheet *sheet, Span css, unsigned char *to)
     return 0;
 }
 
-/* style_rules(values, subjects: bool[a], css: bytes of UTF-8, wanted: str, is_lax, class, id, properties)
-   -> list of (order, str)
+/* Whether declarations may hide, those of a style attribute: what has comments, escapes or variables is not looked into. */
+static int may_hide(Sheet *sheet, Span style)
+{
+    static const unsigned char var[] = "var";
+    Level level = {0};
+    const unsigned char *at;
+    for (at = style.begin; at < style.end; at++) {
+        if (*at == '\\' || (*at == '*' && at > style.begin && at[-1] == '/')
+            || (*at == '(' && at - style.begin > 3 && begins((Span){at - 3, at}, (Span){var, var + 3}))) {
+            return 1;
+        }
+    }
+    while (style.begin < style.end) {
+        const unsigned char *end = memchr(style.begin, ';', (size_t)(style.end - style.begin));
+        end = end ? end : style.end;
+        read_declaration(sheet, &level, (Span){style.begin, end});
+        style.begin = end < style.end ? end + 1 : end;
+    }
+    sheet->found = 0;
+    return matters(&level);
+}
 
-   The rules that set a property that is wanted on elements of a page, in the order in which they end, without comments:
-   the preludes of the blocks around the declarations, with a zero character behind each, and a character 1 behind each
-   selector; then the declarations. Only selectors that may match are there. wanted: a property a line, a space, its half,
-   and the first characters of the values that matter. subjects: the attributes, by first attribute, of the elements that
-   matter. is_lax: also of other states of these elements, in which they have other classes. class, id: numbers of the
-   names, -1 for none. */
+/* Note the names of elements on the page, and of subjects. */
+static void add_elements(Names *names, const PageArrays *page, Span tag_names, Span others, const uint8_t *subjects)
+{
+    uint8_t has_tag[2][MAX_TAGS] = {{0}};
+    Py_ssize_t i;
+    for (i = 0; i < page->n; i++) {
+        has_tag[0][page->tag[i] % MAX_TAGS] = 1;
+        has_tag[1][page->tag[i] % MAX_TAGS] |= subjects[i];
+    }
+    for (i = 0; i < MAX_TAGS && tag_names.begin < tag_names.end; i++) {
+        Span name = next_line(&tag_names);
+        int which;
+        for (which = 0; which < 2; which++) {
+            if (has_tag[which][i]) {
+                add_name(&names[which], name, ELEMENT);
+            }
+        }
+    }
+    while (others.begin < others.end) {
+        Span name = next_line(&others);
+        add_name(&names[0], name, ELEMENT);
+        add_name(&names[1], name, ELEMENT);
+    }
+}
+
+static int is_word(Span text, const char *word)
+{
+    size_t length = strlen(word);
+    return (size_t)(text.end - text.begin) == length && memcmp(text.begin, word, length) == 0;
+}
+
+/* Note the names of attributes, classes and ids, on the page and of subjects (bool by first attribute). */
+static void add_attributes(Names *names, const AttributeValues *values, Attribute *attributes,
+                           const uint8_t *is_of_subject, const uint8_t *properties)
+{
+    Py_ssize_t i;
+    for (i = 0; i < values->d; i++) {
+        Attribute *attribute = &attributes[values->name_of[i]];
+        int which;
+        for (which = 0; which <= is_of_subject[values->place[i]]; which++) {
+            if (!attribute->is_noted[which]) {
+                attribute->is_noted[which] = 1;
+                add_name(&names[which], attribute->name, '[');
+            }
+            if (attribute->mark) {
+                add_words(&names[which], value_of(values, i), attribute->mark, properties);
+            }
+        }
+    }
+}
+
+/* Put the styles that may hide into a list, unless none of them is of a subject; 0, or -1 with an exception. */
+static int put_styles(Sheet *sheet, const AttributeValues *values, const Attribute *attributes,
+                      const uint8_t *is_of_subject, PyObject *styles)
+{
+    int is_any = 0;
+    Py_ssize_t i;
+    for (i = 0; i < values->d; i++) {
+        if (attributes[values->name_of[i]].is_style && may_hide(sheet, value_of(values, i))) {
+            SCOPED(release_object) PyObject *style = Py_BuildValue("iN", (int)values->place[i], decoded(value_of(values, i)));
+            if (style == NULL || PyList_Append(styles, style) < 0) {
+                return -1;
+            }
+            is_any |= is_of_subject[values->place[i]];
+        }
+    }
+    return is_any ? 0 : PyList_SetSlice(styles, 0, PyList_Size(styles), NULL);
+}
+
+/* style_rules(page, values, attributes, tags, others, subjects: bool[n], css, wanted, is_lax, properties)
+   -> rules: list of (order, str), styles: list of (place, str)
+
+   The rules that set a property that is wanted on some elements, the subjects, in the order in which they end, without
+   comments: the preludes of the blocks around the declarations, with a zero character behind each, and a character 1 behind
+   each selector; then the declarations. Only selectors that may match are there. And the values of style attributes that set
+   such a property, if one of them is of a subject, and none if it is lax. attributes, tags, others: names of attributes by number, of tags, and of elements
+   without a tag, a line each. css: bytes of UTF-8. wanted: a property a line, a space, its half, and the first characters of
+   the values that matter. is_lax: also of other states of the subjects, in which they have other classes. */
 PyObject *core_style_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
+    PageArrays page;
     SCOPED(values_release) AttributeValues values = {0};
     SCOPED(array_release) Array subjects = {0}, properties = {0};
-    SCOPED(free_memory) unsigned char *room = NULL;
+    SCOPED(free_memory) unsigned char *room = NULL, *is_of_subject = NULL;
     SCOPED(free_memory) Sheet *sheet = NULL;
     SCOPED(free_memory) Names *names = NULL;
+    SCOPED(free_memory) Attribute *attributes = NULL;
     SCOPED(free_memory) char *text = NULL;
-    Span css, wanted;
-    int is_lax, class, id, failed;
+    SCOPED(release_object) PyObject *rules = PyList_New(0), *styles = PyList_New(0);
+    Span css, wanted, attribute_names, tag_names, others;
+    int is_lax, failed;
     Py_ssize_t i;
-    PyObject *list;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&piiO&", in_values, &values, in_1, &subjects, in_bytes, &css, in_text, &wanted,
-                          &is_lax, &class, &id, in_properties, &properties)
-        || !check_arrays(values.places <= subjects.length)) {
+    int32_t k;
+    if (rules == NULL || styles == NULL
+        || !PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&pO&", in_page, &page, in_values, &values, in_text,
+                             &attribute_names, in_text, &tag_names, in_text, &others, in_1, &subjects, in_bytes, &css,
+                             in_text, &wanted, &is_lax, in_properties, &properties)
+        || !check_arrays(values.places <= page.a && subjects.length == page.n)) {
         return NULL;
     }
     room = malloc((size_t)(css.end - css.begin) + 1);
+    is_of_subject = calloc(1, (size_t)page.a + 1);
     sheet = calloc(1, sizeof *sheet);
     names = calloc(2, sizeof *names);
-    if (room == NULL || sheet == NULL || names == NULL) {
+    attributes = calloc((size_t)values.names + 1, sizeof *attributes);
+    if (room == NULL || is_of_subject == NULL || sheet == NULL || names == NULL || attributes == NULL) {
         return PyErr_NoMemory();
     }
-    for (i = 0; css.begin < css.end && i < values.d; i++) {
-        int32_t name = values.name_of[i];
-        if (name == class || name == id) {
-            unsigned char mark = name == class ? '.' : '#';
-            add_names(&names[0], value_of(&values, i), mark, ITEMS(properties, uint8_t));
-            if (ITEMS(subjects, uint8_t)[values.place[i]]) {
-                add_names(&names[1], value_of(&values, i), mark, ITEMS(properties, uint8_t));
-            }
+    for (i = 0; i < values.names && attribute_names.begin < attribute_names.end; i++) {
+        Span name = attributes[i].name = next_line(&attribute_names);
+        attributes[i].mark = is_word(name, "class") ? '.' : is_word(name, "id") ? '#' : 0;
+        attributes[i].is_style = !is_lax && is_word(name, "style");
+    }
+    for (i = 0; i < page.n; i++) {
+        for (k = page.attribute_begin[i]; ITEMS(subjects, uint8_t)[i] && k < page.attribute_begin[i + 1]; k++) {
+            is_of_subject[page.first[k]] = 1;
         }
     }
     while (wanted.begin < wanted.end && sheet->count < MAX_PROPERTIES) {
@@ -410,17 +550,15 @@ PyObject *core_style_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
             sheet->properties[sheet->count++] = (Property){{line.begin, space}, {space + 2, line.end}, space[1] - '0'};
         }
     }
-    if ((list = PyList_New(0)) == NULL) {
-        return NULL;
-    }
     sheet->page = &names[0];
     sheet->subjects = &names[1];
     sheet->is_lax = is_lax;
-    sheet->list = list;
-    failed = read_rules(sheet, css, room) < 0;
-    text = sheet->text.data;
-    if (failed) {
-        Py_CLEAR(list);
+    sheet->list = rules;
+    if (css.begin < css.end) {
+        add_elements(names, &page, tag_names, others, ITEMS(subjects, uint8_t));
+        add_attributes(names, &values, attributes, is_of_subject, ITEMS(properties, uint8_t));
     }
-    return list;
+    failed = put_styles(sheet, &values, attributes, is_of_subject, styles) < 0 || read_rules(sheet, css, room) < 0;
+    text = sheet->text.data;
+    return failed ? NULL : Py_BuildValue("OO", rules, styles);
 }
