@@ -11,7 +11,7 @@ import shutil
 import sqlite3
 from abc import ABC, abstractmethod
 from collections import Counter
-from concurrent.futures import as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -293,6 +293,16 @@ class OnePassRun(Run):
     _keeps_order = True
 
     def _clean(self) -> None:
+        """Clean archive by archive, also where an event loop runs already, as in a notebook."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            self._clean_all()
+        else:
+            with ThreadPoolExecutor(1) as thread:
+                thread.submit(self._clean_all).result()
+
+    def _clean_all(self) -> None:
         """Clean archive by archive, and write those that were cleaned before the run was stopped once more."""
         folder = self._state / "cleaned"
         folder.mkdir(exist_ok=True)
