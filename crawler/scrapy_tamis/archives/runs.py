@@ -1,47 +1,40 @@
-"""Runs over archives, their options and progress on disk: in two passes over parts of archives, or in one pass."""
+"""Runs over archives, their options and progress on disk; a run in two passes over parts of archives, in processes."""
 
 from __future__ import annotations
 
-import asyncio
 import fcntl
 import hashlib
 import json
 import os
 import shutil
-import sqlite3
 from abc import ABC, abstractmethod
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import IO, TYPE_CHECKING, ClassVar, Final, Self
 
 from scrapy_tamis.archives.addresses import Destination
-from scrapy_tamis.archives.counting import HostCounts, LeafWriter, StreamCounts, count_hosts
-from scrapy_tamis.archives.reading import ENDED_PROCESS, ArchiveReader, Part, split_archives
-from scrapy_tamis.archives.rows import FORMATS, Failure, clean_page, hash_page, row_of
+from scrapy_tamis.archives.counting import HostCounts, LeafWriter, count_hosts
+from scrapy_tamis.archives.reading import ArchiveReader, Part, split_archives
+from scrapy_tamis.archives.rows import FORMATS, Failure, clean_page, hash_page
 from scrapy_tamis.fetching import STANDARD_INPUT
 from scrapy_tamis.fields import CleaningOptions
-from scrapy_tamis.pool import CleaningPool, PageFailedError, ReadPage
-from scrapy_tamis.storage.evidence import HashedPage, HashedUnits
+from scrapy_tamis.storage.evidence import HashedPage
 from tamis import __version__
 from tamis.duplicates import MemoryIndex
 from tamis.files import write_output
 from tamis.models import load_model
-from tamis.page.page import PageTooLarge
-from tamis.page.parsing import decode, kind_of_data
 from tamis.processes import process_pool
 from tamis.rules import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from scrapy_tamis.archives.reading import ArchivedPage
     from scrapy_tamis.archives.rows import Row
-    from scrapy_tamis.storage.evidence import SiteEvidence
     from tamis.models.decision import Favor, Scope
 
     PartWork = Callable[[Part, Path, "Options", HostCounts], "Summary"]
@@ -52,9 +45,6 @@ if TYPE_CHECKING:
 
     ReportProgress = Callable[[str, int, int, int], object]
     """Takes a step, how many of its items are done, of how many, and pages done."""
-
-_BATCH: Final = 16
-"""Pages per process that are parsed before the first of them is counted in one pass."""
 
 _MAX_NAME_BYTES: Final = 200  # of 255 that a file system takes: the steps of a run add to it
 _ARCHIVE_SUFFIXES: Final = (".gz", ".zst", ".zstd", ".lz4", ".warc", ".wet", ".wat")
@@ -282,53 +272,6 @@ class ArchiveRun(Run):
         return reports
 
 
-class OnePassRun(Run):
-    """Reads each archive once, in the order given, and cleans it into a file; see :class:`Run`.
-
-    The first pages of a host are cleaned by the page alone, as in a crawl; what comes out depends on the order of the
-    pages and on nothing else. The counts are in a database in the work folder, one transaction per archive: a run that
-    was stopped is resumed at the archive it was at, unless it read standard input (``-``).
-    """
-
-    _keeps_order = True
-
-    def _clean(self) -> None:
-        """Clean archive by archive, also where an event loop runs already, as in a notebook."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            self._clean_all()
-        else:
-            with ThreadPoolExecutor(1) as thread:
-                thread.submit(self._clean_all).result()
-
-    def _clean_all(self) -> None:
-        """Clean archive by archive, and write those that were cleaned before the run was stopped once more."""
-        folder = self._state / "cleaned"
-        folder.mkdir(exist_ok=True)
-        with closing(sqlite3.connect(self._state / "one-pass.sqlite")) as database:
-            database.execute("CREATE TABLE IF NOT EXISTS archives (name TEXT PRIMARY KEY, report TEXT)")
-            counts = StreamCounts(database)
-            for done, (source, name) in enumerate(self._names.items()):
-                found = database.execute("SELECT report FROM archives WHERE name = ?", (name,)).fetchone()
-                report = Summary.from_json(found[0]) if found else self._clean_one(source, folder / name, counts, done)
-                self._summary.hosts = counts.save()
-                if not found:
-                    database.execute("INSERT INTO archives VALUES (?, ?)", (name, report.to_json()))
-                    database.commit()
-                self._write(source, [(folder / name, report)])
-                self._progress("clean", done + 1, len(self._names), self._summary.pages)
-
-    def _clean_one(self, source: str, file: Path, counts: StreamCounts, done: int) -> Summary:
-        """Clean the pages of an archive into a file of JSON lines, and report how that went."""
-
-        def progress(pages: int) -> None:
-            self._progress("clean", done, len(self._names), self._summary.pages + pages)
-
-        reader = ArchiveReader(Part(source))
-        return _write_rows(reader, clean_in_order(reader, counts, self._options), file, progress)
-
-
 def run_in_processes(
     work: PartWork, tasks: Tasks, options: Options, counts: HostCounts
 ) -> Iterator[tuple[str, Summary]]:
@@ -404,7 +347,7 @@ def write_leaves(pages: Iterable[ArchivedPage], file: Path | IO[bytes], options:
 def clean_archive(part: Part, file: Path, options: Options, counts: HostCounts) -> Summary:
     """Second pass: clean the pages of a part into a file of JSON lines."""
     reader = ArchiveReader(part, trace=_trace_of(file))
-    return _write_rows(reader, clean_counted(reader, counts, options), file)
+    return write_json_rows(reader, clean_counted(reader, counts, options), file)
 
 
 def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Options) -> Iterator[Row | Failure]:
@@ -415,88 +358,7 @@ def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Op
         yield clean_page(page, hashed, evidence, options)
 
 
-def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | Failure]:
-    """Clean pages, each with what its host had counted when it came; yield as :func:`clean_counted`, in their order."""
-    with asyncio.Runner() as runner:
-        batches = _clean_batches(pages, counts, options)
-        try:
-            while rows := runner.run(anext(batches, None)):
-                yield from rows
-        finally:
-            runner.run(batches.aclose())
-
-
-async def _clean_batches(
-    pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options
-) -> AsyncGenerator[list[Row | Failure]]:
-    """Read the next pages in processes while the last ones are cleaned there; count them here, in their order."""
-    pool = CleaningPool(options.processes, options.model, options.cleaning, lambda: None)
-    pool.start()
-    left = iter(pages)
-    cleaning: list[asyncio.Task[Row | Failure]] = []
-    try:
-        while batch := list(islice(left, _BATCH * options.processes)):
-            reading = [asyncio.create_task(_read_page(page, pool, options)) for page in batch]
-            if cleaning:
-                yield await asyncio.gather(*cleaning)
-            cleaning = []
-            for page, task in zip(batch, reading, strict=True):
-                hashed = await task
-                counted = hashed if isinstance(hashed, HashedUnits) else None
-                evidence = counts.count(page.url, page.host, counted) if counted is not None else None
-                cleaning.append(asyncio.create_task(_clean_read(page, hashed, evidence, pool, options)))
-        if cleaning:
-            yield await asyncio.gather(*cleaning)
-    finally:
-        await pool.close()
-
-
-async def _read_page(page: ArchivedPage, pool: CleaningPool, options: Options) -> HashedUnits | str | None:
-    """As :func:`hash_page`, in a process; in this one where none can be started."""
-    if kind_of_data(page.html) is not None:
-        return None
-    try:
-        return await pool.read(_text_of(page), page.url) or hash_page(page, options)
-    except PageTooLarge:
-        return None
-    except PageFailedError:
-        return ENDED_PROCESS
-    except RuntimeError as error:
-        return _last_line(error)
-
-
-async def _clean_read(
-    page: ArchivedPage,
-    hashed: HashedUnits | str | None,
-    evidence: SiteEvidence | None,
-    pool: CleaningPool,
-    options: Options,
-) -> Row | Failure:
-    """As :func:`clean_page`, where the page was read."""
-    if isinstance(hashed, str):
-        return Failure(hashed, page.url)
-    read = hashed if isinstance(hashed, ReadPage) else None
-    try:
-        item = await pool.clean(_text_of(page), page.url, evidence, None, options.rules.for_url(page.url), read)
-    except PageFailedError:
-        return Failure(ENDED_PROCESS, page.url)
-    except RuntimeError as error:
-        return Failure(_last_line(error), page.url)
-    if item is None:
-        return clean_page(page, hash_page(page, options), evidence, options)
-    return row_of(page, item, options)
-
-
-def _text_of(page: ArchivedPage) -> str | bytes:
-    return page.html if page.charset is None else decode(page.html, page.charset)
-
-
-def _last_line(error: RuntimeError) -> str:
-    """Return the kind and message of an error, of whose traceback they are the end."""
-    return str(error).rstrip().rpartition("\n")[2]
-
-
-def _write_rows(
+def write_json_rows(
     reader: ArchiveReader, rows: Iterable[Row | Failure], file: Path, progress: Callable[[int], object] = lambda _: None
 ) -> Summary:
     """Write the rows of the pages of a reader into a file of JSON lines, and report how that went."""
