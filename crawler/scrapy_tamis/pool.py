@@ -206,7 +206,8 @@ class _StartedProgram(NamedTuple):
         """End it at once; the system takes milliseconds for one that is killed."""
         self.socket.close()
         self.program.kill()
-        self.program.wait(_END_TIMEOUT_S)
+        with suppress(subprocess.TimeoutExpired):
+            self.program.wait(_END_TIMEOUT_S)
 
 
 def _end_all(programs: list[_StartedProgram]) -> None:
