@@ -219,6 +219,11 @@ class AttributeTable:
         elements: list[int] = core.elements_with(self.begin, self.first, places) if places else []  # none on most pages
         return elements
 
+    def elements_having(self, *names: str) -> list[int]:
+        """Elements, in document order, that have an attribute with one of some names."""
+        numbers = [self.names[name] for name in names if name in self.names]
+        return self.elements_with([place for each in numbers for place in self.place[self.name_of == each].tolist()])
+
     def elements_and_values(self, by_place: dict[int, Value]) -> list[tuple[int, Value]]:
         """Elements, in document order, that have one of the attributes at some places of ``first``, and its value."""
         if not by_place:  # as on most pages, for most attributes

@@ -153,9 +153,9 @@ def _with_word(page: Page, attribute: str, word: str) -> Flags:
 
 
 def _with_attribute(page: Page, tree: parser.Attrib) -> Flags:
-    values = page.attributes.places_by_value(tree.attrib.lower())
     if tree.value is None:
-        return is_among(page, page.attributes.elements_with([*values.values()]))
+        return is_among(page, page.attributes.elements_having(tree.attrib.lower()))
+    values = page.attributes.places_by_value(tree.attrib.lower())
     if (compare := _OPERATORS.get(tree.operator)) is None:
         raise NotImplementedError(tree.operator)
     wanted = tree.value.value or ""
@@ -201,7 +201,7 @@ def _pseudo(page: Page, name: str) -> Flags:
 
 
 def _with_any(*names: str) -> Callable[[Page], Flags]:
-    return lambda page: is_among(page, [element for name in names for element in page.attribute(name)])
+    return lambda page: is_among(page, page.attributes.elements_having(*names))
 
 
 def _at(position: str) -> Callable[[Page], Flags]:

@@ -3,24 +3,39 @@
 
 enum { SPACE, UNSPACED, LETTER, UPPER, DIGIT, COMMA, SENTENCE_END, OTHER, KINDS };
 
+/* What a character adds: a byte for each kind, which is faster than to add to the same place of memory again and again. */
+typedef struct {
+    uint64_t counts;
+    uint8_t is_space, is_token; /* between words; or it begins one behind a space */
+} Added;
+
+static Added added_by(unsigned kind)
+{
+    return (Added){(uint64_t)1 << 8 * kind, kind == SPACE, kind >= LETTER};
+}
+
 void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, const uint8_t *properties, int64_t *totals,
                  int columns)
 {
     int64_t kinds[KINDS] = {0}, words = 0;
+    Added of_ascii[0x80];
     Py_ssize_t i;
     int k;
+    for (k = 0; k < 0x80; k++) {
+        of_ascii[k] = added_by(KIND & properties[k]);
+    }
     for (i = 0; i < r; i++) {
         int64_t left = run_offset[i + 1] - run_offset[i];
-        unsigned before = SPACE;
+        unsigned is_behind_space = 1;
         int64_t *to = totals + (i + 1) * columns;
         while (left > 0 && text.begin < text.end) {
-            uint64_t counts = 0; /* a byte for each kind: faster than to add to the same place of memory again and again */
             int64_t part = left < UINT8_MAX ? left : UINT8_MAX;
+            uint64_t counts = 0;
             for (left -= part; part > 0 && text.begin < text.end; part--) {
-                unsigned kind = KIND & next_property(properties, &text);
-                words += before == SPACE && kind >= LETTER;
-                counts += (uint64_t)1 << 8 * kind;
-                before = kind;
+                Added added = *text.begin < 0x80 ? of_ascii[*text.begin++] : added_by(KIND & next_property(properties, &text));
+                words += is_behind_space & added.is_token;
+                counts += added.counts;
+                is_behind_space = added.is_space;
             }
             for (k = 0; k < KINDS; k++) {
                 kinds[k] += counts >> 8 * k & UINT8_MAX;
