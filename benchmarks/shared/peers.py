@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.shared.common import installed
 from tamis.page.parsing import decode
@@ -21,6 +22,8 @@ def peers(*, modes: bool = False) -> dict[str, Extractor]:
         "resiliparse": resiliparse_text,
         "justext": justext_text,
         "readability": readability_text,
+        "pagesift": pagesift_text,
+        "turbohtml": turbohtml_text,
     }
     found = {name: known[name] for name in installed(*known)}
     if modes and "trafilatura" in found:
@@ -64,3 +67,20 @@ def readability_text(html: bytes) -> str:
         return str(content.text_content())
     except Exception:
         return ""
+
+
+_TARGET: Final = re.compile(r"!\[[^\]]{0,1000}\]\([^)]{0,5000}\)|\]\([^)]{0,5000}\)")
+
+
+def pagesift_text(html: bytes) -> str:
+    """Extract with pagesift, main content only: its Markdown without pictures and the targets of links."""
+    import pagesift  # noqa: PLC0415  (optional)
+
+    return _TARGET.sub("", pagesift.convert(decode(html)).markdown or "")
+
+
+def turbohtml_text(html: bytes) -> str:
+    """Extract the main text with turbohtml."""
+    import turbohtml  # noqa: PLC0415  (optional)
+
+    return str(turbohtml.parse(decode(html)).main_text() or "")
