@@ -137,7 +137,7 @@ def test_without_extras_there_are_ten_packages_and_the_commands_for_pages_and_fi
     ("arguments", "package", "extra"),
     [
         (["tamis", "hosts", "--redis-url", "redis://127.0.0.1:1"], "redis", "scrapy"),
-        (["tamis", "warc", "pages.warc.gz", "-o", "out"], "fsspec", "archives"),
+        (["tamis", "warc", "pages.warc.gz", "-o", "out"], "pyarrow", "archives"),
         (["tamis", "train", ".", "-o", "model.npz"], "sklearn", "train"),
         (["tamis", "--print-completion", "bash"], "shtab", "completion"),
     ],
