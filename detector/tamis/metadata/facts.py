@@ -73,6 +73,7 @@ _MICRODATA: Final = {
     "headline": "headline", "datePublished": "published", "dateModified": "modified", "author": "authors",
 }  # fmt: skip
 _STRUCK_OUT: Final = tag_set("s", "del", "strike")
+_PICTURES: Final = tag_set("figure", "figcaption")
 _PROPERTIES: Final = _MICRODATA.keys() | frozenset(
     """price listPrice lowPrice priceCurrency availability sku gtin gtin13 gtin14 gtin12 gtin8 isbn brand ratingValue
     reviewCount ratingCount""".split()
@@ -255,7 +256,7 @@ def _choose_authors(page: Page, facts: Facts, sources: dict[str, str], common: S
         people = [name for name in people if name not in of_site or name.lower() in shown]
     if not _is_listing(page):
         is_wanted = all(name in of_site for name in people)
-        seen = visible_authors(page) if is_wanted else stated_authors(page)
+        seen = (visible_authors(page) if is_wanted else []) or stated_authors(page)
         seen = [name for name in seen if not _is_site(name, outlet, page.url)] or seen
         if seen and (is_wanted or _is_better(page, seen, people)):
             facts["authors"], sources["authors"] = seen, "markup"
@@ -377,7 +378,7 @@ def _microdata_facts(page: Page) -> Facts:
     values: dict[str, str] = {}
     properties = page.attribute("itemprop")
     beside = [index for index, value in properties.items() if value in _BESIDE]
-    is_beside = within(page, is_among(page, beside))
+    is_beside = within(page, is_among(page, beside) | _PICTURES.take(page.tag))
     names = [index for index, value in properties.items() if value == "name"][:_MAX_NAMES]
     is_struck_out = within(page, _STRUCK_OUT.take(page.tag))
     for index, value in properties.items():

@@ -142,6 +142,12 @@ def test_the_day_of_the_week_decides_it_too_if_it_is_that_of_one_of_the_two(text
         ("<p>By Lizzie Streit, MS, RDN | Reviewed by Bob Fry", ("Lizzie Streit", None, None)),
         ("<p class=author>Staff Writer<p>yesterday", ("", None, None)),
         ("<b class=author>Ada Byron,</b>", ("Ada Byron", None, None)),
+        ("<p class=byline>by<p class=byline>storm_watcher<p>on", ("storm_watcher", None, None)),
+        ("<b class=author-name>ada byron</b>", ("ada byron", None, None)),
+        ("<b class=author-name>guest writer</b>", ("", None, None)),
+        ("<i class=username>StormWatch</i>", ("StormWatch", None, None)),
+        ("<b class=article-author>Ada Byron</b><p class=image-author>By: Grace Hopper", ("Ada Byron", None, None)),
+        ("<figure><b itemprop=author>Grace Hopper</b></figure><p>Author:<p>Ada Byron", ("Ada Byron", None, None)),
         ("<b class=byline>Dec. 9</b>", ("", None, None)),
         ("<b class=byline>Sun 5 May</b>", ("", None, None)),
         ("<table><tr><th>Author<th>Message</table>", ("", None, None)),
@@ -262,7 +268,9 @@ def test_without_a_main_heading_the_headline_is_the_part_of_the_title_that_is_sh
 
 
 def test_the_only_heading_of_a_story_is_the_headline_where_the_title_is_nowhere_on_the_page() -> None:
-    story = "<h1>Harbour Monday</h1>{}<p>The basin was dredged before the winter, said its chair, for a million in all."
+    story = (
+        "<h1>Harbour Monday</h1>{}<p>The basin was dredged before the winter, said its chair, for a million and a half."
+    )
     heading, url = "What the ferries of the new class draw", "https://harbour.example/a"
 
     def headline(body: str, url: str = url) -> str | None:
