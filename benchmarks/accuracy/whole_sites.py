@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     Evidences = dict[str, Evidence]
 
 ALONE: Final = "page alone"
-_STRUCTURES: Final = tag_set("table", "ul", "ol", "dl")
-_WHOLE: Final = 0.7
 _LOSES: Final = -0.01
 
 
@@ -72,7 +70,7 @@ def main() -> None:
         for site, pages in sites:
             say(site.name)
             model = model_of(site.name)
-            site_counts.LEARNED = evidence.get(site.name, site_counts.LEARNED)
+            site_counts.LEARNED = evidence.get(site.name, site_counts.LEARNED)  # type: ignore[misc]
             site_pages, random = {read.name: read.page for read in site.read_all()}, np.random.default_rng(0)
             for name, page in site_pages.items():
                 if name not in pages:
@@ -81,15 +79,7 @@ def main() -> None:
                 words = words_by_mark(page, letters)
                 if words[CONTENT].total() < 4:
                     continue
-                seen_of: dict[str, PageCounts | None] = {ALONE: None} | {
-                    f"{seen} pages counted": PageCounts(*count_others(page, site_pages, seen, model, random))
-                    for seen in SEEN
-                }
-                results = {
-                    key + without: tamis.clean(page, model=model, site=counts)
-                    for without in rules_in_turn(options.rules)
-                    for key, counts in seen_of.items()
-                }
+                results = _clean_with_counts(page, site_pages, model, random, without_rules=options.rules)
                 for key, cleaned in results.items():
                     f1[key][site.name].append(scores_of(cleaned.text, words))
                     cut, kept = holes_of(cleaned, np.array([letter == CONTENT for letter in letters]))
@@ -108,6 +98,20 @@ def main() -> None:
     )
 
 
+def _clean_with_counts(
+    page: Page, site_pages: Mapping[str, Page], model: Model, random: np.random.Generator, *, without_rules: bool
+) -> dict[str, Cleaned]:
+    """Clean a page alone and with the counts of some other pages, by what is said of it in the table."""
+    counts_of: dict[str, PageCounts | None] = {ALONE: None}
+    for seen in SEEN:
+        counts_of[f"{seen} pages counted"] = PageCounts(*count_others(page, site_pages, seen, model, random))
+    return {
+        key + without: tamis.clean(page, model=model, site=counts)
+        for without in rules_in_turn(without_rules)
+        for key, counts in counts_of.items()
+    }
+
+
 def _evidence_by_site(
     sites: Sequence[tuple[SitePages, Mapping[str, PageMarks]]], model_of: Callable[[str], Model], folds: int
 ) -> Evidences:
@@ -118,7 +122,7 @@ def _evidence_by_site(
         content_of = {name: page.content for name, page in pages.items()}
         examples[site.name] = block_examples(site, content_of, model_of(site.name))
     names = np.random.default_rng(0).permutation(list(examples)).tolist()
-    learned = {}
+    learned: dict[str, site_counts.Evidence] = {}
     for fold in range(folds):
         others = [examples[name] for index, name in enumerate(names) if index % folds != fold]
         evidence = learn_evidence(*(np.concatenate(column) for column in zip(*others, strict=True)))
@@ -147,13 +151,13 @@ def scores_of(text: str, words: dict[str, Counter[str]]) -> tuple[float, float, 
 def holes_of(cleaned: Cleaned, content: NDArray[np.bool_]) -> tuple[int, int]:
     """Blocks of content (bool[m]) cut inside structures of which most is kept; and blocks kept."""
     draft = cleaned.decided
-    if draft is None or cleaned.from_data:  # whose blocks are others
+    if draft is None or cleaned.status == "from_data":  # whose blocks are others
         return 0, 0
     page, kept = draft.page, draft.kept
-    roots = np.flatnonzero(_STRUCTURES[page.tag])
+    roots = np.flatnonzero(tag_set("table", "ul", "ol", "dl")[page.tag])
     begin, end = page.block_begin[roots], page.block_end[roots]
     whole, inside = prefix_sums(draft.lengths), prefix_sums(draft.lengths * kept)
-    mostly = (inside[end] - inside[begin] >= _WHOLE * (whole[end] - whole[begin])) & (end - begin > 1)
+    mostly = (inside[end] - inside[begin] >= 0.7 * (whole[end] - whole[begin])) & (end - begin > 1)
     cover = np.bincount(begin[mostly], minlength=page.m + 1) - np.bincount(end[mostly], minlength=page.m + 1)
     return int(((np.cumsum(cover)[:-1] > 0) & content & ~kept).sum()), int(kept.sum())
 

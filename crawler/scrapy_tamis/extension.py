@@ -19,6 +19,7 @@ from scrapy_tamis import stats
 from scrapy_tamis.cleaner import Cleaner
 from scrapy_tamis.config import Config, ConfigError, unknown_settings
 from scrapy_tamis.item_sources import ItemSources
+from scrapy_tamis.messages import loggable
 from scrapy_tamis.pool import PageFailedError, ReadPage
 from scrapy_tamis.repeats import RepeatedTexts
 from scrapy_tamis.storage.clients import memory_advice, without_secrets
@@ -92,6 +93,7 @@ class Tamis(Component):
         self._redis_url: str | None = None
         self._closing = AsyncExitStack()  # ends in the reverse order what was opened
         self._warned: set[Hashable] = set()
+        self.cleaner.pool.start_early()
         crawler.signals.connect(self.sources.leave, signals.request_scheduled)
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
@@ -113,7 +115,7 @@ class Tamis(Component):
             self.count(stat)
             level = logging.DEBUG if doing in self._warned else logging.ERROR
             message = "Could not %s of %s; %s counts how often this happens"
-            logger.log(level, message, doing, url, stat, exc_info=error)
+            logger.log(level, message, doing, loggable(url), stat, exc_info=error)
             self._warned.add(doing)
 
     def links_of(self, response: Response) -> list[str] | None:
@@ -150,7 +152,7 @@ class Tamis(Component):
         if url is not None and cleaned.status in _WITH_TEXT and self._repeated_texts.is_repeated(url, cleaned.text):
             cleaned.values["status"] = "repeated"
             message = "%s has the text of two other addresses of its host; such items have the status 'repeated'"
-            self.warn_once("repeated", message, url)
+            self.warn_once("repeated", message, loggable(url))
         return cleaned
 
     async def open(self) -> None:
@@ -275,7 +277,7 @@ class Tamis(Component):
 
 
 async def _in_daemon_thread(work: Callable[[], T], seconds: float) -> T | None:
-    """Return the result of work that no end of a crawl waits for; ``None`` if it takes longer than so many seconds."""
+    """Return the result of work that no end of a crawl waits for; ``None`` if it takes longer than ``seconds``."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
 

@@ -11,7 +11,7 @@ from tamis.evidence.draft import Reason
 from tamis.evidence.marked_articles import article_mark
 from tamis.metadata.facts import declared_offers
 from tamis.metadata.offers import amounts_in
-from tamis.page.text import WORD
+from tamis.page.text import count_words
 from tamis.page.tree import prefix_sums, tag_set
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def measure_losses(cleaned: Cleaned) -> dict[str, object]:
 
 
 def _words_in(texts: Iterable[str]) -> int:
-    return sum(len(WORD.findall(text)) for text in texts)
+    return count_words("\n".join(texts))
 
 
 def _in_kept_structure(draft: Draft) -> Flags:

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _ROLES: Final = tag_set("h1") | tag_set("pre").astype(np.uint8) << 1  # main_content.c has the same bits
-_MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
-_MIN_CUT_TITLE: Final = 6  # words
-_MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
 
 
 def keep_parts_of_main_content(draft: Draft) -> None:
@@ -61,7 +58,7 @@ def keep_headline(draft: Draft) -> None:
     headings = (blocks_inside(page, "h1") & ~kept).nonzero()[0].tolist()
     if not (headings and kept.any()):
         return
-    most = _MAX_OTHERS_WITH_HEADLINE * max(draft.pages - 1, 1)
+    most = 0.2 * max(draft.pages - 1, 1)  # of the site's other pages
     found = np.zeros(page.m, bool)
     found[headings] = are_like_title(draft, headings)
     draft.overrule(found & (df[page.n :] - 1 < most), Reason.MAIN_CONTENT, cut=False)
@@ -73,15 +70,13 @@ def are_like_title(draft: Draft, headings: list[int]) -> list[bool]:
     found = []
     for words in (WORD.findall(draft.texts[block].lower()) for block in headings):
         repeated = sum(map(frozenset(title).__contains__, words))
-        is_cut_off = len(title) >= _MIN_CUT_TITLE and words[: len(title)] == title
-        found.append(is_cut_off or (bool(title) and repeated >= _MIN_SHARE_OF_TITLE * max(len(words), 1)))
+        is_cut_off = len(title) >= 6 and words[: len(title)] == title
+        found.append(is_cut_off or (bool(title) and repeated >= 0.8 * max(len(words), 1)))
     return found
 
 
-_MIN_COPY_LENGTH: Final = 40  # shorter blocks may repeat legitimately: names, prices, one-word answers
 _OF_A_POST: Final = re.compile(r"(?:^|\s)(?:(?:post|node)-\d+|odd|even)(?:\s|$)")
 """Classes that tell the posts of a list apart."""
-_PARTS_OF_POSTS: Final = ("post-", "node-", "odd", "even")  # one of which each of them has
 
 
 def cut_later_copies(draft: Draft) -> None:
@@ -105,7 +100,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
     the text beside them are copies, and so is what ``noscript`` repeats.
     """
     copies = np.zeros(len(texts), bool)
-    long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= _MIN_COPY_LENGTH]
+    long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= 40]  # not a name or a price
     copies[_excerpts(page, texts, long)] = True
     if len({texts[block] for block in long}) == len(long):  # as on most pages
         return copies
@@ -124,7 +119,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
         siblings = {
             pair
             for block, before in compress(repeated, (is_copy & ~has_other_path).tolist())
-            if len(texts[block]) >= _MIN_SIBLING_LENGTH and (pair := _siblings_around(page, block, before))
+            if len(texts[block]) >= 100 and (pair := _siblings_around(page, block, before))  # no line of a song
         }
         for own, before in siblings:
             begin, end = page.block_begin[own], page.block_end[own]
@@ -133,27 +128,23 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
     return copies | _with_short_copies(page, texts, kept, copies) if copies.any() else copies
 
 
-_MIN_EXCERPT: Final = 100  # characters
-_BEGINNING: Final = 30  # characters
-_MAX_BETWEEN: Final = 4  # blocks from an excerpt to its text
-_MAX_OF_WHOLE: Final = 0.8  # of its rows of three words; variants of a text have more
-_MIN_REPEATED: Final = 0.95  # of the rows of three words
-
-
 def _excerpts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
-    """Those of the long blocks that are nearly in one that begins alike beside them, or in ``noscript``."""
+    """Those of the long blocks that are nearly in one that begins alike beside them, or in ``noscript``.
+
+    Variants of a text are nearly as long as the longest of them.
+    """
     alike: defaultdict[str, list[int]] = defaultdict(list)
     in_structure = within(page, tag_set("blockquote", "pre", "table", *LISTS).take(page.tag))[page.block_node]
     for block in long:
-        if len(texts[block]) >= _MIN_EXCERPT and not in_structure[block]:
-            alike[texts[block][:_BEGINNING]].append(block)
+        if len(texts[block]) >= 100 and not in_structure[block]:
+            alike[texts[block][:30]].append(block)
     found = []
     for blocks in alike.values():
         if len({texts[block] for block in blocks}) > 1:
             triples = {block: _triples(texts[block]) for block in blocks}
             whole = max(blocks, key=lambda block: len(triples[block]))
-            most = _MAX_OF_WHOLE * len(triples[whole])
-            near = [block for block in blocks if abs(block - whole) <= _MAX_BETWEEN and len(triples[block]) <= most]
+            most = 0.8 * len(triples[whole])
+            near = [block for block in blocks if abs(block - whole) <= 4 and len(triples[block]) <= most]
             found += [block for block in near if _are_in(triples[block], triples[whole])]
     if "noscript" in page.tag_names:
         is_inside = within(page, page.tag == TAG_ID["noscript"])[page.block_node]
@@ -169,25 +160,17 @@ def _triples(text: str) -> set[tuple[str, ...]]:
 
 
 def _are_in(triples: Set[tuple[str, ...]], others: Set[tuple[str, ...]]) -> bool:
-    return len(triples & others) >= _MIN_REPEATED * max(len(triples), 1)
-
-
-_MIN_SIBLING_LENGTH: Final = 100  # characters; lines of songs are shorter
+    return len(triples & others) >= 0.95 * max(len(triples), 1)
 
 
 def _siblings_around(page: Page, block: int, original: int) -> tuple[int, int] | None:
     """Return the siblings that hold two blocks with the same path; ``None`` if they meet further above."""
     own, before = int(page.block_node[block]), int(page.block_node[original])
-    for _ in range(_MAX_LEVELS):
+    for _ in range(10):
         if page.parent[own] == page.parent[before]:
             return (own, before) if own != before else None
         own, before = int(page.parent[own]), int(page.parent[before])
     return None
-
-
-_MAX_LEVELS: Final = 10  # above a block
-_MIN_LONG_COPIES: Final = 0.5  # of the characters of an element
-_MIN_COPIES: Final = 0.9  # of its characters, with short blocks that repeat an earlier one
 
 
 def _with_short_copies(page: Page, texts: Sequence[str], kept: Flags, copies: Flags) -> Flags:
@@ -198,7 +181,7 @@ def _with_short_copies(page: Page, texts: Sequence[str], kept: Flags, copies: Fl
         is_repeated[block] = first_block.setdefault(texts[block], block) != block
     lengths = np.fromiter(map(len, texts), np.int64, page.m) * kept
     whole, long, repeated = (sums_over_blocks(page, lengths * chosen) for chosen in (kept, copies, is_repeated))
-    elements = (long > _MIN_LONG_COPIES * whole) & (repeated >= _MIN_COPIES * whole)
+    elements = (long > 0.5 * whole) & (repeated >= 0.9 * whole)
     return within(page, elements)[page.block_node] & kept
 
 
@@ -208,7 +191,7 @@ def _path_hashes(page: Page) -> Hashes:
     by_first = np.zeros(len(table.first), np.uint64)
     places = table.place[table.name_of == table.names.get("class", -1)]
     by_first[places] = places + 1
-    posts = table.containing(_PARTS_OF_POSTS, "class")
+    posts = table.containing(("post-", "node-", "odd", "even"), "class")
     by_first[[place for place, classes in posts if _OF_A_POST.search(classes)]] = 0
     tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)
     return path_sums(page, mix(depth << np.uint64(48) | tag << np.uint64(32) | table.sum_per_element(by_first)))

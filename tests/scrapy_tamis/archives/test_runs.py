@@ -299,6 +299,10 @@ def test_a_stream_is_read_from_standard_input_and_checked_for_its_end(archives, 
     assert len(rows_of(tmp_path / "whole")) == 16
 
 
+async def test_a_run_in_one_pass_works_beside_an_event_loop_as_of_a_notebook(archives, tmp_path):
+    assert OnePassRun(map(str, archives), tmp_path / "out").run().pages == 28
+
+
 def test_a_killed_run_in_one_pass_is_resumed_and_ends_as_an_undisturbed_one(stories, tmp_path):
     copies = [(f"http://copies.example/{n}", html) for n, (_, html) in enumerate(stories[:6])]
     files = [
@@ -330,7 +334,7 @@ parse = Page.parse.__func__
 
 
 def parse_or_die(kind, html, *arguments, **options):
-    if b"POISON" in html:
+    if "POISON" in str(html):
         os.kill(os.getpid(), signal.SIGSEGV)
     return parse(kind, html, *arguments, **options)
 
@@ -339,7 +343,8 @@ Page.parse = classmethod(parse_or_die)
 """
 
 
-def test_a_page_that_ends_the_processes_that_work_on_it_is_named_and_the_run_goes_on(stories, tmp_path):
+@pytest.mark.parametrize("how", [["-j", "2"], ["-j", "1"], ["-j", "1", "--one-pass"]], ids=" ".join)
+def test_a_page_that_ends_the_processes_that_work_on_it_is_named_and_the_run_goes_on(how, stories, tmp_path):
     bad = [(f"http://south.example/bad{n}", page("south", n).replace("Story", "POISON")) for n in range(3)]
     archives = [
         write_archive(tmp_path / "a.warc.gz", [*stories[:6], *bad[:2], *stories[6:10]]),
@@ -349,7 +354,7 @@ def test_a_page_that_ends_the_processes_that_work_on_it_is_named_and_the_run_goe
     (tmp_path / "sitecustomize.py").write_text(POISONED)
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
-        [*COMMAND, *archives, "-o", tmp_path / "out", "-j", "2"],
+        [*COMMAND, *archives, "-o", tmp_path / "out", *how],
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,

@@ -12,7 +12,7 @@ import re
 import string
 import unicodedata
 from dataclasses import dataclass
-from itertools import groupby, pairwise, takewhile
+from itertools import pairwise, takewhile
 from typing import Final
 
 from tamis.output.markdown.blocks import HEADING, PARAGRAPH
@@ -30,7 +30,6 @@ _BREAK: Final = "\\\n"  # within a paragraph
 _LABEL: Final = re.compile(r"\[[ x]\]|-?[a-zA-Z0-9]{1,20}\.")  # at the start of an item: a checkbox, or a. or iv.
 _DELIMITERS: Final = {"em": "*", "strong": "**", "del": "~~"}  # of emphasis, by its kind
 _MAX_LEAD: Final = 4  # words before what the title of a link repeats
-_SPACES: Final = re.compile(r"\s+")
 _BARE_ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\x00-\x20<>\\`|\x7f]+")
 _ASCII_BOUNDARIES: Final = frozenset(string.punctuation + " \t\n\f\r")
 
@@ -56,6 +55,9 @@ class Piece:
     opens: bool = False
 
 
+_NOTHING: Final = Piece("")  # behind the last piece
+
+
 class Line:
     """Collects the contents of one paragraph."""
 
@@ -74,10 +76,11 @@ class Line:
 
     @property
     def is_label(self) -> bool:
-        """Whether there are only the label and checkbox of an item yet."""
-        return bool(self.pieces) and all(
-            (piece.kind == FORMULA and _LABEL.fullmatch(piece.text)) or piece.text == " " for piece in self.pieces
+        """Whether the line, which is not empty, has only the label and checkbox of an item yet."""
+        are_labels = (
+            piece.text == " " or (piece.kind == FORMULA and _LABEL.fullmatch(piece.text)) for piece in self.pieces
         )
+        return self.pieces[0].kind == FORMULA and all(are_labels)
 
     @property
     def ends_with_break(self) -> bool:
@@ -98,7 +101,7 @@ class Line:
     def add_text(self, text: str) -> None:
         """Add text; white space of any kind is one space."""
         if "  " in text or not text.isprintable():  # line ends are not printable
-            text = _SPACES.sub(" ", text)
+            text = f"{text[0].isspace() * ' '}{' '.join(text.split())}{text[-1].isspace() * ' '}".replace("  ", " ")
         if self.open_codes:
             self._add_code(text)
             return
@@ -124,7 +127,7 @@ class Line:
         """Add an image; a caption that repeats its description is left out."""
         self._write_pending(is_text=False)
         words = " ".join(description.split())
-        title = "" if _repeats(caption, words) else write_title(caption)
+        title = "" if not caption or _repeats(caption, words) else write_title(caption)
         self.pieces.append(Piece(f"![{escape_text(words, brackets=True)}]({write_address(source)}{title})"))
 
     def add_line_break(self) -> None:
@@ -156,7 +159,9 @@ class Line:
         """
         if self._opened:
             self._close_to(self._opened[0])
-        pieces, self.pieces, self._pending = _joined(self.pieces), [], ""
+        pieces, self.pieces, self._pending = self.pieces, [], ""
+        if len(pieces) > 1:
+            pieces = _joined(pieces)
         if not begins_line:
             return _write_pieces(pieces)
         box = pieces[0].text if pieces[0].kind == FORMULA and _LABEL.fullmatch(pieces[0].text) else ""
@@ -199,11 +204,12 @@ class Line:
 def _joined(pieces: list[Piece]) -> list[Piece]:
     """Make text that follows text, and code that follows code, one piece."""
     joined: list[Piece] = []
-    for kind, group in groupby(pieces, lambda piece: piece.kind):
-        if kind in {PLAIN, CODE}:
-            joined.append(Piece("".join([piece.text for piece in group]), kind))
-        else:
-            joined.extend(group)
+    texts: list[str] = []  # of the last piece
+    for piece, following in pairwise([*pieces, _NOTHING]):
+        texts.append(piece.text)
+        if not piece.kind or piece.kind == FORMULA or piece.kind != following.kind:
+            joined.append(piece if len(texts) == 1 else Piece("".join(texts), piece.kind))
+            texts = []
     return joined
 
 
@@ -234,9 +240,10 @@ def _write_pieces(pieces: list[Piece]) -> str:
             text = "["
             links.append(index)
         else:
-            begin = links.pop()
-            words = "".join([inner.text for inner in pieces[begin:index] if inner.kind])
-            title = "" if _repeats(mark.title, words, _MAX_LEAD) else write_title(mark.title)
+            begin, title = links.pop(), ""
+            if mark.title:  # as few links have
+                words = "".join([inner.text for inner in pieces[begin:index] if inner.kind])
+                title = "" if _repeats(mark.title, words, _MAX_LEAD) else write_title(mark.title)
             text = f"]({write_address(mark.href or '')}{title})"
             if _is_autolink(pieces[begin : index + 1]):
                 written[begin], written[begin + 1], text = "<", str(mark.href), ">"
