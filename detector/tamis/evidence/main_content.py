@@ -134,17 +134,18 @@ def _excerpts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
     Variants of a text are nearly as long as the longest of them.
     """
     alike: defaultdict[str, list[int]] = defaultdict(list)
-    in_structure = within(page, tag_set("blockquote", "pre", "table", *LISTS).take(page.tag))[page.block_node]
     for block in long:
-        if len(texts[block]) >= 100 and not in_structure[block]:
+        if len(texts[block]) >= 100:
             alike[texts[block][:30]].append(block)
+    groups = [blocks for blocks in alike.values() if len({texts[block] for block in blocks}) > 1]
     found = []
-    for blocks in alike.values():
-        if len({texts[block] for block in blocks}) > 1:
-            triples = {block: _triples(texts[block]) for block in blocks}
-            whole = max(blocks, key=lambda block: len(triples[block]))
-            most = 0.8 * len(triples[whole])
-            near = [block for block in blocks if abs(block - whole) <= 4 and len(triples[block]) <= most]
+    if groups:
+        in_structure = within(page, tag_set("blockquote", "pre", "table", *LISTS).take(page.tag))[page.block_node]
+        for group in groups:
+            triples = {block: _triples(texts[block]) for block in group if not in_structure[block]}
+            whole = max(triples, key=lambda block: len(triples[block]), default=0)
+            most = 0.8 * len(triples.get(whole, ()))
+            near = [block for block in triples if abs(block - whole) <= 4 and len(triples[block]) <= most]
             found += [block for block in near if _are_in(triples[block], triples[whole])]
     if "noscript" in page.tag_names:
         is_inside = within(page, page.tag == TAG_ID["noscript"])[page.block_node]

@@ -256,7 +256,7 @@ def _choose_authors(page: Page, facts: Facts, sources: dict[str, str], common: S
         people = [name for name in people if name not in of_site or name.lower() in shown]
     if not _is_listing(page):
         is_wanted = all(name in of_site for name in people)
-        seen = (visible_authors(page) if is_wanted else []) or stated_authors(page)
+        seen = visible_authors(page) if is_wanted else stated_authors(page)
         seen = [name for name in seen if not _is_site(name, outlet, page.url)] or seen
         if seen and (is_wanted or _is_better(page, seen, people)):
             facts["authors"], sources["authors"] = seen, "markup"

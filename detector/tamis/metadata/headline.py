@@ -64,14 +64,15 @@ class Headline(NamedTuple):
 
 
 class _Site(NamedTuple):
-    """The letters of the names that a site has, and its host."""
+    """The letters of the names that a site has and of its host, and this host."""
 
     names: frozenset[str]
+    letters: str
     host: str
 
     def is_name(self, text: str) -> bool:
         own = letters_of(text)
-        return bool(own) and (own in self.names or (len(own) > 3 and own in letters_of(self.host)))
+        return bool(own) and (own in self.names or (len(own) > 3 and own in self.letters))
 
     def is_like_host(self, text: str) -> bool:
         """Whether a few words have a part of the host's name in them, or are shortened to one."""
@@ -104,9 +105,9 @@ def find_headline(page: Page, declared: str | None, site_name: str, common: Site
         common: what most pages of the site have.
     """
     host = domain(page.url or "")
-    stated = _Site(frozenset({letters_of(site_name)}) | common.texts, host)
+    stated = _Site(frozenset({letters_of(site_name)}) | common.texts, letters_of(host), host)
     shown = [heading for heading in headings(page, "h1") if not common.has(page, heading)]
-    site = _Site(frozenset(map(letters_of, site_names(page))) | stated.names, host)
+    site = _Site(frozenset(map(letters_of, site_names(page))) | stated.names, stated.letters, host)
     in_title, _ = site.without_name(page.title)
     is_shown = letters_of(declared or "") in {letters_of(heading.text) for heading in shown}
     if not declared or (site.is_name(declared) and not site.is_name(page.title) and not is_shown):

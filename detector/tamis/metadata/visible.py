@@ -147,6 +147,8 @@ def headings(page: Page, *names: str) -> list[Heading]:
 def _without_buttons(page: Page, index: int) -> str:
     """Text of a heading, without that of buttons in it, such as "Copy link", unless it has no other."""
     text = rest = element_text(page, index)
+    if "button" not in page.tag_names:
+        return text
     for button in np.flatnonzero(page.tag[index : page.end[index]] == TAG_ID["button"]).tolist():
         rest = rest.replace(element_text(page, index + button) or "\n", " ")
     return " ".join(rest.split()) or text
