@@ -1,9 +1,10 @@
-"""Facts about pages: headline, authors, dates, language and image, next to trafilatura and htmldate.
+"""Facts about pages: headline, authors, dates, language, image and price, next to other extractors.
 
     python -m benchmarks.accuracy.metadata GOLD PAGES_DIR [--marked benchmarks/gold/facts.jsonl]
     python -m benchmarks.accuracy.metadata DATA --marked benchmarks/gold/site_facts.jsonl [--counted 5]
 
 With ``--marked``, authors and dates are those that were marked by hand, and headlines the titles of the gold file.
+Other extractors are trafilatura, htmldate and newspaper4k, as far as they are installed.
 Without, what at least two of JSON-LD, OpenGraph, microdata and other ``meta`` elements say, and none contradicts, is
 right (a last change on the day of publication is left out). Each extractor reads the page without these marks: what
 readers see, addresses and pictures are left.
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     Extractor = Callable[[str, str | None], Facts]
 
 _HOST: Final = "https://site.invalid/"
-FACTS: Final = ("headline", "authors", "published", "modified", "language", "image")
+FACTS: Final = ("headline", "authors", "published", "modified", "language", "image", "prices")
 _MARKS: Final = re.compile(
     r"<script[^>]*ld\+json.*?</script>|<meta\b(?![^>]*(?:charset|http-equiv|og:image|twitter:image|og:url))[^>]*>"
     r"""|\bitemprop\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)""",
@@ -55,7 +56,12 @@ _MARKS: Final = re.compile(
 
 
 def _tamis(html: str, url: str | None) -> Facts:
-    return read_metadata(Page.parse(html, url)).to_dict()
+    return _with_prices(read_metadata(Page.parse(html, url)).to_dict())
+
+
+def _with_prices(facts: Facts) -> Facts:
+    """Facts with the prices of their offers, and what they are in: ``"27.95 USD"``."""
+    return facts | {"prices": [f"{offer['price']:.2f} {offer.get('currency', '')}" for offer in facts["offers"]]}
 
 
 def _trafilatura(html: str, url: str | None) -> Facts:
@@ -72,6 +78,16 @@ def _htmldate(html: str, url: str | None) -> Facts:
     return {"published": find_date(html, url=url, original_date=True), "modified": find_date(html, url=url)}
 
 
+def _newspaper(html: str, url: str | None) -> Facts:
+    from newspaper import Article  # noqa: PLC0415
+
+    article = Article(url or _HOST)
+    article.download(input_html=html)
+    article.parse()
+    day = article.publish_date and article.publish_date.isoformat()
+    return {"headline": article.title, "authors": article.authors, "published": day, "image": article.top_image}
+
+
 def main() -> None:
     """Read every page with every extractor and print the table."""
     parser = parser_of(__doc__)
@@ -80,7 +96,7 @@ def main() -> None:
     parser.add_argument("--marked", type=Path, metavar="FILE", help="facts marked by hand")
     parser.add_argument("--counted", type=int, default=0, metavar="N", help="pages counted of each site")
     options = parser.parse_args()
-    peers = {"trafilatura": _trafilatura, "htmldate": _htmldate}
+    peers = {"trafilatura": _trafilatura, "htmldate": _htmldate, "newspaper": _newspaper}
     extractors: dict[str, Extractor] = {"Tamis": _tamis} | {name: peers[name] for name in installed(*peers)}
     if options.counted:
         extractors[f"{options.counted} pages counted"] = _with_counts(options.gold, options.counted)
@@ -127,7 +143,7 @@ def _with_counts(folder: Path, number: int) -> Extractor:
             files = html_files(folder / unquote(collection) / unquote(site)) if len(_) else []
             for file in random.Random(0).sample(files, min(number, len(files))):
                 counted.count(decode(file.read_bytes()), _address(folder, file))
-        return tamis.clean(html, url=url, site=sites[site]).metadata.to_dict()
+        return _with_prices(tamis.clean(html, url=url, site=sites[site]).metadata.to_dict())
 
     return extract
 

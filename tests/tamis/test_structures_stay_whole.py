@@ -108,6 +108,15 @@ def test_a_copy_of_a_section_goes_with_its_heading_list_and_table(classes: tuple
     assert [text.count(part) for part in ("Prices", "A ticket", "Small: 3", "1\t2")] == [1, 1, 1, 1]
 
 
+def test_excerpts_of_a_description_and_its_copy_in_noscript_go_but_not_variants_of_it() -> None:
+    begin = TICKET.format("bought on the quay or in the mill")
+    whole = f"<p>{begin} It is valid for a return within a week, and for a bicycle, a dog or a pram of any size.</p>"
+    wide, narrow = f"<span class=wide><p>{begin}</p></span>", f"<div class=narrow>{begin}</div>"
+    variant = "<p>" + TICKET.format("sold on board") + " It is valid for the day alone, bicycles and dogs excepted.</p>"
+    text = clean(f"<h1>The ferry</h1>{wide}{narrow}{whole}<noscript><div>{begin}</div></noscript>{variant}").text
+    assert [text.count(part) for part in ("A ticket", "in the mill", "It is valid")] == [2, 1, 2]
+
+
 def test_sections_that_differ_in_one_text_stay() -> None:
     sections = "".join(f"<div>{SECTION.format(name)}{LIST}</div>" for name in ("here", "there"))
     text = clean(f"<main><h1>The ferry</h1>{sections}</main>").text

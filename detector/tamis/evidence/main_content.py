@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from itertools import compress
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +17,7 @@ from tamis.output.text import blocks_inside
 from tamis.page.text import WORD
 from tamis.page.tree import (
     LISTS,
+    TAG_ID,
     nearest,
     path_sums,
     sums_over_blocks,
@@ -24,7 +26,7 @@ from tamis.page.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
 
     from tamis.arrays import Flags, Hashes
     from tamis.evidence.draft import Draft
@@ -94,10 +96,12 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
     all of an element, that a sibling before it has. What a list or table announces stays where it stands in full,
     below: the headings of a table of contents.
 
-    Of an element that nearly consists of copies everything goes, with its headings, short items and cells.
+    Of an element that nearly consists of copies everything goes, with its headings, short items and cells. Excerpts of
+    the text beside them are copies, and so is what ``noscript`` repeats.
     """
     copies = np.zeros(len(texts), bool)
     long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= 40]  # not a name or a price
+    copies[_excerpts(page, texts, long)] = True
     if len({texts[block] for block in long}) == len(long):  # as on most pages
         return copies
     first_block = {texts[block]: block for block in reversed(long)}
@@ -122,6 +126,42 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
             if texts[begin:end] == texts[page.block_begin[before] : page.block_end[before]]:
                 copies[begin:end] = kept[begin:end]
     return copies | _with_short_copies(page, texts, kept, copies) if copies.any() else copies
+
+
+def _excerpts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
+    """Those of the long blocks that are nearly in one that begins alike beside them, or in ``noscript``.
+
+    Variants of a text are nearly as long as the longest of them.
+    """
+    alike: defaultdict[str, list[int]] = defaultdict(list)
+    for block in long:
+        if len(texts[block]) >= 100:
+            alike[texts[block][:30]].append(block)
+    groups = [blocks for blocks in alike.values() if len({texts[block] for block in blocks}) > 1]
+    found = []
+    if groups:
+        in_structure = within(page, tag_set("blockquote", "pre", "table", *LISTS).take(page.tag))[page.block_node]
+        for group in groups:
+            triples = {block: _triples(texts[block]) for block in group if not in_structure[block]}
+            whole = max(triples, key=lambda block: len(triples[block]), default=0)
+            most = 0.8 * len(triples.get(whole, ()))
+            near = [block for block in triples if abs(block - whole) <= 4 and len(triples[block]) <= most]
+            found += [block for block in near if _are_in(triples[block], triples[whole])]
+    if "noscript" in page.tag_names:
+        is_inside = within(page, page.tag == TAG_ID["noscript"])[page.block_node]
+        if inner := [block for block in long if is_inside[block]]:
+            others = set().union(*(_triples(texts[block]) for block in long if not is_inside[block]))
+            found += [block for block in inner if _are_in(_triples(texts[block]), others)]
+    return found
+
+
+def _triples(text: str) -> set[tuple[str, ...]]:
+    words = WORD.findall(text.lower())
+    return set(zip(words, words[1:], words[2:], strict=False))
+
+
+def _are_in(triples: Set[tuple[str, ...]], others: Set[tuple[str, ...]]) -> bool:
+    return len(triples & others) >= 0.95 * max(len(triples), 1)
 
 
 def _siblings_around(page: Page, block: int, original: int) -> tuple[int, int] | None:

@@ -73,6 +73,7 @@ _MICRODATA: Final = {
     "headline": "headline", "datePublished": "published", "dateModified": "modified", "author": "authors",
 }  # fmt: skip
 _STRUCK_OUT: Final = tag_set("s", "del", "strike")
+_PICTURES: Final = tag_set("figure", "figcaption")
 _PROPERTIES: Final = _MICRODATA.keys() | frozenset(
     """price listPrice lowPrice priceCurrency availability sku gtin gtin13 gtin14 gtin12 gtin8 isbn brand ratingValue
     reviewCount ratingCount""".split()
@@ -377,7 +378,7 @@ def _microdata_facts(page: Page) -> Facts:
     values: dict[str, str] = {}
     properties = page.attribute("itemprop")
     beside = [index for index, value in properties.items() if value in _BESIDE]
-    is_beside = within(page, is_among(page, beside))
+    is_beside = within(page, is_among(page, beside) | _PICTURES.take(page.tag))
     names = [index for index, value in properties.items() if value == "name"][:_MAX_NAMES]
     is_struck_out = within(page, _STRUCK_OUT.take(page.tag))
     for index, value in properties.items():

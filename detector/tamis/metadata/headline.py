@@ -40,6 +40,7 @@ _MAX_TITLE_CHARACTERS: Final = 1_000
 _MAX_HEADING_RUNS: Final = 12
 _BLOCKS_AT_TEXT: Final = 6  # after a heading, one of them a paragraph
 _MIN_PARAGRAPH: Final = 80
+_MIN_STORY_WORDS: Final = 6  # of the heading of a story whose title has others
 _SLUG_SIGNS: Final = re.compile(r"[^\w]|_")
 _MIN_SLUG_WORDS: Final = 2
 _GENERIC_TITLES: Final = frozenset(
@@ -63,18 +64,30 @@ class Headline(NamedTuple):
 
 
 class _Site(NamedTuple):
-    """The letters of the names that a site has, and of its host."""
+    """The letters of the names that a site has and of its host, and this host."""
 
     names: frozenset[str]
+    letters: str
     host: str
 
     def is_name(self, text: str) -> bool:
         own = letters_of(text)
-        return bool(own) and (own in self.names or (len(own) > 3 and own in self.host))
+        return bool(own) and (own in self.names or (len(own) > 3 and own in self.letters))
+
+    def is_like_host(self, text: str) -> bool:
+        """Whether a few words have a part of the host's name in them, or are shortened to one."""
+        words, own = text.split(), letters_of(text)
+        initials = "".join(word[0] for word in words if word[0].isupper()).lower()
+        return len(words) <= _MAX_NAME_WORDS and any(
+            (len(part) > 2 and part == initials) or (len(part) > 4 and letters_of(part) in own)
+            for part in self.host.split(".")[:-1]
+        )
 
     def without_name(self, title: str, *, is_split_by_colon: bool = False) -> tuple[str, str]:
         """The last or first part of a title that is a name of the site, and the rest; "" and the title for none."""
         parts = _BETWEEN_PARTS.split(title)
+        if len(parts) > 2 and parts[-2].strip() == "|" and self.is_like_host(parts[-1]):
+            return parts[-1], "".join(parts[:-2]).strip() or title
         ends = ((parts[-1], parts[-2], parts[:-2]), (parts[0], parts[1], parts[2:])) if len(parts) > 2 else ()
         for part, between, rest in ends:
             if (is_split_by_colon or between != ": ") and self.is_name(part):
@@ -91,10 +104,10 @@ def find_headline(page: Page, declared: str | None, site_name: str, common: Site
         site_name: the name of the site that it declares, or "".
         common: what most pages of the site have.
     """
-    host = letters_of(domain(page.url or ""))
-    stated = _Site(frozenset({letters_of(site_name)}) | common.texts, host)
+    host = domain(page.url or "")
+    stated = _Site(frozenset({letters_of(site_name)}) | common.texts, letters_of(host), host)
     shown = [heading for heading in headings(page, "h1") if not common.has(page, heading)]
-    site = _Site(frozenset(map(letters_of, site_names(page))) | stated.names, host)
+    site = _Site(frozenset(map(letters_of, site_names(page))) | stated.names, stated.letters, host)
     in_title, _ = site.without_name(page.title)
     is_shown = letters_of(declared or "") in {letters_of(heading.text) for heading in shown}
     if not declared or (site.is_name(declared) and not site.is_name(page.title) and not is_shown):
@@ -104,8 +117,11 @@ def find_headline(page: Page, declared: str | None, site_name: str, common: Site
     _, headline = stated.without_name(_LABEL.sub("", declared), is_split_by_colon=True)
     if len(headline) >= _MIN_CUT_HEADLINE and page.title.startswith(headline.rstrip("….")):
         headline = page.title
-    visible = _similar_heading(page, headline, shown, site) or _shown_part(
-        page, page.title if headline in page.title else headline, site
+    stated_title = page.title if headline in page.title else headline
+    visible = (
+        _similar_heading(page, headline, shown, site)
+        or _shown_part(page, stated_title, site)
+        or _heading_of_story(page, headline, shown, site)
     )
     _, text = site.without_name(visible or headline)
     return Headline(text, bool(visible), in_title)
@@ -193,13 +209,32 @@ def _is_static(page: Page, title: str, heading: Heading, site: _Site) -> bool:
 
     It is, too, if the address has words of the heading instead of those of the title.
     """
-    begin = int(page.block_end[heading.element])
-    if not (block_lengths(page)[begin : begin + _BLOCKS_AT_TEXT] >= _MIN_PARAGRAPH).any():
+    if not _is_at_text(page, heading):
         return False
     slug = word_set(_SLUG_SIGNS.sub(" ", split_address(page.url or "").path))
     in_slug = len(word_set(heading.text) & slug)
     is_of_slug = in_slug >= _MIN_SLUG_WORDS and in_slug > len(word_set(title) & slug)
     return site.is_name(title) or letters_of(title) in _GENERIC_TITLES or is_of_slug
+
+
+def _is_at_text(page: Page, heading: Heading) -> bool:
+    """Whether a paragraph follows a heading within a few blocks."""
+    begin = int(page.block_end[heading.element])
+    return bool((block_lengths(page)[begin : begin + _BLOCKS_AT_TEXT] >= _MIN_PARAGRAPH).any())
+
+
+def _heading_of_story(page: Page, title: str, shown: list[Heading], site: _Site) -> str | None:
+    """The only ``h1`` of several words that text follows, where the page does not show its title."""
+    found = [
+        heading.text
+        for heading in shown
+        if len(heading.text.split()) >= _MIN_STORY_WORDS
+        and not site.is_name(heading.text)
+        and _is_at_text(page, heading)
+    ]
+    is_home = not split_address(page.url or "").path.strip("/")
+    is_shown = letters_of(title) in letters_of(page.block_lines)
+    return found[0] if len(found) == 1 and not (is_home or is_shown) else None
 
 
 def _shown_part(page: Page, title: str, site: _Site) -> str | None:

@@ -63,6 +63,7 @@ _ADDRESS: Final = re.compile(r"://|^(?:www\.|\.{0,2}/)")
 _CREDENTIAL: Final = re.compile(r"[A-Z][A-Za-z.]{0,5}[®.]?")
 _USER_NAME: Final = re.compile(r"[a-z0-9_.-]+")
 _USER: Final = re.compile(r"[a-z0-9_]{3,20}|[A-Z][a-z]{1,20} [a-z]{3,20}")  # after "By"
+_LOWER_NAME: Final = re.compile(r"[a-z]{3,20} [a-z]{3,20}")  # of a marked element
 _PARTICLES: Final = frozenset(
     "de la del der den van von zu zur af av da das do dos du di el al bin ibn ben ter ten e y le les san".split()
 )
@@ -186,7 +187,10 @@ def names_in_byline(text: str, *, needs_prefix: bool, is_marked: bool = False) -
             people = [rest]
         if not _AMBIGUOUS.match(found[0]) or any(" " in name for name in people[:1]):  # not "Di Maria"
             return people, True
-    return [] if needs_prefix else _people(text), False
+    people = [] if needs_prefix else _people(text)
+    if not people and is_marked and not needs_prefix and _LOWER_NAME.fullmatch(text) and not _is_role(text):
+        people = [text]
+    return people, False
 
 
 def _people(text: str) -> list[str]:

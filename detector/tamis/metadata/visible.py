@@ -136,12 +136,22 @@ def headings(page: Page, *names: str) -> list[Heading]:
     last_end = 0
     for index, pairs in named_elements(page, *names):
         if index >= last_end and not _SITE_NAME.search(f"{pairs.get('id')} {pairs.get('class')}"):
-            text = element_text(page, index).rstrip("¶§ ")
+            text = _without_buttons(page, index).rstrip("¶§ ")
             text = text if text in page.title else _LABEL.sub("", text.rstrip("# "))  # not "C#"
             if text:
                 found.append(Heading(index, text))
             last_end = int(page.end[index])
     return found
+
+
+def _without_buttons(page: Page, index: int) -> str:
+    """Text of a heading, without that of buttons in it, such as "Copy link", unless it has no other."""
+    text = rest = element_text(page, index)
+    if "button" not in page.tag_names:
+        return text
+    for button in np.flatnonzero(page.tag[index : page.end[index]] == TAG_ID["button"]).tolist():
+        rest = rest.replace(element_text(page, index + button) or "\n", " ")
+    return " ".join(rest.split()) or text
 
 
 @once_per_page

@@ -28,10 +28,11 @@ _MAX_BLOCKS_BEFORE: Final = 5  # text blocks between a byline and the headline
 _MAX_BLOCKS_BEHIND: Final = 12
 _MIN_BYLINE_SCORE: Final = 2.0
 _PREFIX_SCORE: Final = 1.5
-_REL_SCORE, _CLASS_SCORE, _FURTHER_SCORE = 2.0, 1.5, 0.5
+_REL_SCORE, _CLASS_SCORE, _FURTHER_SCORE = 2.0, 1.5, 0.6
 _NOT_OF_AUTHORS: Final = tag_set("form", "label", "button", "figure", "figcaption")
 _COMMENT_CLASSES: Final = "comment comments reply replies".split()
-_BYLINE_CLASSES: Final = "author authors autor writer contributor contributors vcard fn byline".split()
+_CAPTION_CLASSES: Final = "image photo picture caption credit credits foto".split()
+_BYLINE_CLASSES: Final = "author authors autor writer contributor contributors vcard fn byline username".split()
 _AUTHOR_STEPS: Final = [  # of addresses
     f"/{step}/"
     for step in """author authors by contributor contributors profile profiles people staff writer writers journalist
@@ -98,8 +99,8 @@ def _marked_elements(page: Page) -> dict[int, _Marks]:
     links = [
         place for place, value in table.containing([*_AUTHOR_STEPS, *_USER_STEPS], "href") if _AUTHOR_PAGE.search(value)
     ]
-    of_readers = {*attribute_places(page, _COMMENT_CLASSES, "class", "id")}
-    classes = [at for at in attribute_places(page, _BYLINE_CLASSES, "class", "id") if at not in of_readers]
+    of_others = {*attribute_places(page, _COMMENT_CLASSES + _CAPTION_CLASSES, "class", "id")}
+    classes = [at for at in attribute_places(page, _BYLINE_CLASSES, "class", "id") if at not in of_others]
     rels = attribute_places(page, ["author"], "rel")
     unwanted = within(page, _NOT_OF_AUTHORS.take(page.tag)) | (page.run_begin == page.run_end)
     found: dict[int, _Marks] = {}
@@ -120,7 +121,7 @@ def _names_at(page: Page, block: int, elements: list[int]) -> tuple[list[str], b
     line = lines[block]
     begin, end = int(page.block_run_begin[block]), int(page.block_run_end[block])
     texts = [_spaced_text(page, begin, end)] if len(line) <= _MAX_BYLINE_CHARACTERS and is_byline(line) else []
-    if not elements and len(line) <= _MAX_LABEL_CHARACTERS and block + 1 < page.m:
+    if len(line) <= _MAX_LABEL_CHARACTERS and block + 1 < page.m and (not elements or is_byline(f"{line} ")):
         texts.append(f"{line} {lines[block + 1]}")
     for text in texts:
         names, has_prefix = names_in_byline(text, needs_prefix=True, is_marked=bool(elements))

@@ -142,6 +142,12 @@ def test_the_day_of_the_week_decides_it_too_if_it_is_that_of_one_of_the_two(text
         ("<p>By Lizzie Streit, MS, RDN | Reviewed by Bob Fry", ("Lizzie Streit", None, None)),
         ("<p class=author>Staff Writer<p>yesterday", ("", None, None)),
         ("<b class=author>Ada Byron,</b>", ("Ada Byron", None, None)),
+        ("<p class=byline>by<p class=byline>storm_watcher<p>on", ("storm_watcher", None, None)),
+        ("<b class=author-name>ada byron</b>", ("ada byron", None, None)),
+        ("<b class=author-name>guest writer</b>", ("", None, None)),
+        ("<i class=username>StormWatch</i>", ("StormWatch", None, None)),
+        ("<b class=article-author>Ada Byron</b><p class=image-author>By: Grace Hopper", ("Ada Byron", None, None)),
+        ("<figure><b itemprop=author>Grace Hopper</b></figure><p>Author:<p>Ada Byron", ("Ada Byron", None, None)),
         ("<b class=byline>Dec. 9</b>", ("", None, None)),
         ("<b class=byline>Sun 5 May</b>", ("", None, None)),
         ("<table><tr><th>Author<th>Message</table>", ("", None, None)),
@@ -229,6 +235,12 @@ def test_an_end_of_a_title_that_links_home_or_the_address_show_as_the_name_of_th
     assert (declared.site_name, declared.sources["site_name"]) == ("Own", "opengraph")
 
 
+@pytest.mark.parametrize(("name", "host"), [("Bay Tyres UK", "baytyre.example"), ("The Farm Bank", "fb.tfb.example")])
+def test_an_end_of_a_title_that_the_host_is_short_for_is_the_name_of_the_site(name: str, host: str) -> None:
+    found = read_metadata(Page.parse(f"<title>How whales sing | {name}</title><p>Waves", f"https://{host}/a"))
+    assert (found.headline, found.site_name) == ("How whales sing", name)
+
+
 @pytest.mark.parametrize(
     ("title", "body", "headline"),
     [
@@ -255,11 +267,31 @@ def test_without_a_main_heading_the_headline_is_the_part_of_the_title_that_is_sh
     )
 
 
+def test_the_only_heading_of_a_story_is_the_headline_where_the_title_is_nowhere_on_the_page() -> None:
+    story = (
+        "<h1>Harbour Monday</h1>{}<p>The basin was dredged before the winter, said its chair, for a million and a half."
+    )
+    heading, url = "What the ferries of the new class draw", "https://harbour.example/a"
+
+    def headline(body: str, url: str = url) -> str | None:
+        return read_metadata(
+            Page.parse(f"<title>Captains were asked of water</title>{story.format(body)}", url)
+        ).headline
+
+    assert headline(f"<h1>{heading}</h1>") == heading
+    assert headline(f"<h1>{heading}</h1>", "https://harbour.example/") == "Captains were asked of water"
+    assert headline(f"<h1>{heading}</h1><b>Captains were asked of water</b>") == "Captains were asked of water"
+    assert headline(f"<h1>{heading}</h1><h1>{heading} and weigh</h1>") == "Captains were asked of water"
+
+
 def test_the_only_heading_is_the_headline_if_the_title_begins_with_it_though_it_is_one_word() -> None:
     head = "<title>{} - Encyclopedia</title><meta property=og:title content='Marine mammals of the order Cetacea'>"
     assert read_metadata(Page.parse(f"{head.format('Whale')}<h1>Whale <a href='#whale'>#</a></h1>")).headline == "Whale"
     assert read_metadata(Page.parse(f"{head.format('C#')}<h1>C#</h1>")).headline == "C#"
     assert read_metadata(Page.parse(f"{head.format('Whale')}<h1>Menu</h1>")).headline != "Menu"
+    assert (
+        read_metadata(Page.parse("<title>Whale</title><h1>Whale <button>Copy path</button></h1>")).headline == "Whale"
+    )
 
 
 @pytest.mark.parametrize(
