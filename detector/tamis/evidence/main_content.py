@@ -165,7 +165,11 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
             begin, end = page.block_begin[own], page.block_end[own]
             if texts[begin:end] == texts[page.block_begin[before] : page.block_end[before]]:
                 copies[begin:end] = kept[begin:end]
-    return copies | _with_short_copies(page, texts, kept, copies) if copies.any() else copies
+    if not copies.any():
+        return copies
+    originals = np.zeros(len(texts), bool)
+    originals[[first for block, first in repeated if copies[block]]] = True
+    return copies | _with_short_copies(page, texts, kept, copies, originals)
 
 
 _MIN_SIBLING_LENGTH: Final = 100  # characters; lines of songs are shorter
@@ -186,8 +190,8 @@ _MIN_LONG_COPIES: Final = 0.5  # of the characters of an element
 _MIN_COPIES: Final = 0.9  # of its characters, with short blocks that repeat an earlier one
 
 
-def _with_short_copies(page: Page, texts: Sequence[str], kept: Flags, copies: Flags) -> Flags:
-    """bool[m], kept blocks of the elements that nearly consist of copies, most of them long."""
+def _with_short_copies(page: Page, texts: Sequence[str], kept: Flags, copies: Flags, originals: Flags) -> Flags:
+    """bool[m], kept blocks of the elements that nearly consist of copies, most of them long, and hold no original."""
     first_block: dict[str, int] = {}
     is_repeated = np.zeros(page.m, bool)
     for block in kept.nonzero()[0].tolist():
@@ -195,6 +199,7 @@ def _with_short_copies(page: Page, texts: Sequence[str], kept: Flags, copies: Fl
     lengths = np.fromiter(map(len, texts), np.int64, page.m) * kept
     whole, long, repeated = (sums_over_blocks(page, lengths * chosen) for chosen in (kept, copies, is_repeated))
     elements = (long > _MIN_LONG_COPIES * whole) & (repeated >= _MIN_COPIES * whole)
+    elements &= sums_over_blocks(page, originals) == 0
     return within(page, elements)[page.block_node] & kept
 
 
