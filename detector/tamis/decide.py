@@ -19,7 +19,7 @@ from tamis.evidence.main_content import (
 )
 from tamis.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from tamis.evidence.site_counts import adjust_by_site_counts
-from tamis.evidence.stated import keep_stated, missing_fraction
+from tamis.evidence.stated import keep_stated, missing_fraction, shown_by_scripts
 from tamis.models.decision import Choice, FixedThreshold, shifted
 from tamis.output.leftovers import find_leftovers
 from tamis.output.tables import in_data_table
@@ -115,6 +115,10 @@ def cut_hidden(draft: Draft) -> None:
         if (seen := _has_seen(page, hidden)).any():
             draft.keep_least_template(seen)
     seen = _has_seen(page, hidden)
+    draft.shown_by_scripts = shown_by_scripts(draft, seen)
+    if draft.shown_by_scripts is not None:
+        hidden &= ~runs_of_blocks(page, draft.shown_by_scripts)
+        seen |= draft.shown_by_scripts
     draft.hidden = hidden & runs_of_blocks(page, seen)
     draft.texts = block_texts(page, draft.hidden)
     draft.overrule(~seen, Reason.HIDDEN, cut=True)
