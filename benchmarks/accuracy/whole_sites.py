@@ -147,7 +147,7 @@ def scores_of(text: str, words: dict[str, Counter[str]]) -> tuple[float, float, 
 def holes_of(cleaned: Cleaned, content: NDArray[np.bool_]) -> tuple[int, int]:
     """Blocks of content (bool[m]) cut inside structures of which most is kept; and blocks kept."""
     draft = cleaned.decided
-    if draft is None or cleaned.from_data:  # whose blocks are others
+    if draft is None or cleaned.status == "from_data":  # whose blocks are others
         return 0, 0
     page, kept = draft.page, draft.kept
     roots = np.flatnonzero(_STRUCTURES[page.tag])

@@ -12,6 +12,7 @@ import numpy as np
 from tamis.evidence.comments import partition_comments
 from tamis.evidence.draft import Draft, Reason
 from tamis.evidence.main_content import (
+    cut_buttons,
     cut_later_copies,
     keep_headline,
     keep_parts_of_main_content,
@@ -175,6 +176,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     partition_comments,
     smooth_scores,
     cut_template,
+    cut_buttons,
     keep_parts_of_main_content,
     keep_headline,
     keep_product,

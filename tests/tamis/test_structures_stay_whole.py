@@ -5,6 +5,8 @@ import json
 import pytest
 
 from tamis import clean
+from tamis.evidence.draft import Draft, Options
+from tamis.evidence.main_content import cut_buttons
 from tamis.evidence.stated import stated_blocks, stated_lists
 from tamis.models import load_model
 from tamis.page.page import Page
@@ -139,3 +141,37 @@ def test_sections_that_differ_in_one_text_stay() -> None:
     sections = "".join(f"<div>{SECTION.format(name)}{LIST}</div>" for name in ("here", "there"))
     text = clean(f"<main><h1>The ferry</h1>{sections}</main>").text
     assert [text.count(part) for part in ("Prices", "A ticket", "Small: 3", "1\t2")] == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<div><button>Save</button> <button>Print</button></div>", "Save Print"),
+        ("<a class='elementor-button size-sm' href=#quote><span>Get a quote</span></a>", "Get a quote"),
+    ],
+)
+def test_short_labels_of_buttons_go(html: str, text: str) -> None:
+    page = Page.parse(f"<main><h1>Pears</h1>{html}{STORY}</main>")
+    draft = Draft(page, load_model(), None, Options())
+    draft.kept_units[:] = True
+    cut_buttons(draft)
+    assert [each for each, kept in zip(page.block_texts(), draft.kept, strict=True) if not kept] == [text]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<a class=button href=/p>$ 285,000</a>",
+        "<h2><a class=btn href=#top>The pears</a></h2>",
+        "<button aria-expanded=false>Which pears?</button><p>Any that are ripe, and have been picked the same day.</p>",
+        "<p><a class=button href=/p>Ripe pears</a> are best for this, and should have been picked the same day.</p>",
+        "<p><a href=/p>Ripe pears</a></p>",
+        "<button>Which pears are the best for this?</button><p>Any that are ripe, and have been picked that day.</p>",
+    ],
+)
+def test_prices_headings_questions_and_links_in_sentences_are_no_labels_of_buttons(html: str) -> None:
+    page = Page.parse(f"<main><h1>Pears</h1>{html}{STORY}</main>")
+    draft = Draft(page, load_model(), None, Options())
+    draft.kept_units[:] = True
+    cut_buttons(draft)
+    assert draft.kept.all()

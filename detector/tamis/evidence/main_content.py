@@ -19,6 +19,7 @@ from tamis.page.attributes import attribute_predicate
 from tamis.page.text import WORD
 from tamis.page.tree import (
     LISTS,
+    TAG_ID,
     is_among,
     linked_runs,
     nearest,
@@ -44,6 +45,41 @@ _PRODUCT: Final = re.compile(r"(?i)(?:og:)?product(?:\.item)?|https?://schema\.o
 _PRODUCT_FACT: Final = re.compile(r"\b(?:price|priceCurrency|availability|sku|brand)\b")
 _PRICE: Final = re.compile(r"[$€£¥₹₽₩₺₴]\s?\d|\d\s?(?:[$€£¥₹₽₩₺₴]|USD|EUR|GBP|CHF|kr\b|zł|Kč|Ft\b|лв|руб|грн|円|元)")
 _MAX_FACT: Final = 60  # characters
+
+
+_BUTTON_POSSIBLE: Final = attribute_predicate("class", parts=("btn", "button", "cta"))
+_BUTTON: Final = re.compile(r"(?i)(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])")
+_OPENS: Final = re.compile(r"aria-(?:controls|expanded)|data-(?:.*-)?(?:target|toggle|tab|panel)")
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", "summary")
+_MAX_LABEL_WORDS: Final = 3  # of a button
+_MAX_LABEL: Final = 60  # characters of a block of them
+
+
+def cut_buttons(draft: Draft) -> None:
+    """Cut blocks of nothing but short labels of buttons, and of links that look like them: "Print", "Get a quote".
+
+    A heading, what opens a panel, and a number, which may be a price, stay.
+    """
+    page = draft.page
+    links = page.attributes.elements_matching(_BUTTON_POSSIBLE, _BUTTON)
+    buttons = is_among(page, [element for element in links if page.tag[element] == TAG_ID["a"]])
+    buttons |= page.tag == TAG_ID["button"]
+    if not buttons.any():
+        return
+    button = nearest(page.parent, buttons)[page.run_node]
+    labels = draft.kept & (draft.lengths <= _MAX_LABEL) & (sums_in_blocks(page, (button < 0) & page.has_ink) == 0)
+    for block in labels.nonzero()[0].tolist():
+        begin, end = page.block_run_begin[block], page.block_run_end[block]
+        elements = set(button[begin:end][page.has_ink[begin:end]].tolist())
+        text = draft.texts[block]
+        labels[block] = (
+            len(text.split()) <= _MAX_LABEL_WORDS * len(elements)
+            and not any(map(str.isdigit, text))
+            and not any(_OPENS.fullmatch(name) for element in elements for name, _ in page.attributes[element])
+        )
+    labels &= ~blocks_inside(page, *_HEADINGS)
+    if (draft.kept & ~labels).any():
+        draft.overrule(labels, Reason.UNWANTED, cut=True)
 
 
 def keep_parts_of_main_content(draft: Draft) -> None:
