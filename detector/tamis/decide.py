@@ -17,6 +17,7 @@ from tamis.evidence.main_content import (
     keep_headline,
     keep_parts_of_main_content,
     keep_product,
+    keep_rows,
 )
 from tamis.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from tamis.evidence.site_counts import adjust_by_site_counts
@@ -178,6 +179,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     cut_template,
     cut_buttons,
     keep_parts_of_main_content,
+    keep_rows,
     keep_headline,
     keep_product,
     keep_stated,

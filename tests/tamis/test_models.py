@@ -300,7 +300,7 @@ def test_a_favor_moves_the_threshold_and_confidence_is_what_the_scores_expect(ki
 
 @pytest.mark.parametrize(("favor", "most"), [("precision", 0.6), ("balanced", 0.75), ("recall", 0.9)])
 def test_what_is_nearly_surely_template_goes_though_the_scores_expect_a_better_text_with_it(favor: str, most: float):
-    decision, scores = decision_of("product")
+    decision, _ = decision_of("product")
     poor = np.append(0.55, np.full(19, most + 0.02))
     assert expected_f1_threshold(poor, decision.words, BETAS[favor]) > most + 0.02
     assert decision.choose(poor, scope="auto", favor=favor).threshold == pytest.approx(most)

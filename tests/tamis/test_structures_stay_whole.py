@@ -5,8 +5,9 @@ import json
 import pytest
 
 from tamis import clean
+from tamis.decide import smooth_scores
 from tamis.evidence.draft import Draft, Options
-from tamis.evidence.main_content import cut_buttons
+from tamis.evidence.main_content import cut_buttons, keep_rows
 from tamis.evidence.stated import stated_blocks, stated_lists
 from tamis.models import load_model
 from tamis.page.page import Page
@@ -153,6 +154,7 @@ def test_sections_that_differ_in_one_text_stay() -> None:
 def test_short_labels_of_buttons_go(html: str, text: str) -> None:
     page = Page.parse(f"<main><h1>Pears</h1>{html}{STORY}</main>")
     draft = Draft(page, load_model(), None, Options())
+    smooth_scores(draft)
     draft.kept_units[:] = True
     cut_buttons(draft)
     assert [each for each, kept in zip(page.block_texts(), draft.kept, strict=True) if not kept] == [text]
@@ -172,6 +174,41 @@ def test_short_labels_of_buttons_go(html: str, text: str) -> None:
 def test_prices_headings_questions_and_links_in_sentences_are_no_labels_of_buttons(html: str) -> None:
     page = Page.parse(f"<main><h1>Pears</h1>{html}{STORY}</main>")
     draft = Draft(page, load_model(), None, Options())
+    smooth_scores(draft)
     draft.kept_units[:] = True
     cut_buttons(draft)
     assert draft.kept.all()
+
+
+CHAPTERS = "".join(
+    f"<p>Chapter {number} of this page explains how a firing is planned, how it is started, watched and stopped, and "
+    "what the controller does when a second one is asked for meanwhile.</p>"
+    for number in range(1, 13)
+)
+ROWS = {
+    "Firing": "One run of the kiln from cold to cold.",
+    "Ramp": "A rise of the heat at a steady rate.",
+    "Vent": "Opens the flap at the top by parts.",
+    "Sensor": "Reads the heat in the chamber.",
+}
+
+
+@pytest.mark.parametrize(
+    ("row", "are_kept"),
+    [
+        ("<div class=row><div><a href=#{0}>{0}</a></div><div class=short><p>{1}</p></div></div>", True),
+        ("<div class=row><div>{0}</div><div class=short><p><a href=#{0}>{1}</a></p></div></div>", False),
+        ("<div class=row><div><button>{0}</button></div><div class=short><p>{1}</p></div></div>", False),
+    ],
+    ids=["texts", "links", "controls"],
+)
+def test_rows_of_a_reference_below_its_prose_stay_with_it(row: str, are_kept: bool) -> None:
+    rows = f"<div class=item-table>{''.join(row.format(*each) for each in ROWS.items())}</div>"
+    body = f"<main><h1>Module kiln</h1><div class=docblock>{CHAPTERS}</div><h2 id=structs>Structs</h2>{rows}</main>"
+    page = Page.parse(f"<title>kiln - Reference</title><body>{body}<footer><p>Kiln project</p></footer>")
+    draft = Draft(page, load_model(), None, Options())
+    smooth_scores(draft)
+    draft.choice = draft.choice._replace(kind="documentation")
+    draft.kept_units[page.n : page.n + 13] = True
+    keep_rows(draft)
+    assert draft.kept.tolist() == [True] * 13 + [are_kept] * 9 + [False]

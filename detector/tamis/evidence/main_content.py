@@ -24,8 +24,11 @@ from tamis.page.tree import (
     linked_runs,
     nearest,
     path_sums,
+    run_lengths,
+    subtree_sums,
     sums_in_blocks,
     sums_over_blocks,
+    sums_over_runs,
     tag_set,
     within,
 )
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 
 _ROLES: Final = tag_set("h1") | tag_set("pre").astype(np.uint8) << 1  # main_content.c has the same bits
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
-_MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
+_MAX_OTHERS: Final = 0.2  # of the site's other pages, that have a headline or rows, too
 _PRODUCT_POSSIBLE: Final = attribute_predicate("content", "itemtype", parts=("product",))
 _PRODUCT: Final = re.compile(r"(?i)(?:og:)?product(?:\.item)?|https?://schema\.org/(?:individual)?product/?")
 _PRODUCT_FACT: Final = re.compile(r"\b(?:price|priceCurrency|availability|sku|brand)\b")
@@ -97,6 +100,54 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
 
 
+_NOT_ROWS: Final = tag_set("nav", "aside", "header", "footer", "form", "dialog")
+_CONTROLS: Final = tag_set("form", "input", "button", "select", "textarea")
+_WHOLE_PAGE: Final = tag_set("html", "body", "form")
+_MIN_LIKENESS: Final = 0.7  # of siblings, by the cost of a section inside of them
+_MIN_ROWS: Final = 3  # blocks
+_MIN_ROW: Final = 15  # characters of a block in the mean
+_MAX_LINKED_ROWS: Final = 0.5  # of the text
+_MIN_PROSE: Final = 40  # characters
+
+
+def keep_rows(draft: Draft) -> None:
+    """Keep rows, list items or cards that continue kept prose, with the headings between them.
+
+    They stand in the element that holds this prose and the main heading, are alike, and more text than links. On
+    articles such rows are notes, captions and other stories; there the scores alone decide.
+    """
+    page, kept = draft.page, draft.kept
+    h1 = blocks_inside(page, "h1").nonzero()[0]
+    if not h1.size or draft.choice.kind in {None, "article"}:
+        return
+    is_row = draft.scores.penalty[: page.n] >= _MIN_LIKENESS
+    runs = np.unique(page.parent[is_row & ~is_row[page.parent]])
+    begin, end = page.block_begin[runs], page.block_end[runs]
+    excluded = kept | within(page, _NOT_ROWS.take(page.tag))[page.block_node]
+    if draft.comments is not None:
+        excluded |= draft.comments.excluded
+    if draft.df is not None:
+        excluded |= draft.df[page.n :] - 1 >= _MAX_OTHERS * max(draft.pages - 1, 1)
+    length, linked = run_lengths(page), linked_runs(page)
+    is_found = (begin > h1[0]) & (end - begin >= _MIN_ROWS) & (sums_over_blocks(page, excluded)[runs] == 0)
+    is_found &= subtree_sums(page, _CONTROLS.take(page.tag))[runs] == 0
+    is_found &= sums_over_blocks(page, draft.lengths)[runs] >= _MIN_ROW * (end - begin)
+    is_found &= (sums_over_runs(page, length * linked) < _MAX_LINKED_ROWS * sums_over_runs(page, length))[runs]
+    found = np.zeros(page.m, bool)
+    headings = blocks_inside(page, *_HEADINGS)
+    for run in runs[is_found].tolist():
+        first = page.block_begin[run]
+        prose = kept[:first].nonzero()[0][-1:]
+        if not prose.size or draft.lengths[prose[0]] < _MIN_PROSE or not headings[prose[0] + 1 : first].all():
+            continue
+        around = run
+        while page.block_begin[around] > h1[0]:
+            around = int(page.parent[around])
+        if not _WHOLE_PAGE[page.tag[around]]:
+            found[prose[0] + 1 : page.block_end[run]] = True
+    draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
+
+
 def keep_headline(draft: Draft) -> None:
     """Keep the heading that the page's title repeats, unless other pages of the site have it, too."""
     page, df, kept = draft.page, draft.df, draft.kept
@@ -105,7 +156,7 @@ def keep_headline(draft: Draft) -> None:
     headings = (blocks_inside(page, "h1") & ~kept).nonzero()[0].tolist()
     if not (headings and kept.any()):
         return
-    most = _MAX_OTHERS_WITH_HEADLINE * max(draft.pages - 1, 1)
+    most = _MAX_OTHERS * max(draft.pages - 1, 1)
     found = np.zeros(page.m, bool)
     found[headings] = _are_like_title(draft, headings)
     draft.overrule(found & (df[page.n :] - 1 < most), Reason.MAIN_CONTENT, cut=False)

@@ -174,8 +174,8 @@ CONFIDENCE_INPUTS: Final = ("constant", "expected F1", "expected precision", "ex
 
 
 _MIN_EXPECTED: Final = 0.5
-"""F-beta that is expected at least, whatever the scores say: the threshold of the best F-beta is ``1 - F / (1 + beta ** 2)``.
-Where all scores are poor, that would be near 1, and the terms of use of a shop its longest text."""
+"""F-beta that is expected at least: the threshold of the best one is ``1 - F / (1 + beta ** 2)``. Where all scores are
+poor, that would be near 1, and the terms of use of a shop the longest text that is kept."""
 
 
 class KindInputs(NamedTuple):
