@@ -14,6 +14,7 @@ from tamis.evidence.draft import Draft, Reason
 from tamis.evidence.main_content import (
     cut_buttons,
     cut_later_copies,
+    cut_navigation,
     keep_headline,
     keep_parts_of_main_content,
     keep_product,
@@ -180,6 +181,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     cut_buttons,
     keep_parts_of_main_content,
     keep_rows,
+    cut_navigation,
     keep_headline,
     keep_product,
     keep_stated,

@@ -212,3 +212,13 @@ def test_rows_of_a_reference_below_its_prose_stay_with_it(row: str, are_kept: bo
     draft.kept_units[page.n : page.n + 13] = True
     keep_rows(draft)
     assert draft.kept.tolist() == [True] * 13 + [are_kept] * 9 + [False]
+
+
+def test_a_box_of_links_below_an_article_goes_where_it_says_that_it_is_navigation() -> None:
+    links = "".join(f"<tr><th>{name}<td><a href=/{name}>{name} 1</a> <a href=/{name}2>{name} 2</a>" for name in "ABC")
+    story = f"<main><h1>Pears</h1>{STORY}{{}}{STORY.replace('autumn', 'winter')}</main>"
+    box = f"<table><tr><th>Fruit<td>Trees{links}</table>"
+    assert "Fruit" in clean(story.format(box)).text
+    text = clean(story.format(f"<div role=navigation>{box}</div>")).text
+    assert "Fruit" not in text
+    assert "winter" in text

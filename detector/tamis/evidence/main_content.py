@@ -20,6 +20,7 @@ from tamis.page.text import WORD
 from tamis.page.tree import (
     LISTS,
     TAG_ID,
+    elements_named,
     is_among,
     linked_runs,
     nearest,
@@ -146,6 +147,20 @@ def keep_rows(draft: Draft) -> None:
         if not _WHOLE_PAGE[page.tag[around]]:
             found[prose[0] + 1 : page.block_end[run]] = True
     draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
+
+
+_MAX_NAVIGATION: Final = 0.3  # of the kept text
+
+
+def cut_navigation(draft: Draft) -> None:
+    """Cut what is kept inside of navigation, if that is little: boxes of links in an article, alphabets of lists."""
+    page = draft.page
+    elements = [element for element, role in page.attribute("role").items() if role.strip().lower() == "navigation"]
+    elements += elements_named(page, "nav")
+    if elements:
+        inside = within(page, is_among(page, elements))[page.block_node] & draft.kept
+        if draft.lengths.dot(inside) <= _MAX_NAVIGATION * draft.lengths.dot(draft.kept):
+            draft.overrule(inside, Reason.UNWANTED, cut=True)
 
 
 def keep_headline(draft: Draft) -> None:
