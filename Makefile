@@ -9,8 +9,8 @@ WEIGHTS := detector/tamis/models/weights
 PINS    := requirements/locked.txt
 PYTHONS := 3.11 3.12 3.13 3.14
 
-.PHONY: demo screenshots test test-engines test-random test-stressed test-all test-lowest lint types tests chromium lock \
-    release-check benchmarks docs docs-site model clean help
+.PHONY: demo screenshots test test-engines test-random test-stressed test-all test-lowest test-unreleased coverage lint types tests chromium \
+    lock release-check benchmarks docs docs-site docs-version model clean help
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -73,6 +73,19 @@ test-all: ## make test on every Python that is found, 3.11 to 3.14, each in an e
 test-lowest: ## every test with the lowest versions of the dependencies that pyproject.toml allows
 	$(MAKE) tests VENV=.venv-lowest PINS=requirements/lowest.txt
 
+SCRAPY := https://github.com/scrapy/scrapy/archive/refs/heads/master.zip
+
+test-unreleased: ## the tests of the plugin with the Scrapy to come, in an environment of its own
+	$(MAKE) .venv-unreleased/.installed VENV=.venv-unreleased
+	.venv-unreleased/bin/python -m pip install --quiet --upgrade $(SCRAPY)
+	.venv-unreleased/bin/python -m pytest tests/scrapy_tamis tests/demo --numprocesses auto --maxprocesses 8 \
+	    --dist loadscope --no-loadscope-reorder
+
+coverage: $(VENV)/.installed chromium ## which lines and branches no test runs, in htmlcov/, processes that tests start included
+	$(PIP) pytest-cov
+	$(BIN)/python -m pytest --cov --cov-report html --cov-report term:skip-covered --numprocesses auto --maxprocesses 8 \
+	    --dist loadscope --no-loadscope-reorder
+
 lint: $(VENV)/.installed ## ruff: rules and formatting; import-linter: what may know what
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -80,6 +93,7 @@ lint: $(VENV)/.installed ## ruff: rules and formatting; import-linter: what may 
 
 types: $(VENV)/.installed ## mypy, strict
 	$(BIN)/mypy
+	$(BIN)/mypy --explicit-package-bases benchmarks
 
 chromium: ## the browser that tests drive, where there is none yet: Debian's, as root or with sudo
 	-@sh .ci/install-chromium.sh || echo "Install chromium, or the tests of the browser will fail." >&2
@@ -120,10 +134,14 @@ docs: $(VENV)/.installed ## the pages and tables of the reference, from the code
 docs-site: $(VENV)/.installed ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --site-dir site
 
+docs-version: $(VENV)/.installed ## the same as VERSION="0.3 latest" beside those of other versions, in the branch gh-pages
+	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mike deploy --update-aliases --alias-type copy $(VERSION)
+	$(if $(filter latest,$(VERSION)),$(BIN)/mike set-default latest)
+
 model: $(VENV)/.installed ## the weights that the package comes with, from DATA=folder with sites-train/, sites-dev/, sites-gold.jsonl, wcxb-dev/ and articles/
 	$(BIN)/python -m benchmarks.accuracy.train_weights $(DATA)
 	$(BIN)/tamis train $(DATA)/sites-train -o $(WEIGHTS)/blocks-self-taught.npz --marks --sources $(WEIGHTS)/sources/sites.md
 	$(BIN)/tamis train $(DATA)/sites-train -o detector/tamis_papers/weights/logistic.npz --model logistic --sources $(WEIGHTS)/sources/sites.md
 
 clean: ## remove what make has made
-	rm -rf .venv .venv-* site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .scrapy .tamis
+	rm -rf .venv .venv-* site htmlcov .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .scrapy .tamis

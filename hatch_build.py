@@ -89,7 +89,8 @@ def build(root: Path) -> Path:
         sources=sorted(map(str, sources.glob("*.c"))),
         include_dirs=[str(sources)],
         define_macros=[("Py_LIMITED_API", STABLE_ABI[0])] if is_abi_stable() else [],
-        extra_compile_args=["-O3", "-fno-strict-aliasing", "-ffp-contract=off"],  # sums as numpy has them, everywhere
+        # Sums as numpy has them; and comparisons of numbers that make vectors.
+        extra_compile_args=["-O3", "-fno-strict-aliasing", "-ffp-contract=off", "-fno-trapping-math"],
         libraries=["m"],
         py_limited_api=is_abi_stable(),
     )

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _IMAGES = Path("docs/images")
 _SIZE = {"width": 1280, "height": 800}
-_COLOURS = 160
+_COLOURS, _FILM_COLOURS = 160, 48
+_PAGES_COUNTED = 1, 2, 5, 30
 _STORY = 20  # number of a page of the newspaper that has all there is
 
 # The demo web has no style sheets: this one lays the newspaper out as newspapers are.
@@ -38,9 +39,14 @@ body { font: 15px/1.45 Georgia, serif; margin: 0 }
 .col-side .box { border: 1px solid #bbb; padding: 9px 12px; margin-bottom: 10px }
 .box ol { padding-left: 20px; margin: 4px 0 }
 .cut { filter: grayscale(1); opacity: .3 }
+#caption { position: fixed; inset: auto 0 0; padding: 11px 26px; background: #1f3a5a; color: #fff; z-index: 9;
+  font: 17px "DejaVu Sans", sans-serif }
+.seen { position: absolute; z-index: 8; padding: 0 5px; border-radius: 8px; background: #c2410c; color: #fff;
+  font: 10px/14px "DejaVu Sans", sans-serif; transform: translate(-75%, -45%) }
 """
-# The largest elements all of whose text was cut.
+# The largest elements all of whose text was cut, without those of the call before.
 _GREY_OUT = """paths => {
+  document.querySelectorAll(".cut").forEach(one => one.classList.remove("cut"));
   const find = path => document.evaluate(path, document, null, 9, null).singleNodeValue;
   const kept = paths.kept.map(find);
   for (let cut of paths.cut.map(find)) {
@@ -48,6 +54,21 @@ _GREY_OUT = """paths => {
     while (cut.parentElement !== document.body && !kept.some(one => cut.parentElement.contains(one)))
       cut = cut.parentElement;
     cut.classList.add("cut");
+  }
+}"""
+
+
+# What is said of a frame, and on the blocks that other pages have, how many have them.
+_CAPTION = """([caption, seen]) => {
+  document.querySelectorAll("#caption, .seen").forEach(one => one.remove());
+  const bar = document.body.appendChild(document.createElement("div"));
+  bar.id = "caption"; bar.textContent = caption;
+  for (const [path, pages] of seen) {
+    const box = document.evaluate(path, document, null, 9, null).singleNodeValue.getBoundingClientRect();
+    const badge = document.body.appendChild(document.createElement("span"));
+    badge.className = "seen"; badge.textContent = pages;
+    badge.style.left = box.left + "px"; badge.style.top = box.top + "px";
+    if (!box.left) badge.remove();
   }
 }"""
 
@@ -88,7 +109,12 @@ def main() -> int:
             move_slider(tab, "threshold", 0.1)
             tab.click("#tab-Text")
             _save(tab, _IMAGES / "inspector-compare.png")
-        _save(_greyed(browser, options.folder / "web"), _IMAGES / "greyed.png")
+        with DemoWeb(options.folder / "web") as web:
+            tab, html, others = _story(browser, web)
+            _grey_out(tab, tamis.clean(html, tab.url).blocks)
+            _save(tab, _IMAGES / "greyed.png")
+            tab.evaluate(_GREY_OUT, {"kept": [], "cut": []})
+            _counted(tab, html, others, _IMAGES / "counted.gif")
         tab = browser.new_page(viewport=_SIZE)  # type: ignore[arg-type]
         tab.goto(report.resolve().as_uri())
         _save(tab, _IMAGES / "report.png")
@@ -108,19 +134,53 @@ def _opened(browser: Browser, url: str, *, dark: bool = False) -> Page:
     return tab
 
 
-def _greyed(browser: Browser, folder: Path) -> Page:
-    """Open a story of the newspaper with what Tamis cuts from it greyed out."""
-    with DemoWeb(folder) as web:
-        story = next(path for path in web.sites["news"].resources if "petition" in path)
-        tab = browser.new_page(viewport={"width": 1000, "height": 640})
-        tab.goto(web.urls["news"].rstrip("/") + story)
-        tab.add_style_tag(content=_NEWSPAPER)
-        blocks = tamis.clean(tab.content(), tab.url).blocks
-        paths = {False: set[str](), True: set[str]()}
-        for block in blocks:
-            paths[block.template].add(block.path.partition("/#text")[0])
-        tab.evaluate(_GREY_OUT, {"kept": sorted(paths[False]), "cut": sorted(paths[True])})
-        return tab
+def _story(browser: Browser, web: DemoWeb) -> tuple[Page, str, list[bytes]]:
+    """Open a story of the newspaper; with its HTML, and that of the other pages."""
+    resources = web.sites["news"].resources
+    story = next(path for path in resources if "petition" in path)
+    others = [each.body for path, each in sorted(resources.items()) if path != story and each.body.startswith(b"<!")]
+    tab = browser.new_page(viewport={"width": 1000, "height": 640})
+    tab.goto(web.urls["news"].rstrip("/") + story)
+    tab.add_style_tag(content=_NEWSPAPER)
+    return tab, resources[story].body.decode(), others
+
+
+def _grey_out(tab: Page, blocks: list[tamis.Segment]) -> None:
+    """Grey out what Tamis cuts."""
+    paths = {False: set[str](), True: set[str]()}
+    for block in blocks:
+        paths[block.template].add(block.path.partition("/#text")[0])
+    tab.evaluate(_GREY_OUT, {"kept": sorted(paths[False]), "cut": sorted(paths[True])})
+
+
+def _counted(tab: Page, html: str, others: list[bytes], path: Path) -> None:
+    """Film the story as served, cleaned alone, and cleaned while more and more pages of its site are counted."""
+    from PIL import Image  # noqa: PLC0415  (of matplotlib, for development only)
+
+    site, page, frames = tamis.Site(), tamis.Page.parse(html, tab.url), []
+
+    def film(caption: str, seen: list[tuple[str, int]]) -> None:
+        tab.evaluate(_CAPTION, [caption, seen])
+        tab.wait_for_timeout(200)
+        with Image.open(io.BytesIO(tab.screenshot())) as picture:
+            frames.append(picture.convert("RGB").quantize(_FILM_COLOURS, dither=Image.Dither.NONE))
+
+    film("The page as it was served", [])
+    for pages in _PAGES_COUNTED:
+        while site.pages < pages - 1:
+            site.count(others.pop())
+        blocks = tamis.clean(page, site=site if site.pages else None).blocks
+        counts, _ = site.frequencies(page)
+        _grey_out(tab, blocks)
+        seen = [
+            (block.path.partition("/#text")[0], int(count))
+            for block, count in zip(blocks, counts[page.n : page.n + page.m], strict=True)
+            if count > 1
+        ]
+        of = "its first page: the model alone decides" if pages == 1 else f"{pages} pages, and how many of them have it"
+        film(f"What Tamis knows of the site: {of}", seen)
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=[1800, 2600, 2200, 2200, 4000], loop=0)
+    sys.stdout.write(f"{path}  {path.stat().st_size:,} bytes\n")
 
 
 def move_slider(tab: Page, control: str, value: float | str) -> None:

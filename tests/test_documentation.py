@@ -1,6 +1,7 @@
 """The documentation says what the code does: names, tables, commands, links and examples."""
 
 import ast
+import functools
 import importlib
 import inspect
 import itertools
@@ -11,7 +12,9 @@ import shlex
 import subprocess
 import sys
 import textwrap
+import threading
 import tomllib
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -156,6 +159,34 @@ def test_links_of_the_documentation_lead_somewhere(page):
             _assert_is_there(page, target)
 
 
+def test_the_links_of_the_readme_work_on_pypi(tmp_path):
+    (tmp_path / "README.md").write_bytes((ROOT / "README.md").read_bytes())
+    github = {"SERVER_URL": "https://forge.example", "REPOSITORY": "owner/tamis", "REF_NAME": "v1.0"}
+    subprocess.run(
+        [sys.executable, ROOT / ".ci" / "absolute-links", "README.md"],
+        check=True,
+        cwd=tmp_path,
+        env={f"GITHUB_{name}": value for name, value in github.items()},
+    )
+    written = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "](https://forge.example/owner/tamis/blob/v1.0/docs/start.md)" in written
+    assert "](https://forge.example/owner/tamis/raw/v1.0/docs/images/counted.gif)" in written
+    assert all(re.match("https?:", target) for target in re.findall(r"\]\(([^)\s]+)\)", written))
+
+
+def test_the_figures_of_the_readme_are_those_of_the_pages_it_names():
+    named = 0
+    for paragraph in (ROOT / "README.md").read_text(encoding="utf-8").split("\n\n"):
+        for target in re.findall(r"\]\((docs/figures/[\w-]+\.md)", paragraph):
+            page = (ROOT / target).read_text(encoding="utf-8")
+            known = re.findall(r"(?<![\d.])\d*\.\d+", page)
+            for figure in re.findall(r"(?<![\d.])\d*\.\d+", paragraph.partition("](")[0]):
+                digits = len(figure.partition(".")[2])
+                assert any(round(float(one), digits) == float(figure) for one in known), (target, figure)
+                named += 1
+    assert named >= 5
+
+
 def test_docstrings_name_pages_of_the_documentation_that_exist_and_messages_name_none():
     for file in [*ROOT.glob("crawler/**/*.py"), *ROOT.glob("detector/**/*.py")]:
         tree = ast.parse(file.read_text(encoding="utf-8"))
@@ -174,18 +205,38 @@ def test_every_page_of_the_documentation_is_in_its_index():
         assert name == "index.md" or f"({name}" in index, name
 
 
-def test_the_site_builds_without_a_warning_and_is_accessible(tmp_path, tab):
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The documentation as a site, built without a warning."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONWARNINGS": "ignore"}
     built = subprocess.run(command, check=False, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
+    return folder
+
+
+def test_the_site_is_accessible_and_asks_for_nothing_elsewhere(site, tab):
     asked = []
     tab.on("request", lambda request: asked.append(request.url))
     for page in ("start", "reference/settings", "deploy/index", "architecture"):
-        tab.goto((tmp_path / f"{page}.html").as_uri())
+        tab.goto((site / f"{page}.html").as_uri())
         found = Axe().run(tab, options={"resultTypes": ["violations"]}).response["violations"]
         assert [each for each in found if each["impact"] in {"serious", "critical"}] == [], page
     assert {url for url in asked if not url.startswith(("file:", "data:", "blob:"))} == set()
+
+
+def test_the_search_of_the_site_leads_to_a_setting(site, tab):
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            """Keep quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        tab.goto(f"http://127.0.0.1:{server.server_port}/index.html")
+        tab.type(".md-search__input", "TAMIS_REDIS_RETRY_INTERVAL", delay=20)
+        tab.wait_for_selector('.md-search-result a[href*="settings.html#tamis_redis_retry_interval"]', state="attached")
+        server.shutdown()
 
 
 def test_the_page_of_the_api_is_what_the_docstrings_say():

@@ -21,8 +21,6 @@ from tamis.site import PageCounts
 from tamis_papers.experiments.harness import parser_of, say, write_json
 from tamis_papers.training.sites import find_sites
 
-_MIN_WORDS = 10  # of a page alone
-
 
 def main() -> None:
     """Measure, print, and write what was lost."""
@@ -32,7 +30,8 @@ def main() -> None:
     parser.add_argument("--least", type=float, default=0.4, help="share of its words that a page loses (%(default)s)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON lines with both texts of each such page")
     options = parser.parse_args()
-    default, lost, pages = tamis.load_model(), [], 0
+    lost: list[dict[str, str]] = []
+    default, pages = tamis.load_model(), 0
     try:
         model_of = models_of_folds(options.models) if options.models else lambda _: default
         for site in find_sites(options.sites):
@@ -42,7 +41,7 @@ def main() -> None:
                 counts = PageCounts(*count_others(page, site_pages, max(SEEN), model, random))
                 alone, text = (tamis.clean(page, model=model, site=site).text for site in (None, counts))
                 words, left = len(WORD.findall(alone)), len(WORD.findall(text))
-                if words >= _MIN_WORDS and left < (1 - options.least) * words:
+                if words >= 10 and left < (1 - options.least) * words:
                     lost.append({"site": site.name, "page": name, "alone": alone, "counted": text})
             pages += len(site_pages)
             say(f"{site.name}: {len(lost) - before} of {len(site_pages)}")

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from tamis.models import Model
 
 _GOLD: Final = Path("benchmarks/gold")
-_MIN_WORDS: Final = 4  # of content
 
 
 def main() -> None:
@@ -62,7 +61,7 @@ def _measure_marked(
         page = Page.parse(html, example.gold.url)
         letters = example.marks.of_blocks(page.block_texts())
         words = words_by_mark(page, letters)
-        if words[CONTENT].total() < _MIN_WORDS:
+        if words[CONTENT].total() < 4:
             continue
         for name, smooth in (("tamis", True), ("tamis, not smoothed", False)):
             cleaned = clean(page, model=model_of(example.source), smooth=smooth)

@@ -110,8 +110,8 @@ def main() -> None:
     for name, counted in counts.items():
         cells = [_ratios(counted[f"{fact} hits"], counted[f"{fact} answered"], counted[fact]) for fact in FACTS]
         rows.append([name, *cells, f"{1000 * seconds[name] / pages:.1f}"])
-    stated = ", ".join(f"{fact} {counts['Tamis'][fact]:,}" for fact in FACTS)
-    print(f"{pages:,} pages; stated: {stated}; precision / recall:")
+    totals = ", ".join(f"{fact} {counts['Tamis'][fact]:,}" for fact in FACTS)
+    print(f"{pages:,} pages; stated: {totals}; precision / recall:")
     print(table(["", *FACTS, "milliseconds"], rows))
     write_json(options, {name: dict(counted) for name, counted in counts.items()})
 

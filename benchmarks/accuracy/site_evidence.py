@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 SEEN: Final = (2, 5, 10, 30, 100)
 """Pages of a site that are counted when a page is looked at, itself among them."""
 
-_MIN_GOLD_PAGES: Final = 5  # of a host
 _MAX_LOGIT: Final = 6.0  # of a block, as in places.c
 
 
@@ -53,8 +52,8 @@ def count_others(
     """Count a page and others of its site (by name) drawn at random, until so many different ones are counted.
 
     Returns:
-        int64[n + m + q * CODES + k], pages that have each unit of the page, each code of its places and each text that
-        it states; pages counted.
+        int64[n + m + 3 * q + k], pages that have each unit of the page, each code of its places and each text that it
+        states; pages counted.
     """
     counts, pages = Site(sys.maxsize, model), list(site.values())
     for other in [page, *(pages[number] for number in random.permutation(len(pages)).tolist())]:
@@ -110,7 +109,7 @@ def gold_hosts(path: Path) -> Iterator[tuple[SitePages, ContentOf]]:
     for page in read_gold(path):
         by_host.setdefault(urlsplit(page.url or "").hostname or "", []).append(page)
     for host, pages in sorted(by_host.items()):
-        if host and len(pages) >= _MIN_GOLD_PAGES:
+        if host and len(pages) >= 5:
             names = [page.page_id for page in pages]
             files = [path.parent / "html" / f"{name}.html" for name in names]
             content_of: ContentOf = {page.page_id: partial(_content_by_gold, gold=page.text) for page in pages}

@@ -26,7 +26,6 @@ from tamis_papers.training.train import write_model
 
 _WEIGHTS: Final = Path("detector/tamis/models/weights")
 _GOLD: Final = Path("benchmarks/gold")
-_LEFT_OUT: Final = "htmltotext-bench"  # a collection that is measured on
 
 
 def main() -> None:
@@ -39,7 +38,7 @@ def main() -> None:
     options = parser.parse_args()
     folder, apart = options.data / "sites-train", sources_apart(options.data)
     files = [options.data / name for name in ("wcxb-dev/gold.jsonl", "articles/gold.jsonl", "sites-gold.jsonl")]
-    gold = [example for example in gold_examples(files, folder) if example.gold.source != _LEFT_OUT]
+    gold = [example for example in gold_examples(files, folder) if example.gold.source != "htmltotext-bench"]
     gold += marked_examples([folder, options.data / "sites-dev"], _GOLD / "sites.jsonl")
     gold += (pages := marked_page_examples(options.data, _GOLD / "pages.jsonl"))
     marked = {example.file for example in pages}

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 _ON_CURVE: Final = {f"on the curve, {strength}": strength for strength in np.linspace(-3, 3, 9).tolist()}
 """Points of the curve: -1 is what `favor="precision"` does, 0 `"balanced"` and 1 `"recall"`."""
 
-_MIN_PAGES: Final = 50  # of a collection that is drawn
-
 
 def main() -> None:
     """Clean every page with every extractor and print a table for each collection."""
@@ -83,7 +81,7 @@ def main() -> None:
         print(table(["", "precision", "recall", "F1"], rows))
     write_json(options, figures)
     if options.curve:
-        _draw(options.curve, {name: own for name, own in figures.items() if len(results[name]["tamis"]) >= _MIN_PAGES})
+        _draw(options.curve, {name: own for name, own in figures.items() if len(results[name]["tamis"]) >= 50})
 
 
 def _extractors(model_of: Callable[[str], Model], options: Namespace) -> dict[str, Extractor]:

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     Evidences = dict[str, Evidence]
 
 ALONE: Final = "page alone"
-_STRUCTURES: Final = tag_set("table", "ul", "ol", "dl")
-_WHOLE: Final = 0.7
 _LOSES: Final = -0.01
 
 
@@ -72,7 +70,7 @@ def main() -> None:
         for site, pages in sites:
             say(site.name)
             model = model_of(site.name)
-            site_counts.LEARNED = evidence.get(site.name, site_counts.LEARNED)
+            site_counts.LEARNED = evidence.get(site.name, site_counts.LEARNED)  # type: ignore[misc]
             site_pages, random = {read.name: read.page for read in site.read_all()}, np.random.default_rng(0)
             for name, page in site_pages.items():
                 if name not in pages:
@@ -118,7 +116,7 @@ def _evidence_by_site(
         content_of = {name: page.content for name, page in pages.items()}
         examples[site.name] = block_examples(site, content_of, model_of(site.name))
     names = np.random.default_rng(0).permutation(list(examples)).tolist()
-    learned = {}
+    learned: dict[str, site_counts.Evidence] = {}
     for fold in range(folds):
         others = [examples[name] for index, name in enumerate(names) if index % folds != fold]
         evidence = learn_evidence(*(np.concatenate(column) for column in zip(*others, strict=True)))
@@ -150,10 +148,10 @@ def holes_of(cleaned: Cleaned, content: NDArray[np.bool_]) -> tuple[int, int]:
     if draft is None or cleaned.status == "from_data":  # whose blocks are others
         return 0, 0
     page, kept = draft.page, draft.kept
-    roots = np.flatnonzero(_STRUCTURES[page.tag])
+    roots = np.flatnonzero(tag_set("table", "ul", "ol", "dl")[page.tag])
     begin, end = page.block_begin[roots], page.block_end[roots]
     whole, inside = prefix_sums(draft.lengths), prefix_sums(draft.lengths * kept)
-    mostly = (inside[end] - inside[begin] >= _WHOLE * (whole[end] - whole[begin])) & (end - begin > 1)
+    mostly = (inside[end] - inside[begin] >= 0.7 * (whole[end] - whole[begin])) & (end - begin > 1)
     cover = np.bincount(begin[mostly], minlength=page.m + 1) - np.bincount(end[mostly], minlength=page.m + 1)
     return int(((np.cumsum(cover)[:-1] > 0) & content & ~kept).sum()), int(kept.sum())
 

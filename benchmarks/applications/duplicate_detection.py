@@ -42,14 +42,10 @@ if TYPE_CHECKING:
     from tamis_papers.experiments.content_exchange import Frame
 
 
-PEER: Final = "trafilatura"
-
 GROUP: Final = 5
 """Sites that carry the same texts."""
 
 _MIN_WORDS: Final = 100
-_ERRORS: Final = 0.002
-_MOST_TEXTS: Final = 90  # of a group
 _STYLES: Final = ("p", "div", "br")  # of the paragraphs: every site has its own way
 _Z: Final = 1.959964
 
@@ -82,7 +78,7 @@ def main() -> None:
             cleaned = cleaned_texts([(html, url) for _, html, url in pages], model, ways)
             for (text, html, _), by_method in zip(pages, cleaned, strict=True):
                 if number == 0:
-                    by_method[PEER] = trafilatura_text(html)
+                    by_method["trafilatura"] = trafilatura_text(html)
                 for method, content in by_method.items():
                     found[method][site, text] = shingles(content)
             say(f"{done} of {len(placed)} sites cleaned")
@@ -132,14 +128,14 @@ def place(
     names = sorted(frames)
     placed: dict[str, list[tuple[int, bytes, str]]] = {}
     for group in groups:
-        number = min(_MOST_TEXTS, len(order), *(len(frames[site]) for site in group))
+        number = min(90, len(order), *(len(frames[site]) for site in group))
         own, order = order[:number], order[number:]
         for site in group:
             of_site = {frame.url: frame for frame in frames[site]}
             style = _STYLES[names.index(site) % len(_STYLES)]
             shuffled = [sorted(of_site)[index] for index in random.permutation(len(of_site)).tolist()]
             placed[site] = [
-                (text, of_site[url].filled(mistyped(texts[text], _ERRORS, random), style), url)
+                (text, of_site[url].filled(mistyped(texts[text], 0.002, random), style), url)
                 for text, url in zip(own, spread(shuffled, number), strict=True)
             ]
     return placed

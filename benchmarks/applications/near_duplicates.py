@@ -51,9 +51,7 @@ if TYPE_CHECKING:
 
     Finder = Callable[[Sequence["Document"], Server], "Found"]
 
-_AT_A_TIME: Final = 256
 _PERMUTATIONS: Final = 128
-_BANDS: Final = 16  # of rensa, which needs a divisor
 _CLOSE, _FAR = 0.9, 0.3  # resemblance
 
 
@@ -235,7 +233,7 @@ def _in_redis(documents: Sequence[Document], server: Server) -> Found:
         await connection.close()
         return time.perf_counter() - began
 
-    seconds = asyncio.run(look_up(_AT_A_TIME, enter=True))
+    seconds = asyncio.run(look_up(256, enter=True))
     server.empty()
     batches.CommandBatches._run_on_server = counted  # type: ignore[method-assign]
     wait, batches.MAX_WAIT_S = batches.MAX_WAIT_S, 0.0  # type: ignore[misc]
@@ -300,7 +298,7 @@ def _by_rensa(documents: Sequence[Document], _: Server) -> Found:
         own = RMinHash(num_perm=_PERMUTATIONS, seed=1)
         own.update([f"{window:x}" for window in document.windows.tolist()])
         hashed.append(own)
-    index = RMinHashLSH(threshold=MIN_RESEMBLANCE, num_perm=_PERMUTATIONS, num_bands=_BANDS)
+    index = RMinHashLSH(threshold=MIN_RESEMBLANCE, num_perm=_PERMUTATIONS, num_bands=16)  # it needs a divisor
     return _queried(hashed, index.query, index.insert)
 
 

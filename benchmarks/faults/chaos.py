@@ -54,10 +54,6 @@ if TYPE_CHECKING:
 TIMEOUT: Final = 0.5
 """Seconds that a call to Redis may take, TAMIS_REDIS_TIMEOUT's default."""
 
-_SLACK: Final = 0.5  # seconds that a busy machine may add to a pause
-_EVERY: Final = 0.01  # seconds between looks at the crawl
-
-
 DAYS: Final = 40
 """Days that the clocks jump: further than the time to live of anything in Redis."""
 
@@ -146,6 +142,14 @@ def _limit_memory(setting: Setting, bytes_: int) -> None:
     setting.server.do("CONFIG", "SET", "maxmemory", str(bytes_))
 
 
+def _both(first: Strike, second: Strike) -> Strike:
+    def strike(setting: Setting) -> None:
+        first(setting)
+        second(setting)
+
+    return strike
+
+
 _EVERY_SECOND: Final = ("--appendonly", "yes", "--appendfsync", "everysec")
 _KILL: Final[Strike] = lambda s: s.server.kill()  # noqa: E731
 _RESTART: Final[Strike] = lambda s: s.server.start()  # noqa: E731
@@ -175,9 +179,10 @@ FAULTS: Final = {
     "clocks 40 days back, and ahead": Fault(lambda s: s.clock.jump(-DAYS * 86_400), lambda s: s.clock.be_right()),
     "worker and Redis killed -9 at once": Fault(_KILL, _RESTART, _LOGGED, kills=True),
     "network cut and Redis out of memory": Fault(
-        lambda s: (s.proxy.cut(), _limit_memory(s, 1)), lambda s: (s.proxy.heal(), _limit_memory(s, 0))
+        _both(lambda s: s.proxy.cut(), lambda s: _limit_memory(s, 1)),
+        _both(lambda s: s.proxy.heal(), lambda s: _limit_memory(s, 0)),
     ),
-    "Redis frozen, and killed while it is": Fault(lambda s: (_FREEZE(s), _KILL(s)), _RESTART, _LOGGED),
+    "Redis frozen, and killed while it is": Fault(_both(_FREEZE, _KILL), _RESTART, _LOGGED),
     "worker killed -9 and Redis's disk full": Fault(_FILL_DISK, _EMPTY_DISK, _EVERY_SECOND, kills=True),
 }
 """By name; the last four are two at once."""
@@ -232,7 +237,7 @@ def main() -> int:
                 *(FAULTS[name], web, pages, Path(folder, str(number)), options.pause, outcomes.get("none")),
                 processes=options.processes,
             )
-    bound = outcomes["none"].still + TIMEOUT + _SLACK
+    bound = outcomes["none"].still + TIMEOUT + 0.5  # which a busy machine may add
     rows = [
         [name, each.asked, each.lost, each.counted, each.missing, each.wrong, f"{each.still:.1f}", each.outages]
         for name, each in outcomes.items()
@@ -317,7 +322,7 @@ def _crawl(
         if 0 < mended_at < now:
             fault.mend(setting)
             mended_at = float("inf")
-        time.sleep(_EVERY)
+        time.sleep(0.01)
     if mended_at not in {0.0, float("inf")}:
         fault.mend(setting)
     return still

@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     Call = tuple[Callable[..., object], tuple[object, ...]]
 
 
-MOST_SECONDS: Final = 60
-"""Time for a page: what takes longer hangs."""
-
 _INSIDE: Final = "TAMIS_FUZZING_INSIDE"
 _SANITIZERS: Final = (
     "-fsanitize=address,undefined",
@@ -109,7 +106,7 @@ def _fuzz(options: argparse.Namespace) -> None:
         seeds = [file.read_bytes()[:60_000] for file in html_files(options.pages or Path(folder), 200)]
     until, pages, refused = time.monotonic() + options.seconds, 0, 0
     while time.monotonic() < until:
-        faulthandler.dump_traceback_later(MOST_SECONDS, exit=True)
+        faulthandler.dump_traceback_later(60, exit=True)  # what takes longer hangs
         html = _damaged(rng, seeds)
         with suppress(tamis.PageTooLarge):
             site = tamis.Site()

@@ -38,8 +38,6 @@ _WORDS: Final = r"""
     $ ``` ` ]( javascript: createElement {"@type":"NewsArticle","headline":" \ud83d \u001b
 """.split()
 """What random bytes seldom become."""
-_LONGEST: Final = 4_096  # bytes of an input
-_LONGEST_KEPT: Final = 300
 _INSIDE: Final = """
 import sys
 import atheris
@@ -81,7 +79,7 @@ def _fuzz(target: str, seconds: int, *, keep: bool) -> bool:
         limits = [
             f"-dict={folder}/words",
             f"-max_total_time={seconds}",
-            f"-max_len={_LONGEST}",
+            "-max_len=4096",
             f"-artifact_prefix={folder}/",
             "-timeout=60",
         ]
@@ -104,7 +102,7 @@ def _statistics(output: str) -> str:
 
 def _keep(target: str, inputs: list[bytes]) -> None:
     corpus = json.loads(CORPUS.read_text(encoding="ascii"))
-    short = sorted((data for data in inputs if len(data) <= _LONGEST_KEPT), key=len)
+    short = sorted((data for data in inputs if len(data) <= 300), key=len)
     chosen = dict.fromkeys([*kept(target), *short[-MOST_KEPT:]])
     corpus[target] = [base64.b64encode(data).decode() for data in chosen][: 2 * MOST_KEPT]
     CORPUS.write_text(json.dumps(corpus, indent=0) + "\n", encoding="ascii")

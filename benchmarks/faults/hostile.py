@@ -42,9 +42,7 @@ MOST_STILL: Final = 2.0
 MOST_MEGABYTES: Final = 1_200
 _TICK: Final = 0.01
 
-
 HTML: Final = "text/html"
-UTF_8: Final = "text/html; charset=utf-8"
 MAIN: Final = (
     "<p>The words that a reader has come for stand in the middle of this page, and there are a few of them.</p>"
 )
@@ -53,7 +51,7 @@ _CODECS: Final = "utf-8 utf-16 utf-7 cp1251 shift_jis gb18030 iso-2022-jp big5 e
 
 def pages() -> dict[str, tuple[bytes, str]]:
     """All of them by name: body and content type."""
-    found = {name: (make(), UTF_8) for name, make in _MADE.items()}
+    found = {name: (make(), "text/html; charset=utf-8") for name, make in _MADE.items()}
     text = f"<title>Łódź</title><p>Zażółć gęślą jaźń, Привет, 日本語の文章です。</p>{MAIN}" * 20
     for real in _CODECS:
         for claimed in ("utf-8", "utf-16", "iso-2022-jp", "x-user-defined", "klingon"):
@@ -190,7 +188,8 @@ class OneByOne(Spider):
 
     async def start(self) -> Any:
         """Ask for nothing yet."""
-        for request in ():
+        nothing: tuple[Any, ...] = ()
+        for request in nothing:
             yield request
 
     def opened(self) -> None:

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 Samples = list[dict[str, Any]]
 
-F1_TOLERANCE: Final = 0.002
-MOST_GROWTH: Final = 1.1
 _SETTINGS: Final = QUICK | {
     "CONCURRENT_REQUESTS": 16,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
@@ -142,8 +140,8 @@ def _report(options: argparse.Namespace, disturbed: Crawl, quiet: Crawl, urls: l
         "a page is missing": any(missing),
         "a page is there twice": any(extra),
         "counts differ": differing > 0,
-        "the text F1 differs": abs(f1["disturbed"] - f1["undisturbed"]) > F1_TOLERANCE,
-        "memory grows": growth > MOST_GROWTH,
+        "the text F1 differs": abs(f1["disturbed"] - f1["undisturbed"]) > 0.002,
+        "memory grows": growth > 1.1,
         "there are errors in the logs": any(errors.values()),
     }
     for text in (text for text, fail in fails.items() if fail):
@@ -207,7 +205,7 @@ def counts_differing(disturbed: Crawl, quiet: Crawl, urls: Sequence[str]) -> tup
     """Nodes that are counted, and those whose counts differ between two crawls; a host's pages count as a node."""
     nodes = differing = 0
     with disturbed.server as here, quiet.server as there:
-        clients = [redis.Redis.from_url(server.url) for server in (here, there)]
+        clients: list[Any] = [redis.Redis.from_url(server.url) for server in (here, there)]
         for host in {str(site_of(url)) for url in urls}:
             state = host_keys("tamis", host).state
             one, other = (counted_nodes(each, host) | {b"pages": each.hget(state, "pages") or b"0"} for each in clients)

@@ -20,7 +20,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Self, TextIO
+from typing import IO, TYPE_CHECKING, Any, Self, TextIO
 
 import redis
 from scrapy import Request
@@ -37,11 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from demo.site import Resource
-
-_OTHER_SEED: Final = 1_000_000
-_LOOK: Final = 0.05  # seconds between looks at the workers
-_SAMPLE: Final = 2.0  # seconds between samples of the memory
-_SAY: Final = 15.0  # seconds between lines of progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +173,14 @@ class Crawl:
                     self._disturb(stored, proxy, settings)
                     now = time.monotonic()
                     self.progress.seconds = now - begun
-                    if now - sampled > _SAMPLE:
+                    if now - sampled > 2.0:
                         sampled = now
                         self._sample(stored)
                         self._keep()
-                    if now - said > _SAY:
+                    if now - said > 15.0:
                         said = now
                         say(f"{self.folder.name}: {stored:,} pages, {sum(self.progress.kills)} kills")
-                    time.sleep(_LOOK)
+                    time.sleep(0.05)
                 self._sample(sum(worker.look() for worker in self.workers))
             finally:
                 for worker in self.workers:
@@ -259,7 +254,7 @@ def _pages_of(host: int, number: int, *, is_redesigned: bool) -> Iterator[tuple[
     kinds = sorted(BUILDERS)
     kind = kinds[host % len(kinds)]
     before = _html_pages(kind, host, number)
-    after = _html_pages(kinds[(host + 1) % len(kinds)], host + _OTHER_SEED, number) if is_redesigned else before
+    after = _html_pages(kinds[(host + 1) % len(kinds)], host + 1_000_000, number) if is_redesigned else before
     for at in range(number):
         prefix, (page, content) = ("/new", after[at]) if is_redesigned and 2 * at >= number else ("", before[at])
         yield Request(f"http://{kind}-{host:03}.example{prefix}{page.path}").url, page, content
@@ -308,7 +303,9 @@ def serve(folder: str) -> None:
     """Serve the web of a folder until standard input is closed; print the address of the proxy first."""
     pages_file = os.open(Path(folder, "pages.bin"), os.O_RDONLY)
     bodies = memoryview(mmap.mmap(pages_file, 0, access=mmap.ACCESS_READ))
-    answers = {NOT_FOUND: (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", b"")}
+    answers: dict[str, tuple[bytes, bytes | memoryview]] = {
+        NOT_FOUND: (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", b"")
+    }
     with Path(folder, "index.jsonl").open(encoding="utf-8") as lines:
         for page in map(json.loads, lines):
             head = f"HTTP/1.1 200 OK\r\nContent-Type: {page['type']}\r\nContent-Length: {page['size']}\r\n\r\n"

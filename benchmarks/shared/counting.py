@@ -26,7 +26,7 @@ def counts_on(connection: Connection, prefix: str, settle_after: int = SETTLE_AF
 def bytes_of(client: redis.Redis, counts: NodeCounts, host: str) -> int:
     """Return what the keys of a host take."""
     keys: Any = host_keys(counts.prefix, host)
-    return sum(int(client.memory_usage(key, samples=0) or 0) for key in keys)  # type: ignore[arg-type]
+    return sum(int(client.memory_usage(key, samples=0) or 0) for key in keys)
 
 
 def counted_pages(client: redis.Redis, host: str, prefix: str = "tamis") -> list[bytes]:

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_MOST: Final = 0.9  # of the words of a line
 _PRECISION: Final = 0.9
-_MIN_WORDS: Final = 2  # of a block that is a part of a line: one word is said of many things
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +50,7 @@ class FactExample(GoldExample):
         found = set(whole.split())
         return {
             field: fmean(
-                f" {line} " in whole if field in self.exact else _fraction(line.split(), found) >= _MOST
-                for line in lines
+                f" {line} " in whole if field in self.exact else _fraction(line.split(), found) >= 0.9 for line in lines
             )
             for field, lines in self.fields.items()
         }
@@ -74,7 +71,7 @@ def _fraction(words: Sequence[str], found: Set[str]) -> float:
 
 def _has(block: str, lines: Set[str]) -> bool:
     """Whether a block is a line or a part of one, or holds one."""
-    is_part = block.count(" ") >= _MIN_WORDS - 1
+    is_part = " " in block
     return bool(block) and any(
         block == line or (is_part and f" {block} " in f" {line} ") or (" " in line and f" {line} " in f" {block} ")
         for line in lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.shared.common import installed
 from tamis.page.parsing import decode
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def peers(*, modes: bool = False) -> dict[str, Extractor]:
     """Return the extractors that are installed by name, with their defaults; if asked, also modes of trafilatura."""
-    known = {
+    known: dict[str, Extractor] = {
         "trafilatura": trafilatura_text,
         "resiliparse": resiliparse_text,
         "justext": justext_text,
@@ -29,7 +29,7 @@ def peers(*, modes: bool = False) -> dict[str, Extractor]:
     return found
 
 
-def trafilatura_text(html: bytes | str, **options: bool) -> str:
+def trafilatura_text(html: bytes | str, **options: Any) -> str:
     """Extract with trafilatura and options of its own."""
     import trafilatura  # noqa: PLC0415  (optional)
 
@@ -60,6 +60,7 @@ def readability_text(html: bytes) -> str:
     from readability import Document  # noqa: PLC0415  (optional)
 
     try:
-        return lxml.html.fromstring(Document(decode(html)).summary()).text_content()
+        content: Any = lxml.html.fromstring(Document(decode(html)).summary())
+        return str(content.text_content())
     except Exception:
         return ""

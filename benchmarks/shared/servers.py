@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 SLOTS: Final = 16_384
 MASTER: Final = "mymaster"
 _SENTINELS: Final = 3
-_TIMEOUT_S: Final = 120.0
-_CHUNK: Final = 65_536
 _SENTINEL_CONFIG: Final = """\
 port {port}
 dir {folder}
@@ -36,7 +34,6 @@ sentinel monitor {name} 127.0.0.1 {master} 2
 sentinel down-after-milliseconds {name} 1000
 sentinel failover-timeout {name} 4000
 """
-_PROTECTED: Final = "requirepass {0}\nsentinel sentinel-pass {0}\n"
 
 
 class ReservedPort:
@@ -93,7 +90,7 @@ class Server:
         else:
             folder.mkdir(parents=True, exist_ok=True)
             data = str(folder)
-        self._command = [server_binary(), "--port", str(self.port), "--bind", "127.0.0.1", "--dir", data]
+        self._command = [str(server_binary()), "--port", str(self.port), "--bind", "127.0.0.1", "--dir", data]
         self._command += ["--save", "", *options]
         self._environment = {**os.environ, **environment}
         self.client: redis.Redis = self._stack.enter_context(redis.Redis.from_url(self.url))
@@ -149,11 +146,11 @@ class Server:
 
     def do(self, *command: str) -> None:
         """Send it one command."""
-        self.client.execute_command(*command)
+        self.client.execute_command(*command)  # type: ignore[no-untyped-call]
 
     def empty(self) -> None:
         """Delete all that the server holds, and wait until it has given its memory back."""
-        self.client.execute_command("FLUSHALL", "SYNC")
+        self.client.execute_command("FLUSHALL", "SYNC")  # type: ignore[no-untyped-call]
 
     def info(self, name: str) -> Any:
         """Return a section of what the server says of itself."""
@@ -186,7 +183,8 @@ def start_cluster(stack: ExitStack, folder: Path, *options: str) -> list[Server]
 
 
 def _knows_all(server: Server) -> bool:
-    return b"cluster_state:ok" in server.client.execute_command("CLUSTER", "INFO", NEVER_DECODE=True)  # type: ignore[operator]
+    found: bytes = server.client.execute_command("CLUSTER", "INFO", NEVER_DECODE=True)  # type: ignore[no-untyped-call]
+    return b"cluster_state:ok" in found
 
 
 @contextmanager
@@ -211,8 +209,10 @@ def running_sentinels(
         for port in ports:
             file = folder / f"sentinel-{port}.conf"
             lines = _SENTINEL_CONFIG.format(port=port, folder=folder, master=master, name=MASTER)
-            file.write_text(lines + (_PROTECTED.format(password) if password else ""), encoding="utf-8")
-            command = [server_binary(), str(file), "--sentinel"]
+            if password:
+                lines += f"requirepass {password}\nsentinel sentinel-pass {password}\n"
+            file.write_text(lines, encoding="utf-8")
+            command = [str(server_binary()), str(file), "--sentinel"]
             processes.append(stack.enter_context(subprocess.Popen(command, stdout=subprocess.DEVNULL)))
             stack.callback(processes[-1].kill)
         _wait_until(lambda: all(_sees_all(port, password) for port in ports), "the Sentinels have not found each other")
@@ -227,7 +227,7 @@ def _sees_all(port: int, password: str | None) -> bool:
 
 
 def _wait_until(is_so: Callable[[], bool], else_: str) -> None:
-    deadline = time.monotonic() + _TIMEOUT_S
+    deadline = time.monotonic() + 120.0
     while not is_so():
         if time.monotonic() > deadline:
             raise RuntimeError(else_)
@@ -291,7 +291,7 @@ class Proxy:
     def _carry(self, connection: socket.socket) -> None:
         other = self._pairs[connection]
         try:
-            received = connection.recv(_CHUNK)
+            received = connection.recv(65_536)
             if received and not self._is_cut:
                 other.sendall(received)
         except OSError:

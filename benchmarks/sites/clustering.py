@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     Hashes = NDArray[np.uint64]
 
-MIXED = (3, 6, 12)
 NUMBERS = (100, 300, 1_000, 3_000, 10_000)
 TEMPLATES = (4, 8, 12, 16)
 ODDS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97)
@@ -72,7 +71,7 @@ def mixtures(sites: Sequence[SitePages], options: argparse.Namespace) -> list[li
     chance = np.random.default_rng(0)
     documents = {site.name: paths_of(site, options.pages) for site in with_progress(sites, "sites")}
     rows: list[list[object]] = []
-    for number in [number for number in MIXED if number <= len(sites)]:
+    for number in [number for number in (3, 6, 12) if number <= len(sites)]:
         heaps = [chance.permutation(len(sites))[:number] for _ in range(options.trials)]
         figures = []
         for heap in heaps:

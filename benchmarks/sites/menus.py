@@ -13,7 +13,7 @@ import time
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tamis.folders import SitePage, SitePages
-
-LINKED: Final = 3
 
 
 class Result(NamedTuple):
@@ -63,7 +61,7 @@ def main() -> None:
         per_site[of.site].append(results[PAPER].f1)
         half = "tuned on" if is_tuned_on(of.site) else "not tuned on"
         for name, result in results.items():
-            if result.linked >= LINKED:
+            if result.linked >= 3:
                 groups.setdefault(half, {}).setdefault(name, []).append(result)
     fields = [*Result._fields[:-1]]
     print(table(["site", "genre", "language", *fields, "paper's f1"], [[k, *v] for k, v in per_site.items()]))

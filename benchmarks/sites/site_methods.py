@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
     Units = NDArray[np.bool_]
-
-MENUS: Final = "menus"
 
 
 def main() -> None:
@@ -61,7 +59,7 @@ def _row(name: str, sites: Sequence[DemoSite], options: argparse.Namespace) -> d
     figures, parses = [], []
     for site in sites:
         say(f"{name}: {site.name}")
-        part = site if name == MENUS else site.bounded(options.pages, options.seed)
+        part = site if name == "menus" else site.bounded(options.pages, options.seed)
         overlap, times_parse = _measured(name, part, options)
         parses.append(times_parse)
         figures.append([*overlap.figures("text"), *overlap.figures("node")])
@@ -131,7 +129,7 @@ def demo_sites(pages: int, seed: int) -> Iterator[DemoSite]:
             if truth.kind in {"article", "listing"} and site.resources[path].status == 200
         ]
         runs = {base + path: truth.runs for path, truth in site.truth.items()}
-        yield DemoSite(name, HtmlPages.of(served), runs)
+        yield DemoSite(name, HtmlPages.from_html(served), runs)
 
 
 class Overlap(Counter[str]):

@@ -18,6 +18,7 @@ from scrapy_tamis import stats
 from scrapy_tamis.content import Content
 from scrapy_tamis.extension import Component, tamis_of
 from scrapy_tamis.item_sources import ItemSource, page_address
+from scrapy_tamis.messages import loggable
 from scrapy_tamis.pipeline import fill_field, unwrap_list
 from scrapy_tamis.storage.index import DuplicateIndex
 from tamis.duplicates import Verdict, Windows
@@ -120,7 +121,7 @@ class MarkDuplicates(Component):
             if original is not None and not windows.is_short:
                 if record.kept >= self._began:
                     tamis.count(stats.ITEMS_DROPPED)
-                    raise DropItem(f"the text is that of {original}", log_level="DEBUG")
+                    raise DropItem(f"the text is that of {loggable(original)}", log_level="DEBUG")
                 await index.set_kept(record, int(time.time()))
             in_hand.take_back = partial(index.set_kept, record, 0)
         return verdict

@@ -19,6 +19,7 @@ from scrapy_tamis import stats
 from scrapy_tamis.cleaner import Cleaner
 from scrapy_tamis.config import Config, ConfigError, unknown_settings
 from scrapy_tamis.item_sources import ItemSources
+from scrapy_tamis.messages import loggable
 from scrapy_tamis.pool import PageFailedError, ReadPage
 from scrapy_tamis.repeats import RepeatedTexts
 from scrapy_tamis.storage.clients import memory_advice, without_secrets
@@ -113,7 +114,7 @@ class Tamis(Component):
             self.count(stat)
             level = logging.DEBUG if doing in self._warned else logging.ERROR
             message = "Could not %s of %s; %s counts how often this happens"
-            logger.log(level, message, doing, url, stat, exc_info=error)
+            logger.log(level, message, doing, loggable(url), stat, exc_info=error)
             self._warned.add(doing)
 
     def links_of(self, response: Response) -> list[str] | None:
@@ -150,7 +151,7 @@ class Tamis(Component):
         if url is not None and cleaned.status in _WITH_TEXT and self._repeated_texts.is_repeated(url, cleaned.text):
             cleaned.values["status"] = "repeated"
             message = "%s has the text of two other addresses of its host; such items have the status 'repeated'"
-            self.warn_once("repeated", message, url)
+            self.warn_once("repeated", message, loggable(url))
         return cleaned
 
     async def open(self) -> None:

@@ -66,7 +66,7 @@ class RequestOptions:
 
     def rules_of(self, crawl: Rules, url: str | None) -> tuple[Rule, ...]:
         """Return the rules for a page, those of the crawl first."""
-        return () if self.rules is None else crawl.of(url) + self.rules.of(url)
+        return () if self.rules is None else crawl.for_url(url) + self.rules.for_url(url)
 
 
 _API_KEYS: Final = frozenset({"api_key", "apikey", "key", "token", "x-api-key"})

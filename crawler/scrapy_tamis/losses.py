@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import compress
 from typing import TYPE_CHECKING, Final
 
@@ -10,8 +9,9 @@ import numpy as np
 
 from tamis.evidence.draft import Reason
 from tamis.evidence.marked_articles import article_mark
-from tamis.metadata.facts import SOURCES
-from tamis.page.text import WORD
+from tamis.metadata.facts import declared_offers
+from tamis.metadata.offers import amounts_in
+from tamis.page.text import count_words
 from tamis.page.tree import prefix_sums, tag_set
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def measure_losses(cleaned: Cleaned) -> dict[str, object]:
 
 
 def _words_in(texts: Iterable[str]) -> int:
-    return sum(len(WORD.findall(text)) for text in texts)
+    return count_words("\n".join(texts))
 
 
 def _in_kept_structure(draft: Draft) -> Flags:
@@ -66,26 +66,12 @@ def _in_kept_structure(draft: Draft) -> Flags:
     return inside
 
 
-_NUMBER: Final = re.compile(r"\d(?:[\d.,'’ \u00a0\u202f]{0,20}\d)?")
-_DECIMALS: Final = re.compile(r"[.,](\d\d?)$")
-
-
-def _amount(written: str) -> float:
-    """Return a price as it may be written: ``1,299.00``, ``1.299,00``, ``1 299`` or ``1299.0``."""
-    decimals = _DECIMALS.search(written)
-    whole = written[: decimals.start()] if decimals else written
-    return float("".join(filter(str.isdecimal, whole)) + "." + (decimals[1] if decimals else "0"))
-
-
 def _lost_price(cleaned: Cleaned, draft: Draft) -> str:
     """Return the stated price of a product that the page shows and its text does not have; "" if none was lost."""
     if cleaned.kind != "product":
         return ""
-    facts = (read_facts(draft.page) for read_facts in SOURCES.values())  # all metadata would take far longer
-    prices = (offer.get("price") for source in facts for offer in source.get("offers", ()))
-    stated = [price for price in prices if isinstance(price, int | float) and price > 0]
-    amounts = {_amount(found) for found in _NUMBER.findall(cleaned.text)}
-    if not stated or not amounts.isdisjoint(stated):
+    stated = [offer["price"] for offer in declared_offers(draft.page) if offer["price"] > 0]
+    if not stated or not amounts_in(cleaned.text).isdisjoint(stated):
         return ""
-    shown = {_amount(found) for text in compress(draft.texts, ~draft.content) for found in _NUMBER.findall(text)}
+    shown = amounts_in("\n".join(compress(draft.texts, ~draft.content)))
     return next((f"{amount:,.2f}" for amount in stated if amount in shown), "")

@@ -12,6 +12,7 @@ from scrapy.http import HtmlResponse, JsonResponse, TextResponse
 
 from scrapy_tamis import stats
 from scrapy_tamis.extension import Component, tamis_of
+from scrapy_tamis.messages import loggable
 from scrapy_tamis.pool import PageFailedError
 from scrapy_tamis.storage.evidence import page_id_of
 from tamis.page.page import PageTooLarge
@@ -102,7 +103,7 @@ class CountNodes(Component):
         self._tamis.warn_once(
             (kind, "counted"),
             "A %s counts for its site if it begins as HTML does (<!doctype html>). %s, of type %r, does not",
-            *(kind, response.url, content_type),
+            *(kind, loggable(response.url), content_type),
             level=logging.INFO,
         )
         return False

@@ -13,6 +13,7 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy_tamis.fields import CleanedItem
+from scrapy_tamis.messages import loggable
 from scrapy_tamis.storage.evidence import HashedUnits
 from scrapy_tamis.worker import DONE, GONE, LENGTH, TOO_LARGE, PageGoneError, pack, unpack
 from tamis.page.page import PageTooLarge
@@ -296,7 +297,7 @@ class CleaningPool:
                 crashes += lost.status == CRASHED
                 if lost.status == TIMED_OUT or crashes == _MAX_CRASHES:
                     error = PageFailedError(lost.status)
-                    logger.error("%s goes on without text: %s", url, error)  # noqa: TRY400  (a traceback says nothing)
+                    logger.error("%s goes on without text: %s", loggable(url), error)  # noqa: TRY400  (a traceback says nothing)
                     raise error from None
             kept = None
         if crashes:

@@ -72,8 +72,8 @@ class Cleaned:
         confidence: expected word F1 of the text against what a person would keep, 0..1; 0 for no text and for
             ``"fallback"``, ``None`` with models that do not estimate it, and for pages that were not read. Check
             pages of low confidence first.
-        mended: a title, textarea, script, style or comment of the page never ends, so that browsers show nothing, and
-            the content is what would follow it if it ended before the next tag.
+        mended: a title, textarea, script, style or comment of the page never ends, so browsers show nothing; the
+            content was recovered by ending it before the next tag.
         decided: the decisions on every unit; ``None`` for a page that was not read or has no elements.
     """
 
@@ -102,7 +102,7 @@ class Cleaned:
         return f"<Cleaned {self.title!r} {self.kind}, {words:,} words{confidence}{status}>"
 
     def _repr_markdown_(self) -> str:
-        """What notebooks show."""
+        """Return the Markdown, which notebooks show."""
         return self.markdown
 
     @property
@@ -137,14 +137,15 @@ class Cleaned:
         if not front_matter:
             return text
         facts = self.metadata
-        title, url = facts.headline or facts.title or self.title, self.url or facts.canonical
+        title = facts.headline or facts.title or self.title
+        url = self.url or facts.canonical
         named = {"title": title, "url": url, "author": facts.authors, "date": facts.published}
         head = write_front_matter(named | {"language": facts.language})
         return "\n".join(filter(None, [head, text]))
 
     @cached_property
     def _markup(self) -> Markup:
-        """What the clean HTML and Markdown are written from."""
+        """The tree that the clean HTML and Markdown are written from."""
         if self.decided is None:
             return Markup([], [], [])
         return self._make_markup(self.decided, links=self._links)
@@ -157,7 +158,7 @@ class Cleaned:
 
     @cached_property
     def _markdown_blocks(self) -> list[Block]:
-        """What the Markdown and the chunks are made of."""
+        """The blocks that the Markdown and the chunks are made of."""
         return write_blocks(self._markup)
 
     def _blocks_with(self, *, links: bool) -> list[Block]:
@@ -167,7 +168,7 @@ class Cleaned:
 
     @cached_property
     def segments(self) -> list[Segment]:
-        """The sections of the page with their scores, in document order; none for a page that was passed through."""
+        """The sections of the page with their scores, in document order; none for a page that was not read."""
         return [] if self.decided is None else segments(self.decided)
 
     @cached_property
@@ -185,7 +186,7 @@ class Cleaned:
             return Metadata()
         common, draft = NOTHING_COUNTED, self.decided
         if draft is not None and draft.page is self._metadata_page:
-            common = find_site_facts(draft.page, draft.df, draft.facts, draft.pages)
+            common = find_site_facts(draft.page, draft.df, draft.declared, draft.pages)
         return read_metadata(self._metadata_page, self.text, common)
 
     @cached_property
@@ -217,7 +218,7 @@ class Cleaned:
             max_words: maximum length of a piece, above 0.
             min_words: length from which on a section is a piece of its own; shorter ones are joined.
             max_chars: maximum number of characters of a piece as well; ``None`` for any.
-            length: what counts something else that ``max_words``, ``min_words`` and ``overlap`` are numbers of; for
+            length: function that measures a text, for ``max_words``, ``min_words`` and ``overlap`` in another unit; for
                 tokens, ``lambda text: len(tokenizer.encode(text))``. Default: words.
             overlap: number of words at the end of a piece, in whole sentences, that the next piece of its section
                 repeats.
@@ -249,7 +250,8 @@ class Cleaned:
             ValueError: another name is given.
         """
         known = "html", "markdown", "metadata", "segments", "blocks", "chunks"
-        if unknown := set(further).difference(known):
+        unknown = set(further).difference(known)
+        if unknown:
             raise ValueError(f"to_dict takes {', '.join(known)}; not {', '.join(sorted(unknown))}")
         plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "decided" and f.name[0] != "_"}
         return plain | {"kind": self.kind} | {name: self._as_json(name) for name in further}
@@ -356,16 +358,25 @@ def clean(
     if site is not None and not hasattr(site, "frequencies"):
         raise TypeError(f"site must be a tamis.Site, not {_type_name(site)}")
     if not (isinstance(rules, tuple) and all(isinstance(rule, Rule) for rule in rules)):
-        rules = (rules if isinstance(rules, Rules) else Rules(rules)).of(page.url)  # type: ignore[arg-type]
-    switches = {"smooth": smooth, "deduplicate": deduplicate, "tables": tables, "hidden": hidden == "keep"}
-    options = Options(scope, favor, comments, rules=rules, **switches)
+        rules = (rules if isinstance(rules, Rules) else Rules(rules)).for_url(page.url)  # type: ignore[arg-type]
+    options = Options(
+        scope=scope,
+        favor=favor,
+        comments=comments,
+        smooth=smooth,
+        deduplicate=deduplicate,
+        tables=tables,
+        rules=rules,
+        keep_hidden=hidden == "keep",
+    )
     draft = _decide_on_page_or_data(page, model, site, options)
     is_mended = False
     if page.mended_html is not None and _has_nothing(draft):
         with suppress(PageTooLarge):
             mended_page = Page.parse(page.mended_html, page.url, limits=limits)
             mended_draft = _decide_on_page_or_data(mended_page, model, None, options)
-            if is_mended := not _has_nothing(mended_draft):
+            is_mended = not _has_nothing(mended_draft)
+            if is_mended:
                 page, draft = mended_page, mended_draft
     has_comments = draft.comments is not None and comments != "drop"
     text = text_of_blocks(draft.page, draft.kept, draft.hidden)
@@ -392,9 +403,10 @@ def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, o
     draft = decide(page, model, site, options)
     seen = draft.kept if draft.shown_by_scripts is None else draft.kept & ~draft.shown_by_scripts
     characters = int(draft.lengths.dot(seen))
-    if characters > _MAX_CHARACTERS_WITHOUT_SCRIPTS or "script" not in page.tag_names:
+    if characters > 300 or "script" not in page.tag_names:  # a page with less text may be rendered by its scripts
         return draft
-    if article := article_in_data(page, characters):
+    article = article_in_data(page, characters)
+    if article:
         with suppress(PageTooLarge):
             return decide(Page.parse(article, page.url), model, None, options)
     in_noscript = within(page, page.tag == TAG_ID["noscript"])[page.block_node]
@@ -404,11 +416,8 @@ def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, o
 
 
 def _has_nothing(draft: Draft) -> bool:
-    """Whether nothing of a page stays but what is kept for want of anything better."""
+    """Whether the page is empty, or a fallback that was kept because all of it looked like template."""
     return draft.is_fallback or not draft.kept.any()
-
-
-_MAX_CHARACTERS_WITHOUT_SCRIPTS: Final = 300  # a page with less text may be rendered by its scripts
 
 
 def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Limits, model: Model) -> Page | Cleaned:
@@ -435,7 +444,7 @@ def _check_input(html: object, url: object, encoding: object) -> None:
     """Raise the errors of :func:`clean` for invalid input; the messages say what is expected."""
     if not isinstance(html, Html):
         raise TypeError(f"html must be str, bytes, an lxml tree or a tamis.Page, not {_type_name(html)}")
-    if isinstance(html, str) and len(html) < _MAX_NAME and _NAME.fullmatch(html):
+    if isinstance(html, str) and len(html) < 500 and _ADDRESS_OR_FILE.fullmatch(html):
         warnings.warn(f"{html!r} is taken for HTML: fetch the page, or read the file, and give its bytes", stacklevel=3)
     if url is not None and not isinstance(url, str):
         raise TypeError(f"url must be a str, not {_type_name(url)}")
@@ -449,9 +458,7 @@ def _check_input(html: object, url: object, encoding: object) -> None:
         codecs.lookup(encoding)
 
 
-_MAX_NAME: Final = 500  # characters
-_NAME: Final = re.compile(r"https?://\S+|[^<>\n]+\.html?")
-"""An address or the name of a file."""
+_ADDRESS_OR_FILE: Final = re.compile(r"https?://\S+|[^<>\n]+\.html?")
 
 
 def check_choice(name: str, chosen: object, choices: tuple[str, ...]) -> None:
@@ -470,7 +477,7 @@ def _usable_model(model: Model | str | Path | None) -> Model:
 
 
 def _type_name(value: object) -> str:
-    """Name of a value's type, with advice what to pass instead."""
+    """Name of a value's type, with advice on what to pass instead."""
     kind = type(value).__name__
     if hasattr(value, "selector") and hasattr(value, "body"):
         return f"{kind}; give its .body and .url"

@@ -3,6 +3,10 @@
 Only the *leaves* of a page are counted: text blocks and media. A block is on at least as many pages as any element
 around it, so the counts of the leaves bound the counts of all units. A page of 500 elements has about 400 countable
 units and 140 leaves.
+
+:func:`tamis.places.counted_units` lists all that is counted of a page, with the codes of places and of declared texts.
+The counts are kept by :class:`LossyCounts` in memory and by ``scrapy_tamis.storage.counts`` in Redis; both read them by
+:func:`frequency_estimates`.
 """
 
 from __future__ import annotations
@@ -22,10 +26,9 @@ if TYPE_CHECKING:
 
 WHOLE_PAGE: Final = tag_set("html", "body")
 _MEDIA: Final = tag_set(
-    *("img", "picture", "svg", "video", "audio", "canvas", "iframe", "object", "embed", "map"),
-    *("form", "input", "button", "select", "textarea"),
-)
-
+    "img", "picture", "svg", "video", "audio", "canvas", "iframe", "object", "embed", "map",
+    "form", "input", "button", "select", "textarea",
+)  # fmt: skip
 
 # counting.c has the same numbers
 _KINDS: Final = (1 * IS_BLOCK_LEVEL + 2 * _MEDIA + 4 * UNSEEN + 8 * WHOLE_PAGE).astype(np.uint8)
@@ -83,8 +86,6 @@ MIN_DF: Final = 4
 
 _ENTRY: Final = np.dtype([("fingerprint", "<u8"), ("seen", "<u4"), ("missed", "<u4")])
 
-_KEPT_FRACTION: Final = 0.9  # of the budget, when rare entries are dropped
-
 
 def frequency_estimates(seen: Integers, missed: Integers, pages: int) -> Integers:
     """int64, estimates of document frequencies from incomplete counts: between ``seen`` and ``seen + missed``.
@@ -101,6 +102,21 @@ def frequency_estimates(seen: Integers, missed: Integers, pages: int) -> Integer
     most = np.minimum(seen + missed, pages)
     may_be_template = (most >= THETA * pages) & (seen >= THETA * pages / 2)
     return np.where(may_be_template, most, seen)
+
+
+_MIN_OTHER_PAGES: Final = 4
+
+
+def on_most_pages(df: Integers, pages: int) -> Flags:
+    """bool, whether more than half of the other pages of a site have each unit; never with fewer than five pages.
+
+    Args:
+        df: pages that have each unit, the one in question included.
+        pages: pages counted, this one included.
+    """
+    others = pages - 1
+    found: Flags = (2 * (df - 1) > others) & (others >= _MIN_OTHER_PAGES)
+    return found
 
 
 class LossyCounts:
@@ -188,10 +204,10 @@ class LossyCounts:
         return counts
 
     def _drop_rare(self) -> None:
-        """Drop the entries with the smallest counts, to leave room in the budget."""
+        """Drop the entries with the smallest counts."""
         known = {fingerprint: sum(entry) - self.undercount for fingerprint, entry in self._entries.items()}
         ordered = sorted(known.values(), reverse=True)
-        max_kept = int(_KEPT_FRACTION * self._budget)
+        max_kept = int(0.9 * self._budget)  # the rest is room for what comes next
         dropped = max(ordered[max_kept], 0) if len(ordered) > max_kept else 0
         self._entries = {f: entry for f, entry in self._entries.items() if known[f] > dropped}
         self.undercount += dropped

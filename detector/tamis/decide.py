@@ -17,11 +17,11 @@ from tamis.evidence.main_content import (
     cut_navigation,
     keep_headline,
     keep_parts_of_main_content,
-    keep_product,
     keep_rows,
 )
 from tamis.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
-from tamis.evidence.site_counts import adjust_by_site_counts
+from tamis.evidence.product import keep_product
+from tamis.evidence.site_counts import adjust_by_site_counts, cut_common_pictures
 from tamis.evidence.stated import keep_stated, missing_fraction, shown_by_scripts
 from tamis.models.decision import Choice, FixedThreshold, shifted
 from tamis.output.leftovers import find_leftovers
@@ -77,13 +77,10 @@ def smooth_scores(draft: Draft) -> None:
         draft.kept_by_page = ((alone.value < draft.page_threshold) & ~is_raised)[draft.page.n :]
         if draft.options.scope == "auto" and not isinstance(draft.scores.decision, FixedThreshold):
             threshold = (threshold + shifted(0.5, draft.options.favor)) / 2
-    if draft.page.m <= _MAX_FRAGMENT_BLOCKS and draft.options.favor != "precision":
-        threshold = max(threshold, _FRAGMENT_THRESHOLD)
+    is_fragment = draft.page.m <= 8
+    if is_fragment and draft.options.favor != "precision":
+        threshold = max(threshold, 0.75)
     draft.choice = Choice(threshold, choice.confidence, choice.kind)
-
-
-_MAX_FRAGMENT_BLOCKS: Final = 8
-_FRAGMENT_THRESHOLD: Final = 0.75
 
 
 def cut_template(draft: Draft) -> None:
@@ -107,7 +104,7 @@ def cut_template(draft: Draft) -> None:
 
 def cut_hidden(draft: Draft) -> None:
     """Cut hidden text; if nothing were left, keep the least template-like visible section."""
-    if draft.options.hidden:
+    if draft.options.keep_hidden:
         return
     page = draft.page
     hidden = hidden_runs(page, draft.content)
@@ -115,7 +112,8 @@ def cut_hidden(draft: Draft) -> None:
         return
     if not (draft.kept & _has_seen(page, hidden)).any():
         hidden = hidden_runs(page, np.ones(page.m, bool))
-        if (seen := _has_seen(page, hidden)).any():
+        seen = _has_seen(page, hidden)
+        if seen.any():
             draft.keep_least_template(seen)
     seen = _has_seen(page, hidden)
     draft.shown_by_scripts = shown_by_scripts(draft, seen)
@@ -137,9 +135,11 @@ def cut_unwanted(draft: Draft) -> None:
     page = draft.page
     if draft.comments is not None:
         draft.overrule(draft.comments.excluded & ~draft.comments.comments, Reason.UNWANTED, cut=True)
-    if leftovers := find_leftovers(page.block_lines, draft.texts):
+    leftovers = find_leftovers(page.block_lines, draft.texts)
+    if leftovers:
         draft.overrule(np.bincount(leftovers, minlength=page.m) > 0, Reason.UNWANTED, cut=True)
-    if bars := page.attributes.elements_matching(_ARCHIVE_BARS):
+    bars = page.attributes.elements_matching(_ARCHIVE_BARS)
+    if bars:
         draft.overrule(within(page, is_among(page, bars))[page.block_node], Reason.UNWANTED, cut=True)
     if not draft.options.tables:
         inside = in_data_table(page)
@@ -164,11 +164,10 @@ def estimate_confidence(draft: Draft) -> None:
         content = (1 - draft.smoothed.value[draft.page.n :]) * weight
         expected = float(2 * content.dot(kept) / (weight.dot(kept) + content.sum()))
         draft.choice = choice._replace(confidence=min(0.359 + 0.448 * choice.confidence + 0.21 * expected, 1.0))
-    if draft.choice.confidence is not None and (missing := missing_fraction(draft)):
-        draft.choice = draft.choice._replace(confidence=draft.choice.confidence * (1 - _OF_MISSING * missing))
-
-
-_OF_MISSING: Final = 0.4  # by which recipes that lose half of their ingredients have .71 on the whole, not .87
+    if draft.choice.confidence is not None:
+        # by .4, recipes that lose half of their ingredients have .71 on the whole, which was .87
+        confidence = draft.choice.confidence * (1 - 0.4 * missing_fraction(draft))
+        draft.choice = draft.choice._replace(confidence=confidence)
 
 
 STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
@@ -188,6 +187,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     cut_hidden,
     cut_later_copies,
     cut_unwanted,
+    cut_common_pictures,
     apply_rules,
     estimate_confidence,
 )
@@ -195,7 +195,8 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
 
 
 def _smooth_and_choose(draft: Draft, scores: Scores) -> tuple[SmoothedScores, Choice]:
-    options, smoothing = draft.options, smooth if draft.options.smooth else unsmoothed
+    options = draft.options
+    smoothing = smooth if draft.options.smooth else unsmoothed
     if draft.comments is not None:  # so that the threshold is chosen without what is excluded
         excluded = np.append(np.zeros(draft.page.n, bool), draft.comments.excluded)
         scores = scores._replace(templateness=np.where(excluded, 1.0, scores.templateness))

@@ -19,44 +19,29 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _COUNTED: Final = frozenset({"og:title", "twitter:title", "author", "article:author", "og:image", "twitter:image"})
-_MAX_TEXTS: Final = 12
-_MAX_CHARACTERS: Final = 300
-_SIGNS: Final = (
-    " | ",
-    " - ",
-    " – ",
-    " — ",
-    " · ",
-    " • ",
-    " » ",
-    " « ",
-    " › ",
-    " ‹ ",
-    " :: ",
-    " ~ ",
-    ": ",
-    "|",
-)  # between the parts of a title
+_SEPARATORS: Final = (" | ", " - ", " – ", " — ", " · ", " • ", " » ", " « ", " › ", " ‹ ", " :: ", " ~ ", ": ", "|")
+"""What stands between the parts of a title."""
 
 
 @once_per_page
 def declared_texts(page: Page) -> list[str]:
     """Letters of what the title and ``meta`` elements of a page state, in their order, each once."""
-    found = [page.title, *_ends_of(page.title)]
+    texts = [page.title, *_ends_of(page.title)]
     for _, pairs in named_elements(page, "meta"):
         if (pairs.get("property") or pairs.get("name") or "").lower() in _COUNTED:
-            found.append(pairs.get("content", ""))
-    return list(dict.fromkeys(filter(None, map(letters_of, found[:_MAX_TEXTS]))))
+            texts.append(pairs.get("content", ""))
+    return list(dict.fromkeys(filter(None, map(letters_of, texts[:12]))))
 
 
 def _ends_of(title: str) -> list[str]:
-    """First and last part of a title, by the sign that is next to each."""
-    first = min((title.split(sign, 1)[0] for sign in _SIGNS if sign in title), key=len, default="")
-    last = min((title.rsplit(sign, 1)[-1] for sign in _SIGNS if sign in title), key=len, default="")
+    """First and last part of a title, each up to the nearest separator."""
+    separators = [each for each in _SEPARATORS if each in title]
+    first = min((title.split(each, 1)[0] for each in separators), key=len, default="")
+    last = min((title.rsplit(each, 1)[-1] for each in separators), key=len, default="")
     return [first, last]
 
 
 @once_per_page
-def fact_codes(page: Page) -> Hashes:
+def declared_text_codes(page: Page) -> Hashes:
     """uint64[f], a code for each of the texts, which is counted as the units of a page are."""
-    return np.array([hash_text(f"fact {text[:_MAX_CHARACTERS]}") for text in declared_texts(page)], np.uint64)
+    return np.array([hash_text(f"fact {text[:300]}") for text in declared_texts(page)], np.uint64)

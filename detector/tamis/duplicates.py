@@ -1,11 +1,11 @@
 """Near-duplicates: shingles of clean text, and indexes that find the earlier document with nearly the same text.
 
-Two measures. The paper's, for experiments and pipelines of one's own (Chakrabarti, Kumar and Punera, WWW 2007, section
-6.2): text in lower case, alphanumerics only, sliding windows of 6 words, the 8 smallest hashes of a page; 4 in common
-make near-duplicates. A crawl needs to know more: texts that share a third of their windows have 4 of 8 hashes in common
-often enough. So an index asks for a resemblance, the fraction of the windows of both texts that both have (Broder
-1997). It estimates it by odd sketches (Mitzenmacher, Pagh and Pham, WWW 2014), which at .8 are four times as exact as
-as many bytes of smallest hashes. ``scrapy_tamis.storage.index`` keeps the same index in Redis.
+There are two measures. The paper's (Chakrabarti, Kumar and Punera, WWW 2007, section 6.2) is for experiments: text in
+lower case, alphanumerics only, sliding windows of 6 words, the 8 smallest hashes of a page; 4 in common make
+near-duplicates. That is too coarse for a crawl: texts that share a third of their windows often have 4 of 8 hashes in
+common. So an index asks for a resemblance, the fraction of the windows of both texts that both have (Broder 1997). It
+estimates the resemblance by odd sketches (Mitzenmacher, Pagh and Pham, WWW 2014), which at .8 are four times as exact
+as the same number of bytes of smallest hashes. ``scrapy_tamis.storage.index`` keeps the same index in Redis.
 """
 
 from __future__ import annotations
@@ -28,18 +28,11 @@ if TYPE_CHECKING:
     from tamis.arrays import Hashes
 
 
-WINDOW_WORDS: Final = 6
 KEEP: Final = 8
 """Hashes of a page that the paper compares."""
 
-_MIN_COMMON: Final = 4  # of them in near-duplicates
-
 MIN_RESEMBLANCE: Final = 0.8
 """Least resemblance of near-duplicates, by default."""
-
-_MARGIN: Final = 0.1
-"""An estimate has to be above the least resemblance by this fraction of its distance to 1, at .8 by .02: the estimates
-of pairs that resemble each other by .8 scatter by .016."""
 
 MIN_WINDOWS: Final = 25
 """Different windows, in 30 words, below which texts have to be the same: there one changed word is a fifth of them."""
@@ -52,14 +45,11 @@ MAX_SAMPLE: Final = 512
 MAX_PER_KEY: Final = 8
 """Originals that share a key of an index, such as reports of one series; the latest ones stay."""
 
-MAX_DOCUMENTS: Final = 1_000_000
-
-_PAIRS: Final = ((0, 1), (2, 3), (0, 2), (1, 2), (0, 3), (1, 3), (0, 4), (1, 4), (2, 4), (3, 4))
-_FIRST, _SECOND = np.array(_PAIRS).T
+_FIRST, _SECOND = np.array(((0, 1), (2, 3), (0, 2), (1, 2), (0, 3), (1, 3), (0, 4), (1, 4), (2, 4), (3, 4))).T
 _KEY_BYTES: Final = 6
 
 
-def shingles(text: str, size: int = WINDOW_WORDS, keep: int = KEEP) -> Hashes:
+def shingles(text: str, size: int = 6, keep: int = KEEP) -> Hashes:
     """Return the smallest hashes of all windows of consecutive words.
 
     Words are runs of letters, digits and their marks, case folded. In scripts without spaces between words (Han, Kana,
@@ -97,14 +87,14 @@ def near_duplicates(a: Hashes, b: Hashes) -> bool:
     page without words has no near-duplicates.
     """
     common = len(np.intersect1d(a, b, assume_unique=True))
-    return common >= _MIN_COMMON or (common > 0 and np.array_equal(a, b))
+    return common >= 4 or (common > 0 and np.array_equal(a, b))
 
 
 class Sketch(NamedTuple):
     """What an index keeps of a text to estimate how much another one resembles it.
 
     Attributes:
-        level: 1 in ``2**level`` of its windows were sampled: those whose hashes begin with so many zeros.
+        level: 1 in ``2**level`` of its windows were sampled: those whose hashes begin with ``level`` zero bits.
         size: number of these windows, at most :data:`MAX_SAMPLE`.
         parities: of each of 256 classes of hashes whether it has an odd number of them, 32 bytes.
     """
@@ -197,7 +187,8 @@ def find_original(url: str, windows: Windows, known: Iterable[Original], min_res
 
     A document whose own address is among those it duplicates is an original itself.
     """
-    required = min_resemblance + _MARGIN * (1 - min_resemblance)
+    # by a tenth of the distance to 1, .02 at .8, since estimates of pairs that resemble by .8 scatter by .016
+    required = min_resemblance + 0.1 * (1 - min_resemblance)
     verdict, most = Verdict(), (0.0, "")
     for original in known:
         resemblance = windows.resemblance(original.sketch)
@@ -241,7 +232,7 @@ class MemoryIndex:
         ValueError: an argument is out of range.
     """
 
-    def __init__(self, *, max_documents: int = MAX_DOCUMENTS, min_resemblance: float = MIN_RESEMBLANCE) -> None:
+    def __init__(self, *, max_documents: int = 1_000_000, min_resemblance: float = MIN_RESEMBLANCE) -> None:
         if max_documents < 1 or not 0.5 <= min_resemblance <= 1:
             got = f"got {max_documents} and {min_resemblance}"
             raise ValueError(f"max_documents must be at least 1 and min_resemblance from 0.5 to 1, {got}")

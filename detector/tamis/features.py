@@ -22,9 +22,7 @@ from tamis.page.text import character_properties
 from tamis.page.tree import TAG_ID, TAG_NAMES, tag_set
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from tamis.arrays import Singles
+    from tamis.arrays import Indices, Singles
     from tamis.page.page import Page
 
 # ---- Tokens: hashed words of the text and of class, id and role attributes, and features from their learned log-odds.
@@ -50,10 +48,10 @@ class Tokens:
             document order.
     """
 
-    words_per_block: NDArray[np.int32]
-    word: NDArray[np.int32]
-    name_element: NDArray[np.int32]
-    name: NDArray[np.int32]
+    words_per_block: Indices
+    word: Indices
+    name_element: Indices
+    name: Indices
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -142,9 +140,6 @@ _OF_CONTAINER: Final = (
     "log words per block", "log alike siblings", "log children", "log depth",
     *(f"log {name}" for name in _COUNTED_TAGS),
 )  # fmt: skip
-_CONTAINER_TAGS: Final = ("p", "div", "list", "li", "table")
-_TAGGED_LEVELS: Final = 3
-_NAMED_LEVELS: Final = 4
 _NEIGHBOURS: Final = (
     *(
         f"neighbour {offset}: {name}"
@@ -163,15 +158,16 @@ _ALIKE: Final = (
 )  # fmt: skip
 
 FEATURE_NAMES: Final = (
-    *(*_WORDING, *_POSITION),
+    *_WORDING,
+    *_POSITION,
     *(f"container {level}: {name}" for level in range(LEVELS) for name in _OF_CONTAINER),
     *(f"container {level}: rank of block" for level in range(LEVELS)),
-    *(f"container {level}: is {tag}" for level in range(_TAGGED_LEVELS) for tag in _CONTAINER_TAGS),
+    *(f"container {level}: is {tag}" for level in range(3) for tag in ("p", "div", "list", "li", "table")),
     *_NEIGHBOURS,
     *(f"alike blocks: {name}" for name in _ALIKE),
     *(f"words: {name} log-odds" for name in ("total", "mean", "lowest", "highest")),
     *(f"names: {name} log-odds" for name in ("path", "lowest on path", "highest on path", "own")),
-    *(f"names: path log-odds of container {level}" for level in range(_NAMED_LEVELS)),
+    *(f"names: path log-odds of container {level}" for level in range(4)),
 )
 """All features, in the order of the columns."""
 
@@ -193,8 +189,8 @@ for _number, _tags in enumerate(TAG_GROUPS.values()):
 
 _FLAGGED_TAGS: Final = (  # block_features.h has the same order
     *_COUNTED_TAGS.values(),
-    *(("table",), ("li",), ("pre",), ("article",), ("main",), ("noscript",), ("b", "strong", "em", "i")),
-)
+    ("table",), ("li",), ("pre",), ("article",), ("main",), ("noscript",), ("b", "strong", "em", "i"),
+)  # fmt: skip
 _FLAGS: Final = sum(
     (tag_set(*tags).astype(np.uint32) << bit for bit, tags in enumerate(_FLAGGED_TAGS)), start=np.uint32(0)
 )
@@ -211,11 +207,11 @@ def features_of(page: Page, tables: TokenTables) -> tuple[Singles, Tokens]:
 
 
 def page_arguments(page: Page, tables: TokenTables) -> tuple[object, ...]:
-    """A page and log-odds as the functions of the core take them that compute features."""
+    """Arguments of the core's functions that compute features: a page and log-odds."""
     attributes = page.attributes
     title = "".join([f"{word}\n" for word in dict.fromkeys(_WORD.findall(page.title.lower()))])
     uses = bytes(map(_USES.get, attributes.names, repeat(0)))
     return (
-        *(page.arrays, attributes.arrays, page.utf8, page.block_lines, title, page.run_offset),
-        *(_FLAGS, _GROUP_OF_TAG, character_properties(), uses, tables.words, tables.names, SEED),
-    )
+        page.arrays, attributes.arrays, page.utf8, page.block_lines, title, page.run_offset,
+        _FLAGS, _GROUP_OF_TAG, character_properties(), uses, tables.words, tables.names, SEED,
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and never in the place of what was read."""
+"""Writes files that appear whole or not at all, and never replace what was read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def refuse_inputs(path: str | Path, inputs: Iterable[str | Path]) -> None:
-    """Raise ``ValueError`` if a file to be written is one of those that are read, by whatever name."""
+    """Raise ``ValueError`` if a file to be written is one of the files that are read, even under another name."""
     for each in inputs:
         with suppress(OSError):  # one of them does not exist
             if Path(path).samefile(each):
@@ -25,10 +25,10 @@ def refuse_inputs(path: str | Path, inputs: Iterable[str | Path]) -> None:
 
 @contextmanager
 def replacing(path: str | Path, inputs: Iterable[str | Path] = ()) -> Iterator[Path]:
-    """Yield where to write a file; it takes the place of ``path`` at the end, and is removed if anything is raised.
+    """Yield a temporary path to write to; it replaces ``path`` at the end, and is removed after an exception.
 
-    Nobody sees half a file, also when the disk is full or others write it at the same time. What is there and is no
-    file, such as a pipe, is yielded itself.
+    Nobody sees half a file, also when the disk is full or others write it at the same time. A path that exists and
+    is not a regular file, such as a pipe, is yielded itself.
 
     Raises:
         ValueError: it is one of the inputs.

@@ -19,39 +19,34 @@ if TYPE_CHECKING:
     from tamis.arrays import Hashes
     from tamis.page.page import Page
 
-_LINKS: Final = frozenset("href src action poster data background longdesc cite data-src data-href data-url".split())
-_TEXTS: Final = frozenset("alt title placeholder label value summary aria-label".split())
-_NAMES: Final = frozenset("class id name for type role rel".split())
-_CONTROLS_WITH_LABEL: Final = ("button", "reset", "submit")  # what is typed into other controls is not counted
+_KINDS: Final = (  # NAME, TEXT, LINK, TYPE and VALUE of attribute_tokens.c
+    dict.fromkeys("class id name for role rel".split(), 1)
+    | dict.fromkeys("alt title placeholder label summary aria-label".split(), 2)
+    | dict.fromkeys("href src action poster data background longdesc cite data-src data-href data-url".split(), 3)
+    | {"type": 4, "value": 5}
+)
 
-_STATES: Final = frozenset(
-    """
+_STATES: Final = """
     active current selected open opened closed expanded collapsed on off here first last odd even hover visited self
     selflink is-open is-expanded
-    """.split()
-)
-_STATE_PREFIXES: Final = ("current", "active", "is-active", "is-current", "is-selected", "in-active", "leaf-active")
-_STATE_SUFFIXES: Final = ("-active", "_active", "-current", "_current", "-selected", "_selected")
-
-_VOLATILE: Final = frozenset(  # parameters whose value is of one visit, one release or one referring page
-    """
+"""
+_VOLATILE: Final = """
     v ver version rev t ts _ cb cache cachebuster timestamp rand random nocache nonce wpnonce _wpnonce token csrf
     s sid sess phpsessid jsessionid aspsessionid cfid cftoken fbclid gclid
     destination returnto return_to redirect redirect_to return next continue ref refer referer referrer
-    """.split()
-)
-_VOLATILE_PREFIXES: Final = ("csrf", "sess", "aspsessionid", "utm_")  # of longer names
-_SESSIONS: Final = ("jsessionid", "sid", "phpsessid")  # in paths
+"""
+"""Parameters whose value is of one visit, one release or one referring page."""
 
-_NAME, _TEXT, _LINK, _TYPE, _VALUE = range(1, 6)  # as in attribute_tokens.c, where 0 is not counted
-_KINDS: Final = dict.fromkeys(_NAMES, _NAME) | dict.fromkeys(_TEXTS, _TEXT) | dict.fromkeys(_LINKS, _LINK)
-_KINDS.update(type=_TYPE, value=_VALUE)
-
-_LISTS: Final = tuple(
+_WORD_LISTS: Final = tuple(
     b"".join(bytes([len(word)]) + word.encode() for word in words)
     for words in (
-        *(sorted(_STATES), _STATE_PREFIXES, _STATE_SUFFIXES, _CONTROLS_WITH_LABEL),
-        *(sorted(_VOLATILE), _VOLATILE_PREFIXES, _SESSIONS),
+        sorted(_STATES.split()),
+        ("current", "active", "is-active", "is-current", "is-selected", "in-active", "leaf-active"),  # states begin so
+        ("-active", "_active", "-current", "_current", "-selected", "_selected"),  # states end so
+        ("button", "reset", "submit"),  # controls with a label; what is typed into others is not counted
+        sorted(_VOLATILE.split()),
+        ("csrf", "sess", "aspsessionid", "utm_"),  # longer names of volatile parameters begin so
+        ("jsessionid", "sid", "phpsessid"),  # sessions in paths
     )
 )
 
@@ -67,8 +62,8 @@ def attribute_tokens(page: Page) -> Hashes:
     return _tokens_and_fingerprints(page)[0]
 
 
-def _place_of(page: Page) -> tuple[bool, bytes, bytes, bytes]:
-    """Whether the place of a page is known; host and folder of its links, a slash after each part; its address."""
+def _base_of(page: Page) -> tuple[bool, bytes, bytes, bytes]:
+    """Whether the address of a page is known; host and folder that links are relative to; its address."""
     base = split_address(base_address(page))
     parts = base.netloc, "".join([part + "/" for part in base.path.split("/")[:-1] if part]), page.url or ""
     host, folder, address = (part.encode("utf-8", "surrogatepass") for part in parts)
@@ -82,8 +77,6 @@ UNSEEN: Final = tag_set("head", "script", "style", "template", "link", "meta", "
 """Look-up table over tag ids: subtrees that the fingerprints of the elements around them ignore."""
 
 TAG_TOKENS: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
-_CLOSE: Final = hash_text("</>")
-_BLOCK: Final = hash_text("block")
 
 
 def node_fingerprints(page: Page) -> Hashes:
@@ -101,12 +94,14 @@ def node_fingerprints(page: Page) -> Hashes:
 def _tokens_and_fingerprints(page: Page) -> tuple[Hashes, Hashes]:
     table = page.attributes
     kinds = bytes(map(_KINDS.get, table.names, repeat(0)))
-    tokens, hashes = np.zeros(len(table.first), np.uint64), np.zeros(page.n + page.m, np.uint64)
+    tokens = np.zeros(len(table.first), np.uint64)
+    hashes = np.zeros(page.n + page.m, np.uint64)
     for element, name in page.unknown_names.items():
         hashes[element] = hash_text(name)
+    close, block = hash_text("</>"), hash_text("block")
     core.node_fingerprints(
-        *(page.arrays, table.arrays, "\n".join(table.names), kinds, _LISTS, _place_of(page)),
-        *(page.utf8, page.run_offset, character_properties(), character_tokens()),
-        *(TAG_TOKENS, IS_BLOCK_LEVEL, UNSEEN, BASE, INVERSE, _CLOSE, _BLOCK, TAG_ID["input"], tokens, hashes),
-    )
+        page.arrays, table.arrays, "\n".join(table.names), kinds, _WORD_LISTS, _base_of(page),
+        page.utf8, page.run_offset, character_properties(), character_tokens(),
+        TAG_TOKENS, IS_BLOCK_LEVEL, UNSEEN, BASE, INVERSE, close, block, TAG_ID["input"], tokens, hashes,
+    )  # fmt: skip
     return tokens, hashes

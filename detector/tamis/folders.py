@@ -22,18 +22,14 @@ def no_progress(_done: int, _total: int, _name: str) -> None:
     """A no-op progress callback."""
 
 
-_PAGE_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml", ".shtml"})
-_SNIFFED: Final = 1_024  # bytes
 OTHER_SUFFIXES: Final = frozenset(
-    f".{name}"
-    for name in (
-        *("css", "js", "json", "xml", "rss", "txt", "md", "svg", "png", "jpg", "jpeg", "gif", "webp", "ico", "bmp"),
-        *("pdf", "ps", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "epub", "zip", "gz", "tgz", "bz2", "xz"),
-        *("tar", "rar", "7z", "exe", "dmg", "deb", "rpm", "jar", "mp3", "ogg", "wav", "mp4", "avi", "mov", "webm"),
-        *("woff", "woff2", "ttf"),
-    )
+    """
+    .css .js .json .xml .rss .txt .md .svg .png .jpg .jpeg .gif .webp .ico .bmp .pdf .ps .doc .docx .xls .xlsx .ppt
+    .pptx .odt .epub .zip .gz .tgz .bz2 .xz .tar .rar .7z .exe .dmg .deb .rpm .jar .mp3 .ogg .wav .mp4 .avi .mov .webm
+    .woff .woff2 .ttf
+    """.split()  # noqa: SIM905  (fifty quoted names would be no easier to read)
 )
-"""Ends of the names of files that are no pages."""
+"""Suffixes of files that are not pages."""
 
 
 def page_files(folder: Path) -> tuple[Path, ...]:
@@ -46,11 +42,11 @@ def is_page(file: Path) -> bool:
     suffix = file.suffix.lower()
     if not file.is_file() or suffix in OTHER_SUFFIXES:
         return False
-    if suffix in _PAGE_SUFFIXES:
+    if suffix in {".html", ".htm", ".xhtml", ".shtml"}:
         return True
     try:
         with file.open("rb") as stream:
-            start = stream.read(_SNIFFED).lower()
+            start = stream.read(1_024).lower()
     except OSError:
         return True  # it may be one: who reads it says why that fails
     return b"<html" in start or b"<!doctype html" in start
@@ -59,7 +55,7 @@ def is_page(file: Path) -> bool:
 class SitePage(NamedTuple):
     """One page of a site that has been read: name of its file in the folder of the site, and parsed page.
 
-    ``number`` is its place among the pages of the site, by which methods may know it again.
+    ``number`` is its index among the pages of the site.
     """
 
     number: int
@@ -87,7 +83,7 @@ class SitePages:
 
     @classmethod
     def of_files(cls, folder: Path, files: Sequence[Path], base_url: str | None = None) -> SitePages:
-        """Take some files of a folder; their addresses are ``base_url``, or ``https://FOLDER/``, and their paths."""
+        """Create from files of a folder; the address of each is ``base_url``, or ``https://FOLDER/``, and its path."""
         names = [file.relative_to(folder).as_posix() for file in files]
         base = base_url or f"https://{quote(os.fsencode(folder.resolve().name))}/"
         return cls(names, [urljoin(base.rstrip("/") + "/", quote(os.fsencode(name))) for name in names], files, folder)
@@ -105,7 +101,7 @@ class SitePages:
 
         Raises:
             OSError: it cannot be read.
-            PageTooLarge: it is above one of the caps.
+            PageTooLarge: it exceeds a limit.
         """
         return SitePage(number, self.names[number], Page.parse(self.files[number].read_bytes(), self.urls[number]))
 
@@ -124,6 +120,6 @@ class SitePages:
             self.progress(number + 1, len(self), name)
 
     def subset(self, numbers: Sequence[int]) -> Self:
-        """The pages with these numbers, in this order; they get numbers of their own."""
+        """Return the pages with these numbers, in this order; they are numbered anew."""
         names, urls = ([column[number] for number in numbers] for column in (self.names, self.urls))
         return replace(self, names=names, urls=urls, files=[self.files[number] for number in numbers])

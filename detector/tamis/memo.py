@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
-
-_MAX_CHARACTERS: Final = 400  # of an argument that is remembered
 
 
 class Memo(dict[Argument, Result]):
@@ -33,6 +31,6 @@ class Memo(dict[Argument, Result]):
         result = self._function(argument)
         if len(self) >= self._max_size:
             self.clear()
-        if not isinstance(argument, str) or len(argument) <= _MAX_CHARACTERS:
+        if not isinstance(argument, str) or len(argument) <= 400:  # a long one is seldom met again
             self[argument] = result
         return result

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from tamis.page.page import Page
 
-_MIN_CHARACTERS: Final = 200
 _MIN_WORDS: Final = 13  # of a text: names, labels and addresses have fewer
 _TEXT_KEYS: Final = frozenset(
     """
@@ -28,24 +27,21 @@ _TEXT_KEYS: Final = frozenset(
     intro lead markup paragraph paragraphs rawhtml raw_html rendered standfirst story summary text textcontent value
     """.split()  # noqa: SIM905  (forty quoted names would be no easier to read)
 )
-_TITLE_KEYS: Final = ("headline", "title", "name")
 _STATE: Final = re.compile(
     r"(?:window|self|globalThis)\s*\.\s*(?:__\w{1,60}__|\w{0,40}(?:STATE|DATA|Data|State)\w{0,20})\s*=\s*(?=[\[{])"
 )
 _PUSH: Final = re.compile(r"self\.__next_f\.push\(\[1,(?=\")")
 _ROW: Final = re.compile(rb"[0-9a-f]{1,8}:(?:T([0-9a-f]{1,8}),|[A-Z]{0,2}(?=.))", re.DOTALL)
 _MAX_CHARACTERS: Final = 8_000_000  # of scripts, and of what is found in all documents, some of which are in others
-_MAX_VALUES: Final = 500_000  # of all documents
-_MAX_STATES: Final = 20
 _TAG: Final = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]*)?>")
 
 
 def article_in_data(page: Page, visible_characters: int = 0) -> str:
     """Return the article in a page's JSON as an HTML document; "" unless it is twice as long as what is visible."""
-    article, max_characters = "", max(_MIN_CHARACTERS, 2 * visible_characters)
+    article, max_characters = "", max(200, 2 * visible_characters)
     lists = [(name, texts) for name, texts in stated_lists(page) if name in _LISTS]
     listed = set(chain.from_iterable(texts for _, texts in lists))
-    left, values_left = _MAX_CHARACTERS, iter(range(_MAX_VALUES))
+    left, values_left = _MAX_CHARACTERS, iter(range(500_000))  # of all documents
     for document in _documents(page):
         title, texts = _title_and_texts(document, values_left)
         texts = [text for text in texts if text not in listed]
@@ -87,7 +83,8 @@ def _documents(page: Page) -> Iterator[Any]:
     left = _MAX_CHARACTERS
     scripts: list[str] = []
     for element, attributes in named_elements(page, "script"):
-        text, kind = page.raw_text(element).strip(), attributes.get("type", "javascript").strip().lower()
+        text = page.raw_text(element).strip()
+        kind = attributes.get("type", "javascript").strip().lower()
         left -= len(text)
         if left < 0:
             return
@@ -100,7 +97,7 @@ def _documents(page: Page) -> Iterator[Any]:
         yield list(_flight_rows(flight.encode()))
     yield from map(decode_json, page.attribute("data-preloaded").values())
     for text in scripts:
-        for found in islice(_STATE.finditer(text), _MAX_STATES):
+        for found in islice(_STATE.finditer(text), 20):
             yield decode_json(text[found.end() :])
 
 
@@ -130,7 +127,7 @@ def _title_and_texts(document: Any, values_left: Iterator[int]) -> tuple[str, li
         elif isinstance(value, str):
             if value[:1] in {"{", "["} and (inner := decode_json(value)) is not None:
                 waiting.append((key, inner))
-            elif key in _TITLE_KEYS and not title:
+            elif key in {"headline", "title", "name"} and not title:
                 title = value.strip()
             elif (key in _TEXT_KEYS or (not key and _TAG.search(value))) and len(
                 value.split(None, _MIN_WORDS)

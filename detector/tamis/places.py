@@ -21,7 +21,7 @@ import numpy as np
 
 from tamis.core import core
 from tamis.counting import WHOLE_PAGE, leaves
-from tamis.declared_texts import fact_codes
+from tamis.declared_texts import declared_text_codes
 from tamis.fingerprints import node_fingerprints
 from tamis.hashing import hash_text
 from tamis.page.text import character_properties
@@ -30,16 +30,12 @@ from tamis.page.tree import block_lengths, once_per_page
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tamis.arrays import Flags, Hashes, Integers
+    from tamis.arrays import Flags, Hashes, Indices, Integers
     from tamis.models import Model
     from tamis.page.page import Page
 
 
-CODES: Final = 3
-"""Number of codes of a place on a page."""
-
 _MIN_MAIN_TEXT: Final = 200  # characters; different pages may share a shorter text
-_MIN_LONG_BLOCK: Final = 60  # characters
 _LISTING_BLOCKS: Final = 8  # that identify a listing
 
 
@@ -47,12 +43,12 @@ class Places(NamedTuple):
     """The q places of a page's blocks, and the scores there.
 
     Attributes:
-        of_block: int32[m], index of each block's place.
+        by_block: int32[m], index of each block's place.
         above: bool[q, 2], whether the mean log-odds of template at each place are above -1, and above 1.
-        codes: uint64[q, CODES], the same on every machine for a model's version.
+        codes: uint64[q, 3], the same on every machine for a model's version.
     """
 
-    of_block: NDArray[np.int32]
+    by_block: Indices
     above: Flags
     codes: Hashes
 
@@ -61,28 +57,28 @@ class Places(NamedTuple):
 def find_places(page: Page, model: Model) -> Places:
     """Find the places of a page, and what a model's scores say there."""
     scores = model.score(page).templateness[page.n :]
-    of_block, above = np.empty(page.m, np.int32), np.empty((page.m, CODES - 1), bool)
-    codes = np.empty((page.m, CODES), np.uint64)
+    by_block, above = np.empty(page.m, np.int32), np.empty((page.m, 2), bool)
+    codes = np.empty((page.m, 3), np.uint64)
     number = core.find_places(
-        *(page.arrays, page.attributes.arrays, page.attributes.names.get("class", -1), WHOLE_PAGE),
-        *(character_properties(), scores, block_lengths(page), hash_text(model.version), of_block, above, codes),
-    )
-    return Places(of_block, above[:number], codes[:number])
+        page.arrays, page.attributes.arrays, page.attributes.names.get("class", -1), WHOLE_PAGE,
+        character_properties(), scores, block_lengths(page), hash_text(model.version), by_block, above, codes,
+    )  # fmt: skip
+    return Places(by_block, above[:number], codes[:number])
 
 
 def counted_units(page: Page, model: Model | None) -> tuple[Integers, Hashes, NDArray[np.uint8]]:
-    """Return the units of a page that are counted: its leaves, the codes of its places, those of what it states.
+    """Return what is counted of a page: its leaves, the codes of its places, and those of its declared texts.
 
     Without a model, only leaves are counted.
 
     Returns:
-        int64[k], index among the n + m units followed by q * CODES codes of places and the codes of
-        :func:`tamis.declared_texts.fact_codes`; uint64[k], fingerprint; uint8[k], characters of text of a block,
-        255 for more, 0 for other units.
+        int64[k], index among the n + m units followed by 3 * q codes of places and
+        :func:`tamis.declared_texts.declared_text_codes`; uint64[k], fingerprint; uint8[k], characters of text of a
+        block, 255 for more, 0 for other units.
     """
     codes = np.zeros(0, np.uint64)
     if model is not None and page.m:
-        codes = np.concatenate((find_places(page, model).codes.ravel(), fact_codes(page)))
+        codes = np.concatenate((find_places(page, model).codes.ravel(), declared_text_codes(page)))
     size = page.n + page.m + len(codes)
     found = np.empty(size, np.int64), np.empty(size, np.uint64), np.empty(size, np.uint8)
     number = core.counted_units(page.arrays, leaves(page), node_fingerprints(page), block_lengths(page), codes, *found)
@@ -100,7 +96,7 @@ def main_text_id(page: Page, model: Model) -> int:
     scores, texts = model.score(page), page.block_texts()
     templateness = scores.templateness[page.n :]
     kept = compress(texts, (templateness < 0.5).tolist())
-    text = "\n".join([text for text in kept if len(text) >= _MIN_LONG_BLOCK])
+    text = "\n".join([text for text in kept if len(text) >= 60])
     if len(text) >= _MIN_MAIN_TEXT:
         return hash_text(f"main text {text}")
     listed = set(compress(texts, (templateness < scores.threshold).tolist()))

@@ -8,26 +8,26 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from functools import partial
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_CHUNK: Final = 4  # tasks that a process is sent at a time, with one copy of their model
 _Result = TypeVar("_Result")
 
 
 def process_pool(processes: int, module: str) -> ProcessPoolExecutor:
-    """Return processes that start with a module, and all that it imports, instead of importing it anew."""
+    """Return a pool whose processes start with a module, and all that it imports, already loaded."""
     # They do import it on macOS, where spawning is the default: its libraries do not survive a fork.
     is_spawned = multiprocessing.get_all_start_methods()[0] == "spawn"
     context = multiprocessing.get_context("spawn" if is_spawned else "forkserver")
     context.set_forkserver_preload([module])
-    return ProcessPoolExecutor(processes, context, _begin)
+    return ProcessPoolExecutor(processes, context, _begin, (dict(os.environ),))
 
 
-def _begin() -> None:
-    """Prepare a process of a pool: one thread for numpy, and an end with the process that it works for."""
+def _begin(environment: dict[str, str]) -> None:
+    """Prepare a process of a pool: one thread for numpy, and an end when its parent ends."""
+    os.environ.update(environment)  # that of a server of forks is of when it was started
     with suppress(ImportError):  # it comes with scikit-learn, without which nothing here multiplies matrices in numpy
         from threadpoolctl import threadpool_limits  # noqa: PLC0415
 
@@ -48,11 +48,12 @@ def map_in_processes(
     processes: int,
     names: Sequence[str] = (),
     progress: Callable[[int, int, str], object] = lambda *_: None,
-    chunk: int = _CHUNK,
+    chunk: int = 4,
 ) -> Iterator[_Result]:
     """Do the work for each task, in this process or in several, and yield the results in the order of the tasks.
 
-    ``names`` are those of the tasks, for the progress; a process takes ``chunk`` tasks at a time.
+    ``names`` are those of the tasks, for the progress; a process takes ``chunk`` tasks at a time, with one copy of the
+    model that they share.
     """
     module = (work.func if isinstance(work, partial) else work).__module__
     with process_pool(processes, module) as pool:  # none is started before it is asked to

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from tamis.evidence.draft import Draft
 
 _HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
-_ENTRY: Final = frozenset({"site", "keep", "drop"})
 
 
 class Rule(NamedTuple):
@@ -52,9 +51,9 @@ class Rules:
         ValueError: an entry, selector or host is invalid; the message names it.
 
     >>> rules = Rules([{"site": "example.org", "drop": ".related", "keep": ["h1", "table"]}, {"drop": ".cookies"}])
-    >>> [rule.selector for rule in rules.of("https://www.example.org/a")]
+    >>> [rule.selector for rule in rules.for_url("https://www.example.org/a")]
     ['.related', 'h1', 'table', '.cookies']
-    >>> rules.of("https://example.com/")
+    >>> rules.for_url("https://example.com/")
     (Rule(selector='.cookies', keep=False),)
     """
 
@@ -85,13 +84,14 @@ class Rules:
 
     @classmethod
     def parse(cls, text: str, path: Path) -> Self:
-        """As :meth:`read`, for what the file is to hold."""
+        """Like :meth:`read`, from a string; ``path`` names it in errors, and its suffix says the format."""
         try:
             entries = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
         if isinstance(entries, dict):
-            if unknown := entries.keys() - {"rules"}:
+            unknown = entries.keys() - {"rules"}
+            if unknown:
                 raise ValueError(f"{path}: holds [[rules]] and nothing else, not {', '.join(sorted(unknown))}")
             entries = entries.get("rules", ())
         return cls(entries, str(path))
@@ -99,7 +99,7 @@ class Rules:
     def __bool__(self) -> bool:
         return bool(self.by_site)
 
-    def of(self, url: str | None) -> tuple[Rule, ...]:
+    def for_url(self, url: str | None) -> tuple[Rule, ...]:
         """Return the rules for a page, in their order; without an address, the rules for all sites."""
         if not self.by_site:
             return ()
@@ -115,7 +115,8 @@ class Rules:
 
 
 def _read_entry(entry: object) -> tuple[str, list[Rule]]:
-    if not isinstance(entry, Mapping) or entry.keys() - _ENTRY or not entry.keys() & {"keep", "drop"}:
+    allowed = {"site", "keep", "drop"}
+    if not isinstance(entry, Mapping) or entry.keys() - allowed or not entry.keys() & {"keep", "drop"}:
         raise ValueError(f"must have keep or drop, may have site, and nothing else; not {entry!r}")
     site = entry.get("site", "")
     try:
@@ -131,7 +132,7 @@ def _read_entry(entry: object) -> tuple[str, list[Rule]]:
             try:
                 _selector(selector)(etree.Element("html"))  # some faults, as of an unknown prefix, show on a page only
             except (SelectorError, etree.XPathError, RecursionError, TypeError, AttributeError) as error:
-                raise ValueError(f"{key}: {selector!r} is no CSS selector: {error}") from None
+                raise ValueError(f"{key}: {selector!r} is not a CSS selector: {error}") from None
             rules.append(Rule(selector, key == "keep"))
     return host, rules
 
@@ -142,7 +143,7 @@ def _selector(selector: str) -> CSSSelector:
 
 
 def apply_rules(draft: Draft) -> None:
-    """Keep and cut what the user's rules for the page say."""
+    """Apply the user's rules for the page."""
     page, rules = draft.page, draft.options.rules
     if not rules:
         return

@@ -22,16 +22,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tamis.arrays import Flags, Integers
     from tamis.evidence.draft import Draft
     from tamis.page.page import Page
 
-_MAX_PATH: Final = 500  # characters and a step; longer paths have only the last steps, after "//"
-_MAX_NAME: Final = 40  # characters of a name in a path
-_LANDMARKS: Final = tag_set("nav", "header", "footer", "aside")
 _REASONS: Final = {
     reason: reason.name.lower().replace("_", " ") for reason in Reason if reason not in {Reason.SCORE, Reason.UNWANTED}
 }
-_REASONS_TO_KEEP: Final = frozenset({"site", "main content"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +92,7 @@ def make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[i
         text = "\n".join(texts[root])
         is_rule = reason.startswith("rule")
         if not is_rule and not template[root]:
-            shown_reason = reason if reason in _REASONS_TO_KEEP else ""
+            shown_reason = reason if reason in {"site", "main content"} else ""
         else:
             shown_reason = "leftover" if not is_rule and find_leftovers(text, [text]) else reason
         found.append(
@@ -118,12 +115,13 @@ def _reasons(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) 
     """Reason for each segment: the one of more than half of its text, else its landmark, links or the model."""
     page, units = draft.page, draft.page.n + draft.page.m
     element = np.concatenate([np.arange(page.n), page.block_node])[roots]
-    in_landmark = nearest(page.parent, _LANDMARKS[page.tag])[element] >= 0
+    in_landmark = nearest(page.parent, tag_set("nav", "header", "footer", "aside")[page.tag])[element] >= 0
     length = np.diff(page.run_offset)
-    all_text, linked_text = sums_in_blocks(page, length), sums_in_blocks(page, length * linked_runs(page))
+    all_text = sums_in_blocks(page, length)
+    linked_text = sums_in_blocks(page, length * linked_runs(page))
 
-    def in_most(text: NDArray[np.int64]) -> NDArray[np.bool_]:
-        most: NDArray[np.bool_] = 2 * np.bincount(section, text, units) > np.bincount(section, all_text, units)
+    def in_most(text: Integers) -> Flags:
+        most: Flags = 2 * np.bincount(section, text, units) > np.bincount(section, all_text, units)
         return most[roots]
 
     of_block = draft.reason[page.n :]
@@ -145,7 +143,7 @@ def unit_paths(page: Page, units: Iterable[int]) -> list[str]:
     """XPath of each of some units, see :class:`Segment`; steps have a position if siblings share their name."""
     names = [TAG_NAMES[tag] for tag in page.tag.tolist()]
     for element in page.unknown_names:
-        names[element] = _tag_name(page, element)[:_MAX_NAME]
+        names[element] = _tag_name(page, element)[:40]
     parent = page.parent.tolist()
     number, siblings = _number_alike(zip(parent, names, strict=True))
     block_number, _ = _number_alike(page.block_node.tolist())
@@ -156,7 +154,7 @@ def unit_paths(page: Page, units: Iterable[int]) -> list[str]:
         if unit >= page.n:
             element = int(page.block_node[unit - page.n])
             steps.append(f"/#text[{block_number[unit - page.n]}]")
-        while element >= 0 and length < _MAX_PATH:
+        while element >= 0 and length < 500:
             key = parent[element], names[element]
             steps.append(f"/{names[element]}[{number[element]}]" if siblings[key] > 1 else f"/{names[element]}")
             element, length = parent[element], length + len(steps[-1])
@@ -166,7 +164,7 @@ def unit_paths(page: Page, units: Iterable[int]) -> list[str]:
 
 
 def _number_alike(things: Iterable[Hashable]) -> tuple[list[int], Counter[Hashable]]:
-    """Number things that are equal from 1, and return how many there are of each."""
+    """Number equal things from 1, and return the count of each."""
     counts: Counter[Hashable] = Counter()
     numbers = []
     for thing in things:

@@ -15,8 +15,7 @@ from tamis.page.page import Page
 from tamis.places import counted_units, main_text_id
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from tamis.arrays import Integers
     from tamis.models import Model
 
 
@@ -76,7 +75,7 @@ class Site:
             return False
         return self._counts.add(_page_id(page), np.append(counted_units(page, self._model)[1], np.uint64(main_text)))
 
-    def frequencies(self, page: Page, model: Model | None = None) -> tuple[NDArray[np.int64], int]:
+    def frequencies(self, page: Page, model: Model | None = None) -> tuple[Integers, int]:
         """Look up on how many pages each unit and each place code of a page occurs, and the number of pages counted.
 
         A page that was not counted is included as if it had been. ``model`` is the one that cleans the page.
@@ -126,9 +125,9 @@ def _page_id(page: Page) -> int:
 class PageCounts(NamedTuple):
     """The counts of a page, int64[n + m] or longer by those of its places, as the ``site`` of :func:`tamis.clean`."""
 
-    df: NDArray[np.int64]
+    df: Integers
     pages: int
 
-    def frequencies(self, _: Page, _model: Model | None = None) -> tuple[NDArray[np.int64], int]:
+    def frequencies(self, _: Page, _model: Model | None = None) -> tuple[Integers, int]:
         """Return the counts; they must be those of the page, and with the model that cleans it."""
         return self

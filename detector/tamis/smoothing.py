@@ -19,8 +19,7 @@ from tamis.core import core
 from tamis.page.tree import nearest
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from tamis.arrays import Floats, Indices
     from tamis.models import Scores
 
 
@@ -32,11 +31,11 @@ class SmoothedScores(NamedTuple):
         section: int32[k], root node of each node's section; a root contains itself.
     """
 
-    value: NDArray[np.float64]
-    section: NDArray[np.int32]
+    value: Floats
+    section: Indices
 
 
-def smooth(parent: NDArray[np.int32], scores: Scores) -> SmoothedScores:
+def smooth(parent: Indices, scores: Scores) -> SmoothedScores:
     """Smooth the scores of a forest of units, such as those of a page, and divide it into sections.
 
     Ties are broken so that the solution is unique: a unit takes its parent's value rather than start a section, and a
@@ -68,16 +67,17 @@ def smooth(parent: NDArray[np.int32], scores: Scores) -> SmoothedScores:
     >>> smoothed.section.tolist()
     [0, 1, 1, 1, 0]
     """
-    value, section = np.empty(len(scores.weight)), np.empty(len(scores.weight), np.int32)
-    core.smooth(
-        *(parent, np.ascontiguousarray(scores.in_tree, bool)),
-        *(np.ascontiguousarray(scores.templateness, np.float64), np.ascontiguousarray(scores.weight, np.int64)),
-        *(np.ascontiguousarray(scores.penalty, np.float64), value, section),
-    )
+    value = np.empty(len(scores.weight))
+    section = np.empty(len(scores.weight), np.int32)
+    in_tree = np.ascontiguousarray(scores.in_tree, bool)
+    templateness = np.ascontiguousarray(scores.templateness, np.float64)
+    weight = np.ascontiguousarray(scores.weight, np.int64)
+    penalty = np.ascontiguousarray(scores.penalty, np.float64)
+    core.smooth(parent, in_tree, templateness, weight, penalty, value, section)
     return SmoothedScores(value, section)
 
 
-def unsmoothed(parent: NDArray[np.int32], scores: Scores) -> SmoothedScores:
+def unsmoothed(parent: Indices, scores: Scores) -> SmoothedScores:
     """Return the scores unchanged, with each weighted unit as its own section (the paper's "PageLevel Basic").
 
     Units that are hidden or of weight 0 take the value of the nearest ancestor that is neither, or 0.

@@ -59,10 +59,7 @@ if TYPE_CHECKING:
 
 NOTHING: Final = 1e-9  # bits; a change below is one of rounding
 
-_SHARED: Final = 2  # documents that have a path in common
-_CELL: Final = 63  # bits of a cell
 _SEED: Final = 0
-_TEXT: Final = np.uint64(hash_text("#text"))
 
 
 def dom_paths(page: Page) -> Hashes:
@@ -74,7 +71,8 @@ def dom_paths(page: Page) -> Hashes:
     """
     step = mix(tag_hashes(page) + page.depth.astype(np.uint64) * BASE)
     elements = path_sums(page, step)  # the steps of a path in any order
-    return np.concatenate([elements, mix(elements[page.block_node] + _TEXT + text_fingerprints(page)[page.n :])])
+    texts = text_fingerprints(page)[page.n :] + np.uint64(hash_text("#text"))
+    return np.concatenate([elements, mix(elements[page.block_node] + texts)])
 
 
 def essential_paths(documents: Sequence[Hashes], least_support: float) -> tuple[Hashes, Flags]:
@@ -85,7 +83,7 @@ def essential_paths(documents: Sequence[Hashes], least_support: float) -> tuple[
     """
     once = [np.unique(hashes) for hashes in documents]
     paths, support = np.unique(np.concatenate(once), return_counts=True)
-    essential = paths[support >= max(_SHARED, ceil(least_support * len(documents)))]
+    essential = paths[support >= max(2, ceil(least_support * len(documents)))]
     return essential, np.array([np.isin(essential, hashes, assume_unique=True) for hashes in once])
 
 
@@ -124,12 +122,12 @@ class Bits:
         self._named = (path + weight) * np.minimum(1, np.log2(documents / support))
         self._same = 2 * float(np.log2(max(1, len(weight))))
         bits = documents.bit_length()
-        self._count = _CELL - bits
+        self._count = 63 - bits  # of a cell's 63 bits
         below = np.random.default_rng(_SEED).integers(1, 1 << (self._count - bits), documents)
         self.cells: Integers = below + (1 << self._count)
         """int64[d], what each document adds to the cells of the columns that it has."""
 
-    def of(self, cells: Integers, size: Integers) -> Floats:
+    def cost(self, cells: Integers, size: Integers) -> Floats:
         """float64[c], bits of each of some clusters; to their sum ``d * log2 d`` is to be added.
 
         Args:
@@ -159,13 +157,13 @@ def merge_documents(matrix: Flags) -> Integers:
     bits = Bits(columns.sum(axis=0), weight, len(matrix))
     cells = columns * bits.cells[:, None]
     size, member = np.ones(len(matrix), np.int64), np.arange(len(matrix))
-    own, change = bits.of(cells, size), np.full((len(matrix), len(matrix)), np.nan)
+    own, change = bits.cost(cells, size), np.full((len(matrix), len(matrix)), np.nan)
     np.fill_diagonal(change, np.inf)
     changed = range(len(matrix))
     while len(size) > 1:
         for one in changed:
             others = np.isnan(change[one])
-            merged = bits.of(cells[others] + cells[one], size[others] + size[one])
+            merged = bits.cost(cells[others] + cells[one], size[others] + size[one])
             change[one, others] = change[others, one] = merged - own[others] - own[one]
         first, second = divmod(int(np.argmax(change <= change.min() + NOTHING)), len(size))
         if change[first, second] >= -NOTHING:
@@ -176,7 +174,7 @@ def merge_documents(matrix: Flags) -> Integers:
         member[member > second] -= 1
         cells, size, own = (np.delete(each, second, axis=0) for each in (cells, size, own))
         change = np.delete(np.delete(change, second, 0), second, 1)
-        own[first] = bits.of(cells[[first]], size[[first]])[0]
+        own[first] = bits.cost(cells[[first]], size[[first]])[0]
         change[first] = change[:, first] = np.nan
         change[first, first] = np.inf
         changed = range(first, first + 1)

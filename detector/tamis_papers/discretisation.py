@@ -82,7 +82,7 @@ def _accepted_cut(positives: Integers, borders: Integers, begin: int, end: int) 
 
 
 def _entropy(positive: Integers, number: Integers) -> Floats:
-    """float64, bits of class entropy of sets with so many members, so many of them positive."""
+    """float64, bits of class entropy of sets, by their numbers of positive members and of all."""
     share = np.asarray(positive / number)
     inside = np.clip(share, 1e-300, 1), np.clip(1 - share, 1e-300, 1)
     bits: Floats = -share * np.log2(inside[0]) - (1 - share) * np.log2(inside[1])
@@ -90,5 +90,5 @@ def _entropy(positive: Integers, number: Integers) -> Floats:
 
 
 def _classes(positive: int, number: int) -> int:
-    """How many of the two classes a set has."""
+    """Number of classes in a set, 1 or 2."""
     return int(positive > 0) + int(positive < number)

@@ -44,12 +44,6 @@ if TYPE_CHECKING:
     from tamis.arrays import Flags, Floats, Integers, Singles
     from tamis.page.page import Page
 
-_LINK: Final = tag_set("a", "area")
-_NO_ADDRESS: Final = ("#", "javascript:", "mailto:", "tel:", "data:")
-_MAX_WORDS: Final = 8  # of a title
-_MIN_WORD_LENGTH: Final = 4  # characters; shorter ones are mostly function words
-_WORD: Final = re.compile(r"[^\W\d_]+")
-
 
 def find_links(page: Page) -> tuple[Flags, Flags]:
     """bool[n] twice, links to other pages, and those of them to the same site; jumps and scripts are none.
@@ -58,14 +52,14 @@ def find_links(page: Page) -> tuple[Flags, Flags]:
     where neither is known, the host that most links name.
     """
     link, in_site = np.zeros(page.n, bool), np.zeros(page.n, bool)
-    tag = page.tag.tolist()
     hosts: dict[int, str] = {}
     own = {domain(page.url or "")}
     for index, address in page.attribute("href").items():
-        if _LINK[tag[index]] and not address.startswith(_NO_ADDRESS):
+        tag = TAG_NAMES[page.tag[index]]
+        if tag in {"a", "area"} and not address.startswith(("#", "javascript:", "mailto:", "tel:", "data:")):
             link[index] = True
             hosts[index] = domain(address)
-        elif tag[index] == TAG_ID["link"] and ("rel", "canonical") in page.attributes[index]:
+        elif tag == "link" and ("rel", "canonical") in page.attributes[index]:
             own.add(domain(address))
     named = Counter(filter(None, hosts.values())).most_common(1)
     own = own - {""} or {host for host, _ in named}
@@ -77,14 +71,14 @@ def find_links(page: Page) -> tuple[Flags, Flags]:
 def title_words(page: Page) -> Integers:
     """int64[w, r + 1], running totals over the runs of occurrences of the w different words of the title, at most 8."""
     words: dict[str, None] = {}
-    for match in _WORD.finditer(page.title.lower()):
+    for match in re.compile(r"[^\W\d_]+").finditer(page.title.lower()):
         if UNSPACED_RUN.fullmatch(word := match[0]):
             words.update((word[k : k + 2], None) for k in range(0, len(word) - 1, 2))
-        elif len(word) >= _MIN_WORD_LENGTH:
+        elif len(word) >= 4:  # shorter ones are mostly function words
             words[word] = None
     lowered = page.text.lower()
     text = lowered if len(lowered) == len(page.text) else page.text  # a few letters change length, offsets must not
-    totals = np.zeros((min(len(words), _MAX_WORDS), len(page.runs) + 1), np.int64)
+    totals = np.zeros((min(len(words), 8), len(page.runs) + 1), np.int64)
     for row, word in zip(totals, words, strict=False):
         positions = [match.start() for match in re.finditer(re.escape(word), text)]
         runs = page.run_offset.searchsorted(positions, side="right") - 1
@@ -102,24 +96,21 @@ def _by_tag(default: float, **values: float) -> Floats:
 _LOG_FONT_SCALE: Final = np.log(  # of an element's letters, relative to its parent's
     _by_tag(1, h1=2, h2=1.5, h3=1.17, h5=0.83, h6=0.67, small=0.83, sub=0.83, sup=0.83, big=1.2, pre=0.81)
 )
-_LOG_SCALES: Final = (-0.7, 1.1)  # half and three times the usual size, however deep headings are nested
 _AREA: Final = _by_tag(  # px² of images and form controls
     0, img=30_000, video=230_400, iframe=45_000, embed=45_000, object=45_000, canvas=45_000, svg=576, input=4_080,
     textarea=7_200, select=2_880, audio=16_200, button=384, progress=2_560, meter=1_280,
 )  # fmt: skip
 
 _PAGE_WIDTH: Final = 1024.0  # px
-_CHARACTER_WIDTH: Final = 7.2  # px, average
 _LINE_HEIGHT: Final = 24.0  # px
-_LETTER_HEIGHT: Final = 16.0  # px; elements within a line leave out the space between lines
 
 
 def layout(page: Page, statistics: TextTotals) -> tuple[Floats, Floats, Floats]:
     """float64[n] each, top and bottom in px, and area in px² that the contents of every element of a page take up."""
     tag = page.tag
-    scale = np.exp(np.clip(path_sums(page, _LOG_FONT_SCALE[tag]), *_LOG_SCALES))
+    scale = np.exp(np.clip(path_sums(page, _LOG_FONT_SCALE[tag]), -0.7, 1.1))
     characters = statistics.characters + statistics.words  # a space follows every word
-    length = _sums_before(np.diff(characters) * _CHARACTER_WIDTH * scale[page.run_node])
+    length = _sums_before(np.diff(characters) * 7.2 * scale[page.run_node])  # px, of a letter on average
     text_length = length[page.run_end] - length[page.run_begin]
     lines = np.ceil((length[page.block_run_end] - length[page.block_run_begin]) / _PAGE_WIDTH)
     before_block = _sums_before(lines * _LINE_HEIGHT * _PAGE_WIDTH * scale[page.block_node])
@@ -127,7 +118,7 @@ def layout(page: Page, statistics: TextTotals) -> tuple[Floats, Floats, Floats]:
     own_area = before_element[page.end] - before_element[:-1]
     in_line = subtree_sums(page, IS_BLOCK_LEVEL[tag]) == 0
     text_area = before_block[page.block_end] - before_block[page.block_begin]
-    area = np.where(in_line, text_length * _LETTER_HEIGHT * scale, text_area) + own_area
+    area = np.where(in_line, text_length * 16.0 * scale, text_area) + own_area  # without the space between lines
     top = (before_block[page.block_begin] + before_element[:-1]) / _PAGE_WIDTH
     return top, top + area / _PAGE_WIDTH, area
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-Unit = Literal["word", "char"]
+Tokens = Literal["word", "char"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ def _gold_page(line: str, number: int) -> GoldPage:
         raise ValueError(f"line {number} is not a JSON object with 'id' and 'gold_text'") from error
 
 
-def page_accuracy(text: str, gold: GoldPage, unit: Unit = "word") -> Accuracy:
+def page_accuracy(text: str, gold: GoldPage, tokens: Tokens = "word") -> Accuracy:
     """Compare the text found on a page with its gold text."""
-    predicted, reference = _units(text, unit), _units(gold.text, unit)
+    predicted, reference = _count_tokens(text, tokens), _count_tokens(gold.text, tokens)
     precision = recall = f1 = 0.0
     if not reference:
         precision = recall = f1 = 0.0 if predicted else 1.0
@@ -139,9 +139,10 @@ def table(figures: dict[str, Accuracy]) -> str:
     return "\n".join(lines)
 
 
-def _units(text: str, unit: Unit) -> Counter[str]:
+def _count_tokens(text: str, tokens: Tokens) -> Counter[str]:
+    """Words as the published figures of WCXB have them, so not :data:`tamis.page.text.WORD`, or characters."""
     lowered = text.lower()
-    return Counter(re.findall(r"\w+", lowered) if unit == "word" else re.sub(r"\s", "", lowered))
+    return Counter(re.findall(r"\w+", lowered) if tokens == "word" else re.sub(r"\s", "", lowered))
 
 
 def _share(snippets: Sequence[str], text: str) -> float | None:

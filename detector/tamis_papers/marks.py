@@ -32,10 +32,6 @@ if TYPE_CHECKING:
 CONTENT, COMMENTS, MAYBE, TEMPLATE = "comt"
 """What a block is marked as; what is :data:`MAYBE` can be content or template."""
 
-_CONTENT_OF: Final = {CONTENT: 1.0, TEMPLATE: 0.0}
-_KIND_OF: Final = {"wiki": "documentation", "other": ""}
-"""Kinds of the model by what readers called a page, where they are not the same; "" for none."""
-
 _HASH_DIGITS: Final = 8
 
 
@@ -67,7 +63,7 @@ class PageMarks:
 
     def content(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """float64[m], 1 for blocks of content, 0 for template, NaN for comments and what may be either."""
-        return np.array([_CONTENT_OF.get(letter, np.nan) for letter in self.of_blocks(texts)])
+        return np.array([{CONTENT: 1.0, TEMPLATE: 0.0}.get(letter, np.nan) for letter in self.of_blocks(texts)])
 
 
 def hash_block(text: str) -> str:
@@ -126,7 +122,7 @@ class MarkedExample(GoldExample):
     marks: PageMarks
 
     def content(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """float64[m], what the blocks are marked as."""
+        """float64[m], what the blocks are marked as, see :meth:`PageMarks.content`."""
         return self.marks.content(texts)
 
 
@@ -155,5 +151,6 @@ def marked_page_examples(data: Path, path: Path) -> list[MarkedExample]:
 def _as_example(marks: PageMarks, file: Path, source: str, url: str | None, page: Page) -> MarkedExample:
     texts = page.block_texts()
     text = "\n".join(compress(texts, marks.content(texts) == 1))
-    gold = GoldPage(f"{source}/{marks.page}", text, _KIND_OF.get(marks.kind, marks.kind), None, url, (), ())
+    kind = {"wiki": "documentation", "other": ""}.get(marks.kind, marks.kind)
+    gold = GoldPage(f"{source}/{marks.page}", text, kind, None, url, (), ())
     return MarkedExample(gold, file, source, "whole sites", marks)

@@ -28,13 +28,11 @@ if TYPE_CHECKING:
 
 
 WIDTH: Final = 8  # classes and other attributes of an element that are looked at
-_WITH_TEXT: Final = tag_set("title", "script", "style")
-_FRAME: Final = tag_set("html", "head", "body")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Profile:
-    """The nodes of a page as far as they are compared.
+    """What is compared of the nodes of a page.
 
     Attributes:
         page: the page without its tree.
@@ -63,8 +61,8 @@ class Profile:
     characters: Integers
 
     @classmethod
-    def of(cls, page: Page) -> Self:
-        """Take from a page what is compared; links are relative to ``page.url``."""
+    def from_page(cls, page: Page) -> Self:
+        """Create from a page; links are relative to ``page.url``."""
         child = np.argsort(page.parent[1:], kind="stable") + 1
         children = np.bincount(page.parent[1:], minlength=page.n)
         begin, above = prefix_sums(children), page.parent[child]
@@ -72,7 +70,7 @@ class Profile:
         position[child] = (np.arange(len(child)) - begin[above]) / np.maximum(1, children[above] - 1)
         identifier, others = _attributes(page)
         tag = tag_hashes(page)
-        for index in np.flatnonzero(_WITH_TEXT[page.tag]).tolist():
+        for index in np.flatnonzero(tag_set("title", "script", "style")[page.tag]).tolist():
             tag[index] ^= np.uint64(hash_text(" ".join(page.raw_text(index).split())))
         content, text = node_fingerprints(page), text_fingerprints(page)
         return cls(
@@ -132,7 +130,6 @@ def _distinct(rows: Hashes) -> Sets:
 # When two nodes of two pages are taken as equal: the open parameter of the exact top-down mapping (definition 3.2).
 
 THRESHOLD: Final = 0.5
-_OF_ID, _OF_CLASSES, _OF_CHILDREN, _OF_POSITION, _OF_OTHERS = 1.0, 1.0, 0.5, 0.5, 1.0
 
 
 @dataclass(frozen=True)
@@ -160,7 +157,7 @@ class Equality:
 
         def is_equal(nodes: Integers, others: Integers) -> Flags:
             equal: Flags = one.tag[nodes] == other.tag[others]
-            where = np.flatnonzero(equal & ~_FRAME[one.page.tag[nodes]])
+            where = np.flatnonzero(equal & ~tag_set("html", "head", "body")[one.page.tag[nodes]])
             equal[where] = likeness(nodes[where], others[where]) >= self.threshold
             return equal
 
@@ -173,15 +170,15 @@ def _likeness(one: Profile, other: Profile) -> Callable[[Integers, Integers], Fl
 
     def likeness(nodes: Integers, others: Integers) -> Floats:
         near = 1 - np.abs(one.position[nodes] - other.position[others])
-        total, weight = _OF_POSITION * near, np.full(len(nodes), _OF_POSITION)
+        total, weight = 0.5 * near, np.full(len(nodes), 0.5)
         first, second = one.identifier[nodes], other.identifier[others]
         of_classes, of_others = classes(nodes, others), attributes(nodes, others)
         few, many = (f(one.children[nodes], other.children[others]) for f in (np.minimum, np.maximum))
-        for own, alike, counts in (
-            (_OF_ID, (first == second).astype(np.float64), (first | second) != 0),
-            (_OF_CLASSES, of_classes, of_classes >= 0),
-            (_OF_OTHERS, of_others, of_others >= 0),
-            (_OF_CHILDREN, few / np.maximum(1, many), many > 0),
+        for own, alike, counts in (  # weights, likenesses, and where they count
+            (1.0, (first == second).astype(np.float64), (first | second) != 0),
+            (1.0, of_classes, of_classes >= 0),
+            (1.0, of_others, of_others >= 0),
+            (0.5, few / np.maximum(1, many), many > 0),
         ):
             np.add(total, own * alike, out=total, where=counts)
             np.add(weight, own, out=weight, where=counts)
@@ -273,7 +270,7 @@ def _equal_children(
 
 
 def _mapped_texts(one: Profile, other: Profile, nodes: Integers, others: Integers) -> Flags:
-    """bool[m], blocks of one page whose text a block has that belongs to an element mapped to theirs."""
+    """bool[m], blocks of one page with the text of a block whose element is mapped to theirs."""
     order = np.argsort(other.text, kind="stable")
     begin = np.searchsorted(other.text[order], one.text)
     number = np.searchsorted(other.text[order], one.text, side="right") - begin

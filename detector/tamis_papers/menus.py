@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from tamis.folders import SitePage, SitePages
     from tamis.page.page import Page
 
-_INDEX: Final = frozenset({"index.html", "index.htm", "index.php", "index.xhtml", "index.shtml", "default.htm"})
-
 
 def site_links(page: Page) -> dict[str, str]:
     """Address by key (:func:`page_key`) of the pages of its own site that a page links to, in the order of its links.
@@ -54,7 +52,8 @@ def page_key(address: str) -> str:
     head, _, last = path.rpartition("/")
     if parts.scheme not in {"http", "https"} or last[last.rfind(".") :].lower() in OTHER_SUFFIXES:
         return ""
-    path = head if last.lower() in _INDEX else path.rstrip("/")
+    names = {"index.html", "index.htm", "index.php", "index.xhtml", "index.shtml", "default.htm"}
+    path = head if last.lower() in names else path.rstrip("/")
     return f"{parts.netloc.lower().removeprefix('www.')}{path}{'?' + parts.query if parts.query else ''}"
 
 
@@ -69,9 +68,6 @@ VARIANTS: Final = (AGREEING, PAPER)
 """The paper's algorithm, and one that heeds what it left open; see :class:`MenuSearch`."""
 
 SIZE: Final = 4
-_AGREEMENT: Final = 0.95
-_TO_AGREE: Final = 2  # pages
-_MIN_CHARACTERS: Final = 10  # of a unit that counts wherever it stands
 
 
 class MenuSearch:
@@ -106,46 +102,46 @@ class MenuSearch:
         agreeing = method.variant == AGREEING
         if agreeing:
             links.sort(key=lambda link: is_front(link[0]))
-        self.key_page = Profile.of(key_page)
+        self.key_page = Profile.from_page(key_page)
         self.found: dict[str, Profile] = {}
         self.loaded = 1
-        self.equality = Equality(method.threshold, _MIN_CHARACTERS if agreeing else None)
+        self.equality = Equality(method.threshold, 10 if agreeing else None)
         self._max_size = method.size
-        self._size = min(method.size, _TO_AGREE) if agreeing else method.size  # of what is enough
+        self._size = min(method.size, 2) if agreeing else method.size  # pages that are enough
         self._links = links[: method.most_pages - 1]  # keys and addresses, in the order in which they are tried
-        self._place = {key: place for place, (key, _) in enumerate(self._links)}
+        self._index = {key: index for index, (key, _) in enumerate(self._links)}
         self._domain = domain(key_page.url or "")
         self._seen = {page_key(key_page.url or "")}
-        self._profiles: dict[int, Profile] = {}  # by place
-        self._to: dict[int, int] = {}  # by place: bits of the places that a loaded page links to
-        self._mutual: dict[int, int] = {}  # by place: bits of the loaded pages that it exchanges links with
+        self._profiles: dict[int, Profile] = {}  # by index of the link
+        self._to: dict[int, int] = {}  # by index: bits of the links that a loaded page links to
+        self._mutual: dict[int, int] = {}  # by index: bits of the loaded pages that it exchanges links with
         self._shared: dict[str, Flags] = {}  # of the key page with each page, as far as it was asked
-        for place, (_, link) in enumerate(self._links):
+        for index, (_, link) in enumerate(self._links):
             if self.satisfied:
                 break
             self.loaded += 1
             if (page := load(link)) is not None:
-                self._add(place, page)
+                self._add(index, page)
 
     @property
     def satisfied(self) -> bool:
         """Whether the subdigraph has the size asked for, or is of pages that agree."""
         return len(self.found) >= self._size
 
-    def _add(self, place: int, page: Page) -> None:
+    def _add(self, index: int, page: Page) -> None:
         address = page_key(page.url or "")
         if address in self._seen or domain(page.url or "") != self._domain:
             return
         self._seen.add(address)
-        self._profiles[place] = Profile.of(page)
-        linked = {self._place[link] for link in site_links(page) if link in self._place} - {place}
-        self._to[place] = sum(1 << other for other in linked)
-        self._mutual[place] = 0
+        self._profiles[index] = Profile.from_page(page)
+        linked = {self._index[link] for link in site_links(page) if link in self._index} - {index}
+        self._to[index] = sum(1 << other for other in linked)
+        self._mutual[index] = 0
         for other in self._to:
-            if self._to[place] >> other & 1 and self._to[other] >> place & 1:
-                self._mutual[place] |= 1 << other
-                self._mutual[other] |= 1 << place
-        clique = [place, *largest_clique(self._mutual, self._mutual[place], self._size - 1)]
+            if self._to[index] >> other & 1 and self._to[other] >> index & 1:
+                self._mutual[index] |= 1 << other
+                self._mutual[other] |= 1 << index
+        clique = [index, *largest_clique(self._mutual, self._mutual[index], self._size - 1)]
         if len(clique) > len(self.found):
             self.found = {self._links[each][0]: self._profiles[each] for each in sorted(clique)}
         while self.satisfied and self._size < self._max_size and not self._agree():
@@ -158,7 +154,7 @@ class MenuSearch:
                 self._shared[key] = shared_units(self.key_page, other, self.equality)
         shared = [self._shared[key] for key in self.found]
         by_all = int(np.logical_and.reduce(shared).sum())
-        return bool(np.mean([by_all / max(1, int(each.sum())) for each in shared]) >= _AGREEMENT)
+        return bool(np.mean([by_all / max(1, int(each.sum())) for each in shared]) >= 0.95)
 
     def template(self) -> Flags:
         """bool[n + m], the units of the key page that all pages found have, too; none where none was found."""
@@ -267,7 +263,7 @@ class Menus(SiteMethod):
 def _label(equality: Equality, profiles: dict[int, Profile], read: SitePage) -> Labels:
     """Label a page: a block is template when all pages of the menu have it; of elements see :func:`whole_elements`."""
     others = [profile for number, profile in profiles.items() if number != read.number]
-    return Labels(whole_elements(read.page, template_of(Profile.of(read.page), others, equality)))
+    return Labels(whole_elements(read.page, template_of(Profile.from_page(read.page), others, equality)))
 
 
 def _page(pages: SitePages, number: int) -> Page | None:

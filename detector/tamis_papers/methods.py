@@ -56,7 +56,7 @@ def method(name: str, **parameters: Any) -> SiteMethod:
 
 
 def summary(name: str) -> str:
-    """What a method does, in a line."""
+    """First line of a method's docstring."""
     return (getdoc(METHODS[name]) or "").partition("\n")[0]
 
 
@@ -79,13 +79,13 @@ class LabelledSitePage:
 
     @property
     def text(self) -> str:
-        """Text of the blocks that are no template."""
+        """Text of the blocks that are not template."""
         page = self.read.page
         return text_of_blocks(page, ~self.labels.template[page.n :])
 
     @property
     def html(self) -> str:
-        """Clean HTML of what is no template."""
+        """Clean HTML without the template."""
         return write_html(make_markup(self.read.page, self.labels.template))
 
     @property

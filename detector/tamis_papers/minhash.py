@@ -10,44 +10,22 @@ for it, and a cell of the template if ``2 * s > n``. What the library clusters b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from tamis.arrays import Flags, Floats, Integers
 
-_SEED = 0
-
 
 def cells_of(support: Integers, documents: Integers) -> Integers:
-    """How many cells a path takes that so many of a cluster's documents have: in its template and in corrections."""
+    """Cells that a path takes in a template and in corrections, by how many documents of a cluster have it."""
     cells: Integers = np.minimum(support, documents - support) + (2 * support > documents)
     return cells
 
 
-class Clustering(Protocol):
-    """Clusters that can be merged; there is one for each document at first."""
-
-    def costs(self) -> Floats:
-        """float64[d], cost of each cluster."""
-        ...
-
-    def merged_costs(self, one: int) -> Floats:
-        """float64[d], cost of one cluster merged with each."""
-        ...
-
-    def likeness(self, one: int) -> Floats:
-        """float64[d], likeness of one cluster to each: only the likest are merged with it."""
-        ...
-
-    def merge(self, one: int, other: int) -> None:
-        """Put the other cluster into one."""
-        ...
-
-
 class Counted:
-    """Clusters whose cost is counted, and of which all are alike (TEXT-MDL).
+    """Clusters whose cost is counted (TEXT-MDL); there is one for each document at first.
 
     Args:
         matrix: bool[d, p], which document has which path.
@@ -67,8 +45,8 @@ class Counted:
         cost: Floats = cells_of(self._support + self._support[one], size[:, None]).sum(axis=1).astype(np.float64)
         return cost
 
-    def likeness(self, one: int) -> Floats:  # noqa: ARG002
-        """float64[d], all equal."""
+    def similarity(self, one: int) -> Floats:  # noqa: ARG002
+        """float64[d], similarity of one cluster to each; only the most similar are candidates. Here all are alike."""
         return np.ones(len(self._size))
 
     def merge(self, one: int, other: int) -> None:
@@ -77,13 +55,13 @@ class Counted:
         self._size[one] += self._size[other]
 
 
-class Estimated:
-    """Clusters by their MinHash signatures, by which cost and likeness are estimated.
+class Estimated(Counted):
+    """Clusters by their MinHash signatures, by which cost and similarity are estimated.
 
-    Each function gives every path a random rank. Of a cluster are kept, for each function, the least rank of its paths,
-    and how many of its documents have that path: over the functions, this is how many documents have a path drawn at
-    random from all that the cluster has. How many it has follows from the share of equal least ranks, the Jaccard
-    coefficient.
+    Each function gives every path a random rank. Of a cluster are kept, for each function, the lowest rank of its
+    paths, and how many of its documents have that path: over the functions, this is how many documents have a path
+    drawn at random from all that the cluster has. How many it has follows from the fraction of equal lowest ranks, the
+    Jaccard coefficient.
 
     Args:
         matrix: bool[d, p], which document has which path.
@@ -91,7 +69,7 @@ class Estimated:
     """
 
     def __init__(self, matrix: Flags, functions: int) -> None:
-        random = np.random.default_rng(_SEED)
+        random = np.random.default_rng(0)
         documents, paths = matrix.shape
         self._rank = np.full((documents, functions), paths)
         for number in range(functions):
@@ -100,24 +78,21 @@ class Estimated:
         self._support = np.ones((documents, functions), np.int64)
         self._size, self._paths = np.ones(documents, np.int64), matrix.sum(axis=1).astype(np.float64)
 
-    def costs(self) -> Floats:
-        """float64[d], estimated cost of each cluster."""
+    def costs(self) -> Floats:  # noqa: D102
         cost: Floats = self._paths * cells_of(self._support, self._size[:, None]).mean(axis=1)
         return cost
 
-    def merged_costs(self, one: int) -> Floats:
-        """float64[d], estimated cost of one cluster merged with each."""
+    def merged_costs(self, one: int) -> Floats:  # noqa: D102
         cells = cells_of(self._merged_support(one), (self._size + self._size[one])[:, None])
         cost: Floats = self._merged_paths(one) * cells.mean(axis=1)
         return cost
 
-    def likeness(self, one: int) -> Floats:
+    def similarity(self, one: int) -> Floats:
         """float64[d], estimated Jaccard coefficients with one cluster."""
         equal: Floats = (self._rank == self._rank[one]).mean(axis=1)
         return equal
 
-    def merge(self, one: int, other: int) -> None:
-        """Put the other cluster into one."""
+    def merge(self, one: int, other: int) -> None:  # noqa: D102
         self._support[one] = self._merged_support(one)[other]
         self._paths[one] = self._merged_paths(one)[other]
         self._rank[one] = np.minimum(self._rank[one], self._rank[other])
@@ -129,25 +104,25 @@ class Estimated:
         return support
 
     def _merged_paths(self, one: int) -> Floats:
-        paths: Floats = (self._paths + self._paths[one]) / (1 + self.likeness(one))
+        paths: Floats = (self._paths + self._paths[one]) / (1 + self.similarity(one))
         return paths
 
 
-def merge_greedily(clusters: Clustering, documents: int) -> Integers:
+def merge_greedily(clusters: Counted, documents: int) -> Integers:
     """int64[d], number of each document's cluster: the best pair is merged as long as that lowers the cost.
 
-    A pair is looked at when either is the likest to the other, or one of those.
+    A pair is a candidate if one of the two is the most similar cluster to the other, or one of several.
     """
     member, alive = np.arange(documents), np.ones(documents, bool)
-    change, likest = np.full((documents, documents), np.inf), np.full(documents, -1.0)
+    change, most_similar = np.full((documents, documents), np.inf), np.full(documents, -1.0)
     own, stale = clusters.costs(), np.ones(documents, bool)
     while True:
         for one in np.flatnonzero(stale & alive).tolist():
-            likeness = np.where(alive, clusters.likeness(one), -1.0)
-            likeness[one] = -1.0
-            likest[one] = likeness.max()
+            similarity = np.where(alive, clusters.similarity(one), -1.0)
+            similarity[one] = -1.0
+            most_similar[one] = similarity.max()
             change[one] = np.inf
-            pairs = alive & (likeness == likest[one]) & (likest[one] >= 0)
+            pairs = alive & (similarity == most_similar[one]) & (most_similar[one] >= 0)
             change[one, pairs] = (clusters.merged_costs(one) - own[one] - own)[pairs]
         first, second = sorted(divmod(int(change.argmin()), documents))
         if not change[first, second] < 0 and not change[second, first] < 0:
@@ -157,5 +132,5 @@ def merge_greedily(clusters: Clustering, documents: int) -> Integers:
         member[member == second] = first
         alive[second], change[second], change[:, second] = False, np.inf, np.inf
         own = clusters.costs()
-        stale |= clusters.likeness(first) >= likest
+        stale |= clusters.similarity(first) >= most_similar
         stale[first] = True

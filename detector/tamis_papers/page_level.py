@@ -7,7 +7,6 @@ nodes and sections cost the smoother (section 5.3). The smoother itself is :mod:
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
 
-from tamis.counting import MIN_DF, MIN_PAGES, THETA, WHOLE_PAGE, LossyCounts, countable
+from tamis.counting import MIN_DF, MIN_PAGES, THETA, WHOLE_PAGE, countable
 from tamis.fingerprints import node_fingerprints
 from tamis.models import Scores, logistic
 from tamis.models.decision import KindInputs, PageDecision
@@ -25,11 +24,11 @@ from tamis.page.tree import IS_BLOCK_LEVEL, nearest, runs_of_blocks, subtree_sum
 from tamis.smoothing import smooth
 from tamis_papers.element_features import NODE_FEATURES, Measures, node_features
 from tamis_papers.pages import (
+    HashCounts,
     Labels,
     Learned,
     SiteMethod,
-    check_enough,
-    distinct_pages,
+    count_hashes,
     html_lengths,
     parameter,
     text_fingerprints,
@@ -66,14 +65,12 @@ class SiteLevel(SiteMethod):
         Raises:
             SiteError: there are fewer than ``min_pages``.
         """
-        counts, numbers = LossyCounts(sys.maxsize), []
-        for read in distinct_pages(pages):
-            counts.add(read.number, np.append(node_fingerprints(read.page), text_fingerprints(read.page)))
-            numbers.append(read.number)
-        check_enough(pages, len(numbers), self.min_pages)
+        counts, numbers = count_hashes(
+            pages, lambda page: np.append(node_fingerprints(page), text_fingerprints(page)), self.min_pages
+        )
         return Learned(len(numbers), partial(self._label, counts), [numbers])
 
-    def _label(self, counts: LossyCounts, read: SitePage) -> Labels:
+    def _label(self, counts: HashCounts, read: SitePage) -> Labels:
         """Label a page: template is what many pages have, by markup or by text, content what no other page has."""
         page = read.page
         markup_df, text_df = (counts.df(fingerprints(page)) for fingerprints in (node_fingerprints, text_fingerprints))
@@ -123,14 +120,11 @@ def site_level_templates(
 SCALE: Final = 0.01
 """The paper's constant c, in units of score times weight."""
 
-BY_NODES: Final = "nodes"
-BY_AREA: Final = "area"
-BY_PARENT: Final = "parent"
-PENALTIES: Final = (BY_NODES, BY_AREA, BY_PARENT)
+PENALTIES: Final = ("nodes", "area", "parent")
 """The three penalties of section 5.3, in its order."""
 
 
-def section_penalty(page: Page, area: Floats, rule: str = BY_AREA, c: float = SCALE) -> Floats:
+def section_penalty(page: Page, area: Floats, rule: str = "area", c: float = SCALE) -> Floats:
     """float64[n], what a section costs that starts at each element.
 
     It is ``c * N / N(i)`` by the nodes of the page and of the subtree, ``c * A / A(i)`` by their areas, and
@@ -143,8 +137,8 @@ def section_penalty(page: Page, area: Floats, rule: str = BY_AREA, c: float = SC
         rule: one of :data:`PENALTIES`.
         c: the factor.
     """
-    own = (page.end - np.arange(page.n)).astype(np.float64) if rule == BY_NODES else area
-    whole = own[np.maximum(page.parent, 0)] if rule == BY_PARENT else np.full(page.n, own[0])
+    own = (page.end - np.arange(page.n)).astype(np.float64) if rule == "nodes" else area
+    whole = own[np.maximum(page.parent, 0)] if rule == "parent" else np.full(page.n, own[0])
     penalty = np.full(page.n, np.inf)
     with np.errstate(over="ignore"):  # next to no area is as good as none
         np.divide(c * whole, own, out=penalty, where=own > 0)
@@ -185,7 +179,7 @@ class LogisticModel:
     high: Floats
     weight: Floats
     intercept: Floats
-    penalty: str = BY_AREA
+    penalty: str = "area"
     c: float = SCALE
     name: ClassVar[str] = LOGISTIC
     shipped: ClassVar[Path] = Path(__file__).parent / "weights" / f"{LOGISTIC}.npz"
@@ -193,7 +187,7 @@ class LogisticModel:
     @cached_property
     def version(self) -> str:
         """Identifier of the weights."""
-        penalty = "" if (self.penalty, self.c) == (BY_AREA, SCALE) else f"-{self.penalty}-{self.c:g}"
+        penalty = "" if (self.penalty, self.c) == ("area", SCALE) else f"-{self.penalty}-{self.c:g}"
         return f"{LOGISTIC}-{fingerprint_of(self._arrays)}{penalty}"
 
     @property
@@ -247,7 +241,7 @@ class LogisticModel:
             raise ModelError(f"{path}: a model of the kind {header.get('name')!r}, not {LOGISTIC!r}")
         if header.get("features") != list(NODE_FEATURES) or header.get("area_bounds") != list(AREA_BOUNDS):
             raise ModelError(
-                f"{path}: made for other features than this version of the package computes; train it anew"
+                f"{path}: made for other features than this version of the package computes; train it again"
             )
         low, high, weight, intercept = (required_array(arrays, name, *shape) for name, shape in _SHAPES.items())
         return cls(low, high, weight, intercept)

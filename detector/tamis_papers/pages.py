@@ -6,17 +6,17 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self
 
 import numpy as np
 
 from tamis.fingerprints import TAG_TOKENS, UNSEEN
 from tamis.hashing import hash_slices, hash_text, mix
-from tamis.page.text import CODES, character_tokens
+from tamis.page.text import CODE_UNITS, character_tokens
 from tamis.page.tree import TAG_NAMES, elements_of_blocks, nearest, once_per_page, prefix_sums, within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,7 +30,7 @@ class SiteError(ValueError):
 
 
 def distinct_pages(pages: SitePages) -> Iterator[SitePage]:
-    """As :meth:`SitePages.read_all`, without pages that have no text and those whose text an earlier page has, too.
+    """Like :meth:`SitePages.read_all`, without pages that have no text or the text of an earlier page.
 
     A page that is found at two addresses says nothing of what a site repeats.
     """
@@ -43,11 +43,8 @@ def distinct_pages(pages: SitePages) -> Iterator[SitePage]:
         del read
 
 
-_MIN_DISTINCT_PAGES: Final = 2  # below which nothing can be seen to repeat
-
-
-def check_enough(pages: SitePages, distinct: int, least: int = _MIN_DISTINCT_PAGES) -> None:
-    """Refuse a site of which fewer than ``least`` pages are readable, have text and are no copies of each other.
+def check_enough(pages: SitePages, distinct: int, least: int = 2) -> None:
+    """Raise if fewer than ``least`` pages of a site are readable, have text and differ from each other.
 
     Raises:
         SiteError: there are fewer; the message says of what there was how much.
@@ -140,7 +137,7 @@ class Detagged:
 
     Attributes:
         codes: uint32, code points of the text.
-        place: int64[k], places in the text of the characters that are not white space.
+        offset: int64[k], offsets in the text of the characters that are not white space.
         run: int64[k], the run of the page that each of these is in.
     """
 
@@ -152,16 +149,16 @@ class Detagged:
         spaced = np.diff(ink, prepend=-1) > 1
         spaced[np.searchsorted(ink, page.run_offset[page.block_run_begin])] = True
         spaced[:1] = False
-        self.place = np.arange(len(ink)) + np.cumsum(spaced)
-        self.codes = np.full(int(self.place[-1]) + 1 if len(self.place) else 0, ord(" "), np.dtype("<u4"))
-        self.codes[self.place] = codes[ink]
+        self.offset = np.arange(len(ink)) + np.cumsum(spaced)
+        self.codes = np.full(int(self.offset[-1]) + 1 if len(self.offset) else 0, ord(" "), np.dtype("<u4"))
+        self.codes[self.offset] = codes[ink]
 
     def slices(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> tuple[Integers, Integers]:
         """int64[k] twice, where the text of k slices of runs begins and ends; white space around it does not count."""
         before = np.searchsorted(self.run, np.arange(self._runs + 1))
-        first, behind = before[begin], before[end]
-        places = np.append(self.place, len(self.codes))
-        return places[first], np.where(first < behind, places[behind - 1] + 1, places[first])
+        first, last = before[begin], before[end]
+        offsets = np.append(self.offset, len(self.codes))
+        return offsets[first], np.where(first < last, offsets[last - 1] + 1, offsets[first])
 
     @cached_property
     def text(self) -> str:
@@ -212,23 +209,51 @@ def text_fingerprints(page: Page) -> Hashes:
     borders = (page.run_begin, page.block_run_begin), (page.run_end, page.block_run_end)
     begin, end = detagged.slices(*map(np.concatenate, borders))
     folded = character_tokens().take(detagged.codes, mode="clip")
-    tokens = np.where(detagged.codes < CODES, folded, mix(detagged.codes.astype(np.uint64)))
+    tokens = np.where(detagged.codes < CODE_UNITS, folded, mix(detagged.codes.astype(np.uint64)))
     hashes = hash_slices(tokens, begin, end)
     hashes[hashes == 0] = 1  # 0 means no text
     hashes[begin == end] = 0
     return hashes
 
 
-def count_hashes(pages: SitePages, hashes_of: Callable[[Page], Hashes]) -> tuple[Hashes, Integers, int]:
-    """Count hashes but 0 on all pages with different text: the different ones, the pages with each, and those counted.
+class HashCounts(NamedTuple):
+    """On how many pages of a site each hash occurs, exactly: for sites whose pages are all at hand.
+
+    Attributes:
+        hashes: uint64[h], the hashes that occur, ascending, without 0.
+        counts: int64[h], pages with each.
+        pages: number of pages counted.
+    """
+
+    hashes: Hashes
+    counts: Integers
+    pages: int
+
+    @classmethod
+    def of_pages(cls, pages: Iterable[Hashes]) -> Self:
+        """Count the hashes of some pages, uint64[...] each."""
+        once = [np.unique(hashes) for hashes in pages]
+        hashes, counts = np.unique(np.concatenate([np.zeros(0, np.uint64), *once]), return_counts=True)
+        return cls(hashes[hashes != 0], counts[hashes != 0], len(once))
+
+    def df(self, hashes: Hashes) -> Integers:
+        """int64[...], pages with each of some hashes."""
+        place = np.searchsorted(self.hashes, hashes)
+        known = np.append(self.hashes, np.uint64(0))[place] == hashes
+        return np.where(known, np.append(self.counts, 0)[place], 0)
+
+
+def count_hashes(
+    pages: SitePages, hashes_of: Callable[[Page], Hashes], min_pages: int = 2
+) -> tuple[HashCounts, list[int]]:
+    """Count hashes on all pages with different text, and return the numbers of these.
 
     Raises:
-        SiteError: there are fewer than two.
+        SiteError: there are fewer than ``min_pages``.
     """
-    found = [np.unique(hashes_of(read.page)) for read in distinct_pages(pages)]
-    check_enough(pages, len(found))
-    hashes = np.concatenate(found)
-    return *np.unique(hashes[hashes != 0], return_counts=True), len(found)
+    found = [(read.number, np.unique(hashes_of(read.page))) for read in distinct_pages(pages)]
+    check_enough(pages, len(found), min_pages)
+    return HashCounts.of_pages(hashes for _, hashes in found), [number for number, _ in found]
 
 
 def whole_elements(page: Page, shared: Flags) -> Flags:

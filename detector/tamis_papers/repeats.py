@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
 
 
 def _covered(begin: Integers, end: Integers, length: int) -> Flags:
-    """bool[length], which places some of the slices ``[begin, end)`` cover."""
+    """bool[length], which positions some of the slices ``[begin, end)`` cover."""
     change = np.bincount(begin, minlength=length + 1) - np.bincount(end, minlength=length + 1)
     inside: Flags = np.cumsum(change[:length]) > 0
     return inside
 
 
 class Events(NamedTuple):
-    """A page as ``2 * n + r`` events: int64[n] places where elements open and close, int64[r] of runs of text."""
+    """A page as ``2 * n + r`` events: int64[n] positions where elements open and close, int64[r] of runs of text."""
 
     opens: Integers
     closes: Integers
     runs: Integers
 
     @classmethod
-    def of(cls, page: Page) -> Events:
-        """Lay a page out."""
+    def from_page(cls, page: Page) -> Events:
+        """Create from a page."""
         opened_before = np.searchsorted(page.run_begin, np.arange(page.r), side="right")
         return cls(
             opens=2 * np.arange(page.n) + page.run_begin - page.depth,
@@ -60,11 +60,8 @@ class Events(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many there are."""
+        """Number of events."""
         return 2 * len(self.opens) + len(self.runs)
-
-
-_CLOSE: Final = np.uint64(hash_text("</>"))
 
 
 def template_hashes(page: Page, events: Events) -> Hashes:
@@ -78,7 +75,7 @@ def template_hashes(page: Page, events: Events) -> Hashes:
     run[~page.has_ink] = 0
     tokens = np.zeros(events.number, np.uint64)
     tokens[events.opens] = _element_tokens(page)
-    tokens[events.closes] = _CLOSE
+    tokens[events.closes] = np.uint64(hash_text("</>"))
     tokens[events.runs] = run
     kept = np.ones(events.number, bool)
     kept[events.runs[~page.has_ink]] = False
@@ -132,9 +129,9 @@ class NodeHashes(SiteMethod):
         Raises:
             SiteError: there are fewer than two.
         """
-        hashes, counts, distinct = count_hashes(pages, lambda page: template_hashes(page, Events.of(page)))
-        frequent = counts >= max(self.least, self.least_share * distinct)
-        return Learned(distinct, partial(self._label, hashes[frequent]))
+        counts, numbers = count_hashes(pages, lambda page: template_hashes(page, Events.from_page(page)))
+        frequent = counts.counts >= max(self.least, self.least_share * counts.pages)
+        return Learned(len(numbers), partial(self._label, counts.hashes[frequent]))
 
     def _label(self, template: Hashes, read: SitePage) -> Labels:
         """Label the topmost template nodes of a page, all inside them, and the small gaps between them.
@@ -142,13 +139,13 @@ class NodeHashes(SiteMethod):
         A text block is template when most of its characters are.
         """
         page = read.page
-        events = Events.of(page)
+        events = Events.from_page(page)
         begin, end = self._joined(template, page, events)
         inside = _covered(begin, end, events.number)
         return Labels(np.concatenate([inside[events.opens], blocks_of_runs(page, inside[events.runs])]))
 
     def _joined(self, template: Hashes, page: Page, events: Events) -> tuple[Integers, Integers]:
-        """First event of each coalesced template, and the event behind its last one."""
+        """First event of each coalesced template, and the event after its last one."""
         known = np.isin(template_hashes(page, events), template)
         parent = np.concatenate([page.parent, page.run_node])
         topmost = known & ~np.append(within(page, known[: page.n]), False)[parent]
@@ -211,20 +208,21 @@ class TextWindows(SiteMethod):
             dense: Hashes = fragments[fragments % np.uint64(self.density) == 0]
             return dense
 
-        fragments, counts, distinct = count_hashes(chosen, fragments_of)
-        return Learned(distinct, partial(self._label, fragments[counts >= max(self.least, self.share * distinct)]))
+        counts, learned_from = count_hashes(chosen, fragments_of)
+        frequent = counts.counts >= max(self.least, self.share * counts.pages)
+        return Learned(len(learned_from), partial(self._label, counts.hashes[frequent]))
 
     def _label(self, template: Hashes, read: SitePage) -> Labels:
         """Label blocks most of whose characters lie in frequent fragments, and elements of nothing but such blocks."""
         page, detagged = read.page, Detagged(read.page)
         frequent = np.flatnonzero(np.isin(_fragments(detagged.codes, self.window), template))
-        covered = _covered(frequent, frequent + self.window, len(detagged.codes))[detagged.place]
+        covered = _covered(frequent, frequent + self.window, len(detagged.codes))[detagged.offset]
         length, inside = (np.bincount(detagged.run, weight, page.r) for weight in (None, covered))
         blocks = blocks_of_runs(page, inside / np.maximum(length, 1))
         return Labels(np.concatenate([elements_of_blocks(page, blocks), blocks]))
 
 
 def _fragments(codes: NDArray[np.uint32], window: int) -> Hashes:
-    """uint64, hash of the fragment that begins at each place; none for a text that is shorter than the window."""
+    """uint64, hash of the fragment that begins at each position; none for a text shorter than the window."""
     begin = np.arange(len(codes) - window + 1)
     return hash_slices(mix(codes.astype(np.uint64) + np.uint64(1)), begin, begin + window)

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from tamis.page.tree import subtree_sums, tag_set, within
-from tamis_papers.pages import Detagged, Labels, Learned, SiteMethod, blocks_of_runs, count_hashes, parameter
+from tamis_papers.pages import (
+    Detagged,
+    HashCounts,
+    Labels,
+    Learned,
+    SiteMethod,
+    blocks_of_runs,
+    count_hashes,
+    parameter,
+)
 
 if TYPE_CHECKING:
     from tamis.arrays import Hashes, Integers
@@ -30,7 +39,6 @@ LATER_TAGS: Final = tag_set(
 )
 """Paragraphs, and the tags of HTML 5 that have taken over from ``div``."""
 
-_FIRST_WORDS: Final = 20
 _MIN_REPEATS: Final = 2  # pages
 
 
@@ -68,17 +76,17 @@ class SiteIndependentBlocks(SiteMethod):
         Raises:
             SiteError: there are fewer than two.
         """
-        known, counts, distinct = count_hashes(pages, lambda page: self.blocks(page)[1])
-        template, repeated = known[counts >= max(self.least, self.share * distinct)], known[counts >= _MIN_REPEATS]
-        return Learned(distinct, partial(self._label, template, repeated))
+        counts, numbers = count_hashes(pages, lambda page: self.blocks(page)[1])
+        return Learned(len(numbers), partial(self._label, counts))
 
-    def _label(self, template: Hashes, repeated: Hashes, read: SitePage) -> Labels:
+    def _label(self, counts: HashCounts, read: SitePage) -> Labels:
         """Label template blocks, and topmost blocks of which no other page has anything, with all they hold."""
         page = read.page
-        elements, digest = self.blocks(page)
+        elements, digests = self.blocks(page)
+        df = counts.df(digests)
         is_template, is_repeated, is_unique = np.zeros((3, page.n), bool)
-        is_template[elements] = np.isin(digest, template)
-        is_repeated[elements] = np.isin(digest, repeated)
+        is_template[elements] = df >= max(self.least, self.share * counts.pages)
+        is_repeated[elements] = df >= _MIN_REPEATS
         is_unique[elements] = subtree_sums(page, is_repeated)[elements] == 0
         inside = [within(page, chosen) for chosen in (is_template, is_unique)]
         return Labels(*(np.concatenate([each, blocks_of_runs(page, each[page.run_node])]) for each in inside))
@@ -103,4 +111,4 @@ class SiteIndependentBlocks(SiteMethod):
         return np.array(chosen, np.int64), np.frombuffer(b"".join(digests), np.dtype("<u8")).astype(np.uint64)
 
     def _has_words(self, text: str) -> bool:
-        return len(set(text.split(maxsplit=_FIRST_WORDS))) > self.words or len(set(text.split())) >= self.words
+        return len(set(text.split(maxsplit=20))) > self.words or len(set(text.split())) >= self.words

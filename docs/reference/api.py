@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import scrapy_tamis
 import tamis
-from tamis.output.markdown import to_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,9 +27,20 @@ _HEAD: Final = """\
 What programs may build on, made from the docstrings by `make docs`; everything else may change with any version.
 [Without Scrapy](../guides/library.md) is shorter.
 """
+_TO_MARKDOWN: Final = """\
+### tamis.output.markdown.to_markdown
+
+Converts any HTML, such as `Cleaned.html`, to [Markdown](output.md#markdown); nothing is cut.
+"""
 _SECTIONS: Final = ("Args", "Attributes", "Returns", "Raises", "Yields", "See Also")
 _SECTION: Final = re.compile(rf"^({'|'.join(_SECTIONS)}):$", re.MULTILINE)
 _ENTRY: Final = re.compile(r"^(\*{0,2}\w[\w, .]*?):\s+(.*)", re.DOTALL)
+_MADE_HERE: Final = {"Chunk", "Cleaned", "Content", "Metadata", "Page", "Segment"}
+"""Classes whose objects programs get and do not make."""
+_HOOKS: Final = {"update_settings", "process_item", "frequencies", "check"}
+"""Methods that Scrapy or the library itself calls."""
+_OF_PAGE: Final = {"parse", "from_tree", "block_texts"}
+"""What programs need of `tamis.Page`, whose arrays are for work on Tamis itself."""
 _ROLE: Final = re.compile(r":\w+:`~?([^`<]*?)(?:\s*<[^>]*>)?`")
 
 
@@ -43,14 +53,15 @@ def page() -> str:
     """Return the page."""
     names = sorted(tamis.__all__, key=lambda name: (inspect.isclass(getattr(tamis, name)), name.lower()))
     parts = [_HEAD, "## tamis", *(_described(f"tamis.{name}", getattr(tamis, name)) for name in names)]
-    parts += [_described("tamis.output.markdown.to_markdown", to_markdown), "## scrapy_tamis"]
+    parts += [_TO_MARKDOWN, "## scrapy_tamis"]
     parts += [_described(f"scrapy_tamis.{name}", getattr(scrapy_tamis, name)) for name in scrapy_tamis.__all__]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
 def _described(name: str, thing: Any) -> str:
     if inspect.isclass(thing):
-        return "\n\n".join([f"### {name}", _signature(name, thing), _text(thing), *_members(thing)])
+        signature = [] if thing.__name__ in _MADE_HERE else [_signature(name, thing)]
+        return "\n\n".join([f"### {name}", *signature, _text(thing), *_members(thing)])
     if callable(thing):
         return "\n\n".join([f"### {name}", _signature(name, thing), _text(thing)])
     return f"### {name}\n\n`{thing!r}`"
@@ -60,7 +71,7 @@ def _members(cls: type) -> Iterator[str]:
     """The public methods and properties of a class, those that it has itself."""
     attributes = {each.name for each in fields(cls)} if is_dataclass(cls) else set()
     for name, member in vars(cls).items():
-        if name.startswith("_") or name in attributes:
+        if name.startswith("_") or name in attributes | _HOOKS or (cls is tamis.Page and name not in _OF_PAGE):
             continue
         function = member.__func__ if isinstance(member, classmethod | staticmethod) else member
         if isinstance(member, property | cached_property):
@@ -111,25 +122,34 @@ def _annotation(annotation: Any) -> Any:
 
 
 def _text(thing: Any) -> str:
-    """A docstring as Markdown: its text, and a table for each of its sections."""
-    first, *sections = _SECTION.split(_example_in_fence(inspect.getdoc(thing) or ""))
+    """A docstring as Markdown: its text, and a list for each of its sections."""
+    docstring = inspect.getdoc(thing) or ""
+    if thing is tamis.Page:
+        return _inline(docstring.partition("\n\n")[0]) + " Its arrays are described by `help(tamis.Page)`."
+    types = {each.name: each.type for each in fields(thing)} if is_dataclass(thing) else {}
+    first, *sections = _SECTION.split(_example_in_fence(docstring))
     written = [_inline(first.strip())]
     for name, section in zip(sections[::2], sections[1::2], strict=True):
+        if name == "See Also":
+            continue
         body, after = _dedented(section)
         rows = [_ENTRY.match(entry) for entry in re.split(r"\n(?=\S)", body)]
         if name == "Returns" or not all(rows):
             written.append(f"{name}: {_inline(' '.join(body.split()))}")
         else:
-            table = [f"| {name.lower()} | |", "|---|---|"]
-            table += [
-                f"| `{row[1]}` | {_inline(' '.join(row[2].split())).replace('|', chr(92) + '|')} |"
-                for row in rows
-                if row
+            entries = [
+                f"* `{row[1]}`{_type(types, row[1])}: {_inline(' '.join(row[2].split()))}" for row in rows if row
             ]
-            written.append("\n".join(table))
+            written.append("\n".join([f"{name}:", "", *entries]))
         if after:
             written.append(_inline(after))
     return "\n\n".join(filter(None, written))
+
+
+def _type(types: dict[str, Any], names: str) -> str:
+    """The type of attributes that share a line."""
+    found = types.get(names.partition(",")[0])
+    return f" ({found})" if isinstance(found, str) else ""
 
 
 def _dedented(body: str) -> tuple[str, str]:

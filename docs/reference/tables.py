@@ -7,12 +7,15 @@ import ast
 import inspect
 import re
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy_tamis import stats
 from scrapy_tamis.commands import make_parser
-from scrapy_tamis.config import SETTINGS, Config
+from scrapy_tamis.config import PREFIX, SETTINGS, Config
 from scrapy_tamis.stats import STATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 FOLDER: Final = Path(__file__).parent
 
@@ -24,13 +27,45 @@ def texts_below(where: object) -> list[str]:
     return [" ".join(node.value.value.split()) for node in body[1:] if isinstance(node, ast.Expr)]
 
 
-def settings_table() -> str:
-    """Return the rows of the settings."""
-    rows = [
-        f"| `{name}` | `{row.default}` | {row.unit} | {meaning} |"
-        for (name, row), meaning in zip(SETTINGS.items(), texts_below(Config), strict=True)
-    ]
-    return "\n".join(["| setting | default | unit | meaning |", "|---|---|---|---|", *rows, ""])
+GROUPS: Final = {
+    "What is kept": ["CLEAN", "RULES"],
+    "What is written on items": ["FIELD_NAMES", "OUTPUTS", "KEEP_HTML"],
+    "Near-duplicates": ["DUPLICATES", "DUPLICATES_RESEMBLANCE"],
+    "Where Tamis works": ["ENABLED", "REQUIRED", "SITE_EVIDENCE", "READ_ONLY", "PROCESSES"],
+    "Redis": ["REDIS_URL", "REDIS_PREFIX", "REDIS_TIMEOUT", "REDIS_RETRY_INTERVAL", "STATE_DIR", "STATE_BYTES"],
+    "How much is remembered": ["HOST_BUDGET", "SETTLE_PAGES", "DOMAIN_HOSTS", "TTL"],
+    "Reports": ["REPORT", "METRICS"],
+}
+"""The settings by task."""
+
+
+def settings_by_task() -> str:
+    """Return a section for each task, with a heading for each setting."""
+    meanings = dict(zip(SETTINGS, texts_below(Config), strict=True))
+    lines = []
+    for task, names in GROUPS.items():
+        lines += [f"## {task}", ""]
+        for name in (f"{PREFIX}{name}" for name in names):
+            unit = f" ({SETTINGS[name].unit})" if SETTINGS[name].unit else ""
+            lines += [
+                f"### {name}",
+                "",
+                f"Default: `{SETTINGS[name].default}`{unit}. {_sentence(meanings.pop(name))}",
+                "",
+            ]
+    if meanings:
+        raise ValueError(f"{', '.join(meanings)}: in no group of GROUPS")
+    return "\n".join(lines)
+
+
+def _sentence(text: str) -> str:
+    return re.sub(r"^\[?\w", lambda begin: begin[0].upper(), text) + "."
+
+
+def with_settings(page: str) -> str:
+    """Return the page with the settings between its marks."""
+    begin, end = "<!-- settings -->\n", "<!-- /settings -->\n"
+    return f"{page.partition(begin)[0]}{begin}\n{settings_by_task()}\n{end}{page.partition(end)[2]}"
 
 
 def stats_table() -> str:
@@ -39,17 +74,32 @@ def stats_table() -> str:
     return "\n".join(["| stat | counts |", "|---|---|", *rows, ""])
 
 
-def options_table(command: argparse.ArgumentParser) -> str:
-    """Return the rows of a command's options."""
-    rows = []
+def options_list(command: argparse.ArgumentParser, shared: Mapping[str, str]) -> str:
+    """Return the list of a command's options; those that mean the same in several commands are one entry."""
+    listed, same = [], []
+    for name, text in _options(command):
+        if shared.get(name) == text:
+            same.append(f"`{name}`")
+        else:
+            listed.append(f"* `{name}`: {text}")
+    if same:
+        listed.append(f"* {', '.join(same)}: [see above](#options-of-several-commands)")
+    return _options_list(listed)
+
+
+def _options_list(listed: list[str]) -> str:
+    return "\n".join(["Options:", "", *listed, ""])
+
+
+def _options(command: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    """Each option of a command, and what it means."""
     for action in command._actions:
         if not isinstance(action, argparse._HelpAction):
             name = "`, `".join(action.option_strings) or str(action.metavar or action.dest)
             values = f" (`{'`, `'.join(map(str, action.choices))}`)" if action.choices else ""
             text = (action.help or "") % (vars(action) | {"prog": command.prog})
-            text = re.sub(r"(?<![\w-])--[a-z-]+", r"`\g<0>`", text).replace("|", r"\|")
-            rows.append(f"| `{name}` | {text}{values} |")
-    return "\n".join(["| option | meaning |", "|---|---|", *rows, ""])
+            text = re.sub(r"(?<![\w-])--[a-z-]+", r"`\g<0>`", text)
+            yield name, text + values
 
 
 def with_table(page: str, table: str) -> str:
@@ -58,23 +108,34 @@ def with_table(page: str, table: str) -> str:
     return re.sub(rf"^{head}\n(\|.*\n)*", lambda _: table, page, count=1, flags=re.MULTILINE)
 
 
+def with_list(part: str, options: str) -> str:
+    """Return a section with its list of options."""
+    return re.sub(r"^Options:\n\n(?:\* .*\n)*", lambda _: options, part, count=1, flags=re.MULTILINE)
+
+
 def with_options(page: str) -> str:
-    """Return the page of the commands with the table of each under its heading."""
+    """Return the page of the commands with the options of each under its heading."""
     (commands,) = (each for each in make_parser()._actions if isinstance(each, argparse._SubParsersAction))
     parts = re.split(r"^(?=## tamis (?:\w+)$)", page, flags=re.MULTILINE)
     written = {part.split("\n")[0].removeprefix("## tamis "): part for part in parts[1:]}
     missing = commands.choices.keys() - written.keys()
     if missing:
         raise ValueError(f"{PAGE_OF_COMMANDS} has no section of {missing}")
-    return parts[0] + "".join(
-        part if name == "site" else with_table(part, options_table(commands.choices[name]))  # its methods have options
-        for name, part in written.items()
+    everywhere = [option for command in commands.choices.values() for option in _options(command)]
+    shared = {name: text for name, text in everywhere if name in SHARED and everywhere.count((name, text)) > 1}
+    first = _options_list([f"* `{name}`: {shared[name]}" for name in SHARED])
+    return with_list(parts[0], first) + "".join(
+        part if name == "site" else with_list(part, options_list(commands.choices[name], shared))
+        for name, part in written.items()  # the methods of `site` have options, too
     )
 
 
+SHARED: Final = ("--model", "--scope", "--favor", "--redis-url", "--state-dir", "--prefix")
+"""Options that mean the same in several commands."""
+
 PAGE_OF_COMMANDS: Final = FOLDER / "command-line.md"
 PAGES: Final = {
-    FOLDER / "settings.md": lambda page: with_table(page, settings_table()),
+    FOLDER / "settings.md": with_settings,
     FOLDER / "stats.md": lambda page: with_table(page, stats_table()),
     PAGE_OF_COMMANDS: with_options,
 }

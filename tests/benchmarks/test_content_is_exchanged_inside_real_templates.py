@@ -20,7 +20,7 @@ TEXT = ["Once upon a time a fox wrote a letter.", "Nobody ever answered it, alas
 @pytest.fixture(scope="module")
 def news() -> SitePages:
     site = build_site("news", pages=30)
-    return HtmlPages.of([(f"https://news.example{path}", site.resources[path].body) for path in site.truth])
+    return HtmlPages.from_html([(f"https://news.example{path}", site.resources[path].body) for path in site.truth])
 
 
 @pytest.mark.parametrize("style", ["p", "div", "br"])

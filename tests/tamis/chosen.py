@@ -9,7 +9,7 @@ from tamis_papers.experiments.html_pages import HtmlPages
 
 def site_of(*pages: str) -> SitePages:
     """A site of these pages, at the addresses 0, 1 and so on."""
-    return HtmlPages.of([(f"https://a.example/{number}", html.encode()) for number, html in enumerate(pages)])
+    return HtmlPages.from_html([(f"https://a.example/{number}", html.encode()) for number, html in enumerate(pages)])
 
 
 def tags_of(page: Page, chosen: np.ndarray) -> list[str]:

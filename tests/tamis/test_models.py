@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 import tamis
 from tamis.features import FEATURE_NAMES, TABLE_SIZE, TokenTables, features_of
 from tamis.models import CLIP, load_model, log_odds, shipped_models
-from tamis.models.blocks import ARRAY_NAMES, UNITS, BlockModel, SequenceNetwork, attribute_scores
+from tamis.models.blocks import ARRAY_NAMES, WIDTH, BlockModel, SequenceNetwork, attribute_scores
 from tamis.models.decision import (
     ARTICLE,
     BETAS,
     CONFIDENCE_INPUTS,
     KIND_INPUTS,
-    KINDS,
+    PAGE_KINDS,
     TOKENS,
     KindHead,
     KindInputs,
@@ -50,8 +50,9 @@ def random_arrays(seed: int = 3) -> dict[str, np.ndarray]:
     for name, shape in zip(ARRAY_NAMES, SequenceNetwork.shapes(K), strict=True):
         arrays[f"network {name}"] = random.normal(size=shape) / 4  # or all is certain
     arrays |= {"kind mean": np.zeros(len(KIND_INPUTS)), "kind scale": random.random(len(KIND_INPUTS))}
-    arrays |= {"kind weight": random.normal(size=(len(KIND_INPUTS), len(KINDS))), "kind bias": np.zeros(len(KINDS))}
-    arrays["kind tokens"] = np.tile(random.normal(size=(64, len(KINDS))), (TOKENS // 64, 1))  # is soon compressed
+    arrays["kind weight"] = random.normal(size=(len(KIND_INPUTS), len(PAGE_KINDS)))
+    arrays["kind bias"] = np.zeros(len(PAGE_KINDS))
+    arrays["kind tokens"] = np.tile(random.normal(size=(64, len(PAGE_KINDS))), (TOKENS // 64, 1))  # is soon compressed
     arrays["confidence"] = random.random(len(CONFIDENCE_INPUTS)) / 9
     return {name: array.astype(np.float32) for name, array in arrays.items()}
 
@@ -59,7 +60,7 @@ def random_arrays(seed: int = 3) -> dict[str, np.ndarray]:
 def model_of(arrays: dict[str, np.ndarray]) -> BlockModel:
     tables = TokenTables(arrays["names"], arrays["words"])
     network, decision = SequenceNetwork.stored(arrays, K), LearnedDecision.stored(arrays)
-    return BlockModel.of(tables, arrays["mean"], arrays["scale"], network, decision)
+    return BlockModel.create(tables, arrays["mean"], arrays["scale"], network, decision)
 
 
 @pytest.fixture(scope="module")
@@ -135,8 +136,8 @@ HEADER = {"name": "blocks", "features": FEATURE_NAMES, "decision": list(KIND_INP
     [
         *({"name": "other"}, {"features": FEATURE_NAMES[::-1]}, {"names": np.zeros(TABLE_SIZE - 1)}, {"words": None}),
         *({"mean": np.zeros(K + 1)}, {"scale": np.full(K, np.inf)}),
-        *({"network dense_weight": np.zeros((K - 1, UNITS))}, {"network dense_bias": np.zeros(0)}),
-        *({"network state_bias": np.zeros((2, UNITS + 1))}, {"network last_bias": np.array(["a"])}),
+        *({"network dense_weight": np.zeros((K - 1, WIDTH))}, {"network dense_bias": np.zeros(0)}),
+        *({"network state_bias": np.zeros((2, WIDTH + 1))}, {"network last_bias": np.array(["a"])}),
         *({"decision": list(KIND_INPUTS)[::-1]}, {"kind weight": np.zeros((len(KIND_INPUTS), 2))}),
         {"confidence": None},
     ],
@@ -263,21 +264,21 @@ def test_no_other_cut_has_a_higher_expected_f1(blocks: list[tuple[float, int]]):
 
 def decision_of(kind: str) -> tuple[PageDecision, np.ndarray]:
     """A decision for a page that is certainly of a kind, with ten clear blocks and ten doubtful ones."""
-    bias = np.where(np.array(KINDS) == kind, 50.0, 0.0)
-    d, tokens = len(KIND_INPUTS), np.zeros((TOKENS, len(KINDS)), np.float32)
-    head = KindHead(np.zeros(d), np.ones(d), np.zeros((d, len(KINDS))), bias, tokens)
+    bias = np.where(np.array(PAGE_KINDS) == kind, 50.0, 0.0)
+    d, tokens = len(KIND_INPUTS), np.zeros((TOKENS, len(PAGE_KINDS)), np.float32)
+    head = KindHead(np.zeros(d), np.ones(d), np.zeros((d, len(PAGE_KINDS))), bias, tokens)
     scores = np.array([0.05] * 10 + [0.55] * 10)
     learned, inputs = LearnedDecision(head, np.array([0, 1, 0, 0, 0, 0.0])), KindInputs(np.zeros(d), np.array([], int))
     return PageDecision(learned, inputs, np.full(20, 6.0), scores, None), scores
 
 
 def test_an_article_is_cut_at_even_odds_and_other_pages_where_the_best_text_is_expected():
-    for kind in KINDS:
+    for kind in PAGE_KINDS:
         decision, scores = decision_of(kind)
         own = decision.choose(scores, scope="auto", favor="balanced")
         assert own.kind == kind
         best = expected_f1_threshold(scores, decision.words)
-        assert own.threshold == pytest.approx(0.5 if kind == KINDS[ARTICLE] else best)
+        assert own.threshold == pytest.approx(0.5 if kind == PAGE_KINDS[ARTICLE] else best)
         article = decision.choose(scores, scope="article", favor="balanced").threshold
         page = decision.choose(scores, scope="page", favor="balanced").threshold
         assert (article, page) == pytest.approx((0.5, best))

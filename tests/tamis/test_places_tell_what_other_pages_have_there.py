@@ -22,7 +22,7 @@ def page(story: str = "", classes: str = "side", body: str = "") -> Page:
 def places(page: Page) -> list[int]:
     """The code of each block's place."""
     found = find_places(page, MODEL)
-    return found.codes[found.of_block, 0].tolist()
+    return found.codes[found.by_block, 0].tolist()
 
 
 def test_a_place_is_the_way_from_the_body_without_names_that_hold_digits() -> None:
@@ -36,7 +36,7 @@ def test_a_place_is_the_way_from_the_body_without_names_that_hold_digits() -> No
 def test_the_codes_of_a_page_tell_on_which_other_pages_the_scores_differ() -> None:
     this, found, counts = page(), find_places(page(), MODEL), np.full(page().n + page().m, 5)
     assert np.array_equal(found.codes, find_places(page(PARAGRAPH.format(9)), MODEL).codes)
-    df, above = np.full(found.codes.shape, 5), found.above.sum(axis=1)[found.of_block]
+    df, above = np.full(found.codes.shape, 5), found.above.sum(axis=1)[found.by_block]
     for log_odds in (2 * (above - 1), -2 * (above - 1)):
         inputs, _ = find_evidence(this, counts, df.ravel(), 9, np.full(this.m, 0.5), MODEL)
         assert inputs[3, this.n :] == pytest.approx(4 / 8.5)

@@ -59,8 +59,8 @@ def test_the_last_rule_for_an_element_applies() -> None:
 def test_rules_of_a_host_and_of_all_come_in_their_order() -> None:
     entries = [{"site": "example.org", "drop": "a"}, {"drop": "b"}, {"site": "www.example.org", "keep": ["c", "d"]}]
     rules = tamis.Rules([*entries, {"site": "example.org", "keep": "e"}])
-    assert "".join(rule.selector for rule in rules.of("https://www.example.org/")) == "abcde"
-    assert "".join(rule.selector for rule in rules.of("https://example.org/")) == "abe"
+    assert "".join(rule.selector for rule in rules.for_url("https://www.example.org/")) == "abcde"
+    assert "".join(rule.selector for rule in rules.for_url("https://example.org/")) == "abe"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_rules_of_a_host_and_of_all_come_in_their_order() -> None:
         ("r.toml", "[[rules]]\ndrop = p", "line 2"),
         ("r.json", '[{"drop": "p"},\n{"drop"}]', "line 2"),
         ("r.json", '[{"drop": "p::first-line"}]', "Pseudo-elements"),
-        ("r.json", '[{"drop": "svg|path"}]', "rule 1: drop: 'svg.path' is no CSS selector: Undefined namespace prefix"),
+        ("r.json", '[{"drop": "svg|path"}]', "drop: 'svg.path' is not a CSS selector: Undefined namespace"),
         ("r.json", '[{"drop": "p", "site": "https://a.org/"}]', "rule 1: site must be a host"),
         ("r.json", '[{"dorp": "p"}]', "must have keep or drop"),
         ("r.json", "3", "must be mappings"),

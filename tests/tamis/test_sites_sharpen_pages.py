@@ -241,3 +241,17 @@ def test_a_long_list_that_a_third_of_the_pages_has_is_cut_though_the_page_alone_
     # What two pages have is no more template for being long.
     few = site_of(*(page_of(number, beside=contents if number < 2 else "") for number in range(30)))
     assert names[77] in tamis.clean(pages[0], url="https://news.example/0", site=few).text
+
+
+def test_pictures_that_most_pages_have_go_and_those_of_the_page_stay() -> None:
+    def pictures(number: int) -> str:
+        own = f"<figure><img src=/photos/{number}.jpg alt='The quay'></figure>"
+        seal = "<picture><img src=/seal.png></picture>"
+        return f"<p>{STORY}<img src=/quill.png alt=Quill></p>{own}<img src=/line.gif>{seal}"
+
+    pages = [page_of(number, beside=pictures(number)) for number in range(5)]
+    alone, beside = (tamis.clean(pages[4], site=site) for site in (site_of(*pages[:3]), site_of(*pages)))
+    assert [alone.markdown.count("]("), beside.markdown.count("![")] == [4, 1]
+    assert "![The quay](/photos/4.jpg)" in beside.markdown
+    assert [alone.html.count("<picture>"), beside.html.count("<picture>")] == [1, 0]
+    assert beside.text == alone.text

@@ -59,7 +59,7 @@ def _shop(pages, seed=0):
 @pytest.mark.parametrize("sample", [400, 20])
 def test_a_host_of_three_templates_is_three_clusters_also_by_a_sample_of_its_pages(sample):
     html, kinds = _shop(45)
-    learned = METHODS["clusters"](sample=sample).learn(HtmlPages.of(html))
+    learned = METHODS["clusters"](sample=sample).learn(HtmlPages.from_html(html))
     assert learned.pages == 45
     assert sorted(set(kinds[group].tolist()).pop() for group in learned.groups) == [0, 1, 2]
     assert all(len(set(kinds[group].tolist())) == 1 for group in learned.groups)
@@ -67,7 +67,7 @@ def test_a_host_of_three_templates_is_three_clusters_also_by_a_sample_of_its_pag
 
 def test_the_template_of_a_cluster_is_what_its_pages_share():
     html, _ = _shop(45)
-    pages = HtmlPages.of(html)
+    pages = HtmlPages.from_html(html)
     learned = METHODS["clusters"]().learn(pages)
     said = {0: "Share this story", 1: "Search the list", 2: "Add to basket"}
     for number in range(6):
@@ -78,8 +78,8 @@ def test_the_template_of_a_cluster_is_what_its_pages_share():
 
 
 def test_a_new_page_is_labelled_by_the_nearest_cluster():
-    learned = METHODS["clusters"]().learn(HtmlPages.of(_shop(45)[0]))
-    others = HtmlPages.of(_shop(51, seed=1)[0])
+    learned = METHODS["clusters"]().learn(HtmlPages.from_html(_shop(45)[0]))
+    others = HtmlPages.from_html(_shop(51, seed=1)[0])
     said = ("Share this story", "Search the list", "Add to basket")
     for number in range(45, 51):
         read = others.read(number)
@@ -89,7 +89,7 @@ def test_a_new_page_is_labelled_by_the_nearest_cluster():
 def test_copies_go_with_their_originals():
     html, _ = _shop(30)
     copies = [(f"{url}?print=1", page) for url, page in html[:5]]
-    learned = METHODS["clusters"]().learn(HtmlPages.of(html + copies))
+    learned = METHODS["clusters"]().learn(HtmlPages.from_html(html + copies))
     assert learned.pages == 30
     where = {number: cluster for cluster, numbers in enumerate(learned.groups) for number in numbers}
     assert sorted(where) == list(range(35))

@@ -49,7 +49,7 @@ TEMPLATE = {*(f"To {section}" for section in SECTIONS), "The paper of the harbou
     ids=["from the front page, as in the paper", "from a section, with two pages that agree"],
 )
 def test_the_template_is_found_from_the_pages_of_the_menu(parameters, key_page, menu):
-    pages = HtmlPages.of(_site())
+    pages = HtmlPages.from_html(_site())
     learned = METHODS["menus"](**parameters).learn(pages)
     assert [pages.names[number][22:-5] for number in learned.groups[0]] == [key_page, *menu]
     assert learned.pages == len(menu) + 1
@@ -62,13 +62,13 @@ def test_the_front_page_is_tried_last_where_the_links_of_others_lead_nowhere():
     def moved(url: str, html: bytes) -> tuple[str, bytes]:
         return url, html if url.endswith("index.html") else html.replace(b"href='/", b"href='/moved/")
 
-    pages = HtmlPages.of([moved(*page) for page in _site()])
+    pages = HtmlPages.from_html([moved(*page) for page in _site()])
     learned = METHODS["menus"]().learn(pages)
     assert pages.names[learned.groups[0][0]] == "https://paper.example/index.html"
 
 
 def test_the_key_page_can_be_named():
-    pages = HtmlPages.of(_site())
+    pages = HtmlPages.from_html(_site())
     key = "https://paper.example/story-4.html"
     learned = METHODS["menus"](key_page=key).learn(pages)
     assert pages.urls[learned.groups[0][0]] == key
@@ -86,7 +86,7 @@ def test_the_key_page_can_be_named():
 )
 def test_pages_without_links_among_them_are_a_clear_error(html):
     with pytest.raises(SiteError, match=r"no links to other pages were found among .* give the folder of a whole site"):
-        METHODS["menus"]().learn(HtmlPages.of(html))
+        METHODS["menus"]().learn(HtmlPages.from_html(html))
 
 
 ATTRIBUTES = st.sampled_from(["", " id=a", " id=b", " class='x y'", " class=x", " class='y z' title=t", " title=t"])
@@ -120,7 +120,7 @@ def _texts(page, node):
 
 def _recursive_etdm(one, other, equal):
     """Function ETDM of Algorithm 2, as printed, with texts as leaves that are equal when they say the same."""
-    profiles = Profile.of(one), Profile.of(other)
+    profiles = Profile.from_page(one), Profile.from_page(other)
 
     def same(node, partner):
         return bool(equal.between(*profiles)(np.array([node]), np.array([partner]))[0])
@@ -142,7 +142,7 @@ def _recursive_etdm(one, other, equal):
 def test_the_mapping_is_that_of_the_recursion(one, other, threshold):
     first, second = _tree_page(one), _tree_page(other)
     equal = Equality(threshold)
-    mapped = shared_units(Profile.of(first), Profile.of(second), equal)
+    mapped = shared_units(Profile.from_page(first), Profile.from_page(second), equal)
     assert set(np.flatnonzero(mapped).tolist()) == _recursive_etdm(first, second, equal)
 
 
@@ -150,11 +150,11 @@ def test_what_stands_under_another_ancestor_is_found_by_what_it_says():
     foot = "<div class=foot><p>The paper of the harbour</p><a href=/x>Imprint</a></div>"
     key = Page.parse(f"<body><div class=a><h1>Sea</h1></div>{foot}<i>Hi</i></body>", "https://a.example/1")
     wrapped = f"<body><section id=all><div class=b><h1>Land</h1></div>{foot}<i>Hi</i></section></body>"
-    other = Profile.of(Page.parse(wrapped, "https://a.example/2"))
+    other = Profile.from_page(Page.parse(wrapped, "https://a.example/2"))
     tags = [str(element.tag) for element in key.elements]
-    exact = template_of(Profile.of(key), [other], Equality())
+    exact = template_of(Profile.from_page(key), [other], Equality())
     assert [tags[index] for index in np.flatnonzero(exact[: key.n])] == ["html", "head", "body"]
-    anywhere = template_of(Profile.of(key), [other], Equality(least_characters=10))
+    anywhere = template_of(Profile.from_page(key), [other], Equality(least_characters=10))
     assert [tags[index] for index in np.flatnonzero(anywhere[: key.n])] == ["html", "head", "body", "div", "p", "a"]
     assert np.array(key.block_texts())[anywhere[key.n :]].tolist() == ["The paper of the harbour", "Imprint"]
 

@@ -19,6 +19,7 @@ import numpy as np
 from benchmarks.sites.truth.hand_truth import HandTruth, f1, letters, marked_sites
 from tamis.folders import SitePages
 from tamis_papers.experiments.harness import parser_of, say, table, write_json
+from tamis_papers.menus import Menus
 from tamis_papers.methods import METHODS
 from tamis_papers.pages import SiteError
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from tamis.folders import SitePage
 
 NUMBERS: Final = (2, 5, 10, 20, 100)
-MENUS: Final = "menus"
 Figures = dict[tuple[str, int], list[tuple[float, float]]]
 
 
@@ -62,10 +62,10 @@ def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures) ->
         part = kept.subset(range(min(number, len(kept))))
         for name in METHODS:
             try:
-                if name != MENUS:
+                if name != "menus":
                     found = METHODS[name]().learn(part).label(part.read(0)).template
                 elif number == max(NUMBERS):
-                    found = METHODS[name](key_page=pages.names[place]).learn(kept).label(kept.read(0)).template
+                    found = Menus(key_page=pages.names[place]).learn(kept).label(kept.read(0)).template
                 else:
                     continue
             except SiteError:

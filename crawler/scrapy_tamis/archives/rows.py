@@ -15,7 +15,7 @@ from scrapy_tamis.archives.addresses import describe
 from scrapy_tamis.fields import FIELDS, CleaningOptions, clean_item
 from scrapy_tamis.storage.evidence import HashedPage
 from tamis.models import load_model
-from tamis.page import Page, PageTooLarge
+from tamis.page.page import Page, PageTooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,7 +80,7 @@ def clean_page(
     model, how = load_model(options.model), CleaningOptions(outputs=tuple(options.outputs), switches=switches)
     try:
         html = archived.html if hashed is None else hashed.page
-        item = clean_item(html, archived.url, hashed, evidence, model, how, options.rules.of(archived.url))
+        item = clean_item(html, archived.url, hashed, evidence, model, how, options.rules.for_url(archived.url))
     except Exception as error:
         return Failure(describe(error), archived.url)
     row: Row = dict.fromkeys(columns(options.outputs))  # in their order; "duplicate_of" is known when it is written

@@ -9,17 +9,17 @@ import os
 import shutil
 import sqlite3
 from abc import ABC, abstractmethod
-from collections import Counter, deque
+from collections import Counter
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice, repeat
-from typing import IO, TYPE_CHECKING, ClassVar, Final, Self
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from scrapy_tamis.archives.addresses import Destination
 from scrapy_tamis.archives.counting import HostCounts, LeafWriter, StreamCounts, count_hosts
-from scrapy_tamis.archives.reading import ArchiveReader, Part, split_archives
+from scrapy_tamis.archives.reading import ENDED_PROCESS, ArchiveReader, Part, split_archives
 from scrapy_tamis.archives.rows import FORMATS, Failure, clean_page, hash_page
 from scrapy_tamis.fetching import STANDARD_INPUT
 from scrapy_tamis.storage.evidence import HashedPage
@@ -312,11 +312,10 @@ class OnePassRun(Run):
 def run_in_processes(
     work: PartWork, tasks: Tasks, options: Options, counts: HostCounts
 ) -> Iterator[tuple[str, Summary]]:
-    """Do the work on parts in one or several processes, in any order; yield name and report of each."""
-    if options.processes <= 1:
-        for name, (part, target) in tasks.items():
-            yield name, work(part, target, options, counts)
-        return
+    """Do the work on parts in processes, in any order; yield name and report of each.
+
+    A single process is one of its own, too: what it dies of is skipped, and the run goes on.
+    """
     left = dict(tasks)
     while left:
         try:
@@ -398,26 +397,22 @@ def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Op
 
 def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | Failure]:
     """Clean pages, each with what its host had counted when it came; yield as :func:`clean_counted`, in their order."""
-    if options.processes == 1:
-        for page in pages:
-            hashed = hash_page(page, options)
-            yield clean_page(page, hashed, _count_page(page, hashed, counts), options)
-        return
     left = iter(pages)
-    cleaning: list[Future[list[Row | Failure]]] = []
+    cleaning: list[Callable[[], list[Row | Failure]]] = []
     with ExitStack() as stack:
-        pools = [stack.enter_context(process_pool(1, __name__)) for _ in range(options.processes)]
-        while batch := list(islice(left, _BATCH * len(pools))):
+        workers = [stack.enter_context(closing(_PageWorker(options))) for _ in range(options.processes)]
+        while batch := list(islice(left, _BATCH * len(workers))):
             shares = [batch[begin : begin + _BATCH] for begin in range(0, len(batch), _BATCH)]
-            hashing = [pool.submit(_hash_pages, share, options) for pool, share in zip(pools, shares, strict=False)]
-            for future in cleaning:  # which the processes have worked on before
-                yield from future.result()
-            cleaning = [
-                pool.submit(_clean_hashed, list(map(_count_page, share, future.result(), repeat(counts))), options)
-                for pool, share, future in zip(pools, shares, hashing, strict=False)
-            ]
-        for future in cleaning:
-            yield from future.result()
+            hashing = [worker.hash(share) for worker, share in zip(workers, shares, strict=False)]
+            for rows in cleaning:  # which the processes have worked on before
+                yield from rows()
+            cleaning = []
+            for worker, share, hashed_pages in zip(workers, shares, hashing, strict=False):
+                hashed = hashed_pages()
+                evidence = [_count_page(page, units, counts) for page, units in zip(share, hashed, strict=True)]
+                cleaning.append(worker.clean(share, hashed, evidence))
+        for rows in cleaning:
+            yield from rows()
 
 
 def _count_page(page: ArchivedPage, hashed: HashedUnits | str | None, counts: StreamCounts) -> SiteEvidence | None:
@@ -425,23 +420,93 @@ def _count_page(page: ArchivedPage, hashed: HashedUnits | str | None, counts: St
     return None if hashed is None or isinstance(hashed, str) else counts.count(page.url, page.host, hashed)
 
 
-_hashed: Final = deque[list[tuple["ArchivedPage", "HashedPage | str | None"]]]()
-"""Pages that a process of one pass has parsed and is to clean next."""
+class _PageWorker:
+    """A process of one pass: it parses pages, keeps them while they are counted, and cleans them.
+
+    Of pages that it dies of, each is tried by itself in another one: that which ends it again is the one that fails.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._batch = 0
+        self._pool = process_pool(1, __name__)
+
+    def close(self) -> None:
+        """End the process."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def hash(self, pages: list[ArchivedPage]) -> Callable[[], list[HashedUnits | str | None]]:
+        """Have pages parsed; return what waits for their fingerprints, or the errors of those without any."""
+        self._batch += 1
+        hashing: Future[list[HashedUnits | str | None]] = self._submit(_hash_pages, self._batch, pages)
+
+        def result() -> list[HashedUnits | str | None]:
+            with suppress(BrokenProcessPool):
+                return hashing.result()
+            return [self._try_alone(hash_page, page) for page in pages]
+
+        return result
+
+    def clean(
+        self, pages: list[ArchivedPage], hashed: list[HashedUnits | str | None], evidence: list[SiteEvidence | None]
+    ) -> Callable[[], list[Row | Failure]]:
+        """Have the pages cleaned that were parsed last; return what waits for their rows."""
+        cleaning: Future[list[Row | Failure]] = self._submit(_clean_kept, self._batch, evidence)
+
+        def result() -> list[Row | Failure]:
+            with suppress(BrokenProcessPool, _PagesGoneError):
+                return cleaning.result()
+            rows = []
+            for page, units, of_page in zip(pages, hashed, evidence, strict=True):
+                row = units if isinstance(units, str) else self._try_alone(_clean_again, page, of_page)
+                rows.append(Failure(row, page.url) if isinstance(row, str) else row)
+            return rows
+
+        return result
+
+    def _submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        try:
+            return self._pool.submit(work, *arguments, self._options)
+        except BrokenProcessPool:
+            self._pool = process_pool(1, __name__)
+            self._pool.submit(int).result()  # one that does not even start is no page's fault
+            return self._pool.submit(work, *arguments, self._options)
+
+    def _try_alone(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return self._submit(work, *arguments).result()
+        except BrokenProcessPool:
+            return ENDED_PROCESS
 
 
-def _hash_pages(pages: list[ArchivedPage], options: Options) -> list[HashedUnits | str | None]:
+class _PagesGoneError(LookupError):
+    """The process that kept the pages has ended."""
+
+
+_kept: Final = dict[int, list[tuple["ArchivedPage", "HashedPage | str | None"]]]()
+"""Pages that a process of one pass has parsed and is to clean next, by the number of their batch."""
+
+
+def _hash_pages(batch: int, pages: list[ArchivedPage], options: Options) -> list[HashedUnits | str | None]:
     """Fingerprint pages in a process, which keeps them to be cleaned."""
     hashed = [hash_page(page, options) for page in pages]
-    _hashed.append(list(zip(pages, hashed, strict=True)))
+    _kept[batch] = list(zip(pages, hashed, strict=True))
     return list(hashed)
 
 
-def _clean_hashed(evidence: list[SiteEvidence | None], options: Options) -> list[Row | Failure]:
-    """Clean the pages that this process has kept for longest, with the counts of their hosts."""
+def _clean_kept(batch: int, evidence: list[SiteEvidence | None], options: Options) -> list[Row | Failure]:
+    """Clean the pages of a batch that this process has kept, with the counts of their hosts."""
+    if batch not in _kept:
+        raise _PagesGoneError
     return [
         clean_page(page, hashed, of_page, options)
-        for (page, hashed), of_page in zip(_hashed.popleft(), evidence, strict=True)
+        for (page, hashed), of_page in zip(_kept.pop(batch), evidence, strict=True)
     ]
+
+
+def _clean_again(page: ArchivedPage, evidence: SiteEvidence | None, options: Options) -> Row | Failure:
+    """Clean a page that this process has not kept."""
+    return clean_page(page, hash_page(page, options), evidence, options)
 
 
 def _write_rows(

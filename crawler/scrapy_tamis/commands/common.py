@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from scrapy_tamis.fetching import reason
+from scrapy_tamis.messages import loggable
 from tamis import Rules, files, load_model
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ class CommandError(Exception):
 
 
 def warn(message: str) -> None:
-    """Write a message to standard error."""
-    print(f"tamis: {message}", file=sys.stderr)
+    """Write a message to standard error, with nothing of a page or server in it that steers a terminal."""
+    print(f"tamis: {loggable(message)}", file=sys.stderr)
 
 
 def counted(number: int, noun: str) -> str:

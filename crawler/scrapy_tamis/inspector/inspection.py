@@ -14,7 +14,6 @@ from tamis import Cleaned, Limits, Page, PageTooLarge, clean, load_model
 from tamis.evidence.draft import Reason
 from tamis.models.blocks import Attribution, BlockModel, attribute_scores
 from tamis.models.decision import FixedThreshold
-from tamis.output.markup import make_plain_markup
 from tamis.output.text import text_pieces
 from tamis.rules import Rules
 from tamis.segments import make_segments
@@ -126,8 +125,7 @@ class Inspection:
         section_of: list[int] = []
         pieces = [("", -1, cleaned.text)]
         if draft is not None:
-            markup = make_plain_markup(draft.page, draft.kept, draft.hidden)
-            pieces = [(gap, markup.block(draft.page, item), text) for gap, item, text in text_pieces(markup)]
+            pieces = list(text_pieces(draft.page, draft.kept, draft.hidden))
             kind[draft.kept] = CONTENT
             kind[draft.comment_units[self.page.n :]] = COMMENTS
             kind[draft.overruled[self.page.n :] == Reason.COPY] = COPY

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import zlib
 from collections import Counter
@@ -12,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from scrapy_tamis.messages import loggable
 from scrapy_tamis.profiles import RepeatedPart, find_repeated_parts
 from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.storage.keys import site_of
 from tamis import Page, PageTooLarge
 from tamis.counting import LossyCounts
 from tamis.hashing import hash_text
-from tamis.page.text import WORD
+from tamis.page.text import count_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,6 @@ MAX_PAGES: Final = 200_000
 """Pages that a report has records of; later ones are only counted."""
 
 _MAX_ERRORS: Final = 200
-_USER_IN_ADDRESS: Final = re.compile(r"(?<=://)[^\s/@]{1,200}@")
 
 MAX_HOSTS: Final = 20
 PAGES_PER_HOST: Final = 10
@@ -134,8 +133,8 @@ class CrawlRecord:
             self.more_pages += 1
 
     def add_error(self, message: str) -> None:
-        """Count an error, without users and passwords of addresses; after 200 different ones all new ones together."""
-        line = _USER_IN_ADDRESS.sub("***@", " ".join(message.split()))[:300]
+        """Count an error as it may be written, see :func:`loggable`; after 200 different ones all new ones together."""
+        line = loggable(message)[:300]
         known = line in self.errors or len(self.errors) < _MAX_ERRORS
         self.errors[line if known else "other errors"] += 1
 
@@ -152,7 +151,7 @@ def page_record(values: Mapping[str, Any], seconds: float) -> PageRecord | None:
     if not isinstance(url, str) or (status is None and share is None):
         return None
     text = str(value("text") or "")
-    words = len(WORD.findall(text[:_MAX_COUNTED])) * max(len(text) / _MAX_COUNTED, 1)
+    words = count_words(text[:_MAX_COUNTED]) * max(len(text) / _MAX_COUNTED, 1)
     cut = min(max(number("template_share") or 0.0, 0.0), 1.0)
     given, cut_of_all = number("cut_words"), words * cut / max(1 - cut, _LEAST_KEPT)
     cut_words = cut_of_all if given is None else given
@@ -182,5 +181,5 @@ def _lines_at_the_ends(text: str) -> NDArray[np.void]:
     chosen = list(lines)
     if len(chosen) > 2 * _MAX_LINES:
         chosen = chosen[:_MAX_LINES] + chosen[-_MAX_LINES:]
-    counted = ((hash_text(line), min(len(WORD.findall(line)), 0xFFFF)) for line in chosen)
+    counted = ((hash_text(line), min(count_words(line), 0xFFFF)) for line in chosen)
     return np.array([each for each in counted if each[1] >= _MIN_WORDS], LINE)

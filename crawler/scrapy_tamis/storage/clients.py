@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -12,6 +13,8 @@ from redis.asyncio import Redis as AsyncRedis
 from redis.asyncio import RedisCluster as AsyncRedisCluster
 from redis.asyncio import sentinel as async_sentinel
 from redis.connection import parse_url
+
+from scrapy_tamis.messages import loggable
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
@@ -37,6 +40,11 @@ _ECHO: Final = re.compile(r",? *with args beginning with.*", re.DOTALL)
 
 _MAX_MESSAGE: Final = 500  # characters
 
+_UNNAMED: Final[dict[str, Any]] = (
+    {"driver_info": None} if find_spec("redis.driver_info") is not None else {"lib_name": None, "lib_version": None}
+)
+"""Without it redis-py sends CLIENT SETINFO on each connection, which servers before 7.2 and many users are refused."""
+
 
 def asynchronous_client(url: str, **options: Any) -> AsyncRedis:
     """Return a client for a crawl; all that this package sends at once has one hash tag, so a cluster takes it, too.
@@ -58,7 +66,7 @@ def asynchronous_client(url: str, **options: Any) -> AsyncRedis:
         master: AsyncRedis = sentinels.master_for(name, connection_pool_class=_SentinelPool)
         return master
     client: Any = AsyncRedisCluster if kind == _CLUSTER else AsyncRedis
-    opened: AsyncRedis = client.from_url(servers[0], **options)
+    opened: AsyncRedis = client.from_url(servers[0], **_UNNAMED, **options)
     return opened
 
 
@@ -68,7 +76,7 @@ def blocking_client(url: str, **options: Any) -> Redis:
     if kind == _SENTINEL:
         return _blocking_master(url, options)
     client: Any = _Cluster if kind == _CLUSTER else Redis
-    opened: Redis = client.from_url(servers[0], **options)
+    opened: Redis = client.from_url(servers[0], **_UNNAMED, **options)
     return opened
 
 
@@ -97,9 +105,10 @@ def words_of(error: BaseException) -> str:
 def message_of(error: BaseException, url: str) -> str:
     """Return an error of a connection for a log; every message about one is made here.
 
-    No part of the user and password in the address is in it, and nothing that a server repeats of what it was sent.
+    No part of the user and password in the address is in it, nothing that a server repeats of what it was sent, and
+    nothing that steers a terminal.
     """
-    words = words_of(error)
+    words = loggable(words_of(error))
     for secret in sorted(_secrets_of(url), key=len, reverse=True):
         begin, end = (r"(?<!\w)" if secret[0].isalnum() else "", r"(?!\w)" if secret[-1].isalnum() else "")
         words = re.sub(begin + re.escape(secret) + end, "***", words)
@@ -181,14 +190,14 @@ def _split(url: str) -> tuple[str, list[str], str]:
 def _sentinel_options(url: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the name of the master, and the arguments of redis-py's ``Sentinel``."""
     _, servers, name = _split(url)
-    places, given = [], dict(options)
+    places, given = [], _UNNAMED | options
     for server in servers:
         given |= parse_url(server)  # type: ignore[no-untyped-call]
         places.append((given.pop("host", "localhost"), given.pop("port", _SENTINEL_PORT)))
     if given.pop("connection_class", None) is not None:
         given["ssl"] = True
     own = {key: given.pop(f"sentinel_{key}") for key in ("username", "password") if f"sentinel_{key}" in given}
-    shared = {key: value for key, value in given.items() if _OF_SENTINELS.match(key)}
+    shared = {key: value for key, value in given.items() if key in _UNNAMED or _OF_SENTINELS.match(key)}
     return name, {"sentinels": places, "sentinel_kwargs": shared | own, **given}
 
 

@@ -1,1 +1,1 @@
-"""Tamis behind the functions of other libraries, to be tried by one import line."""
+"""The functions of other libraries, implemented by Tamis: one changed import line tries it."""

@@ -1,9 +1,9 @@
-"""The functions of trafilatura with Tamis behind them: ``from tamis.compat import trafilatura``.
+"""The functions of trafilatura, implemented by Tamis: ``from tamis.compat import trafilatura``.
 
 Arguments and output formats are those of trafilatura 2. These have no effect, since Tamis has no counterpart:
 ``fast``, ``no_fallback``, ``deduplicate``, ``date_extraction_params``, ``settingsfile`` and ``config``. ``license`` is
-``None``. XML, TEI, CSV and ``options`` raise `NotImplementedError`. There are no functions but
-``extract``, ``bare_extraction`` and ``extract_metadata``.
+``None``. XML, TEI, CSV and ``options`` raise `NotImplementedError`. Only ``extract``,
+``bare_extraction`` and ``extract_metadata`` are provided.
 """
 
 # ruff: noqa: SIM905 - lists of words are read as text
@@ -256,7 +256,9 @@ def _write(document: Document, output_format: str, *, with_metadata: bool) -> st
 
 def _write_html(document: Document, facts: dict[str, Any]) -> str:
     named = {name: ";".join(value) if isinstance(value, list) else value for name, value in facts.items()}
-    root, head, body = etree.Element("html"), etree.Element("head"), copy.deepcopy(document.body)
+    root = etree.Element("html")
+    head = etree.Element("head")
+    body = copy.deepcopy(document.body)
     head.extend(etree.Element("meta", name=name, content=value) for name, value in named.items())
     body.extend(document.commentsbody)
     root.extend([head, body])

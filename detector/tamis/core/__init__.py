@@ -11,12 +11,12 @@ from typing import Any, Final
 
 __all__ = ["SEED", "core"]
 
-_HOW: Final = "install it anew: pip install --force-reinstall tamis (from source: a C compiler, or pip install ziglang)"
+_HOW: Final = "reinstall it: pip install --force-reinstall tamis (from source: a C compiler, or pip install ziglang)"
 
 SEED: Final = secrets.randbits(64)
 """Seed of the core's hash tables, another in every process, so that no page can fill one of their slots."""
 
-VERSION: Final = 40
+VERSION: Final = 42
 """Version of the functions that are called here; ``core.h`` has the same number."""
 
 
@@ -25,7 +25,8 @@ def _load() -> Any:
         compiled = import_module("tamis.core._compiled")
     except ImportError as error:
         raise ImportError(f"the compiled core of tamis cannot be loaded ({error}): {_HOW}") from error
-    if (found := getattr(compiled, "VERSION", 1)) != VERSION:
+    found = getattr(compiled, "VERSION", 1)
+    if found != VERSION:
         raise ImportError(f"the compiled core of tamis is of version {found}, not {VERSION}: {_HOW}")
     return compiled
 

@@ -18,9 +18,7 @@ from tamis.page.text import block_words
 from tamis.page.tree import clickable_blocks, elements_of_blocks, nearest, outermost, subtree_sums, tag_set, within
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from tamis.arrays import Flags
+    from tamis.arrays import Flags, Indices
     from tamis.evidence.draft import Draft
     from tamis.models import Scores
     from tamis.page.page import Page
@@ -36,9 +34,7 @@ _WORDS: Final = re.compile(
 """Words for comments in class and id names, in several languages."""
 
 _PLURAL: Final = re.compile(r"(?:s|[^c]e|[eo]n|er|it|ek|ti|lar|i)$")
-_NUMBER: Final = re.compile(r"\d+")
 _PART: Final = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
-_MAX_NAME_LENGTH: Final = 80
 
 _THREAD_PARTS: Final = frozenset({"list", "lists", "section", "area", "thread", "listing", "pane"})
 _COMMENT_PARTS: Final = frozenset(
@@ -52,7 +48,6 @@ _COMMENT_PARTS: Final = frozenset(
 )
 """Other parts that the name of a comment may have; with any other part it is not one, such as ``comment-policy``."""
 _PARTS: Final = _COMMENT_PARTS | _THREAD_PARTS
-_FORM_PARTS: Final = frozenset({"form", "respond"})
 _KIND_BY_FULL_NAME: Final = {
     "disqus_thread": THREAD, "dsq-content": THREAD, "dsq-comments": THREAD, "responses": THREAD,
     "commentsection": THREAD, "respond": FORM, "replyform": FORM, "commentform": FORM, "wpd-field-comment": FORM,
@@ -66,8 +61,6 @@ _POSSIBLE: Final = attribute_predicate("class", "id", parts=(
 ))  # fmt: skip
 """Cheap filter: every name that the tables above recognise contains one of these substrings."""
 
-_ALL_POSSIBLE: Final = frozenset({_SCHEMA_POSSIBLE, _TYPEOF_POSSIBLE, _POSSIBLE})
-
 _SCHEMA: Final = re.compile(r"schema\.org/(?:User)?Comments?\s*$|(?:^|\s)comment(?:\s|$)")
 _TYPEOF: Final = re.compile(r"(?i)(?:^|[\s:])(?:User)?Comment(?:\s|$)")
 
@@ -75,15 +68,14 @@ _CONTAINERS: Final = tag_set(
     "div", "section", "article", "aside", "ul", "ol", "li", "dl", "dt", "dd", "table", "tbody", "tr", "td", "form",
     "blockquote", "p", "details",
 )  # fmt: skip
-_CODE: Final = tag_set("pre", "code")
 
 
 def named_comments(page: Page) -> Flags | None:
     """bool[m], blocks in elements named like single comments, without code and the forms within; ``None`` for none."""
     table = page.attributes
-    if table.matches.keys().isdisjoint(_ALL_POSSIBLE):
+    if table.matches.keys().isdisjoint((_SCHEMA_POSSIBLE, _TYPEOF_POSSIBLE, _POSSIBLE)):
         return None
-    known = {place: _KIND_OF[_NUMBER.sub("0", value)] for place, value in table.matching(_POSSIBLE)}
+    known = {place: _KIND_OF[re.sub(r"\d+", "0", value)] for place, value in table.matching(_POSSIBLE)}
     for possible, pattern in ((_SCHEMA_POSSIBLE, _SCHEMA), (_TYPEOF_POSSIBLE, _TYPEOF)):
         known |= {place: COMMENT for place, value in table.matching(possible) if pattern.search(value)}
     if COMMENT not in known.values():  # as on most pages
@@ -94,8 +86,9 @@ def named_comments(page: Page) -> Flags | None:
     kind[~_CONTAINERS.take(page.tag)] = NOTHING
     # an element named like one comment that contains a thread or a form is the whole thread
     kind[(kind == COMMENT) & (subtree_sums(page, kind >= THREAD) > 0)] = THREAD
-    found: Flags = _blocks(page, kind == COMMENT) & ~_blocks(page, kind == FORM) & ~_blocks(page, _CODE.take(page.tag))
-    return found if found.any() else None
+    other = (kind == FORM) | tag_set("pre", "code").take(page.tag)
+    comments: Flags = _blocks(page, kind == COMMENT) & ~_blocks(page, other)
+    return comments if comments.any() else None
 
 
 def _blocks(page: Page, elements: Flags) -> Flags:
@@ -112,16 +105,16 @@ def _kind_of_value(value: str) -> int:
 
 def _kind_of(name: str) -> int:
     """Kind according to one class or id name."""
-    if len(name) > _MAX_NAME_LENGTH:
+    if len(name) > 80:
         return NOTHING
-    small = name.lower()
-    if small in _KIND_BY_FULL_NAME:
-        return _KIND_BY_FULL_NAME[small]
-    found = _WORDS.search(small)
+    lowered = name.lower()
+    if lowered in _KIND_BY_FULL_NAME:
+        return _KIND_BY_FULL_NAME[lowered]
+    found = _WORDS.search(lowered)
     if found is None:
         return NOTHING
     rest = set(map(str.lower, _PART.findall(f"{name[: found.start()]} {name[found.end() :]}")))
-    if rest & _FORM_PARTS:
+    if rest & {"form", "respond"}:
         return FORM
     if not rest <= _PARTS:
         return NOTHING
@@ -132,11 +125,8 @@ def _kind_of(name: str) -> int:
 _KIND_OF: Final = Memo[str, int](_kind_of_value, 16_384)
 """Kind by the value of an attribute, all numbers in it 0: the comments of a page are numbered."""
 
-
 MAX_FORUM: Final = 0.3
 """Probability that a page is a forum above which nothing on it is a comment, since its posts are the content."""
-
-_MIN_MAIN_WORDS: Final = 10.0  # beside comments: a photo and a sentence
 
 
 def find_comments(page: Page, scores: Scores) -> Flags | None:
@@ -147,11 +137,12 @@ def find_comments(page: Page, scores: Scores) -> Flags | None:
     comments = named_comments(page)
     if comments is None:
         return None
-    words, is_main = block_words(page), (scores.templateness[page.n :] < 0.5) & ~comments
+    words = block_words(page)
+    is_main = (scores.templateness[page.n :] < 0.5) & ~comments
     forum = scores.decision.forum
     # A page of an unknown kind may be a forum, whose first post is seldom longer than the others.
     least = words[comments].sum() if forum is None else 0.0
-    has_main = words[is_main].sum() >= max(least, _MIN_MAIN_WORDS)
+    has_main = words[is_main].sum() >= max(least, 10.0)  # such as a photo and a sentence
     return comments if has_main and (forum or 0.0) <= MAX_FORUM else None
 
 
@@ -160,9 +151,7 @@ Comments = Literal["separate", "include", "drop"]
 COMMENTS: Final[tuple[Comments, ...]] = get_args(Comments)
 """What to do with reader comments."""
 
-_HEADINGS: Final = tag_set("h2", "h3", "h4", "h5", "h6")
 _MAX_CONTROL_WORDS: Final = 3
-_MIN_REPEATS: Final = 3
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -178,7 +167,7 @@ class CommentPartition:
 
     comments: Flags
     excluded: Flags
-    section: NDArray[np.int32]
+    section: Indices
 
 
 def partition_comments(draft: Draft) -> None:
@@ -194,7 +183,7 @@ def partition_comments(draft: Draft) -> None:
 
 def _with_headings(page: Page, comments: Flags) -> Flags:
     """bool[m], the blocks of comments (bool[m]) and the headings right above them."""
-    heading = nearest(page.parent, _HEADINGS.take(page.tag))[page.block_node] >= 0
+    heading = nearest(page.parent, tag_set("h2", "h3", "h4", "h5", "h6").take(page.tag))[page.block_node] >= 0
     above: Flags = np.append(comments[1:], False)
     return comments | heading & above
 
@@ -212,13 +201,13 @@ def _without_controls(page: Page, comments: Flags) -> Flags:
         if len(texts[block].split(None, _MAX_CONTROL_WORDS)) <= _MAX_CONTROL_WORDS
     ]
     times = Counter(texts[block] for block in short)
-    least = max(_MIN_REPEATS, max(times.values(), default=0) / 2)
+    least = max(3, max(times.values(), default=0) / 2)
     kept = comments.copy()
     kept[[block for block in short if times[texts[block]] >= least]] = False
     return kept
 
 
-def _thread_sections(page: Page, thread: Flags) -> NDArray[np.int32]:
+def _thread_sections(page: Page, thread: Flags) -> Indices:
     """int32[n + m], root unit of the section that each unit belongs to, by the blocks of threads (bool[m]), -1 outside.
 
     A block whose element holds other text, too, is a section of its own.

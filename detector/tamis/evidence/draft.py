@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
 
-from tamis.declared_texts import fact_codes
+from tamis.declared_texts import declared_text_codes
 from tamis.output.text import block_texts
 from tamis.places import find_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tamis.arrays import Flags, Integers
+    from tamis.arrays import Flags, Indices, Integers
     from tamis.evidence.comments import CommentPartition, Comments
     from tamis.models import Model, Scores
     from tamis.models.decision import Choice, Favor, Scope
@@ -63,7 +63,7 @@ class Options(NamedTuple):
     deduplicate: bool = True
     tables: bool = True
     rules: tuple[Rule, ...] = ()
-    hidden: bool = False
+    keep_hidden: bool = False
 
 
 class Draft:
@@ -73,8 +73,8 @@ class Draft:
         texts: text of each of the m blocks.
         lengths: int64[m], characters of each block.
         df: int64[n + m], pages of the site that contain each unit; ``None`` if nothing was counted.
-        places: int64[q * CODES], pages of the site that have each code of the page's places; ``None`` if not counted.
-        facts: int64[f], pages of the site that state each text of the page's title and ``meta`` elements, likewise.
+        places: int64[3 * q], pages of the site that have each code of the page's places; ``None`` if not counted.
+        declared: int64[f], pages of the site that state each text of the page's title and ``meta`` elements, likewise.
         pages: number of pages counted.
         scores: scores of the units, including the evidence so far.
         page_scores: the same without the site's counts.
@@ -98,7 +98,7 @@ class Draft:
 
     smoothed: SmoothedScores
     choice: Choice
-    rule: NDArray[np.int32]
+    rule: Indices
 
     def __init__(self, page: Page, model: Model, counts: SiteCounts | None, options: Options) -> None:
         units = page.n + page.m
@@ -108,17 +108,17 @@ class Draft:
         self.lengths: Integers = np.fromiter(map(len, self.texts), np.int64, page.m)
         self.df: Integers | None = None
         self.places: Integers | None = None
-        self.facts: Integers | None = None
+        self.declared: Integers | None = None
         self.pages = 0
         if counts is not None:
             df, self.pages = counts.frequencies(page, model)
             codes = find_places(page, model).codes.size if len(df) > units else 0
-            facts = fact_codes(page).size if codes else 0
+            facts = declared_text_codes(page).size if codes else 0
             if len(df) != units + codes + facts:
                 raise ValueError(f"the site's counts have {len(df)} units, the page has {units}")
             self.df = df[:units]
             if codes:
-                self.places, self.facts = df[units : units + codes], df[units + codes :]
+                self.places, self.declared = df[units : units + codes], df[units + codes :]
         self.model = model
         self.scores: Scores = model.score(page)
         self.page_scores = self.scores
@@ -167,7 +167,8 @@ class Draft:
     @property
     def template_share(self) -> float:
         """Fraction of the text's characters that was cut as template, 0..1."""
-        left, characters = int(self.lengths.dot(self.content)), int(self.lengths.sum())
+        left = int(self.lengths.dot(self.content))
+        characters = int(self.lengths.sum())
         return (characters - left) / max(characters, 1)
 
     def keep_least_template(self, candidates: Flags) -> None:
@@ -196,7 +197,9 @@ class Draft:
     @property
     def reason(self) -> NDArray[np.uint8]:
         """uint8[n + m], the :class:`Reason` for each unit."""
-        threshold, kept, found = self.choice.threshold, self.kept_by_scores(), np.zeros_like(self.overruled)
+        threshold = self.choice.threshold
+        kept = self.kept_by_scores()
+        found = np.zeros_like(self.overruled)
         for reason, before, after in self._adjustments:
             was_kept = before.templateness < (self.page_threshold if reason == Reason.SITE else threshold)
             is_kept = after.templateness < threshold

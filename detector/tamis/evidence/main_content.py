@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import compress, islice
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,8 +11,6 @@ import numpy as np
 from tamis.core import core
 from tamis.evidence.draft import Reason
 from tamis.hashing import mix
-from tamis.metadata.facts import declared_kind
-from tamis.metadata.json_ld import json_ld_scripts
 from tamis.output.tables import data_tables
 from tamis.output.text import blocks_inside
 from tamis.page.attributes import attribute_predicate
@@ -42,21 +40,11 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _ROLES: Final = tag_set("h1") | tag_set("pre").astype(np.uint8) << 1  # main_content.c has the same bits
-_MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
-_MAX_OTHERS: Final = 0.2  # of the site's other pages, that have a headline or rows, too
-_PRODUCT_POSSIBLE: Final = attribute_predicate("content", "itemtype", parts=("product",))
-_PRODUCT: Final = re.compile(r"(?i)(?:og:)?product(?:\.item)?|https?://schema\.org/(?:individual)?product/?")
-_PRODUCT_FACT: Final = re.compile(r"\b(?:price|priceCurrency|availability|sku|brand)\b")
-_PRICE: Final = re.compile(r"[$€£¥₹₽₩₺₴]\s?\d|\d\s?(?:[$€£¥₹₽₩₺₴]|USD|EUR|GBP|CHF|kr\b|zł|Kč|Ft\b|лв|руб|грн|円|元)")
-_MAX_FACT: Final = 60  # characters
-
-
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", "summary")
 _BUTTON_POSSIBLE: Final = attribute_predicate("class", parts=("btn", "button", "cta"))
 _BUTTON: Final = re.compile(r"(?i)(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])")
+_DIGIT: Final = re.compile(r"\d")
 _OPENS: Final = re.compile(r"aria-(?:controls|expanded)|data-(?:.*-)?(?:target|toggle|tab|panel)")
-_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", "summary")
-_MAX_LABEL_WORDS: Final = 3  # of a button
-_MAX_LABEL: Final = 60  # characters of a block of them
 
 
 def cut_buttons(draft: Draft) -> None:
@@ -71,17 +59,16 @@ def cut_buttons(draft: Draft) -> None:
     if not buttons.any():
         return
     button = nearest(page.parent, buttons)[page.run_node]
-    labels = draft.kept & (draft.lengths <= _MAX_LABEL) & (sums_in_blocks(page, (button < 0) & page.has_ink) == 0)
+    labels = draft.kept & (draft.lengths <= 60) & (sums_in_blocks(page, (button < 0) & page.has_ink) == 0)
+    labels &= ~blocks_inside(page, *_HEADINGS)
     for block in labels.nonzero()[0].tolist():
         begin, end = page.block_run_begin[block], page.block_run_end[block]
         elements = set(button[begin:end][page.has_ink[begin:end]].tolist())
-        text = draft.texts[block]
         labels[block] = (
-            len(text.split()) <= _MAX_LABEL_WORDS * len(elements)
-            and not any(map(str.isdigit, text))
+            len(draft.texts[block].split()) <= 3 * len(elements)
+            and _DIGIT.search(draft.texts[block]) is None
             and not any(_OPENS.fullmatch(name) for element in elements for name, _ in page.attributes[element])
         )
-    labels &= ~blocks_inside(page, *_HEADINGS)
     if (draft.kept & ~labels).any():
         draft.overrule(labels, Reason.UNWANTED, cut=True)
 
@@ -104,11 +91,6 @@ def keep_parts_of_main_content(draft: Draft) -> None:
 _NOT_ROWS: Final = tag_set("nav", "aside", "header", "footer", "form", "dialog")
 _CONTROLS: Final = tag_set("form", "input", "button", "select", "textarea")
 _WHOLE_PAGE: Final = tag_set("html", "body", "form")
-_MIN_LIKENESS: Final = 0.7  # of siblings, by the cost of a section inside of them
-_MIN_ROWS: Final = 3  # blocks
-_MIN_ROW: Final = 15  # characters of a block in the mean
-_MAX_LINKED_ROWS: Final = 0.5  # of the text
-_MIN_PROSE: Final = 40  # characters
 
 
 def keep_rows(draft: Draft) -> None:
@@ -121,25 +103,25 @@ def keep_rows(draft: Draft) -> None:
     h1 = blocks_inside(page, "h1").nonzero()[0]
     if not h1.size or draft.choice.kind in {None, "article"}:
         return
-    is_row = draft.scores.penalty[: page.n] >= _MIN_LIKENESS
+    is_row = draft.scores.penalty[: page.n] >= 0.7  # siblings that are alike
     runs = np.unique(page.parent[is_row & ~is_row[page.parent]])
     begin, end = page.block_begin[runs], page.block_end[runs]
     excluded = kept | within(page, _NOT_ROWS.take(page.tag))[page.block_node]
     if draft.comments is not None:
         excluded |= draft.comments.excluded
     if draft.df is not None:
-        excluded |= draft.df[page.n :] - 1 >= _MAX_OTHERS * max(draft.pages - 1, 1)
+        excluded |= draft.df[page.n :] - 1 >= 0.2 * max(draft.pages - 1, 1)  # of the site's other pages
     length, linked = run_lengths(page), linked_runs(page)
-    is_found = (begin > h1[0]) & (end - begin >= _MIN_ROWS) & (sums_over_blocks(page, excluded)[runs] == 0)
+    is_found = (begin > h1[0]) & (end - begin >= 3) & (sums_over_blocks(page, excluded)[runs] == 0)
     is_found &= subtree_sums(page, _CONTROLS.take(page.tag))[runs] == 0
-    is_found &= sums_over_blocks(page, draft.lengths)[runs] >= _MIN_ROW * (end - begin)
-    is_found &= (sums_over_runs(page, length * linked) < _MAX_LINKED_ROWS * sums_over_runs(page, length))[runs]
+    is_found &= sums_over_blocks(page, draft.lengths)[runs] >= 15 * (end - begin)
+    is_found &= (sums_over_runs(page, length * linked) < 0.5 * sums_over_runs(page, length))[runs]
     found = np.zeros(page.m, bool)
     headings = blocks_inside(page, *_HEADINGS)
     for run in runs[is_found].tolist():
         first = page.block_begin[run]
         prose = kept[:first].nonzero()[0][-1:]
-        if not prose.size or draft.lengths[prose[0]] < _MIN_PROSE or not headings[prose[0] + 1 : first].all():
+        if not prose.size or draft.lengths[prose[0]] < 40 or not headings[prose[0] + 1 : first].all():
             continue
         around = run
         while page.block_begin[around] > h1[0]:
@@ -149,9 +131,6 @@ def keep_rows(draft: Draft) -> None:
     draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
 
 
-_MAX_NAVIGATION: Final = 0.3  # of the kept text
-
-
 def cut_navigation(draft: Draft) -> None:
     """Cut what is kept inside of navigation, if that is little: boxes of links in an article, alphabets of lists."""
     page = draft.page
@@ -159,7 +138,7 @@ def cut_navigation(draft: Draft) -> None:
     elements += elements_named(page, "nav")
     if elements:
         inside = within(page, is_among(page, elements))[page.block_node] & draft.kept
-        if draft.lengths.dot(inside) <= _MAX_NAVIGATION * draft.lengths.dot(draft.kept):
+        if draft.lengths.dot(inside) <= 0.3 * draft.lengths.dot(draft.kept):
             draft.overrule(inside, Reason.UNWANTED, cut=True)
 
 
@@ -171,56 +150,25 @@ def keep_headline(draft: Draft) -> None:
     headings = (blocks_inside(page, "h1") & ~kept).nonzero()[0].tolist()
     if not (headings and kept.any()):
         return
-    most = _MAX_OTHERS * max(draft.pages - 1, 1)
+    most = 0.2 * max(draft.pages - 1, 1)  # of the site's other pages
     found = np.zeros(page.m, bool)
-    found[headings] = _are_like_title(draft, headings)
+    found[headings] = are_like_title(draft, headings)
     draft.overrule(found & (df[page.n :] - 1 < most), Reason.MAIN_CONTENT, cut=False)
 
 
-def keep_product(draft: Draft) -> None:
-    """Keep the name, price and availability of the product that the page is about, if any of its text is kept.
-
-    They are short and look like those of the other products on the page. The name is the last heading before the kept
-    text that repeats the title. The facts are what microdata marks, and the first price after the name.
-    """
-    page, kept = draft.page, draft.kept
-    if not (_is_product(page) and kept.any()):
-        return
-    first, last = kept.nonzero()[0][[0, -1]].tolist()
-    headings = blocks_inside(page, "h1")[: last + 1].nonzero()[0].tolist()
-    names = list(compress(headings, _are_like_title(draft, headings)))
-    if not names:
-        return
-    name = max((block for block in names if block <= first), default=names[0])
-    marked = [element for element, value in page.attribute("itemprop").items() if _PRODUCT_FACT.search(value)]
-    short = (sums_in_blocks(page, linked_runs(page) & page.has_ink) == 0) & (draft.lengths <= _MAX_FACT)
-    short[: name + 1] = short[last + 1 :] = False
-    found = within(page, is_among(page, marked))[page.block_node] & short
-    priced = (block for block in short.nonzero()[0].tolist() if _PRICE.search(draft.texts[block]))
-    found[[name, *islice(priced, 1)]] = True
-    draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
+def are_like_title(draft: Draft, headings: list[int]) -> list[bool]:
+    """Whether the page's title repeats each of some blocks, or is the beginning of it, cut off."""
+    title = WORD.findall(draft.page.title.lower())
+    found = []
+    for words in (WORD.findall(draft.texts[block].lower()) for block in headings):
+        repeated = sum(map(frozenset(title).__contains__, words))
+        is_cut_off = len(title) >= 6 and words[: len(title)] == title
+        found.append(is_cut_off or (bool(title) and repeated >= 0.8 * max(len(words), 1)))
+    return found
 
 
-def _is_product(page: Page) -> bool:
-    """Whether a page says that it is about a product."""
-    stated = (value.strip() for _, value in page.attributes.matching(_PRODUCT_POSSIBLE))
-    if any(_PRODUCT.fullmatch(value) for value in stated):
-        return True
-    return any('Product"' in script for script in json_ld_scripts(page)) and declared_kind(page) == "product"
-
-
-def _are_like_title(draft: Draft, headings: list[int]) -> list[bool]:
-    """Whether the page's title repeats each of some blocks."""
-    title = frozenset(WORD.findall(draft.page.title.lower())) if headings else ()
-    words_of = (WORD.findall(draft.texts[block].lower()) for block in headings)
-    least = _MIN_SHARE_OF_TITLE
-    return [bool(title) and sum(map(title.__contains__, words)) >= least * max(len(words), 1) for words in words_of]
-
-
-_MIN_COPY_LENGTH: Final = 40  # shorter blocks may repeat legitimately: names, prices, one-word answers
 _OF_A_POST: Final = re.compile(r"(?:^|\s)(?:(?:post|node)-\d+|odd|even)(?:\s|$)")
 """Classes that tell the posts of a list apart."""
-_PARTS_OF_POSTS: Final = ("post-", "node-", "odd", "even")  # one of which each of them has
 
 
 def cut_later_copies(draft: Draft) -> None:
@@ -243,7 +191,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
     Of an element that nearly consists of copies everything goes, with its headings, short items and cells.
     """
     copies = np.zeros(len(texts), bool)
-    long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= _MIN_COPY_LENGTH]
+    long = [block for block in kept.nonzero()[0].tolist() if len(texts[block]) >= 40]  # not a name or a price
     if len({texts[block] for block in long}) == len(long):  # as on most pages
         return copies
     first_block = {texts[block]: block for block in reversed(long)}
@@ -261,7 +209,7 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
         siblings = {
             pair
             for block, before in compress(repeated, (is_copy & ~has_other_path).tolist())
-            if len(texts[block]) >= _MIN_SIBLING_LENGTH and (pair := _siblings_around(page, block, before))
+            if len(texts[block]) >= 100 and (pair := _siblings_around(page, block, before))  # no line of a song
         }
         for own, before in siblings:
             begin, end = page.block_begin[own], page.block_end[own]
@@ -274,22 +222,14 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
     return copies | _with_short_copies(page, texts, kept, copies, originals)
 
 
-_MIN_SIBLING_LENGTH: Final = 100  # characters; lines of songs are shorter
-
-
 def _siblings_around(page: Page, block: int, original: int) -> tuple[int, int] | None:
     """Return the siblings that hold two blocks with the same path; ``None`` if they meet further above."""
     own, before = int(page.block_node[block]), int(page.block_node[original])
-    for _ in range(_MAX_LEVELS):
+    for _ in range(10):
         if page.parent[own] == page.parent[before]:
             return (own, before) if own != before else None
         own, before = int(page.parent[own]), int(page.parent[before])
     return None
-
-
-_MAX_LEVELS: Final = 10  # above a block
-_MIN_LONG_COPIES: Final = 0.5  # of the characters of an element
-_MIN_COPIES: Final = 0.9  # of its characters, with short blocks that repeat an earlier one
 
 
 def _with_short_copies(page: Page, texts: Sequence[str], kept: Flags, copies: Flags, originals: Flags) -> Flags:
@@ -300,8 +240,7 @@ def _with_short_copies(page: Page, texts: Sequence[str], kept: Flags, copies: Fl
         is_repeated[block] = first_block.setdefault(texts[block], block) != block
     lengths = np.fromiter(map(len, texts), np.int64, page.m) * kept
     whole, long, repeated = (sums_over_blocks(page, lengths * chosen) for chosen in (kept, copies, is_repeated))
-    elements = (long > _MIN_LONG_COPIES * whole) & (repeated >= _MIN_COPIES * whole)
-    elements &= sums_over_blocks(page, originals) == 0
+    elements = (long > 0.5 * whole) & (repeated >= 0.9 * whole) & (sums_over_blocks(page, originals) == 0)
     return within(page, elements)[page.block_node] & kept
 
 
@@ -311,7 +250,7 @@ def _path_hashes(page: Page) -> Hashes:
     by_first = np.zeros(len(table.first), np.uint64)
     places = table.place[table.name_of == table.names.get("class", -1)]
     by_first[places] = places + 1
-    posts = table.containing(_PARTS_OF_POSTS, "class")
+    posts = table.containing(("post-", "node-", "odd", "even"), "class")
     by_first[[place for place, classes in posts if _OF_A_POST.search(classes)]] = 0
     tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)
     return path_sums(page, mix(depth << np.uint64(48) | tag << np.uint64(32) | table.sum_per_element(by_first)))

@@ -56,12 +56,11 @@ _ARTICLES: Final = frozenset(
 
 # Linear: a tag ends at the next angle bracket.
 _MARKUP: Final = re.compile(r"</?[A-Za-z][^<>]*>")
-_MAX_CHARACTERS: Final = 2_000_000  # of a script
 
 
 def article_bodies(page: Page) -> list[str]:
     """Distinct article bodies in the JSON-LD of a page, without markup and character references; skips invalid JSON."""
-    has_body = ["articleBody" in script and len(script) <= _MAX_CHARACTERS for script in json_ld_scripts(page)]
+    has_body = ["articleBody" in script and len(script) <= 2_000_000 for script in json_ld_scripts(page)]
     if not any(has_body):  # as on most pages
         return []
     documents = list(compress(json_ld_documents(page), has_body))
@@ -163,8 +162,9 @@ def _outermost(page: Page, elements: list[int]) -> list[int]:
     """Filter elements with text that are not inside another of them or inside comments; in document order."""
     if not elements:
         return []
-    if readers := page.attributes.elements_matching(_READERS_POSSIBLE, _OF_READERS):
-        of_readers = within(page, is_among(page, readers) & (page.depth > _BODY_DEPTH))
+    readers = page.attributes.elements_matching(_READERS_POSSIBLE, _OF_READERS)
+    if readers:
+        of_readers = within(page, is_among(page, readers) & (page.depth > 1))  # not of body, which describe the page
         elements = [element for element in elements if not of_readers[element]]
     found: list[int] = []
     for element in elements:
@@ -172,9 +172,6 @@ def _outermost(page: Page, elements: list[int]) -> list[int]:
         if held and not (found and element < page.end[found[-1]]):
             found.append(element)
     return found
-
-
-_BODY_DEPTH: Final = 1  # classes of html and body describe the page, not its comments
 
 
 def _in_body(page: Page, body: str) -> Singles | None:
@@ -212,9 +209,6 @@ def _without_heading(page: Page, content: Singles) -> Singles:
 _ELSEWHERE: Final = 6.0
 _BESIDE: Final = 1.0  # in the innermost element that holds most of the article, and between the main heading and it
 
-_MAIN_FRACTION: Final = 0.9
-_NEARLY_ALL: Final = 0.9  # fraction of the text that the model keeps
-
 
 def cut_outside_marked_article(draft: Draft) -> None:
     """Raise the template scores of units outside the article that the author marked."""
@@ -243,20 +237,21 @@ def with_authors_mark(page: Page, scores: Scores) -> Scores:
 def _cuts_nearly_all(before: Scores, after: Scores) -> bool:
     """Whether the adjusted scores cut nearly all kept text, so that the mark is not on the main content."""
     mass = np.where(before.in_tree & (before.templateness < before.threshold), before.weight, 0)
-    return bool(mass[after.templateness >= before.threshold].sum() > _NEARLY_ALL * mass.sum())
+    return bool(mass[after.templateness >= before.threshold].sum() > 0.9 * mass.sum())
 
 
 def _log_odds(page: Page, content: Singles) -> Floats:
     """float64[n + m], log-odds to add; elements entirely elsewhere included, for models that score elements."""
     inside = sums_over_blocks(page, block_lengths(page) * (content == 1))
-    holding = (inside >= _MAIN_FRACTION * inside[0]) & (page.block_end - page.block_begin > 1)
+    holding = (inside >= 0.9 * inside[0]) & (page.block_end - page.block_begin > 1)
     around = holding.nonzero()[0][-1] if holding.any() else 0
     begin, end = page.block_begin[around], page.block_end[around]
     elsewhere = (page.block_end <= begin) | (page.block_begin >= end)
     of_block = np.full(page.m, _ELSEWHERE)
     of_block[begin:end] = _BESIDE
     first = int((content == 1).argmax())
-    if (headings := blocks_inside(page, "h1")[:first].nonzero()[0]).size:
+    headings = blocks_inside(page, "h1")[:first].nonzero()[0]
+    if len(headings):
         of_block[headings[-1] : first] = _BESIDE
     of_block[_in_cards(page, content)] = _BESIDE
     of_block[content != 0] = 0.0
@@ -265,7 +260,6 @@ def _log_odds(page: Page, content: Singles) -> Floats:
 
 _LANDMARKS: Final = tag_set("main", "article")
 _STRUCTURES: Final = tag_set("table", *LISTS)
-_MIN_LISTED: Final = 0.5  # fraction of the text of a card that is in lists and tables, and no link
 
 
 def _in_cards(page: Page, content: Singles) -> Flags:
@@ -275,20 +269,9 @@ def _in_cards(page: Page, content: Singles) -> Flags:
     lengths = run_lengths(page)
     is_listed = within(page, _STRUCTURES.take(page.tag)).take(page.run_node) & ~linked_runs(page)
     cards = (marked == 0) & within(page, around)
-    cards &= sums_over_runs(page, lengths * is_listed) > _MIN_LISTED * sums_over_runs(page, lengths)
+    cards &= sums_over_runs(page, lengths * is_listed) > 0.5 * sums_over_runs(page, lengths)
     inside: Flags = within(page, cards)[page.block_node]
     return inside
-
-
-_OTHER_ARTICLE: Final = 12.0  # log-odds of template, more than any paragraph's score
-_HEADLINES: Final = ("h1", "h2", "h3")
-_MIN_HEADLINE_WORDS: Final = 3  # distinct
-_MAX_HEADLINE_BLOCKS: Final = 20  # so many characters of each are read, since headlines may hold others
-_MAX_HEADLINE: Final = 200
-_MIN_TITLE_SHARE: Final = 0.8  # fraction of a headline's words in the title, from which it matches the title
-_MAX_OTHER_SHARE: Final = 0.5  # the same fraction, below which it is another article's headline
-_MIN_ARTICLE_WORDS: Final = 100
-_MAIN_SHARE: Final = 0.5  # fraction of the text that the model keeps, without the other articles
 
 
 def with_titled_article(page: Page, scores: Scores) -> Scores:
@@ -301,45 +284,49 @@ def with_titled_article(page: Page, scores: Scores) -> Scores:
     if len(elements) < 2 or not page.title:
         return scores
     headlines, articles = _headlines(page), np.array(elements)
-    titled = next((place for place, share in headlines.items() if share >= _MIN_TITLE_SHARE), 0)
+    titled = next((element for element, fraction in headlines.items() if fraction >= 0.8), 0)
     around = articles[(articles < titled) & (page.end[articles] > titled)]
     if not len(around):
         return scores
     main = int(around[-1])
     others = articles[(page.end[articles] <= main) | (articles >= page.end[main])]
-    same_rank = {place: share for place, share in headlines.items() if page.tag[place] == page.tag[titled]}
+    same_rank = {element: headlines[element] for element in headlines if page.tag[element] == page.tag[titled]}
     elsewhere = _other_articles(page, others, same_rank)
     if not elsewhere.any() or not _holds_main_content(page, main, scores, elsewhere[page.n :]):
         return scores
-    return scores.adjusted(np.where(elsewhere, _OTHER_ARTICLE, 0.0))
+    return scores.adjusted(np.where(elsewhere, 12.0, 0.0))  # more than any paragraph's score
 
 
 def _headlines(page: Page) -> Mapping[int, float]:
-    """Fraction of distinct words that each headline shares with the title, by element, in reading order."""
+    """Fraction of distinct words that each headline shares with the title, by element, in reading order.
+
+    Of a headline, which may hold others, 20 blocks of 200 characters are read; it needs 3 different words.
+    """
     title, texts = frozenset(WORD.findall(page.title.lower())), page.block_texts()
-    shares: dict[int, float] = {}
-    for place in elements_named(page, *_HEADLINES):
-        begin, end = page.block_begin[place], page.block_end[place]
-        text = " ".join([text[:_MAX_HEADLINE] for text in texts[begin : min(end, begin + _MAX_HEADLINE_BLOCKS)]])
+    fractions: dict[int, float] = {}
+    for element in elements_named(page, "h1", "h2", "h3"):
+        begin, end = page.block_begin[element], page.block_end[element]
+        text = " ".join([text[:200] for text in texts[begin : min(end, begin + 20)]])
         words = frozenset(WORD.findall(text.lower()))
-        if len(words) >= _MIN_HEADLINE_WORDS:
-            shares[place] = len(words & title) / len(words)
-    return shares
+        if len(words) >= 3:
+            fractions[element] = len(words & title) / len(words)
+    return fractions
 
 
 def _other_articles(page: Page, articles: Integers, headlines: Mapping[int, float]) -> Flags:
-    """bool[n + m], units inside the given articles whose first headline does not match the title."""
-    places, shares = np.fromiter(headlines, np.int64), np.append(np.fromiter(headlines.values(), np.float64), 1.0)
-    first = np.searchsorted(places, articles)
-    inside = np.append(places, page.n)[first] < page.end[articles]
-    elements = within(page, is_among(page, articles[inside & (shares[first] < _MAX_OTHER_SHARE)]))
+    """bool[n + m], units inside the given articles whose first headline shares under half of its words."""
+    headline = np.append(np.fromiter(headlines, np.int64), page.n)
+    fraction = np.append(np.fromiter(headlines.values(), np.float64), 1.0)
+    first = np.searchsorted(headline[:-1], articles)
+    is_other = (headline[first] < page.end[articles]) & (fraction[first] < 0.5)
+    elements = within(page, is_among(page, articles[is_other]))
     return np.concatenate([elements, elements[page.block_node]])
 
 
 def _holds_main_content(page: Page, article: int, scores: Scores, elsewhere: Flags) -> bool:
-    """Whether an article is long enough and holds most of the text that the model keeps outside the other articles."""
-    if not _has_words(page, article, _MIN_ARTICLE_WORDS):
+    """Whether an article has 100 words, and most of the text that the model keeps outside the other articles."""
+    if not _has_words(page, article, 100):
         return False
     kept = (scores.templateness[page.n :] < scores.threshold) & ~elsewhere
     length = sums_over_blocks(page, block_lengths(page) * kept)
-    return bool(length[article] > _MAIN_SHARE * length[0])
+    return bool(2 * length[article] > length[0])

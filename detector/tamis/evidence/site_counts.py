@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tamis.core import core
+from tamis.counting import on_most_pages
 from tamis.evidence.draft import Reason
-from tamis.places import CODES, Places, find_places
+from tamis.page.tree import tag_set
+from tamis.places import Places, find_places
 
 if TYPE_CHECKING:
     from tamis.arrays import Flags, Floats, Integers
@@ -27,7 +29,7 @@ class Evidence(NamedTuple):
     """Coefficients of the log-odds of template that the counts add, one per input.
 
     Attributes:
-        share: fraction of the site's other pages that have the unit.
+        fraction: fraction of the site's other pages that have the unit.
         everywhere: 1 for units on at least nine tenths of at least ten pages.
         place: mean log-odds of the other pages at the block's place, minus those of the block, shrunk towards 0 as if
             two more pages agreed with the block.
@@ -35,26 +37,18 @@ class Evidence(NamedTuple):
         constant: 1.
     """
 
-    share: float
+    fraction: float
     everywhere: float
     place: float
     presence: float
     constant: float
 
 
-LEARNED: Final = Evidence(share=2.167, everywhere=2.5, place=0.487, presence=0.288, constant=-0.766)
+LEARNED: Final = Evidence(fraction=2.167, everywhere=2.5, place=0.487, presence=0.288, constant=-0.766)
 """The learned coefficients. ``everywhere`` is raised from 0.7, which changes no figure, so that what all pages repeat
 is cut even if the page's own score is confident."""
 
-_RUN: Final = LEARNED.everywhere
-"""Log-odds that a long run of short blocks on many pages adds: the table of contents of a manual is on the pages of
-that manual alone, and reads like a listing. Posts that archives show have longer blocks, and are on fewer pages."""
-
-_RUN_SHARE, _RUN_PAGES = 0.25, 6  # at least
-_RUN_BLOCKS: Final = 40
-_RUN_BLOCK_CHARACTERS: Final = 60  # in the mean, at most
-
-_NOT_COUNTED: Final = Places(np.zeros(0, np.int32), np.zeros((0, CODES - 1), bool), np.zeros((0, CODES), np.uint64))
+_NOT_COUNTED: Final = Places(np.zeros(0, np.int32), np.zeros((0, 2), bool), np.zeros((0, 3), np.uint64))
 
 
 def adjust_by_site_counts(draft: Draft) -> None:
@@ -64,18 +58,32 @@ def adjust_by_site_counts(draft: Draft) -> None:
     page, scores = draft.page, draft.scores
     templateness = scores.templateness[page.n :]
     _, added = find_evidence(page, draft.df, draft.places, draft.pages, templateness, draft.model)
-    is_shared = draft.df[page.n :] >= max(_RUN_SHARE * draft.pages, _RUN_PAGES)
-    added[page.n :] += _RUN * _in_long_runs(is_shared, draft.lengths)
+    is_shared = draft.df[page.n :] >= max(0.25 * draft.pages, 6)
+    # The table of contents of a manual is on the pages of that manual alone, and reads like a listing.
+    added[page.n :] += LEARNED.everywhere * _in_long_runs(is_shared, draft.lengths)
     draft.adjust_scores(scores.adjusted(added), Reason.SITE)
 
 
+def cut_common_pictures(draft: Draft) -> None:
+    """Cut pictures, videos and sounds that most of the other pages have: logos, icons, spacers beside content."""
+    if draft.df is not None and draft.uses_counts:
+        n = draft.page.n
+        draft.kept_units[:n] &= ~(_PICTURES.take(draft.page.tag) & on_most_pages(draft.df[:n], draft.pages))
+
+
+_PICTURES: Final = tag_set("img", "picture", "video", "audio")
+
+
 def _in_long_runs(is_shared: Flags, lengths: Integers) -> Flags:
-    """bool[m], the blocks in long runs of short ones that are shared (bool[m])."""
+    """bool[m], the blocks in runs of 40 and more that are shared (bool[m]), and short in the mean.
+
+    Posts that archives show have longer blocks, and are on fewer pages.
+    """
     edges = np.flatnonzero(np.diff(np.concatenate([[False], is_shared, [False]]).astype(np.int8)))
     begins, ends = edges[::2], edges[1::2]
     characters = np.append(0, np.cumsum(lengths))
-    is_long = ends - begins >= _RUN_BLOCKS
-    is_long &= characters[ends] - characters[begins] <= _RUN_BLOCK_CHARACTERS * (ends - begins)
+    is_long = ends - begins >= 40
+    is_long &= characters[ends] - characters[begins] <= 60 * (ends - begins)
     found = np.zeros(len(is_shared), bool)
     for begin, end in zip(begins[is_long].tolist(), ends[is_long].tolist(), strict=True):
         found[begin:end] = True
@@ -92,7 +100,7 @@ def find_evidence(
     Args:
         page: the page.
         df: int64[n + m], pages of the site that contain each unit, including this page; units with 0 are not counted.
-        places: int64[q * CODES], pages of the site that have each code of the page's places; ``None`` if not counted.
+        places: int64[3 * q], pages of the site that have each code of the page's places; ``None`` if not counted.
         pages: number of pages counted, at least 2.
         templateness: float64[m], scores of the page's blocks.
         model: page-level model that the places were counted with.
@@ -104,5 +112,5 @@ def find_evidence(
     df, inputs, added = np.ascontiguousarray(df, np.int64), np.empty((len(LEARNED), len(df))), np.empty(len(df))
     here = _NOT_COUNTED if places is None else find_places(page, model)
     of_codes = here.codes if places is None else np.ascontiguousarray(places, np.int64)
-    core.site_evidence(df, pages, LEARNED, of_codes, here.of_block, here.above, templateness, inputs, added)
+    core.site_evidence(df, pages, LEARNED, of_codes, here.by_block, here.above, templateness, inputs, added)
     return inputs, added

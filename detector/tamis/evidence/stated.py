@@ -8,7 +8,7 @@ kept: what it does not show stays away.
 from __future__ import annotations
 
 import re
-from itertools import chain, compress, groupby, islice
+from itertools import accumulate, chain, compress, groupby, islice
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
@@ -38,17 +38,9 @@ _TEXTS: Final = ("name", "text", "itemListElement", "item", "steps", "acceptedAn
 """Fields of the things in them that are read, in this order."""
 
 _MARKUP: Final = re.compile(r"<[^<>]{1,200}>")  # linear: a tag ends at the next angle bracket
-_MAX_LISTS: Final = 10
 _MAX_TEXTS: Final = 500  # of a list
-_MAX_CHARACTERS: Final = 10_000  # of a text
-_OF_RECIPE: Final = ("recipeingredient", "ingredients", "recipeinstructions")
-_FAQ: Final = ("schema.org/faqpage",)
-_OF_QUESTION: Final = ("name", "text")
-_ELSEWHERE: Final = ("nav", "footer", "aside")
 
 _SHINGLE_WORDS: Final = 3
-_MIN_SHINGLES: Final = 2  # of a block that is recognised by them
-_MIN_KNOWN: Final = 0.7  # of its shingles, since pages word their data a little differently
 
 
 def keep_stated(draft: Draft) -> None:
@@ -58,9 +50,6 @@ def keep_stated(draft: Draft) -> None:
         draft.overrule(stated & ~draft.kept & ~draft.written_by_readers, Reason.MAIN_CONTENT, cut=False)
 
 
-_MOST: Final = 0.9  # of the words of a text
-
-
 def missing_fraction(draft: Draft) -> float:
     """Fraction of the ingredients and steps that a page states of which the kept text lacks words; 0 without any."""
     stated = (texts for name, texts in stated_lists(draft.page) if name not in _FIELDS["FAQPage"])
@@ -68,10 +57,7 @@ def missing_fraction(draft: Draft) -> float:
     if not words_of:
         return 0.0
     kept = set(chain.from_iterable(WORD.findall(text.lower()) for text in compress(draft.texts, draft.kept.tolist())))
-    return fmean(sum(map(kept.__contains__, words)) < _MOST * len(words) for words in words_of)
-
-
-_MAX_MISSING: Final = 0.1
+    return fmean(sum(map(kept.__contains__, words)) < 0.9 * len(words) for words in words_of)
 
 
 def shown_by_scripts(draft: Draft, seen: Flags) -> Flags | None:
@@ -88,7 +74,7 @@ def shown_by_scripts(draft: Draft, seen: Flags) -> Flags | None:
     """
     page = draft.page
     lists = [texts for name, texts in stated_lists(page) if name in _FIELDS["Recipe"]]
-    if not lists or missing_fraction(draft) > _MAX_MISSING:
+    if not lists or missing_fraction(draft) > 0.1:
         return None
     found = _find(page, list(chain.from_iterable(lists))) & draft.kept
     return None if (found & seen).any() else found
@@ -104,7 +90,7 @@ def stated_blocks(page: Page) -> Flags | None:
     found = _find(page, texts) if texts else np.zeros(page.m, bool)
     for element in marked:
         found[page.block_begin[element] : page.block_end[element]] = True
-    elsewhere = elements_named(page, *_ELSEWHERE)
+    elsewhere = elements_named(page, "nav", "footer", "aside")
     found &= ~within(page, is_among(page, elsewhere))[page.block_node]
     return found if found.any() else None
 
@@ -116,7 +102,7 @@ def stated_texts(page: Page) -> list[str]:
 
 @once_per_page
 def stated_lists(page: Page) -> list[tuple[str, list[str]]]:
-    """Return the fields that the JSON-LD of a page states, each with its texts in their order."""
+    """Return the first ten fields that the JSON-LD of a page states, each with its texts in their order."""
     if not any(f'{name}"' in script for script in json_ld_scripts(page) for name in _FIELDS):
         return []
     fields = (
@@ -127,7 +113,7 @@ def stated_lists(page: Page) -> list[tuple[str, list[str]]]:
         for name in _FIELDS.get(kind.rpartition("/")[2], ())
         if name in thing
     )
-    return list(islice(fields, _MAX_LISTS))
+    return list(islice(fields, 10))
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -146,18 +132,20 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    text = unescape_text(text[:_MAX_CHARACTERS])
+    text = unescape_text(text[:10_000])
     for line in _MARKUP.sub("\n", text).split("\n"):
-        if line := " ".join(line.split()):
-            yield line
+        normalized = " ".join(line.split())
+        if normalized:
+            yield normalized
 
 
 def _marked_elements(page: Page) -> list[int]:
     """Elements that microdata marks as ingredients and steps, and as questions and answers of an FAQPage."""
-    marked = _elements_containing(page, _OF_RECIPE, "itemprop")
-    if pages := _elements_containing(page, _FAQ, "itemtype"):
+    marked = _elements_containing(page, ("recipeingredient", "ingredients", "recipeinstructions"), "itemprop")
+    pages = _elements_containing(page, ("schema.org/faqpage",), "itemtype")
+    if pages:
         inside = within(page, is_among(page, pages))
-        marked += [element for element in _elements_containing(page, _OF_QUESTION, "itemprop") if inside[element]]
+        marked += [element for element in _elements_containing(page, ("name", "text"), "itemprop") if inside[element]]
     return marked
 
 
@@ -166,42 +154,51 @@ def _elements_containing(page: Page, parts: Sequence[str], name: str) -> list[in
 
 
 def _find(page: Page, texts: Sequence[str]) -> Flags:
-    """bool[m], blocks that a text consists of, or nearly all of whose words stand in a row in the texts.
+    """bool[m], blocks that a text of up to 40 words consists of, or nearly all of whose words stand in a row in texts.
 
-    A text of one word is found only beside others.
+    A text of one word is found only near others.
     """
-    known: set[tuple[str, ...]] = set()
-    words: Sequence[str]
-    lengths: dict[tuple[str, ...], set[int]] = {}  # of the texts that begin with some words
-    whole: set[tuple[str, ...]] = set()
-    for text in texts:
-        words = WORD.findall(text.lower())
-        known.update(zip(*(words[begin:] for begin in range(_SHINGLE_WORDS)), strict=False))
-        if words and len(words) <= _MAX_SHORT:
-            whole.add(tuple(words))
-            lengths.setdefault(tuple(words[:_SHINGLE_WORDS]), set()).add(len(words))
-    found = np.zeros(page.m, bool)
-    words_of = [WORD.findall(text.lower()) for text in page.block_texts()]
-    begins, line = [0], list(chain.from_iterable(words_of))
-    for block, words in enumerate(words_of):
-        begins.append(begins[-1] + len(words))
+    words_of_texts = [WORD.findall(text.lower()) for text in texts]
+    words_of_blocks = [WORD.findall(text.lower()) for text in page.block_texts()]
+    found = _with_known_shingles(words_of_blocks, words_of_texts)
+    of_one_word = np.zeros(page.m, bool)
+    for begin, end, size in _spell_out(words_of_blocks, words_of_texts):
+        (of_one_word if size == 1 else found)[begin:end] = True
+    sums, blocks = prefix_sums(found), np.arange(page.m)
+    near = sums[np.minimum(blocks + 4, page.m)] > sums[np.maximum(blocks - 3, 0)]  # within three blocks
+    return found | (of_one_word & near)
+
+
+def _with_known_shingles(words_of_blocks: Sequence[list[str]], words_of_texts: Sequence[list[str]]) -> Flags:
+    """bool[m], blocks of at least two shingles, most of which the texts have: data is worded a little differently."""
+    known = set(chain.from_iterable(map(_shingles, words_of_texts)))
+    found = np.zeros(len(words_of_blocks), bool)
+    for block, words in enumerate(words_of_blocks):
         count = len(words) - _SHINGLE_WORDS + 1
         samples = (tuple(words[at : at + _SHINGLE_WORDS]) for at in (0, count // 2, count - 1))
-        if count >= _MIN_SHINGLES and any(map(known.__contains__, samples)):  # most blocks have none of them
-            shingles = zip(*(words[begin:] for begin in range(_SHINGLE_WORDS)), strict=False)
-            found[block] = sum(map(known.__contains__, shingles)) >= _MIN_KNOWN * count
+        if count >= 2 and any(map(known.__contains__, samples)):  # most blocks have none of them
+            found[block] = sum(map(known.__contains__, _shingles(words))) >= 0.7 * count
+    return found
+
+
+def _shingles(words: list[str]) -> Iterator[tuple[str, ...]]:
+    return zip(*(words[begin:] for begin in range(_SHINGLE_WORDS)), strict=False)
+
+
+def _spell_out(
+    words_of_blocks: Sequence[list[str]], words_of_texts: Sequence[list[str]]
+) -> Iterator[tuple[int, int, int]]:
+    """Yield first block, end and number of words of each row of blocks that consists of a text of up to 40 words."""
+    whole = {tuple(words) for words in words_of_texts if 0 < len(words) <= 40}
+    lengths: dict[tuple[str, ...], set[int]] = {}  # of the texts that begin with some words
+    for words in whole:
+        lengths.setdefault(words[:_SHINGLE_WORDS], set()).add(len(words))
+    line = list(chain.from_iterable(words_of_blocks))
+    begins = [0, *accumulate(map(len, words_of_blocks))]
     block_at = {begin: block for block, begin in reversed(list(enumerate(begins)))}
-    alone = np.zeros(page.m, bool)
     for block, begin in enumerate(begins[:-1]):
         for length in range(1, _SHINGLE_WORDS + 1):
             for size in lengths.get(tuple(line[begin : begin + length]), ()):
                 end = block_at.get(begin + size)
                 if end is not None and tuple(line[begin : begin + size]) in whole:
-                    (alone if size == 1 else found)[block:end] = True
-    sums, blocks = prefix_sums(found), np.arange(page.m)
-    near = sums[np.minimum(blocks + _NEAR + 1, page.m)] > sums[np.maximum(blocks - _NEAR, 0)]
-    return found | (alone & near)
-
-
-_MAX_SHORT: Final = 40  # words of a text that several blocks may consist of
-_NEAR: Final = 3  # blocks
+                    yield block, end, size

@@ -1,1 +1,1 @@
-"""Tamis as a step of other libraries' pipelines; each module needs its library, an extra of this package."""
+"""Tamis as a step of other libraries' pipelines; each module needs its library, installed by an extra."""

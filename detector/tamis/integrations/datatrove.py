@@ -78,6 +78,6 @@ class TamisExtractor(BaseExtractor):  # type: ignore[misc]  # datatrove has no t
 
 
 def _with_address(document: Document) -> Document:
-    """Put the arguments of :meth:`TamisExtractor.extract` in the place of the text."""
+    """Replace the text by the arguments of :meth:`TamisExtractor.extract`."""
     document.text = (document.text, document.metadata.get("url"))
     return document

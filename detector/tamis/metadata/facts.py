@@ -403,6 +403,11 @@ def _visible_facts(page: Page, known: Facts, common: SiteFacts) -> Facts:
     return facts
 
 
+def declared_offers(page: Page) -> list[dict[str, Any]]:
+    """Offers that a page declares, of all its sources."""
+    return [offer for read_facts in SOURCES.values() for offer in read_facts(page).get("offers", ())]
+
+
 def _first(metas: dict[str, list[str]], keys: str) -> str | None:
     return next((metas[key][0] for key in keys.split() if metas.get(key)), None)
 

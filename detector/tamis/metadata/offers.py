@@ -23,6 +23,8 @@ _NUMBER: Final = re.compile(
     r"(?:(?P<whole>[1-9]\d{0,2}(?P<group>[.,\s'’])\d{3}(?:(?P=group)\d{3})*)(?!\d)(?:[.,](?P<part>\d+))?"
     r"|(?P<plain>\d*[.,]?\d+(?:[eE][+-]?\d{1,3})?))"
 )
+_WRITTEN: Final = re.compile(r"\d(?:[\d.,'’ \u00a0\u202f]{0,20}\d)?")
+_DECIMALS: Final = re.compile(r"[.,](\d\d?)$")
 
 
 def read_offers(thing: dict[str, Any]) -> list[dict[str, Any]]:
@@ -108,3 +110,13 @@ def _parse_number(text: str) -> float:
     else:
         written = whole or found["plain"].replace(",", ".")
     return -float(written) if found["sign"] else float(written)
+
+
+def amounts_in(text: str) -> set[float]:
+    """Numbers in a text that may be prices: ``1,299.00``, ``1.299,00``, ``1 299`` or ``1299.0``."""
+    found = set()
+    for written in _WRITTEN.findall(text):
+        decimals = _DECIMALS.search(written)
+        whole = written[: decimals.start()] if decimals else written
+        found.add(float("".join(filter(str.isdecimal, whole)) + "." + (decimals[1] if decimals else "0")))
+    return found

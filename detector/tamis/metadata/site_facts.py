@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from tamis.counting import on_most_pages
 from tamis.declared_texts import declared_texts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from tamis.arrays import Integers
     from tamis.metadata.visible import Heading
     from tamis.page.page import Page
-
-_MIN_OTHER_PAGES: Final = 4
 
 
 class SiteFacts(NamedTuple):
@@ -47,14 +45,7 @@ def find_site_facts(page: Page, df: Integers | None, facts: Integers | None, pag
         facts: int64[f], pages with each of :func:`declared_texts`, likewise.
         pages: number of pages counted, this one included.
     """
-    others = pages - 1
-    if df is None or others < _MIN_OTHER_PAGES:
+    if df is None:
         return NOTHING_COUNTED
-
-    def common(counts: NDArray[np.int64]) -> list[int]:
-        found: list[int] = np.flatnonzero(2 * (counts - 1) > others).tolist()
-        return found
-
-    texts = declared_texts(page)
-    common_texts = [] if facts is None else [texts[number] for number in common(facts)]
-    return SiteFacts(frozenset(common(df[page.n :])), frozenset(common_texts))
+    texts = [] if facts is None else compress(declared_texts(page), on_most_pages(facts, pages).tolist())
+    return SiteFacts(frozenset(np.flatnonzero(on_most_pages(df[page.n :], pages)).tolist()), frozenset(texts))

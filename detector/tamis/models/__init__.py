@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_MODEL", "Model", "ModelError", "Scores", "StoredModel", "load_model", "shipped_models"]
 
-_MAX_LOGIT: Final = 30.0
-
 
 class Scores(NamedTuple):
     """Classifier output over the units of a page: its ``n`` elements, then its ``m`` text blocks.
@@ -81,7 +79,7 @@ class StoredModel(Model, Protocol):
 
 def logistic(logits: Floats) -> Floats:
     """float64[...], probabilities of log-odds, which are clipped to plus or minus 30."""
-    return np.asarray(1 / (1 + np.exp(-np.minimum(np.maximum(logits, -_MAX_LOGIT), _MAX_LOGIT))))
+    return np.asarray(1 / (1 + np.exp(-np.minimum(np.maximum(logits, -30.0), 30.0))))
 
 
 def log_odds(probabilities: Floats | np.float64, epsilon: float) -> Floats:
@@ -109,18 +107,18 @@ DEFAULT_MODEL: Final = BLOCKS
 """Name of the default model."""
 
 _WEIGHTS: Final = Path(__file__).parent / "weights"
-KINDS: Final = "tamis.models"
+ENTRY_POINTS: Final = "tamis.models"
 """Group of the entry points of further kinds of models: classes with ``load``, and ``shipped`` if they have a file."""
 
 
 def _further_kind(name: str) -> Any:
     """Return the class of a kind of model that another package brings; ``None`` if there is none of this name."""
-    return next((found.load() for found in entry_points(group=KINDS, name=name)), None)
+    return next((found.load() for found in entry_points(group=ENTRY_POINTS, name=name)), None)
 
 
 def shipped_models() -> list[str]:
     """Names of the models that come with the package."""
-    return sorted([*(file.stem for file in _WEIGHTS.glob("*.npz")), *entry_points(group=KINDS).names])
+    return sorted([*(file.stem for file in _WEIGHTS.glob("*.npz")), *entry_points(group=ENTRY_POINTS).names])
 
 
 def load_model(name_or_path: str | Path | None = None) -> StoredModel:
@@ -161,6 +159,7 @@ def _load(file: Path, _modified: int, _size: int) -> StoredModel:
         from tamis.models.blocks import BlockModel  # noqa: PLC0415  (it imports this module)
 
         return BlockModel.load(file)
-    if (kind := _further_kind(name)) is None:
+    kind = _further_kind(name)
+    if kind is None:
         raise ModelError(f"{file}: unknown kind of model: {name!r}")
     return cast("StoredModel", kind.load(file))

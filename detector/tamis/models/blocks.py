@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 
-UNITS: Final = 64
+WIDTH: Final = 64
 """Units of the first layer, of the state in each direction, and of the last layer."""
 
 
 @dataclass(frozen=True, eq=False)
 class SequenceNetwork:
-    """Weights of the network; d is the direction: forwards, backwards; u is :data:`UNITS`.
+    """Weights of the network; d is the direction: forwards, backwards; u is :data:`WIDTH`.
 
     Attributes:
         dense_weight, dense_bias: float32[k, u], float32[u], from the features of a block to the first layer.
@@ -84,7 +84,7 @@ class SequenceNetwork:
     @classmethod
     def shapes(cls, inputs: int) -> tuple[tuple[int, ...], ...]:
         """Shapes of :attr:`arrays` for this number of features."""
-        u = UNITS
+        u = WIDTH
         return (
             (inputs, u), (u,), (2, u, 3 * u), (2, 3 * u), (2, u, 3 * u), (2, u),
             (2 * u, u), (u,), (4 * u, u), (u,), (1,),
@@ -92,42 +92,36 @@ class SequenceNetwork:
 
     @cached_property
     def panels(self) -> tuple[NDArray[Any], ...]:
-        """The arrays as the core takes them, most weights as integers; and what one in these counts: float32[4]."""
+        """The arrays as the core takes them, most weights as integers; and the scales of these: float32[4]."""
         arrays: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in ARRAY_NAMES}
-        arrays["state_bias"] = np.pad(self.state_bias, ((0, 0), (2 * UNITS, 0)))
-        units = []
+        arrays["state_bias"] = np.pad(self.state_bias, ((0, 0), (2 * WIDTH, 0)))
+        scales = []
         for name in ("dense_weight", "input_weight", "state_weight", "output_weight"):
-            arrays[name], unit = _in_panels(arrays[name])
-            units.append(unit)
-        return (*arrays.values(), np.array(units, np.float32))
+            arrays[name], scale = _in_panels(arrays[name], 3 * WIDTH if name == "state_weight" else WIDTH)
+            scales.append(scale)
+        return (*arrays.values(), np.array(scales, np.float32))
 
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
 """Names of the arrays of a network, in order."""
 
 
-_LINE: Final = 64
-"""Bytes in a line of the cache."""
-
-_STEPS: Final = 1 << 13
-"""The largest integer that the core makes of a layer's inputs; ``network.c`` has the same number."""
-
-
-def _in_panels(weight: Singles) -> tuple[NDArray[np.int16], float]:
-    """int16[..., columns / u, k / 2, u, 2], the columns of float32[..., k, columns] by twos of k; and what one counts.
+def _in_panels(weight: Singles, width: int) -> tuple[NDArray[np.int16], float]:
+    """int16[..., columns / width, k / 2, width, 2], the columns of float32[..., k, columns] by twos of k; the scale.
 
     No sum of products with inputs overflows 32 bits. The cache takes a panel in one stream. Rows begin where its lines
     do: a vector in two takes twice as long to load.
     """
     *outer, k, columns = weight.shape
-    most, sizes = (2**31 - 1) / _STEPS - k, np.abs(weight)
-    unit = max(float(sizes.max()) / 32_767, float(sizes.sum(axis=-2).max()) / most, 1e-30)
-    integers = np.rint(np.pad(weight, [(0, 0)] * len(outer) + [(0, k % 2), (0, 0)]) / unit)
-    memory: NDArray[np.int16] = np.empty(integers.size + _LINE, np.int16)
-    first = -memory.ctypes.data % _LINE // memory.itemsize
-    panels = memory[first : first + integers.size].reshape(*outer, columns // UNITS, -1, UNITS, 2)
-    panels[...] = np.einsum("...kjpu->...pkuj", integers.reshape(*outer, -1, 2, columns // UNITS, UNITS))
-    return panels, unit
+    largest_input, cache_line = 1 << 13, 64  # as in network.c; bytes
+    most, sizes = (2**31 - 1) / largest_input - k, np.abs(weight)
+    scale = max(float(sizes.max()) / 32_767, float(sizes.sum(axis=-2).max()) / most, 1e-30)
+    integers = np.rint(np.pad(weight, [(0, 0)] * len(outer) + [(0, k % 2), (0, 0)]) / scale)
+    memory: NDArray[np.int16] = np.empty(integers.size + cache_line, np.int16)
+    first = -memory.ctypes.data % cache_line // memory.itemsize
+    panels = memory[first : first + integers.size].reshape(*outer, columns // width, -1, width, 2)
+    panels[...] = np.einsum("...kjpu->...pkuj", integers.reshape(*outer, -1, 2, columns // width, width))
+    return panels, scale
 
 
 PENALTY: Final = 0.1
@@ -166,7 +160,7 @@ class BlockModel:
         return 1 - score_blocks(page, self)[0].templateness[page.n :]
 
     @classmethod
-    def of(
+    def create(
         cls,
         tables: TokenTables,
         mean: Singles,
@@ -209,7 +203,7 @@ class BlockModel:
         mean, scale = (required_array(arrays, name, inputs).astype(np.float32) for name in ("mean", "scale"))
         network = SequenceNetwork.stored(arrays, inputs)
         decision = LearnedDecision.stored(arrays) if header.get("decision") else None
-        return cls.of(TokenTables(names, words), mean, scale, network, decision)
+        return cls.create(TokenTables(names, words), mean, scale, network, decision)
 
 
 def _arrays(
@@ -222,11 +216,6 @@ def _arrays(
 
 
 # ---- Attribution of scores to features by occlusion: the score with a feature against the score without it.
-
-_MAX_BLOCKS: Final = 1_500
-"""Blocks of a page above which features are occluded by family, such as ``"container 0"`` and ``"words"``."""
-
-_EPSILON: Final = 1e-6
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -248,7 +237,8 @@ class Attribution:
         if not len(blocks):
             return []
         rows = np.asarray(blocks)
-        parts, values = self.parts[rows].mean(axis=0), self.values[rows].mean(axis=0)
+        parts = self.parts[rows].mean(axis=0)
+        values = self.values[rows].mean(axis=0)
         order = np.argsort(-np.abs(parts))[:most]
         return [
             (self.names[at], float(parts[at]), None if np.isnan(values[at]) else float(values[at]))
@@ -260,14 +250,14 @@ class Attribution:
 def attribute_scores(model: BlockModel, page: Page) -> Attribution:
     """Attribute the scores of a page to features: replace each feature by its mean on all blocks, and score again.
 
-    This evaluates the model once per feature.
+    This evaluates the model once per feature; on pages of more than 1,500 blocks once per family of features.
     """
     matrix, _ = features_of(page, model.tables)
     families: dict[str, list[int]] = {}
     for at, name in enumerate(FEATURE_NAMES):
-        family = name.partition(":")[0] if len(matrix) > _MAX_BLOCKS else name
+        family = name.partition(":")[0] if len(matrix) > 1_500 else name  # such as "container 0"
         families.setdefault(family, []).append(at)
-    score = log_odds(model.content_probability(page), _EPSILON)
+    score = log_odds(model.content_probability(page), 1e-6)
     parts = np.zeros((len(matrix), len(families)), np.float32)
     values = np.full((len(matrix), len(families)), np.nan, np.float32)
     for at, columns in enumerate(families.values()):
@@ -275,7 +265,7 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
             values[:, at] = matrix[:, columns[0]]
         scale = model.scale.copy()
         scale[columns] = 0  # standardised, every value is the mean
-        parts[:, at] = log_odds(replace(model, scale=scale).content_probability(page), _EPSILON) - score
+        parts[:, at] = log_odds(replace(model, scale=scale).content_probability(page), 1e-6) - score
     return Attribution(tuple(families), parts, values)
 
 
@@ -283,16 +273,19 @@ def score_blocks(page: Page, model: BlockModel) -> tuple[Scores, KindInputs]:
     """Score the blocks of a page; and the inputs of its kind, without its address. Elements have even scores."""
     units, numbers = page.n + page.m, np.empty(len(KIND_INPUTS))
     numbers.fill(np.nan)
-    templateness, words, penalty = np.empty(units), np.empty(page.m), np.empty(units)
+    templateness = np.empty(units)
+    words = np.empty(page.m)
+    penalty = np.empty(units)
     weight, in_tree = np.empty(units, int), np.empty(units, bool)
     tokens = core.score_blocks(
         *page_arguments(page, model.tables),
-        *((model.mean, model.scale, *model.network.panels), CLIP, PENALTY, PENALTY_INSIDE, PROPERTY_COLUMNS),
-        *(templateness, words, weight, in_tree, penalty, numbers),
-    )
+        (model.mean, model.scale, *model.network.panels), CLIP, PENALTY, PENALTY_INSIDE, PROPERTY_COLUMNS,
+        templateness, words, weight, in_tree, penalty, numbers,
+    )  # fmt: skip
     for array in (templateness, words, weight, in_tree, penalty):
         array.setflags(write=False)  # the core reads them with the lock released
-    inputs, scores = KindInputs(numbers, np.frombuffer(tokens, np.int64)), templateness[page.n :]
+    inputs = KindInputs(numbers, np.frombuffer(tokens, np.int64))
+    scores = templateness[page.n :]
     decision = PageDecision(model.decision if page.m else None, inputs, words, scores, page.url)
     return Scores(templateness, weight, in_tree, penalty, decision), inputs
 

@@ -119,13 +119,11 @@ class FixedThreshold:
 
 # ---- The learned decision: by the kind of page.
 
-KINDS: Final = ("article", "collection", "documentation", "forum", "listing", "product", "service")
+PAGE_KINDS: Final = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 """The page types of the WCXB benchmark."""
 
-ARTICLE: Final = KINDS.index("article")
+ARTICLE: Final = PAGE_KINDS.index("article")
 """Index of the kind whose pages have one main text."""
-
-_FORUM: Final = KINDS.index("forum")
 
 _PROPERTIES: Final = (
     "link share", "sentence ends per word", "digit share", "enclosed by p", "enclosed by li", "enclosed by link",
@@ -150,12 +148,12 @@ _IN_ADDRESS: Final = {
         "service": r"/(?:services?|solutions?|features?|platform)(?:/|$)",
     }.items()
 }
-"""What addresses, in small letters, of a kind of pages often have: conventions of forums, shops and the like."""
+"""URL patterns that are typical of each kind of page, for addresses in lower case."""
 
 _ADDRESS: Final = (
-    *("slashes", "has a query", "log digits", "log length", "dashes at the end", "is the host's"),
+    "slashes", "has a query", "log digits", "log length", "dashes at the end", "is the host's",
     *(f"is like a {kind}'s" for kind in _IN_ADDRESS),
-)
+)  # fmt: skip
 
 KIND_INPUTS: Final = (
     *PAGE_FEATURE_NAMES,
@@ -203,8 +201,8 @@ def _address_inputs(url: str | None) -> Sequence[float]:
     path, _, query = url.partition("://")[2].partition("/")[2].partition("#")[0].partition("?")
     digits, end = sum(map(str.isdigit, path)), path.rstrip("/").rpartition("/")[2]
     numbers = path.count("/"), query != "", log1p(digits), log1p(len(path)), end.count("-"), path == ""
-    small = url.lower()
-    return [*numbers, *(pattern.search(small) is not None for pattern in _IN_ADDRESS.values())]
+    lowered = url.lower()
+    return [*numbers, *(pattern.search(lowered) is not None for pattern in _IN_ADDRESS.values())]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -213,9 +211,9 @@ class KindHead:
 
     Attributes:
         mean, scale: float64[d], standardisation of the numbers.
-        weight: float64[d, len(KINDS)], weights of the numbers.
-        bias: float64[len(KINDS)].
-        tokens: float32[TOKENS, len(KINDS)], weights of the tokens.
+        weight: float64[d, len(PAGE_KINDS)], weights of the numbers.
+        bias: float64[len(PAGE_KINDS)].
+        tokens: float32[TOKENS, len(PAGE_KINDS)], weights of the tokens.
     """
 
     mean: Floats
@@ -225,8 +223,9 @@ class KindHead:
     tokens: Singles
 
     def probabilities(self, inputs: KindInputs) -> Floats:
-        """float64[len(KINDS)], probability of each kind."""
-        kinds, of_numbers = np.empty(len(KINDS)), (self.mean, self.scale, CLIP, self.weight, self.bias)
+        """float64[len(PAGE_KINDS)], probability of each kind."""
+        kinds = np.empty(len(PAGE_KINDS))
+        of_numbers = (self.mean, self.scale, CLIP, self.weight, self.bias)
         core.kind_probabilities(inputs.numbers, *of_numbers, self.tokens, inputs.tokens, kinds)
         return kinds
 
@@ -256,7 +255,7 @@ class LearnedDecision:
         Raises:
             ModelError: an array is missing or damaged.
         """
-        d, kinds = len(KIND_INPUTS), len(KINDS)
+        d, kinds = len(KIND_INPUTS), len(PAGE_KINDS)
         shapes = {"mean": (d,), "scale": (d,), "weight": (d, kinds), "bias": (kinds,), "tokens": (TOKENS, kinds)}
         named = (required_array(arrays, f"kind {name}", *shape) for name, shape in shapes.items())
         mean, scale, weight, bias, tokens = named
@@ -284,14 +283,14 @@ class PageDecision:
 
     @cached_property
     def kinds(self) -> list[float]:
-        """Probability of each of :data:`KINDS`; of none if kinds were not learned."""
+        """Probability of each of :data:`PAGE_KINDS`; of none if kinds were not learned."""
         inputs = self.inputs.with_address(self.url)
         return self.learned.kinds.probabilities(inputs).tolist() if self.learned else []
 
     @property
     def forum(self) -> float | None:
         """Probability that the page is a forum; ``None`` if kinds were not learned."""
-        return self.kinds[_FORUM] if self.learned else None
+        return self.kinds[PAGE_KINDS.index("forum")] if self.learned else None
 
     @cached_property
     def threshold(self) -> float:
@@ -305,14 +304,14 @@ class PageDecision:
         is_article = self.kinds[ARTICLE] if scope == "auto" else float(scope == "article")
         threshold, inputs = self._chosen(templateness, shifted(0.5, favor), is_article, BETAS[favor])
         confidence = min(max(sum(map(mul, self.learned.confidence.tolist(), inputs)), 0.0), 1.0)
-        return Choice(threshold, confidence, KINDS[self.kinds.index(max(self.kinds))])
+        return Choice(threshold, confidence, PAGE_KINDS[self.kinds.index(max(self.kinds))])
 
     def confidence_inputs(self, templateness: Floats, threshold: float) -> Floats:
         """float64[len(CONFIDENCE_INPUTS)], from the scores of the blocks, float64[m], and the threshold."""
         return np.array(self._chosen(templateness, threshold, 1.0, 1.0)[1])
 
     def _chosen(self, templateness: Floats, even: float, is_article: float, beta: float) -> tuple[float, list[float]]:
-        """Choose between the best threshold and ``even``, which counts ``is_article``; and the inputs of confidence."""
+        """Average the best threshold and ``even`` by ``is_article``; return it with the inputs of the confidence."""
         most = 1 - _MIN_EXPECTED / (1 + beta**2)
         threshold, *quality, log_words = core.choose_threshold(templateness, self.words, beta, most, even, is_article)
         return threshold, [1.0, *quality, self.kinds[ARTICLE], log_words]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     Arrays = dict[str, NDArray[Any]]
 
+    from tamis.arrays import Floats
+
 FORMAT: Final = "tamis model 1"
 _HEADER: Final = "header"
 _MAX_BYTES: Final = 64_000_000
@@ -70,7 +72,7 @@ def _read_arrays(path: Path, only_header: bool) -> Arrays:
         return {name: stored[name] for name in ([_HEADER] if only_header else stored.files)}
 
 
-def required_array(arrays: Arrays, name: str, *shape: int) -> NDArray[np.float64]:
+def required_array(arrays: Arrays, name: str, *shape: int) -> Floats:
     """Return an array of finite numbers with a given shape from a model file, as float64.
 
     Raises:

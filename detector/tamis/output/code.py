@@ -81,13 +81,8 @@ def in_code_blocks(page: Page) -> Flags:
     return within(page, code_blocks(page))
 
 
-def is_code_line(classes: str) -> bool:
-    """Whether the classes of an element say that it is a line of code."""
-    return "line" in classes and _CODE_LINE.search(classes) is not None
-
-
 def code_line_elements(page: Page) -> list[int]:
-    """Elements that are a line of code, see :func:`is_code_line`."""
+    """Elements that are a line of code by their class."""
     return page.attributes.elements_matching(_CODE_LINES, _CODE_LINE)
 
 

@@ -13,12 +13,21 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _TYPES: Final = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
+_TYPED: Final = frozenset({TAG_ID["ol"], TAG_ID["ul"], TAG_ID["li"]})
 _ROMAN: Final = (
     *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x")),
     *((9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
 )
 _MAX_ROMAN: Final = 3_999
 _MAX_DIGITS: Final = 9  # of a number in Markdown
+
+
+@once_per_page
+def lettered_labels(page: Page) -> dict[int, str]:
+    """The labels of list items that are no numbers."""
+    types = page.attribute("type").keys() if "li" in page.tag_names else ()
+    is_list = any(page.tag[each] in _TYPED for each in types) or styled(page, LIST_STYLE)
+    return {each: label for each, label in list_labels(page).items() if label.strip("0123456789.")} if is_list else {}
 
 
 @once_per_page

@@ -8,30 +8,33 @@ Elements are on an allow-list, so unknown markup is left out: no scripts, styles
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from itertools import compress, repeat
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tamis.core import core
 from tamis.output.attributes import attributes_as_stated, attributes_to_write
-from tamis.output.code import code_blocks, code_line_elements, in_code_blocks, is_code_line
+from tamis.output.code import code_blocks, code_line_elements, in_code_blocks
 from tamis.output.formulas import Formula, find_formulas, formula_blocks, tex_in_text
 from tamis.output.lists import list_labels
-from tamis.output.runs import QUOTED, RAISED, checkboxes, run_rewrites, shown_elements
+from tamis.output.runs import checkboxes, run_rewrites, shown_elements
 from tamis.output.styles import STRUCK_OUT, displayed_as_blocks, styled
 from tamis.output.tables import data_tables, is_callout, layout_tables
 from tamis.page.page import NO_LIMITS, Page
+from tamis.page.text import character_properties
 from tamis.page.tree import (
     BLOCK_LEVEL,
+    LISTS,
     TAG_ID,
     TAG_NAMES,
     elements_named,
     is_among,
     named_elements,
     nearest,
+    once_per_page,
     prefix_sums,
     runs_of_blocks,
     subtree_sums,
@@ -42,6 +45,8 @@ from tamis.page.tree import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from tamis.arrays import Flags, Integers
@@ -57,7 +62,7 @@ _KEPT_TAGS: Final = frozenset(
 )
 _DISSOLVED: Final = frozenset({"html", "head", "body"})
 
-_OUTPUT_NAME: Final[tuple[str, ...]] = tuple(
+OUTPUT_NAMES: Final[tuple[str, ...]] = tuple(
     name if name in _KEPT_TAGS else "code" if name == "tt" else "div" if name in BLOCK_LEVEL - _DISSOLVED else ""
     for name in TAG_NAMES
 )
@@ -66,11 +71,11 @@ _OUTPUT_NAME: Final[tuple[str, ...]] = tuple(
 VOID: Final = frozenset({"br", "hr", "img", "source", "track", "wbr"})
 """Elements without contents and end tag."""
 
-_WRITTEN, _VOID, _BLOCK, _LINK, _LINE = 1, 2, 4, 8, 16  # markup.c has the same bits
+_WRITTEN, _VOID, _BLOCK, _LINK, LINE = 1, 2, 4, 8, 16  # markup.c has the same bits
 _KINDS: Final = np.array(
     [
         bool(name) * _WRITTEN | (name in VOID) * _VOID | (name in BLOCK_LEVEL) * _BLOCK | (name == "a") * _LINK
-        for name in _OUTPUT_NAME
+        for name in OUTPUT_NAMES
     ],
     np.uint8,
 )
@@ -93,8 +98,8 @@ _TURNS_PAGES: Final = re.compile(
     r"\W{0,3}(?:go )?(?:back|next|prev(?:ious)?|forward|first|last|home|up|top)(?: page)?\W{0,3}", re.IGNORECASE
 )  # a description
 _SPACERS: Final = re.compile(r"/(?:spacer|blank|pixel|transparent|clear|trans|dot_clear|1x1)\.(?:gif|png)(?:$|\?)")
-_IS_DIV: Final = np.array([name == "div" for name in _OUTPUT_NAME])
-_HAS_BORDER: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in _OUTPUT_NAME])
+_IS_DIV: Final = np.array([name == "div" for name in OUTPUT_NAMES])
+_HAS_BORDER: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in OUTPUT_NAMES])
 
 _KEEPS_DIV: Final = frozenset({"id", "lang", "dir"})  # names of attributes that a div is written for
 _TARGETS: Final = frozenset({"id", "name"})  # of attributes that others may link to
@@ -106,12 +111,23 @@ BOXES: Final = frozenset({"[ ]", "[x]"})
 """Texts of a :class:`Box`."""
 
 
+ROLES: Final = (
+    *("inline", "code line", "quotation", "ruby", "reading", "parenthesis", "instead"),
+    *("break", "block", "paragraph", "code", "list", "item", "table", "row", "cell"),
+)
+"""What an element may be in plain text; plain_text.c has the same order."""
+_ROLE_OF_NAME: Final = (
+    dict.fromkeys(BLOCK_LEVEL, "block")
+    | dict.fromkeys(LISTS, "list")
+    | dict.fromkeys(("li", "dt", "dd"), "item")
+    | dict.fromkeys(("td", "th"), "cell")
+    | {"p": "paragraph", "br": "break", "tr": "row", "q": "quotation", "rt": "reading", "rp": "parenthesis"}
+    | {"ruby": "ruby"}
+)
+_ROLE_OF_TAG: Final = np.array([ROLES.index(_ROLE_OF_NAME.get(name, "inline")) for name in OUTPUT_NAMES], np.uint8)
+
 LINE_END, CUT = -2, -1  # markup.c has the same numbers
 """Why there is a line break: since a style shows an inline element as a block, or since an element is cut there."""
-
-
-_IN_PLAIN_TEXT: Final = tag_set(*BLOCK_LEVEL, *RAISED, *QUOTED, "ruby", "rp")
-"""Elements that plain text lays out or has signs for; others say nothing in it."""
 
 
 class Box(str):
@@ -134,6 +150,7 @@ class Markup:
         sources: the page's element that each element is made of, ``n`` + the run of each text; of a line break that
             the page does not have, :data:`LINE_END` or :data:`CUT`.
         labels: label of each item of a numbered list, see :mod:`tamis.output.lists`.
+        codes: lines of each block of code.
         title: title of the document.
         language: its attributes ``lang`` and ``dir``, as far as stated.
     """
@@ -143,14 +160,9 @@ class Markup:
     ends: list[int]
     sources: list[int] = field(default_factory=list)
     labels: dict[int, str] = field(default_factory=dict)
+    codes: dict[int, str] = field(default_factory=dict)
     title: str = ""
     language: Pairs = field(default_factory=list)
-
-    def block(self, page: Page, item: int) -> int:
-        """The text block of the page where an element or text begins."""
-        source = self.sources[item]
-        run = source - page.n if source >= page.n else int(page.run_begin[source])
-        return min(bisect_right(page.block_run_end, run), page.m - 1)
 
     def text(self, item: int) -> str:
         """Text of an element, or of a text itself; formulas are TeX without dollar signs."""
@@ -218,24 +230,6 @@ def _repeated_pictures(page: Page, kept: NDArray[np.intp], attributes: list[Pair
     return repeated
 
 
-def make_plain_markup(page: Page, kept: Flags, hidden: Flags | None = None) -> Markup:
-    """Make the markup of some blocks (bool[m]) without hidden runs (bool[r]), as far as plain text needs it.
-
-    It has no media, and attributes only where they change how text is laid out.
-    """
-    kept_text = runs_of_blocks(page, kept)
-    elements, runs = _kept_items(page, kept_text if hidden is None else kept_text & ~hidden)
-    laid_out = is_among(page, [*page.attribute("colspan"), *page.attribute("rowspan"), *code_line_elements(page)])
-    other = is_among(page, [*displayed_as_blocks(page), *checkboxes(page), *find_formulas(page).by_element])
-    found = np.flatnonzero(elements & (_IN_PLAIN_TEXT.take(page.tag) | laid_out | other | code_blocks(page)))
-    attributes: list[Pairs] = [[]] * len(found)
-    if laid_out.any():
-        places = np.flatnonzero(laid_out[found])
-        for place, pairs in zip(places.tolist(), page.attributes.of_elements(found[places]), strict=True):
-            attributes[place] = pairs
-    return join_items(page, found, attributes, np.flatnonzero(runs), is_plain=True)
-
-
 def read_markup(html: str) -> Markup:
     """Read HTML that is clean already as markup, with nothing cut."""
     page = Page.parse(html, limits=NO_LIMITS)
@@ -254,7 +248,7 @@ def _strip_template(
     media = _kept_media(page, template, sums_over_runs(page, kept_text))
     if copies is not None:
         media &= ~copies
-    return _kept_items(page, kept_text, media)
+    return kept_items(page, kept_text, media)
 
 
 def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
@@ -288,7 +282,7 @@ def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
     return media
 
 
-def _kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tuple[Flags, Flags]:
+def kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tuple[Flags, Flags]:
     """Return the elements (bool[n]) and runs (bool[r]) that stay with some runs, and with some media.
 
     An element stays while something in its subtree does. Formulas stay with the text of their line. Line breaks stay
@@ -340,36 +334,38 @@ def _blocks_to_content(page: Page, kept: Flags) -> Integers:
     return distance
 
 
-def code_lines(markup: Markup, pre: int) -> str:
-    r"""Text of a ``pre`` line by line; an element for each line is one, with or without a ``"\n"`` behind it."""
-    written: list[str] = []  # none is empty, so that the last one tells whether a line has just ended
-    lines: list[tuple[int, int]] = []  # open elements that are lines: where each ends, and strings written before it
-    is_after_border = True  # of the code or of a line, where a line end in the text says nothing
+@once_per_page
+def item_kinds(page: Page) -> NDArray[np.uint8]:
+    """uint8[n], how each element is written, in the bits that the compiled core knows."""
+    kinds = _KINDS.take(page.tag)
+    kinds[displayed_as_blocks(page)] |= LINE
+    kinds[code_blocks(page)] = _WRITTEN | _BLOCK
+    kinds[[*written_instead(page)]] = _WRITTEN | _VOID
+    return kinds
 
-    def close_lines(item: int) -> bool:
-        is_any = False
-        while lines and lines[-1][0] <= item:
-            is_any, (_, begin) = True, lines.pop()
-            del written[len(written) - (written[begin : begin + 2] == [" "]) :]  # a space holds an empty line open
-            if len(written) == begin or (written and not written[-1].endswith("\n")):
-                written.append("\n")
-        return is_any
 
-    for item in range(pre + 1, markup.ends[pre]):
-        name, value = markup.names[item], markup.values[item]
-        is_after_border |= close_lines(item)
-        if not name:
-            if text := markup.text(item).removeprefix("\n" * is_after_border):
-                written.append(text)
-        elif name == "br":
-            written.append("\n")
-        elif name in BLOCK_LEVEL or (name == "span" and is_code_line(dict(value).get("class", ""))):
-            if written and not written[-1].endswith("\n"):
-                written.append("\n")
-            lines.append((markup.ends[item], len(written)))
-        is_after_border = False
-    close_lines(markup.ends[pre])
-    return "".join(written).removesuffix("\n")
+@once_per_page
+def item_roles(page: Page) -> NDArray[np.uint8]:
+    """uint8[n], what each element is in plain text and in code."""
+    roles, changes = _ROLE_OF_TAG.take(page.tag), {"table": data_tables(page)}
+    if (codes := code_blocks(page).nonzero()[0]).size:
+        around, lines = page.parent[codes], np.array(code_line_elements(page), int)
+        changes["block"] = around[page.tag[around] == TAG_ID["p"]].tolist()  # see _output_names
+        changes["code line"] = lines[page.tag[lines] == TAG_ID["span"]].tolist()
+        changes["code"] = codes.tolist()
+    changes["instead"] = [*written_instead(page)]
+    for role, elements in changes.items():
+        roles[elements] = ROLES.index(role)
+    return roles
+
+
+@once_per_page
+def written_instead(page: Page) -> dict[int, Pieces]:
+    """What is written instead of some elements and what they hold: formulas and checkboxes."""
+    pieces: dict[int, Pieces] = {box: [Box(mark), " "] for box, mark in checkboxes(page).items()}
+    for element, formula in find_formulas(page).by_element.items():
+        pieces[element] = [" ", formula, " "] if formula.is_emoji and formula.tex.isascii() else [formula]  # :smile:
+    return pieces
 
 
 def join_items(
@@ -379,7 +375,6 @@ def join_items(
     runs: NDArray[np.intp],
     *,
     links: bool = True,
-    is_plain: bool = False,
 ) -> Markup:
     """Make the markup of some elements of a page, with their attributes, and of some runs.
 
@@ -388,31 +383,49 @@ def join_items(
     """
     if left_out := [run for run, text in run_rewrites(page).items() if not text]:
         runs = np.setdiff1d(runs, left_out, assume_unique=True)
-    names = _output_names(page, elements, is_plain=is_plain)
+    names = _output_names(page, elements)
     values: list[Any] = [*attributes, *_texts(page, runs), [], []]
-    kinds, tag = _KINDS.take(page.tag[elements]), page.tag[elements]
-    for place in np.flatnonzero(tag == TAG_ID["img"]).tolist():
-        kinds[place] *= any(name in _SOURCES and value.strip() for name, value in values[place])
-    for place in () if is_plain else np.flatnonzero(tag == TAG_ID["a"]).tolist():
-        if not links or any(name in _TARGETS for name, _ in values[place]):
-            kinds[place] = _WRITTEN if links else 0
-    kinds[is_among(page, displayed_as_blocks(page))[elements]] |= _LINE
-    kinds[code_blocks(page)[elements]] = _WRITTEN | _BLOCK
-    pieces: dict[int, Pieces] = {box: [Box(mark), " "] for box, mark in checkboxes(page).items()}
-    for element, formula in find_formulas(page).by_element.items():
-        pieces[element] = [" ", formula, " "] if formula.is_emoji and formula.tex.isascii() else [formula]  # :smile:
+    kinds, tag = item_kinds(page).take(elements), page.tag[elements]
+    pieces = written_instead(page)
     for place, element in enumerate(elements.tolist() if pieces else ()):
         if element in pieces:
-            names[place], values[place], kinds[place] = "", pieces[element], _WRITTEN | _VOID
+            names[place], values[place] = "", pieces[element]
+    for place in np.flatnonzero(tag == TAG_ID["img"]).tolist():
+        if names[place]:
+            kinds[place] *= any(name in _SOURCES and value.strip() for name, value in values[place])
+    for place in np.flatnonzero(tag == TAG_ID["a"]).tolist():
+        if not links or any(name in _TARGETS for name, _ in values[place]):
+            kinds[place] &= _WRITTEN | LINE if links else 0
     source, ends = np.empty((2, len(elements) + 2 * len(runs)), np.int32)
-    given = elements.astype(np.int32), kinds, runs.astype(np.int32), page.has_ink
-    source = source[: core.join_items(page.arrays, *given, source, ends)].tolist()
+    given = page.arrays, elements.astype(np.int32), kinds, runs.astype(np.int32), page.has_ink
+    source = source[: core.join_items(*given, source, ends)].tolist()
     names += [*repeat("", len(runs)), "br", "br"]
     sources = [*elements.tolist(), *(runs + page.n).tolist(), LINE_END, CUT]
     names, values, sources = (list(map(items.__getitem__, source)) for items in (names, values, sources))
     label_of = list_labels(page)
     labels = {item: label_of[each] for item, each in enumerate(sources) if each in label_of} if label_of else {}
-    return Markup(names, values, ends[: len(source)].tolist(), sources, labels, page.title)
+    lines = _code_lines(page, given) if "pre" in names else {}
+    codes = {item: lines[each] for item, each in enumerate(sources) if each in lines} if lines else {}
+    return Markup(names, values, ends[: len(source)].tolist(), sources, labels, codes, page.title)
+
+
+def _code_lines(page: Page, given: tuple[Any, ...]) -> dict[int, str]:
+    """Lines of each block of code, by element; ``given`` is what the compiled core joins items of."""
+    code, bounds = core.code_lines(*given, *text_arguments(page, given[1], run_rewrites(page)))
+    found = np.frombuffer(bounds, np.int32).reshape(-1, 3).tolist()
+    return {element: code[begin:end].decode() for element, begin, end in found}
+
+
+def text_arguments(
+    page: Page,
+    elements: NDArray[np.integer[Any]],
+    run_texts: dict[int, str],
+    labels: Mapping[int, str] = MappingProxyType({}),
+) -> tuple[Any, ...]:
+    """What the compiled core needs to write text, besides what it joins items of."""
+    instead = {element: "".join(map(str, pieces)) for element, pieces in written_instead(page).items()}
+    roles = item_roles(page).take(elements)
+    return roles, page.utf8, page.run_offset, character_properties(), run_texts, {**labels, **instead}
 
 
 def _texts(page: Page, runs: NDArray[np.intp]) -> list[str | Pieces]:
@@ -424,15 +437,10 @@ def _texts(page: Page, runs: NDArray[np.intp]) -> list[str | Pieces]:
     return texts
 
 
-def _output_names(page: Page, elements: NDArray[np.intp], *, is_plain: bool) -> list[str]:
-    """Name to write for each element; "" if only its contents are written.
-
-    Plain text needs the rows and cells of layout tables.
-    """
-    names = [_OUTPUT_NAME[tag] for tag in page.tag[elements].tolist()]
+def _output_names(page: Page, elements: NDArray[np.intp]) -> list[str]:
+    """Name to write for each element; "" if only its contents are written."""
+    names = [OUTPUT_NAMES[tag] for tag in page.tag[elements].tolist()]
     is_div = layout_tables(page)[elements]
-    if is_plain:
-        is_div &= page.tag[elements] == TAG_ID["table"]
     for place in np.flatnonzero(page.tag[elements] == TAG_ID["blockquote"]).tolist():
         is_div[place] |= _FORUM_POST.search(dict(page.attributes[int(elements[place])]).get("class", "")) is not None
     code = code_blocks(page)[elements]

@@ -1,16 +1,14 @@
-"""Addresses on pages, which may be any text: an invalid one has no parts, and leads nowhere."""
+"""URLs on pages, which may be any text: an invalid one has no parts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from tamis.page.tree import named_elements, tag_set
 
 if TYPE_CHECKING:
     from tamis.page.page import Page
-
-_LINKS: Final = tag_set("a", "area")
 
 
 def split_address(address: str) -> SplitResult:
@@ -45,5 +43,5 @@ def base_address(page: Page) -> str:
 
 def links_of(page: Page) -> list[str]:
     """Return where the links of a page lead, as they are written and in their order."""
-    is_link = _LINKS[page.tag]
+    is_link = tag_set("a", "area")[page.tag]
     return [target for element, target in page.attribute("href").items() if is_link[element]]

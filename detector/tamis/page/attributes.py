@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Indices = NDArray[np.int32]
+    from tamis.arrays import Indices, Integers
+
 
 _MAX_PREDICATES: Final = 32  # one bit each of a uint32
 _MAX_PARTS: Final = 64  # different substrings of all predicates together, one bit each of a uint64
@@ -72,6 +73,12 @@ def _predicate_tables(number: int) -> tuple[dict[str, int], bytes, NDArray[np.ui
     return dict(name_bits), "\n".join(part_bits).encode(), bits
 
 
+@lru_cache(maxsize=256)
+def _tables_of_one(parts: tuple[str, ...], names: tuple[str, ...]) -> tuple[dict[str, int], bytes, NDArray[np.uint32]]:
+    """Return one predicate as :func:`_predicate_tables` does."""
+    return dict.fromkeys(names, 1), "\n".join(parts).encode(), np.ones(len(parts), np.uint32)
+
+
 Value = TypeVar("Value")
 Number = TypeVar("Number", bound=np.number[Any])
 Pair = tuple[str, str]
@@ -102,7 +109,7 @@ class AttributeTable:
     name_of: Indices
     place: Indices
     data: bytes
-    value_begin: NDArray[np.int64]
+    value_begin: Integers
     first: Indices
     begin: Indices
     _places: dict[str, dict[str, int]] = field(default_factory=dict, init=False)
@@ -110,7 +117,7 @@ class AttributeTable:
     _matches: dict[int, Matches] = field(default_factory=dict, init=False)
 
     @property
-    def arrays(self) -> tuple[bytes, NDArray[np.int64], Indices, Indices]:
+    def arrays(self) -> tuple[bytes, Integers, Indices, Indices]:
         """The distinct attributes as the core takes them."""
         return self.data, self.value_begin, self.name_of, self.place
 
@@ -131,7 +138,8 @@ class AttributeTable:
             names: names of the attributes that are wanted.
             change: what to give instead of a pair, ``None`` for nothing; called once for each distinct one.
         """
-        begin, counts = self.begin[elements], self.begin[elements + 1] - self.begin[elements]
+        begin = self.begin[elements]
+        counts = self.begin[elements + 1] - self.begin[elements]
         bounds = prefix_sums(counts)
         numbers = self.place.searchsorted(self.first[np.arange(bounds[-1]) + (begin - bounds[:-1]).repeat(counts)])
         if names is not None:
@@ -141,9 +149,9 @@ class AttributeTable:
         if change is not None and None in pairs:
             is_left = np.fromiter(map(bool, pairs), bool, len(pairs))
             pairs, bounds = list(filter(None, pairs)), prefix_sums(is_left)[bounds]
-        return [pairs[first:behind] for first, behind in pairwise(bounds.tolist())]
+        return [pairs[first:end] for first, end in pairwise(bounds.tolist())]
 
-    def _names_and_values(self, numbers: NDArray[np.int64], change: Callable[[Pair], Any] | None = None) -> Pairs:
+    def _names_and_values(self, numbers: Integers, change: Callable[[Pair], Any] | None = None) -> Pairs:
         """Names and values of distinct attributes, by their numbers, each read once."""
         is_used = np.zeros(len(self.place), bool)
         is_used[numbers] = True
@@ -152,7 +160,7 @@ class AttributeTable:
         pair_of = dict(zip(used.tolist(), pairs if change is None else map(change, pairs), strict=True))
         return list(map(pair_of.__getitem__, numbers.tolist()))
 
-    def strings(self, numbers: NDArray[np.int64]) -> list[str]:
+    def strings(self, numbers: Integers) -> list[str]:
         """Values of distinct attributes, by their numbers."""
         bounds = zip(self.value_begin[numbers].tolist(), self.value_begin[numbers + 1].tolist(), strict=True)
         return [self.data[begin:end].decode() for begin, end in bounds]
@@ -169,7 +177,8 @@ class AttributeTable:
     @property
     def matches(self) -> dict[int, Matches]:
         """Places and values of the distinct attributes that match each predicate; it lacks those that none matches."""
-        if self._evaluated < (number := len(_predicates)):
+        number = len(_predicates)
+        if self._evaluated < number:
             self._matches = self._match(*_predicate_tables(number))
             self._evaluated = number  # once complete, as other threads may read them
         return self._matches
@@ -184,7 +193,7 @@ class AttributeTable:
     def containing(self, parts: Collection[str], *names: str) -> Matches:
         """Places and values of the distinct attributes with one of some names whose values contain a substring.
 
-        It is a predicate for what is asked of few pages: it is not evaluated on the others.
+        For predicates that few pages need: nothing is evaluated on the others.
 
         Args:
             parts: up to 64 substrings in lower case, matched ASCII case-insensitively.
@@ -192,7 +201,7 @@ class AttributeTable:
         """
         if self.names.keys().isdisjoint(names):
             return []
-        return self._match(dict.fromkeys(names, 1), "\n".join(parts).encode(), np.ones(len(parts), np.uint32))[0]
+        return self._match(*_tables_of_one(tuple(parts), names))[0]
 
     def matching(self, predicate: int) -> Matches:
         """Places and values of the distinct attributes that match a predicate."""
@@ -207,7 +216,13 @@ class AttributeTable:
 
     def elements_with(self, places: list[int]) -> list[int]:
         """Elements, in document order, that have one of the attributes at these places of ``first``."""
-        return [element for element, _ in self.elements_and_values(dict.fromkeys(places))]
+        elements: list[int] = core.elements_with(self.begin, self.first, places) if places else []  # none on most pages
+        return elements
+
+    def elements_having(self, *names: str) -> list[int]:
+        """Elements, in document order, that have an attribute with one of some names."""
+        numbers = [self.names[name] for name in names if name in self.names]
+        return self.elements_with([place for each in numbers for place in self.place[self.name_of == each].tolist()])
 
     def elements_and_values(self, by_place: dict[int, Value]) -> list[tuple[int, Value]]:
         """Elements, in document order, that have one of the attributes at some places of ``first``, and its value."""

@@ -31,12 +31,14 @@ from tamis.page.css_values import (
     WAYS,
     Said,
     read_background,
+    read_declarations,
 )
 from tamis.page.media import holds, is_supported
 from tamis.page.selectors import parse_selector, select
 from tamis.page.text import character_properties
 from tamis.page.tree import (
     TAG_ID,
+    TAG_NAMES,
     elements_named,
     is_among,
     nearest,
@@ -61,11 +63,6 @@ if TYPE_CHECKING:
     Chosen = Flags | NDArray[np.intp]  # elements
     Rank = tuple[int, int, tuple[int, int, int], int]
 
-_HIDING_STYLES: Final = (
-    *("none", "hidden", "opacity", "font-size", "font:", "indent", "absolute", "fixed", "clip", "scale", "white"),
-    *("#fff", "transparent", "collapse", "999", "000", "rotate", "zoom", "background", "rgb", "hsl", "\\"),
-)
-"""What is in a style that may hide."""
 _HIDING_RULES: Final = re.sub(
     r"\s*[\n|]\s*",
     "\n",
@@ -88,12 +85,16 @@ _BROWSER: Final = tuple(
     )
 )
 """What browsers do not render; each with an element or attribute of it."""
+_SHEETS_IN_ADDRESSES: Final = attribute_predicate("href", parts=("data:text/css",))
+_NOT_RENDERED: Final = read_declarations("display:none")
 _FOR_READERS: Final = attribute_predicate("class", parts=("sr-only", "screen-reader", "visually", "element-invisible"))
+_CLIPPED: Final = read_declarations("position:absolute;clip:rect(0,0,0,0)")
 _READERS_ONLY: Final = frozenset(
     "sr-only u-sr-only screen-reader screen-reader-text screen-reader-only visually-hidden visuallyhidden "  # noqa: SIM905
     "u-visually-hidden u-visuallyhidden element-invisible".split()
 )
 
+_TAGS: Final = "\n".join(TAG_NAMES)
 _CSS: Final = frozenset({"text/css", ""})
 _INERT: Final = (TAG_ID["noscript"], TAG_ID["template"])
 _INLINE: Final = (1_000_000, 0, 0)  # specificity of a style attribute
@@ -134,15 +135,13 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
 
     What hides half of the page's text is passed over: a script shows it, or a sheet from elsewhere.
     """
-    css, browser = _own_css(page), _of_browser(page)
-    styled = page.attributes.containing(_HIDING_STYLES, "style")
-    if not (css or browser or styled):
-        return Styles({}, {})
-    inline = {place: said.ways for place, style in styled if (said := SAID[style]).ways}
-    holding = sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
+    css, holding = _own_css(page), sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
+    browser = _of_browser(page, holding)
+    found_rules, styles = _search(page, css, holding, _HIDING_RULES)
+    inline = {place: said.ways for place, style in styles if (said := SAID[style]).ways}
     rules = [
         (selector, said.ways)
-        for _, selectors, _, said in _rules(page, css, holding, _HIDING_RULES)
+        for _, selectors, _, said in _read_rules(page, found_rules)
         for selector in (selectors if said.ways else ())
     ]
     if not (browser or inline or rules):
@@ -154,7 +153,7 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
         by_ways.setdefault(ways, []).append(element)
     found = [(is_among(page, elements), ways) for ways, elements in by_ways.items()]
     found += [(select(page, selector, among=holding), ways) for selector, ways in rules]
-    of_browser = [(chosen & is_part, said.ways) for chosen, said in browser]
+    of_browser = [(among & is_part, said.ways) for among, said in browser]
     candidates: Candidates = {}
     for number, (chosen, ways) in enumerate(of_browser + found):
         among, is_known = chosen & holding, number < len(of_browser)
@@ -172,39 +171,45 @@ def _own_css(page: Page) -> bytes:
         others = frozenset(table.elements_with(wrong))
         sheets = [sheet for sheet in sheets if sheet not in others]
     texts = [page.raw_texts[sheet] for sheet in sheets if page.tag[page.parent[sheet]] not in _INERT]
-    for _, value in table.containing(("data:text/css",), "href") if b"data:text/css" in table.data else ():
+    for _, value in table.matching(_SHEETS_IN_ADDRESSES):
         head, _, data = value.partition(",")
         with suppress(ValueError):  # of base64
             texts.append(b64decode(data) if "base64" in head else unquote_to_bytes(data))
     return b"\n".join(texts).replace(b"\0", b"")
 
 
-def _of_browser(page: Page) -> list[tuple[Flags, Said]]:
-    """What the sheets of browsers hide, and those from elsewhere by names that say so."""
+def _of_browser(page: Page, holding: Flags) -> list[tuple[Flags, Said]]:
+    """What the sheets of browsers hide of some elements (bool[n]), and those from elsewhere by names that say so."""
     table, found = page.attributes, []
+    names = page.tag_names.union(table.names, page.unknown_names.values())
     for name, selector in _BROWSER:
-        if name in page.tag_names or name in table.names or name in page.unknown_names.values():
-            found.append((select(page, selector, among=np.ones(page.n, bool)), SAID["display:none"]))
+        if name in names:
+            found.append((select(page, selector, among=holding), _NOT_RENDERED))
     if len(titles := elements_named(page, "title")) > 1:
-        found.append((is_among(page, titles[1:]), SAID["display:none"]))
+        found.append((is_among(page, titles[1:]), _NOT_RENDERED))
     if named := table.matching(_FOR_READERS):
         places = [place for place, value in named if not _READERS_ONLY.isdisjoint(value.split())]
-        found.append((is_among(page, table.elements_with(places)), SAID["position:absolute;clip:rect(0,0,0,0)"]))
+        found.append((is_among(page, table.elements_with(places)), _CLIPPED))
+    return [(among, said) for chosen, said in found if (among := chosen & holding).any()]
+
+
+def _search(
+    page: Page, css: bytes, subjects: Flags, wanted: str, *, in_any_state: bool = False
+) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    """Find the rules and the style attributes that set a wanted property on some elements: order or place, and text."""
+    table, others = page.attributes, "\n".join(page.unknown_names.values())
+    found: tuple[list[tuple[int, str]], list[tuple[int, str]]] = core.style_rules(
+        *(page.arrays, table.arrays, "\n".join(table.names), _TAGS, others, subjects, css, wanted, in_any_state),
+        character_properties(),
+    )
     return found
 
 
-def _rules(
-    page: Page, css: bytes, subjects: Flags, wanted: str, *, in_any_state: bool = False
+def _read_rules(
+    page: Page, rules: list[tuple[int, str]], *, in_any_state: bool = False
 ) -> Iterator[tuple[int, tuple[Selector, ...], str, Said]]:
-    """Order, selectors, layer and declarations of the rules that set a wanted property on some elements."""
-    if not css:
-        return
-    table = page.attributes
-    present = np.zeros(len(table.first), bool)
-    present[table.first[np.repeat(subjects, np.diff(table.begin))]] = True
-    names = (table.names.get(name, -1) for name in ("class", "id"))
+    """Order, selectors, layer and declarations of rules."""
     left = max(_MAX_WORK // page.n, _MIN_MATCHED)
-    rules = core.style_rules(table.arrays, present, css, wanted, in_any_state, *names, character_properties())
     for order, text in rules:
         preludes, _, declarations = text.rpartition("\0")
         said = SAID[declarations]
@@ -257,7 +262,8 @@ def _compute(
     ranked: list[tuple[Rank, Chosen, Said]] = [((0, 0, (0, 0, 0), 0), chosen, said) for chosen, said in browser]
     layers: dict[str, int] = {}
     lines = "\n".join(f"{name} 0" for name in wanted)
-    for order, selectors, layer, said in _rules(page, css, subjects, lines, in_any_state=True):
+    rules, _ = _search(page, css, subjects, lines, in_any_state=True)
+    for order, selectors, layer, said in _read_rules(page, rules, in_any_state=True):
         place = layers.setdefault(layer, len(layers)) if layer else len(css)
         shows = [way for way in candidates.keys() & OPENABLE if _shows(said, way)]
         for selector in selectors:

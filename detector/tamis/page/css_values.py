@@ -279,7 +279,7 @@ class Said(NamedTuple):
     ways: tuple[str, ...]
 
 
-def _read(css: str) -> Said:
+def read_declarations(css: str) -> Said:
     """Read declarations; an invalid one is left out."""
     css = (_COMMENT.sub(" ", css) if "/*" in css else css).lower()
     if "\\" in css:
@@ -314,7 +314,7 @@ def _ways(said: tuple[tuple[str, float, bool], ...]) -> tuple[str, ...]:
 _WAYS_OF: Final = {name: [way for way in WAYS if name in WAYS[way].properties] for name in READERS}
 """The ways of hiding that each property has a part in."""
 
-SAID: Final = Memo(_read, max_size=1_000)
+SAID: Final = Memo(read_declarations, max_size=1_000)
 """What declarations say, by their text."""
 
 LONGHANDS: Final = {name: frozenset(expand("0 0 0 0")) for name, expand in SHORTHANDS.items()}

@@ -99,13 +99,14 @@ def _opened(page: Page, hiding: dict[int, Hiding]) -> set[int]:
     found.update(element for element in left if hiding[element].is_shown_in_other_state)
     if left:
         found |= _beside_controls(page, np.array(left))
+    if not (left := [element for element in left if element not in found]):
+        return found
     scripts, named = _Scripts(page), _named_by_controls(page)
     characters = sums_over_runs(page, run_lengths(page))
     for element in left:
         above = int(page.parent[element])
-        if element not in found and (
-            (above in found and characters[above] == characters[element])
-            or _is_named(dict(page.attributes[element]), named, scripts)
+        if (above in found and characters[above] == characters[element]) or _is_named(
+            dict(page.attributes[element]), named, scripts
         ):
             found.add(element)
     return found
@@ -134,8 +135,8 @@ def _controls(page: Page) -> Flags:
     links = table.containing(("#", "javascript:"), "href")
     found = table.elements_with([place for place, href in links if href.startswith(("#", "javascript:"))])
     found += [element for element, role in page.attribute("role").items() if role in _ROLES]
-    found += [*page.attribute("aria-expanded"), *page.attribute("onclick")]
-    is_link = (page.tag == TAG_ID["a"]) & ~is_among(page, [*page.attribute("href")])
+    found += table.elements_having("aria-expanded", "onclick")
+    is_link = (page.tag == TAG_ID["a"]) & ~is_among(page, table.elements_having("href"))
     controls: Flags = is_among(page, found) | is_link | _CONTROLS[page.tag]
     return controls
 
@@ -175,10 +176,9 @@ def _named_by_controls(page: Page) -> set[str]:
     values = [word for name in names for value in table.places_by_value(name) for word in value.split()[:_MAX_CLASSES]]
     values += [href for _, href in table.containing(("#",), "href") if href[:1] == "#"]
     found = {value.lstrip("#").strip() for value in values}
-    controls = _controls(page).nonzero()[0]
-    for pairs in table.of_elements(controls):
-        found.update(f"{name}={value}" for name, value in pairs if name[:5] == "data-" and value)
-        found.update(f"id={value}" for name, value in pairs if name == "id")
+    stating = {name for name in table.names if name[:5] == "data-" or name == "id"}
+    for pairs in table.of_elements(_controls(page).nonzero()[0], stating):
+        found.update(f"{name}={value}" for name, value in pairs if value or name == "id")
     for _, stated in named_elements(page, "template"):  # where React puts what it sends hidden
         kind, _, number = stated.get("id", "").partition(":")
         found.add(f"S:{number}" if kind in {"B", "P"} else "")

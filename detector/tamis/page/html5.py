@@ -1,7 +1,7 @@
 """The tree that browsers make of a document: parsed by lexbor, an HTML5 parser in C, of the package selectolax.
 
 It takes a third of the time of libxml2, and its trees need no mending: heads end where browsers end them. The compiled
-core reads its nodes where selectolax says that they lie in memory.
+core reads its nodes through the address that selectolax exposes.
 """
 
 # ruff: noqa: SIM905 - lists of names are easier to read as text
@@ -39,29 +39,28 @@ ATTRIBUTES: Final = """
 """.split()
 """Names of attributes that lexbor knows."""
 
-_WITHOUT_EVENTS: Final = 1
 
 Html5Tree = tuple[LexborNode | None, NDArray[np.int32], NDArray[np.int32]]
-"""What the core reads: the root of a tree, and the places of names in ``TAGS`` and ``ATTRIBUTES`` by lexbor's numbers.
+"""What the core reads: the root of a tree, and where lexbor's tags and attributes are in ``TAGS`` and ``ATTRIBUTES``.
 
-The first place is 1; 0 stands for numbers without a name.
+The arrays are indexed by lexbor's numbers. The first name has 1; 0 stands for numbers without a name.
 """
 
 
 def parse_html5(html: bytes) -> Html5Tree:
-    """Parse a document in UTF-8."""
-    return LexborHTMLParser(html, options=_WITHOUT_EVENTS).root, _TAG_PLACES, _ATTRIBUTE_PLACES
+    """Parse a document in UTF-8, without events (``options=1``)."""
+    return LexborHTMLParser(html, options=1).root, _TAG_INDEX, _ATTRIBUTE_INDEX
 
 
-def _places(numbers: list[int]) -> NDArray[np.int32]:
-    """int32[lexbor's numbers], the place of each among those of some names, where 0 stands for a name without one."""
-    places = np.zeros(max(numbers) + 1, np.int32)
-    places[numbers] = np.arange(1, len(numbers) + 1)
-    places[0] = 0
-    return places
+def _index_of(numbers: list[int]) -> NDArray[np.int32]:
+    """int32[...], position from 1 of each of lexbor's numbers among ``numbers``; 0 for others."""
+    index = np.zeros(max(numbers) + 1, np.int32)
+    index[numbers] = np.arange(1, len(numbers) + 1)
+    index[0] = 0
+    return index
 
 
-_TAG_PLACES: Final = _places([core.lexbor_numbers(create_tag(name))[0] for name in TAGS])
-_ATTRIBUTE_PLACES: Final = _places(
+_TAG_INDEX: Final = _index_of([core.lexbor_numbers(create_tag(name))[0] for name in TAGS])
+_ATTRIBUTE_INDEX: Final = _index_of(
     core.lexbor_numbers(LexborHTMLParser(f"<p {' '.join(ATTRIBUTES)}>").css_first("p"))[1:]
 )

@@ -10,7 +10,6 @@ from typing import Final
 from tamis.page.css_values import read_length
 
 _WIDTH, _HEIGHT = 1280.0, 800.0  # px
-_MAX_LENGTH: Final = 1_000  # of media queries that are read
 _QUERY: Final = re.compile(r"\(([^()]*+)\)|([\w-]++)")
 _RANGE: Final = re.compile(r"(?:(.*?)\s*([<>]=?)\s*)?(width|height)\s*(?:([<>]=?|=)\s*(.*))?")
 _FEATURES: Final = {
@@ -22,7 +21,7 @@ _FEATURES: Final = {
 @lru_cache(maxsize=1_024)
 def holds(media: str) -> bool:
     """Whether one of some media queries holds for the screen."""
-    return len(media) <= _MAX_LENGTH and any(map(_query_holds, media.lower().split(",")))
+    return len(media) <= 1_000 and any(map(_query_holds, media.lower().split(",")))
 
 
 def _query_holds(query: str) -> bool:
@@ -39,13 +38,15 @@ def _has_feature(feature: str) -> bool:
     name, _, value = map(str.strip, feature.partition(":"))
     bound, _, side = name.partition("-")
     if bound in {"min", "max"} and side in {"width", "height"}:
-        size, wanted = (_WIDTH if side == "width" else _HEIGHT), read_length(value, math.inf if bound == "min" else 0.0)
+        size = _WIDTH if side == "width" else _HEIGHT
+        wanted = read_length(value, math.inf if bound == "min" else 0.0)
         return size >= wanted if bound == "min" else size <= wanted
-    if (found := _RANGE.fullmatch(feature)) and (found[2] or found[4]):
+    found = _RANGE.fullmatch(feature)
+    if found is not None and (found[2] or found[4]):
         size = _WIDTH if found[3] == "width" else _HEIGHT
         ends = [(read_length(found[1]), found[2], size)] if found[2] else []
         ends += [(size, found[4], read_length(found[5]))] if found[4] else []
-        return all(a <= b if way[0] == "<" else a >= b for a, way, b in ends)
+        return all(a <= b if operator[0] == "<" else a >= b for a, operator, b in ends)
     return name in _FEATURES and value in {"", _FEATURES[name]}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -31,7 +31,8 @@ from tamis.page.tree import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, TAG
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Indices = NDArray[np.int32]
+    from tamis.arrays import Flags, Indices, Integers
+
 
 _ELEMENTS: Final = [*TAGS, *(name for name in ALIASES if name not in TAGS)]
 _NAMES: Final = (
@@ -39,20 +40,24 @@ _NAMES: Final = (
     np.array([TAG_ID.get(ALIASES.get(name, name), 0) for name in _ELEMENTS], np.int32),
     "\n".join(ATTRIBUTES).encode(),
 )
-_RAW: Final = tag_set("script", "style", "title")
-_STAY_IN_HEAD: Final = tag_set("title", "meta", "link", "base", "script", "style", "noscript", "template", "noframes")
 _TAG_BITS: Final = sum(  # as flatten.h has them
     table.astype(np.uint8) << bit
-    for bit, table in enumerate((IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, _RAW, tag_set("head"), _STAY_IN_HEAD))
+    for bit, table in enumerate(
+        (
+            IS_BLOCK_LEVEL,
+            IS_UNSEEN_TEXT,
+            tag_set("script", "style", "title"),  # whose text is kept
+            tag_set("head"),
+            tag_set(
+                "title", "meta", "link", "base", "script", "style", "noscript", "template", "noframes"
+            ),  # stay in it
+        )
+    )
 )
-_ATTRIBUTES_PER_NODE: Final = 10  # that count as another node, since they take as much memory
-_FIRST_ELEMENTS: Final = 4  # html, body, p, and an element in it
-_MANY_ELEMENTS: Final = 30_000  # of a page whose tree takes memory that is worth giving back
-_DTYPES: Final[dict[str, Any]] = {"int64_t": np.int64, "int32_t": np.int32, "int16_t": np.int16, "uint8_t": np.bool_}
 
 
 class PageTooLarge(ValueError):  # noqa: N818  callers expect it and handle it
-    """The page is above one of the caps of :class:`Limits`; ``reason`` is ``"bytes"``, ``"nodes"`` or ``"depth"``."""
+    """The page exceeds one of :class:`Limits`; ``reason`` is ``"bytes"``, ``"nodes"`` or ``"depth"``."""
 
     def __init__(self, reason: str, size: int, limit: int) -> None:
         self.reason = reason
@@ -71,7 +76,7 @@ class Limits:
     Attributes:
         max_bytes: size of the HTML, in bytes (in characters where it is a string).
         max_nodes: start tags and comments, which are counted before the page is parsed, and elements and comments of
-            the tree; ten attributes count as one of them, if there are so many.
+            the tree; on pages with more than ten attributes for each of them, a tenth of the attributes.
         max_depth: levels of the tree. libxml2 silently drops what is nested deeper than 2,048, so such a tree may be
             incomplete.
     """
@@ -107,12 +112,12 @@ class Page:
     Attributes:
         attributes: name-value pairs of each element.
         tag: int16[n], ids of :data:`tamis.page.tree.TAG_NAMES`.
-        tag_names: names of the elements, as far as they have a tag id.
-        content_in_head: the first element right in the head that ends it, as browsers read pages; 0 where none does.
+        tag_names: names of all elements with a tag id.
+        content_in_head: index of the first child of ``head`` at which browsers end it; 0 if there is none.
         unknown_names: tag name by element index, for tags without an id.
         raw_texts: UTF-8 text that begins each ``script``, ``style`` and ``title``, and each other element whose text is
             not text of the page, by element index, in document order.
-        title: text of the first ``title`` element outside an image, white space normalised; empty when there is none.
+        title: text of the first ``title`` element outside an image, white space normalised; empty without one.
         utf8: all runs joined, see :attr:`text`.
         run_offset: int64[r + 1], where each run begins, in characters.
         has_ink: bool[r], whether each run is not blank.
@@ -128,8 +133,8 @@ class Page:
         depth: int32[n], 0 for the root.
         url: address of the page, where known.
         data: format of the source if it is not HTML: ``"binary"``, ``"json"``, ``"feed"`` or ``"xml"``.
-        mended_html: the document with its end tag where a title, script, comment or the like never ends and has the
-            rest of the page in it; ``None`` on other pages.
+        mended_html: the document with the missing end added, if a title, script, comment or the like never ends and
+            swallows the rest of the page; ``None`` otherwise.
         n, m, r: number of elements, of text blocks and of text runs.
 
     *Units* are what gets a score: the ``n`` elements followed by the ``m`` blocks. In the tree of units a block is a
@@ -147,10 +152,10 @@ class Page:
     raw_texts: dict[int, bytes]
     title: str
     utf8: bytes
-    run_offset: NDArray[np.int64]
-    has_ink: NDArray[np.bool_]
-    has_unseen: NDArray[np.bool_]
-    is_joined: NDArray[np.bool_]
+    run_offset: Integers
+    has_ink: Flags
+    has_unseen: Flags
+    is_joined: Flags
     run_node: Indices
     run_begin: Indices
     run_end: Indices
@@ -170,7 +175,7 @@ class Page:
     def parse(
         cls, html: str | bytes, url: str | None = None, *, encoding: str | None = None, limits: Limits = DEFAULT_LIMITS
     ) -> Page:
-        """Parse HTML the way browsers do, and flatten it; of what is not HTML only :attr:`data` is known.
+        """Parse HTML the way browsers do, and flatten it; for other data only :attr:`data` is set.
 
         A document whose nesting or names would take an HTML5 parser quadratic time is parsed by lxml.
 
@@ -179,24 +184,26 @@ class Page:
                 they look like.
             url: address of the page; links are in-site or not relative to it.
             encoding: charset of the HTTP header, where there was one.
-            limits: caps on size.
+            limits: limits on size.
 
         Raises:
-            PageTooLarge: the page is above one of the caps.
+            PageTooLarge: the page exceeds a limit.
         """
-        if data := kind_of_data(html):
+        data = kind_of_data(html)
+        if data is not None:
             page = cls.parse("<html>", url)
             page.data = data
             return page
         limits.check("bytes", len(html))
-        if isinstance(html, bytes) and (saved := page_of_mhtml(html)):
+        saved = page_of_mhtml(html) if isinstance(html, bytes) else None
+        if saved is not None:
             html, encoding, url = saved[0], saved[1] or encoding, url or saved[2]
         document = prepare(html, encoding)
-        limits.check("nodes", max(document.nodes, document.attributes // _ATTRIBUTES_PER_NODE))
+        limits.check("nodes", max(document.nodes, document.attributes // 10))  # ten attributes take a node's memory
         arrays = None if document.is_slow else _flatten(parse_html5(document.html), limits)
         if arrays is None:  # libxml2's own trees can be read
             arrays = cast("dict[str, Any]", _flatten(parse_prepared(document.html), limits))
-        if len(arrays["parent"]) > _MANY_ELEMENTS:
+        if len(arrays["parent"]) > 30_000:
             core.return_memory()  # of the tree, which is as large as all that comes now
         return cls(**arrays, url=url, mended_html=close_endless(document))
 
@@ -209,10 +216,11 @@ class Page:
         read, with a comment as their root or unresolved entities in attributes.
 
         Raises:
-            PageTooLarge: the tree is above one of the caps.
+            PageTooLarge: the tree exceeds a limit.
         """
         arrays = _flatten(root, limits)
-        if arrays is None or arrays["content_in_head"] or not _SHADOW_ROOTS.isdisjoint(arrays["attributes"].names):
+        names = () if arrays is None else arrays["attributes"].names
+        if arrays is None or arrays["content_in_head"] or "shadowrootmode" in names or "shadowroot" in names:
             html = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
             return cls.parse(html, url, limits=limits)
         page = cls(**arrays, url=url)
@@ -220,8 +228,8 @@ class Page:
         return page
 
     def _data_parsed_as_html(self) -> str | None:
-        """``"json"`` or ``"feed"`` for a tree that a parser of HTML made of one of these."""
-        first = (name for element, name in self.unknown_names.items() if element < _FIRST_ELEMENTS)
+        """``"json"`` or ``"feed"`` if an HTML parser made the tree from one of these."""
+        first = (name for element, name in self.unknown_names.items() if element < 4)  # html, body, p
         if not FEEDS.isdisjoint(name.rpartition("}")[2].rpartition(":")[2].lower() for name in first):
             return "feed"
         return "json" if is_json(self.text[:LOOKED_AT], self.text[-LOOKED_AT:]) else None
@@ -230,7 +238,7 @@ class Page:
         self.n, self.m, self.r = len(self.parent), len(self.block_node), len(self.run_node)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what the core holds, which is made again."""
+        """Leave out what the core holds, which is computed again."""
         return {name: value for name, value in vars(self).items() if name != "arrays"}
 
     @cached_property
@@ -293,14 +301,11 @@ class Page:
         return dict(table.elements_and_values(value_of))
 
 
-_SHADOW_ROOTS: Final = frozenset({"shadowrootmode", "shadowroot"})
-
-
 def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, Any] | None:
     """Read a tree into the arrays of a :class:`Page`; ``None`` for one that the core cannot read.
 
     Raises:
-        PageTooLarge: the tree is above one of the caps.
+        PageTooLarge: the tree exceeds a limit.
     """
     caps = limits.max_nodes, limits.max_depth
     found = core.flatten(source, *_NAMES, _TAG_BITS, character_properties(), SEED, *caps)
@@ -317,7 +322,8 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
         begin=arrays.pop("attribute_begin"),
         **{name: arrays.pop(name) for name in ("name_of", "place", "value_begin", "first")},
     )
-    tag, parent = arrays["tag"], arrays["parent"]
+    tag, parent, is_present = arrays["tag"], arrays["parent"], np.zeros(len(TAG_NAMES), bool)
+    is_present[tag] = True
     titles = (
         without_controls(text)
         for element, text in found["raw_texts"].items()
@@ -325,7 +331,7 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
     )
     return {
         "attributes": attributes,
-        "tag_names": frozenset(map(TAG_NAMES.__getitem__, np.bincount(tag).nonzero()[0].tolist())),
+        "tag_names": frozenset(compress(TAG_NAMES, is_present.tolist())),
         "title": " ".join(next(titles, "").split()),
         **found,
         **arrays,
@@ -334,7 +340,8 @@ def _flatten(source: etree._Element | Html5Tree, limits: Limits) -> dict[str, An
 
 def _arrays(memory: bytes, where: dict[str, tuple[str, int, int]]) -> dict[str, NDArray[Any]]:
     """The arrays that lie in one piece of memory, read-only, since the core reads them with the lock released."""
-    items: dict[str, NDArray[Any]] = {kind: np.frombuffer(memory, dtype) for kind, dtype in _DTYPES.items()}
+    dtypes: dict[str, Any] = {"int64_t": np.int64, "int32_t": np.int32, "int16_t": np.int16, "uint8_t": np.bool_}
+    items: dict[str, NDArray[Any]] = {kind: np.frombuffer(memory, dtype) for kind, dtype in dtypes.items()}
     return {name: items[kind][begin:end] for name, (kind, begin, end) in where.items()}
 
 

@@ -1,4 +1,4 @@
-"""From bytes to an lxml tree: the charset, then the parse, the way Scrapy parses a response, so that both see the same.
+"""Decodes documents, tells HTML from other data, and parses it as Scrapy parses a response, so that both see the same.
 
 Source of the rules of charsets: HTML standard, section 13.2.3: byte order mark, HTTP header, ``meta``; ``utf-16`` in a
 ``meta`` means ``utf-8``. A declaration that would damage the text is passed over. Bytes that nothing declares are
@@ -26,9 +26,7 @@ from tamis.core import SEED, core
 from tamis.page.text import without_controls
 from tamis.page.tree import TAG_ID
 
-_CONVINCING: Final = 12  # continuation bytes; fewer can be two or three characters of a charset of Asia by chance
 _SINGLE_BYTES: Final = re.compile(r"cp125|iso8859-|latin|koi8|mac|ascii")  # no word of theirs is UTF-8 by chance
-_DAMAGED: Final = 0.05  # most replacements per continuation byte, for text that outweighs its declaration
 _DEFAULT: Final = "cp1252"
 _SIGNS: Final = b"\x80\x85\x91\x92\x93\x94\x95\x96\x97\x99\xa0\xa2\xa3\xa5\xa7\xa9\xab\xad\xae\xb0\xb7\xbb\xbc\xbd\xbe"
 """Quotation marks, dashes, spaces and signs of windows-1252: with no other byte above 0x7f a page is in it."""
@@ -39,9 +37,9 @@ _GARBLED: Final = re.compile(
     rf"|(?<=[A-Za-zÀ-ɏ]{_OTHER_SCRIPT})|(?<={_OTHER_SCRIPT})(?=[A-Za-zÀ-ɏ])"
     r"|(?<=[a-z][\u3400-\u9fff])(?=[a-z])|(?<=[^\W\d_][¡-©«¬®-¶¸¹»-¿×÷])(?=[^\W\d_]))"
 )
-"""What text hardly has that was read in its own charset; found in a few places of sound text, too."""
+"""What text decoded with its own charset has in a few places at most."""
 
-_SAMPLE: Final = 100_000  # bytes that chardetng is asked about where a charset is declared: it reads 8 MB a second
+_SAMPLE: Final = 100_000  # bytes that chardetng reads where a charset is declared: it reads 8 MB a second
 
 # A text may begin with the letters of a signature: numbers in bytes follow them in a picture, not words.
 _BINARY: Final = re.compile(
@@ -49,13 +47,11 @@ _BINARY: Final = re.compile(
     rb"|GIF8[79]a.{0,6}[\x00-\x08\x0e-\x1f]|RIFF.{4}[A-Z]{3}[A-Z ]",
     re.DOTALL,
 )
-_BINARY_AS_TEXT: Final = ("\ufffdPNG", "\u2030PNG", "\ufffd\ufffd\ufffd\ufffd\0", "\x1f\ufffd")
-_WIDE_STARTS: Final = (b"\xff\xfe", b"\xfe\xff")
 _WIDE: Final = re.compile(rb"((?:[\t-~]\0){3})|(?:\0[\t-~]){3}")
-_CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 LOOKED_AT: Final = 4_096  # bytes or characters, at the beginning and the end
 
-_NOT_WITHOUT_ZEROS: Final = dict.fromkeys(("utf-16", "utf-16-be", "utf-16-le"), "utf-8") | {"x-user-defined": "cp1252"}
+_ALIASES: Final = {"utf-16": "utf-8", "utf-16-be": "utf-8", "utf-16-le": "utf-8", "x-user-defined": "cp1252"}
+"""What browsers read where one of these is declared, since a document in UTF-16 could not be read so far."""
 
 
 def decode(html: bytes, encoding: str | None = None) -> str:
@@ -65,13 +61,13 @@ def decode(html: bytes, encoding: str | None = None) -> str:
 
 
 def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str | None]:
-    """Return the name of a codec and the text that it makes of a document; a byte order mark is no part of it.
+    """Return the codec of a document, and the decoded document without its byte order mark.
 
-    What decides is, in this order: a byte order mark, text that is UTF-8 beyond chance, the charset of the HTTP header,
-    that of a ``meta`` element, shorter text in UTF-8, and what the bytes look like. UTF-8 outweighs what is declared,
-    since saved pages and mirrors are often converted and keep the declaration they came with. A declared charset that
-    would garble the text is passed over if another one does not. A few bytes that are wrong, as where a page was cut
-    off or two were joined, do not make it another charset. The text is ``None`` where the document is UTF-8 as it is.
+    The codec is decided by, in this order: a byte order mark, text that is UTF-8 beyond chance, the charset of the HTTP
+    header, that of a ``meta`` element, shorter text in UTF-8, and what the bytes look like. UTF-8 outweighs what is
+    declared, since saved pages and mirrors are often converted and keep the declaration they came with. A declared
+    charset that would garble the text is passed over if another one does not. A few wrong bytes, as where a page was
+    cut off or two were joined, do not make it another charset. The text is ``None`` if the document is valid UTF-8.
 
     Args:
         html: the document.
@@ -82,26 +78,60 @@ def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str | None]:
         return marked, to_unicode(html[len(mark) :], marked)
     if wide := _wide_codec(html):
         return wide, to_unicode(html, wide)
-    text, damage = None, 0
-    continuations = characters = core.count_continuations(html)  # of valid UTF-8, only whether there are any matters
-    if continuations < 0:
-        text = html.decode("utf-8", "replace")
-        damage = text.count("\ufffd") - text.endswith("\ufffd")  # a page may have been cut off in a character
-        continuations = len(html) - len(text)
-        characters = len(text) - len(text.encode("ascii", "ignore")) - damage  # beyond ASCII
-    is_damaged = damage > continuations * _DAMAGED
-    if continuations >= _CONVINCING and not is_damaged:
-        return "utf-8", text
-    known = http_content_type_encoding(f"text/html; charset={encoding}") if encoding else None
-    declared = [name for name in (known, html_body_declared_encoding(html)) if name is not None and _is_charset(name)]
-    declared = [_NOT_WITHOUT_ZEROS.get(name, name) for name in declared]
-    if declared[:1] == ["utf-8"]:
-        is_utf8 = characters >= damage and not (html.isascii() and b"\x1b" in html)  # escapes of ISO-2022-JP
-    else:
-        is_utf8 = ("utf-8" in declared or not declared) and characters >= max(1, 2 * damage)
-    if is_utf8 or (continuations and not is_damaged and declared and _SINGLE_BYTES.match(declared[0])):
-        return "utf-8", text
+    utf8 = _read_utf8(html)
+    if utf8.continuations >= 12 and not utf8.is_damaged:  # fewer can be two or three characters of a charset of Asia
+        return "utf-8", utf8.text
+    declared = _declared_charsets(html, encoding)
+    if _is_utf8(html, utf8, declared):
+        return "utf-8", utf8.text
     return _least_garbled(html, [name for name in declared if name != "utf-8"])
+
+
+class _Utf8(NamedTuple):
+    """A document read as UTF-8.
+
+    Attributes:
+        text: its text, ``None`` where it is UTF-8 as it is.
+        continuations: bytes of characters but the first ones.
+        characters: characters beyond ASCII; of valid UTF-8 any number above 0 if there are some.
+        damage: number of replacements.
+    """
+
+    text: str | None
+    continuations: int
+    characters: int
+    damage: int
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether more than a few of the characters beyond ASCII were replaced."""
+        return self.damage > self.continuations * 0.05
+
+
+def _read_utf8(html: bytes) -> _Utf8:
+    continuations = core.count_continuations(html)
+    if continuations >= 0:
+        return _Utf8(None, continuations, continuations, 0)
+    text = html.decode("utf-8", "replace")
+    damage = text.count("\ufffd") - text.endswith("\ufffd")  # a page may have been cut off in a character
+    return _Utf8(text, len(html) - len(text), len(text) - len(text.encode("ascii", "ignore")) - damage, damage)
+
+
+def _declared_charsets(html: bytes, encoding: str | None) -> list[str]:
+    """The charsets that the HTTP header and a ``meta`` element declare, in this order."""
+    header = http_content_type_encoding(f"text/html; charset={encoding}") if encoding else None
+    declared = (name for name in (header, html_body_declared_encoding(html)) if name is not None)
+    return [_ALIASES.get(name, name) for name in declared if _is_charset(name)]
+
+
+def _is_utf8(html: bytes, utf8: _Utf8, declared: list[str]) -> bool:
+    """Whether a document with few characters beyond ASCII is UTF-8, by these and by what is declared."""
+    if declared[:1] == ["utf-8"]:
+        has_escapes = html.isascii() and b"\x1b" in html  # of ISO-2022-JP
+        return utf8.characters >= utf8.damage and not has_escapes
+    if "utf-8" in declared or not declared:
+        return utf8.characters >= max(1, 2 * utf8.damage)
+    return utf8.continuations > 0 and not utf8.is_damaged and _SINGLE_BYTES.match(declared[0]) is not None
 
 
 def _is_charset(name: str) -> bool:
@@ -114,7 +144,7 @@ def _is_charset(name: str) -> bool:
 
 
 def _least_garbled(html: bytes, declared: list[str]) -> tuple[str, str]:
-    """Decode what is not UTF-8: as declared, or as it looks where that is garbled and this is not.
+    """Decode what is not UTF-8: as declared, or as it looks if only the former would garble it.
 
     Of header and ``meta`` that differ, the ``meta`` decides where the bytes look like it.
     """
@@ -153,16 +183,17 @@ def _guess(html: bytes) -> str:
 def is_binary(html: str | bytes) -> bool:
     """Whether a document is a picture, archive or the like; a few stray control characters do not make it one."""
     if isinstance(html, str):
-        if html.startswith(_BINARY_AS_TEXT):
+        if html.startswith(("\ufffdPNG", "\u2030PNG", "\ufffd\ufffd\ufffd\ufffd\0", "\x1f\ufffd")):
             return True
         start = html[:LOOKED_AT].encode("latin-1", "replace")
     else:
         start = html[:LOOKED_AT]
-        if start.startswith(_WIDE_STARTS) or _wide_codec(start):
+        if start.startswith((b"\xff\xfe", b"\xfe\xff")) or _wide_codec(start):
             return False
     if _BINARY.match(start):
         return True
-    return len(start) - len(start.translate(None, _CONTROL)) > len(start) // 10
+    controls = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
+    return len(start) - len(start.translate(None, controls)) > len(start) // 10
 
 
 # Linear, all of them: repeated parts are possessive, and begin with other characters than what follows.
@@ -177,7 +208,6 @@ _JSON: Final = re.compile(
     re.DOTALL,
 )
 FEEDS: Final = frozenset({"rss", "feed", "rdf"})
-_SITEMAPS: Final = frozenset({"urlset", "sitemapindex"})
 
 
 def kind_of_data(html: str | bytes) -> str | None:
@@ -194,7 +224,8 @@ def kind_of_data(html: str | bytes) -> str | None:
     name = root["name"].lower() if root else ""
     if name in FEEDS:
         return "feed"
-    return "xml" if name in _SITEMAPS or (root and root["xml"] and name not in TAG_ID) else None
+    is_xml = name in {"urlset", "sitemapindex"} or (root and root["xml"] and name not in TAG_ID)
+    return "xml" if is_xml else None
 
 
 def _ascii_of(part: str | bytes) -> str:
@@ -225,7 +256,7 @@ _HTML_PART: Final = re.compile(rb"^content-type:\s*(?:text/html|application/xhtm
 
 
 def page_of_mhtml(html: bytes) -> tuple[bytes, str | None, str | None] | None:
-    """Return bytes, charset and address of a page that a browser saved as MHTML (RFC 2557); ``None`` if it is none."""
+    """Return bytes, charset and address of a page that a browser saved as MHTML (RFC 2557); ``None`` for others."""
     if not _SAVED.match(html[:LOOKED_AT]):
         return None
     boundary = BytesParser().parsebytes(html[:LOOKED_AT], headersonly=True).get_boundary()
@@ -262,31 +293,28 @@ def parse_prepared(html: bytes) -> etree._Element:
 _CHARACTER: Final = rb"\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]){1,3}+"  # of UTF-8, whose bytes were written as UTF-8
 _MISREAD: Final = re.compile(_CHARACTER + rb"(?:" + _CHARACTER + rb")*+")  # begins with a byte that is found fast
 _OUTSIDE_MISREAD: Final = re.compile(rb"[^\x80-\xc2]")
-_PART: Final = 1 << 20  # bytes: a substitution remembers all that it found
-_SIGNS_OF_CONTROLS: Final = [
-    (chr(code).encode(), sign.encode())
+_UPPER_CONTROL: Final = re.compile(rb"\xc2[\x80-\x9f]")
+_SIGNS_OF_CONTROLS: Final = {
+    chr(code).encode(): bytes([code]).decode("cp1252", "ignore").encode() or chr(code).encode()
     for code in range(0x80, 0xA0)
-    if (sign := bytes([code]).decode("cp1252", "ignore"))
-]
+}
 
 
 def _mend_misread(html: bytes) -> bytes:
     """Mend characters that were once read as Latin-1 and written as UTF-8: of UTF-8, then of windows-1252."""
     parts: list[bytes] = []
     begin = 0
-    while begin < len(html):
-        cut = _OUTSIDE_MISREAD.search(html, begin + _PART)
+    while begin < len(html):  # in parts, since a substitution remembers all that it found
+        cut = _OUTSIDE_MISREAD.search(html, begin + (1 << 20))
         end = cut.start() if cut else len(html)
-        parts.append(_MISREAD.sub(_read_again, html[begin:end]))
+        mended = _MISREAD.sub(_read_again, html[begin:end])
+        parts.append(_UPPER_CONTROL.sub(lambda found: _SIGNS_OF_CONTROLS[found[0]], mended))
         begin = end
-    html = b"".join(parts)
-    for control, sign in _SIGNS_OF_CONTROLS:
-        html = html.replace(control, sign)
-    return html
+    return b"".join(parts)
 
 
 def _read_again(found: re.Match[bytes]) -> bytes:
-    """Write characters that were misread as what they were, if they were any: nothing shows the controls instead."""
+    """Return what misread characters were, if they can be read again."""
     read = found[0].decode().encode("latin-1")
     for encoding in ("utf-8", "cp1252"):
         with suppress(UnicodeDecodeError):
@@ -299,7 +327,7 @@ class Prepared(NamedTuple):
 
     Attributes:
         html: the document.
-        is_slow: whether its elements are such that HTML5 parsers become slow.
+        is_slow: whether parsing it as HTML5 would take quadratic time.
         nodes: its start tags and comments.
         attributes: attributes of all of them.
         endless: name of the first element whose text never ends, so that all that follows is in it, or of a title that
@@ -344,7 +372,7 @@ _ENDLESS: Final = {
 
 
 def close_endless(document: Prepared) -> bytes | None:
-    """Close what never ends before the next tag that stands in a head or body, if text follows it; ``None`` if not.
+    """End what never ends before the next tag of a head or body; ``None`` if nothing is endless or no text follows.
 
     Browsers show nothing of such a page, since all that follows is part of its title, of a script or of a comment.
     """

@@ -1,4 +1,4 @@
-"""lxml's elements of a page or a part of it, made of its arrays where a step or a rule needs a tree."""
+"""Rebuilds lxml elements of a page or a part of it from its arrays, for steps and rules that need a tree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9_.-]", re.IGNORECASE | re.ASCII)
 
 
 def rebuild(page: Page, root: int) -> list[etree._Element]:
-    """Make the elements of the subtree of ``root``, in the order of the page, with attributes and text, no comments."""
+    """Create the elements of the subtree of ``root`` in document order, with attributes and text, without comments."""
     was_enabled = gc.isenabled()
     gc.disable()  # it would scan the elements repeatedly for nothing
     try:
@@ -33,7 +33,9 @@ def rebuild(page: Page, root: int) -> list[etree._Element]:
 
 
 def _rebuilt(page: Page, root: int) -> list[etree._Element]:
-    end, first_run, last_run = int(page.end[root]), int(page.run_begin[root]), int(page.run_end[root])
+    end = int(page.end[root])
+    first_run = int(page.run_begin[root])
+    last_run = int(page.run_end[root])
     run_node = page.run_node[first_run:last_run].tolist()  # not of the whole page: it may have thousands of such parts
     bounds, run = page.run_offset[first_run : last_run + 1].tolist(), 0
     runs_before = [*(page.run_begin[root:end] - first_run).tolist(), last_run - first_run]
@@ -43,8 +45,9 @@ def _rebuilt(page: Page, root: int) -> list[etree._Element]:
     last_child: list[etree._Element | None] = []
 
     def set_text(number: int, text: str) -> None:
-        """Write the text behind what an element has so far."""
-        if (child := last_child[number]) is None:
+        """Append text to what an element has so far."""
+        child = last_child[number]
+        if child is None:
             elements[number].text = text
         else:
             child.tail = text

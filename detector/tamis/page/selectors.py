@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from cssselect import SelectorError, parse, parser
 
+from tamis.core import core
+from tamis.page.text import character_properties
 from tamis.page.tree import TAG_ID, is_among, once_per_page, within
 
 if TYPE_CHECKING:
@@ -140,25 +142,20 @@ def _named(page: Page, name: str) -> Flags:
     return is_among(page, [element for element, other in page.unknown_names.items() if other.lower() == name.lower()])
 
 
-def _with_word(page: Page, attribute: str, word: str) -> Flags:
-    places = _places_by_word(page, attribute).get(word)
-    return is_among(page, page.attributes.elements_with(places)) if places else np.zeros(page.n, bool)
-
-
 @once_per_page
-def _places_by_word(page: Page, attribute: str) -> dict[str, list[int]]:
-    """Places of the attributes of a name by the words in their values."""
-    places: dict[str, list[int]] = {}
-    for value, place in page.attributes.places_by_value(attribute).items():
-        for word in dict.fromkeys(value.split()):
-            places.setdefault(word, []).append(place)
-    return places
+def _with_word(page: Page, attribute: str, word: str) -> Flags:
+    """bool[n], elements with a word in their attributes of a name."""
+    found, table = np.zeros(page.n, bool), page.attributes
+    core.elements_with_word(
+        page.arrays, table.arrays, table.names.get(attribute, -1), word, character_properties(), found
+    )
+    return found
 
 
 def _with_attribute(page: Page, tree: parser.Attrib) -> Flags:
-    values = page.attributes.places_by_value(tree.attrib.lower())
     if tree.value is None:
-        return is_among(page, page.attributes.elements_with([*values.values()]))
+        return is_among(page, page.attributes.elements_having(tree.attrib.lower()))
+    values = page.attributes.places_by_value(tree.attrib.lower())
     if (compare := _OPERATORS.get(tree.operator)) is None:
         raise NotImplementedError(tree.operator)
     wanted = tree.value.value or ""
@@ -204,7 +201,7 @@ def _pseudo(page: Page, name: str) -> Flags:
 
 
 def _with_any(*names: str) -> Callable[[Page], Flags]:
-    return lambda page: is_among(page, [element for name in names for element in page.attribute(name)])
+    return lambda page: is_among(page, page.attributes.elements_having(*names))
 
 
 def _at(position: str) -> Callable[[Page], Flags]:

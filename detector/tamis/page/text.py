@@ -18,9 +18,9 @@ from tamis.hashing import mix
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tamis.arrays import Floats, Hashes, Integers
     from tamis.page.page import Page
 
-    Prefix = NDArray[np.int64]
 
 UNSPACED_SCRIPTS: Final = (
     (0x0E00, 0x1000),  # Thai, Lao, Tibetan
@@ -46,42 +46,41 @@ UNSPACED_RUN: Final = re.compile(f"[{UNSPACED_CLASS}]{{2,}}")
 """Runs of two or more characters of unspaced scripts."""
 
 WORD: Final = re.compile(rf"[{UNSPACED_CLASS}]|[^\W{UNSPACED_CLASS}]+")
-"""A word; each character of an unspaced script is a word of its own."""
+"""A word to be compared with others; each character of an unspaced script is one. How many there are is for
+:func:`count_words`."""
 
-_NO_LETTERS: Final = re.compile(r"\W")
-
-CODES: Final = 1 << 16
+CODE_UNITS: Final = 1 << 16
 """Number of UTF-16 code units; characters outside the basic plane take two."""
 
 _SEPARATOR, _WORD, _UNSPACED, _LOW_SURROGATE = range(4)
 
-_FOLDING = ((0x41, 0x590), (0x1E00, 0x2000), (0xFF21, 0xFF3B))
-
 
 @cache
-def character_tokens() -> NDArray[np.uint64]:
-    """uint64[2 * CODES]: hash token by code with its case folded, and by code + CODES for the same after a gap.
+def character_tokens() -> Hashes:
+    """uint64[2 * CODE_UNITS]: hash by code unit with its case folded, and by code unit + CODE_UNITS after a gap.
 
     Case folds only where no later version of Unicode can change it (up to Armenian, the Latin and Greek extensions, the
     full-width forms) and where one character becomes one, so that tokens do not depend on the version of Python.
     """
-    folded = np.arange(CODES, dtype=np.uint64)
-    for begin, end in _FOLDING:
+    folded = np.arange(CODE_UNITS, dtype=np.uint64)
+    for begin, end in ((0x41, 0x590), (0x1E00, 0x2000), (0xFF21, 0xFF3B)):
         for code in range(begin, end):
             lower = chr(code).casefold()
             if len(lower) == 1:
                 folded[code] = ord(lower)
-    return mix(np.concatenate([folded, folded + np.uint64(CODES)]) * np.uint64(2) + np.uint64(1))
+    return mix(np.concatenate([folded, folded + np.uint64(CODE_UNITS)]) * np.uint64(2) + np.uint64(1))
 
 
 @cache
 def word_kinds() -> NDArray[np.int8]:
-    """int8[CODES]: separators, letters, digits and marks on them, or characters of a script without spaces.
+    """int8[CODE_UNITS]: separators, letters, digits and marks on them, or characters of a script without spaces.
 
     Letters outside the basic plane other than Han are separators. Only characters that Unicode gained after 14.0 may
     depend on the version of Python.
     """
-    kinds = np.isin(character_properties()[:CODES] & _KIND, (UNSPACED, LETTER, UPPER, NUMERIC)).astype(np.int8)
+    kinds = np.isin(character_properties()[:CODE_UNITS] & np.uint8(0x07), (UNSPACED, LETTER, UPPER, NUMERIC)).astype(
+        np.int8
+    )
     kinds[[ord(joiner) for joiner in _JOINERS]] = _SEPARATOR
     for begin, end in UNSPACED_SCRIPTS:
         kinds[begin:end] *= _UNSPACED
@@ -102,23 +101,16 @@ UNSEEN_CHARACTERS: Final = re.compile(
     rf"[{_ZERO_WIDTH}]|(?<![\U0001f3f4{_TAGS}])[{_TAGS}]+|(?<!\S)[{_LETTER_JOINERS}]+(?![^\x00-\x7f])"
 )
 """Invisible characters that join no letters: soft hyphens, zero-width spaces, tags except those of flags, and joiners
-behind white space, as editors put them into empty paragraphs."""
+after white space, left by editors in empty paragraphs."""
 DIRECTION_MARKS: Final = re.compile("[\u200e\u200f]")
 """Invisible characters that place signs beside letters written from right to left."""
 RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _JOINERS: Final = f"\u00ad{_LETTER_JOINERS}"  # with the soft hyphen: inside a word, never between two
-_KIND: Final = np.uint8(0x07)  # core.h has the same numbers
-_IS_WHITE_SPACE: Final = np.uint8(0x08)
-_IS_DIGIT: Final = np.uint8(0x10)
-_IS_UPPER_CASE: Final = np.uint8(0x20)
-_IS_ALPHANUMERIC: Final = np.uint8(0x40)
-_IS_UNSEEN: Final = np.uint8(0x80)
-_LETTERED: Final = 0x33480  # no letter or number beyond, as of Unicode 17
 
 
 @cache
 def character_properties() -> NDArray[np.uint8]:
-    """uint8[0x110000], properties of every code point for the compiled core: its kind in three bits, and five flags.
+    """uint8[0x110000], properties of every code point, as in ``core.h``: its kind in three bits, and five flags.
 
     The flags are ``str.isspace``, ``str.isdigit``, ``str.isupper``, ``str.isalnum``, and whether
     :data:`UNSEEN_CHARACTERS` or :data:`DIRECTION_MARKS` may match the character.
@@ -136,20 +128,21 @@ def character_properties() -> NDArray[np.uint8]:
         script[script == LETTER] = UNSPACED
     for characters, kind in ((_COMMAS, COMMA), (_SENTENCE_ENDS, SENTENCE_END), (_JOINERS, LETTER)):
         properties[[ord(character) for character in characters]] = kind
-    lettered = np.arange(_LETTERED, dtype=np.uint32).view("U1")
-    for bit, is_one in (
-        (_IS_WHITE_SPACE, np.strings.isspace),
-        (_IS_DIGIT, np.strings.isdigit),
-        (_IS_UPPER_CASE, np.strings.isupper),
-        (_IS_ALPHANUMERIC, np.strings.isalnum),
+    lettered = np.arange(0x33480, dtype=np.uint32).view("U1")  # no letter or number beyond, as of Unicode 17
+    for flag, is_one in (
+        (0x08, np.strings.isspace),
+        (0x10, np.strings.isdigit),
+        (0x20, np.strings.isupper),
+        (0x40, np.strings.isalnum),
     ):
-        properties[: len(lettered)][is_one(lettered)] |= bit
-    properties[[ord(character) for character in _ZERO_WIDTH + _TAGS + _LETTER_JOINERS + "\u200e\u200f"]] |= _IS_UNSEEN
+        properties[: len(lettered)][is_one(lettered)] |= np.uint8(flag)
+    unseen = _ZERO_WIDTH + _TAGS + _LETTER_JOINERS + "\u200e\u200f"
+    properties[[ord(character) for character in unseen]] |= np.uint8(0x80)
     return properties
 
 
 def without_controls(text: str | bytes) -> str:
-    """Make a text what those of pages are: without control characters, and with line feeds as line ends."""
+    """Remove control characters from a text, and write line ends as line feeds, as in the texts of pages."""
     plain: bytes = core.without_controls(text.encode("utf-8", "ignore") if isinstance(text, str) else text)
     return plain.decode(errors="replace")
 
@@ -171,17 +164,17 @@ class TextTotals(NamedTuple):
         symbols: all other punctuation and symbols.
     """
 
-    characters: Prefix
-    words: Prefix
-    letters: Prefix
-    digits: Prefix
-    upper_case: Prefix
-    commas: Prefix
-    sentence_ends: Prefix
-    symbols: Prefix
+    characters: Integers
+    words: Integers
+    letters: Integers
+    digits: Integers
+    upper_case: Integers
+    commas: Integers
+    sentence_ends: Integers
+    symbols: Integers
 
 
-def text_totals(page: Page) -> Prefix:
+def text_totals(page: Page) -> Integers:
     """int64[r + 1, 8], totals in the order of :class:`TextTotals`, from one pass over the text."""
     totals = np.zeros((page.r + 1, len(TextTotals._fields)), np.int64)
     core.count_kinds(page.utf8, page.run_offset, character_properties(), totals)
@@ -195,12 +188,12 @@ def count_words(text: str) -> int:
     return int(totals[1, TextTotals._fields.index("words")])
 
 
-def block_words(page: Page) -> NDArray[np.float64]:
+def block_words(page: Page) -> Floats:
     """float64[m], number of words of each block."""
     before = TextTotals(*text_totals(page).T).words
     return (before[page.block_run_end] - before[page.block_run_begin]).astype(np.float64)
 
 
 def letters_of(text: str) -> str:
-    """Letters and digits of a text in lower case, without "the" before them, by which names are compared."""
-    return _NO_LETTERS.sub("", text.lower()).removeprefix("the")
+    """Letters and digits of a text in lower case, without a leading "the": the form in which names are compared."""
+    return re.sub(r"\W", "", text.lower()).removeprefix("the")

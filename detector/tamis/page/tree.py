@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tamis.arrays import Flags, Indices, Integers
     from tamis.page.page import Page
 
-_NAMES: Final = """
+
+TAG_NAMES: Final[tuple[str, ...]] = (
+    "",
+    *"""
     html head body title meta link base style script noscript template
     div p span a img picture source figure figcaption
     h1 h2 h3 h4 h5 h6 hgroup header footer nav main article section aside address search
@@ -32,9 +36,8 @@ _NAMES: Final = """
     b strong i em u s del ins strike big tt font center
     details summary dialog iframe frame frameset noframes object embed param video audio track canvas map area
     svg path g use symbol defs math ruby rt rp bdi bdo slot nobr marquee
-""".split()
-
-TAG_NAMES: Final[tuple[str, ...]] = ("", *_NAMES)
+""".split(),
+)
 """Tag name by tag id; id 0 stands for every name outside the vocabulary."""
 
 TAG_ID: Final[dict[str, int]] = {name: number for number, name in enumerate(TAG_NAMES) if name}
@@ -45,7 +48,7 @@ ALIASES: Final = {"xmp": "pre", "listing": "pre", "plaintext": "pre", "amp-img":
 
 
 @cache
-def tag_set(*names: str) -> NDArray[np.bool_]:
+def tag_set(*names: str) -> Flags:
     """Return a look-up table over tag ids that is true for the given names: ``tag_set("p", "div")[page.tag]``."""
     table = np.zeros(len(TAG_NAMES), dtype=bool)
     table[[TAG_ID[name] for name in names]] = True
@@ -77,7 +80,6 @@ IS_UNSEEN_TEXT: Final = tag_set(*UNSEEN_TEXT)
 LISTS: Final = ("ul", "ol", "dl", "menu", "dir")
 """Elements that are lists."""
 
-_BUTTONS: Final = tag_set("button", "label", "select")
 
 Result = TypeVar("Result")
 Others = TypeVarTuple("Others")
@@ -103,7 +105,7 @@ def once_per_page(function: Callable[[Page, *Others], Result]) -> Callable[[Page
     return cached
 
 
-def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+def nearest(parent: Indices, chosen: Flags) -> Indices:
     """Nearest chosen ancestor-or-self of every node.
 
     Args:
@@ -121,14 +123,14 @@ def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.
     return ancestor
 
 
-def outermost(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+def outermost(parent: Indices, chosen: Flags) -> Indices:
     """int32[k], the chosen ancestor-or-self nearest to the root, -1 where none is chosen."""
     ancestor = np.empty(len(parent), np.int32)
     core.chosen_ancestors(parent, chosen, True, ancestor)
     return ancestor
 
 
-def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
+def prefix_sums(values: NDArray[np.generic]) -> Integers:
     """int64[k + 1] running totals of k integers or booleans, 0 first: a slice's sum is ``p[end] - p[begin]``.
 
     >>> prefix_sums(np.array([3, 1, 4])).tolist()
@@ -139,23 +141,22 @@ def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
     return np.add.accumulate(sums, out=sums)
 
 
-def slice_sums(
-    values: NDArray[np.generic], begin: NDArray[np.integer[Any]], end: NDArray[np.integer[Any]]
-) -> NDArray[np.int64]:
+def slice_sums(values: NDArray[np.generic], begin: NDArray[np.integer[Any]], end: NDArray[np.integer[Any]]) -> Integers:
     """int64[k], sum over each of k slices ``[begin, end)`` of integers or booleans."""
     sums = np.empty(len(begin), np.int64)
-    core.slice_sums(values.astype(np.int64, copy=False), begin.astype(np.int32, copy=False), end, sums)
+    numbers = values if values.dtype == np.bool_ else values.astype(np.int64, copy=False)
+    core.slice_sums(numbers, begin.astype(np.int32, copy=False), end, sums)
     return sums
 
 
-def subtree_sums(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
+def subtree_sums(page: Page, values: NDArray[np.generic]) -> Integers:
     """int64[n], sum over each element's subtree, itself included, of one integer or boolean per element."""
-    return slice_sums(values, np.arange(page.n), page.end)
+    return slice_sums(values, np.arange(page.n, dtype=np.int32), page.end)
 
 
-def within(page: Page, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def within(page: Page, chosen: Flags) -> Flags:
     """bool[n], whether each element is chosen or has a chosen ancestor."""
-    inside: NDArray[np.bool_] = nearest(page.parent, chosen) >= 0
+    inside: Flags = nearest(page.parent, chosen) >= 0
     return inside
 
 
@@ -171,78 +172,79 @@ def path_sums(page: Page, values: NDArray[Number]) -> NDArray[Number]:
     return sums
 
 
-def runs_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def runs_of_blocks(page: Page, blocks: Flags) -> Flags:
     """bool[r], whether each run belongs to one of the given blocks (bool[m])."""
-    change = np.zeros(page.r + 1, np.int8)
-    change[page.block_run_begin[blocks]] = 1
-    change[page.block_run_end[blocks]] -= 1
-    return change[:-1].cumsum(dtype=np.int8).view(bool)  # no run belongs to two blocks
+    inside = np.zeros(page.r, bool)
+    core.mark_slices(blocks, page.block_run_begin, page.block_run_end, inside)
+    return inside
 
 
-def sums_over_runs(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
+def sums_over_runs(page: Page, values: NDArray[np.generic]) -> Integers:
     """int64[n], sum over each subtree of one integer or boolean per run."""
     return slice_sums(values, page.run_begin, page.run_end)
 
 
-def sums_over_blocks(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
+def sums_over_blocks(page: Page, values: NDArray[np.generic]) -> Integers:
     """int64[n], sum over each subtree of one integer or boolean per block."""
     return slice_sums(values, page.block_begin, page.block_end)
 
 
-def sums_in_blocks(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
+def sums_in_blocks(page: Page, values: NDArray[np.generic]) -> Integers:
     """int64[m], sum over each block of one integer or boolean per run."""
     return slice_sums(values, page.block_run_begin, page.block_run_end)
 
 
-def elements_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[n], elements that hold text, and none but that of the chosen blocks (bool[m])."""
+def elements_of_blocks(page: Page, blocks: Flags) -> Flags:
+    """bool[n], elements whose text is all in the chosen blocks (bool[m]); false for elements without text."""
     held = page.block_end - page.block_begin
-    elements: NDArray[np.bool_] = (held > 0) & (sums_over_blocks(page, blocks) == held)
+    elements: Flags = (held > 0) & (sums_over_blocks(page, blocks) == held)
     return elements
 
 
 def elements_named(page: Page, *names: str) -> list[int]:
-    """Elements of some names in document order; most pages have none of most names."""
+    """Elements with one of some names, in document order."""
     if page.tag_names.isdisjoint(names):
         return []
-    elements: list[int] = tag_set(*names).take(page.tag).nonzero()[0].tolist()
+    is_named = page.tag == TAG_ID[names[0]] if len(names) == 1 else tag_set(*names).take(page.tag)
+    elements: list[int] = is_named.nonzero()[0].tolist()
     return elements
 
 
-def is_among(page: Page, elements: Sequence[int] | NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-    """bool[n], whether each element is one of some."""
+def is_among(page: Page, elements: Sequence[int] | NDArray[np.integer[Any]]) -> Flags:
+    """bool[n], mask of some elements."""
     chosen = np.zeros(page.n, bool)
     chosen[elements] = True
     return chosen
 
 
 def named_elements(page: Page, *names: str) -> list[tuple[int, dict[str, str]]]:
-    """Elements of some names in document order, each with its attributes."""
+    """Elements with one of some names, in document order, each with its attributes."""
     elements = elements_named(page, *names)
     pairs = page.attributes.of_elements(np.array(elements)) if elements else []
     return list(zip(elements, map(dict, pairs), strict=True))
 
 
 @once_per_page
-def block_lengths(page: Page) -> NDArray[np.int64]:
+def block_lengths(page: Page) -> Integers:
     """int64[m], characters of each block's text."""
     return np.fromiter(map(len, page.block_texts()), np.int64, page.m)
 
 
 @once_per_page
-def run_lengths(page: Page) -> NDArray[np.int64]:
+def run_lengths(page: Page) -> Integers:
     """int64[r], characters of each run, 0 for a blank one."""
     return np.diff(page.run_offset) * page.has_ink
 
 
 @once_per_page
-def linked_runs(page: Page) -> NDArray[np.bool_]:
+def linked_runs(page: Page) -> Flags:
     """bool[r], whether each run is inside a link."""
     return within(page, page.tag == TAG_ID["a"]).take(page.run_node)
 
 
-def clickable_blocks(page: Page) -> NDArray[np.bool_]:
+def clickable_blocks(page: Page) -> Flags:
     """bool[m], whether all text of each block is inside links and buttons."""
-    clickable = linked_runs(page) | within(page, _BUTTONS.take(page.tag)).take(page.run_node)
-    are_clickable: NDArray[np.bool_] = sums_in_blocks(page, ~clickable & page.has_ink) == 0
+    buttons = within(page, tag_set("button", "label", "select").take(page.tag))
+    clickable = linked_runs(page) | buttons.take(page.run_node)
+    are_clickable: Flags = sums_in_blocks(page, ~clickable & page.has_ink) == 0
     return are_clickable

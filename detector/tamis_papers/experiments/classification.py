@@ -45,10 +45,6 @@ if TYPE_CHECKING:
     from tamis_papers.experiments.harness import MarkedSite
 
 GROUP: Final = 4
-_LEAST_WORDS: Final = 50
-_LEAST_FRAMES: Final = 40
-_DEMO_PAGES: Final = 40
-_STYLES: Final = ("p", "div", "br")  # of the paragraphs: every site has its own way
 
 Texts = dict[str, list[list[str]]]
 """By topic; each text as paragraphs."""
@@ -67,10 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         if options.sites:
             texts = texts_of_gold(options.gold)
-            frames = frames_of_sites((site for each in options.sites for site in find_sites(each)), _LEAST_FRAMES)
+            frames = frames_of_sites((site for each in options.sites for site in find_sites(each)), 40)
         else:
-            demo = list(demo_sites(_DEMO_PAGES))
-            texts, frames = texts_of_sites(demo), frames_of_sites((site.pages for site in demo), _LEAST_FRAMES // 2)
+            demo = list(demo_sites(40))
+            texts, frames = texts_of_sites(demo), frames_of_sites((site.pages for site in demo), 20)
         rows = table_3(frames, texts, options.pages, load_model(options.model))
     except (OSError, ValueError) as error:
         sys.exit(str(error))
@@ -95,7 +91,7 @@ def _by_topic(pairs: Iterable[tuple[str, str]]) -> Texts:
     texts: Texts = defaultdict(list)
     for topic, text in pairs:
         paragraphs = shortened(text)
-        if sum(len(paragraph.split()) for paragraph in paragraphs) >= _LEAST_WORDS:
+        if sum(len(paragraph.split()) for paragraph in paragraphs) >= 50:
             texts[topic].append(paragraphs)
     return {topic: texts[topic] for topic in sorted(texts) if len(texts[topic]) >= GROUP}
 
@@ -120,7 +116,7 @@ def table_3(frames: Mapping[str, Sequence[Frame]], texts: Texts, pages: int, mod
             for topic, of_topic in texts.items():
                 share = min(pages, len(of_topic) // GROUP)
                 own = shuffled[topic][place * share : (place + 1) * share]
-                style = _STYLES[(number + place) % len(_STYLES)]
+                style = ("p", "div", "br")[(number + place) % 3]  # every site has its own way
                 chosen = spread([frames[site][each] for each in random.permutation(len(frames[site]))], len(own))
                 for text, frame in zip(own, chosen, strict=False):
                     filled.append((frame.filled(of_topic[text], style), frame.url))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tamis import clean
-from tamis.counting import LossyCounts, countable
+from tamis.counting import countable
 from tamis.fingerprints import node_fingerprints
 from tamis.output.text import text_of_blocks
 from tamis.page.page import Page
 from tamis.site import PageCounts
 from tamis_papers.page_level import site_level_templates
+from tamis_papers.pages import HashCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,9 +35,7 @@ def cleaned_texts(pages: Sequence[tuple[bytes, str]], model: Model, ways: Sequen
     SITELEVEL cuts what at least 10% of these pages share and nothing else. *combined* is what a crawl does at its end:
     the model's scores, moved by the counts of these pages.
     """
-    counts = LossyCounts(sys.maxsize)
-    for number, (html, url) in enumerate(pages):
-        counts.add(number, _fingerprints(Page.parse(html, url))[1])
+    counts = HashCounts.of_pages(_fingerprints(Page.parse(html, url))[1] for html, url in pages)
     for html, url in pages:
         page = Page.parse(html, url)
         units, fingerprints = _fingerprints(page)

@@ -29,11 +29,7 @@ if TYPE_CHECKING:
     from tamis.arrays import Flags, Integers
     from tamis_papers.experiments.harness import MarkedSite
 
-PAGES: Final = (5, 10, 20)
 FUNCTIONS: Final = 128
-_MIXED: Final = 4
-_HEAPS: Final = 5
-_SUPPORT: Final = 0.05
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -43,19 +39,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     report(options, headings, compare(sites_of(options)))
 
 
-def compare(sites: Sequence[MarkedSite], pages: Sequence[int] = PAGES) -> list[list[object]]:
+def compare(sites: Sequence[MarkedSite], pages: Sequence[int] = (5, 10, 20)) -> list[list[object]]:
     """A row for each number of pages and way of clustering."""
     chosen = [site.pages.subset(spread(range(len(site.pages)), max(pages))) for site in sites]
     documents = [[np.unique(dom_paths(read.page)) for read in site.read_all()] for site in chosen]
     rows: list[list[object]] = []
-    mixed = min(_MIXED, len(sites))
+    mixed = min(4, len(sites))
     for number in pages:
         say(f"{number} pages of {mixed} sites")
         found: dict[str, list[tuple[float, ...]]] = {}
-        for heap in range(_HEAPS):
+        for heap in range(5):
             own = [documents[each][:number] for each in np.random.default_rng(heap).permutation(len(sites))[:mixed]]
             truth = np.repeat(np.arange(mixed), [len(each) for each in own])
-            matrix = essential_paths([each for site in own for each in site], _SUPPORT)[1]
+            matrix = essential_paths([each for site in own for each in site], 0.05)[1]
             for way, (labels, seconds) in cluster(matrix).items():
                 off = 100 * abs(estimated_cost(matrix, labels) / counted_cost(matrix, labels) - 1)
                 agreement = float(adjusted_rand_score(truth, labels))

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from lxml import etree
 
-from tamis.counting import LossyCounts
 from tamis.output.text import block_texts
 from tamis_papers.experiments.harness import say
-from tamis_papers.pages import distinct_pages, text_fingerprints
+from tamis_papers.pages import HashCounts, distinct_pages, text_fingerprints
 from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
@@ -30,16 +29,16 @@ if TYPE_CHECKING:
     from tamis.folders import SitePages
     from tamis.page.page import Page
 
-SLOT_SHARE: Final = 0.9
+MIN_SLOT_FRACTION: Final = 0.9
 """Share of a page's own words that its slot has at least."""
 
-LEAST_AROUND: Final = 50
+MIN_WORDS_AROUND: Final = 50
 """Words outside the slot, without which a page has no template to speak of."""
 
-MOST_WORDS: Final = 400
+MAX_WORDS: Final = 400
 """Words of a text that are put into a page; it ends with the paragraph that reaches them."""
 
-_LEAST_OWN: Final = 30  # words
+_MIN_OWN: Final = 30  # words
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -76,7 +75,7 @@ class Frame:
 
 
 def frames_by_site(folder: Path, least: int) -> dict[str, list[Frame]]:
-    """As :func:`frames_of_sites`, of the sites of a folder. Ends the program where none is left."""
+    """Like :func:`frames_of_sites`, for the sites of a folder. Ends the program if none is left."""
     try:
         return frames_of_sites(find_sites(folder), least)
     except (OSError, ValueError) as error:
@@ -102,13 +101,10 @@ def frames_of_sites(sites: Iterable[SitePages], least: int) -> dict[str, list[Fr
 
 def frames_of(site: SitePages) -> Iterator[Frame]:
     """Find the slot of each page of a site; pages without one, and copies of other pages, are left out."""
-    pages, counts = [], LossyCounts(sys.maxsize)
-    for number, _, page in distinct_pages(site):
-        text = text_fingerprints(page)
-        counts.add(number, text)
-        pages.append((page, text[page.n :]))
-    for page, text in pages:
-        slot = slot_of(page, counts.df(text) <= 1)
+    pages = [read.page for read in distinct_pages(site)]
+    counts = HashCounts.of_pages(map(text_fingerprints, pages))
+    for page in pages:
+        slot = slot_of(page, counts.df(text_fingerprints(page)[page.n :]) <= 1)
         if slot is not None:
             nodes = list(page.elements[0].iter())
             yield Frame(page.url or "", page.elements[0], nodes.index(page.elements[slot]))
@@ -123,15 +119,16 @@ def slot_of(page: Page, own: NDArray[np.bool_]) -> int | None:
     words = np.array([len(text.split()) for text in block_texts(page)], np.int64)
     all_words, own_words = (np.append(0, np.cumsum(values)) for values in (words, words * own))
     inside, inside_own = (sums[page.block_end] - sums[page.block_begin] for sums in (all_words, own_words))
-    fits = (inside_own >= max(SLOT_SHARE * own_words[-1], _LEAST_OWN)) & (all_words[-1] - inside >= LEAST_AROUND)
+    fits = inside_own >= max(MIN_SLOT_FRACTION * own_words[-1], _MIN_OWN)
+    fits &= all_words[-1] - inside >= MIN_WORDS_AROUND
     if not fits.any():
         return None
     candidates = np.flatnonzero(fits)
     return int(candidates[page.depth[candidates].argmax()])
 
 
-def shortened(text: str, most_words: int = MOST_WORDS) -> list[str]:
-    """Paragraphs of a text, up to the one that reaches so many words."""
+def shortened(text: str, most_words: int = MAX_WORDS) -> list[str]:
+    """Paragraphs of a text, up to the one that reaches a number of words."""
     paragraphs: list[str] = []
     words = 0
     for line in text.splitlines():

@@ -20,12 +20,12 @@ from tamis.page.text import TextTotals, text_totals
 from tamis.page.tree import linked_runs, prefix_sums
 from tamis.smoothing import smooth, unsmoothed
 from tamis_papers.element_features import find_links
-from tamis_papers.experiments.harness import estimate, experiment_parser, report, say, sites_of
+from tamis_papers.experiments.harness import estimate_rows, experiment_parser, report, sites_of
 from tamis_papers.page_level import SiteLevel
 from tamis_papers.pages import SiteError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tamis.arrays import Flags, Floats, Integers
     from tamis.models import Model
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from tamis_papers.experiments.harness import MarkedSite
 
 MEASURES: Final = ("words", "words of anchors", "links")
-SITE_LEVEL: Final = "SiteLevel"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -49,26 +48,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def table_1(sites: Sequence[MarkedSite], models: Mapping[str, Model]) -> list[list[object]]:
     """A row for each way to find template: its name, and an estimate for each of :data:`MEASURES`."""
-    parts: dict[str, list[Floats]] = {}
-    for site in sites:
-        say(site.name)
-        of_site: dict[str, Floats] = {}
+
+    def measure(site: MarkedSite) -> Iterator[tuple[str, Floats]]:
         try:
             learned = SiteLevel().learn(site.pages)
         except SiteError:
-            continue
+            return
         for read, truth in site.read_marked():
             page, masses = read.page, block_masses(read.page)
-            found = {SITE_LEVEL: learned.label(read).template[page.n :]}
+            yield "SiteLevel", overlap(learned.label(read).template[page.n :], truth, masses)
             for name, model in models.items():
                 scores = model.score(page)
-                for way, smoothed in (("Basic", unsmoothed), ("Smooth", smooth)):
-                    found[f"{way}, {name}"] = smoothed(page.unit_parent, scores).value[page.n :] >= 0.5
-            for way, template in found.items():
-                of_site[way] = of_site.get(way, np.zeros((len(MEASURES), 2))) + overlap(template, truth, masses)
-        for way, sums in of_site.items():
-            parts.setdefault(way, []).append(sums)
-    return [[way, *map(estimate, zip(*sums, strict=True))] for way, sums in parts.items()]
+                for method, smoothed in (("Basic", unsmoothed), ("Smooth", smooth)):
+                    template = smoothed(page.unit_parent, scores).value[page.n :] >= 0.5
+                    yield f"{method}, {name}", overlap(template, truth, masses)
+
+    return [[name, *estimates] for name, estimates in estimate_rows(sites, measure).items()]
 
 
 def block_masses(page: Page) -> Integers:

@@ -11,7 +11,7 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,15 +22,13 @@ from tamis_papers.pages import blocks_of_runs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from numpy.typing import ArrayLike, NDArray
+
     from tamis.arrays import Floats
     from tamis.folders import SitePage, SitePages
 
 
 _Thing = TypeVar("_Thing")
-
-MARKS: Final = Path("benchmarks/gold/sites.jsonl")
-_DEMO_PAGES: Final = 30
-_DRAWS: Final = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,20 +67,21 @@ def parser_of(doc: str) -> argparse.ArgumentParser:
 
 
 def experiment_parser(doc: str) -> argparse.ArgumentParser:
-    """As :func:`parser_of`, with the options that :func:`sites_of` reads."""
+    """Like :func:`parser_of`, with the options that :func:`sites_of` reads."""
     parser = parser_of(doc)
     parser.add_argument(
         "sites", nargs="*", type=Path, metavar="SITES", help="folders with one folder a site (default: the demo web)"
     )
-    parser.add_argument("--marks", type=Path, default=MARKS, metavar="FILE", help="marked pages (%(default)s)")
-    parser.add_argument("--most", type=int, metavar="N", help="so many sites, evenly spread")
+    marks = Path("benchmarks/gold/sites.jsonl")
+    parser.add_argument("--marks", type=Path, default=marks, metavar="FILE", help="marked pages (%(default)s)")
+    parser.add_argument("--most", type=int, metavar="N", help="number of sites, evenly spread")
     return parser
 
 
 def sites_of(options: argparse.Namespace) -> list[MarkedSite]:
     """The sites that the options name, or those of the demo web; ends the program where there are none."""
     try:
-        sites = _sites_of_folders(options.sites, options.marks) if options.sites else demo_sites(_DEMO_PAGES)
+        sites = _sites_of_folders(options.sites, options.marks) if options.sites else demo_sites(30)
         return spread(list(sites), options.most)
     except (OSError, ValueError, ImportError) as error:
         sys.exit(f"{error} (marks and the demo web are in the repository: start the command there)")
@@ -99,7 +98,7 @@ def _sites_of_folders(folders: Sequence[Path], marks: Path) -> Iterator[MarkedSi
 
 
 def demo_sites(pages: int) -> Iterator[MarkedSite]:
-    """Build the hosts of the demo web in memory, with so many articles each."""
+    """Build the hosts of the demo web in memory, with a number of articles each."""
     from demo.hosts import BUILDERS  # noqa: PLC0415  (of the repository, and no part of the package)
     from demo.web import build_site  # noqa: PLC0415
 
@@ -110,7 +109,7 @@ def demo_sites(pages: int) -> Iterator[MarkedSite]:
             for path, truth in site.truth.items()
             if truth.kind in {"article", "listing"} and site.resources[path].status == 200
         }
-        served = HtmlPages.of([(url, site.resources[url.removeprefix(base)].body) for url in runs], name)
+        served = HtmlPages.from_html([(url, site.resources[url.removeprefix(base)].body) for url in runs], name)
 
         def truth(read: SitePage, runs: Mapping[str, Sequence[tuple[str, bool]]] = runs) -> Floats:
             return truth_of_runs(read, runs[read.name])
@@ -147,15 +146,36 @@ class Estimate:
 def estimate(parts: Iterable[tuple[float, float]]) -> Estimate:
     """Estimate a ratio from the numerator and denominator of each site; a mean from each site's sum and number."""
     rows = np.array(list(parts), np.float64).reshape(-1, 2)
-    drawn = np.random.default_rng(0).integers(0, len(rows), (_DRAWS, len(rows)))
+    drawn = np.random.default_rng(0).integers(0, len(rows), (2_000, len(rows)))
     sums = rows[drawn].sum(axis=1)
     ratios = sums[:, 0] / np.maximum(sums[:, 1], 1e-9)
     above, below = rows.sum(axis=0)
     return Estimate(float(above / max(below, 1e-9)), *map(float, np.quantile(ratios, (0.025, 0.975))))
 
 
+def estimate_rows(
+    sites: Iterable[MarkedSite], measure: Callable[[MarkedSite], Iterable[tuple[_Thing, ArrayLike]]]
+) -> dict[_Thing, list[Estimate]]:
+    """Estimate figures of several methods over sites.
+
+    ``measure`` yields for a page of a site, or all of its pages, the name of a method and its k figures: float[k, 2],
+    numerators and denominators to be added up, or float[k], of which the mean is taken.
+    """
+    found: dict[_Thing, list[NDArray[np.float64]]] = {}
+    for site in sites:
+        say(site.name)
+        of_site: dict[_Thing, NDArray[np.float64]] = {}
+        for name, figures in measure(site):
+            parts = np.asarray(figures, np.float64)
+            parts = parts if parts.ndim == 2 else np.stack([parts, np.ones(len(parts))], axis=1)
+            of_site[name] = of_site.get(name, 0) + parts
+        for name, sums in of_site.items():
+            found.setdefault(name, []).append(sums)
+    return {name: [estimate(map(tuple, of_all)) for of_all in zip(*sums, strict=True)] for name, sums in found.items()}
+
+
 def spread(things: Sequence[_Thing], sample: int | None) -> list[_Thing]:
-    """Return so many of the things, evenly spread; all of them without a number."""
+    """Return a sample of the things, evenly spread; all of them without a number."""
     if sample is None or sample >= len(things):
         return list(things)
     return [things[number * len(things) // sample] for number in range(sample)]

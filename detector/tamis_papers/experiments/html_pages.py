@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class HtmlPages(SitePages):
-    """Pages that have their addresses for names, and HTML in the place of files."""
+    """Pages named by their addresses, with HTML in memory instead of files."""
 
     @classmethod
-    def of(cls, pages: Sequence[tuple[str, bytes]], name: str = "") -> Self:
-        """Take pairs of an address and HTML, and the name of the site."""
+    def from_html(cls, pages: Sequence[tuple[str, bytes]], name: str = "") -> Self:
+        """Create from pairs of an address and HTML, and the name of the site."""
         urls = [url for url, _ in pages]
         html: list[Any] = [html for _, html in pages]
         return cls(urls, urls, html, Path(name))

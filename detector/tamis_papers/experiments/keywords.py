@@ -20,18 +20,15 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from tamis import clean, load_model
-from tamis_papers.experiments.harness import estimate, experiment_parser, report, say, sites_of, spread
+from tamis_papers.experiments.harness import estimate_rows, experiment_parser, report, sites_of, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tamis.models import Model
     from tamis_papers.experiments.harness import MarkedSite
 
 TOP: Final = (1, 2, 3, 5, 10)
-RIGHT: Final = 10
-_COUNTED: Final = 30  # pages of each site
-_TERM: Final = re.compile(r"[^\W\d_]{3,}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -45,30 +42,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def table_1(sites: Sequence[MarkedSite], model: Model) -> list[list[object]]:
     """A row for each way: its name, and an estimate of each top-N score."""
-    own = [document_frequencies(site) for site in sites]
-    everywhere = sum(own, Counter[str]())
-    found: dict[str, list[list[tuple[float, float]]]] = {}
-    for site, of_site in zip(sites, own, strict=True):
-        say(site.name)
-        elsewhere = everywhere - of_site
-        scores: dict[str, list[list[float]]] = {}
+    frequencies_of = {site.name: document_frequencies(site) for site in sites}
+    everywhere = sum(frequencies_of.values(), Counter[str]())
+
+    def measure(site: MarkedSite) -> Iterator[tuple[str, list[float]]]:
+        elsewhere = everywhere - frequencies_of[site.name]
         for read, truth in site.read_marked():
             texts = read.page.block_texts()
             content = "\n".join(text for text, kind in zip(texts, truth, strict=True) if kind == 0)
-            right, everything = keywords(content, elsewhere, RIGHT), "\n".join(texts)
+            right, everything = keywords(content, elsewhere, 10), "\n".join(texts)
             cleaned = clean(read.page, model=model).text
-            ways = {"ORD": (everything, elsewhere), "DN": (cleaned, elsewhere)}
-            ways |= {"DF": (everything, everywhere), "DN-DF": (cleaned, everywhere)}
-            for way, (text, frequencies) in ways.items() if right else ():
-                scores.setdefault(way, []).append(top_scores(keywords(text, frequencies, max(TOP)), right))
-        for way, rows in scores.items():
-            found.setdefault(way, []).append([(sum(column), len(rows)) for column in zip(*rows, strict=True)])
-    return [[way, *map(estimate, zip(*parts, strict=True))] for way, parts in found.items()]
+            sources = {"ORD": (everything, elsewhere), "DN": (cleaned, elsewhere)}
+            sources |= {"DF": (everything, everywhere), "DN-DF": (cleaned, everywhere)}
+            for name, (text, frequencies) in sources.items() if right else ():
+                yield name, top_scores(keywords(text, frequencies, max(TOP)), right)
+
+    return [[name, *estimates] for name, estimates in estimate_rows(sites, measure).items()]
 
 
 def document_frequencies(site: MarkedSite) -> Counter[str]:
-    """Pages of a site that have a term; their number under ``""``."""
-    pages = site.pages.subset(spread(range(len(site.pages)), _COUNTED))
+    """Pages that have a term, of 30 of a site; their number under ``""``."""
+    pages = site.pages.subset(spread(range(len(site.pages)), 30))
     frequencies = Counter[str]()
     for read in pages.read_all():
         frequencies.update({"", *_terms("\n".join(read.page.block_texts()))})
@@ -76,7 +70,7 @@ def document_frequencies(site: MarkedSite) -> Counter[str]:
 
 
 def keywords(text: str, frequencies: Mapping[str, int], number: int) -> list[str]:
-    """The terms of highest weight: frequency times inverse document frequency; of equals, the first by alphabet."""
+    """The terms with the highest weight, frequency times inverse document frequency; ties go by alphabet."""
     documents = frequencies[""]
     weight = {
         term: times * math.log((1 + documents) / (1 + frequencies.get(term, 0)))
@@ -92,7 +86,7 @@ def top_scores(found: Sequence[str], right: Iterable[str]) -> list[float]:
 
 
 def _terms(text: str) -> list[str]:
-    return _TERM.findall(text.lower())
+    return re.findall(r"[^\W\d_]{3,}", text.lower())
 
 
 if __name__ == "__main__":

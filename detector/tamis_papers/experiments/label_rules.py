@@ -13,27 +13,27 @@ Chakrabarti, Kumar and Punera: Page-level Template Detection via Isotonic Smooth
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice, product
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tamis.smoothing import smooth, unsmoothed
-from tamis_papers.element_features import Measures, node_features
+from tamis_papers.element_features import Measures
 from tamis_papers.experiments.detection import block_masses, overlap
-from tamis_papers.experiments.harness import estimate, experiment_parser, report, say, sites_of
+from tamis_papers.experiments.harness import estimate_rows, experiment_parser, report, say, sites_of
 from tamis_papers.page_level import SiteLevel
 from tamis_papers.pages import SiteError, distinct_pages
-from tamis_papers.training.logistic import Examples, fit
+from tamis_papers.training.gold import FOLDS
+from tamis_papers.training.logistic import Examples, fit, page_examples
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from tamis.arrays import Floats
     from tamis_papers.experiments.harness import MarkedSite
-
-FOLDS: Final = 5
-_PAGES: Final = 20  # of each site
-_ELEMENTS: Final = 100  # of each page
+    from tamis_papers.page_level import LogisticModel
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -53,39 +53,30 @@ def compare(sites: Sequence[MarkedSite]) -> list[list[object]]:
         parts = [each for number, site in enumerate(sites) for each in _examples(site, number, printed, all_others)]
         examples = Examples(*map(np.concatenate, zip(*parts, strict=True)))
         models = [fit(examples, fold[examples.site] != number) for number in range(min(FOLDS, len(sites)))]
-        found: list[list[tuple[float, ...]]] = [[], []]
-        for site, of in zip(sites, fold.tolist(), strict=True):
-            sums = np.zeros((2, 2))
-            for read, truth in site.read_marked():
-                page, scores, masses = read.page, models[of].score(read.page), block_masses(read.page)
-                for way, smoothed in enumerate((unsmoothed, smooth)):
-                    template = smoothed(page.unit_parent, scores).value[page.n :] >= 0.5
-                    sums[way] += overlap(template, truth, masses)[0]
-            for way, each in enumerate(sums.tolist()):
-                found[way].append(tuple(each))
-        rows.append([*names, *(estimate((above, below) for above, below in each) for each in found)])
+        model_of = {site.name: models[of] for site, of in zip(sites, fold.tolist(), strict=True)}
+        rows.append([*names, *estimate_rows(sites, partial(_f_measures, model_of=model_of))[""]])
     return rows
 
 
+def _f_measures(site: MarkedSite, model_of: Mapping[str, LogisticModel]) -> Iterator[tuple[str, list[Floats]]]:
+    """Numerators and denominators of the f-measure of words, without and with smoothing."""
+    for read, truth in site.read_marked():
+        page, scores, masses = read.page, model_of[site.name].score(read.page), block_masses(read.page)
+        values = (smoothed(page.unit_parent, scores).value[page.n :] for smoothed in (unsmoothed, smooth))
+        yield "", [overlap(value >= 0.5, truth, masses)[0] for value in values]
+
+
 def _examples(site: MarkedSite, number: int, printed: bool, all_others: bool) -> Iterator[Examples]:
-    """Labelled elements of pages of a site, each page with the same weight, and elements by the root of their words."""
+    """Labelled elements of 20 pages of a site, each page with the same weight."""
     random = np.random.default_rng(number)
     try:
         learned = SiteLevel(printed=printed).learn(site.pages)
     except SiteError:
         return
-    for read in islice(distinct_pages(site.pages), _PAGES):
-        measures, (template, content) = Measures(read.page), learned.label(read)
-        labelled = template | (True if all_others or content is None else content)
-        rows = random.permutation(np.flatnonzero(labelled[measures.elements]))[:_ELEMENTS]
-        elements, weight = measures.elements[rows], np.sqrt(1 + measures.words[rows])
-        yield Examples(
-            values=node_features(measures)[rows],
-            label=template[elements],
-            area=measures.area[elements],
-            weight=weight / max(weight.sum(), 1),
-            site=np.full(len(rows), number),
-        )
+    for read in islice(distinct_pages(site.pages), 20):
+        template, content = learned.label(read)
+        label = np.where(template, 0, np.where(True if all_others or content is None else content, 1, np.nan))
+        yield page_examples(Measures(read.page), label.astype(np.float32), number, random)
 
 
 if __name__ == "__main__":

@@ -12,13 +12,14 @@ Alarte, Insa, Silva and Tamarit: Web Template Extraction Based on Hyperlink Anal
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tamis.page.page import Page, PageTooLarge
 from tamis.page.tree import elements_of_blocks, sums_over_blocks
-from tamis_papers.experiments.harness import estimate, experiment_parser, report, say, sites_of
+from tamis_papers.experiments.harness import estimate_rows, experiment_parser, report, sites_of
 from tamis_papers.menus import PAPER, VARIANTS, Menus, MenuSearch, page_key, site_links
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from tamis_papers.experiments.harness import MarkedSite
 
 SIZES: Final = (1, 2, 3, 4, 5, 6, 7, 8)
-_KEY_PAGES: Final = 3
-_LINKED: Final = 3
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -43,15 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def table_2(sites: Sequence[MarkedSite], variant: str = PAPER) -> list[list[object]]:
     """A row for each size: it, and estimates of recall, precision, F1 and pages loaded."""
-    found: dict[int, list[list[tuple[float, float]]]] = {}
-    for site in sites:
-        say(site.name)
-        of_site: dict[int, list[tuple[float, ...]]] = {}
-        for size, figures in _figures(site, variant):
-            of_site.setdefault(size, []).append(figures)
-        for size, rows in of_site.items():
-            found.setdefault(size, []).append([(sum(column), len(rows)) for column in zip(*rows, strict=True)])
-    return [[f"{size}", *map(estimate, zip(*parts, strict=True))] for size, parts in sorted(found.items())]
+    found = estimate_rows(sites, partial(_figures, variant=variant))
+    return [[f"{size}", *estimates] for size, estimates in sorted(found.items())]
 
 
 def _figures(site: MarkedSite, variant: str) -> Iterator[tuple[int, tuple[float, ...]]]:
@@ -70,8 +62,8 @@ def _figures(site: MarkedSite, variant: str) -> Iterator[tuple[int, tuple[float,
 
     marked = [(sum(key in numbers for key in site_links(read.page)), read, truth) for read, truth in site.read_marked()]
     marked.sort(key=lambda each: (-each[0], each[1].name))
-    for linked, read, truth in marked[:_KEY_PAGES]:
-        for size in SIZES if linked >= _LINKED else ():
+    for linked, read, truth in marked[:3]:
+        for size in SIZES if linked >= 3 else ():
             template, loaded = np.ones(read.page.n + read.page.m, bool), 1
             if size > 1:
                 search = MenuSearch(read.page, Menus(variant, size - 1), load, numbers)

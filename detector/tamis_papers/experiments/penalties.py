@@ -11,7 +11,8 @@ Chakrabarti, Kumar and Punera: Page-level Template Detection via Isotonic Smooth
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,23 +20,22 @@ from tamis import load_model
 from tamis.smoothing import smooth
 from tamis_papers.element_features import Measures
 from tamis_papers.experiments.detection import block_masses, overlap
-from tamis_papers.experiments.harness import estimate, experiment_parser, report, say, sites_of
+from tamis_papers.experiments.harness import estimate_rows, experiment_parser, report, sites_of
 from tamis_papers.experiments.segmentation import agreement
 from tamis_papers.page_level import PENALTIES, section_penalty
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from tamis.arrays import Floats
     from tamis_papers.experiments.harness import MarkedSite
-
-FACTORS: Final = (0.0001, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0)
-_Sums = dict[tuple[str, float], list[tuple[float, float]]]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = experiment_parser(__doc__ or "")
-    parser.add_argument("--factors", type=float, nargs="+", default=FACTORS, metavar="C", help="values of c")
+    factors = [0.0001, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0]
+    parser.add_argument("--factors", type=float, nargs="+", default=factors, metavar="C", help="values of c")
     options = parser.parse_args(arguments)
     rows = figures_2_and_3(sites_of(options), options.factors)
     report(options, ["penalty", "c", "f-measure, words", "adjusted Rand index"], rows)
@@ -44,23 +44,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def figures_2_and_3(sites: Sequence[MarkedSite], factors: Sequence[float]) -> list[list[object]]:
     """A row for each penalty and factor: both, and estimates of f-measure and adjusted Rand index."""
     model = load_model("logistic")
-    found: tuple[_Sums, _Sums] = {}, {}
-    for site in sites:
-        say(site.name)
-        of_site: dict[tuple[str, float], list[tuple[float, float, float]]] = {}
+
+    def measure(site: MarkedSite) -> Iterator[tuple[tuple[str, float], Floats]]:
         for read, truth in site.read_marked():
             page, scores, masses = read.page, model.score(read.page), block_masses(read.page)
             area, penalty = Measures(page).area, np.zeros(page.n + page.m)
-            for setting in ((rule, c) for rule in PENALTIES for c in factors):
-                penalty[: page.n] = section_penalty(page, area, *setting)
+            for rule, c in product(PENALTIES, factors):
+                penalty[: page.n] = section_penalty(page, area, rule, c)
                 smoothed = smooth(page.unit_parent, scores._replace(penalty=penalty))
                 words = overlap(smoothed.value[page.n :] >= 0.5, truth, masses)[0]
-                of_site.setdefault(setting, []).append((*words, agreement(page, truth, smoothed.section[page.n :])))
-        for setting, values in of_site.items():
-            both, sizes, rand = np.sum(values, axis=0).tolist()
-            found[0].setdefault(setting, []).append((both, sizes))
-            found[1].setdefault(setting, []).append((rand, len(values)))
-    return [[rule, f"{c:g}", *(estimate(each[rule, c]) for each in found)] for rule, c in found[0]]
+                rand = agreement(page, truth, smoothed.section[page.n :])
+                yield (rule, c), np.array([words, (rand, 1)])
+
+    return [[rule, f"{c:g}", *estimates] for (rule, c), estimates in estimate_rows(sites, measure).items()]
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ Chakrabarti, Kumar and Punera: Page-level Template Detection via Isotonic Smooth
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
@@ -20,10 +20,10 @@ from sklearn.metrics import adjusted_rand_score
 from tamis import load_model
 from tamis.page.tree import nearest, sums_over_blocks
 from tamis.smoothing import smooth, unsmoothed
-from tamis_papers.experiments.harness import estimate, experiment_parser, report, say, sites_of
+from tamis_papers.experiments.harness import estimate_rows, experiment_parser, report, sites_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from tamis.models import Model
     from tamis.page.page import Page
     from tamis_papers.experiments.harness import MarkedSite
-
-DELTAS: Final = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7)
-_MERGE: Final = "Basic+Merge"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -46,24 +43,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def figure_1(sites: Sequence[MarkedSite], model: Model) -> list[list[object]]:
     """Rows of Basic, Basic+Merge with the best delta, and Smooth, each with an estimate."""
-    found: dict[str, list[tuple[float, float]]] = {}
-    for site in sites:
-        say(site.name)
-        of_site: dict[str, list[float]] = {}
+
+    def measure(site: MarkedSite) -> Iterator[tuple[str, list[float]]]:
         for read, truth in site.read_marked():
             page, scores = read.page, model.score(read.page)
             basic = unsmoothed(page.unit_parent, scores)
             segments: dict[str, NDArray[np.integer]] = {"Basic": basic.section[page.n :]}
             change = np.abs(np.diff(basic.value[page.n :], prepend=basic.value[page.n]))
-            segments |= {f"{_MERGE}, delta {delta}": np.cumsum(change >= delta) for delta in DELTAS}
+            for delta in (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7):
+                segments[f"Basic+Merge, delta {delta}"] = np.cumsum(change >= delta)
             segments["Smooth"] = smooth(page.unit_parent, scores).section[page.n :]
-            for way, labels in segments.items():
-                of_site.setdefault(way, []).append(agreement(page, truth, labels))
-        for way, values in of_site.items():
-            found.setdefault(way, []).append((sum(values), len(values)))
-    estimates = {way: estimate(parts) for way, parts in found.items()}
-    best = max((way for way in estimates if way.startswith(_MERGE)), key=lambda way: estimates[way].value)
-    return [[way, estimates[way]] for way in ("Basic", best, "Smooth")]
+            for name, labels in segments.items():
+                yield name, [agreement(page, truth, labels)]
+
+    estimates = {name: each for name, (each,) in estimate_rows(sites, measure).items()}
+    best = max((name for name in estimates if "delta" in name), key=lambda name: estimates[name].value)
+    return [[name, estimates[name]] for name in ("Basic", best, "Smooth")]
 
 
 def agreement(page: Page, truth: Floats, segments: NDArray[np.integer]) -> float:

@@ -52,14 +52,9 @@ if TYPE_CHECKING:
     from tamis.folders import SitePages
 
 FOLDS: Final = 10
-_INNER: Final = 3
 PRECISIONS: Final = (0.95, 0.90, 0.85, 0.80)
 _WORDS: Final = HashingVectorizer(n_features=1 << 18, alternate_sign=False, norm=None)
-_DEMO_PAGES: Final = 30
-CHARACTERS: Final = "characters"
-WORDS: Final = "words"
-DIVERGENCES: Final = (CHARACTERS, WORDS)
-_DIVERGENCE: Final = list(NODE_FEATURES).index("divergence")
+DIVERGENCES: Final = ("characters", "words")
 
 
 class Blocks(NamedTuple):
@@ -97,12 +92,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found = [site for folder in options.sites for site in find_sites(folder)]
     except (OSError, ValueError) as error:
         sys.exit(str(error))
-    sites = found if options.sites else [site.pages for site in demo_sites(_DEMO_PAGES)]
+    sites = found if options.sites else [site.pages for site in demo_sites(30)]
     rows = figure_1(sites, options.counted, options.taken, options.divergence)
     report(options, ["", *(f"recall at precision {each:.2f}" for each in PRECISIONS), "average precision"], rows)
 
 
-def figure_1(sites: Sequence[SitePages], counted: int, taken: int, divergence: str = CHARACTERS) -> list[list[object]]:
+def figure_1(
+    sites: Sequence[SitePages], counted: int, taken: int, divergence: str = "characters"
+) -> list[list[object]]:
     """A row for each classifier: its name, the recall at each of :data:`PRECISIONS`, and the average precision."""
     read = [blocks_of(site, number, counted, taken, divergence) for number, site in enumerate(sites)]
     parts = [each for each in read if each is not None]
@@ -141,9 +138,11 @@ def blocks_of(site: SitePages, number: int, counted: int, taken: int, divergence
         features.append(node_features(measures)[place[elements]])
         detagged = Detagged(page)
         begin, end = detagged.slices(page.run_begin[elements], page.run_end[elements])
-        own = [detagged.text[first:behind] for first, behind in zip(begin.tolist(), end.tolist(), strict=True)]
-        if divergence == WORDS:
-            features[-1][:, _DIVERGENCE] = [words_divergence(text, detagged.text) for text in own]
+        own = [detagged.text[first:last] for first, last in zip(begin.tolist(), end.tolist(), strict=True)]
+        if divergence == "words":
+            features[-1][:, list(NODE_FEATURES).index("divergence")] = [
+                words_divergence(text, detagged.text) for text in own
+            ]
         texts += own
     if not texts:
         return None
@@ -163,8 +162,8 @@ def judge(train: Blocks, test: Blocks) -> dict[str, Floats]:
     """Score the blocks of sites never seen, by each classifier."""
     train = train.rows(np.unique(train.text, return_index=True)[1])
     own = np.zeros(len(train.text))
-    for number in range(_INNER):
-        apart = train.site % _INNER == number
+    for number in range(3):
+        apart = train.site % 3 == number
         if apart.any():
             own[apart] = words_score(train.rows(np.flatnonzero(~apart)), train.rows(np.flatnonzero(apart)))
     text = words_score(train, test)

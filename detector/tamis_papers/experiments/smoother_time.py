@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIZES: Final = (100, 1_000, 10_000, 100_000)
-_TIMES: Final = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -53,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def seconds_of(parent: NDArray[np.int32], scores: Scores) -> float:
     """Median processor time of smoothing."""
     found = []
-    for _ in range(_TIMES):
+    for _ in range(5):
         begin = time.process_time()
         smooth(parent, scores)
         found.append(time.process_time() - begin)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from itertools import chain
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
@@ -19,7 +21,7 @@ from tamis.models.blocks import BlockModel, score_blocks
 from tamis.models.decision import (
     ARTICLE,
     CONFIDENCE_INPUTS,
-    KINDS,
+    PAGE_KINDS,
     TOKENS,
     KindHead,
     KindInputs,
@@ -41,10 +43,8 @@ if TYPE_CHECKING:
     from tamis_papers.training.examples import BlockPage
     from tamis_papers.training.gold import GoldExample
 
-_STRENGTH: Final = 0.2  # inverse of the regularisation of kinds; this and the next two were chosen on the folds of WCXB
-_TOLERANCE: Final = 1e-3  # of their fit; with less, they are no better
+_Item = TypeVar("_Item")
 _OF_A_TOKEN: Final = 0.4  # what a name or word counts, where numbers have a standard deviation of 1
-_MIN_SHARE: Final = 0.02  # of the examples have a token that is learned: words of one subject tell no kind
 UNLEARNED: Final = np.zeros(len(CONFIDENCE_INPUTS))
 """Weights of a confidence that has not been learned."""
 
@@ -58,7 +58,7 @@ class KindExample(NamedTuple):
 
 
 def kind_examples(example: GoldExample, model: BlockModel) -> list[KindExample]:
-    """Look at a gold page and its copy in another style.
+    """Make examples of a gold page and its restyled copy.
 
     Each is learned with its address and without, as it is known or not, and with its words and without, as it is in a
     language that was learned or another. Pages whose kind nobody has written down, and pages without text or above the
@@ -66,7 +66,7 @@ def kind_examples(example: GoldExample, model: BlockModel) -> list[KindExample]:
     """
     if not example.gold.page_type:
         return []
-    kind = KINDS.index(example.gold.page_type) if example.gold.page_type in KINDS else ARTICLE
+    kind = PAGE_KINDS.index(example.gold.page_type) if example.gold.page_type in PAGE_KINDS else ARTICLE
     scored = [(score_blocks(page, model)[1], page.url) for page in parse_with_copy(example) if page.m]
     inputs = [each.with_address(address) for each, url in scored for address in (url, None)]
     inputs += [each._replace(tokens=each.tokens[each.tokens < TABLE_SIZE]) for each in inputs]
@@ -81,8 +81,8 @@ def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
     mean = np.where(is_known, numbers, 0).sum(axis=0) / known_pages
     scale = 1 / (np.sqrt(np.where(is_known, (numbers - mean) ** 2, 0).sum(axis=0) / known_pages) + 1e-3)
     d = len(mean)
-    weight, bias = np.zeros((d, len(KINDS))), np.full(len(KINDS), -30.0)
-    tokens = np.zeros((TOKENS, len(KINDS)), np.float32)
+    weight, bias = np.zeros((d, len(PAGE_KINDS))), np.full(len(PAGE_KINDS), -30.0)
+    tokens = np.zeros((TOKENS, len(PAGE_KINDS)), np.float32)
     present = np.unique(kind)
     if len(present) == 1:
         bias[present] = 0.0
@@ -90,9 +90,10 @@ def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
     bags = [page.inputs.tokens for page in pages]
     begin = np.append(0, np.cumsum([len(bag) for bag in bags]))
     has_token = csr_matrix((np.full(begin[-1], _OF_A_TOKEN), np.concatenate(bags), begin), (len(pages), TOKENS))
-    learned = np.flatnonzero(has_token.getnnz(axis=0) >= _MIN_SHARE * len(pages))
+    learned = np.flatnonzero(has_token.getnnz(axis=0) >= 0.02 * len(pages))  # words of one subject tell no kind
     rows = hstack([csr_matrix(standardise(numbers, mean, scale)), has_token[:, learned]]).tocsr()
-    learner = LogisticRegression(C=_STRENGTH, tol=_TOLERANCE, max_iter=500)
+    # strength, tolerance and what a token counts were chosen on the folds of WCXB
+    learner = LogisticRegression(C=0.2, tol=1e-3, max_iter=500)
     mass = collection_weights([page.collection for page in pages])
     learner.fit(rows, kind, mass / mass.mean())
     found, intercept = learner.coef_, learner.intercept_
@@ -104,13 +105,13 @@ def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
 
 
 def collection_weights(collections: Sequence[str]) -> Floats:
-    """float64[pages]: a collection counts as the square root of its pages, so that a large one is not the web."""
+    """float64[pages]: a collection counts as the square root of its pages, so that no large one outweighs the rest."""
     number = Counter(collections)
     return np.array([number[collection] ** -0.5 for collection in collections])
 
 
 def text_f1(example: GoldExample, model: BlockModel) -> tuple[float, Floats]:
-    """Word F1 of a gold page that is cleaned, and float64[len(CONFIDENCE_INPUTS)] what its confidence is scored by."""
+    """Word F1 of a cleaned gold page, and float64[len(CONFIDENCE_INPUTS)], inputs of its confidence."""
     cleaned = clean(example.file.read_bytes(), example.gold.url, model=model)
     f1, draft = example.f1(cleaned.text), cleaned.decided
     if draft is None or not isinstance(draft.scores.decision, PageDecision) or not draft.scores.decision.learned:
@@ -120,7 +121,7 @@ def text_f1(example: GoldExample, model: BlockModel) -> tuple[float, Floats]:
 
 
 def learn_confidence(collections: Sequence[str], f1: Sequence[float], inputs: Sequence[Floats]) -> Floats:
-    """float64[len(CONFIDENCE_INPUTS)], weights of the least squares; pages that were passed through teach nothing."""
+    """float64[len(CONFIDENCE_INPUTS)], weights fitted by least squares, without pages that were not read."""
     seen = np.array([row[0] for row in inputs]) > 0
     root = np.sqrt(collection_weights(collections))[seen]
     rows, target = np.stack(inputs)[seen], np.array(f1)[seen]
@@ -130,16 +131,12 @@ def learn_confidence(collections: Sequence[str], f1: Sequence[float], inputs: Se
 
 def with_decision(model: BlockModel, decision: LearnedDecision) -> BlockModel:
     """The same model, with what was learned of whole pages."""
-    return BlockModel.of(model.tables, model.mean, model.scale, model.network, decision)
+    return BlockModel.create(model.tables, model.mean, model.scale, model.network, decision)
 
 
 # Calibration (Platt, "Probabilistic outputs for support vector machines", 1999). Networks trained on site-level labels
 # are too certain on other sites, and too often of content. Without gold text no decision is learned: pages are cut
 # where their scores expect the best F1, which needs scores that are probabilities on unseen sites.
-_SCALES: Final = 0.25, 4.0
-_SHIFTS: Final = -3.0, 3.0
-_EPSILON: Final = 1e-6
-_UNREGULARISED: Final = 1e6
 
 
 def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float, float]:
@@ -153,21 +150,21 @@ def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float
     logits, content, weights = [], [], []
     for page in scored:
         labelled, mass = page.labelled, page.labelled_mass
-        logits.append(log_odds(model.content_probability(page.page)[labelled], _EPSILON))
+        logits.append(log_odds(model.content_probability(page.page)[labelled], 1e-6))
         content.append(page.label[labelled] > 0.5)
         weights.append(mass[labelled] / (mass.sum() * number[page.source]))
     if not scored or len(np.unique(np.concatenate(content))) < 2:
         return 1.0, 0.0
-    learner = LogisticRegression(C=_UNREGULARISED)
+    learner = LogisticRegression(C=1e6)  # not regularised
     learner.fit(np.concatenate(logits)[:, None], np.concatenate(content), np.concatenate(weights))
-    return float(np.clip(learner.coef_[0, 0], *_SCALES)), float(np.clip(-learner.intercept_[0], *_SHIFTS))
+    return float(np.clip(learner.coef_[0, 0], 0.25, 4.0)), float(np.clip(-learner.intercept_[0], -3.0, 3.0))
 
 
 def calibrated(model: BlockModel, calibration: tuple[float, float]) -> BlockModel:
     """Write a calibration into the last layer of a network."""
     (scale, shift), network = map(np.float32, calibration), model.network
     network = replace(network, last_weight=network.last_weight * scale, last_bias=network.last_bias * scale - shift)
-    return BlockModel.of(model.tables, model.mean, model.scale, network, decision=model.decision)
+    return BlockModel.create(model.tables, model.mean, model.scale, network, decision=model.decision)
 
 
 def cross_validate(
@@ -197,52 +194,56 @@ def cross_validate(
     """
     fold_of = folds([*examples, *partial_examples], [site.name for site in sites], seed)
     partial_pages = label_pages(label_gold_page, partial_examples, processes, progress, "page")
-    in_folds, partly_in_folds = (
+    whole, partly = (
         [[example for example in some if fold_of[example.source] == fold] for fold in range(FOLDS)]
         for some in (examples, partial_examples)
     )
 
-    def split(pages: Sequence[BlockPage], fold: int, *, inside: bool) -> list[BlockPage]:
-        return [page for page in pages if (fold_of[page.source] == fold) == inside and not (inside and page.copy)]
+    def outside(pages: Sequence[BlockPage], fold: int) -> list[BlockPage]:
+        return [page for page in pages if fold_of[page.source] != fold]
+
+    def inside(pages: Sequence[BlockPage], fold: int) -> list[BlockPage]:
+        return [page for page in pages if fold_of[page.source] == fold and not page.copy]
 
     fitted: list[BlockModel] = []
-    kinds_of_folds: list[tuple[int, KindExample]] = []
-    for fold, own in enumerate(in_folds):
+    kinds: list[list[KindExample]] = []  # of each fold, as a model without it sees them
+    for fold in range(FOLDS):
         progress(fold, FOLDS + 1, f"training without fold {fold}")
         others = [site for site in sites if fold_of[site.name] != fold]
-        partly = split(partial_pages, fold, inside=False)
-        fitted.append(fit(split(gold, fold, inside=False), others, partial_pages=partly))
-        for found in map_in_processes(partial(kind_examples, model=fitted[fold]), own, processes):
-            kinds_of_folds += ((fold, page) for page in found)
-    kinds = [learn_kinds([page for of, page in kinds_of_folds if of != fold]) for fold in range(FOLDS)]
-    pairs = list(zip(fitted, kinds, strict=True))
-    without = [with_decision(model, LearnedDecision(head, UNLEARNED)) for model, head in pairs]
-    measured = [
-        (example.collection, fold, *measure)
-        for in_fold in (in_folds, partly_in_folds)
-        for fold, own in enumerate(in_fold)
-        for example, measure in zip(
-            own, map_in_processes(partial(text_f1, model=without[fold]), own, processes), strict=True
-        )
+        model = fit(outside(gold, fold), others, partial_pages=outside(partial_pages, fold))
+        fitted.append(model)
+        found = map_in_processes(partial(kind_examples, model=model), whole[fold], processes)
+        kinds.append(list(chain.from_iterable(found)))
+    heads = [learn_kinds(_of_others(kinds, fold)) for fold in range(FOLDS)]
+    measured: list[list[_MeasuredText]] = []
+    for fold, (model, head) in enumerate(zip(fitted, heads, strict=True)):
+        undecided = with_decision(model, LearnedDecision(head, UNLEARNED))
+        own = [*whole[fold], *partly[fold]]
+        found_f1 = map_in_processes(partial(text_f1, model=undecided), own, processes)
+        measured.append([(example.collection, *found) for example, found in zip(own, found_f1, strict=True)])
+    fold_models = [
+        with_decision(model, LearnedDecision(head, learn_confidence(*zip(*_of_others(measured, fold), strict=True))))
+        for fold, (model, head) in enumerate(zip(fitted, heads, strict=True))
     ]
-
-    def confidence(other_than: int) -> Floats:
-        collections, _, f1, inputs = zip(*(row for row in measured if row[1] != other_than), strict=True)
-        return learn_confidence(collections, f1, inputs)
-
-    without = [
-        with_decision(model, LearnedDecision(head, confidence(fold))) for fold, (model, head) in enumerate(pairs)
-    ]
-    mean_f1 = float(np.mean([f1 for _, _, f1, _ in measured[: len(examples)]]))
+    mean_f1 = fmean(f1 for fold in range(FOLDS) for _, f1, _ in measured[fold][: len(whole[fold])])
     metrics = {
-        labels: measure_models([(model, split(pages, fold, inside=True)) for fold, model in enumerate(without)], f1)
+        labels: measure_models([(model, inside(pages, fold)) for fold, model in enumerate(fold_models)], f1)
         for labels, pages, f1 in ((GOLD_LABELS, gold, mean_f1), (SITE_LABELS, labelled, None))
     }
     progress(FOLDS, FOLDS + 1, "training for the weights")
-    decision = LearnedDecision(learn_kinds([page for _, page in kinds_of_folds]), confidence(FOLDS))
+    confidence = learn_confidence(*zip(*chain.from_iterable(measured), strict=True))
+    decision = LearnedDecision(learn_kinds(list(chain.from_iterable(kinds))), confidence)
     model = with_decision(fit(gold, sites, partial_pages=partial_pages), decision)
     progress(FOLDS + 1, FOLDS + 1, "trained")
-    return model, without, fold_of, {labels: row for labels, row in metrics.items() if row is not None}
+    return model, fold_models, fold_of, {labels: row for labels, row in metrics.items() if row is not None}
+
+
+_MeasuredText = tuple[str, float, "Floats"]  # collection of a page, F1 of its text, and inputs of its confidence
+
+
+def _of_others(folds: Sequence[Sequence[_Item]], fold: int) -> list[_Item]:
+    """Items of all folds but one."""
+    return [item for number, items in enumerate(folds) for item in items if number != fold]
 
 
 _BY_FOLDS: Final = """\

@@ -34,10 +34,6 @@ if TYPE_CHECKING:
     from tamis_papers.training.gold import GoldExample
 
 
-PAGES_PER_SITE: Final = 20
-_MAX_UNITS: Final = 1_000_000  # of a site, counted
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class BlockPage:
     """The blocks of one page as examples (m of them).
@@ -47,7 +43,7 @@ class BlockPage:
         page: the page, without what no feature is computed from.
         tokens, words: hashed names and words; float64[m], number of words of each block.
         label: float32[m], 1 for content, 0 for template, fractions in between; NaN where there is no label.
-        copy: whether this is another page in the markup of other times; such are learned from, and not measured.
+        copy: whether this is a copy restyled as older markup, which is learned from and not measured.
     """
 
     source: str
@@ -75,13 +71,11 @@ class BlockPage:
         return np.where(self.labelled, self.mass, 0.0)
 
 
-_NO_ODDS: Final = TokenTables(*np.zeros((2, TABLE_SIZE), np.float32))
-
-
 def block_page(page: Page, label: NDArray[np.floating], source: str) -> BlockPage:
-    """Take a page as examples."""
+    """Make examples of a page."""
     kept = replace(page, raw_texts={}, attributes=replace(page.attributes))
-    return BlockPage(source, kept, features_of(page, _NO_ODDS)[1], block_words(page), label.astype(np.float32))
+    no_odds = TokenTables(*np.zeros((2, TABLE_SIZE), np.float32))
+    return BlockPage(source, kept, features_of(page, no_odds)[1], block_words(page), label.astype(np.float32))
 
 
 def label_pages(
@@ -91,14 +85,14 @@ def label_pages(
     progress: Progress = no_progress,
     what: str = "site",
 ) -> list[BlockPage]:
-    """Return the pages that ``label`` makes of each site or gold page; ``what`` is said of each to the progress."""
+    """Return the pages that ``label`` makes of each site or gold page; ``what`` names each in the progress."""
     names = [f"{what} {each.name}" for each in sites_or_pages]
     labelled = map_in_processes(label, sites_or_pages, processes, names, progress)
     return [page for of_one in labelled for page in of_one]
 
 
 def label_site(
-    site: SitePages, *, seed: int, labels: str = SITE_LEVEL_METHOD, pages_per_site: int = PAGES_PER_SITE
+    site: SitePages, *, seed: int, labels: str = SITE_LEVEL_METHOD, pages_per_site: int = 20
 ) -> list[BlockPage]:
     """Label the blocks of some pages of a site by a site-level method, blocks of one page only as content."""
     site_labels = SiteLabels(site, labels)
@@ -112,10 +106,10 @@ def label_site_by_counts(site: SitePages, *, model: Model, seed: int) -> list[Bl
 
     The labels are probabilities; comments have none.
     """
-    counts = Site(budget=_MAX_UNITS, model=model)
+    counts = Site(budget=1_000_000, model=model)
     pages = [read.page for read in site.read_all() if read.page.m and counts.count(read.page)]
     found = []
-    for number in sorted(np.random.default_rng(seed).permutation(len(pages))[:PAGES_PER_SITE].tolist()):
+    for number in sorted(np.random.default_rng(seed).permutation(len(pages))[:20].tolist()):
         page = pages[number]
         draft = decide(page, model, counts, Options())
         content = 1 - draft.scores.templateness[page.n :]
@@ -125,7 +119,7 @@ def label_site_by_counts(site: SitePages, *, model: Model, seed: int) -> list[Bl
 
 
 def label_gold_page(example: GoldExample) -> list[BlockPage]:
-    """Label the blocks of a gold page, and of a copy of it in another style; there are none of one above the caps."""
+    """Label the blocks of a gold page and of its restyled copy; none of a page that exceeds a limit."""
     found = []
     for number, page in enumerate(parse_with_copy(example)):
         content = example.content(page.block_texts())
@@ -136,7 +130,6 @@ def label_gold_page(example: GoldExample) -> list[BlockPage]:
 # Pages whose authors marked the article: no one had to label them. The marks that a label was taken from are removed
 # from the page, so that a model learns how an article looks and not how it is marked.
 
-_STRUCTURED: Final = ("itemprop", "itemtype", "itemscope", "property", "typeof", "vocab")
 _MICROFORMAT: Final = re.compile(
     r"(?:h|p|u|dt|e)-[a-z]+(?:-[a-z]+)*|hentry|hfeed|hatom|vcard|entry(?:-(?:content|title|summary|header|footer|meta))?"
 )
@@ -147,7 +140,7 @@ def without_marks(root: etree._Element) -> etree._Element:
     copy = deepcopy(root)
     for element in copy.iter("*"):
         attributes = element.attrib
-        for name in _STRUCTURED:
+        for name in ("itemprop", "itemtype", "itemscope", "property", "typeof", "vocab"):
             if name in attributes:
                 del attributes[name]
         names = attributes.get("class")

@@ -166,7 +166,7 @@ def deal_folds(sources: Iterable[str], seed: int) -> dict[str, int]:
     return dict(zip(names, (np.random.default_rng(seed).permutation(len(names)) % FOLDS).tolist(), strict=True))
 
 
-# Copies of gold pages in the markup of other times: what is learned must not lean on how today's pages are written.
+# Copies of gold pages restyled as older markup: what is learned must not lean on how today's pages are written.
 #
 # Gold pages are of recent years. Without copies, models that were trained on them keep too much of pages whose elements
 # have no telling names, or that were laid out with tables.
@@ -176,14 +176,12 @@ Style = Literal["unnamed", "plain", "tables"]
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
 """Attributes that name elements are gone; elements of HTML5 are ``div`` besides; some of these are tables besides."""
 
-_TABLES: Final = 0.3  # fraction of the containers that become tables
 _KEPT: Final = frozenset(
     (
         *("alt", "charset", "colspan", "content", "dir", "hidden", "href", "http-equiv", "lang"),
         *("name", "property", "rel", "rowspan", "src", "style", "type"),
     )
 )
-_OF_META: Final = frozenset({"name", "property"})
 _OLDER: Final = {"time": "span"} | dict.fromkeys(
     "article aside details figcaption figure footer header hgroup main nav section summary".split(),  # noqa: SIM905
     "div",
@@ -191,7 +189,7 @@ _OLDER: Final = {"time": "span"} | dict.fromkeys(
 
 
 def parse_with_copy(example: GoldExample) -> list[Page]:
-    """Parse a gold page, and a copy of it in another style; there are none of a page above the caps."""
+    """Parse a gold page and its restyled copy; none of a page that exceeds a limit."""
     html, url = example.file.read_bytes(), example.gold.url
     pages: list[Page] = []
     with suppress(PageTooLarge):
@@ -215,7 +213,7 @@ def restyle(page: Page, style: Style) -> etree._Element:
             element.tag = _OLDER[element.tag]
     if style == "tables":
         chance = np.random.default_rng(len(elements)).random(len(elements))
-        for element in compress(elements, chance < _TABLES):
+        for element in compress(elements, chance < 0.3):
             if element.tag == "div" and len(element) and element is not root:
                 _wrap_in_table(element)
     return root
@@ -223,7 +221,7 @@ def restyle(page: Page, style: Style) -> etree._Element:
 
 def _remove_names(element: etree._Element) -> None:
     for name in element.attrib:
-        if name not in _KEPT or (name in _OF_META and element.tag != "meta"):
+        if name not in _KEPT or (name in {"name", "property"} and element.tag != "meta"):
             with suppress(ValueError):  # a name that lxml gives out and does not take back
                 del element.attrib[name]
 

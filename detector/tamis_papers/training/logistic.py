@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from tamis_papers.training.examples import BlockPage
 
 
-PAGES_PER_SITE: Final = 30
-EXAMPLES_PER_PAGE: Final = 100
-_MEASURED_PAGES_PER_SITE: Final = 8
-_REGULARISATION: Final = 0.1  # scikit-learn's C, for examples whose weights average 1
-_CLIP: Final = 6.0  # standard deviations
-
-
 class Examples(NamedTuple):
     """Labelled elements of the pages of some sites (e of them).
 
@@ -50,11 +43,11 @@ class Examples(NamedTuple):
     site: Integers
 
 
-def _page_examples(measures: Measures, label: Singles, site: int, random: np.random.Generator) -> Examples:
+def page_examples(measures: Measures, label: Singles, site: int, random: np.random.Generator) -> Examples:
     """Pick up to 100 labelled elements of a page; their weights add up to 1."""
     elements = measures.elements
     rows = np.flatnonzero(~np.isnan(label[elements]))
-    rows = np.sort(random.permutation(rows)[:EXAMPLES_PER_PAGE])
+    rows = np.sort(random.permutation(rows)[:100])
     by_text = np.sqrt(1 + measures.words[rows])
     return Examples(
         values=node_features(measures)[rows],
@@ -71,9 +64,9 @@ def _site_examples(task: tuple[int, SitePages, str, int]) -> tuple[list[Examples
     site_labels, random = SiteLabels(site, labels), np.random.default_rng([seed, number])
     parts: list[Examples] = []
     measured: list[BlockPage] = []
-    for read, label in site_labels.pages(random.permutation(site_labels.numbers)[:PAGES_PER_SITE].tolist()):
-        parts.append(_page_examples(Measures(read.page), label, number, random))
-        if len(measured) < _MEASURED_PAGES_PER_SITE:
+    for read, label in site_labels.pages(random.permutation(site_labels.numbers)[:30].tolist()):
+        parts.append(page_examples(Measures(read.page), label, number, random))
+        if len(measured) < 8:
             measured.append(block_page(read.page, label[read.page.n :], site.name))
     if not any(len(part.label) for part in parts):
         return [], []
@@ -134,10 +127,10 @@ def fit(examples: Examples, chosen: Flags) -> LogisticModel:
         label = examples.label[rows]
         values = examples.values[rows].astype(np.float64)
         middle, spread = values.mean(axis=0), values.std(axis=0) + 1e-6
-        low[number], high[number] = middle - _CLIP * spread, middle + _CLIP * spread
+        low[number], high[number] = middle - 6 * spread, middle + 6 * spread
         standard = (np.clip(values, low[number], high[number]) - middle) / spread
         example_weight = examples.weight[rows] / examples.weight[rows].mean()
-        regression = LogisticRegression(C=_REGULARISATION, max_iter=1000).fit(standard, label, example_weight)
+        regression = LogisticRegression(C=0.1, max_iter=1000).fit(standard, label, example_weight)
         weight[number] = regression.coef_[0] / spread
         intercept[number] = regression.intercept_[0] - weight[number] @ middle
     return LogisticModel(low, high, weight, intercept)

@@ -36,11 +36,7 @@ if TYPE_CHECKING:
     from tamis.folders import SitePages
     from tamis_papers.training.examples import BlockPage
 
-_SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every table entry
-_MAX_VOTES: Final = 15.0  # pages that a source of gold pages counts for at most
-_SPREAD: Final = 20.0  # a token votes for a page in full from a twentieth of its mass on
 
-DROPOUT: Final = 0.25
 DROPOUT_WITHOUT_GOLD: Final = 0.7
 """Of the first round without gold labels: what sites repeat misleads a network that can count on every feature."""
 
@@ -88,7 +84,7 @@ def fit_block_model(
     *,
     marked: Sequence[BlockPage] = (),
     seed: int = 0,
-    dropout: float = DROPOUT,
+    dropout: float = 0.25,
 ) -> BlockModel:
     """Fit a model to labelled pages: gold pages, pages of sites, every site counting the same, and marked pages.
 
@@ -113,7 +109,7 @@ def fit_block_model(
         for page, matrix, page_weight in zip(pages, matrices, weight, strict=True)
     ]
     network = fit_sequence(inputs, dropout, seed)
-    return BlockModel.of(tables, mean, scale, network)
+    return BlockModel.create(tables, mean, scale, network)
 
 
 def _page_weights(gold: Sequence[BlockPage], marked: Sequence[BlockPage], sites: Sequence[BlockPage]) -> Floats:
@@ -122,7 +118,7 @@ def _page_weights(gold: Sequence[BlockPage], marked: Sequence[BlockPage], sites:
     The pages of a site share an equal part of the rest; marks, which are for models without gold pages, weigh the same.
     """
     number = Counter(page.source for page in gold if not page.copy)
-    gold_weight = np.array([min(1.0, _MAX_VOTES / number[page.source]) for page in gold])
+    gold_weight = np.array([min(1.0, 15.0 / number[page.source]) for page in gold])  # as 15 pages at most
     total = gold_weight.sum() if len(gold) else float(len(sites))
     return np.concatenate([gold_weight, _equal_sites(marked) * total, _equal_sites(sites) * total])
 
@@ -174,7 +170,7 @@ def _add_votes(table: Floats, weight: float, token: NDArray[np.integer], mass: F
     """
     entries, entry_of = np.unique(token, return_inverse=True)
     covered = np.bincount(entry_of, mass)
-    strength = np.minimum(covered * _SPREAD, 1.0)
+    strength = np.minimum(covered * 20.0, 1.0)  # full from a twentieth of the page's mass on
     votes = strength * np.bincount(entry_of, chosen) / np.maximum(covered, 1e-12)
     table[:, entries] += weight * np.stack([votes, strength - votes])
 
@@ -182,6 +178,7 @@ def _add_votes(table: Floats, weight: float, token: NDArray[np.integer], mass: F
 def _log_odds(votes: Floats) -> Singles:
     """float32[TABLE_SIZE] from float64[2, TABLE_SIZE] votes for and against, 0 for what was never seen."""
     prior = votes[0].sum() / max(votes.sum(), 1e-12)
-    odds = (votes[0] + _SMOOTHING * prior + 1e-9) / (votes[1] + _SMOOTHING * (1 - prior) + 1e-9)
+    # two pages that say what the prior says are added to every entry
+    odds = (votes[0] + 2.0 * prior + 1e-9) / (votes[1] + 2.0 * (1 - prior) + 1e-9)
     relative = np.log(odds) - np.log((prior + 1e-9) / (1 - prior + 1e-9))
     return np.where(votes.sum(axis=0) > 0, relative, 0.0).astype(np.float16).astype(np.float32)

@@ -1,7 +1,7 @@
 """Trains the network that reads the blocks of a page in order.
 
 It is fitted by AdamW (Loshchilov and Hutter 2019) to whole pages, of about the same length in a step, with a rate that
-rises and falls once. Of a page and its copy in the markup of other times a pass sees one. A page is shown without some
+rises and falls once. A pass sees either a page or its copy in older markup. A page is shown without some
 of its features, the same on all its blocks: a network that cannot count on any one feature does better on sites unlike
 those it was trained on.
 """
@@ -25,11 +25,7 @@ if TYPE_CHECKING:
 
 EPOCHS: Final = 8
 MIN_STEPS: Final = 500  # where pages are few, in more passes over them
-_THREADS: Final = "2"  # of jax, which splits sums among them: by default one a core, and weights would differ by that
-_RATE: Final = 0.003
 _RISING: Final = 0.25  # of the steps; the rate falls from then on
-_DECAY: Final = 0.01
-_MAX_SLOPE: Final = 1.0
 _PAGES_PER_STEP: Final = 16
 _LENGTHS: Final = 64, 128, 192, 256, 384, 512, 768, 1024  # that pages are filled up to; of longer ones a part is seen
 
@@ -50,7 +46,7 @@ class SequencePage(NamedTuple):
 
 
 def fit_sequence(pages: Sequence[SequencePage], dropout: float, seed: int) -> SequenceNetwork:
-    """Fit a network to pages, those without blocks passed over; the same seed gives the same one.
+    """Fit a network to pages with blocks; the same seed gives the same network.
 
     ``dropout`` is the fraction of the features that a page is shown without, others each time (Srivastava et al. 2014).
 
@@ -81,7 +77,7 @@ def fit_sequence(pages: Sequence[SequencePage], dropout: float, seed: int) -> Se
         part = done / _RISING if done < _RISING else 0.5 + 0.5 * math.cos(math.pi * (done - _RISING) / (1 - _RISING))
         inputs, *rest = _padded(next(order), random)
         inputs *= np.where(hidden, 0, np.float32(1 / (1 - dropout))).astype(np.float32)
-        state = step(state, inputs, *rest, scale, np.float32(_RATE * part), np.float32(number + 1))
+        state = step(state, inputs, *rest, scale, np.float32(0.003 * part), np.float32(number + 1))
     return SequenceNetwork(**{name: np.asarray(state[0][name]) for name in ARRAY_NAMES})
 
 
@@ -128,7 +124,7 @@ def _compiled_step() -> Callable[..., Any]:
     Raises:
         ImportError: jax is not installed.
     """
-    os.environ["NPROC"] = _THREADS
+    os.environ["NPROC"] = "2"  # threads, among which sums are split: by default one a core, and weights would differ
     import jax  # noqa: PLC0415
     import jax.numpy as jnp  # noqa: PLC0415
 
@@ -166,13 +162,13 @@ def _compiled_step() -> Callable[..., Any]:
         weights, means, squares = state
         slopes = jax.grad(loss)(weights, inputs, target, weight * scale, there)
         length = jnp.sqrt(sum((slope**2).sum() for slope in slopes.values()))
-        slopes = {name: slope * jnp.minimum(1, _MAX_SLOPE / (length + 1e-9)) for name, slope in slopes.items()}
+        slopes = {name: slope * jnp.minimum(1, 1.0 / (length + 1e-9)) for name, slope in slopes.items()}
         means = {name: 0.9 * means[name] + 0.1 * slope for name, slope in slopes.items()}
         squares = {name: 0.999 * squares[name] + 0.001 * slope**2 for name, slope in slopes.items()}
         new = {}
         for name, array in weights.items():
             change = means[name] / (1 - 0.9**number) / (jnp.sqrt(squares[name] / (1 - 0.999**number)) + 1e-8)
-            decay = _DECAY if name.endswith("_weight") else 0.0
+            decay = 0.01 if name.endswith("_weight") else 0.0
             new[name] = array * (1 - rate * decay) - rate * change
         return new, means, squares
 

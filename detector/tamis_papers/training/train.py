@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tamis.folders import Progress
     from tamis_papers.training.report import Trained
 
-KINDS: Final = (BLOCKS, LOGISTIC)
+MODEL_KINDS: Final = (BLOCKS, LOGISTIC)
 """The kinds of models that can be trained."""
 
 
@@ -45,7 +45,7 @@ def train(
     Args:
         sites_dir: folder of sites, one folder a site.
         output: file to write, ending in ``.npz``.
-        model: kind of model, one of :data:`KINDS`.
+        model: kind of model, one of :data:`MODEL_KINDS`.
         gold: files of gold pages; these and the marks are for models that learn from more than sites.
         marks: learn from the marks of authors on pages of the sites, too; not with gold pages.
         labels: the site-level method that labels the sites, one of :data:`tamis_papers.methods.METHODS`.
@@ -60,18 +60,16 @@ def train(
         ValueError: the kind of model or the file name will not do, or sites or gold text are not what it needs.
     """
     method(labels)  # or an error that names those that there are
-    for is_wrong, why in (
-        (model not in KINDS, f"no such kind of model: {model!r}; there are {', '.join(sorted(KINDS))}"),
-        (output.suffix != ".npz", f"the model's file must end in .npz: {output}"),
-        (
-            model == LOGISTIC and bool(gold),
-            "the logistic model learns from site-level labels only; it takes no gold text",
-        ),
-        (marks and model != BLOCKS, f"marks of authors are for the kind {BLOCKS!r}, not {model!r}"),
-        (marks and bool(gold), "marks of authors are for models without gold text"),
-    ):
-        if is_wrong:
-            raise ValueError(why)
+    if model not in MODEL_KINDS:
+        raise ValueError(f"no such kind of model: {model!r}; there are {', '.join(sorted(MODEL_KINDS))}")
+    if output.suffix != ".npz":
+        raise ValueError(f"the model's file must end in .npz: {output}")
+    if model == LOGISTIC and gold:
+        raise ValueError("the logistic model learns from site-level labels only; it takes no gold text")
+    if marks and model != BLOCKS:
+        raise ValueError(f"marks of authors are for the kind {BLOCKS!r}, not {model!r}")
+    if marks and gold:
+        raise ValueError("marks of authors are for models without gold text")
     sites = find_sites(sites_dir)
     common: Any = {"labels": labels, "seed": seed, "processes": processes, "progress": progress}
     if model == LOGISTIC:

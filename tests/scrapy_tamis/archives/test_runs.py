@@ -339,7 +339,8 @@ Page.parse = classmethod(parse_or_die)
 """
 
 
-def test_a_page_that_ends_the_processes_that_work_on_it_is_named_and_the_run_goes_on(stories, tmp_path):
+@pytest.mark.parametrize("how", [["-j", "2"], ["-j", "1"], ["-j", "1", "--one-pass"]], ids=" ".join)
+def test_a_page_that_ends_the_processes_that_work_on_it_is_named_and_the_run_goes_on(how, stories, tmp_path):
     bad = [(f"http://south.example/bad{n}", page("south", n).replace("Story", "POISON")) for n in range(3)]
     archives = [
         write_archive(tmp_path / "a.warc.gz", [*stories[:6], *bad[:2], *stories[6:10]]),
@@ -349,7 +350,7 @@ def test_a_page_that_ends_the_processes_that_work_on_it_is_named_and_the_run_goe
     (tmp_path / "sitecustomize.py").write_text(POISONED)
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
-        [*COMMAND, *archives, "-o", tmp_path / "out", "-j", "2"],
+        [*COMMAND, *archives, "-o", tmp_path / "out", *how],
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,

@@ -63,10 +63,10 @@ def test_a_click_writes_a_rule_that_holds_from_then_on(site: Path, tmp_path: Pat
     assert status == 200
     assert len(after["text"]) < len(state["text"])
     written = Rules.read(rules)
-    (rule,) = written.of("https://www.harbour.example/1")
+    (rule,) = written.for_url("https://www.harbour.example/1")
     assert f"rule: {rule.selector}" in {each["reason"] for each in after["sections"]}
     assert "# by hand" in rules.read_text()
-    assert written.of("https://other.example/")[0].selector == "p"
+    assert written.for_url("https://other.example/")[0].selector == "p"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_rules_in_json_are_added_to_those_that_are_there(
     file = tmp_path / name
     file.write_text(text)
     RulesFile(file).add(site, "div", keep=True)
-    assert [rule.selector for rule in Rules.read(file).of("https://harbour.example/")] == ["p", "div"]
+    assert [rule.selector for rule in Rules.read(file).for_url("https://harbour.example/")] == ["p", "div"]
 
 
 @pytest.mark.parametrize(("text", "site"), [('rules = [{drop = "p"}]', None), ('[[rules]]\ndrop = "p"', "::1")])
@@ -103,4 +103,4 @@ def test_rules_stay_as_they_are_when_the_disk_is_full(tmp_path: Path, monkeypatc
     with pytest.raises(OSError, match="no space left"):
         rules.add(None, "div", keep=True)
     assert file.read_text() == '[[rules]]\ndrop = "p"'
-    assert [rule.selector for rule in rules.rules.of(None)] == ["p"]
+    assert [rule.selector for rule in rules.rules.for_url(None)] == ["p"]

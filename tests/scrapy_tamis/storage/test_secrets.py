@@ -9,7 +9,9 @@ from urllib.parse import unquote
 import pytest
 
 from scrapy_tamis.commands import main
-from scrapy_tamis.storage.clients import check_address, message_of
+from scrapy_tamis.messages import loggable
+from scrapy_tamis.report.records import CrawlRecord
+from scrapy_tamis.storage.clients import blocking_client, check_address, message_of
 from scrapy_tamis.storage.connection import Connection, problem_at_start
 
 USER, PASSWORD = "counter7", "mypassword1"
@@ -48,6 +50,7 @@ SAYS = {
     "a replica without its master": ("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set", None),
     "too many clients": ("ERR max number of clients reached", None),
     "an error that quotes": ("ERR what is {password}", None),
+    "an error that steers a terminal": ("ERR \x1b]0;what\x07 is \x9b{password}", None),
 }
 
 
@@ -70,6 +73,7 @@ async def test_what_a_server_says_is_told_without_user_and_password(says, option
     assert "Redis" in caplog.text
     for secret in (USER, PASSWORD):
         assert not re.search(rf"{secret}", told)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", told)
 
 
 async def test_a_replica_without_its_master_is_an_outage_and_too_many_connections_say_so(caplog):
@@ -113,3 +117,26 @@ def test_a_password_is_found_in_a_message_as_it_is_written_and_decoded(password)
     words = f"of user9 by `{password}` and '{unquote(password)}' and other8, with args beginning with: `{password}`"
     message = message_of(ValueError(words), url)
     assert message == "ValueError: of *** by `***` and '***' and ***"
+
+
+def test_no_message_of_a_crawl_has_a_key_of_an_address():
+    message = "at <GET https://ann:pw7@a.example/x?q=1&api_key=k7&X-Amz-Signature=s7;session=i7#top> \x1b[31mred\nline"
+    said = "at <GET https://***@a.example/x?q=1&api_key=***&X-Amz-Signature=***;session=***#top> [31mred line"
+    assert loggable(message) == said
+    record = CrawlRecord()
+    record.add_error(message)
+    assert list(record.errors) == [said]
+
+
+async def test_servers_get_no_command_that_users_are_refused_and_old_ones_do_not_know(tcp_server, cluster_url):
+    server = tcp_server()
+    for url in (f"redis://127.0.0.1:{server.port}", cluster_url):
+        with blocking_client(url) as client:
+            client.config_resetstat()  # what looked whether the server is up is another's
+        connection = Connection(url, timeout=60)
+        assert await connection.ping()
+        await connection.close()
+        with blocking_client(url) as client:
+            found = client.info("commandstats")
+            assert "cmdstat_ping" in str(found)
+            assert "setinfo" not in str(found)

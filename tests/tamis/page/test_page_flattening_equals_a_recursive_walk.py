@@ -1,4 +1,5 @@
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -68,25 +69,44 @@ class Walk:
         return [(self.boxes[self.runs[ks[0]][1]], ks[0], ks[-1] + 1) for ks in found.values()]
 
 
-@given(nodes())
-def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._Element) -> None:
+@st.composite
+def pages(draw: st.DrawFn) -> tuple[etree._Element, Page, Walk]:
+    """A random tree, the page that it is flattened into, and what a recursive walk finds."""
+    root = draw(nodes())
     root.tail = None
     head = next(root.iter("head"), ())
     assume(all(child.tag in {"script", etree.Comment, etree.PI} for child in head))  # what ends a head is parsed again
-    page = Page.from_tree(root)
     walk = Walk()
     walk.enter(root, -1, 0, seen=True)
+    return root, Page.from_tree(root), walk
 
-    assert [
-        [*row] for row in zip(page.parent, page.end, page.depth, page.run_begin, page.run_end, strict=True)
-    ] == walk.rows
+
+@given(pages())
+def test_elements_are_those_of_the_tree_in_its_order(found: tuple[etree._Element, Page, Walk]) -> None:
+    root, page, walk = found
+    rows = zip(page.parent, page.end, page.depth, page.run_begin, page.run_end, strict=True)
+    assert [[*row] for row in rows] == walk.rows
+    elements = [element for element in root.iter() if isinstance(element.tag, str)]
+    assert [element.tag for element in page.elements] == [element.tag.lower() for element in elements]
+    assert page.tag.tolist() == [TAG_ID.get(element.tag.lower(), 0) for element in elements]
+    assert list(page.attributes) == [element.items() for element in elements]
+
+
+@given(pages())
+def test_runs_are_the_texts_between_pieces_of_markup(found: tuple[etree._Element, Page, Walk]) -> None:
+    _, page, walk = found
     assert page.runs == [text for text, _, _ in walk.runs]
-    assert page.has_ink.tolist() == [not text.isspace() for text, _, _ in walk.runs]
+    assert [page.text[a:b] for a, b in pairwise(page.run_offset)] == page.runs
+    assert page.has_ink.tolist() == [not text.isspace() for text in page.runs]
     assert page.run_node.tolist() == [owner for _, owner, _ in walk.runs]
-    blocks = list(
-        zip(page.block_node.tolist(), page.block_run_begin.tolist(), page.block_run_end.tolist(), strict=True)
-    )
+
+
+@given(pages())
+def test_blocks_are_runs_that_no_block_level_tag_divides(found: tuple[etree._Element, Page, Walk]) -> None:
+    _, page, walk = found
+    blocks = [*zip(page.block_node.tolist(), page.block_run_begin.tolist(), page.block_run_end.tolist(), strict=True)]
     assert blocks == walk.blocks()
+    assert page.block_texts() == [" ".join("".join(page.runs[b:e]).split()) for _, b, e in blocks]
     joined = [(run, page.runs[run - 1][-1] + page.runs[run][0]) for _, b, e in blocks for run in range(b + 1, e)]
     assert page.is_joined.nonzero()[0].tolist() == [run for run, around in joined if len("".join(around.split())) == 2]
     for i in range(page.n):
@@ -94,21 +114,21 @@ def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._El
         assert inside == list(range(page.block_begin[i], page.block_end[i])) or not inside
         assert len(inside) == page.block_end[i] - page.block_begin[i]
 
-    elements = [element for element in root.iter() if isinstance(element.tag, str)]
-    assert [element.tag for element in page.elements] == [element.tag.lower() for element in elements]
-    assert list(page.attributes) == [element.items() for element in page.elements]
-    assert page.tag.tolist() == [TAG_ID.get(element.tag.lower(), 0) for element in page.elements]
-    assert page.block_texts() == [" ".join("".join(page.runs[b:e]).split()) for _, b, e in blocks]
-    assert (page.unit_parent < np.arange(page.n + page.m)).all()
+
+@given(pages())
+def test_the_parent_of_a_unit_comes_before_it(found: tuple[etree._Element, Page, Walk]) -> None:
+    _, page, _ = found
     assert page.unit_parent[0] == -1
+    assert (page.unit_parent < np.arange(page.n + page.m)).all()
+
+
+def test_arrays_have_the_shapes_and_types_that_are_documented() -> None:
+    page = Page.parse("<p>one <b>two</b><p>three")
     assert page.tag.dtype == np.int16
     for array in (page.parent, page.end, page.depth, page.run_begin, page.run_end, page.block_begin, page.block_end):
-        assert array.dtype == np.int32
-        assert array.shape == (page.n,)
+        assert (array.dtype, array.shape) == (np.int32, (page.n,))
     for array in (page.block_node, page.block_run_begin, page.block_run_end):
-        assert array.dtype == np.int32
-        assert array.shape == (page.m,)
-    assert [page.text[a:b] for a, b in zip(page.run_offset, page.run_offset[1:], strict=False)] == page.runs
+        assert (array.dtype, array.shape) == (np.int32, (page.m,))
 
 
 def test_a_tree_that_scrapy_already_holds_is_not_changed() -> None:

@@ -104,7 +104,7 @@ def test_how_a_document_is_parsed_depends_on_no_chance() -> None:
 
 
 def test_a_name_that_is_not_known_by_its_number_leaves_the_page_to_lxml(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(html5, "_TAG_PLACES", html5._TAG_PLACES[:40])
+    monkeypatch.setattr(html5, "_TAG_INDEX", html5._TAG_INDEX[:40])
     assert outline(Page.parse("<main>Storm</main>")) == "html body main"
 
 

@@ -52,7 +52,7 @@ def site(number: int) -> MarkedSite:
         tag = ("article", "div", "section", "blockquote")[number]
         return f"<title>x</title><body>{around[0]}<main><{tag}>{story}</{tag}</main>{around[1]} page {page}".encode()
 
-    pages = HtmlPages.of([(f"https://{name}.test/{page}", html(page)) for page in range(PAGES)], name)
+    pages = HtmlPages.from_html([(f"https://{name}.test/{page}", html(page)) for page in range(PAGES)], name)
 
     def truth(read: SitePage) -> Floats:
         return np.array([float(not text.startswith("Story")) for text in read.page.block_texts()])

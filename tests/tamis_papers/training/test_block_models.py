@@ -15,7 +15,7 @@ from demo.web import build_site
 from tamis import Page
 from tamis.features import FEATURE_NAMES, features_of
 from tamis.models.blocks import BlockModel
-from tamis.models.decision import CONFIDENCE_INPUTS, KIND_INPUTS, KINDS, KindInputs
+from tamis.models.decision import CONFIDENCE_INPUTS, KIND_INPUTS, PAGE_KINDS, KindInputs
 from tamis_papers.training import blocks, gold, sequences
 from tamis_papers.training.blocks import KindExample, learn_confidence, learn_kinds, train_blocks
 from tamis_papers.training.examples import (
@@ -233,14 +233,14 @@ def test_kinds_are_told_by_words_that_enough_pages_have_and_by_numbers_without_t
         numbers = random.normal(size=len(KIND_INPUTS))
         numbers[kind], numbers[-1] = 9.0, np.nan if number % 2 else numbers[-1]
         words = np.array([40 + kind, 50, 1_000 + number]) if number % 4 < 2 else np.array([50])
-        examples.append(KindExample("one", KINDS.index(kinds[kind]), KindInputs(numbers, words)))
+        examples.append(KindExample("one", PAGE_KINDS.index(kinds[kind]), KindInputs(numbers, words)))
     head = learn_kinds(examples)
     for kind, name in enumerate(kinds):
         unknown = np.full(len(KIND_INPUTS), np.nan)
         by_word = head.probabilities(KindInputs(unknown, np.array([40 + kind])))
         unknown[kind] = 9.0
         by_number = head.probabilities(KindInputs(unknown, np.array([], int)))
-        assert KINDS[by_word.argmax()] == KINDS[by_number.argmax()] == name
+        assert PAGE_KINDS[by_word.argmax()] == PAGE_KINDS[by_number.argmax()] == name
     assert not head.tokens[1_000:1_120].any()
 
 

@@ -23,7 +23,7 @@ def test_the_weights_tell_blocks_that_repeat_from_those_that_do_not() -> None:
     template = random.uniform(size=4_000) < 1 / (1 + np.exp(-(own + 3 * share - 1)))
     unknown = np.zeros(4_000)
     learned = learn_evidence(np.stack([own, share, *[unknown] * 3], axis=1), template, np.ones(4_000))
-    assert learned.share == pytest.approx(3, abs=0.4)
+    assert learned.fraction == pytest.approx(3, abs=0.4)
     assert learned.constant == pytest.approx(-1, abs=0.2)
 
 

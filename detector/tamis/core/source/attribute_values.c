@@ -1,4 +1,5 @@
 /* Evaluates all predicates on the values of attributes in one scan: see tamis.page.attributes. */
+#include "fingerprints.h"
 #include "page.h"
 
 enum { MAX_PARTS_OF_PREDICATES = 64 }; /* bits */
@@ -142,27 +143,45 @@ PyObject *core_match_predicates(PyObject *Py_UNUSED(module), PyObject *arguments
     Py_RETURN_NONE;
 }
 
-/* elements_with(begin: int32[n + 1], first: int32[a], places: dict) -> list of elements and objects: the elements, in document
-                 order, with an attribute whose first equal one is at one of some places, and what the place stands for */
+/* Note what a place of attributes stands for; 0, or -1 with an exception set. */
+static int choose(PyObject **chosen, Py_ssize_t places, PyObject *place, PyObject *value)
+{
+    Py_ssize_t number = PyLong_AsSsize_t(place);
+    if (PyErr_Occurred() || !check_arrays(number >= 0 && number < places)) {
+        return -1;
+    }
+    chosen[number] = value;
+    return 0;
+}
+
+/* elements_with(begin: int32[n + 1], first: int32[a], places: list or dict) -> list of elements, or of elements and objects: the
+                 elements, in document order, with an attribute whose first equal one is at one of some places, and what the
+                 place stands for */
 PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array begin = {0}, first = {0};
     SCOPED(free_memory) PyObject **chosen = NULL;
-    PyObject *places, *found, *pair, *key, *value;
+    PyObject *places, *found, *item, *key, *value;
     Py_ssize_t i = 0, k, a;
-    if (!PyArg_ParseTuple(arguments, "O&O&O!", in_4, &begin, in_4, &first, &PyDict_Type, &places)) {
+    int is_list;
+    if (!PyArg_ParseTuple(arguments, "O&O&O", in_4, &begin, in_4, &first, &places)
+        || !check_arrays((is_list = PyList_Check(places)) || PyDict_Check(places))) {
         return NULL;
     }
     a = first.length;
     if ((chosen = calloc((size_t)a + 1, sizeof *chosen)) == NULL) {
         return PyErr_NoMemory();
     }
-    while (PyDict_Next(places, &i, &key, &value)) {
-        Py_ssize_t place = PyLong_AsSsize_t(key);
-        if (PyErr_Occurred() || !check_arrays(place >= 0 && place < a)) {
+    for (k = 0; is_list && k < PyList_Size(places); k++) {
+        key = PyList_GetItem(places, k);
+        if (choose(chosen, a, key, key) < 0) {
             return NULL;
         }
-        chosen[place] = value;
+    }
+    while (!is_list && PyDict_Next(places, &i, &key, &value)) {
+        if (choose(chosen, a, key, value) < 0) {
+            return NULL;
+        }
     }
     found = PyList_New(0);
     for (i = k = 0; k < a && found != NULL; k++) {
@@ -173,11 +192,54 @@ PyObject *core_elements_with(PyObject *Py_UNUSED(module), PyObject *arguments)
         while (i + 1 < begin.length && ITEMS(begin, int32_t)[i + 1] <= k) {
             i++;
         }
-        pair = check_arrays(place < (size_t)a && i + 1 < begin.length) ? Py_BuildValue("nO", i, chosen[place]) : NULL;
-        if (pair == NULL || PyList_Append(found, pair) < 0) {
+        item = !check_arrays(place < (size_t)a && i + 1 < begin.length) ? NULL
+               : is_list ? PyLong_FromSsize_t(i) : Py_BuildValue("nO", i, chosen[place]);
+        if (item == NULL || PyList_Append(found, item) < 0) {
             Py_CLEAR(found);
         }
-        Py_XDECREF(pair);
+        Py_XDECREF(item);
     }
     return found;
+}
+
+/* elements_with_word(page, values, name, word, properties, found: bool[n]), of zeros: marks the elements that have a word in an
+                      attribute whose name has this number */
+PyObject *core_elements_with_word(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    PageArrays page;
+    SCOPED(values_release) AttributeValues values = {0};
+    SCOPED(array_release) Array properties = {0}, found = {0};
+    SCOPED(free_memory) uint8_t *has_word = NULL;
+    Span wanted;
+    Py_ssize_t i;
+    int32_t k;
+    int name, is_any = 0;
+    if (!PyArg_ParseTuple(arguments, "O&O&iO&O&O&", in_page, &page, in_values, &values, &name, in_text, &wanted,
+                          in_properties, &properties, out_1, &found)
+        || !check_arrays(values.places <= page.a && found.length == page.n)) {
+        return NULL;
+    }
+    if ((has_word = calloc(1, (size_t)page.a + 1)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    for (i = 0; i < values.d; i++) {
+        Span value = value_of(&values, i), word;
+        if (values.name_of[i] != name) {
+            continue;
+        }
+        while (word = next_word(&value, ITEMS(properties, uint8_t)), word.begin < word.end) {
+            if (word.end - word.begin == wanted.end - wanted.begin
+                && memcmp(word.begin, wanted.begin, (size_t)(word.end - word.begin)) == 0) {
+                has_word[values.place[i]] = 1;
+                is_any = 1;
+                break;
+            }
+        }
+    }
+    for (i = 0; is_any && i < page.n; i++) {
+        for (k = page.attribute_begin[i]; k < page.attribute_begin[i + 1]; k++) {
+            ITEMS(found, uint8_t)[i] |= has_word[page.first[k]];
+        }
+    }
+    Py_RETURN_NONE;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Incremented with every change of a signature; tamis.core expects the same number. */
-#define CORE_VERSION 40
+#define CORE_VERSION 42
 
 /* A variable that lets go of what it holds where its block ends, on whichever way. */
 #define SCOPED(release) __attribute__((cleanup(release)))
@@ -133,7 +133,7 @@ typedef struct {
     int held;
 } Array;
 
-/* Borrow an array of items of `size` bytes; 0, or -1 with an exception set. */
+/* Borrow an array of items of `size` bytes, 0 for any; 0, or -1 with an exception set. */
 int array_borrow(Array *array, PyObject *object, Py_ssize_t size, int writable, const char *name);
 
 void array_release(Array *array);
@@ -145,8 +145,9 @@ void arrays_release(Array *arrays, int count);
 
 #define ITEMS(array, type) ((type *)(array).view.buf)
 
-/* Converters for "O&" of PyArg_ParseTuple. They borrow an Array of items of 1, 4 or 8 bytes, to be read or written, or the
+/* Converters for "O&" of PyArg_ParseTuple. They borrow an Array of items of any, 1, 4 or 8 bytes, to be read or written, or the
    table of properties below, and give a Span of bytes, or of a str or its UTF-8. Arrays are SCOPED(array_release). */
+int in_any(PyObject *object, void *array);
 int in_1(PyObject *object, void *array);
 int in_4(PyObject *object, void *array);
 int in_8(PyObject *object, void *array);
@@ -245,6 +246,15 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     return *text->begin < 0x80 ? properties[*text->begin++] : property_of(properties, next_character(&text->begin, text->end));
 }
 
+/* Copy characters of a text with each stretch of white space as one space, which is written before the word behind it;
+   `is_spaced` is whether there has been white space since the last word. Returns what is behind the copy. */
+char *copy_words(char *to, Span *text, int64_t characters, const uint8_t *properties, int *is_spaced);
+
+/* Skip white space at the beginning of so many characters; returns how many are left. */
+int64_t skip_white_space(Span *text, int64_t characters, const uint8_t *properties);
+
+void skip_characters(Span *text, int64_t characters);
+
 /* The functions of the module. */
 #define FUNCTIONS(DO) \
     DO(flatten, "Flat arrays of a tree of lxml or lexbor, for tamis.page.page.") \
@@ -254,6 +264,8 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(block_texts, "Texts of blocks with white space normalised, one a line.") \
     DO(data_tables, "Tables that hold values, for tamis.output.tables.") \
     DO(join_items, "Elements and texts in document order, for tamis.output.markup.") \
+    DO(plain_text, "Plain text of what is kept, for tamis.output.text.") \
+    DO(code_lines, "The lines of blocks of code, for tamis.output.markup.") \
     DO(parts_of_main_content, "Cut blocks that belong to what is kept.") \
     DO(has_controls, "Whether a text has control characters beyond ASCII, for tamis.page.parsing.") \
     DO(count_continuations, "Bytes that continue characters of UTF-8, for tamis.page.parsing.") \
@@ -270,10 +282,12 @@ static inline unsigned next_property(const uint8_t *properties, Span *text)
     DO(checked_page, "Arrays of a page, checked for all functions that take them.") \
     DO(chosen_ancestors, "Nearest or outermost chosen ancestor of every node.") \
     DO(slice_sums, "Sums over slices of an array.") \
+    DO(mark_slices, "What lies in some slices.") \
     DO(shingles, "The smallest hashes of a text's shingles.") \
     DO(style_rules, "Rules of a style sheet that set some properties, for tamis.page.cascade.") \
     DO(match_predicates, "Attribute predicates, for tamis.page.attributes.") \
     DO(elements_with, "Elements with some attributes.") \
+    DO(elements_with_word, "Elements with a class, an id or the like.") \
     DO(score_blocks, "Scores of a page's blocks, for tamis.models.blocks.") \
     DO(block_features, "Features of text blocks, and their tokens.") \
     DO(kind_probabilities, "How likely each kind of page is.") \

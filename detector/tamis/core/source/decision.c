@@ -3,6 +3,7 @@
 
 #include "page.h"
 
+enum { AHEAD = 16 }; /* tokens whose weights are asked for before they are needed */
 #define MIN_THRESHOLD 1e-4 /* log-odds are of thresholds as far from 0 and 1 */
 
 /* kind_probabilities(numbers: float64[d], mean: float64[d], scale: float64[d], clip, weight: float64[d, k],
@@ -31,7 +32,10 @@ PyObject *core_kind_probabilities(PyObject *Py_UNUSED(module), PyObject *argumen
         }
     }
     for (i = 0; i < tokens.length; i++) {
-        const float *row = ITEMS(token_weight, float) + ITEMS(tokens, int64_t)[i] * kinds.length;
+        const float *rows = ITEMS(token_weight, float), *row = rows + ITEMS(tokens, int64_t)[i] * kinds.length;
+        if (i + AHEAD < tokens.length) { /* the table is large */
+            __builtin_prefetch(rows + ITEMS(tokens, int64_t)[i + AHEAD] * kinds.length);
+        }
         for (k = 0; k < kinds.length; k++) {
             to[k] += (double)row[k];
         }

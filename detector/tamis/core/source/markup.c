@@ -1,9 +1,7 @@
 /* The kept elements and runs of a page as items of markup in document order, for tamis.output.markup. */
-#include "page.h"
+#include "markup.h"
 
 enum { IS_WRITTEN = 1, IS_VOID = 2, IS_BLOCK = 4, IS_LINK = 8, IS_LINE = 16 }; /* bits of an element: _KINDS */
-enum { MAX_NESTING = 128 };                                      /* tamis.output.markup has the same number */
-enum { LINE_END = -2, CUT = -1 };                                /* sources of line breaks: see tamis.output.markup */
 
 typedef struct {
     const PageArrays *page;
@@ -115,6 +113,57 @@ static void add_run(Items *items, int32_t number, Py_ssize_t *block)
     add_item(items, items->k + number);
 }
 
+void kept_release(Kept *kept)
+{
+    array_release(&kept->elements);
+    array_release(&kept->kinds);
+    array_release(&kept->runs);
+    array_release(&kept->has_ink);
+}
+
+static int are_ascending(const Array *numbers, Py_ssize_t below)
+{
+    const int32_t *number = ITEMS(*numbers, int32_t);
+    Py_ssize_t k;
+    for (k = 1; k < numbers->length; k++) {
+        if (number[k] <= number[k - 1]) {
+            return 0;
+        }
+    }
+    return are_below(numbers, below);
+}
+
+int check_kept(const Kept *kept)
+{
+    return check_arrays(kept->kinds.length == kept->elements.length && kept->has_ink.length == kept->page.r
+                        && kept->elements.length + 2 * kept->runs.length <= INT32_MAX
+                        && are_ascending(&kept->elements, kept->page.n) && are_ascending(&kept->runs, kept->page.r));
+}
+
+int32_t join_items(const Kept *kept, int32_t *source, int32_t *ends)
+{
+    const PageArrays *page = &kept->page;
+    Items items = {.page = page, .elements = ITEMS(kept->elements, int32_t), .runs = ITEMS(kept->runs, int32_t),
+                   .kinds = ITEMS(kept->kinds, uint8_t), .has_ink = ITEMS(kept->has_ink, uint8_t), .source = source,
+                   .ends = ends, .k = (int32_t)kept->elements.length, .is_separated = 1, .block = -1};
+    Py_ssize_t block = 0;
+    int32_t next = 0, run = 0;
+    while (next < kept->elements.length || run < kept->runs.length) {
+        int is_element = run == kept->runs.length
+                         || (next < kept->elements.length && page->run_begin[items.elements[next]] <= items.runs[run]);
+        if (is_element) {
+            close_before(&items, page->end, items.elements[next]);
+            add_element(&items, next++);
+        }
+        else {
+            close_before(&items, page->run_end, items.runs[run]);
+            add_run(&items, run++, &block);
+        }
+    }
+    close_before(&items, page->end, (int32_t)page->n);
+    return items.count;
+}
+
 /* join_items(page, elements: int32[k], kinds: uint8[k], runs: int32[s], has_ink: bool[r], source: int32[k + 2 s], ends of as
               many) -> number of items
 
@@ -122,35 +171,17 @@ static void add_run(Items *items, int32_t number, Py_ssize_t *block)
    and the item behind its contents. Elements and runs are ascending. */
 PyObject *core_join_items(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    PageArrays page;
-    SCOPED(array_release) Array elements = {0}, kinds = {0}, runs = {0}, has_ink = {0}, source = {0}, ends = {0};
-    Py_ssize_t block = 0;
-    int32_t next = 0, run = 0;
-    Items items;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&", in_page, &page, in_4, &elements, in_1, &kinds, in_4, &runs, in_1,
-                          &has_ink, out_4, &source, out_4, &ends)
-        || !check_arrays(kinds.length == elements.length && has_ink.length == page.r && ends.length == source.length
-                         && source.length == elements.length + 2 * runs.length && source.length <= INT32_MAX
-                         && are_below(&elements, page.n) && are_below(&runs, page.r))) {
+    SCOPED(kept_release) Kept kept = {0};
+    SCOPED(array_release) Array source = {0}, ends = {0};
+    int32_t count;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&", in_page, &kept.page, in_4, &kept.elements, in_1, &kept.kinds, in_4,
+                          &kept.runs, in_1, &kept.has_ink, out_4, &source, out_4, &ends)
+        || !check_kept(&kept)
+        || !check_arrays(ends.length == source.length && source.length == kept.elements.length + 2 * kept.runs.length)) {
         return NULL;
     }
-    items = (Items){.page = &page, .elements = ITEMS(elements, int32_t), .runs = ITEMS(runs, int32_t), .block = -1,
-                    .kinds = ITEMS(kinds, uint8_t), .has_ink = ITEMS(has_ink, uint8_t), .is_separated = 1,
-                    .source = ITEMS(source, int32_t), .ends = ITEMS(ends, int32_t), .k = (int32_t)elements.length};
     Py_BEGIN_ALLOW_THREADS
-    while (next < elements.length || run < runs.length) {
-        int is_element = run == runs.length
-                         || (next < elements.length && page.run_begin[items.elements[next]] <= items.runs[run]);
-        if (is_element) {
-            close_before(&items, page.end, items.elements[next]);
-            add_element(&items, next++);
-        }
-        else {
-            close_before(&items, page.run_end, items.runs[run]);
-            add_run(&items, run++, &block);
-        }
-    }
-    close_before(&items, page.end, (int32_t)page.n);
+    count = join_items(&kept, ITEMS(source, int32_t), ITEMS(ends, int32_t));
     Py_END_ALLOW_THREADS
-    return PyLong_FromLong(items.count);
+    return PyLong_FromLong(count);
 }

@@ -23,6 +23,7 @@ int array_borrow(Array *array, PyObject *object, Py_ssize_t size, int writable, 
         return -1;
     }
     array->held = 1;
+    size = size ? size : array->view.itemsize;
     if (array->view.itemsize != size) {
         PyErr_Format(PyExc_TypeError, "%s: expected items of %zd bytes, not %zd", name, size, array->view.itemsize);
         return -1;
@@ -66,6 +67,7 @@ int arrays_borrow(PyObject *tuple, Array *arrays, const Py_ssize_t *sizes, Py_ss
     { \
         return array_borrow(array, object, size, writable, "an array") == 0; \
     }
+CONVERTER(in_any, 0, 0)
 CONVERTER(in_1, 1, 0)
 CONVERTER(in_4, 4, 0)
 CONVERTER(in_8, 8, 0)

@@ -3,7 +3,7 @@
    page, and one logit per block, of the probability of content. */
 #include "network.h"
 
-enum { TILE = 8, PANEL = 64 };          /* blocks that are computed at a time; columns of a panel of weights */
+enum { TILE = 8 };                      /* blocks that are computed at a time */
 enum { UNITS = 64, GATES = 3 * UNITS }; /* of a layer, and of a state; tamis.models.blocks has the same numbers */
 #define STEPS 8192.0f                   /* the largest integer of an input; tamis.models.blocks has the same number */
 
@@ -42,14 +42,14 @@ static const int16_t *integers(const Task *task, int array)
 
 typedef float Four __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float Eight __attribute__((vector_size(32), aligned(4), may_alias));
+typedef float Sixteen __attribute__((vector_size(64), aligned(4), may_alias));
 typedef int32_t FourIntegers __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int32_t EightIntegers __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int32_t SixteenIntegers __attribute__((vector_size(64), aligned(4), may_alias));
 typedef int32_t Pair __attribute__((aligned(2), may_alias)); /* of integers of 16 bits */
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* no function that takes or returns vectors is called: all are inlined */
 #define INLINE static inline __attribute__((always_inline))
-
-#define EIGHT(at) (*(const Eight *)(at))
 
 /* An input of a layer, k integers, what one in its products counts, and where its results go. */
 typedef struct {
@@ -58,34 +58,39 @@ typedef struct {
     float *to;
 } Row;
 
-/* The products by the instructions of every processor, or of x86-64 processors since 2013: the results are the same. */
+/* The products by the instructions of every processor, or of x86-64 processors since 2013 or 2019: the results are the same. */
 typedef struct {
-    void (*multiply)(const Row *rows, int vectors, Py_ssize_t k, const int16_t *weight, const float *bias,
-                     Py_ssize_t column);
+    void (*multiply)(const Row *rows, int count, int vectors, Py_ssize_t k, const int16_t *weight, int panel,
+                     const float *bias, Py_ssize_t column);
     int lanes; /* of a vector */
 } Products;
 
-/* Compute some columns of a layer, eight vectors: so many of each row. A weight lies in panels of PANEL columns, each two of
-   the k by PANEL numbers, which the cache takes in one stream. Each sum has a variable of its own, which compilers keep in a
-   register; those of an array they write back every time. */
+/* Compute some columns of a layer, up to twelve vectors: so many of each of `count` rows. A weight lies in panels of columns,
+   each two of the k by `panel` numbers, which the cache takes in one stream. Each sum has a variable of its own, which
+   compilers keep in a register; those of an array they write back every time. */
 #define EACH_SUM(DO, ...) \
     DO(0, __VA_ARGS__) DO(1, __VA_ARGS__) DO(2, __VA_ARGS__) DO(3, __VA_ARGS__) \
-    DO(4, __VA_ARGS__) DO(5, __VA_ARGS__) DO(6, __VA_ARGS__) DO(7, __VA_ARGS__)
+    DO(4, __VA_ARGS__) DO(5, __VA_ARGS__) DO(6, __VA_ARGS__) DO(7, __VA_ARGS__) \
+    DO(8, __VA_ARGS__) DO(9, __VA_ARGS__) DO(10, __VA_ARGS__) DO(11, __VA_ARGS__)
 #define CLEAR(j, Sum) Sum sum##j = {0};
 #define ADD(j, add_pairs, lanes) \
-    sum##j = add_pairs(sum##j, weight + (j) % vectors * 2 * (lanes), *(const Pair *)(rows[(j) / vectors].integers + i));
+    if ((j) < vectors * count) { \
+        sum##j = add_pairs(sum##j, weight + (j) % vectors * 2 * (lanes), *(const Pair *)(rows[(j) / vectors].integers + i)); \
+    }
 #define STORE(j, Vector, total, lanes) \
-    *(Vector *)(rows[(j) / vectors].to + column + (j) % vectors * (lanes)) = \
-        __builtin_convertvector(total(sum##j), Vector) * rows[(j) / vectors].unit \
-        + *(const Vector *)(bias + column + (j) % vectors * (lanes));
+    if ((j) < vectors * count) { \
+        *(Vector *)(rows[(j) / vectors].to + column + (j) % vectors * (lanes)) = \
+            __builtin_convertvector(total(sum##j), Vector) * rows[(j) / vectors].unit \
+            + *(const Vector *)(bias + column + (j) % vectors * (lanes)); \
+    }
 #define MULTIPLY(name, Sum, Vector, lanes, add_pairs, total) \
-    INLINE void name(const Row *rows, int vectors, Py_ssize_t k, const int16_t *weight, const float *bias, \
-                     Py_ssize_t column) \
+    INLINE void name(const Row *rows, int count, int vectors, Py_ssize_t k, const int16_t *weight, int panel, \
+                     const float *bias, Py_ssize_t column) \
     { \
         Py_ssize_t i; \
-        weight += column / PANEL * PANEL * k + column % PANEL * 2; \
+        weight += column / panel * panel * k + column % panel * 2; \
         EACH_SUM(CLEAR, Sum) \
-        for (i = 0; i < k; i += 2, weight += 2 * PANEL) { \
+        for (i = 0; i < k; i += 2, weight += 2 * panel) { \
             EACH_SUM(ADD, add_pairs, lanes) \
         } \
         EACH_SUM(STORE, Vector, total, lanes) \
@@ -96,6 +101,7 @@ typedef struct {
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define AVX2 __attribute__((target("avx2")))
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 
 INLINE FourIntegers add_pairs(FourIntegers sum, const int16_t *weight, int32_t pair)
 {
@@ -108,6 +114,12 @@ AVX2 INLINE EightIntegers add_pairs_avx2(EightIntegers sum, const int16_t *weigh
     return sum + (EightIntegers)_mm256_madd_epi16(_mm256_loadu_si256((const __m256i *)weight), _mm256_set1_epi32(pair));
 }
 AVX2 MULTIPLY(multiply_avx2, EightIntegers, Eight, 8, add_pairs_avx2, AS_IT_IS)
+
+AVX512 INLINE SixteenIntegers add_pairs_avx512(SixteenIntegers sum, const int16_t *weight, int32_t pair)
+{
+    return (SixteenIntegers)_mm512_dpwssd_epi32((__m512i)sum, _mm512_loadu_si512(weight), _mm512_set1_epi32(pair));
+}
+AVX512 MULTIPLY(multiply_avx512, SixteenIntegers, Sixteen, 16, add_pairs_avx512, AS_IT_IS)
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 typedef struct {
@@ -143,7 +155,7 @@ INLINE void apply(Products products, const int16_t *integers, Py_ssize_t stride,
     }
     for (column = 0; column < columns; column += 2 * products.lanes) {
         for (row = 0; row < count; row += 4) {
-            products.multiply(rows + row, 2, k, weight, bias, column);
+            products.multiply(rows + row, 4, 2, k, weight, UNITS, bias, column);
         }
     }
 }
@@ -155,16 +167,12 @@ INLINE int16_t rounded(float x) /* of -STEPS to STEPS */
 
 /* ---- The layers */
 
-INLINE Eight chosen(EightIntegers mask, Eight yes, Eight no)
-{
-    return (Eight)(((EightIntegers)yes & mask) | ((EightIntegers)no & ~mask));
-}
+/* Plain loops over a layer, which compilers make vectors of. */
 
-INLINE Eight clipped(Eight x, float most)
+INLINE float clipped(float x, float most)
 {
-    Eight upper = most - (Eight){0};
-    x = chosen(x < upper, x, upper);
-    return chosen(x > -upper, x, -upper);
+    x = x < most ? x : most;
+    return x > -most ? x : -most;
 }
 
 /* The blocks of a tile. */
@@ -185,9 +193,7 @@ INLINE void fill_dense(Task *task, Products products, Py_ssize_t tile)
         int16_t *restrict to = task->standardised + row * k;
         task->write(task->source, tile * TILE + row, features);
         for (i = 0; i < f; i++) {
-            float value = (features[i] - mean[i]) * scale[i];
-            value = value < clip ? value : clip;
-            to[i] = rounded((value > -clip ? value : -clip) * steps);
+            to[i] = rounded(clipped((features[i] - mean[i]) * scale[i], clip) * steps);
         }
     }
     apply(products, task->standardised, k, numbers(task, UNIT)[OF_DENSE] / steps, count, k, integers(task, DENSE_WEIGHT),
@@ -208,16 +214,16 @@ INLINE void fill_dense(Task *task, Products products, Py_ssize_t tile)
 
 /* tanh as a ratio of polynomials, to 1e-6. */
 typedef struct {
-    Eight above, below;
+    float above, below;
 } Ratio;
 
-INLINE Ratio tanh_of(Eight x)
+INLINE Ratio tanh_of(float x)
 {
     static const float above[] = {2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f,
                                   1.48572235717979e-05f, 6.37261928875436e-04f, 4.89352455891786e-03f};
     static const float below[] = {1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f};
-    Eight square;
-    Ratio ratio = {-2.76076847742355e-16f - (Eight){0}, 1.19825839466702e-06f - (Eight){0}};
+    Ratio ratio = {-2.76076847742355e-16f, 1.19825839466702e-06f};
+    float square;
     int i;
     x = clipped(x, 7.9f);
     square = x * x;
@@ -237,18 +243,16 @@ INLINE void turn(const float *gates, const float *sums, float *state, int16_t *t
 {
     ALIGNED float updates[UNITS], resets[UNITS]; /* in a loop of their own, since a candidate waits for them */
     int i;
-    for (i = 0; i < UNITS; i += 8) {
-        Ratio update = tanh_of(0.5f * (EIGHT(gates + i) + EIGHT(sums + i)));
-        Ratio reset = tanh_of(0.5f * (EIGHT(gates + UNITS + i) + EIGHT(sums + UNITS + i)));
-        Eight half = 0.5f / (update.below * reset.below);
-        *(Eight *)(updates + i) = update.above * reset.below * half + 0.5f;
-        *(Eight *)(resets + i) = reset.above * update.below * half + 0.5f;
+    for (i = 0; i < UNITS; i++) {
+        Ratio update = tanh_of(0.5f * (gates[i] + sums[i])), reset = tanh_of(0.5f * (gates[UNITS + i] + sums[UNITS + i]));
+        float half = 0.5f / (update.below * reset.below);
+        updates[i] = update.above * reset.below * half + 0.5f;
+        resets[i] = reset.above * update.below * half + 0.5f;
     }
-    for (i = 0; i < UNITS; i += 8) {
-        Eight candidate = EIGHT(sums + 2 * UNITS + i);
-        Ratio ratio = tanh_of(EIGHT(gates + 2 * UNITS + i) + EIGHT(resets + i) * candidate);
-        candidate = ratio.above / ratio.below;
-        *(Eight *)(state + i) = candidate + EIGHT(updates + i) * (EIGHT(state + i) - candidate);
+    for (i = 0; i < UNITS; i++) {
+        Ratio ratio = tanh_of(gates[2 * UNITS + i] + resets[i] * sums[2 * UNITS + i]);
+        float candidate = ratio.above / ratio.below;
+        state[i] = candidate + updates[i] * (state[i] - candidate);
     }
     for (i = 0; i < UNITS; i++) {
         to[i] = rounded(state[i] * STEPS);
@@ -303,8 +307,8 @@ INLINE void read_blocks(Task *task, int backwards, Products products)
             int row = backwards ? count - 1 - step : step, column;
             int16_t *state = rows + (2 * row + backwards) * UNITS;
             Row last = {before, unit[OF_STATE] / STEPS, task->sums};
-            for (column = 0; column < GATES; column += 8 * products.lanes) {
-                products.multiply(&last, 8, UNITS, recurrent, state_bias, column);
+            for (column = 0; column < GATES; column += 12 * products.lanes) {
+                products.multiply(&last, 1, 12, UNITS, recurrent, GATES, state_bias, column);
             }
             turn(task->gates + row * GATES, task->sums, task->state, state);
             before = state;
@@ -341,7 +345,8 @@ INLINE void fill_probabilities(Task *task, Products products)
             Eight sums = {*numbers(task, LAST_BIAS)};
             float sum = 0;
             for (i = 0; i < UNITS; i += 8) {
-                sums += chosen(EIGHT(layer + i) > 0, EIGHT(layer + i), (Eight){0}) * EIGHT(weight + i);
+                Eight x = *(const Eight *)(layer + i);
+                sums += (Eight)((EightIntegers)x & (x > 0)) * *(const Eight *)(weight + i);
             }
             for (i = 0; i < 8; i++) {
                 sum += sums[i];
@@ -373,13 +378,20 @@ AVX2 static void run_avx2(Task *task)
 {
     run(task, (Products){multiply_avx2, 8});
 }
+
+AVX512 static void run_avx512(Task *task)
+{
+    run(task, (Products){multiply_avx512, 16});
+}
 #endif
 
 void core_prepare_network(void)
 {
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    run_here = __builtin_cpu_supports("avx2") ? run_avx2 : run_anywhere; /* asked once: it takes a virtual machine long */
+    __builtin_cpu_init(); /* asked once: it takes a virtual machine long */
+    if (__builtin_cpu_supports("avx2")) {
+        run_here = __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni") ? run_avx512 : run_avx2;
+    }
 #endif
 }
 

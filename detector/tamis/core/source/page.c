@@ -195,14 +195,15 @@ PyObject *core_chosen_ancestors(PyObject *Py_UNUSED(module), PyObject *arguments
     Py_RETURN_NONE;
 }
 
-/* slice_sums(values: int64[k], begin: int32[s], end: int32[s], sums: int64[s]), for tamis.page.tree */
+/* slice_sums(values: int64[k] or bool[k], begin: int32[s], end: int32[s], sums: int64[s]), for tamis.page.tree */
 PyObject *core_slice_sums(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array values = {0}, begin = {0}, end = {0}, sums = {0};
     SCOPED(free_memory) uint64_t *before = NULL; /* each value */
-    Py_ssize_t i;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_8, &values, in_4, &begin, in_4, &end, out_8, &sums)
-        || !check_arrays(begin.length == sums.length && end.length == sums.length
+    Py_ssize_t i, size;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_any, &values, in_4, &begin, in_4, &end, out_8, &sums)
+        || !check_arrays((values.view.itemsize == 1 || values.view.itemsize == 8) && begin.length == sums.length
+                         && end.length == sums.length
                          && are_slices(ITEMS(begin, int32_t), ITEMS(end, int32_t), sums.length, values.length))) {
         return NULL;
     }
@@ -210,11 +211,30 @@ PyObject *core_slice_sums(PyObject *Py_UNUSED(module), PyObject *arguments)
         return PyErr_NoMemory();
     }
     before[0] = 0;
-    for (i = 0; i < values.length; i++) {
-        before[i + 1] = before[i] + ITEMS(values, uint64_t)[i];
+    for (i = 0, size = values.view.itemsize; i < values.length; i++) {
+        before[i + 1] = before[i] + (size == 1 ? ITEMS(values, uint8_t)[i] : ITEMS(values, uint64_t)[i]);
     }
     for (i = 0; i < sums.length; i++) {
         ITEMS(sums, uint64_t)[i] = before[ITEMS(end, int32_t)[i]] - before[ITEMS(begin, int32_t)[i]];
+    }
+    Py_RETURN_NONE;
+}
+
+/* mark_slices(chosen: bool[s], begin: int32[s], end: int32[s], inside: bool[k]), of zeros: marks what lies in chosen slices */
+PyObject *core_mark_slices(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array chosen = {0}, begin = {0}, end = {0}, inside = {0};
+    Py_ssize_t i;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&", in_1, &chosen, in_4, &begin, in_4, &end, out_1, &inside)
+        || !check_arrays(begin.length == chosen.length && end.length == chosen.length
+                         && are_slices(ITEMS(begin, int32_t), ITEMS(end, int32_t), chosen.length, inside.length))) {
+        return NULL;
+    }
+    for (i = 0; i < chosen.length; i++) {
+        int32_t first = ITEMS(begin, int32_t)[i];
+        if (ITEMS(chosen, uint8_t)[i]) {
+            memset(ITEMS(inside, uint8_t) + first, 1, (size_t)(ITEMS(end, int32_t)[i] - first));
+        }
     }
     Py_RETURN_NONE;
 }

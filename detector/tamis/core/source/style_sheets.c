@@ -1,7 +1,7 @@
 /* The rules of a style sheet that may say something of a page, for tamis.page.cascade. */
-#include "fingerprints.h"
+#include "style_names.h"
 
-enum { MAX_RULES = 1000, MAX_LEVELS = 16, MAX_PROPERTIES = 64, MAX_DECLARATIONS = 1000, NAME_BITS = 1 << 14 };
+enum { MAX_RULES = 1000, MAX_LEVELS = 16, MAX_PROPERTIES = 64, MAX_DECLARATIONS = 1000 };
 
 /* A property that is looked for, and the first characters of the values that matter, none for all. It makes a rule
    matter by itself, 0, or together with another one: 1 with 2, 4 with 8. */
@@ -9,11 +9,6 @@ typedef struct {
     Span name, starts;
     int half;
 } Property;
-
-/* Classes and ids: a bit of each, by a hash. */
-typedef struct {
-    uint64_t bits[NAME_BITS / 64];
-} Names;
 
 static void release_object(PyObject **object)
 {
@@ -26,16 +21,21 @@ typedef struct {
     int is_style, is_skipped, halves; /* 16 for what matters by itself */
 } Level;
 
+/* A rule that was found: its number, and where its text begins. */
 typedef struct {
-    const Names *page, *subjects;
-    int is_lax; /* selectors of other states of the subjects, too */
+    Py_ssize_t order;
+    size_t begin;
+} Rule;
+
+typedef struct {
+    StyleNames names;
     Property properties[MAX_PROPERTIES];
-    uint64_t by_letter[32]; /* bits of the properties by the last five bits of their first character */
+    uint64_t by_name[32][32]; /* bits of the properties by the last five bits of their first character and of their length */
     Py_ssize_t count, rules, found;
     Span declarations[MAX_DECLARATIONS];
     Level levels[MAX_LEVELS];
-    PyObject *list;
-    Bytes text; /* of a rule */
+    Bytes text; /* of the rules */
+    Rule rule[MAX_RULES];
 } Sheet;
 
 static Span without_spaces(Span text)
@@ -59,76 +59,11 @@ static int begins(Span text, Span word)
     return word.begin == word.end;
 }
 
-static uint64_t bit_of(Span name, unsigned char mark)
-{
-    return hash_of(name, mark) % NAME_BITS;
-}
-
-static void add_names(Names *names, Span value, unsigned char mark, const uint8_t *properties)
-{
-    Span word;
-    while (word = next_word(&value, properties), word.begin < word.end) {
-        uint64_t bit = bit_of(word, mark);
-        names->bits[bit / 64] |= (uint64_t)1 << bit % 64;
-    }
-}
-
-static int has_name(const Names *names, Span name, unsigned char mark)
-{
-    uint64_t bit = bit_of(name, mark);
-    return names->bits[bit / 64] >> bit % 64 & 1;
-}
-
-/* Read the rest of a name, without the backslashes of escapes; 0 for one with a code point, which may be any name. */
-static int read_name(const unsigned char **at, const unsigned char *end, unsigned char *to, size_t room, Span *name)
-{
-    int is_plain = 1;
-    *name = (Span){to, to};
-    for (; *at < end && (is_letter(**at) || is_digit(**at) || strchr("-_\\", **at) || **at >= 0x80); ++*at) {
-        if (**at == '\\' && ++*at < end) {
-            is_plain &= !is_digit(**at) && !((**at | 0x20) >= 'a' && (**at | 0x20) <= 'f');
-        }
-        if (*at == end || !room--) {
-            return 0;
-        }
-        *to++ = **at;
-        name->end = to;
-    }
-    return is_plain;
-}
-
-/* Whether a selector may choose a subject: all its classes and ids are on the page, those of its last part on a subject. In
-   another state it may have others. What stands in brackets or parentheses may be anything. */
-static int may_match(const Sheet *sheet, Span selector, int of_subjects)
-{
-    int depth = 0, is_on_page = 1, is_missing = 0, is_shared = 0; /* the last two of the last part */
-    const unsigned char *at = selector.begin;
-    while (at < selector.end) {
-        unsigned char c = *at++, room[256];
-        Span name;
-        depth += (c == '(' || c == '[') - (c == ')' || c == ']');
-        if (depth > 0) {
-            continue;
-        }
-        if (is_space(c) || c == '>' || c == '+' || c == '~') {
-            is_missing = is_shared = 0;
-        }
-        if ((c == '.' || c == '#') && read_name(&at, selector.end, room, sizeof room, &name)) {
-            int is_shared_name = has_name(sheet->subjects, name, c);
-            is_on_page &= has_name(sheet->page, name, c);
-            is_missing |= !is_shared_name;
-            is_shared |= is_shared_name;
-        }
-    }
-    return (is_on_page && !(of_subjects && is_missing)) || (sheet->is_lax && (is_shared || !of_subjects));
-}
-
-/* Append a text and a character to that of the rule; 0, or -1 with an exception. */
+/* Append a text and a character to those of the rules; 0, or -1 without memory. */
 static int put(Sheet *sheet, Span text, char behind)
 {
     size_t length = (size_t)(text.end - text.begin);
     if (reserve(&sheet->text.data, &sheet->text.capacity, sheet->text.used + length + 1) < 0) {
-        PyErr_NoMemory();
         return -1;
     }
     if (length) {
@@ -139,8 +74,7 @@ static int put(Sheet *sheet, Span text, char behind)
     return 0;
 }
 
-/* Append the selectors of a list that may match, each with a character 1 behind. 1, 0 if there are none, or -1 with an
-   exception. */
+/* Append the selectors of a list that may match, each with a character 1 behind. 1, 0 if there are none, or -1 without memory. */
 static int put_selectors(Sheet *sheet, Span list, int of_subjects)
 {
     size_t begun = sheet->text.used;
@@ -153,7 +87,7 @@ static int put_selectors(Sheet *sheet, Span list, int of_subjects)
         if (c == ',' && (depth <= 0 || at == list.end)) {
             Span selector = without_spaces((Span){list.begin, at});
             list.begin = at + 1;
-            if (selector.begin < selector.end && may_match(sheet, selector, of_subjects)
+            if (selector.begin < selector.end && style_names_may_match(&sheet->names, selector, of_subjects)
                 && put(sheet, selector, '\1') < 0) {
                 return -1;
             }
@@ -162,24 +96,28 @@ static int put_selectors(Sheet *sheet, Span list, int of_subjects)
     return sheet->text.used > begun;
 }
 
-/* Append a rule to the list; 0, or -1 with an exception. */
+/* Whether the declarations of a block make it matter. */
+static int matters(const Level *level)
+{
+    return level->halves & 16 || (level->halves & 3) == 3 || (level->halves & 12) == 12;
+}
+
+/* Append a rule if it matters; 0, or -1 without memory. */
 static int end_rule(Sheet *sheet, int depth)
 {
     Level *level = &sheet->levels[depth];
-    SCOPED(release_object) PyObject *rule = NULL;
-    PyObject *text;
+    size_t begun = sheet->text.used;
     Py_ssize_t k, last = -1;
     for (k = 0; k <= depth; k++) {
         last = sheet->levels[k].is_style ? k : last;
     }
-    if (level->is_skipped || last < 0 || sheet->rules == MAX_RULES
-        || !(level->halves & 16 || (level->halves & 3) == 3 || (level->halves & 12) == 12)) {
+    if (level->is_skipped || last < 0 || sheet->rules == MAX_RULES || !matters(level)) {
         return 0;
     }
-    sheet->text.used = 0;
     for (k = 0; k <= depth; k++) {
         int put_any = sheet->levels[k].is_style ? put_selectors(sheet, sheet->levels[k].prelude, k == last) : 1;
         if (put_any <= 0) {
+            sheet->text.used = begun;
             return put_any;
         }
         if (put(sheet, sheet->levels[k].is_style ? (Span){NULL, NULL} : sheet->levels[k].prelude, '\0') < 0) {
@@ -191,10 +129,8 @@ static int end_rule(Sheet *sheet, int depth)
             return -1;
         }
     }
-    sheet->rules++;
-    text = PyUnicode_DecodeUTF8(sheet->text.data, (Py_ssize_t)sheet->text.used, "replace");
-    rule = text ? Py_BuildValue("nN", level->order, text) : NULL;
-    return rule == NULL ? -1 : PyList_Append(sheet->list, rule);
+    sheet->rule[sheet->rules++] = (Rule){level->order, begun};
+    return 0;
 }
 
 /* Whether a value may be such that it matters, by its first two characters. */
@@ -218,6 +154,11 @@ static int is_among_starts(const Property *property, Span value)
     }
 }
 
+static uint64_t *bits_of(Sheet *sheet, Span name)
+{
+    return &sheet->by_name[*name.begin & 31][(name.end - name.begin) & 31];
+}
+
 /* Keep a declaration of a property that is looked for. */
 static void read_declaration(Sheet *sheet, Level *level, Span text)
 {
@@ -230,7 +171,7 @@ static void read_declaration(Sheet *sheet, Level *level, Span text)
     }
     name = without_spaces((Span){text.begin, colon});
     value = without_spaces((Span){colon + 1, text.end});
-    for (bits = name.begin < name.end ? sheet->by_letter[*name.begin & 31] : 0; bits; bits &= bits - 1) {
+    for (bits = name.begin < name.end ? *bits_of(sheet, name) : 0; bits; bits &= bits - 1) {
         const Property *property = &sheet->properties[__builtin_ctzll(bits)];
         if (property->name.end - property->name.begin == name.end - name.begin && begins(name, property->name)
             && is_among_starts(property, value)) {
@@ -287,55 +228,51 @@ static Span without_comment_marks(Span text)
     }
 }
 
-/* Read a sheet, which is copied without its comments into as much room; 0, or -1 with an exception. */
+/* Read a sheet; what has comments is copied without them, into as much room. 0, or -1 without memory. */
 static int read_rules(Sheet *sheet, Span css, unsigned char *to)
 {
     static const char marks[] = "{};\"'/\\()[]";
-    unsigned char is_mark[256] = {0}, *begin = to; /* of a statement */
-    const unsigned char *at = css.begin;
-    int depth = -1, skipped = 0, brackets = 0;     /* skipped: blocks below the deepest level */
+    unsigned char is_mark[256] = {0}, *copied = to;  /* of a statement, behind a comment */
+    const unsigned char *at = css.begin, *begin = at; /* of a statement, or behind its last comment */
+    int depth = -1, skipped = 0, brackets = 0;        /* skipped: blocks below the deepest level */
     Py_ssize_t order = 0;
     size_t k;
     for (k = 0; k + 1 < sizeof marks; k++) {
         is_mark[(unsigned char)marks[k]] = 1;
     }
     while (at < css.end || depth >= 0) {
-        const unsigned char *from = at;
-        int c = '}', in_rule; /* blocks end where the sheet does */
+        int c = '}'; /* blocks end where the sheet does */
+        Span statement;
         while (at < css.end && !is_mark[*at]) {
             at++;
         }
-        memcpy(to, from, (size_t)(at - from));
-        to += at - from;
-        if (at < css.end) {
-            c = *at;
-        }
-        else {
-            brackets = 0;
-        }
-        if (c == '"' || c == '\'' || (c == '/' && at + 1 < css.end && at[1] == '*')) {
-            const unsigned char *end = skip(at, css.end);
-            if (c != '/') {
-                memcpy(to, at, (size_t)(end - at));
-                to += end - at;
-            }
-            at = end;
+        c = at < css.end ? *at : c;
+        if (c == '"' || c == '\'') {
+            at = skip(at, css.end);
             continue;
         }
-        brackets += (c == '(' || c == '[') - ((c == ')' || c == ']') && brackets);
-        if ((c != '{' && c != '}' && c != ';') || (brackets && at < css.end)) {
-            size_t length = c == '\\' && at + 1 < css.end ? 2 : 1;
-            memcpy(to, at, length);
-            to += length;
-            at += length;
+        if (c == '/' && at + 1 < css.end && at[1] == '*') {
+            memcpy(to, begin, (size_t)(at - begin));
+            to += at - begin;
+            begin = at = skip(at, css.end);
             continue;
         }
-        in_rule = depth >= 0 && !skipped && !sheet->levels[depth].is_skipped;
-        if (c != '{' && in_rule) {
-            read_declaration(sheet, &sheet->levels[depth], (Span){begin, to});
+        brackets = at == css.end ? 0 : brackets + (c == '(' || c == '[') - ((c == ')' || c == ']') && brackets);
+        if ((c != '{' && c != '}' && c != ';') || brackets) {
+            at += c == '\\' && at + 1 < css.end ? 2 : 1;
+            continue;
+        }
+        statement = (Span){begin, at};
+        if (to > copied) {
+            memcpy(to, begin, (size_t)(at - begin));
+            to += at - begin;
+            statement = (Span){copied, to};
+        }
+        if (c != '{' && depth >= 0 && !skipped && !sheet->levels[depth].is_skipped) {
+            read_declaration(sheet, &sheet->levels[depth], statement);
         }
         if (c == '{') {
-            Span prelude = without_comment_marks((Span){begin, to});
+            Span prelude = without_comment_marks(statement);
             int is_style = prelude.begin < prelude.end && *prelude.begin != '@';
             if (depth + 1 == MAX_LEVELS) {
                 skipped++;
@@ -355,72 +292,130 @@ static int read_rules(Sheet *sheet, Span css, unsigned char *to)
             sheet->found = sheet->levels[depth--].first;
         }
         at += at < css.end;
-        begin = to;
+        begin = at;
+        copied = to;
     }
     return 0;
 }
 
-/* style_rules(values, subjects: bool[a], css: bytes of UTF-8, wanted: str, is_lax, class, id, properties)
-   -> list of (order, str)
-
-   The rules that set a property that is wanted on elements of a page, in the order in which they end, without comments:
-   the preludes of the blocks around the declarations, with a zero character behind each, and a character 1 behind each
-   selector; then the declarations. Only selectors that may match are there. wanted: a property a line, a space, its half,
-   and the first characters of the values that matter. subjects: the attributes, by first attribute, of the elements that
-   matter. is_lax: also of other states of these elements, in which they have other classes. class, id: numbers of the
-   names, -1 for none. */
-PyObject *core_style_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
+/* A list of the rules that were found: (order, str). NULL with an exception. */
+static PyObject *list_rules(const Sheet *sheet)
 {
-    SCOPED(values_release) AttributeValues values = {0};
-    SCOPED(array_release) Array subjects = {0}, properties = {0};
-    SCOPED(free_memory) unsigned char *room = NULL;
-    SCOPED(free_memory) Sheet *sheet = NULL;
-    SCOPED(free_memory) Names *names = NULL;
-    SCOPED(free_memory) char *text = NULL;
-    Span css, wanted;
-    int is_lax, class, id, failed;
-    Py_ssize_t i;
-    PyObject *list;
-    if (!PyArg_ParseTuple(arguments, "O&O&O&O&piiO&", in_values, &values, in_1, &subjects, in_bytes, &css, in_text, &wanted,
-                          &is_lax, &class, &id, in_properties, &properties)
-        || !check_arrays(values.places <= subjects.length)) {
-        return NULL;
-    }
-    room = malloc((size_t)(css.end - css.begin) + 1);
-    sheet = calloc(1, sizeof *sheet);
-    names = calloc(2, sizeof *names);
-    if (room == NULL || sheet == NULL || names == NULL) {
-        return PyErr_NoMemory();
-    }
-    for (i = 0; css.begin < css.end && i < values.d; i++) {
-        int32_t name = values.name_of[i];
-        if (name == class || name == id) {
-            unsigned char mark = name == class ? '.' : '#';
-            add_names(&names[0], value_of(&values, i), mark, ITEMS(properties, uint8_t));
-            if (ITEMS(subjects, uint8_t)[values.place[i]]) {
-                add_names(&names[1], value_of(&values, i), mark, ITEMS(properties, uint8_t));
-            }
+    PyObject *list = PyList_New(0);
+    Py_ssize_t k;
+    for (k = 0; k < sheet->rules && list != NULL; k++) {
+        size_t begin = sheet->rule[k].begin, end = k + 1 < sheet->rules ? sheet->rule[k + 1].begin : sheet->text.used;
+        PyObject *text = PyUnicode_DecodeUTF8(sheet->text.data + begin, (Py_ssize_t)(end - begin), "replace");
+        SCOPED(release_object) PyObject *rule = text ? Py_BuildValue("nN", sheet->rule[k].order, text) : NULL;
+        if (rule == NULL || PyList_Append(list, rule) < 0) {
+            Py_CLEAR(list);
         }
     }
-    while (wanted.begin < wanted.end && sheet->count < MAX_PROPERTIES) {
-        Span line = next_line(&wanted);
+    return list;
+}
+
+/* Whether declarations may hide, those of a style attribute: what has comments, escapes or variables is not looked into. */
+static int may_hide(Sheet *sheet, Span style)
+{
+    static const unsigned char var[] = "var";
+    Level level = {0};
+    const unsigned char *at;
+    for (at = style.begin; at < style.end; at++) {
+        if (*at == '\\' || (*at == '*' && at > style.begin && at[-1] == '/')
+            || (*at == '(' && at - style.begin > 3 && begins((Span){at - 3, at}, (Span){var, var + 3}))) {
+            return 1;
+        }
+    }
+    while (style.begin < style.end) {
+        const unsigned char *end = memchr(style.begin, ';', (size_t)(style.end - style.begin));
+        end = end ? end : style.end;
+        read_declaration(sheet, &level, (Span){style.begin, end});
+        style.begin = end < style.end ? end + 1 : end;
+    }
+    sheet->found = 0;
+    return matters(&level);
+}
+
+/* Put the styles that may hide into a list, unless none of them is of a subject; 0, or -1 with an exception. */
+static int put_styles(Sheet *sheet, PyObject *styles)
+{
+    const StyleNames *names = &sheet->names;
+    int is_any = 0;
+    Py_ssize_t i;
+    for (i = 0; i < names->values.d && !names->is_lax; i++) {
+        Span value = value_of(&names->values, i);
+        if (is_word(names->attributes[names->values.name_of[i]].name, "style") && may_hide(sheet, value)) {
+            SCOPED(release_object) PyObject *style = Py_BuildValue("iN", (int)names->values.place[i], decoded(value));
+            if (style == NULL || PyList_Append(styles, style) < 0) {
+                return -1;
+            }
+            is_any |= names->is_of_subject[names->values.place[i]];
+        }
+    }
+    return is_any ? 0 : PyList_SetSlice(styles, 0, PyList_Size(styles), NULL);
+}
+
+/* Read the properties that are wanted. */
+static void read_wanted(Sheet *sheet, Span lines)
+{
+    while (lines.begin < lines.end && sheet->count < MAX_PROPERTIES) {
+        Span line = next_line(&lines);
         const unsigned char *space = memchr(line.begin, ' ', (size_t)(line.end - line.begin));
         if (space != NULL && space + 2 < line.end + 1) {
-            sheet->by_letter[*line.begin & 31] |= (uint64_t)1 << sheet->count;
+            *bits_of(sheet, (Span){line.begin, space}) |= (uint64_t)1 << sheet->count;
             sheet->properties[sheet->count++] = (Property){{line.begin, space}, {space + 2, line.end}, space[1] - '0'};
         }
     }
-    if ((list = PyList_New(0)) == NULL) {
+}
+
+static void release(Sheet **sheet)
+{
+    if (*sheet != NULL) {
+        style_names_release(&(*sheet)->names);
+        free((*sheet)->text.data);
+        free(*sheet);
+    }
+}
+
+/* style_rules(page, values, attributes, tags, others, subjects: bool[n], css, wanted, is_lax, properties)
+   -> rules: list of (order, str), styles: list of (place, str)
+
+   The rules that set a property that is wanted on some elements, the subjects, in the order in which they end, without
+   comments: the preludes of the blocks around the declarations, with a zero character behind each, and a character 1 behind
+   each selector; then the declarations. Only selectors that may match are there. And the values of style attributes that set
+   such a property, if one of them is of a subject, and none if it is lax. attributes, tags, others: names of attributes by
+   number, of tags, and of elements without a tag, a line each. css: bytes of UTF-8. wanted: a property a line, a space, its
+   half, and the first characters of the values that matter. is_lax: also of other states of the subjects, in which they have
+   other classes. */
+PyObject *core_style_rules(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    SCOPED(array_release) Array subjects = {0}, properties = {0};
+    SCOPED(release) Sheet *sheet = calloc(1, sizeof *sheet);
+    StyleNames *names = sheet ? &sheet->names : NULL;
+    SCOPED(free_memory) unsigned char *room = NULL;
+    SCOPED(release_object) PyObject *rules = NULL, *styles = PyList_New(0);
+    Span css, wanted, attributes;
+    int failed;
+    if (sheet == NULL || styles == NULL) {
+        return PyErr_NoMemory();
+    }
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&O&O&pO&", in_page, &names->page, in_values, &names->values, in_text,
+                          &attributes, in_text, &names->tag_names, in_text, &names->others, in_1, &subjects, in_bytes, &css,
+                          in_text, &wanted, &names->is_lax, in_properties, &properties)
+        || !check_arrays(names->values.places <= names->page.a && subjects.length == names->page.n)) {
         return NULL;
     }
-    sheet->page = &names[0];
-    sheet->subjects = &names[1];
-    sheet->is_lax = is_lax;
-    sheet->list = list;
-    failed = read_rules(sheet, css, room) < 0;
-    text = sheet->text.data;
+    names->subjects = ITEMS(subjects, uint8_t);
+    names->properties = ITEMS(properties, uint8_t);
+    room = malloc((size_t)(css.end - css.begin) + 1);
+    Py_BEGIN_ALLOW_THREADS
+    read_wanted(sheet, wanted);
+    failed = room == NULL || style_names_read(names, attributes) < 0 || read_rules(sheet, css, room) < 0;
+    Py_END_ALLOW_THREADS
     if (failed) {
-        Py_CLEAR(list);
+        return PyErr_NoMemory();
     }
-    return list;
+    rules = list_rules(sheet);
+    failed = rules == NULL || put_styles(sheet, styles) < 0;
+    return failed ? NULL : Py_BuildValue("OO", rules, styles);
 }

@@ -3,20 +3,43 @@
 
 enum { SPACE, UNSPACED, LETTER, UPPER, DIGIT, COMMA, SENTENCE_END, OTHER, KINDS };
 
+/* What a character adds: a byte for each kind, which is faster than to add to the same place of memory again and again. */
+typedef struct {
+    uint64_t counts;
+    uint8_t is_space, is_token; /* between words; or it begins one behind a space */
+} Added;
+
+static Added added_by(unsigned kind)
+{
+    return (Added){(uint64_t)1 << 8 * kind, kind == SPACE, kind >= LETTER};
+}
+
 void count_kinds(Span text, const int64_t *run_offset, Py_ssize_t r, const uint8_t *properties, int64_t *totals,
                  int columns)
 {
     int64_t kinds[KINDS] = {0}, words = 0;
+    Added of_ascii[0x80];
     Py_ssize_t i;
+    int k;
+    for (k = 0; k < 0x80; k++) {
+        of_ascii[k] = added_by(KIND & properties[k]);
+    }
     for (i = 0; i < r; i++) {
         int64_t left = run_offset[i + 1] - run_offset[i];
-        unsigned before = SPACE;
+        unsigned is_behind_space = 1;
         int64_t *to = totals + (i + 1) * columns;
-        while (left-- > 0 && text.begin < text.end) {
-            unsigned kind = KIND & next_property(properties, &text);
-            words += before == SPACE && kind >= LETTER;
-            kinds[kind]++;
-            before = kind;
+        while (left > 0 && text.begin < text.end) {
+            int64_t part = left < UINT8_MAX ? left : UINT8_MAX;
+            uint64_t counts = 0;
+            for (left -= part; part > 0 && text.begin < text.end; part--) {
+                Added added = *text.begin < 0x80 ? of_ascii[*text.begin++] : added_by(KIND & next_property(properties, &text));
+                words += is_behind_space & added.is_token;
+                counts += added.counts;
+                is_behind_space = added.is_space;
+            }
+            for (k = 0; k < KINDS; k++) {
+                kinds[k] += counts >> 8 * k & UINT8_MAX;
+            }
         }
         to[CHARACTERS] = kinds[UNSPACED] + kinds[LETTER] + kinds[UPPER] + kinds[DIGIT] + kinds[COMMA]
             + kinds[SENTENCE_END] + kinds[OTHER];
@@ -117,11 +140,9 @@ static int are_eight_in_words(Span text)
         && (~(eight + EACH(0x7F - ' ')) & ~(next + EACH(0x7F - ' ')) & EACH(0x80)) == 0;
 }
 
-/* Write the words of the next characters with a space between them, and a line feed; returns what is behind it. */
-static char *write_line(char *to, Span *text, int64_t characters, const uint8_t *properties)
+char *copy_words(char *to, Span *text, int64_t characters, const uint8_t *properties, int *is_spaced)
 {
     const unsigned char *word = NULL;
-    int written = 0;
     while (characters-- > 0 && text->begin < text->end) {
         const unsigned char *begin = text->begin;
         if (word != NULL && characters >= 8 && are_eight_in_words(*text)) {
@@ -135,11 +156,13 @@ static char *write_line(char *to, Span *text, int64_t characters, const uint8_t 
                 to += begin - word;
                 word = NULL;
             }
+            *is_spaced = 1;
         }
         else if (word == NULL) {
-            if (written++) {
+            if (*is_spaced) {
                 *to++ = ' ';
             }
+            *is_spaced = 0;
             word = begin;
         }
     }
@@ -147,8 +170,34 @@ static char *write_line(char *to, Span *text, int64_t characters, const uint8_t 
         memcpy(to, word, (size_t)(text->begin - word));
         to += text->begin - word;
     }
-    *to++ = '\n';
     return to;
+}
+
+int64_t skip_white_space(Span *text, int64_t characters, const uint8_t *properties)
+{
+    while (characters > 0 && text->begin < text->end) {
+        const unsigned char *begin = text->begin;
+        if (!(next_property(properties, text) & WHITE_SPACE)) {
+            text->begin = begin;
+            break;
+        }
+        characters--;
+    }
+    return characters;
+}
+
+void skip_characters(Span *text, int64_t characters)
+{
+    while (characters > 0 && text->begin < text->end) {
+        if (characters >= 8 && are_eight_ascii(*text)) {
+            text->begin += 8;
+            characters -= 8;
+        }
+        else {
+            next_character(&text->begin, text->end);
+            characters--;
+        }
+    }
 }
 
 /* Returns the length written, or -1 where the blocks do not follow each other. `to` holds a byte more for each block than
@@ -162,21 +211,16 @@ static Py_ssize_t write_blocks(char *to, Span text, const Array *offsets, const 
     Py_ssize_t b;
     for (b = 0; b < begins->length; b++) {
         int32_t first = ITEMS(*begins, int32_t)[b], behind = ITEMS(*ends, int32_t)[b];
+        int64_t characters;
+        int is_spaced = 0;
         if (first < 0 || behind < first || behind >= offsets->length || offset[first] < place
             || offset[behind] < offset[first]) {
             return -1;
         }
-        while (place < offset[first] && text.begin < text.end) {
-            if (offset[first] - place >= 8 && are_eight_ascii(text)) {
-                text.begin += 8;
-                place += 8;
-            }
-            else {
-                next_character(&text.begin, text.end);
-                place++;
-            }
-        }
-        to = write_line(to, &text, offset[behind] - offset[first], properties);
+        skip_characters(&text, offset[first] - place);
+        characters = skip_white_space(&text, offset[behind] - offset[first], properties);
+        to = copy_words(to, &text, characters, properties, &is_spaced);
+        *to++ = '\n';
         place = offset[behind];
     }
     return to - start;

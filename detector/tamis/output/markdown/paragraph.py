@@ -12,7 +12,7 @@ import re
 import string
 import unicodedata
 from dataclasses import dataclass
-from itertools import groupby, pairwise, takewhile
+from itertools import pairwise, takewhile
 from typing import Final
 
 from tamis.output.markdown.blocks import HEADING, PARAGRAPH
@@ -56,6 +56,9 @@ class Piece:
     opens: bool = False
 
 
+_NOTHING: Final = Piece("")  # behind the last piece
+
+
 class Line:
     """Collects the contents of one paragraph."""
 
@@ -74,10 +77,11 @@ class Line:
 
     @property
     def is_label(self) -> bool:
-        """Whether there are only the label and checkbox of an item yet."""
-        return bool(self.pieces) and all(
-            (piece.kind == FORMULA and _LABEL.fullmatch(piece.text)) or piece.text == " " for piece in self.pieces
+        """Whether the line, which is not empty, has only the label and checkbox of an item yet."""
+        are_labels = (
+            piece.text == " " or (piece.kind == FORMULA and _LABEL.fullmatch(piece.text)) for piece in self.pieces
         )
+        return self.pieces[0].kind == FORMULA and all(are_labels)
 
     @property
     def ends_with_break(self) -> bool:
@@ -156,7 +160,9 @@ class Line:
         """
         if self._opened:
             self._close_to(self._opened[0])
-        pieces, self.pieces, self._pending = _joined(self.pieces), [], ""
+        pieces, self.pieces, self._pending = self.pieces, [], ""
+        if len(pieces) > 1:
+            pieces = _joined(pieces)
         if not begins_line:
             return _write_pieces(pieces)
         box = pieces[0].text if pieces[0].kind == FORMULA and _LABEL.fullmatch(pieces[0].text) else ""
@@ -199,11 +205,12 @@ class Line:
 def _joined(pieces: list[Piece]) -> list[Piece]:
     """Make text that follows text, and code that follows code, one piece."""
     joined: list[Piece] = []
-    for kind, group in groupby(pieces, lambda piece: piece.kind):
-        if kind in {PLAIN, CODE}:
-            joined.append(Piece("".join([piece.text for piece in group]), kind))
-        else:
-            joined.extend(group)
+    texts: list[str] = []  # of the last piece
+    for piece, following in pairwise([*pieces, _NOTHING]):
+        texts.append(piece.text)
+        if not piece.kind or piece.kind == FORMULA or piece.kind != following.kind:
+            joined.append(piece if len(texts) == 1 else Piece("".join(texts), piece.kind))
+            texts = []
     return joined
 
 

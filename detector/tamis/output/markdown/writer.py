@@ -30,7 +30,7 @@ from tamis.output.markdown.blocks import (
 )
 from tamis.output.markdown.escaping import write_code_span, write_formula
 from tamis.output.markdown.paragraph import Line, Mark
-from tamis.output.markup import Box, code_lines, read_markup
+from tamis.output.markup import Box, read_markup
 from tamis.output.runs import LINE_SEPARATOR, QUOTED, RAISED, RAISED_SIGNS
 from tamis.output.tables import is_callout
 from tamis.page.tree import BLOCK_LEVEL
@@ -303,7 +303,7 @@ class _Writer:
         self._add_block(Block(RULE, ["___" if len(self._frames) > 1 else "---"]))
 
     def _add_code(self, pre: int) -> None:
-        code = code_lines(self._markup, pre)
+        code = self._markup.codes[pre]
         if self._cells:
             lines = [line.rstrip() for line in code.split("\n")]
             self._add_block(Block(PARAGRAPH, [write_code_span(line) for line in lines if line]))
