@@ -67,10 +67,22 @@ def cut_buttons(draft: Draft) -> None:
         labels[block] = (
             len(draft.texts[block].split()) <= 3 * len(elements)
             and _DIGIT.search(draft.texts[block]) is None
-            and not any(_OPENS.fullmatch(name) for element in elements for name, _ in page.attributes[element])
+            and not any(_opens_panel(page, element, buttons) for element in elements)
         )
     if (draft.kept & ~labels).any():
         draft.overrule(labels, Reason.UNWANTED, cut=True)
+
+
+def _opens_panel(page: Page, element: int, buttons: Flags) -> bool:
+    """Whether a button names a panel, or has a ``data-*`` attribute in common with an element after it."""
+    for name, value in page.attributes[element]:
+        if _OPENS.fullmatch(name):
+            return True
+        if name.startswith("data-"):
+            alike = page.attributes.elements_with([page.attributes.places_by_value(name)[value]])
+            if any(other >= page.end[element] and not buttons[other] for other in alike):
+                return True
+    return False
 
 
 def keep_parts_of_main_content(draft: Draft) -> None:
