@@ -79,15 +79,7 @@ def main() -> None:
                 words = words_by_mark(page, letters)
                 if words[CONTENT].total() < 4:
                     continue
-                seen_of: dict[str, PageCounts | None] = {ALONE: None} | {
-                    f"{seen} pages counted": PageCounts(*count_others(page, site_pages, seen, model, random))
-                    for seen in SEEN
-                }
-                results = {
-                    key + without: tamis.clean(page, model=model, site=counts)
-                    for without in rules_in_turn(options.rules)
-                    for key, counts in seen_of.items()
-                }
+                results = _clean_with_counts(page, site_pages, model, random, without_rules=options.rules)
                 for key, cleaned in results.items():
                     f1[key][site.name].append(scores_of(cleaned.text, words))
                     cut, kept = holes_of(cleaned, np.array([letter == CONTENT for letter in letters]))
@@ -104,6 +96,20 @@ def main() -> None:
     write_json(
         options, {key: {site: [v[2] for v in of] for site, of in by_site.items()} for key, by_site in f1.items()}
     )
+
+
+def _clean_with_counts(
+    page: Page, site_pages: Mapping[str, Page], model: Model, random: np.random.Generator, *, without_rules: bool
+) -> dict[str, Cleaned]:
+    """Clean a page alone and with the counts of some other pages, by what is said of it in the table."""
+    counts_of: dict[str, PageCounts | None] = {ALONE: None}
+    for seen in SEEN:
+        counts_of[f"{seen} pages counted"] = PageCounts(*count_others(page, site_pages, seen, model, random))
+    return {
+        key + without: tamis.clean(page, model=model, site=counts)
+        for without in rules_in_turn(without_rules)
+        for key, counts in counts_of.items()
+    }
 
 
 def _evidence_by_site(

@@ -29,6 +29,9 @@ from tamis_papers.training.sites import find_sites
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tamis_papers.evaluation import Accuracy, GoldPage
+    from tamis_papers.training.examples import BlockPage
+
 COUNTED, TAUGHT = 40, 10
 """Pages of a site that a method counts, and those that a model learns from."""
 
@@ -62,12 +65,8 @@ def main() -> None:
         if not examples:
             say(f"{name}: no labels")
             continue
-        model = fit_block_model([], examples, seed=SEED, dropout=DROPOUT_WITHOUT_GOLD)
         labels = np.concatenate([page.label[page.labelled] for page in examples])
-        accuracies = [
-            page_accuracy(clean(html, page.url, model=model).text, page)
-            for page, html in with_progress(gold, "gold pages")
-        ]
+        accuracies = _accuracies(examples, gold)
         figures = by_page_type(zip(pages, accuracies, strict=True))
         say(f"{name}: F1 {figures['all'].f1:.3f}")
         f1 = np.array([accuracy.f1 for accuracy in accuracies])
@@ -87,6 +86,14 @@ def main() -> None:
     ]
     print(table(["taught by", "blocks", "template", *kinds, "interval", "less the first"], cells))
     write_json(options, rows)
+
+
+def _accuracies(examples: list[BlockPage], gold: list[tuple[GoldPage, bytes]]) -> list[Accuracy]:
+    """Train a model by labelled pages, and measure it on gold pages."""
+    model = fit_block_model([], examples, seed=SEED, dropout=DROPOUT_WITHOUT_GOLD)
+    return [
+        page_accuracy(clean(html, page.url, model=model).text, page) for page, html in with_progress(gold, "gold pages")
+    ]
 
 
 def _interval(values: NDArray[np.float64], groups: list[str]) -> tuple[float, float]:

@@ -109,7 +109,9 @@ def _crawl(folder: Path, urls: Path, per_host: int, settings: dict[str, object])
         }
     )
     command = crawl_command(urls, folder / "items.jsonl", settings, "crawl", "site", "-a", f"pages={per_host}")
-    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "TAMIS_REDIS_URL": ""}) as crawl:
+    # Where nothing is written beside the modules, each process of a crawl would compile them all.
+    environment = {**os.environ, "TAMIS_REDIS_URL": "", "PYTHONDONTWRITEBYTECODE": ""}
+    with subprocess.Popen(command, cwd=ROOT, env=environment) as crawl:
         os.waitid(os.P_PID, crawl.pid, os.WEXITED | os.WNOWAIT)
         processor_seconds = _processor_seconds(crawl.pid)
     stats = {name: float(value) for name, value in _STAT.findall(log.read_text(encoding="utf-8"))}

@@ -12,7 +12,7 @@ __all__ = ["Addon", "Content", "MarkDuplicates"]
 
 
 def __getattr__(name: str) -> object:
-    """Load what loads Scrapy and Redis when it is asked for: the commands are to start at once."""
+    """Import what imports Scrapy and Redis on first use: commands start at once."""
     if name == "MarkDuplicates":
         from scrapy_tamis.duplicates import MarkDuplicates  # noqa: PLC0415
 

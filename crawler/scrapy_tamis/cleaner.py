@@ -57,7 +57,7 @@ class Cleaner:
     Attributes:
         model: the crawl's model.
         options: what holds for all its pages.
-        pool, thread: the processes and the thread, which whoever has the cleaner starts and closes.
+        pool, thread: the processes and the thread; the owner of the cleaner starts and closes them.
     """
 
     def __init__(self, config: Config, count: Callable[[str], object]) -> None:

@@ -34,7 +34,7 @@ STORE_TIMEOUT_S: Final = 10.0
 
 @dataclass(eq=False, slots=True)
 class _InHand:
-    """An item that is to be stored, on its way through the pipelines behind ours."""
+    """An item that is to be stored, on its way through the pipelines after this one."""
 
     keys: list[bytes]
     take_back: Callable[[], Awaitable[None]] | None = None

@@ -93,6 +93,7 @@ class Tamis(Component):
         self._redis_url: str | None = None
         self._closing = AsyncExitStack()  # ends in the reverse order what was opened
         self._warned: set[Hashable] = set()
+        self.cleaner.pool.start_early()
         crawler.signals.connect(self.sources.leave, signals.request_scheduled)
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
@@ -276,7 +277,7 @@ class Tamis(Component):
 
 
 async def _in_daemon_thread(work: Callable[[], T], seconds: float) -> T | None:
-    """Return the result of work that no end of a crawl waits for; ``None`` if it takes longer than so many seconds."""
+    """Return the result of work that no end of a crawl waits for; ``None`` if it takes longer than ``seconds``."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
 

@@ -1,4 +1,4 @@
-"""The extras of the package, and the message for whoever needs one that is not installed."""
+"""The extras of the package, and the message where one is needed that is not installed."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def fetch(url: str, *, obey_robots: bool = True) -> Document:
 
 
 def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int) -> Document:
-    """Read an address; of what is longer, so many bytes and one more."""
+    """Read an address, at most ``max_bytes`` and one more byte of it."""
     request = urllib.request.Request(url, headers={"User-Agent": _USER_AGENT, "Accept": "text/html,*/*;q=0.5"})  # noqa: S310
     with opener.open(request, timeout=_CONNECT_TIMEOUT_S) as response:
         body = response.read(max_bytes + 1)

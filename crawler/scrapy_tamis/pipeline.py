@@ -109,7 +109,7 @@ class CleanItems(Component):
             tamis.count(stats.ITEMS_WITH_EVIDENCE)
         with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, url):
             if self._write(adapter, cleaned):
-                self._tell(url, cleaned.values | cleaned.losses)
+                self._notify(url, cleaned.values | cleaned.losses)
         return adapter.item
 
     def _check_columns(self, item: Any) -> None:
@@ -162,7 +162,7 @@ class CleanItems(Component):
             tamis.count(stats.ITEMS_OPTED_OUT)
         elif isinstance(item, Content) and item.html is None and item.status is not None:
             tamis.count(_STATUS_STATS.get(item.status, stats.ITEMS_CLEANED))
-            self._tell(item.url, vars(item))  # it was cleaned for its callback
+            self._notify(item.url, vars(item))  # it was cleaned for its callback
         else:
             tamis.count(stats.ITEMS_WITHOUT_HTML)
             tamis.warn_once(
@@ -174,8 +174,8 @@ class CleanItems(Component):
                 level=logging.INFO,
             )
 
-    def _tell(self, url: str | None, values: Mapping[str, Any]) -> None:
-        """Tell the report and the progress of the crawl of a cleaned item."""
+    def _notify(self, url: str | None, values: Mapping[str, Any]) -> None:
+        """Hand a cleaned item to the listeners, such as the report of the crawl."""
         for listener in self._tamis.on_cleaned:
             listener(url, values)
 
@@ -197,7 +197,7 @@ class CleanItems(Component):
         if not has_content or any(problem not in {None, _MISSING, _HELD} for problem in problems.values()):
             self._tamis.count(stats.ITEMS_WITHOUT_FIELD)
         if has_content:
-            self._tell_of_absent_outputs(type(adapter.item), problems)
+            self._report_absent_outputs(type(adapter.item), problems)
             self._tamis.count(_STATUS_STATS[cleaned.status])
         return has_content
 
@@ -210,8 +210,8 @@ class CleanItems(Component):
             *(kind.__qualname__, " and ".join(sorted(reasons))),
         )
 
-    def _tell_of_absent_outputs(self, kind: type, problems: dict[str, str | None]) -> None:
-        """Say, once for each kind of item, which fields were asked for that it does not declare."""
+    def _report_absent_outputs(self, kind: type, problems: dict[str, str | None]) -> None:
+        """Log, once for each kind of item, which fields of ``TAMIS_OUTPUTS`` it does not declare."""
         names = self._config.field_names
         if absent := sorted(repr(names[name]) for name in self._config.outputs if problems.get(name) == _MISSING):
             self._tamis.warn_once(
@@ -231,12 +231,17 @@ def _has_csv_feed_without_fields(settings: BaseSettings) -> bool:
 
 def fill_field(adapter: ItemAdapter, field: str, value: object) -> str | None:
     """Set a field unless it holds something; return why it was not set."""
+    # A mapping is written to as it is: through its adapter each of some twenty fields would take six calls.
+    fields: Any = adapter.item if isinstance(adapter.item, MutableMapping) else adapter
     try:
-        held = adapter.get(field)
+        held = fields.get(field)
         is_empty = held is None or (isinstance(held, _EMPTY_KINDS) and not held)
         if not is_empty and (held or held != _default_of(type(adapter.item), field)):
             return _HELD
-        _set_field(adapter, field, value)
+        if fields is adapter:
+            _set_field(adapter, field, value)
+        else:
+            fields[field] = value
     except KeyError:
         return _MISSING
     except Exception as error:  # whatever the item's class raises

@@ -6,11 +6,13 @@ import asyncio
 import logging
 import os
 import socket
+import subprocess
 import sys
+import weakref
 from collections import deque
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, cast
 
 from scrapy_tamis.fields import CleanedItem
 from scrapy_tamis.messages import loggable
@@ -148,20 +150,44 @@ class CleaningProcess(asyncio.Protocol):
 
 
 @asynccontextmanager
-async def _running_process(model: str | None, options: CleaningOptions) -> AsyncIterator[CleaningProcess]:
-    """Start a process, wait until it is ready, and end it afterwards.
+async def _ready_process(
+    started: _StartedProgram, model: str | None, options: CleaningOptions
+) -> AsyncIterator[CleaningProcess]:
+    """Wait until a process is ready, and end it afterwards.
 
     Raises:
-        OSError: it cannot be started, ended at once, or was not ready in time.
+        OSError: it ended at once, or was not ready in time.
     """
-    # A socket holds more pages than a pipe, so that the process goes on while the event loop is busy.
-    own, other = socket.socketpair()
-    async with AsyncExitStack() as ends:
-        with other:
-            connection, process = await asyncio.get_running_loop().create_connection(CleaningProcess, sock=own)
-            ends.callback(connection.abort)
-            started = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-c", "from scrapy_tamis.worker import main; main()"),
+    connection = None
+    try:
+        connection, process = await asyncio.get_running_loop().create_connection(CleaningProcess, sock=started.socket)
+        process.pid = started.program.pid
+        try:
+            await process.run((model, *astuple(options)))
+        except _ProcessLostError as error:
+            raise ProcessLookupError("it ended before it was ready") from error
+        yield process
+    finally:
+        if connection is not None:
+            connection.abort()
+        started.end()
+
+
+class _StartedProgram(NamedTuple):
+    """A process that imports what it needs, and the socket to it."""
+
+    socket: socket.socket
+    program: subprocess.Popen[bytes]
+
+    @classmethod
+    def start(cls) -> Self:
+        """Start one; raise ``OSError`` where that cannot be."""
+        # A socket holds more pages than a pipe, so that the process goes on while the event loop is busy.
+        own, other = socket.socketpair()
+        with ExitStack() as unused, other:
+            unused.enter_context(own)
+            program = subprocess.Popen(
+                [sys.executable, "-P", "-c", "from scrapy_tamis.worker import main; main()"],
                 env={
                     **os.environ,
                     "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # what is importable here is so there
@@ -170,27 +196,23 @@ async def _running_process(model: str | None, options: CleaningOptions) -> Async
                     "MKL_NUM_THREADS": "1",
                 },
                 stdin=other.fileno(),
-                stdout=asyncio.subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C in a terminal is for the crawl, which has pages to finish
             )
-        ends.push_async_callback(_end, started)
-        process.pid = started.pid
-        try:
-            await process.run((model, *astuple(options)))
-        except _ProcessLostError as error:
-            raise ProcessLookupError("it ended before it was ready") from error
-        yield process
+            unused.pop_all()
+        return cls(own, program)
+
+    def end(self) -> None:
+        """End it at once; the system takes milliseconds for one that is killed."""
+        self.socket.close()
+        self.program.kill()
+        with suppress(subprocess.TimeoutExpired):
+            self.program.wait(_END_TIMEOUT_S)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a process at once, and wait for its end."""
-    with suppress(ProcessLookupError):
-        process.kill()
-    ending = asyncio.create_task(process.wait())
-    try:
-        await asyncio.wait({ending}, timeout=_END_TIMEOUT_S)
-    finally:
-        await asyncio.wait({ending}, timeout=_END_TIMEOUT_S)  # if this is cancelled: the event loop may be closed next
+def _end_all(programs: list[_StartedProgram]) -> None:
+    while programs:
+        programs.pop().end()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,7 +222,7 @@ class ReadPage(HashedUnits):
     Attributes:
         process: the process.
         number: number of the page there.
-        links: where its links lead; ``None`` where nobody had asked for any page's links by then.
+        links: where its links lead; ``None`` as long as no component has set :attr:`CleaningPool.with_links`.
     """
 
     process: CleaningProcess
@@ -215,7 +237,7 @@ class CleaningPool:
     are ready, as without enough memory, no more are started, and one warning says so.
 
     Attributes:
-        with_links: whether pages are read with their links, which whoever wants them sets.
+        with_links: whether pages are read with their links; set by a component that needs them.
     """
 
     def __init__(self, size: int, model: str | None, options: CleaningOptions, died: Callable[[], object]) -> None:
@@ -224,10 +246,18 @@ class CleaningPool:
         self._options = options
         self._on_death = died
         self.with_links = False
+        self._early: list[_StartedProgram] = []
         self._processes: list[CleaningProcess] = []
         self._running: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()  # a process is ready, or there will be none
         self._failures = 0
+
+    def start_early(self) -> None:
+        """Start the programs of the processes, which import what they need while the crawl is set up."""
+        with suppress(OSError):  # it is tried again, and is said then
+            while len(self._early) < self._size:
+                self._early.append(_StartedProgram.start())
+        weakref.finalize(self, _end_all, self._early)  # of a crawl that does not open its spider
 
     def start(self) -> None:
         """Start the processes; pages wait until one is ready."""
@@ -297,7 +327,7 @@ class CleaningPool:
                 crashes += lost.status == CRASHED
                 if lost.status == TIMED_OUT or crashes == _MAX_CRASHES:
                     error = PageFailedError(lost.status)
-                    logger.error("%s goes on without text: %s", loggable(url), error)  # noqa: TRY400  (a traceback says nothing)
+                    logger.error("%s has no text: %s", loggable(url), error)  # noqa: TRY400  (a traceback says nothing)
                     raise error from None
             kept = None
         if crashes:
@@ -322,7 +352,8 @@ class CleaningPool:
         """Run a process, and another when it has ended, until several in a row have not become ready."""
         while self._failures < _MAX_FAILURES:
             try:
-                async with _running_process(self._model, self._options) as process:
+                program = self._early.pop() if self._early else _StartedProgram.start()
+                async with _ready_process(program, self._model, self._options) as process:
                     self._failures = 0
                     self._processes.append(process)
                     self._changed.set()

@@ -178,7 +178,7 @@ def load_profile(text: str) -> tuple[str, Labels]:
     try:
         return _labels_in(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        raise ValueError(f"is no site profile of this version, or damaged: {error}") from error
+        raise ValueError(f"is not a site profile of this version, or damaged: {error}") from error
 
 
 def _labels_in(row: dict[str, Any]) -> tuple[str, Labels]:

@@ -66,7 +66,7 @@ def parameter(
     least: float = -inf,
     most: float = inf,
 ) -> Any:
-    """A dataclass field that is a parameter of a method, and an option of ``tamis site``, with what it may be."""
+    """A dataclass field that is a parameter of a method, its option on the command line, and what it may be."""
     return field(
         default=default,
         metadata={"description": description, "unit": unit, "choices": choices, "least": least, "most": most},

@@ -204,3 +204,16 @@ async def test_a_process_ends_quietly_when_its_crawl_is_killed_in_the_middle_of_
         ended = await asyncio.create_subprocess_exec(*program, stdin=other.fileno(), stderr=asyncio.subprocess.PIPE)
         _, said = await ended.communicate()
     assert (ended.returncode, said) == (0, b"")
+
+
+async def test_processes_that_were_started_early_work_and_end_with_a_crawl_that_never_opens():
+    opened, never = (CleaningPool(1, None, OPTIONS, lambda: None) for _ in range(2))
+    for each in (opened, never):
+        each.start_early()
+    opened.start()
+    assert (await opened.clean(HTML, URL)).status == "cleaned"
+    assert pids_of(opened)
+    await opened.close()
+    (program,) = [started.program for started in never._early]
+    del never, each
+    assert program.returncode is not None

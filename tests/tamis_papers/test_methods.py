@@ -8,11 +8,22 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tamis.folders import SitePage, SitePages
 from tamis.page.page import Page
 from tamis_papers.methods import METHODS, labelled_pages, method
-from tamis_papers.pages import Labels, Learned, SiteError, SiteMethod, distinct_pages, parameter, whole_elements
+from tamis_papers.pages import (
+    HashCounts,
+    Labels,
+    Learned,
+    SiteError,
+    SiteMethod,
+    distinct_pages,
+    parameter,
+    whole_elements,
+)
 from tests.tamis.chosen import site_of, tags_of
 
 
@@ -129,3 +140,11 @@ def test_pictures_go_with_the_text_around_them():
 def test_parameters_out_of_range_are_refused_by_name(name: str, wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         METHODS[name](**wrong)
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=6)))
+def test_a_hash_counts_once_on_each_page_that_has_it_and_nothing_does_not_count(pages: list[list[int]]) -> None:
+    counts = HashCounts.of_pages(np.array(page, np.uint64) for page in pages)
+    expected = [sum(number in page for page in pages) if number else 0 for number in range(12)]
+    assert counts.df(np.arange(12, dtype=np.uint64)).tolist() == expected
+    assert counts.pages == len(pages)

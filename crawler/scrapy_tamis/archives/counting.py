@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scrapy_tamis.storage.evidence import HashedUnits
 
 _SHARDS: Final = 64
-"""Hosts are divided into so many shards by their hash; one shard is in memory at a time."""
+"""Number of shards that hosts are divided into by their hash; one is in memory at a time."""
 
 MAX_HOST_PAGES: Final = 4_096
 """Pages of a host that are counted; of larger hosts a sample by the hash of the addresses, the same in any order."""

@@ -115,8 +115,8 @@ class ArchiveStream:
 
     def read(self, size: int) -> bytes:
         """Read on; ``b""`` at the end."""
-        behind = self._place - self._held_at
-        if behind >= len(self._held):
+        offset = self._place - self._held_at
+        if offset >= len(self._held):
             more = self._read_source(size)
             if self.record_start is None:  # a byte order mark, or what else there is before it, is passed over
                 found = ((more.find(start, 0, _LOOKED_AT), start) for start in _RECORD_STARTS)
@@ -124,8 +124,8 @@ class ArchiveStream:
             self._held += more
             if len(self._held) > _MAX_HELD_BYTES:
                 self.forget_before(self._held_at + len(self._held) - _MAX_HELD_BYTES // 2)
-                behind = self._place - self._held_at
-        content = bytes(self._held[behind : behind + size])
+                offset = self._place - self._held_at
+        content = bytes(self._held[offset : offset + size])
         self._place += len(content)
         return content
 
@@ -164,7 +164,7 @@ class ArchiveStream:
         return next((what for start, what in _OTHERS if re.match(start, first)), None)
 
     def is_blank_from(self, place: int) -> bool:
-        """Whether an offset is that of the last record, which is whole, with nothing but zeros and blanks behind it."""
+        """Whether an offset is that of the last record, which is whole, with nothing but zeros and blanks after it."""
         while not self._held[-_BLANKS:].strip(_BLANK) and (more := self._read_source(_CHUNK)):
             self._held += more
         last = self.held_from(place)

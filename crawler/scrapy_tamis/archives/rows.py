@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from scrapy_tamis.archives.addresses import describe
-from scrapy_tamis.fields import FIELDS, CleaningOptions, clean_item
+from scrapy_tamis.fields import FIELDS, clean_item
 from scrapy_tamis.storage.evidence import HashedPage
 from tamis.models import load_model
 from tamis.page.page import Page, PageTooLarge
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from scrapy_tamis.archives.reading import ArchivedPage
     from scrapy_tamis.archives.runs import Options
+    from scrapy_tamis.fields import CleanedItem
     from scrapy_tamis.storage.evidence import SiteEvidence
 
     Row = dict[str, object]
@@ -76,14 +77,18 @@ def clean_page(
     """Clean a page that :func:`hash_page` has hashed; return its row, or why it could not be cleaned."""
     if isinstance(hashed, str):
         return Failure(hashed, archived.url)
-    switches = {"favor": options.favor, "scope": options.scope}
-    model, how = load_model(options.model), CleaningOptions(outputs=tuple(options.outputs), switches=switches)
     try:
         html = archived.html if hashed is None else hashed.page
-        item = clean_item(html, archived.url, hashed, evidence, model, how, options.rules.for_url(archived.url))
+        rules = options.rules.for_url(archived.url)
+        item = clean_item(html, archived.url, hashed, evidence, load_model(options.model), options.cleaning, rules)
     except Exception as error:
         return Failure(describe(error), archived.url)
-    row: Row = dict.fromkeys(columns(options.outputs))  # in their order; "duplicate_of" is known when it is written
+    return row_of(archived, item, options)
+
+
+def row_of(archived: ArchivedPage, item: CleanedItem, options: Options) -> Row:
+    """Return the row of a page, its columns in their order; ``duplicate_of`` is known when it is written."""
+    row: Row = dict.fromkeys(columns(options.outputs))
     return row | {name: getattr(archived, name) for name in ARCHIVE_COLUMNS} | item.values
 
 

@@ -1,4 +1,4 @@
-"""Runs over archives, their options and progress on disk: in two passes over parts of archives, or in one pass."""
+"""Runs over archives, their options and progress on disk; a run in two passes over parts of archives, in processes."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ import hashlib
 import json
 import os
 import shutil
-import sqlite3
 from abc import ABC, abstractmethod
 from collections import Counter
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import IO, TYPE_CHECKING, ClassVar, Final, Self
 
 from scrapy_tamis.archives.addresses import Destination
-from scrapy_tamis.archives.counting import HostCounts, LeafWriter, StreamCounts, count_hosts
-from scrapy_tamis.archives.reading import ENDED_PROCESS, ArchiveReader, Part, split_archives
+from scrapy_tamis.archives.counting import HostCounts, LeafWriter, count_hosts
+from scrapy_tamis.archives.reading import ArchiveReader, Part, split_archives
 from scrapy_tamis.archives.rows import FORMATS, Failure, clean_page, hash_page
 from scrapy_tamis.fetching import STANDARD_INPUT
+from scrapy_tamis.fields import CleaningOptions
 from scrapy_tamis.storage.evidence import HashedPage
 from tamis import __version__
 from tamis.duplicates import MemoryIndex
@@ -32,12 +31,10 @@ from tamis.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Future
     from pathlib import Path
 
     from scrapy_tamis.archives.reading import ArchivedPage
     from scrapy_tamis.archives.rows import Row
-    from scrapy_tamis.storage.evidence import HashedUnits, SiteEvidence
     from tamis.models.decision import Favor, Scope
 
     PartWork = Callable[[Part, Path, "Options", HostCounts], "Summary"]
@@ -48,9 +45,6 @@ if TYPE_CHECKING:
 
     ReportProgress = Callable[[str, int, int, int], object]
     """Takes a step, how many of its items are done, of how many, and pages done."""
-
-_BATCH: Final = 16
-"""Pages per process that are parsed before the first of them is counted in one pass."""
 
 _MAX_NAME_BYTES: Final = 200  # of 255 that a file system takes: the steps of a run add to it
 _ARCHIVE_SUFFIXES: Final = (".gz", ".zst", ".zstd", ".lz4", ".warc", ".wet", ".wat")
@@ -71,6 +65,12 @@ class Options:
     outputs: frozenset[str] = frozenset()
     processes: int = 1
     ray: str | None = None
+
+    @property
+    def cleaning(self) -> CleaningOptions:
+        """What holds for all pages."""
+        switches = {"favor": self.favor, "scope": self.scope}
+        return CleaningOptions(outputs=tuple(self.outputs), switches=switches)
 
 
 @dataclass(slots=True)
@@ -162,12 +162,12 @@ class Run(ABC):
                 f"{self._state} holds another run's work, or one of another version: finish that one, or delete it"
             )
         if self.is_resumed and STANDARD_INPUT in ordered:
-            problem = "holds a run that was stopped, and standard input cannot be read again: delete it to start anew"
+            problem = "holds a run that was stopped, and standard input cannot be read again: delete it to start again"
             raise ValueError(f"{self._state} {problem}")
         if not self.is_resumed:
             self._state.mkdir(parents=True, exist_ok=True)
             if any(self._state.iterdir()):
-                raise ValueError(f"{self._state} holds something that is no run's work: move it away")
+                raise ValueError(f"{self._state} holds something that is not the work of a run: move it away")
             write_output(file, facts_json)
 
     def run(self) -> Summary:
@@ -272,43 +272,6 @@ class ArchiveRun(Run):
         return reports
 
 
-class OnePassRun(Run):
-    """Reads each archive once, in the order given, and cleans it into a file; see :class:`Run`.
-
-    The first pages of a host are cleaned by the page alone, as in a crawl; what comes out depends on the order of the
-    pages and on nothing else. The counts are in a database in the work folder, one transaction per archive: a run that
-    was stopped is resumed at the archive it was at, unless it read standard input (``-``).
-    """
-
-    _keeps_order = True
-
-    def _clean(self) -> None:
-        """Clean archive by archive, and write those that were cleaned before the run was stopped once more."""
-        folder = self._state / "cleaned"
-        folder.mkdir(exist_ok=True)
-        with closing(sqlite3.connect(self._state / "one-pass.sqlite")) as database:
-            database.execute("CREATE TABLE IF NOT EXISTS archives (name TEXT PRIMARY KEY, report TEXT)")
-            counts = StreamCounts(database)
-            for done, (source, name) in enumerate(self._names.items()):
-                found = database.execute("SELECT report FROM archives WHERE name = ?", (name,)).fetchone()
-                report = Summary.from_json(found[0]) if found else self._clean_one(source, folder / name, counts, done)
-                self._summary.hosts = counts.save()
-                if not found:
-                    database.execute("INSERT INTO archives VALUES (?, ?)", (name, report.to_json()))
-                    database.commit()
-                self._write(source, [(folder / name, report)])
-                self._progress("clean", done + 1, len(self._names), self._summary.pages)
-
-    def _clean_one(self, source: str, file: Path, counts: StreamCounts, done: int) -> Summary:
-        """Clean the pages of an archive into a file of JSON lines, and report how that went."""
-
-        def progress(pages: int) -> None:
-            self._progress("clean", done, len(self._names), self._summary.pages + pages)
-
-        reader = ArchiveReader(Part(source))
-        return _write_rows(reader, clean_in_order(reader, counts, self._options), file, progress)
-
-
 def run_in_processes(
     work: PartWork, tasks: Tasks, options: Options, counts: HostCounts
 ) -> Iterator[tuple[str, Summary]]:
@@ -384,7 +347,7 @@ def write_leaves(pages: Iterable[ArchivedPage], file: Path | IO[bytes], options:
 def clean_archive(part: Part, file: Path, options: Options, counts: HostCounts) -> Summary:
     """Second pass: clean the pages of a part into a file of JSON lines."""
     reader = ArchiveReader(part, trace=_trace_of(file))
-    return _write_rows(reader, clean_counted(reader, counts, options), file)
+    return write_json_rows(reader, clean_counted(reader, counts, options), file)
 
 
 def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Options) -> Iterator[Row | Failure]:
@@ -395,121 +358,7 @@ def clean_counted(pages: Iterable[ArchivedPage], counts: HostCounts, options: Op
         yield clean_page(page, hashed, evidence, options)
 
 
-def clean_in_order(pages: Iterable[ArchivedPage], counts: StreamCounts, options: Options) -> Iterator[Row | Failure]:
-    """Clean pages, each with what its host had counted when it came; yield as :func:`clean_counted`, in their order."""
-    left = iter(pages)
-    cleaning: list[Callable[[], list[Row | Failure]]] = []
-    with ExitStack() as stack:
-        workers = [stack.enter_context(closing(_PageWorker(options))) for _ in range(options.processes)]
-        while batch := list(islice(left, _BATCH * len(workers))):
-            shares = [batch[begin : begin + _BATCH] for begin in range(0, len(batch), _BATCH)]
-            hashing = [worker.hash(share) for worker, share in zip(workers, shares, strict=False)]
-            for rows in cleaning:  # which the processes have worked on before
-                yield from rows()
-            cleaning = []
-            for worker, share, hashed_pages in zip(workers, shares, hashing, strict=False):
-                hashed = hashed_pages()
-                evidence = [_count_page(page, units, counts) for page, units in zip(share, hashed, strict=True)]
-                cleaning.append(worker.clean(share, hashed, evidence))
-        for rows in cleaning:
-            yield from rows()
-
-
-def _count_page(page: ArchivedPage, hashed: HashedUnits | str | None, counts: StreamCounts) -> SiteEvidence | None:
-    """Count a page as it comes, unless it could not be hashed."""
-    return None if hashed is None or isinstance(hashed, str) else counts.count(page.url, page.host, hashed)
-
-
-class _PageWorker:
-    """A process of one pass: it parses pages, keeps them while they are counted, and cleans them.
-
-    Of pages that it dies of, each is tried by itself in another one: that which ends it again is the one that fails.
-    """
-
-    def __init__(self, options: Options) -> None:
-        self._options = options
-        self._batch = 0
-        self._pool = process_pool(1, __name__)
-
-    def close(self) -> None:
-        """End the process."""
-        self._pool.shutdown(cancel_futures=True)
-
-    def hash(self, pages: list[ArchivedPage]) -> Callable[[], list[HashedUnits | str | None]]:
-        """Have pages parsed; return what waits for their fingerprints, or the errors of those without any."""
-        self._batch += 1
-        hashing: Future[list[HashedUnits | str | None]] = self._submit(_hash_pages, self._batch, pages)
-
-        def result() -> list[HashedUnits | str | None]:
-            with suppress(BrokenProcessPool):
-                return hashing.result()
-            return [self._try_alone(hash_page, page) for page in pages]
-
-        return result
-
-    def clean(
-        self, pages: list[ArchivedPage], hashed: list[HashedUnits | str | None], evidence: list[SiteEvidence | None]
-    ) -> Callable[[], list[Row | Failure]]:
-        """Have the pages cleaned that were parsed last; return what waits for their rows."""
-        cleaning: Future[list[Row | Failure]] = self._submit(_clean_kept, self._batch, evidence)
-
-        def result() -> list[Row | Failure]:
-            with suppress(BrokenProcessPool, _PagesGoneError):
-                return cleaning.result()
-            rows = []
-            for page, units, of_page in zip(pages, hashed, evidence, strict=True):
-                row = units if isinstance(units, str) else self._try_alone(_clean_again, page, of_page)
-                rows.append(Failure(row, page.url) if isinstance(row, str) else row)
-            return rows
-
-        return result
-
-    def _submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        try:
-            return self._pool.submit(work, *arguments, self._options)
-        except BrokenProcessPool:
-            self._pool = process_pool(1, __name__)
-            self._pool.submit(int).result()  # one that does not even start is no page's fault
-            return self._pool.submit(work, *arguments, self._options)
-
-    def _try_alone(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        try:
-            return self._submit(work, *arguments).result()
-        except BrokenProcessPool:
-            return ENDED_PROCESS
-
-
-class _PagesGoneError(LookupError):
-    """The process that kept the pages has ended."""
-
-
-_kept: Final = dict[int, list[tuple["ArchivedPage", "HashedPage | str | None"]]]()
-"""Pages that a process of one pass has parsed and is to clean next, by the number of their batch."""
-
-
-def _hash_pages(batch: int, pages: list[ArchivedPage], options: Options) -> list[HashedUnits | str | None]:
-    """Fingerprint pages in a process, which keeps them to be cleaned."""
-    hashed = [hash_page(page, options) for page in pages]
-    _kept[batch] = list(zip(pages, hashed, strict=True))
-    return list(hashed)
-
-
-def _clean_kept(batch: int, evidence: list[SiteEvidence | None], options: Options) -> list[Row | Failure]:
-    """Clean the pages of a batch that this process has kept, with the counts of their hosts."""
-    if batch not in _kept:
-        raise _PagesGoneError
-    return [
-        clean_page(page, hashed, of_page, options)
-        for (page, hashed), of_page in zip(_kept.pop(batch), evidence, strict=True)
-    ]
-
-
-def _clean_again(page: ArchivedPage, evidence: SiteEvidence | None, options: Options) -> Row | Failure:
-    """Clean a page that this process has not kept."""
-    return clean_page(page, hash_page(page, options), evidence, options)
-
-
-def _write_rows(
+def write_json_rows(
     reader: ArchiveReader, rows: Iterable[Row | Failure], file: Path, progress: Callable[[int], object] = lambda _: None
 ) -> Summary:
     """Write the rows of the pages of a reader into a file of JSON lines, and report how that went."""

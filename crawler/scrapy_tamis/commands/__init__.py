@@ -14,7 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from scrapy_tamis.commands import clean, compare, dedup, evaluate, hosts, inspect, report, site, train, warc
+from scrapy_tamis.commands import clean, compare, dedup, evaluate, hosts, inspect, report, train, warc
 from scrapy_tamis.commands.common import FAILED, INTERRUPTED, USAGE, CommandError, CommandParser, warn
 from scrapy_tamis.extras import missing_package
 from tamis import __version__, core, load_model
@@ -75,7 +75,7 @@ def make_parser() -> CommandParser:
     except ImportError:
         parser.add_argument("--print-completion", metavar="SHELL", action=_NoCompletion, help=completes)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (clean, inspect, compare, site, warc, train, evaluate, dedup, hosts, report):
+    for command in (clean, inspect, compare, warc, train, evaluate, dedup, hosts, report):
         summary, _, epilog = command.HELP.partition("\n")
         command_parser = commands.add_parser(
             command.__name__.rpartition(".")[2],

@@ -1,4 +1,4 @@
-"""``tamis compare``: Tamis beside other extractors on pages of one's own, in the browser or as tables."""
+"""``tamis compare``: Tamis beside other extractors on your own pages, in the browser or as tables."""
 
 from __future__ import annotations
 

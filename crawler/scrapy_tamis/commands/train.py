@@ -65,7 +65,7 @@ def add_options(parser: CommandParser) -> None:
     add("--marks", "learn from pages whose authors mark the article, too, for --model blocks without --gold")
     add(
         "--labels METHOD",
-        "site-level method that labels them, see tamis site --list (default: %(default)s)",
+        "site-level method that labels them, see python -m tamis_papers --list (default: %(default)s)",
         default="site-level",
     )
     add("--sources FILE", "Markdown with the sources of the pages, for the model card", many=True)

@@ -100,7 +100,7 @@ def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
 
 
 class FolderReplay:
-    """Counts up to so many ``pages`` of a folder, in an order that is random but always the same."""
+    """Counts up to ``pages`` pages of a folder, in an order that is random but always the same."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -118,7 +118,7 @@ class FolderReplay:
         return found
 
     def count(self, page: HashedPage, pages: int, model_name: str | None) -> tuple[NDArray[np.int64], int]:
-        """Count up to so many pages, this page included, as a crawl with this model does.
+        """Count up to ``pages`` pages, this page included, as a crawl with this model does.
 
         Returns:
             int64[k], how many of them have each counted unit of this page; and how many there are.

@@ -17,8 +17,8 @@ AUTOTHROTTLE_START_DELAY = 0.25
 AUTOTHROTTLE_MAX_DELAY = 30
 AUTOTHROTTLE_TARGET_CONCURRENCY = 2.0
 CONCURRENT_REQUESTS = 32
-# Scrapy starts so many tasks for every response, and 100 of them cost 4 ms: one for the item of a page, and one for its
-# links meanwhile.
+# Scrapy starts as many tasks for every response, and its default of 100 costs 4 ms: one for the item of a page, and one
+# for its links meanwhile.
 CONCURRENT_ITEMS = 2
 CONCURRENT_REQUESTS_PER_DOMAIN = 4
 DOWNLOAD_TIMEOUT = 60

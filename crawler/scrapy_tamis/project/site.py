@@ -148,10 +148,10 @@ class SiteSpider(Spider):
 
     def failed(self, failure: Failure) -> Iterator[Request]:
         """Request another link in place of one that has led to no page; Scrapy logs why."""
-        asked: dict[str, Any] = failure.request.cb_kwargs  # type: ignore[attr-defined]
-        self._note_answer(asked.get("site"), asked.get("link"), asked.get("start"))
-        yield from self._next_requests(asked.get("site"))
-        self._finish_where(asked.get("start"))
+        options: dict[str, Any] = failure.request.cb_kwargs  # type: ignore[attr-defined]
+        self._note_answer(options.get("site"), options.get("link"), options.get("start"))
+        yield from self._next_requests(options.get("site"))
+        self._finish_where(options.get("start"))
 
     def _go_on(self, response: Any) -> None:  # or the failure, where an errback has failed
         """Request the links that wait after a callback or a middleware has failed: no other page may be on its way."""

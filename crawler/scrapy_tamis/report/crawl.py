@@ -120,7 +120,7 @@ class _Errors(logging.Handler):
         if getattr(record, "spider", None) not in {None, self._crawler.spider}:
             return
         cause = record.exc_info[1] if record.exc_info else None
-        with suppress(Exception):  # whoever logs is not to fail where arguments do not fit the message
+        with suppress(Exception):  # a log call with arguments that do not fit its message must not fail here
             self._record.add_error(record.getMessage() + (f" ({type(cause).__name__}: {cause})" if cause else ""))
 
 

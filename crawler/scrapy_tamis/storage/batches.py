@@ -51,10 +51,10 @@ class Script:
 
 
 async def run_with_timeout(work: Awaitable[T], seconds: float) -> T:
-    """Wait for some work, but not for longer than so many seconds.
+    """Wait for some work, at most ``seconds``.
 
-    The time is counted in steps, each begun anew: while the event loop is busy with a page, an answer that has long
-    arrived cannot be read, and a single timer would take that for an outage. To connect takes several turns of the
+    The time is counted in steps, each timed by itself: while the event loop is busy with a page, an answer that has
+    long arrived cannot be read, and a single timer would take that for an outage. To connect takes several turns of the
     loop, and at the start of a crawl there is a page in each: steps that were held up do not count, up to six times
     the limit.
 
@@ -136,7 +136,7 @@ class CommandBatches:
         return [replies[place] for place in range(len(commands))]
 
     def _enqueue(self, server: str, commands: Sequence[Command], seconds: float = 0.0) -> asyncio.Future[list[Any]]:
-        """Have commands sent with the others to their server, after so many seconds at most.
+        """Have commands sent with the others to their server, after ``seconds`` at most.
 
         Never at once: the loop has others of its pages in hand, whose calls go along.
         """

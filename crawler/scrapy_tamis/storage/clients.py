@@ -57,7 +57,7 @@ def asynchronous_client(url: str, **options: Any) -> AsyncRedis:
         options: further arguments of the client.
 
     Raises:
-        ValueError: it is no such address.
+        ValueError: the address has another form.
     """
     kind, servers, _ = _split(url)
     if kind == _SENTINEL:
@@ -87,7 +87,7 @@ def is_cluster(url: str) -> bool:
 
 def without_secrets(url: str) -> str:
     """Return an address without its user, password and options, for a log."""
-    # An @ behind a ? may be in a password whose ? was not percent-encoded.
+    # An @ after a ? may be in a password whose ? was not percent-encoded.
     found = re.fullmatch(r"([^/]*//)(?:[^?]*@)?([^?@]*)(?:\?[^@]*)?", url)
     return found[1] + found[2] if found else "(set)"
 

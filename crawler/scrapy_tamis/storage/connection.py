@@ -65,7 +65,7 @@ _PERMANENT: Final = (
     ),
     (r"the Sentinels watch", "Sentinel has no master of this name", "check the name after the hosts"),
     (r"protected mode", "is in protected mode", "give its user a password, or set protected-mode no, on the server"),
-    (r"unknown command .SENTINEL", "is no Sentinel", "name the Sentinels, whose port is 26379, or use redis://"),
+    (r"unknown command .SENTINEL", "is not a Sentinel", "name the Sentinels, whose port is 26379, or use redis://"),
     (r"mode sentinel", "is a Sentinel", "use redis+sentinel:// or rediss+sentinel://, with the name of the master"),
     (r"[Uu]nknown (?:\w+ )?command", "lacks a command", "use Valkey, or Redis from version 6.2 on"),
     (
@@ -93,7 +93,11 @@ _PERMANENT: Final = (
     # A connection that was closed while TLS began is an EOF: the server may only be down behind a proxy.
     (r"\bSSL\b(?!.*EOF)|WRONG_VERSION_NUMBER", "does not speak TLS at this port", "use redis:// or the port for TLS"),
     (r"closed by server|reset by peer", "closed the connection at once", "if the port is for TLS, use rediss://"),
-    (r"cluster (?:support|mode)|Cluster mode", "is no cluster", "use redis:// or rediss://, or give its user +cluster"),
+    (
+        r"cluster (?:support|mode)|Cluster mode",
+        "is not a cluster",
+        "use redis:// or rediss://, or give its user +cluster",
+    ),
     (r"MovedError|MOVED", "is a server of a cluster", "use redis+cluster:// or rediss+cluster://"),
     (r"InvalidResponse: Protocol error", "is not what answers there", "check host and port"),
 )

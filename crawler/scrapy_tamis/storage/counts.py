@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Masses = NDArray[np.uint8]
 
 MAX_NODES: Final = 1024
-"""Nodes of a page that are counted: the server is never held up for longer than so many take."""
+"""Nodes of a page that are counted: no page holds up the server for longer."""
 
 _SETTLED, _REFUSED = 2, 4
 _PER_MILLE: Final = 1_000
@@ -55,8 +55,7 @@ otherwise cost a call for each of its pages."""
 REFRESH_PAGES: Final = 16
 MAX_REFRESHES: Final = 60
 
-_MAX_DOMAINS: Final = 10_000  # that are held; beyond that, those with fewer than so many new hosts are forgotten:
-_FEW_HOSTS: Final = 10
+_MAX_DOMAINS: Final = 10_000  # that are held; beyond that, the half with the fewest new hosts is forgotten
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +103,7 @@ class NodeCounts:
         count_stat: called with a stat of :mod:`scrapy_tamis.stats` when a host settles or opens again.
 
     Attributes:
-        label_states: what the last page has told of the labels of the first ``MAX_WATCHED_HOSTS`` hosts, by name.
+        label_states: the labels of the first ``MAX_WATCHED_HOSTS`` hosts as of their last page, by name.
     """
 
     connection: Connection
@@ -257,7 +256,7 @@ class _DistinctNodes:
 
 
 def _ends(size: int) -> NDArray[np.int64]:
-    """Places of the first and the last of so many nodes, ``MAX_NODES`` together."""
+    """Indices of the first and the last of ``size`` nodes, ``MAX_NODES`` together."""
     places = np.arange(MAX_NODES)
     places[MAX_NODES // 2 :] += size - MAX_NODES
     return places
@@ -268,16 +267,26 @@ class _NewHosts:
 
     def __init__(self, max_hosts: int) -> None:
         self._max_hosts = max_hosts
+        self._first = list[str]()  # of any domain: the list of public suffixes is read when these are ``max_hosts``
         self._hosts = Counter[str]()
-        _domain_of("example.com")  # reads the list of public suffixes, which takes too long for the first page
 
     def has_room(self, host: str) -> bool:
         """Whether one more host of the domain of this one may be begun."""
-        return not self._max_hosts or self._hosts[_domain_of(host)] < self._max_hosts
+        return (
+            len(self._first) < self._max_hosts or not self._max_hosts or self._hosts[_domain_of(host)] < self._max_hosts
+        )
 
     def add(self, host: str) -> None:
         """Note that a host was begun."""
-        domain = _domain_of(host)
+        if len(self._first) < self._max_hosts:
+            self._first.append(host)
+            if len(self._first) == self._max_hosts:
+                for each in self._first:
+                    self._add(_domain_of(each))
+        elif self._max_hosts:
+            self._add(_domain_of(host))
+
+    def _add(self, domain: str) -> None:
         self._hosts[domain] += 1
         if self._hosts[domain] == self._max_hosts:
             logger.warning(
@@ -286,7 +295,7 @@ class _NewHosts:
                 *(domain, self._max_hosts),
             )
         if len(self._hosts) > _MAX_DOMAINS:
-            self._hosts = Counter({domain: number for domain, number in self._hosts.items() if number >= _FEW_HOSTS})
+            self._hosts = Counter(dict(self._hosts.most_common(_MAX_DOMAINS // 2)))
 
 
 @cache

@@ -123,7 +123,7 @@ def page_id_of(fingerprint: bytes) -> bytes:
 
 
 def frequencies(entries: bytes, pages: int) -> NDArray[np.int64]:
-    """Return the document frequencies (int64) in packed entries of a host with so many pages."""
+    """Return the document frequencies (int64) in the packed entries of a host with ``pages`` pages."""
     entry = np.frombuffer(entries, ENTRY)
     missed = (entry["missed"] & ~np.uint16(_WAS_TEMPLATE)).astype(np.int64)
     return frequency_estimates(entry["seen"].astype(np.int64), missed, pages)

@@ -76,7 +76,7 @@ class HostRecords:
         yield from self.named(key[len(before) : -len(after)].decode(errors="replace") for key in keys)
 
     def named(self, hosts: Iterable[str]) -> Iterator[HostRecord]:
-        """Look hosts up, some hundreds at a time, but for unknown ones and damaged ones, which a crawl counts anew."""
+        """Look hosts up, hundreds at a time; unknown and damaged ones, which a crawl counts again, are left out."""
         left = iter(hosts)
         while batch := list(islice(left, _BATCH)):
             yield from self._look_up(batch)

@@ -56,7 +56,7 @@ class Labels:
         """Read labels as ``count_page.lua`` packs them: 8 bytes of fingerprint and one for the fraction of pages each.
 
         Raises:
-            ValueError: they are of another length, or the expected text is no number.
+            ValueError: they are of another length, or the expected text is not a number.
         """
         if not 0 <= expected < float("inf"):
             raise ValueError(f"the text expected of a page cannot be {expected}")
@@ -104,7 +104,7 @@ class SettledHost(Labels):
         return self.recent < REOPEN_BELOW or self.outgrown
 
     def confirm(self) -> None:
-        """Note that Redis has these labels still, or cannot be asked."""
+        """Note that Redis has these labels still, or is unreachable."""
         self.confirmed, self.pages_since = time.monotonic(), 0
 
     def frequencies(self, fractions: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from tamis.metadata.facts import declared_kind, declared_offers
 from tamis.metadata.json_ld import json_ld_scripts
 from tamis.metadata.offers import amounts_in
 from tamis.metadata.visible import heading_block
-from tamis.output.styles import STRUCK_OUT, styled
+from tamis.output.styles import styles_of_text
 from tamis.output.text import blocks_inside
 from tamis.page.attributes import attribute_predicate
 from tamis.page.hidden import hidden_runs
@@ -94,5 +94,5 @@ def _price_block(draft: Draft, name: int, is_fact: Flags, behind: Flags) -> int 
 
 def _struck_out(page: Page) -> Flags:
     """bool[r], the runs that an element or a style strikes out."""
-    struck = _STRUCK_OUT.take(page.tag) | is_among(page, list(styled(page, STRUCK_OUT)))
+    struck = _STRUCK_OUT.take(page.tag) | (styles_of_text(page, "text-decoration-line") > 0)
     return within(page, struck)[page.run_node]

@@ -13,8 +13,9 @@ import numpy as np
 
 from tamis.output.code import code_blocks, language_in_toolbar
 from tamis.output.runs import decode_email
-from tamis.output.styles import ALIGNED, styled
+from tamis.output.styles import alignments
 from tamis.page.addresses import base_address, join_address
+from tamis.page.css_values import ALIGNMENTS
 from tamis.page.tree import TAG_ID, named_elements, nearest, tag_set
 
 if TYPE_CHECKING:
@@ -111,10 +112,10 @@ def attributes_to_write(page: Page, elements: NDArray[np.intp]) -> list[Pairs]:
             if sources := _better_sources(page, image, pairs, offered.get(image, "")):
                 safe = dict(filter(None, map(safe_pair, sources.items())))
                 attributes[place] = list((dict(attributes[place]) | safe).items())
-    aligned = styled(page, ALIGNED) if "table" in page.tag_names else {}
-    for place in np.flatnonzero(_CELLS[tag]).tolist() if aligned else ():
-        if found := ALIGNED.search(aligned.get(int(elements[place]), "")):
-            attributes[place] = [*(pair for pair in attributes[place] if pair[0] != "align"), ("align", found[1])]
+    aligned = alignments(page)[elements] if "table" in page.tag_names else np.zeros(len(elements))
+    for place in aligned.nonzero()[0].tolist():
+        said = "align", ALIGNMENTS[int(aligned[place])]
+        attributes[place] = [*(pair for pair in attributes[place] if pair[0] != "align"), said]
     return _with_languages(page, elements, attributes)
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tamis.output.styles import KEEPS_SPACES, MONOSPACED, styled
+from tamis.output.styles import styles_of_text
 from tamis.page.attributes import attribute_predicate
+from tamis.page.css_values import KEEPS_SPACES
 from tamis.page.tree import (
     TAG_ID,
     elements_named,
@@ -58,8 +59,9 @@ def code_blocks(page: Page) -> Flags:
     found = page.attributes.elements_with([place for place, value in boxes if _BOX.search(value)])
     lists = page.attributes.elements_with([place for place, value in boxes if _LIST_OF_LINES.search(value)])
     found += [element for element in lists if page.tag[element] == TAG_ID["ol"]]
-    spaced = styled(page, KEEPS_SPACES)
-    candidates = [element for element, css in spaced.items() if _CODE[page.tag[element]] or MONOSPACED.search(css)]
+    are_spaced = styles_of_text(page, "white-space") >= KEEPS_SPACES
+    are_spaced &= _CODE[page.tag] | (styles_of_text(page, "font-family") > 0)
+    candidates = are_spaced.nonzero()[0].tolist()
     outer = outermost(page.parent, is_among(page, candidates)) if candidates else ()
     found += [element for element in candidates if outer[element] == element and "\n" in _text(page, element)]
     breaks = elements_named(page, "br") if not page.tag_names.isdisjoint({"code", "samp"}) else []

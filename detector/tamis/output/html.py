@@ -38,7 +38,12 @@ def _write_body(markup: Markup) -> str:
         while open_ends[-1][0] <= item:
             written.append(open_ends.pop()[1])
         if not name:
-            written.append(escape(value, quote=False) if isinstance(value, str) else "".join(map(_write_piece, value)))
+            if not isinstance(value, str):
+                written.extend(map(_write_piece, value))
+            elif "<" in value or "&" in value or ">" in value:
+                written.append(escape(value, quote=False))
+            else:  # as most texts
+                written.append(value)
             continue
         line_end = "\n" if name in BLOCK_LEVEL and item >= end_of_code else ""
         written.append(f"<{name}{''.join(map(attribute_of.__getitem__, value))}>{line_end if name in VOID else ''}")

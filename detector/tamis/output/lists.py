@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tamis.output.styles import LIST_STYLE, styled
+from tamis.output.styles import styles_of_text
+from tamis.page.css_values import LIST_STYLES
 from tamis.page.tree import TAG_ID, elements_named, once_per_page
 
 if TYPE_CHECKING:
@@ -26,15 +27,17 @@ _MAX_DIGITS: Final = 9  # of a number in Markdown
 def lettered_labels(page: Page) -> dict[int, str]:
     """The labels of list items that are no numbers."""
     types = page.attribute("type").keys() if "li" in page.tag_names else ()
-    is_list = any(page.tag[each] in _TYPED for each in types) or styled(page, LIST_STYLE)
+    is_list = any(page.tag[each] in _TYPED for each in types) or styles_of_text(page, "list-style-type").any()
     return {each: label for each, label in list_labels(page).items() if label.strip("0123456789.")} if is_list else {}
 
 
 @once_per_page
 def list_labels(page: Page) -> dict[int, str]:
     """Label by item of the lists that number them: ``7.``, ``a.`` or ``iv.``, "" where a style shows none."""
-    styles = styled(page, LIST_STYLE) if "li" in page.tag_names else {}
-    lists = [*elements_named(page, "ol"), *(each for each in styles if page.tag[each] == TAG_ID["ul"])]
+    styles = styles_of_text(page, "list-style-type")
+    own = page.attributes.containing(("list-style",), "style") if "ol" in page.tag_names else []
+    bare = page.attributes.elements_with([place for place, style in own if "none" in style])  # sheets reset all lists
+    lists = elements_named(page, "ol") + ((styles > 0) & (page.tag == TAG_ID["ul"])).nonzero()[0].tolist()
     starts, values, types = (page.attribute(name) if lists else {} for name in ("start", "value", "type"))
     reversed_lists = page.attribute("reversed") if lists else {}
     labels = {}
@@ -42,14 +45,15 @@ def list_labels(page: Page) -> dict[int, str]:
         items = [child for child in _children(page, numbered) if page.tag[child] == TAG_ID["li"]]
         step = -1 if numbered in reversed_lists else 1
         number = _parse_number(starts.get(numbered), len(items) if step < 0 else 1)
-        default = "decimal" if page.tag[numbered] == TAG_ID["ol"] else "none"
+        is_ordered = page.tag[numbered] == TAG_ID["ol"]
+        default = "decimal" if is_ordered and numbered not in bare else "none"
         for item in items:
             number = _parse_number(values.get(item), number)
             stated = next((types[each].strip() for each in (item, numbered) if each in types), "")
             style = _TYPES.get(stated, default)
             for each in (numbered, item):
-                style = LIST_STYLE.findall(styles[each])[-1] if each in styles else style
-            if style != "none" or default == "decimal":
+                style = LIST_STYLES[int(styles[each])] or style
+            if style != "none" or is_ordered:
                 labels[item] = _label(number, style)
             number += step
     return labels
@@ -69,7 +73,7 @@ def _label(number: int, style: str) -> str:
         for value, sign in _ROMAN:
             letters += sign * (number // value)
             number %= value
-    elif style.endswith(("alpha", "latin")) and number > 0:
+    elif style.endswith("alpha") and number > 0:
         while number:
             number, digit = divmod(number - 1, 26)
             letters = chr(ord("a") + digit) + letters

@@ -21,7 +21,7 @@ from tamis.output.code import code_blocks, code_line_elements, in_code_blocks
 from tamis.output.formulas import Formula, find_formulas, formula_blocks, tex_in_text
 from tamis.output.lists import list_labels
 from tamis.output.runs import checkboxes, run_rewrites, shown_elements
-from tamis.output.styles import STRUCK_OUT, displayed_as_blocks, styled
+from tamis.output.styles import displayed_as_blocks, styles_of_text
 from tamis.output.tables import data_tables, is_callout, layout_tables
 from tamis.page.page import NO_LIMITS, Page
 from tamis.page.text import character_properties
@@ -36,6 +36,7 @@ from tamis.page.tree import (
     nearest,
     once_per_page,
     prefix_sums,
+    runs_in_blocks,
     runs_of_blocks,
     subtree_sums,
     sums_in_blocks,
@@ -105,10 +106,6 @@ _KEEPS_DIV: Final = frozenset({"id", "lang", "dir"})  # names of attributes that
 _TARGETS: Final = frozenset({"id", "name"})  # of attributes that others may link to
 _SOURCES: Final = frozenset({"src", "srcset"})
 _FORUM_POST: Final = re.compile(r"(?:^|\s)(?:messageText|postcontent)(?:$|\s)")  # in a blockquote
-
-
-BOXES: Final = frozenset({"[ ]", "[x]"})
-"""Texts of a :class:`Box`."""
 
 
 ROLES: Final = (
@@ -199,15 +196,19 @@ def make_markup(
     stated: dict[str, str] = {}
     for _, pairs in reversed(named_elements(page, "html", "body")[:2]):  # that of the root counts
         stated |= {name: pairs[name].strip() for name in ("lang", "dir") if pairs.get(name, "").strip()}
-    elements, runs = _strip_template(page, template, hidden)
+    kept_text = runs_of_blocks(page, ~template[page.n :])
+    if hidden is not None:
+        kept_text &= ~hidden
+    media = _kept_media(page, template, sums_over_runs(page, kept_text))
+    elements, runs = kept_items(page, kept_text, media)
     elements &= ~_find_wrappers(page, elements, runs)
     if not images:
         elements &= ~(_MEDIA | _MEDIA_PARTS)[page.tag]
     kept = np.flatnonzero(elements)
     attributes = attributes_to_write(page, kept)
     if deduplicate and (repeated := _repeated_pictures(page, kept, attributes)):
-        copies = within(page, is_among(page, repeated))
-        first = _strip_template(page, template, hidden, copies)[0].take(kept)
+        media &= ~within(page, is_among(page, repeated))
+        first = kept_items(page, kept_text, media)[0].take(kept)
         kept, attributes = kept[first], list(compress(attributes, first.tolist()))
     markup = join_items(page, kept, attributes, np.flatnonzero(runs), links=links)
     return replace(markup, language=sorted(stated.items(), reverse=True))
@@ -238,19 +239,6 @@ def read_markup(html: str) -> Markup:
     return join_items(page, kept, attributes_as_stated(page, kept), np.arange(page.r))
 
 
-def _strip_template(
-    page: Page, template: Flags, hidden: Flags | None, copies: Flags | None = None
-) -> tuple[Flags, Flags]:
-    """Return the elements (bool[n]) and runs (bool[r]) that stay when template units are cut."""
-    kept_text = runs_of_blocks(page, ~template[page.n :])
-    if hidden is not None:
-        kept_text &= ~hidden
-    media = _kept_media(page, template, sums_over_runs(page, kept_text))
-    if copies is not None:
-        media &= ~copies
-    return kept_items(page, kept_text, media)
-
-
 def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
     """bool[n], contents without text that stay when template units are cut: pictures, videos, sounds and formulas.
 
@@ -262,8 +250,7 @@ def _kept_media(page: Page, template: Flags, kept_runs: Integers) -> Flags:
     kept_blocks = ~template[page.n :]
     media = _MEDIA[page.tag] & shown_elements(page) & ~within(page, page.tag == TAG_ID["noscript"])
     media &= ~template[: page.n]
-    all_text = runs_of_blocks(page, np.ones(page.m, bool))
-    around = nearest(page.parent, sums_over_runs(page, all_text) > 0)
+    around = nearest(page.parent, page.block_begin < page.block_end)
     media &= (around < 0) | (kept_runs[around] > 0)
     media &= _blocks_to_content(page, kept_blocks) <= _MAX_DISTANCE
     widths, heights = page.attribute("width"), page.attribute("height")  # a pixel at most: it counts visits
@@ -288,7 +275,7 @@ def kept_items(page: Page, kept_text: Flags, media: Flags | None = None) -> tupl
     An element stays while something in its subtree does. Formulas stay with the text of their line. Line breaks stay
     behind text that stays, rules between such texts, one between two, and cells in rows of data tables that stay.
     """
-    all_text, kept_runs = runs_of_blocks(page, np.ones(page.m, bool)), sums_over_runs(page, kept_text)
+    all_text, kept_runs = runs_in_blocks(page), sums_over_runs(page, kept_text)
     has_content, seen = kept_runs > 0, shown_elements(page)
     media = np.zeros(page.n, bool) if media is None else media
     if formulas := find_formulas(page).by_element:
@@ -445,16 +432,11 @@ def _output_names(page: Page, elements: NDArray[np.intp]) -> list[str]:
         is_div[place] |= _FORUM_POST.search(dict(page.attributes[int(elements[place])]).get("class", "")) is not None
     code = code_blocks(page)[elements]
     is_div |= is_among(page, page.parent[elements[code]])[elements] & (page.tag[elements] == TAG_ID["p"])
-    struck = is_among(page, _struck_out(page))[elements]
+    struck = (styles_of_text(page, "text-decoration-line")[elements] > 0) & (page.tag[elements] == TAG_ID["span"])
     for name, chosen in (("div", is_div), ("pre", code), ("s", struck)):
         for place in np.flatnonzero(chosen).tolist():
             names[place] = name
     return names
-
-
-def _struck_out(page: Page) -> list[int]:
-    """Spans whose text a style strikes out."""
-    return [element for element in styled(page, STRUCK_OUT) if page.tag[element] == TAG_ID["span"]]
 
 
 def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:

@@ -17,7 +17,7 @@ from tamis.output.code import beside_code, code_blocks, in_code_blocks, labelled
 from tamis.output.formulas import find_formulas
 from tamis.output.leftovers import unrendered_runs
 from tamis.output.spacing import separated_runs
-from tamis.output.styles import KEEPS_LINES, styled
+from tamis.output.styles import styles_of_text
 from tamis.page.attributes import attribute_predicate
 from tamis.page.text import DIRECTION_MARKS, RIGHT_TO_LEFT, UNSEEN_CHARACTERS
 from tamis.page.tree import (
@@ -64,7 +64,7 @@ RAISED: Final = {
 RAISED_SIGNS: Final = frozenset(map(chr, RAISED["sup"]))
 
 QUOTED: Final = {"q": ("“", "”"), "rt": ("(", ")")}
-"""What plain text has around the text of an element."""
+"""What text has around that of an element; plain_text.c has the same signs."""
 
 
 def run_text(page: Page, run: int, rewrites: Mapping[int, str] = MappingProxyType({})) -> str:
@@ -99,8 +99,9 @@ def run_rewrites(page: Page) -> dict[int, str]:
         for run in in_code_blocks(page).take(page.run_node).nonzero()[0].tolist():
             if _NO_BREAK_SPACE in (text := run_text(page, run, rewrites)):
                 rewrites[run] = text.replace(_NO_BREAK_SPACE, " ")
-    for run in within(page, is_among(page, _verse(page))).take(page.run_node).nonzero()[0].tolist():
-        if page.has_ink[run]:
+    verse = (styles_of_text(page, "white-space") > 0) & ~in_code_blocks(page)
+    if verse.any():
+        for run in (within(page, verse).take(page.run_node) & page.has_ink).nonzero()[0].tolist():
             rewrites[run] = run_text(page, run, rewrites).replace("\n", LINE_SEPARATOR)
     behind = 0
     for element, code in page.attribute("data-cfemail").items():
@@ -108,12 +109,6 @@ def run_rewrites(page: Page) -> dict[int, str]:
             behind, runs = int(page.end[element]), range(page.run_begin[element], page.run_end[element])
             rewrites |= dict.fromkeys(runs[1:], "") | dict.fromkeys(runs[:1], email)
     return rewrites | dict.fromkeys(omitted_elements(page).take(page.run_node).nonzero()[0].tolist(), "")
-
-
-def _verse(page: Page) -> list[int]:
-    """Elements that are no code and whose line ends a style keeps."""
-    in_code = in_code_blocks(page)
-    return [element for element in styled(page, KEEPS_LINES) if not in_code[element]]
 
 
 @once_per_page

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tamis.output.styles import DISPLAY_FLEX, styled
+from tamis.output.styles import displays
+from tamis.page.css_values import FLEX
 from tamis.page.text import UNSPACED_CLASS
 from tamis.page.tree import TAG_ID, elements_named, is_among, nearest, tag_set, within
 
@@ -51,7 +52,7 @@ def separated_runs(page: Page) -> dict[int, str]:
             are_apart &= ~(is_whole[nodes[0]] | is_whole[nodes[1]])
         are_apart[are_apart] = _begin_words(page, runs[are_apart], before[are_apart], node[are_apart])
     boxes = [element for element, name in page.unknown_names.items() if "-" in name]
-    flexes = is_among(page, list(styled(page, DISPLAY_FLEX)))
+    flexes = displays(page) <= FLEX
     if boxes or "button" in page.tag_names or flexes.any():
         is_box = np.append(flexes, False)[page.parent] | is_among(page, boxes + elements_named(page, "button"))
         box = nearest(page.parent, is_box)

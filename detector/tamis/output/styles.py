@@ -1,81 +1,79 @@
-"""What styles say of text that stays: inline elements shown as blocks, white space that counts, struck-out text.
+"""What styles say of text that stays: how elements are displayed, white space that counts, struck-out text.
 
-Read are inline styles, and of the page's own sheets the rules for a single class or tag: the last one wins, whatever
-its weight is.
+Styles are the page's own, as :mod:`tamis.page.cascade` reads them.
 """
 
 from __future__ import annotations
 
-import re
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from tamis.page.tree import IS_BLOCK_LEVEL, TAG_NAMES, elements_named, once_per_page
+import numpy as np
+
+from tamis.page.cascade import find_values
+from tamis.page.css_values import BLOCK, FLEX
+from tamis.page.tree import (
+    IS_BLOCK_LEVEL,
+    is_among,
+    once_per_page,
+    prefix_sums,
+    sums_over_runs,
+    tag_set,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from numpy.typing import NDArray
 
     from tamis.page.page import Page
 
-_INLINE_PARTS: Final = ("display", "white-space", "line-through", "list-style", "text-align")
-_SHEET_PARTS: Final = ("white-space:", "line-through", "list-style-type:")
-"""What the declarations contain that are read; sheets set ``display`` for too many elements to follow it here."""
-_MAX_SELECTORS: Final = 100  # of a page
-_MAX_RULE: Final = 1_000  # characters
-_SELECTOR: Final = re.compile(r"([a-z0-9]*)(?:\.([\w-]+))?")
-
-DISPLAY_BLOCK: Final = re.compile(r"display\s*:\s*(?:block|flex|grid|table|list-item)\b")
-DISPLAY_FLEX: Final = re.compile(r"display\s*:\s*(?:inline-)?(?:flex|grid)\b")
-KEEPS_LINES: Final = re.compile(r"white-space\s*:\s*(?:pre|break-spaces)")
-KEEPS_SPACES: Final = re.compile(r"white-space\s*:\s*(?:pre(?!-line)|break-spaces)")
-MONOSPACED: Final = re.compile(r"font[^:;]{0,20}:[^;]{0,100}(?:mono|courier|consolas|menlo)")
-ALIGNED: Final = re.compile(r"text-align\s*:\s*(left|center|right)\b")
-STRUCK_OUT: Final = re.compile(r"line-through")
-LIST_STYLE: Final = re.compile(
-    r"list-style(?:-type)?\s*:[^;]{0,100}?\b(none|decimal|(?:lower|upper)-(?:alpha|latin|roman))\b"
-)
+_WANTED: Final = {
+    "white-space": "white-space 0pb",
+    "text-decoration-line": "text-decoration 0l\ntext-decoration-line 0l",
+    "list-style-type": "list-style 0lud\nlist-style-type 0lund",
+}
+"""Declarations that matter, as the cascade takes them."""
+_CELLS: Final = tag_set("td", "th")
 
 
 @once_per_page
-def _declarations(page: Page) -> list[tuple[str, list[int]]]:
-    """Declarations in lower case, and the elements that they apply to; those of inline styles are last."""
-    sheets = (page.raw_texts.get(sheet, b"") for sheet in elements_named(page, "style"))
-    rules = ((selector, css) for sheet in sheets for selector, css in _rules(sheet))
-    found = [(css, _select(page, selector)) for selector, css in islice(rules, _MAX_SELECTORS)]
-    inline = page.attributes.containing(_INLINE_PARTS, "style")
-    return found + [(style.lower(), page.attributes.elements_with([place])) for place, style in inline]
+def _of_text(page: Page) -> dict[str, NDArray[np.float64]]:
+    has_text = sums_over_runs(page, page.has_ink) > 0
+    return find_values(page, {*_WANTED, "font-family"}, has_text, "\n".join(_WANTED.values()))
 
 
-def _rules(sheet: bytes) -> Iterator[tuple[str, str]]:
-    """Selectors of one class or tag, each with the declarations of its rule that may say something of text."""
-    for part in map(str.encode, _SHEET_PARTS):
-        at = sheet.find(part)
-        while at >= 0:
-            begin, end = sheet.rfind(b"{", max(at - _MAX_RULE, 0), at), sheet.find(b"}", at, at + _MAX_RULE)
-            above = max(sheet.rfind(sign, max(begin - _MAX_RULE, 0), begin) for sign in (b"}", b"{", b"/", b">"))
-            for selector in sheet[above + 1 : begin].decode(errors="replace").split(",") if 0 <= begin < end else ():
-                if selector and not selector.isspace():
-                    yield selector.strip(), sheet[begin + 1 : end].decode(errors="replace").lower()
-            at = sheet.find(part, at + 1)
+def styles_of_text(page: Page, name: str) -> NDArray[np.float64]:
+    """float64[n], value of a property of text on the elements that say something of text; 0 on others."""
+    found = _of_text(page)
+    return found[name] if found else np.zeros(page.n)
 
 
-def _select(page: Page, selector: str) -> list[int]:
-    if (parts := _SELECTOR.fullmatch(selector)) is None:
-        return []
-    name, wanted = parts.groups()
-    if not wanted:
-        return elements_named(page, name) if name in TAG_NAMES else []
-    found = page.attributes.containing((wanted.lower(),), "class")
-    elements = page.attributes.elements_with([place for place, value in found if wanted in value.split()])
-    return [element for element in elements if name in {"", TAG_NAMES[page.tag[element]]}]
+@once_per_page
+def alignments(page: Page) -> NDArray[np.float64]:
+    """float64[n], how the text of each cell is aligned; 0 for cells that do not say so."""
+    found = find_values(page, {"text-align"}, _CELLS.take(page.tag))
+    return found["text-align"] if found else np.zeros(page.n)
 
 
-def styled(page: Page, pattern: re.Pattern[str]) -> dict[int, str]:
-    """Elements with declarations that a pattern matches, each with the last of these."""
-    return {element: css for css, elements in _declarations(page) if pattern.search(css) for element in elements}
+@once_per_page
+def displays(page: Page) -> NDArray[np.float64]:
+    """float64[n], how a style displays the elements whose text touches that of others, and those around them.
+
+    Of other inline elements only their own style is read. The values are those of :mod:`tamis.page.css_values`, 0 for
+    what stays inline and for all other elements.
+    """
+    ink, is_joined = prefix_sums(page.has_ink), np.append(page.is_joined, False)
+    touches = ~IS_BLOCK_LEVEL.take(page.tag) & (is_joined[page.run_begin] | is_joined[page.run_end])
+    touches &= ink[page.run_begin] < ink[page.run_end]
+    subjects = touches | is_among(page, page.parent[touches])
+    own = page.attributes.containing(("display",), "style")
+    subjects[page.attributes.elements_with([place for place, _ in own])] = True
+    found = find_values(page, {"display"}, subjects)
+    return found["display"] if found else np.zeros(page.n)
 
 
 @once_per_page
 def displayed_as_blocks(page: Page) -> list[int]:
-    """Inline elements that a style shows as blocks, each on a line of its own."""
-    return [element for element in styled(page, DISPLAY_BLOCK) if not IS_BLOCK_LEVEL[page.tag[element]]]
+    """Inline elements that a style shows as blocks, each on a line of its own; in flex boxes and grids they are not."""
+    display = displays(page)
+    is_block = (display <= BLOCK) & (display >= FLEX) & ~IS_BLOCK_LEVEL.take(page.tag)
+    found: list[int] = (is_block & (display[page.parent] > FLEX)).nonzero()[0].tolist()
+    return found

@@ -138,6 +138,8 @@ class AttributeTable:
             names: names of the attributes that are wanted.
             change: what to give instead of a pair, ``None`` for nothing; called once for each distinct one.
         """
+        if not len(elements):
+            return []
         begin = self.begin[elements]
         counts = self.begin[elements + 1] - self.begin[elements]
         bounds = prefix_sums(counts)

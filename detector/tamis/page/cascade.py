@@ -1,4 +1,4 @@
-"""The cascade of the properties that can hide text: what a page's own styles come to on one screen.
+"""The cascade: what a page's own styles come to on one screen, of the properties that can hide text, and some others.
 
 The screen is 1280 by 800 pixels, light, with a mouse and scripts. Sheets from elsewhere are not fetched, and count as
 empty. The compiled core splits the page's sheets into rules and finds those that may matter: first by values that hide,
@@ -42,6 +42,7 @@ from tamis.page.tree import (
     elements_named,
     is_among,
     nearest,
+    once_per_page,
     run_lengths,
     runs_of_blocks,
     subtree_sums,
@@ -162,6 +163,7 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
     return _compute(page, css, browser, holding, candidates) if candidates else Styles({}, {})
 
 
+@once_per_page
 def _own_css(page: Page) -> bytes:
     """The page's own style sheets for the screen."""
     table, sheets = page.attributes, elements_named(page, "style")
@@ -257,12 +259,47 @@ def _compute(
     if not candidates.keys().isdisjoint(INHERITED):
         subjects = (within(page, hidden) & holding) | (subtree_sums(page, hidden) > 0)
     names = {name for way in candidates for name in WAYS[way].properties}
+    ranked, shown = _rank(page, css, browser, subjects, names, candidates)
+    values = _cascade(page, names, ranked)
+    if "color" in candidates:
+        values["background-color"] = _backgrounds(page, css, values["background-color"])
+    return _evaluate(page, candidates, values, shown)
+
+
+def find_values(page: Page, names: set[str], subjects: Flags, wanted: str = "") -> dict[str, NDArray[np.float64]]:
+    """float64[n] by property, its value on elements as their own styles set it; nothing where none does.
+
+    Args:
+        page: the page.
+        names: properties of :data:`tamis.page.css_values.READERS`.
+        subjects: bool[n], the elements.
+        wanted: declarations one of which an element must have, as :data:`_HIDING_RULES` has them; "" for any.
+    """
+    css = _own_css(page)
+    if wanted:
+        rules, styles = _search(page, css, subjects, wanted)
+        chosen = is_among(page, page.attributes.elements_with([place for place, _ in styles])) & subjects
+        for _, selectors, _, _ in _read_rules(page, rules, in_any_state=True):
+            for selector in selectors:
+                chosen |= select(page, selector, among=subjects)
+        subjects = chosen
+    ranked = _rank(page, css, [], subjects, names, {})[0] if subjects.any() else []
+    return _cascade(page, names, ranked) if ranked else {}
+
+
+def _rank(
+    page: Page, css: bytes, browser: list[tuple[Flags, Said]], subjects: Flags, names: set[str], candidates: Candidates
+) -> tuple[list[tuple[Chosen, Said]], Candidates]:
+    """What is said of some properties of some elements (bool[n]) in ascending order of rank, and what rules show.
+
+    Those are the candidates (bool[n] by way of hiding) that a rule for another state shows.
+    """
     wanted = names | {short for short, longhands in LONGHANDS.items() if not names.isdisjoint(longhands)}
     shown = {way: np.zeros(page.n, bool) for way in candidates}
     ranked: list[tuple[Rank, Chosen, Said]] = [((0, 0, (0, 0, 0), 0), chosen, said) for chosen, said in browser]
     layers: dict[str, int] = {}
     lines = "\n".join(f"{name} 0" for name in wanted)
-    rules, _ = _search(page, css, subjects, lines, in_any_state=True)
+    rules, _ = _search(page, css, subjects, lines, in_any_state=bool(candidates))
     for order, selectors, layer, said in _read_rules(page, rules, in_any_state=True):
         place = layers.setdefault(layer, len(layers)) if layer else len(css)
         shows = [way for way in candidates.keys() & OPENABLE if _shows(said, way)]
@@ -273,12 +310,11 @@ def _compute(
             for way in shows:
                 shown[way] |= select(page, selector, among=candidates[way], in_any_state=True) & ~chosen
     inline = {place: SAID[style] for place, style in page.attributes.containing(wanted, "style")}
-    of_style = page.attributes.elements_and_values(inline)
-    ranked += [((1, len(css), _INLINE, 0), np.array([element]), said) for element, said in of_style]
-    values = _cascade(page, names, [(chosen, said) for _, chosen, said in sorted(ranked, key=itemgetter(0))])
-    if "color" in candidates:
-        values["background-color"] = _backgrounds(page, css, values["background-color"])
-    return _evaluate(page, candidates, values, shown)
+    styled: dict[Said, list[int]] = {}
+    for element, said in page.attributes.elements_and_values(inline):
+        styled.setdefault(said, []).append(element)
+    ranked += [((1, len(css), _INLINE, 0), np.array(elements), said) for said, elements in styled.items()]
+    return [(chosen, said) for _, chosen, said in sorted(ranked, key=itemgetter(0))], shown
 
 
 def _cascade(page: Page, names: set[str], ranked: list[tuple[Chosen, Said]]) -> dict[str, NDArray[np.float64]]:

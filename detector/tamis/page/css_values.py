@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     Get = Callable[[str], Any]  # Values, or a number
 
 UNSET: Final = -3.0  # of what is inherited
+BLOCK, FLEX, INLINE_FLEX = -1.0, -2.0, -4.0  # ways to display, also grids; above 0 for none
+KEEPS_LINES, KEEPS_SPACES = 1.0, 2.0  # ways to treat white space
+ALIGNMENTS: Final = ("", "left", "center", "right")
+LIST_STYLES: Final = ("", "none", "decimal", "lower-alpha", "upper-alpha", "lower-roman", "upper-roman")
 _TINY, _SMALL_LETTERS, _FAINT = 1.0, 2.0, 0.1  # px, px, opacity; at most, at most, below
 _FAR, _VERY_FAR = 500.0, 2000.0  # px, off the screen by a place, and by a margin or a movement
 _MAX_LENGTH: Final = 1e6  # px
@@ -67,7 +71,20 @@ def _display(value: str) -> float | None:
     if value in {"initial", "unset", "revert", "inherit"}:
         return 0.0
     found = _DISPLAY.fullmatch(value)
-    return None if found is None or not value else float(found[1] is not None)
+    if found is None or not value:
+        return None
+    is_inline = value.startswith(("inline", "contents", "run-in", "ruby"))
+    inside = INLINE_FLEX if is_inline else FLEX
+    return 1.0 if found[1] else inside if "flex" in value or "grid" in value else 0.0 if is_inline else BLOCK
+
+
+def _white_space(value: str) -> float:
+    return KEEPS_LINES if value == "pre-line" else KEEPS_SPACES if value.startswith(("pre", "break-spaces")) else 0.0
+
+
+def _list_style(value: str) -> float:
+    words = value.replace("latin", "alpha").split()
+    return next((float(LIST_STYLES.index(word)) for word in words if word in LIST_STYLES), 0.0)
 
 
 def _opacity(value: str) -> float:
@@ -143,6 +160,11 @@ READERS: Final[dict[str, tuple[Callable[[str], float | None], float]]] = {
     "background-color": (read_background, NO_COLOR),
     **dict.fromkeys(("background-clip", "-webkit-background-clip"), (_flag("text"), 0)),
     **dict.fromkeys(("-webkit-text-stroke", "text-shadow"), (_flag(r"^(?!none|0)"), 0)),
+    "white-space": (_white_space, 0),
+    "text-decoration-line": (_flag("line-through"), 0),
+    "font-family": (_flag("mono|courier|consolas|menlo"), 0),
+    "list-style-type": (_list_style, 0),
+    "text-align": (lambda value: float(ALIGNMENTS.index(value)) if value in ALIGNMENTS else 0.0, 0),
     "moves": (_MOVES, 0),  # no property: whether any of several moves the element
 }
 """How the value of each property is read, as a number, and what it is where nothing sets it; ``None`` is no value."""
@@ -150,7 +172,7 @@ READERS: Final[dict[str, tuple[Callable[[str], float | None], float]]] = {
 
 def _font(value: str) -> dict[str, str]:
     size = re.search(r"(?:^|\s)([\d.]+[a-z%]*)(?=\s*/|\s|$)(?!\s+[\d.]+[a-z%]*\s*(?:/|\s))", value)
-    return {"font-size": size[1] if size else "16px"}
+    return {"font-size": size[1] if size else "16px", "font-family": value}
 
 
 def _sides(prefix: str) -> Callable[[str], dict[str, str]]:
@@ -170,6 +192,8 @@ SHORTHANDS: Final[dict[str, Callable[[str], dict[str, str]]]] = {
     "padding": _sides("padding-"),
     "flex": lambda value: {"flex-grow": "0" if value in {"none", "initial"} else value.split()[0].replace("auto", "1")},
     "overflow": lambda value: {"overflow-x": value.split()[0], "overflow-y": value.split()[-1]},
+    "list-style": lambda value: {"list-style-type": value},
+    "text-decoration": lambda value: {"text-decoration-line": value},
     "background": lambda value: {"background-color": value},
     "background-image": lambda value: {} if value == "none" else {"background-color": "url()"},
     **dict.fromkeys(("transition", "animation", "animation-name", "will-change"), lambda value: {"moves": value}),

@@ -36,7 +36,7 @@ from tamis_papers.experiments.harness import demo_sites, estimate, parser_of, re
 from tamis_papers.training.sites import find_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from scipy.sparse import csr_matrix
 
@@ -110,17 +110,7 @@ def table_3(frames: Mapping[str, Sequence[Frame]], texts: Texts, pages: int, mod
     found: dict[str, dict[tuple[str, str], list[float]]] = {way: defaultdict(list) for way in WAYS}
     for number, group in enumerate(groups, 1):
         cleaned: dict[str, dict[tuple[str, str], list[str]]] = {way: defaultdict(list) for way in WAYS}
-        shuffled = {topic: random.permutation(len(of_topic)).tolist() for topic, of_topic in texts.items()}
-        for place, site in enumerate(group):
-            filled, topics = [], []
-            for topic, of_topic in texts.items():
-                share = min(pages, len(of_topic) // GROUP)
-                own = shuffled[topic][place * share : (place + 1) * share]
-                style = ("p", "div", "br")[(number + place) % 3]  # every site has its own way
-                chosen = spread([frames[site][each] for each in random.permutation(len(frames[site]))], len(own))
-                for text, frame in zip(own, chosen, strict=False):
-                    filled.append((frame.filled(of_topic[text], style), frame.url))
-                    topics.append(topic)
+        for site, topics, filled in _fill_pages(group, frames, texts, pages, number, random):
             for topic, by_way in zip(topics, cleaned_texts(filled, model, WAYS), strict=True):
                 for way, text in by_way.items():
                     cleaned[way][site, topic].append(text)
@@ -129,9 +119,35 @@ def table_3(frames: Mapping[str, Sequence[Frame]], texts: Texts, pages: int, mod
                 found[way][pair].append(accuracy)
         say(f"{number} of {len(groups)} groups of sites")
     means = {way: [float(np.mean(of_pair)) for of_pair in by_pair.values()] for way, by_pair in found.items()}
-    full = means[WAYS[0]]
-    gains = {way: [mean - without for mean, without in zip(of_way, full, strict=True)] for way, of_way in means.items()}
-    return [[way, *(estimate((value, 1) for value in each) for each in (means[way], gains[way]))] for way in WAYS]
+    rows: list[list[object]] = []
+    for way, of_way in means.items():
+        gains = [mean - full for mean, full in zip(of_way, means[WAYS[0]], strict=True)]
+        rows.append([way, estimate((mean, 1) for mean in of_way), estimate((gain, 1) for gain in gains)])
+    return rows
+
+
+def _fill_pages(
+    group: Sequence[str],
+    frames: Mapping[str, Sequence[Frame]],
+    texts: Texts,
+    pages: int,
+    number: int,
+    random: np.random.Generator,
+) -> Iterator[tuple[str, list[str], list[tuple[bytes, str]]]]:
+    """Yield each site of a group, with the topics of its pages, and their HTML and addresses; no text is used twice."""
+    shuffled = {topic: random.permutation(len(of_topic)).tolist() for topic, of_topic in texts.items()}
+    for position, site in enumerate(group):
+        style = ("p", "div", "br")[(number + position) % 3]  # every site has its own way
+        topics: list[str] = []
+        filled: list[tuple[bytes, str]] = []
+        for topic, of_topic in texts.items():
+            count = min(pages, len(of_topic) // GROUP)
+            own = shuffled[topic][position * count : (position + 1) * count]
+            chosen = spread([frames[site][each] for each in random.permutation(len(frames[site]))], len(own))
+            for text, frame in zip(own, chosen, strict=False):
+                filled.append((frame.filled(of_topic[text], style), frame.url))
+                topics.append(topic)
+        yield site, topics, filled
 
 
 def problems(

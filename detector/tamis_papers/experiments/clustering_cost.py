@@ -3,7 +3,7 @@
 Pages of several sites of SITES in one heap are clustered by template. For each number of pages and way: the adjusted
 Rand index with the sites, clusters for each site (a site of several templates should come out as several), seconds of
 processor time, and how far the estimate by MinHash is from the paper's cost of these clusters, in percent. *counted* is
-TEXT-MDL by the paper's cost, *MinHash* the paper's estimate and search, *by entropy* what `tamis site clusters` does.
+TEXT-MDL by the paper's cost, *MinHash* the paper's estimate and search, *by entropy* `python -m tamis_papers clusters`.
 Means over heaps, with 95% intervals over them.
 
 Automatic Template Detection Using Novel Approach (IJERT 1(7), 2012); C. Kim and K. Shim: TEXT (TKDE 23(4), 2011).

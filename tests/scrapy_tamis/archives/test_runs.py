@@ -299,6 +299,10 @@ def test_a_stream_is_read_from_standard_input_and_checked_for_its_end(archives, 
     assert len(rows_of(tmp_path / "whole")) == 16
 
 
+async def test_a_run_in_one_pass_works_beside_an_event_loop_as_of_a_notebook(archives, tmp_path):
+    assert OnePassRun(map(str, archives), tmp_path / "out").run().pages == 28
+
+
 def test_a_killed_run_in_one_pass_is_resumed_and_ends_as_an_undisturbed_one(stories, tmp_path):
     copies = [(f"http://copies.example/{n}", html) for n, (_, html) in enumerate(stories[:6])]
     files = [
@@ -330,7 +334,7 @@ parse = Page.parse.__func__
 
 
 def parse_or_die(kind, html, *arguments, **options):
-    if b"POISON" in html:
+    if "POISON" in str(html):
         os.kill(os.getpid(), signal.SIGSEGV)
     return parse(kind, html, *arguments, **options)
 

@@ -105,7 +105,6 @@ def test_a_file_of_a_folder_that_cannot_be_read_is_named_and_the_others_cleaned(
     code, _, err = clean(mirror, "-o", tmp_path / "out")
     assert (code, err) == (1, f"tamis: {mirror / 'a' / 'page'}: permission denied\n")
     assert len([file for file in (tmp_path / "out").rglob("*") if file.is_file()]) == 3
-    assert main(["site", "site-level", str(mirror), "--min-pages", "2"]) == 1
 
 
 def test_a_folder_becomes_one_file_of_json_lines(clean, mirror, tmp_path):

@@ -114,6 +114,6 @@ def test_a_run_over_archives_removes_its_own_work_and_nothing_else(tmp_path, mon
     assert [file.name for file in (tmp_path / ".tamis").iterdir()] == ["folds"]
     (tmp_path / ".tamis" / "warc").mkdir()
     (tmp_path / ".tamis" / "warc" / "notes").write_text("mine")
-    with pytest.raises(ValueError, match="no run's work"):
+    with pytest.raises(ValueError, match="not the work of a run"):
         ArchiveRun([str(archive)], tmp_path)
     assert (tmp_path / ".tamis" / "warc" / "notes").read_text() == "mine"

@@ -186,7 +186,7 @@ def test_a_page_that_kills_or_hangs_a_process_is_an_item_without_text_and_a_reas
     failed = {"5": "crashed", "6": "crashed", "7": "timed_out", "part": "crashed"}
     assert {name: item["status"] for name, item in items.items() if item["status"] != "cleaned"} == failed
     assert all(bool(item["text"]) == (name not in failed) for name, item in items.items())
-    assert done.stderr.count("goes on without text: its cleaning process") == 4
+    assert done.stderr.count("has no text: its cleaning process") == 4
     assert "'tamis/items/failed': 4" in done.stderr
     died = re.search(r"'tamis/processes/died': (\d+)", done.stderr)
     assert died

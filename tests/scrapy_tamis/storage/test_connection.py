@@ -395,7 +395,7 @@ async def _tunnel(port, certificate=None, tls_port=None):
         (["--rename-command", "HELLO", "", "--requirepass", "secret"], "redis://:secret@{}", "lacks a command"),
         (["--rename-command", "HELLO", "", "--requirepass", "secret"], "redis://:secret@{}?protocol=2", "lacks a comm"),
         (["--cluster-enabled", "yes"], "redis://{}", "redis+cluster://"),
-        ([], "redis+cluster://{}", "is no cluster"),
+        ([], "redis+cluster://{}", "is not a cluster"),
         (
             ["--cluster-enabled", "yes", "--user", "a", "on", ">secret", "~*", "+@all", "-cluster"],
             "redis+cluster://a:secret@{}",

@@ -15,7 +15,7 @@ from scrapy_tamis.stats import PAGES_COUNTED as COUNTED
 from scrapy_tamis.stats import PAGES_REPEATED as REPEATED
 from scrapy_tamis.stats import PAGES_REPLACED
 from scrapy_tamis.storage.connection import Connection
-from scrapy_tamis.storage.counts import MAX_NODES, NodeCounts, _domain_of, _public_suffixes
+from scrapy_tamis.storage.counts import MAX_NODES, NodeCounts
 from scrapy_tamis.storage.evidence import HashedPage
 from scrapy_tamis.storage.keys import host_keys, site_of
 from tamis.counting import LossyCounts
@@ -294,11 +294,8 @@ def test_no_contents_of_the_keys_make_a_page_fail(redis_url, prefix, state, node
     asyncio.run(read_and_count())
 
 
-async def test_a_domain_with_no_end_of_hosts_gets_so_many_counted(new_counts, caplog, monkeypatch):
-    _public_suffixes.cache_clear()
-    _domain_of.cache_clear()
+async def test_a_domain_with_no_end_of_hosts_gets_so_many_counted(new_counts, caplog):
     counts = new_counts(max_hosts=3)
-    monkeypatch.delattr("tldextract.tldextract.get_suffix_lists")  # the list was read before the first page
     begun = [await counts.count(f"{name}.trap.co.uk:8080", _id(1), _nodes(1)) for name in "abcde"]
     assert [evidence is not None for evidence in begun] == [True] * 3 + [False] * 2
     assert "trap.co.uk has 3 hosts" in caplog.text

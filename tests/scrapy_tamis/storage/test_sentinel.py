@@ -66,7 +66,7 @@ def test_what_will_never_work_with_sentinels_is_said_at_the_start_with_what_to_d
         (f"redis+sentinel://{hosts}/other?sentinel_password=secret", "check the name after the hosts"),
         (f"redis+sentinel://{hosts}/mymaster", "sentinel_password="),
         (f"redis+sentinel://{hosts}/mymaster?sentinel_password=wrong", "sentinel_password="),
-        (f"redis+sentinel://127.0.0.1:{master.port}/mymaster", "is no Sentinel"),
+        (f"redis+sentinel://127.0.0.1:{master.port}/mymaster", "is not a Sentinel"),
         (f"redis+sentinel://{hosts}/mymaster/99?sentinel_password=secret", "no such database"),
         (f"redis://:secret@{hosts.split(',')[0]}", "use redis+sentinel://"),
     ):

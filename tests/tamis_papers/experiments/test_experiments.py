@@ -23,7 +23,14 @@ from tamis_papers.experiments import (
     smoother_time,
 )
 from tamis_papers.experiments.content_exchange import frames_of_sites
-from tamis_papers.experiments.harness import Estimate, MarkedSite, estimate, experiment_parser, sites_of
+from tamis_papers.experiments.harness import (
+    Estimate,
+    MarkedSite,
+    estimate,
+    estimate_rows,
+    experiment_parser,
+    sites_of,
+)
 from tamis_papers.experiments.html_pages import HtmlPages
 from tamis_papers.page_level import PENALTIES
 
@@ -182,6 +189,21 @@ def test_an_estimate_is_the_ratio_of_sums_with_an_interval_over_sites() -> None:
     assert wide.low < 0.4
     assert wide.high > 0.6
     assert str(estimate([(1, 2)])) == "0.500 (0.50-0.50)"
+
+
+def test_figures_of_pages_are_means_and_numerators_with_denominators_are_ratios_over_sites(
+    sites: list[MarkedSite],
+) -> None:
+    def measure(each: MarkedSite) -> Iterator[tuple[str, list[object]]]:
+        for page in range(3 if each is sites[0] else 1):
+            yield "mean", [page]
+            yield "ratio", [(page, 2), (1, 4)]
+
+    found = estimate_rows(sites[:2], measure)
+    assert {name: [each.value for each in row] for name, row in found.items()} == {
+        "mean": [0.75],
+        "ratio": [0.375, 0.25],
+    }
 
 
 def test_the_demo_web_is_there_without_arguments() -> None:

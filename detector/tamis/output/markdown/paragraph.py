@@ -30,7 +30,6 @@ _BREAK: Final = "\\\n"  # within a paragraph
 _LABEL: Final = re.compile(r"\[[ x]\]|-?[a-zA-Z0-9]{1,20}\.")  # at the start of an item: a checkbox, or a. or iv.
 _DELIMITERS: Final = {"em": "*", "strong": "**", "del": "~~"}  # of emphasis, by its kind
 _MAX_LEAD: Final = 4  # words before what the title of a link repeats
-_SPACES: Final = re.compile(r"\s+")
 _BARE_ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\x00-\x20<>\\`|\x7f]+")
 _ASCII_BOUNDARIES: Final = frozenset(string.punctuation + " \t\n\f\r")
 
@@ -102,7 +101,7 @@ class Line:
     def add_text(self, text: str) -> None:
         """Add text; white space of any kind is one space."""
         if "  " in text or not text.isprintable():  # line ends are not printable
-            text = _SPACES.sub(" ", text)
+            text = f"{text[0].isspace() * ' '}{' '.join(text.split())}{text[-1].isspace() * ' '}".replace("  ", " ")
         if self.open_codes:
             self._add_code(text)
             return
@@ -128,7 +127,7 @@ class Line:
         """Add an image; a caption that repeats its description is left out."""
         self._write_pending(is_text=False)
         words = " ".join(description.split())
-        title = "" if _repeats(caption, words) else write_title(caption)
+        title = "" if not caption or _repeats(caption, words) else write_title(caption)
         self.pieces.append(Piece(f"![{escape_text(words, brackets=True)}]({write_address(source)}{title})"))
 
     def add_line_break(self) -> None:
@@ -241,9 +240,10 @@ def _write_pieces(pieces: list[Piece]) -> str:
             text = "["
             links.append(index)
         else:
-            begin = links.pop()
-            words = "".join([inner.text for inner in pieces[begin:index] if inner.kind])
-            title = "" if _repeats(mark.title, words, _MAX_LEAD) else write_title(mark.title)
+            begin, title = links.pop(), ""
+            if mark.title:  # as few links have
+                words = "".join([inner.text for inner in pieces[begin:index] if inner.kind])
+                title = "" if _repeats(mark.title, words, _MAX_LEAD) else write_title(mark.title)
             text = f"]({write_address(mark.href or '')}{title})"
             if _is_autolink(pieces[begin : index + 1]):
                 written[begin], written[begin + 1], text = "<", str(mark.href), ">"
