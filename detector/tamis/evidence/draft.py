@@ -31,7 +31,7 @@ class Reason(IntEnum):
     SITE = 2  # the counts of the site
     MAIN_CONTENT = 3  # belongs to main content that is kept
     COPY = 4  # repeats content before it
-    UNWANTED = 5  # leftovers of markup, controls of comments, tables where none are wanted
+    UNWANTED = 5  # leftovers of markup, buttons, navigation, controls of comments, tables where none are wanted
     RULE = 6  # the user's own rule for the site
     HIDDEN = 7  # nobody sees it
 

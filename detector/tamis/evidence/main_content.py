@@ -1,4 +1,4 @@
-"""Overrules scores by structure: keeps parts of the main content, and cuts copies."""
+"""Overrules scores by structure: keeps parts of the main content, and cuts copies, buttons and navigation."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from tamis.page.tree import (
     linked_runs,
     nearest,
     path_sums,
+    prefix_sums,
     run_lengths,
     subtree_sums,
     sums_in_blocks,
@@ -61,26 +62,33 @@ def cut_buttons(draft: Draft) -> None:
     button = nearest(page.parent, buttons)[page.run_node]
     labels = draft.kept & (draft.lengths <= 60) & (sums_in_blocks(page, (button < 0) & page.has_ink) == 0)
     labels &= ~blocks_inside(page, *_HEADINGS)
+    last_of: dict[tuple[str, str], int] = {}
     for block in labels.nonzero()[0].tolist():
         begin, end = page.block_run_begin[block], page.block_run_end[block]
         elements = set(button[begin:end][page.has_ink[begin:end]].tolist())
         labels[block] = (
             len(draft.texts[block].split()) <= 3 * len(elements)
             and _DIGIT.search(draft.texts[block]) is None
-            and not any(_opens_panel(page, element, buttons) for element in elements)
+            and not any(_opens_panel(page, element, buttons, last_of) for element in elements)
         )
     if (draft.kept & ~labels).any():
         draft.overrule(labels, Reason.UNWANTED, cut=True)
 
 
-def _opens_panel(page: Page, element: int, buttons: Flags) -> bool:
-    """Whether a button names a panel, or has a ``data-*`` attribute in common with an element after it."""
-    for name, value in page.attributes[element]:
+def _opens_panel(page: Page, element: int, buttons: Flags, last_of: dict[tuple[str, str], int]) -> bool:
+    """Whether a button names a panel, or has a ``data-*`` attribute in common with an element after it.
+
+    ``last_of`` caches the last element with an attribute that is no button.
+    """
+    for pair in page.attributes[element]:
+        name, value = pair
         if _OPENS.fullmatch(name):
             return True
         if name.startswith("data-"):
-            alike = page.attributes.elements_with([page.attributes.places_by_value(name)[value]])
-            if any(other >= page.end[element] and not buttons[other] for other in alike):
+            if pair not in last_of:
+                alike = page.attributes.elements_with([page.attributes.places_by_value(name)[value]])
+                last_of[pair] = max((other for other in alike if not buttons[other]), default=-1)
+            if last_of[pair] >= page.end[element]:
                 return True
     return False
 
@@ -128,18 +136,16 @@ def keep_rows(draft: Draft) -> None:
     is_found &= subtree_sums(page, _CONTROLS.take(page.tag))[runs] == 0
     is_found &= sums_over_blocks(page, draft.lengths)[runs] >= 15 * (end - begin)
     is_found &= (sums_over_runs(page, length * linked) < 0.5 * sums_over_runs(page, length))[runs]
+    around = nearest(page.parent, (page.block_begin <= h1[0]) & (h1[0] < page.block_end))[runs]
+    is_found &= ~_WHOLE_PAGE[page.tag[around]]
+    last_kept = np.maximum.accumulate(np.where(kept, np.arange(page.m), -1))
+    headings = prefix_sums(blocks_inside(page, *_HEADINGS))
     found = np.zeros(page.m, bool)
-    headings = blocks_inside(page, *_HEADINGS)
-    for run in runs[is_found].tolist():
-        first = page.block_begin[run]
-        prose = kept[:first].nonzero()[0][-1:]
-        if not prose.size or draft.lengths[prose[0]] < 40 or not headings[prose[0] + 1 : first].all():
-            continue
-        around = run
-        while page.block_begin[around] > h1[0]:
-            around = int(page.parent[around])
-        if not _WHOLE_PAGE[page.tag[around]]:
-            found[prose[0] + 1 : page.block_end[run]] = True
+    for first, behind in zip(begin[is_found].tolist(), end[is_found].tolist(), strict=True):
+        prose = last_kept[first - 1]
+        between = first - prose - 1
+        if prose >= 0 and draft.lengths[prose] >= 40 and headings[first] - headings[prose + 1] == between:
+            found[prose + 1 : behind] = True
     draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
 
 
