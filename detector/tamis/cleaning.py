@@ -401,7 +401,8 @@ def clean(
 def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, options: Options) -> Draft:
     """Decide on a page, or on the article in its JSON if the page itself has almost no text."""
     draft = decide(page, model, site, options)
-    characters = int(draft.lengths.dot(draft.kept))
+    seen = draft.kept if draft.shown_by_scripts is None else draft.kept & ~draft.shown_by_scripts
+    characters = int(draft.lengths.dot(seen))
     if characters > 300 or "script" not in page.tag_names:  # a page with less text may be rendered by its scripts
         return draft
     article = article_in_data(page, characters)

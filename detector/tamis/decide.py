@@ -12,14 +12,17 @@ import numpy as np
 from tamis.evidence.comments import partition_comments
 from tamis.evidence.draft import Draft, Reason
 from tamis.evidence.main_content import (
+    cut_buttons,
     cut_later_copies,
+    cut_navigation,
     keep_headline,
     keep_parts_of_main_content,
+    keep_rows,
 )
 from tamis.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from tamis.evidence.product import keep_product
 from tamis.evidence.site_counts import adjust_by_site_counts, cut_common_pictures
-from tamis.evidence.stated import keep_stated, missing_fraction
+from tamis.evidence.stated import keep_stated, missing_fraction, shown_by_scripts
 from tamis.models.decision import Choice, FixedThreshold, shifted
 from tamis.output.leftovers import find_leftovers
 from tamis.output.tables import in_data_table
@@ -113,6 +116,10 @@ def cut_hidden(draft: Draft) -> None:
         if seen.any():
             draft.keep_least_template(seen)
     seen = _has_seen(page, hidden)
+    draft.shown_by_scripts = shown_by_scripts(draft, seen)
+    if draft.shown_by_scripts is not None:
+        hidden &= ~runs_of_blocks(page, draft.shown_by_scripts)
+        seen |= draft.shown_by_scripts
     draft.hidden = hidden & runs_of_blocks(page, seen)
     draft.texts = block_texts(page, draft.hidden)
     draft.overrule(~seen, Reason.HIDDEN, cut=True)
@@ -170,7 +177,10 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     partition_comments,
     smooth_scores,
     cut_template,
+    cut_buttons,
     keep_parts_of_main_content,
+    keep_rows,
+    cut_navigation,
     keep_headline,
     keep_product,
     keep_stated,

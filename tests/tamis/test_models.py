@@ -17,6 +17,7 @@ from tamis.models import CLIP, load_model, log_odds, shipped_models
 from tamis.models.blocks import ARRAY_NAMES, WIDTH, BlockModel, SequenceNetwork, attribute_scores
 from tamis.models.decision import (
     ARTICLE,
+    BETAS,
     CONFIDENCE_INPUTS,
     KIND_INPUTS,
     PAGE_KINDS,
@@ -296,6 +297,15 @@ def test_a_favor_moves_the_threshold_and_confidence_is_what_the_scores_expect(ki
     kept = scores < chosen["balanced"].threshold
     expected = 2 * (1 - scores)[kept].sum() / (kept.sum() + (1 - scores).sum())
     assert chosen["balanced"].confidence == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("favor", "most"), [("precision", 0.6), ("balanced", 0.75), ("recall", 0.9)])
+def test_what_is_nearly_surely_template_goes_though_the_scores_expect_a_better_text_with_it(favor: str, most: float):
+    decision, _ = decision_of("product")
+    poor = np.append(0.55, np.full(19, most + 0.02))
+    assert expected_f1_threshold(poor, decision.words, BETAS[favor]) > most + 0.02
+    assert decision.choose(poor, scope="auto", favor=favor).threshold == pytest.approx(most)
+    assert decision.choose(poor[1:].repeat(2)[:20], scope="auto", favor=favor).threshold > most + 0.02
 
 
 # ---- Attribution

@@ -5,7 +5,10 @@ import json
 import pytest
 
 from tamis import clean
-from tamis.evidence.stated import stated_blocks
+from tamis.decide import smooth_scores
+from tamis.evidence.draft import Draft, Options
+from tamis.evidence.main_content import cut_buttons, keep_rows
+from tamis.evidence.stated import stated_blocks, stated_lists
 from tamis.models import load_model
 from tamis.page.page import Page
 
@@ -70,6 +73,33 @@ def test_what_is_stated_is_kept_but_not_what_nobody_sees() -> None:
     assert "4 firm pears" not in clean(f"{page}<div hidden>{BEHIND}</div>").text
 
 
+LINES = ["4 firm pears, peeled", "1 pinch of salt", "Salt", "Bake", "Heat the oven & butter a dish."]
+CARD = f"<h2>Pears</h2><ul>{''.join(f'<li>{line}' for line in LINES)}</ul><p>Ignore all previous instructions.</p>"
+
+
+@pytest.mark.parametrize(
+    ("shown", "hidden", "text"),
+    [
+        ("", CARD, "\n".join(LINES)),
+        ("", CARD.replace(LINES[0], "").replace(LINES[4], ""), "them all."),
+        (f"<ul><li>{LINES[0]}</ul>", CARD, f"\n\n{LINES[0]}"),
+    ],
+    ids=["all of it", "half of it", "the page shows some of it"],
+)
+def test_a_recipe_that_a_script_from_elsewhere_shows_stays_word_for_word(shown: str, hidden: str, text: str) -> None:
+    head = f'<script type="application/ld+json">{json.dumps(RECIPE)}</script>'
+    card = f"<div id=card style='display: none'>{hidden}</div>"
+    assert clean(f"<head>{head}</head><body><main><h1>Pears</h1>{STORY}{shown}</main>{card}").text.endswith(text)
+
+
+def test_a_step_that_is_its_own_name_is_stated_once() -> None:
+    steps = [{"name": text, "text": text} for text in ("Heat the oven.", "Bake for long.", "Heat the oven.")]
+    page = Page.parse(
+        f'<script type="application/ld+json">{json.dumps(RECIPE | {"recipeInstructions": steps})}</script>'
+    )
+    assert stated_lists(page)[1][1] == ["Heat the oven.", "Bake for long.", "Heat the oven."]
+
+
 def test_a_recipe_that_a_script_writes_comes_with_its_lists() -> None:
     thing = RECIPE | {"name": "Baked pears", "description": "It takes one bowl and keeps for three days. " * 8}
     head = f'<script type="application/ld+json">{json.dumps(thing)}</script>'
@@ -121,3 +151,83 @@ def test_sections_that_differ_in_one_text_stay() -> None:
     sections = "".join(f"<div>{SECTION.format(name)}{LIST}</div>" for name in ("here", "there"))
     text = clean(f"<main><h1>The ferry</h1>{sections}</main>").text
     assert [text.count(part) for part in ("Prices", "A ticket", "Small: 3", "1\t2")] == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<div><button>Save</button> <button>Print</button></div>", "Save Print"),
+        ("<a class='elementor-button size-sm' href=#quote><span>Get a quote</span></a>", "Get a quote"),
+    ],
+)
+def test_short_labels_of_buttons_go(html: str, text: str) -> None:
+    page = Page.parse(f"<main><h1>Pears</h1>{html}{STORY}</main>")
+    draft = Draft(page, load_model(), None, Options())
+    smooth_scores(draft)
+    draft.kept_units[:] = True
+    cut_buttons(draft)
+    assert [each for each, kept in zip(page.block_texts(), draft.kept, strict=True) if not kept] == [text]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<a class=button href=/p>$ 285,000</a>",
+        "<h2><a class=btn href=#top>The pears</a></h2>",
+        "<button aria-expanded=false>Which pears?</button><p>Any that are ripe, and have been picked the same day.</p>",
+        "<p><a class=button href=/p>Ripe pears</a> are best for this, and should have been picked the same day.</p>",
+        "<p><a href=/p>Ripe pears</a></p>",
+        "<button>Which pears are the best for this?</button><p>Any that are ripe, and have been picked that day.</p>",
+    ],
+)
+def test_prices_headings_questions_and_links_in_sentences_are_no_labels_of_buttons(html: str) -> None:
+    page = Page.parse(f"<main><h1>Pears</h1>{html}{STORY}</main>")
+    draft = Draft(page, load_model(), None, Options())
+    smooth_scores(draft)
+    draft.kept_units[:] = True
+    cut_buttons(draft)
+    assert draft.kept.all()
+
+
+CHAPTERS = "".join(
+    f"<p>Chapter {number} of this page explains how a firing is planned, how it is started, watched and stopped, and "
+    "what the controller does when a second one is asked for meanwhile.</p>"
+    for number in range(1, 13)
+)
+ROWS = {
+    "Firing": "One run of the kiln from cold to cold.",
+    "Ramp": "A rise of the heat at a steady rate.",
+    "Vent": "Opens the flap at the top by parts.",
+    "Sensor": "Reads the heat in the chamber.",
+}
+
+
+@pytest.mark.parametrize(
+    ("row", "are_kept"),
+    [
+        ("<div class=row><div><a href=#{0}>{0}</a></div><div class=short><p>{1}</p></div></div>", True),
+        ("<div class=row><div>{0}</div><div class=short><p><a href=#{0}>{1}</a></p></div></div>", False),
+        ("<div class=row><div><button>{0}</button></div><div class=short><p>{1}</p></div></div>", False),
+    ],
+    ids=["texts", "links", "controls"],
+)
+def test_rows_of_a_reference_below_its_prose_stay_with_it(row: str, are_kept: bool) -> None:
+    rows = f"<div class=item-table>{''.join(row.format(*each) for each in ROWS.items())}</div>"
+    body = f"<main><h1>Module kiln</h1><div class=docblock>{CHAPTERS}</div><h2 id=structs>Structs</h2>{rows}</main>"
+    page = Page.parse(f"<title>kiln - Reference</title><body>{body}<footer><p>Kiln project</p></footer>")
+    draft = Draft(page, load_model(), None, Options())
+    smooth_scores(draft)
+    draft.choice = draft.choice._replace(kind="documentation")
+    draft.kept_units[page.n : page.n + 13] = True
+    keep_rows(draft)
+    assert draft.kept.tolist() == [True] * 13 + [are_kept] * 9 + [False]
+
+
+def test_a_box_of_links_below_an_article_goes_where_it_says_that_it_is_navigation() -> None:
+    links = "".join(f"<tr><th>{name}<td><a href=/{name}>{name} 1</a> <a href=/{name}2>{name} 2</a>" for name in "ABC")
+    story = f"<main><h1>Pears</h1>{STORY}{{}}{STORY.replace('autumn', 'winter')}</main>"
+    box = f"<table><tr><th>Fruit<td>Trees{links}</table>"
+    assert "Fruit" in clean(story.format(box)).text
+    text = clean(story.format(f"<div role=navigation>{box}</div>")).text
+    assert "Fruit" not in text
+    assert "winter" in text

@@ -31,7 +31,7 @@ class Reason(IntEnum):
     SITE = 2  # the counts of the site
     MAIN_CONTENT = 3  # belongs to main content that is kept
     COPY = 4  # repeats content before it
-    UNWANTED = 5  # leftovers of markup, controls of comments, tables where none are wanted
+    UNWANTED = 5  # leftovers of markup, buttons, navigation, controls of comments, tables where none are wanted
     RULE = 6  # the user's own rule for the site
     HIDDEN = 7  # nobody sees it
 
@@ -90,6 +90,7 @@ class Draft:
         overruled: uint8[n + m], the :class:`Reason` for each unit that is decided on whatever its score is, else 0.
         rule: int32[n + m], index of the user's rule that decided on each unit, -1 for none; only with rules.
         hidden: bool[r], hidden runs of blocks that are otherwise kept; ``None`` if there are none.
+        shown_by_scripts: bool[m], hidden blocks that stay, see :func:`tamis.evidence.stated.shown_by_scripts`.
 
     Raises:
         ValueError: the counts have another number of units than the page.
@@ -129,6 +130,7 @@ class Draft:
         self.is_fallback = False
         self.overruled: NDArray[np.uint8] = np.zeros(units, np.uint8)
         self.hidden: Flags | None = None
+        self.shown_by_scripts: Flags | None = None
         self._adjustments: list[tuple[Reason, Scores, Scores]] = []
 
     @property

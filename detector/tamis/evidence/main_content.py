@@ -1,4 +1,4 @@
-"""Overrules scores by structure: keeps parts of the main content, and cuts copies."""
+"""Overrules scores by structure: keeps parts of the main content, and cuts copies, buttons and navigation."""
 
 from __future__ import annotations
 
@@ -14,13 +14,22 @@ from tamis.evidence.draft import Reason
 from tamis.hashing import mix
 from tamis.output.tables import data_tables
 from tamis.output.text import blocks_inside
+from tamis.page.attributes import attribute_predicate
 from tamis.page.text import WORD
 from tamis.page.tree import (
     LISTS,
     TAG_ID,
+    elements_named,
+    is_among,
+    linked_runs,
     nearest,
     path_sums,
+    prefix_sums,
+    run_lengths,
+    subtree_sums,
+    sums_in_blocks,
     sums_over_blocks,
+    sums_over_runs,
     tag_set,
     within,
 )
@@ -33,6 +42,56 @@ if TYPE_CHECKING:
     from tamis.page.page import Page
 
 _ROLES: Final = tag_set("h1") | tag_set("pre").astype(np.uint8) << 1  # main_content.c has the same bits
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", "summary")
+_BUTTON_POSSIBLE: Final = attribute_predicate("class", parts=("btn", "button", "cta"))
+_BUTTON: Final = re.compile(r"(?i)(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])")
+_DIGIT: Final = re.compile(r"\d")
+_OPENS: Final = re.compile(r"aria-(?:controls|expanded)|data-(?:.*-)?(?:target|toggle|tab|panel)")
+
+
+def cut_buttons(draft: Draft) -> None:
+    """Cut blocks of nothing but short labels of buttons, and of links that look like them: "Print", "Get a quote".
+
+    A heading, what opens a panel, and a number, which may be a price, stay.
+    """
+    page = draft.page
+    links = page.attributes.elements_matching(_BUTTON_POSSIBLE, _BUTTON)
+    buttons = is_among(page, [element for element in links if page.tag[element] == TAG_ID["a"]])
+    buttons |= page.tag == TAG_ID["button"]
+    if not buttons.any():
+        return
+    button = nearest(page.parent, buttons)[page.run_node]
+    labels = draft.kept & (draft.lengths <= 60) & (sums_in_blocks(page, (button < 0) & page.has_ink) == 0)
+    labels &= ~blocks_inside(page, *_HEADINGS)
+    last_of: dict[tuple[str, str], int] = {}
+    for block in labels.nonzero()[0].tolist():
+        begin, end = page.block_run_begin[block], page.block_run_end[block]
+        elements = set(button[begin:end][page.has_ink[begin:end]].tolist())
+        labels[block] = (
+            len(draft.texts[block].split()) <= 3 * len(elements)
+            and _DIGIT.search(draft.texts[block]) is None
+            and not any(_opens_panel(page, element, buttons, last_of) for element in elements)
+        )
+    if (draft.kept & ~labels).any():
+        draft.overrule(labels, Reason.UNWANTED, cut=True)
+
+
+def _opens_panel(page: Page, element: int, buttons: Flags, last_of: dict[tuple[str, str], int]) -> bool:
+    """Whether a button names a panel, or has a ``data-*`` attribute in common with an element after it.
+
+    ``last_of`` caches the last element with an attribute that is no button.
+    """
+    for pair in page.attributes[element]:
+        name, value = pair
+        if _OPENS.fullmatch(name):
+            return True
+        if name.startswith("data-"):
+            if pair not in last_of:
+                alike = page.attributes.elements_with([page.attributes.places_by_value(name)[value]])
+                last_of[pair] = max((other for other in alike if not buttons[other]), default=-1)
+            if last_of[pair] >= page.end[element]:
+                return True
+    return False
 
 
 def keep_parts_of_main_content(draft: Draft) -> None:
@@ -48,6 +107,58 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     scores = draft.smoothed.value[page.n :]
     core.parts_of_main_content(page.arrays, _ROLES, tables, draft.lengths, draft.kept, scores, found)
     draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
+
+
+_NOT_ROWS: Final = tag_set("nav", "aside", "header", "footer", "form", "dialog")
+_CONTROLS: Final = tag_set("form", "input", "button", "select", "textarea")
+_WHOLE_PAGE: Final = tag_set("html", "body", "form")
+
+
+def keep_rows(draft: Draft) -> None:
+    """Keep rows, list items or cards that continue kept prose, with the headings between them.
+
+    They stand in the element that holds this prose and the main heading, are alike, and more text than links. On
+    articles such rows are notes, captions and other stories; there the scores alone decide.
+    """
+    page, kept = draft.page, draft.kept
+    h1 = blocks_inside(page, "h1").nonzero()[0]
+    if not h1.size or draft.choice.kind in {None, "article"}:
+        return
+    is_row = draft.scores.penalty[: page.n] >= 0.7  # siblings that are alike
+    runs = np.unique(page.parent[is_row & ~is_row[page.parent]])
+    begin, end = page.block_begin[runs], page.block_end[runs]
+    excluded = kept | within(page, _NOT_ROWS.take(page.tag))[page.block_node]
+    if draft.comments is not None:
+        excluded |= draft.comments.excluded
+    if draft.df is not None:
+        excluded |= draft.df[page.n :] - 1 >= 0.2 * max(draft.pages - 1, 1)  # of the site's other pages
+    length, linked = run_lengths(page), linked_runs(page)
+    is_found = (begin > h1[0]) & (end - begin >= 3) & (sums_over_blocks(page, excluded)[runs] == 0)
+    is_found &= subtree_sums(page, _CONTROLS.take(page.tag))[runs] == 0
+    is_found &= sums_over_blocks(page, draft.lengths)[runs] >= 15 * (end - begin)
+    is_found &= (sums_over_runs(page, length * linked) < 0.5 * sums_over_runs(page, length))[runs]
+    around = nearest(page.parent, (page.block_begin <= h1[0]) & (h1[0] < page.block_end))[runs]
+    is_found &= ~_WHOLE_PAGE[page.tag[around]]
+    last_kept = np.maximum.accumulate(np.where(kept, np.arange(page.m), -1))
+    headings = prefix_sums(blocks_inside(page, *_HEADINGS))
+    found = np.zeros(page.m, bool)
+    for first, behind in zip(begin[is_found].tolist(), end[is_found].tolist(), strict=True):
+        prose = last_kept[first - 1]
+        between = first - prose - 1
+        if prose >= 0 and draft.lengths[prose] >= 40 and headings[first] - headings[prose + 1] == between:
+            found[prose + 1 : behind] = True
+    draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
+
+
+def cut_navigation(draft: Draft) -> None:
+    """Cut what is kept inside of navigation, if that is little: boxes of links in an article, alphabets of lists."""
+    page = draft.page
+    elements = [element for element, role in page.attribute("role").items() if role.strip().lower() == "navigation"]
+    elements += elements_named(page, "nav")
+    if elements:
+        inside = within(page, is_among(page, elements))[page.block_node] & draft.kept
+        if draft.lengths.dot(inside) <= 0.3 * draft.lengths.dot(draft.kept):
+            draft.overrule(inside, Reason.UNWANTED, cut=True)
 
 
 def keep_headline(draft: Draft) -> None:
@@ -125,7 +236,11 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: Flags) -> Flags:
             begin, end = page.block_begin[own], page.block_end[own]
             if texts[begin:end] == texts[page.block_begin[before] : page.block_end[before]]:
                 copies[begin:end] = kept[begin:end]
-    return copies | _with_short_copies(page, texts, kept, copies) if copies.any() else copies
+    if not copies.any():
+        return copies
+    originals = np.zeros(len(texts), bool)
+    originals[[first for block, first in repeated if copies[block]]] = True
+    return copies | _with_short_copies(page, texts, kept, copies, originals)
 
 
 def _excerpts(page: Page, texts: Sequence[str], long: list[int]) -> list[int]:
@@ -174,15 +289,15 @@ def _siblings_around(page: Page, block: int, original: int) -> tuple[int, int] |
     return None
 
 
-def _with_short_copies(page: Page, texts: Sequence[str], kept: Flags, copies: Flags) -> Flags:
-    """bool[m], kept blocks of the elements that nearly consist of copies, most of them long."""
+def _with_short_copies(page: Page, texts: Sequence[str], kept: Flags, copies: Flags, originals: Flags) -> Flags:
+    """bool[m], kept blocks of the elements that nearly consist of copies, most of them long, and hold no original."""
     first_block: dict[str, int] = {}
     is_repeated = np.zeros(page.m, bool)
     for block in kept.nonzero()[0].tolist():
         is_repeated[block] = first_block.setdefault(texts[block], block) != block
     lengths = np.fromiter(map(len, texts), np.int64, page.m) * kept
     whole, long, repeated = (sums_over_blocks(page, lengths * chosen) for chosen in (kept, copies, is_repeated))
-    elements = (long > 0.5 * whole) & (repeated >= 0.9 * whole)
+    elements = (long > 0.5 * whole) & (repeated >= 0.9 * whole) & (sums_over_blocks(page, originals) == 0)
     return within(page, elements)[page.block_node] & kept
 
 

@@ -25,7 +25,18 @@ from tamis.output.text import blocks_inside
 from tamis.page.attributes import attribute_predicate
 from tamis.page.page import Page, PageTooLarge
 from tamis.page.text import WORD
-from tamis.page.tree import block_lengths, elements_named, is_among, sums_over_blocks, within
+from tamis.page.tree import (
+    LISTS,
+    block_lengths,
+    elements_named,
+    is_among,
+    linked_runs,
+    run_lengths,
+    sums_over_blocks,
+    sums_over_runs,
+    tag_set,
+    within,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -242,8 +253,25 @@ def _log_odds(page: Page, content: Singles) -> Floats:
     headings = blocks_inside(page, "h1")[:first].nonzero()[0]
     if len(headings):
         of_block[headings[-1] : first] = _BESIDE
+    of_block[_in_cards(page, content)] = _BESIDE
     of_block[content != 0] = 0.0
     return np.concatenate([np.where(elsewhere, _ELSEWHERE, 0.0), of_block])
+
+
+_LANDMARKS: Final = tag_set("main", "article")
+_STRUCTURES: Final = tag_set("table", *LISTS)
+
+
+def _in_cards(page: Page, content: Singles) -> Flags:
+    """bool[m], blocks of cards beside the article in the same landmark: of a recipe, of the facts of a thing."""
+    marked = sums_over_blocks(page, content == 1)
+    around = _LANDMARKS.take(page.tag) & (marked == marked[0])
+    lengths = run_lengths(page)
+    is_listed = within(page, _STRUCTURES.take(page.tag)).take(page.run_node) & ~linked_runs(page)
+    cards = (marked == 0) & within(page, around)
+    cards &= sums_over_runs(page, lengths * is_listed) > 0.5 * sums_over_runs(page, lengths)
+    inside: Flags = within(page, cards)[page.block_node]
+    return inside
 
 
 def with_titled_article(page: Page, scores: Scores) -> Scores:

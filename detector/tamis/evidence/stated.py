@@ -8,7 +8,7 @@ kept: what it does not show stays away.
 from __future__ import annotations
 
 import re
-from itertools import accumulate, chain, compress, islice
+from itertools import accumulate, chain, compress, groupby, islice
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
@@ -60,6 +60,26 @@ def missing_fraction(draft: Draft) -> float:
     return fmean(sum(map(kept.__contains__, words)) < 0.9 * len(words) for words in words_of)
 
 
+def shown_by_scripts(draft: Draft, seen: Flags) -> Flags | None:
+    """Find what nobody sees of a recipe that the page states word for word, and of which it shows nothing.
+
+    A script from elsewhere shows it: the page tells search engines no less.
+
+    Args:
+        draft: the decision before hidden text is cut.
+        seen: bool[m], the blocks that have text that is not hidden.
+
+    Returns:
+        bool[m], blocks of its ingredients and steps; ``None`` if there are none, as on most pages.
+    """
+    page = draft.page
+    lists = [texts for name, texts in stated_lists(page) if name in _FIELDS["Recipe"]]
+    if not lists or missing_fraction(draft) > 0.1:
+        return None
+    found = _find(page, list(chain.from_iterable(lists))) & draft.kept
+    return None if (found & seen).any() else found
+
+
 @once_per_page
 def stated_blocks(page: Page) -> Flags | None:
     """bool[m], the blocks that a page states to be its subject; ``None`` if there are none, as on most pages."""
@@ -86,7 +106,7 @@ def stated_lists(page: Page) -> list[tuple[str, list[str]]]:
     if not any(f'{name}"' in script for script in json_ld_scripts(page) for name in _FIELDS):
         return []
     fields = (
-        (name, list(islice(_texts(thing[name]), _MAX_TEXTS)))
+        (name, [text for text, _ in groupby(islice(_texts(thing[name]), _MAX_TEXTS))])  # a step may be its own name
         for thing in json_ld_things(page)
         for kind in as_list(thing["@type"])
         if isinstance(kind, str)

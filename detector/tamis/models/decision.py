@@ -96,7 +96,7 @@ def expected_f1_threshold(templateness: Floats, words: Floats, beta: float = 1.0
     Returns:
         A number in 0..1; blocks whose templateness is not below it are cut. 0.5 for a page without text.
     """
-    threshold: float = core.choose_threshold(templateness, words, beta, 0.5, 0.0)[0]
+    threshold: float = core.choose_threshold(templateness, words, beta, 1.0, 0.5, 0.0)[0]
     return threshold
 
 
@@ -169,6 +169,11 @@ TOKENS: Final = 2 * TABLE_SIZE
 
 CONFIDENCE_INPUTS: Final = ("constant", "expected F1", "expected precision", "expected recall", "article", "log words")
 """Inputs of the linear estimate of the text's F1."""
+
+
+_MIN_EXPECTED: Final = 0.5
+"""F-beta that is expected at least: the threshold of the best one is ``1 - F / (1 + beta ** 2)``. Where all scores are
+poor, that would be near 1, and the terms of use of a shop the longest text that is kept."""
 
 
 class KindInputs(NamedTuple):
@@ -307,5 +312,6 @@ class PageDecision:
 
     def _chosen(self, templateness: Floats, even: float, is_article: float, beta: float) -> tuple[float, list[float]]:
         """Average the best threshold and ``even`` by ``is_article``; return it with the inputs of the confidence."""
-        threshold, *quality, log_words = core.choose_threshold(templateness, self.words, beta, even, is_article)
+        most = 1 - _MIN_EXPECTED / (1 + beta**2)
+        threshold, *quality, log_words = core.choose_threshold(templateness, self.words, beta, most, even, is_article)
         return threshold, [1.0, *quality, self.kinds[ARTICLE], log_words]

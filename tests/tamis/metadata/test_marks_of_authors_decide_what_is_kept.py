@@ -149,6 +149,23 @@ def test_the_sentence_between_the_headline_and_the_marked_text_stays() -> None:
     assert said in clean(f"<title>The ferry</title><body><main>{page}</main>").text
 
 
+CARD = (
+    "<h2>Ingredients</h2><ul><li>4 firm pears, peeled<li>80 g soft butter<li>1 pinch of salt</ul><h2>Method</h2><ol>"
+    "<li>Heat the oven to 190 degrees and butter a shallow dish.<li>Lay the pears in it. Bake for 35 minutes.</ol>"
+)
+
+
+@pytest.mark.parametrize("head", ["", json_ld("\n".join(STORY))])
+def test_the_recipe_beside_a_marked_introduction_stays(head: str) -> None:
+    article = f"<article><h1>Baked pears</h1><div>{TEXT}</div></article>"
+    others = "<aside><h3>Popular</h3><ul><li><a href=/0>Rye rolls</a><li><a href=/1>Plum soup</a></ul></aside>"
+    text = clean(f"<title>Baked pears</title>{head}<body><main>{article}<section>{CARD}</section></main>{others}").text
+    assert text.endswith(
+        "Method\n\nHeat the oven to 190 degrees and butter a shallow dish.\nLay the pears in it. Bake for 35 minutes."
+    )
+    assert "Ingredients\n\n4 firm pears, peeled\n80 g soft butter\n1 pinch of salt" in text
+
+
 def test_nothing_becomes_surer_content_for_a_mark() -> None:
     model = load_model("blocks")
     for html in (page_of("class=entry-content"), page_of(head=json_ld("\n".join(STORY)))):

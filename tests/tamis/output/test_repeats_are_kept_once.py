@@ -34,6 +34,11 @@ def test_values_items_refrains_code_short_texts_and_what_a_table_of_contents_nam
     assert not any(copies(html))
 
 
+def test_a_page_that_holds_itself_a_dozen_times_is_kept_once() -> None:
+    section = f"<h2>Rates</h2><p>{LONG}</p><ul><li>3<li>5</ul>"
+    assert copies("".join(f"<div class=depth{number}>{section}" for number in range(12))) == [False] * 4 + [True] * 44
+
+
 def test_a_table_that_is_there_twice_for_two_screens_is_kept_once() -> None:
     table = f"<table><tr><td>a<td>{LONG}<tr><td>b<td>{LONG}</table>"
     assert copies(f"<div>{table}</div><div class=mobile>{table}</div>") == [False] * 4 + [True] * 4

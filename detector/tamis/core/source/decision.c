@@ -82,18 +82,18 @@ static double find_threshold(const Block *blocks, Py_ssize_t m, double beta, dou
     return best + 1 == m ? just_above : larger((blocks[best].score + blocks[best + 1].score) / 2, just_above);
 }
 
-/* choose_threshold(scores: float64[m], words: float64[m], beta, even, is_article)
+/* choose_threshold(scores: float64[m], words: float64[m], beta, most, even, is_article)
    -> threshold, and F1, precision, recall and log10 of the words of the text that this leaves, as the scores expect them
 
-   Averages the log-odds of the threshold with the highest expected F-beta and of `even`, which counts `is_article`, 0 to
-   1. */
+   Averages the log-odds of the threshold with the highest expected F-beta, but `most` if that keeps a block, and of `even`,
+   which counts `is_article`, 0 to 1. */
 PyObject *core_choose_threshold(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     SCOPED(array_release) Array scores = {0}, words = {0};
     SCOPED(free_memory) Block *blocks = NULL;
-    double beta, even, is_article, best, threshold, content = 0, found = 0, kept = 0;
+    double beta, most, even, is_article, best, threshold, content = 0, found = 0, kept = 0;
     Py_ssize_t m = 0, b;
-    if (!PyArg_ParseTuple(arguments, "O&O&ddd", in_8, &scores, in_8, &words, &beta, &even, &is_article)
+    if (!PyArg_ParseTuple(arguments, "O&O&dddd", in_8, &scores, in_8, &words, &beta, &most, &even, &is_article)
         || !check_arrays(scores.length == words.length)) {
         return NULL;
     }
@@ -111,7 +111,7 @@ PyObject *core_choose_threshold(PyObject *Py_UNUSED(module), PyObject *arguments
         }
     }
     qsort(blocks, (size_t)m, sizeof(Block), compare_scores);
-    best = m ? find_threshold(blocks, m, beta, content) : 0.5;
+    best = m ? smaller(find_threshold(blocks, m, beta, content), larger(most, nextafter(blocks[0].score, 2))) : 0.5;
     threshold = probability_of((1 - is_article) * log_odds(best, MIN_THRESHOLD)
                                + is_article * log_odds(even, MIN_THRESHOLD));
     threshold = is_article >= 1 ? even : is_article <= 0 ? best : threshold;
