@@ -62,6 +62,8 @@ def cut_buttons(draft: Draft) -> None:
         return
     button = nearest(page.parent, buttons)[page.run_node]
     labels = draft.kept & (draft.lengths <= 60) & (sums_in_blocks(page, (button < 0) & page.has_ink) == 0)
+    if not labels.any():  # as on most pages
+        return
     labels &= ~blocks_inside(page, *_HEADINGS)
     last_of: dict[tuple[str, str], int] = {}
     for block in labels.nonzero()[0].tolist():
@@ -153,7 +155,8 @@ def keep_rows(draft: Draft) -> None:
 def cut_navigation(draft: Draft) -> None:
     """Cut what is kept inside of navigation, if that is little: boxes of links in an article, alphabets of lists."""
     page = draft.page
-    elements = [element for element, role in page.attribute("role").items() if role.strip().lower() == "navigation"]
+    roles = page.attributes.places_by_value("role")
+    elements = page.attributes.elements_with([roles[role] for role in roles if role.strip().lower() == "navigation"])
     elements += elements_named(page, "nav")
     if elements:
         inside = within(page, is_among(page, elements))[page.block_node] & draft.kept

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tamis.page.cascade import find_values
+from tamis.page.cascade import find_values, own_css
 from tamis.page.css_values import BLOCK, FLEX
 from tamis.page.tree import (
     IS_BLOCK_LEVEL,
@@ -65,6 +65,8 @@ def displays(page: Page) -> NDArray[np.float64]:
     touches &= ink[page.run_begin] < ink[page.run_end]
     subjects = touches | is_among(page, page.parent[touches])
     own = page.attributes.containing(("display",), "style")
+    if not (own or own_css(page)):
+        return np.zeros(page.n)
     subjects[page.attributes.elements_with([place for place, _ in own])] = True
     found = find_values(page, {"display"}, subjects)
     return found["display"] if found else np.zeros(page.n)

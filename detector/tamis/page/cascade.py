@@ -136,7 +136,7 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
 
     What hides half of the page's text is passed over: a script shows it, or a sheet from elsewhere.
     """
-    css, holding = _own_css(page), sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
+    css, holding = own_css(page), sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0
     browser = _of_browser(page, holding)
     found_rules, styles = _search(page, css, holding, _HIDING_RULES)
     inline = {place: said.ways for place, style in styles if (said := SAID[style]).ways}
@@ -164,7 +164,7 @@ def find_hiding(page: Page, wanted: Flags) -> Styles:
 
 
 @once_per_page
-def _own_css(page: Page) -> bytes:
+def own_css(page: Page) -> bytes:
     """The page's own style sheets for the screen."""
     table, sheets = page.attributes, elements_named(page, "style")
     if sheets and not table.names.keys().isdisjoint(("media", "type")):
@@ -275,7 +275,7 @@ def find_values(page: Page, names: set[str], subjects: Flags, wanted: str = "") 
         subjects: bool[n], the elements.
         wanted: declarations one of which an element must have, as :data:`_HIDING_RULES` has them; "" for any.
     """
-    css = _own_css(page)
+    css = own_css(page)
     if wanted:
         rules, styles = _search(page, css, subjects, wanted)
         chosen = is_among(page, page.attributes.elements_with([place for place, _ in styles])) & subjects
