@@ -13,7 +13,7 @@ import numpy as np
 
 from tamis.evidence.draft import Reason
 from tamis.evidence.main_content import are_like_title
-from tamis.metadata.facts import declared_kind, declared_offers
+from tamis.metadata.facts import STRUCK_OUT, declared_kind, declared_offers
 from tamis.metadata.json_ld import json_ld_scripts
 from tamis.metadata.offers import amounts_in
 from tamis.metadata.visible import heading_block
@@ -21,7 +21,7 @@ from tamis.output.styles import styles_of_text
 from tamis.output.text import blocks_inside
 from tamis.page.attributes import attribute_predicate
 from tamis.page.hidden import hidden_runs
-from tamis.page.tree import is_among, linked_runs, sums_in_blocks, tag_set, within
+from tamis.page.tree import is_among, linked_runs, sums_in_blocks, within
 
 if TYPE_CHECKING:
     from tamis.arrays import Flags
@@ -40,7 +40,6 @@ _STOCK: Final = re.compile(
     r"|op voorraad|uitverkocht|på lager|i lager|na stanie|skladem|в наличии)|在庫|有货|缺货|재고|품절",
     re.IGNORECASE,
 )
-_STRUCK_OUT: Final = tag_set("s", "del", "strike")
 _MAX_FACT: Final = 60  # characters
 _BEFORE: Final = 3  # times as far is a price before the name
 _MAX_APART: Final = 40  # blocks from the name to the availability
@@ -94,5 +93,5 @@ def _price_block(draft: Draft, name: int, is_fact: Flags, behind: Flags) -> int 
 
 def _struck_out(page: Page) -> Flags:
     """bool[r], the runs that an element or a style strikes out."""
-    struck = _STRUCK_OUT.take(page.tag) | (styles_of_text(page, "text-decoration-line") > 0)
+    struck = STRUCK_OUT.take(page.tag) | (styles_of_text(page, "text-decoration-line") > 0)
     return within(page, struck)[page.run_node]

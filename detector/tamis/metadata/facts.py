@@ -72,7 +72,7 @@ _OFFER: Final = {  # as JSON-LD calls it
 _MICRODATA: Final = {
     "headline": "headline", "datePublished": "published", "dateModified": "modified", "author": "authors",
 }  # fmt: skip
-_STRUCK_OUT: Final = tag_set("s", "del", "strike")
+STRUCK_OUT: Final = tag_set("s", "del", "strike")
 _PICTURES: Final = tag_set("figure", "figcaption")
 _PROPERTIES: Final = _MICRODATA.keys() | frozenset(
     """price listPrice lowPrice priceCurrency availability sku gtin gtin13 gtin14 gtin12 gtin8 isbn brand ratingValue
@@ -380,7 +380,7 @@ def _microdata_facts(page: Page) -> Facts:
     beside = [index for index, value in properties.items() if value in _BESIDE]
     is_beside = within(page, is_among(page, beside) | _PICTURES.take(page.tag))
     names = [index for index, value in properties.items() if value == "name"][:_MAX_NAMES]
-    is_struck_out = within(page, _STRUCK_OUT.take(page.tag))
+    is_struck_out = within(page, STRUCK_OUT.take(page.tag))
     for index, value in properties.items():
         for stated in value.replace("dateCreated", "datePublished").split():
             key = "listPrice" if stated == "price" and is_struck_out[index] else stated

@@ -16,7 +16,7 @@ import numpy as np
 from tamis.output.code import beside_code, code_blocks, in_code_blocks, labelled
 from tamis.output.formulas import find_formulas
 from tamis.output.leftovers import unrendered_runs
-from tamis.output.spacing import separated_runs
+from tamis.output.spacing import CURRENCIES, separated_runs
 from tamis.output.styles import styles_of_text
 from tamis.page.attributes import attribute_predicate
 from tamis.page.text import DIRECTION_MARKS, RIGHT_TO_LEFT, UNSEEN_CHARACTERS
@@ -47,8 +47,7 @@ _UPDATED: Final = re.compile(r"(?:^|\s)updated(?:$|\s)")
 _NO_BREAK_SPACE: Final = "\xa0"
 LINE_SEPARATOR: Final = "\0"
 """A line break in the text of a run, which no page can have there: what ``br`` is between two of them."""
-_CURRENCIES: Final = "$€£"
-_PRICE: Final = re.compile(rf"[{_CURRENCIES}]\s?\d{{1,3}}(?:,?\d{{3}})*\Z")
+_PRICE: Final = re.compile(rf"[{CURRENCIES}]\s?\d{{1,3}}(?:,?\d{{3}})*\Z")
 _MAX_PRICE_BLOCK: Final = 40  # characters; in a sentence raised digits are a note
 _CHECKBOXES: Final = attribute_predicate("type", parts=("checkbox",))
 _PLACES: Final = attribute_predicate("href", parts=("#",))

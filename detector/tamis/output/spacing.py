@@ -28,7 +28,7 @@ _MAX_BEFORE: Final = 40  # characters of a text that are looked at
 _PAIR: Final = 2
 _MIN_FIELD: Final = 4  # characters on average; parts of words are shorter
 _UNSPACED: Final = re.compile(f"[{UNSPACED_CLASS}]")
-_CURRENCIES: Final = "$€£"
+CURRENCIES: Final = "$€£"
 
 
 def separated_runs(page: Page) -> dict[int, str]:
@@ -129,6 +129,6 @@ def _begins_word(before: str, after: str, *, is_apart: bool) -> bool:
         return True
     if last in _CLAUSE_ENDS and first.isalpha():
         return True
-    return (ends_word and (first.isdigit() or first in _CURRENCIES)) or (
+    return (ends_word and (first.isdigit() or first in CURRENCIES)) or (
         is_apart and (last.isalnum() or last in _WORD_ENDS) and first.isalnum()
     )
